@@ -4,8 +4,8 @@ from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.licences import Licence
 from wikitopics.crawler.markup.html import extract_html
 from wikitopics.crawler.markup.wikitext import extract_wikitext
-from wikitopics.crawler.options import Option
 from wikitopics.crawler.source import Activity, Asked, Page, PageBatch, PageKind, Source, SourceInfo
+from wikitopics.option import Option
 
 __all__ = [
     "Activity",

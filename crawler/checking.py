@@ -14,7 +14,6 @@ from os.path import expanduser
 from types import NoneType
 from typing import TYPE_CHECKING, Any, get_args
 
-from wikitopics.crawler.options import Option
 from wikitopics.crawler.source import (
     Activity,
     Asked,
@@ -29,6 +28,7 @@ from wikitopics.crawler.source import (
     SourceInfo,
     close_batches,
 )
+from wikitopics.option import Option
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

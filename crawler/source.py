@@ -21,7 +21,7 @@ from typing import (
     runtime_checkable,
 )
 
-from wikitopics.crawler.options import Given, Option
+from wikitopics.option import Given, Option
 
 if TYPE_CHECKING:
     from wikitopics.crawler.licences import Licence

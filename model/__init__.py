@@ -8,6 +8,8 @@ imported.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from wikitopics.option import Option
+
 _HOME = {
     "BatchHDP": "hdp.batch",
     "BatchLDA": "lda.batch",
@@ -16,7 +18,6 @@ _HOME = {
     "KindError": "registry",
     "Metric": "metrics",
     "Minibatch": "minibatch",
-    "ModelOption": "options",
     "OnlineHDP": "hdp",
     "OnlineLDA": "lda",
     "OnlineModel": "online",
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from wikitopics.model.metrics import Metric
     from wikitopics.model.minibatch import Minibatch
     from wikitopics.model.online import OnlineModel
-    from wikitopics.model.options import ModelOption
     from wikitopics.model.registry import KindError, kinds
     from wikitopics.model.scvb0 import SCVB0
     from wikitopics.model.states import Entry, StateError
@@ -55,10 +55,10 @@ __all__ = [
     "KindError",
     "Metric",
     "Minibatch",
-    "ModelOption",
     "OnlineHDP",
     "OnlineLDA",
     "OnlineModel",
+    "Option",
     "StateError",
     "check_model",
     "document_completion",

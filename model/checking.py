@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from wikitopics.model.completion import document_completion
 from wikitopics.model.minibatch import Minibatch
 from wikitopics.model.online import OnlineModel
-from wikitopics.model.options import HALF_LIFE, fault_in
+from wikitopics.model.options import HALF_LIFE, TAKEN
 from wikitopics.model.planted import W, planted_documents, planted_minibatches
-from wikitopics.model.registry import NAME
 from wikitopics.model.states import StateError
+from wikitopics.option import fault_in
+from wikitopics.registry import NAME
 
 Make = Callable[..., OnlineModel]
 
@@ -63,13 +64,13 @@ def describes_itself(kind: type[OnlineModel], options: Mapping[str, Any]) -> Non
         assert isinstance(getattr(kind, name), int), f"expected {name} to be a whole number"
         assert getattr(kind, name) >= 1, f"expected {name} to be at least 1"
     assert kind.default_topics <= kind.most_topics, "expected default_topics to be at most most_topics"
-    assert not (fault := fault_in(kind.options)), (
+    assert not (fault := fault_in(kind.options, TAKEN)), (
         f"expected each option to have a name of its own: {kind.kind} {fault}"
     )
     for option in kind.options:
-        assert option.parse(None) == option.default, f"expected None to give {option.name}'s default"
+        assert option.convert(None) == option.default, f"expected None to give {option.name}'s default"
         if option.default is not None:
-            taken = option.parse(str(option.default))
+            taken = option.convert(str(option.default))
             assert taken == option.default, f"expected {option.name} to take its own default"
             _maker(kind, options)(**{option.name: option.default})
 
@@ -320,7 +321,7 @@ def options_out_of_range_are_refused(kind: type[OnlineModel], options: Mapping[s
     make = _maker(kind, options)
     for option in kind.options:
         for value in (option.above, option.least - 1, option.most + 1, math.nan):
-            if not math.isinf(value) and _refuses(option.parse, value):
+            if not math.isinf(value) and _refuses(option.convert, value):
                 assert _refuses(make, **{option.name: value}), (
                     f"expected a ValueError for {option.name}={value:g}, as it must be {option.takes()}: "
                     "__init__ must call check_options"

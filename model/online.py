@@ -14,10 +14,10 @@ from wikitopics.model import options as check
 from wikitopics.model import states
 from wikitopics.model.metrics import Metric
 from wikitopics.model.minibatch import Minibatch
-from wikitopics.model.options import ModelOption
 from wikitopics.model.states import MOST, Entry, State, StateError
 from wikitopics.model.topics.coherence import top_words
 from wikitopics.model.workers import Workers
+from wikitopics.option import Option
 
 IN_USE = 1e-3  # a topic in use has more than this share of the corpus
 WORDS_A_DOCUMENT = 100  # if nothing is known, as in [SVI13] footnote 6
@@ -42,7 +42,7 @@ class OnlineModel(ABC):
     default_topics: ClassVar[int] = 100
     most_topics: ClassVar[int] = 10_000
     default_batch_size: ClassVar[int] = 1024
-    options: ClassVar[tuple[ModelOption, ...]] = ()
+    options: ClassVar[tuple[Option[float], ...]] = ()
     """The settings besides the sizes, as keyword arguments of these names."""
     metrics: ClassVar[tuple[Metric, ...]] = ()
     """The metrics that `own_metrics` measures."""
@@ -71,7 +71,7 @@ class OnlineModel(ABC):
         half_life: float | None = None,
     ) -> None:
         check.at_least_one(n_topics=n_topics, n_words=n_words, n_documents=n_documents)
-        check.HALF_LIFE.parse(half_life)
+        check.HALF_LIFE.convert(half_life)
         self.half_life = None if half_life is None else float(half_life)
         self._n_topics, self._n_words = int(n_topics), int(n_words)
         self._n_documents = float(n_documents)
@@ -104,7 +104,7 @@ class OnlineModel(ABC):
         """Raise ValueError for the first value that the option of that name does not accept; None is
         accepted."""
         for option in cls.options:
-            option.parse(values.get(option.name))
+            option.convert(values.get(option.name))
 
     # What it is
 

@@ -6,8 +6,8 @@ these, together with the options by which each kind of source describes itself (
 
 from typing import Any
 
-from wikitopics.crawler.options import Option as Option
 from wikitopics.model.options import HALF_LIFE
+from wikitopics.option import Option as Option
 
 SOURCE = Option(
     str,

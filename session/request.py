@@ -6,9 +6,9 @@ from wikitopics.crawler.errors import BadSource, CrawlerError
 from wikitopics.crawler.mediawiki.languages import check_spaced
 from wikitopics.crawler.mediawiki.source import DOWNLOAD as DOWNLOAD
 from wikitopics.crawler.mediawiki.source import ENGLISH
-from wikitopics.crawler.options import Given, flag
 from wikitopics.crawler.source import Asked, Identity, SourceKind
 from wikitopics.model.options import HALF_LIFE
+from wikitopics.option import Given, flag
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.options import ARTICLES, CLUSTER, HELD_OUT, KEPT, MODEL, SEED, SHARED, SOURCE, VOCAB

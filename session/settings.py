@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from wikitopics.crawler.options import Given
+from wikitopics.option import Given
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.specs import ModelSpec
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
-from wikitopics.crawler.options import Option, fault_in
 from wikitopics.crawler.source import Asked, Identity, SourceKind
-from wikitopics.model.registry import Registry, check_subclass
+from wikitopics.option import Option, fault_in
+from wikitopics.registry import Registry, check_subclass
 from wikitopics.session.errors import BadUsage, Damaged, MissingKind
 from wikitopics.session.options import OWN
 

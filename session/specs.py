@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from wikitopics.model import KindError, kinds
-from wikitopics.model.options import ModelOption, Value
+from wikitopics.model.options import Value
+from wikitopics.option import Option
 from wikitopics.session.errors import BadUsage, did_you_mean
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 """A model's name."""
 MOST_TOPICS = 10_000
 """For any kind: a topic's number takes two bytes where articles are stored."""
-BATCH_SIZE = ModelOption("batch_size", "articles in a full minibatch", least=1, most=1_000_000, whole=True)
+BATCH_SIZE = Option(int, "batch_size", "articles in a full minibatch", least=1, most=1_000_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +89,11 @@ def model_choices() -> Iterator[tuple[str, str, str]]:
             yield name, "", "of another package"
 
 
-def options_of(kind: "type[OnlineModel]") -> tuple[ModelOption, ...]:
+def options_of(kind: "type[OnlineModel]") -> tuple[Option[float], ...]:
     """All options, including the sizes that every kind has."""
     most = min(kind.most_topics, MOST_TOPICS)
     return (
-        ModelOption("topics", "number of topics", kind.default_topics, 1, most=most, whole=True),
+        Option(int, "topics", "number of topics", default=kind.default_topics, least=1, most=most),
         *kind.options,
         replace(BATCH_SIZE, default=kind.default_batch_size),
     )
@@ -140,9 +141,9 @@ def _given(text: str, kind: str, keys: Sequence[str]) -> dict[str, str]:
     return values
 
 
-def _parsed(option: ModelOption, value: object) -> Value:
+def _parsed(option: Option[float], value: object) -> Value:
     try:
-        parsed = option.parse(value)
+        parsed = option.convert(value)
     except ValueError as error:
         raise BadUsage(str(error)) from None
     assert parsed is not None

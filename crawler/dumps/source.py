@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from wikitopics.crawler.identity import BASE, DUMP_FILES, VERSIONS
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG
-from wikitopics.crawler.options import Option
 from wikitopics.crawler.source import Asked, Identity, PageKind
+from wikitopics.option import Option
 
 if TYPE_CHECKING:
     from yarl import URL

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from wikitopics.crawler.options import Option
 from wikitopics.crawler.source import Asked, Identity, PageKind
+from wikitopics.option import Option
 
 if TYPE_CHECKING:
     from wikitopics.crawler.licences import Licence

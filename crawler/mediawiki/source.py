@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from wikitopics.crawler.identity import FOUND_API
-from wikitopics.crawler.options import Option
 from wikitopics.crawler.source import Asked, Identity, PageKind
+from wikitopics.option import Option
 
 if TYPE_CHECKING:
     from wikitopics.crawler.licences import Licence

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wikitopics.crawler.options import Option
 from wikitopics.crawler.source import Asked, Identity, PageKind
+from wikitopics.option import Option
 
 if TYPE_CHECKING:
     from wikitopics.crawler.source import Source

@@ -36,7 +36,7 @@ from wikitopics.model.hdp.recipe import PAPER, WARM, Recipe
 from wikitopics.model.lambda_ import Topics, Vector, random_topics, topics_from
 from wikitopics.model.minibatch import Minibatch
 from wikitopics.model.online import OnlineModel
-from wikitopics.model.options import HALF_LIFE, LARGEST_PRIOR, ModelOption, prior
+from wikitopics.model.options import HALF_LIFE, LARGEST_PRIOR, prior
 from wikitopics.model.scvb0.recipe import THETA_STEPS
 from wikitopics.model.states import (
     LARGEST,
@@ -48,6 +48,7 @@ from wikitopics.model.states import (
     entries_of,
     with_recipe,
 )
+from wikitopics.option import Option
 
 if TYPE_CHECKING:
     from wikitopics.model.hdp.e_step import Corpus, Tables
@@ -82,8 +83,8 @@ class OnlineHDP(OnlineModel):
         prior("alpha", "concentration of a document's tables", 1.0, shared=False),
         prior("omega", "concentration of the corpus's topics", 1.0, shared=False),
         prior("eta", "Dirichlet parameter of the topics", 0.2, shared=False),
-        ModelOption("kappa", "how fast step sizes (tau0 + t)^-kappa fall", 0.6, least=0.5, most=1),
-        ModelOption("tau0", "damps the first step sizes", 12.0, least=0, most=LARGEST),
+        Option(float, "kappa", "how fast step sizes (tau0 + t)^-kappa fall", default=0.6, least=0.5, most=1),
+        Option(float, "tau0", "damps the first step sizes", default=12.0, least=0, most=LARGEST),
         HALF_LIFE,
     )
 

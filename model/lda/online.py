@@ -42,7 +42,7 @@ from wikitopics.model.lda.recipe import PAPER, WARM, Recipe
 from wikitopics.model.metrics import Metric
 from wikitopics.model.minibatch import Minibatch, Words
 from wikitopics.model.online import OnlineModel
-from wikitopics.model.options import HALF_LIFE, LARGEST_PRIOR, ModelOption, prior
+from wikitopics.model.options import HALF_LIFE, LARGEST_PRIOR, prior
 from wikitopics.model.rebirth import Rebirth
 from wikitopics.model.scvb0.recipe import THETA_STEPS
 from wikitopics.model.states import (
@@ -55,6 +55,7 @@ from wikitopics.model.states import (
     entries_of,
     with_recipe,
 )
+from wikitopics.option import Option
 
 if TYPE_CHECKING:
     from wikitopics.model.lda.e_step import LDAStatistics, Limits
@@ -90,13 +91,14 @@ class OnlineLDA(OnlineModel):
     options = (
         prior("alpha", "Dirichlet parameter of the topic proportions", "learn", learn=True),
         prior("eta", "Dirichlet parameter of the topics", 0.1, learn=True),
-        ModelOption(
+        Option(
+            float,
             "kappa",
             "how fast step sizes (tau0 + t)^-kappa fall; by default they follow the articles seen",
             least=0.5,
             most=1,
         ),
-        ModelOption("tau0", "damps the first of these step sizes", least=0, most=LARGEST),
+        Option(float, "tau0", "damps the first of these step sizes", least=0, most=LARGEST),
         HALF_LIFE,
     )
     metrics = (

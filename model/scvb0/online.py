@@ -36,7 +36,7 @@ from wikitopics.model import options as check
 from wikitopics.model.lambda_ import Topics, Vector, random_topics
 from wikitopics.model.minibatch import Minibatch
 from wikitopics.model.online import OnlineModel
-from wikitopics.model.options import HALF_LIFE, ModelOption, prior
+from wikitopics.model.options import HALF_LIFE, prior
 from wikitopics.model.rebirth import Rebirth
 from wikitopics.model.scvb0.recipe import (
     BEST_SETTINGS,
@@ -47,6 +47,7 @@ from wikitopics.model.scvb0.recipe import (
     StepSizes,
 )
 from wikitopics.model.states import LARGEST, MOST_ITERATIONS, TINY, Entry, State, entries_of, with_recipe
+from wikitopics.option import Option
 
 
 class SCVB0(OnlineModel):
@@ -76,13 +77,14 @@ class SCVB0(OnlineModel):
     options = (
         prior("alpha", "Dirichlet parameter of the topic proportions", learn=True),
         prior("eta", "Dirichlet parameter of the topics", 0.01, learn=True),
-        ModelOption(
+        Option(
+            float,
             "kappa",
             "how fast step sizes (tau0 + t)^-kappa fall; by default they follow the articles seen",
             least=0.5,
             most=1,
         ),
-        ModelOption("tau0", "damps the first of these step sizes", least=0, most=LARGEST),
+        Option(float, "tau0", "damps the first of these step sizes", least=0, most=LARGEST),
         HALF_LIFE,
     )
 
@@ -329,9 +331,9 @@ def _step_sizes(
     """The given step sizes, with `default` for those not given. Raises ValueError for those out of range."""
     given = {"s": s, "tau0": tau0, "kappa": kappa}
     for option in (
-        ModelOption("s", "", above=0, most=LARGEST),
-        ModelOption("tau0", "", least=0, most=LARGEST),
-        ModelOption("kappa", "", least=0.5, most=1),
+        Option(float, "s", "", above=0, most=LARGEST),
+        Option(float, "tau0", "", least=0, most=LARGEST),
+        Option(float, "kappa", "", least=0.5, most=1),
     ):
-        replace(option, name=prefix + option.name).parse(given[option.name])
+        replace(option, name=prefix + option.name).convert(given[option.name])
     return replace(default, **{name: float(value) for name, value in given.items() if value is not None})

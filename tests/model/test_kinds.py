@@ -7,7 +7,7 @@ import pytest
 
 from tests import packages
 from wikitopics.model import SCVB0, KindError, OnlineHDP, OnlineLDA, kinds
-from wikitopics.model.registry import Registry
+from wikitopics.registry import Registry
 
 UNIGRAMS = packages.files(packages.section("A model of your own"))["wikitopics_unigrams.py"]
 
@@ -83,11 +83,11 @@ def test_a_name_that_no_command_can_write_is_refused(install, name):
             "from wikitopics.model import OnlineModel\nclass Kind(OnlineModel):\n kind = 'odd'",
             "lacks document_prior, infer",
         ),
-        (odd_options("'eta'"), "not a tuple of ModelOptions"),
-        (odd_options("ModelOption('topics', '')"), "an option 'topics'"),
-        (odd_options("ModelOption('a-b', '')"), "an option 'a-b'"),
-        (odd_options("ModelOption('lambda', '')"), "an option 'lambda': .* not a Python keyword"),
-        (odd_options("ModelOption('a', ''), ModelOption('a', '')"), "an option 'a'"),
+        (odd_options("'eta'"), "not a tuple of Options"),
+        (odd_options("Option(float, 'topics', '')"), "an option 'topics'"),
+        (odd_options("Option(float, 'a-b', '')"), "an option 'a-b'"),
+        (odd_options("Option(float, 'lambda', '')"), "an option 'lambda': .* not a Python keyword"),
+        (odd_options("Option(float, 'a', ''), Option(float, 'a', '')"), "an option 'a'"),
         (UNIGRAMS + "Kind = MixtureOfUnigrams", "calls itself 'unigrams'"),
     ],
 )

@@ -9,7 +9,7 @@ from tests.commands import ROOT
 
 def test_importing_model_loads_neither_numpy_nor_numba():
     code = (
-        "import sys; from wikitopics.model import ModelOption, kinds; kinds.names()\n"
+        "import sys; from wikitopics.model import Option, kinds; kinds.names()\n"
         "print([m for m in ('numpy', 'numba', 'scipy') if m in sys.modules])"
     )
     assert (

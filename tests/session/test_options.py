@@ -7,13 +7,13 @@ import pytest
 
 from wikitopics.crawler import SourceInfo
 from wikitopics.crawler.licences import SAMPLE
-from wikitopics.crawler.options import Given, Option
 from wikitopics.model.options import HALF_LIFE
+from wikitopics.option import Option
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.extras import EXTRAS
 from wikitopics.session.metrics import METRICS
-from wikitopics.session.options import ARTICLES, HELD_OUT, KEPT, OWN, SEED, THREADS
+from wikitopics.session.options import KEPT, OWN
 from wikitopics.session.request import TrainRequest, check_resumable
 from wikitopics.session.storage.codec.settings import decode_settings
 from wikitopics.session.training.creation import settle
@@ -21,7 +21,6 @@ from wikitopics.session.training.intake.opening import Opened
 from wikitopics.vocab import Vocabulary
 
 LATER = Option(int, "grace_days", "Days.", least=1)
-ON_END = Option(str, "on_end", "A command.", scope="outside")
 
 
 def test_names_are_used_once():
@@ -38,53 +37,6 @@ def test_what_all_sessions_of_a_program_share_cannot_be_changed():
         for field in fields(shared):
             with pytest.raises(FrozenInstanceError):
                 setattr(shared, field.name, getattr(shared, field.name))
-
-
-@pytest.mark.parametrize(
-    ("option", "text", "value"),
-    [
-        (SEED, "7", 7),
-        (SEED, "4294967295", 2**32 - 1),
-        (THREADS, "256", 256),
-        (Option(float, "h", ""), "1e3", 1000.0),
-        (ON_END, "ls", "ls"),
-    ],
-)
-def test_a_word_is_read(option, text, value):
-    assert option.parse(text) == value
-
-
-@pytest.mark.parametrize(
-    ("option", "text", "says"),
-    [
-        (HELD_OUT, "-1", "a whole number from 0 to 1,000,000, not '-1'"),
-        (HELD_OUT, "1.5", "a whole number"),
-        (Option(float, "hours", "", above=0), "0", "a number over 0"),
-        (Option(float, "hours", "", above=0), "nan", "a number over 0"),
-        (Option(float, "hours", "", above=0), "inf", "a number over 0"),
-        (ARTICLES, "1" + "0" * 400, "from 1 to 1,000,000,000,000, not"),
-        (Option(str, "keep", "", choices=("all", "top")), "some", "one of all, top"),
-        (ON_END, "", "is empty"),
-    ],
-)
-def test_another_is_refused_with_what_it_takes(option, text, says):
-    with pytest.raises(ValueError, match=says):
-        option.parse(text)
-
-
-@pytest.mark.parametrize("value", [True, "1", None, 1.0, -1, [1]])
-def test_a_file_has_no_other_types(value):
-    with pytest.raises(ValueError, match="must be a whole number"):
-        SEED.check(value)
-
-
-def test_what_is_given_and_what_holds():
-    given = Given({"threads": 2})
-    assert (given.get(THREADS), given[THREADS]) == (2, 2)
-    assert (given.get(SEED), given[SEED]) == (None, 0)
-    assert ARTICLES not in given
-    with pytest.raises(KeyError):
-        given[ARTICLES]
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from tests.commands import ROOT
 from tests.crawler.dumps import dump
 from tests.session.training.intake.cluster.conftest import dask
-from wikitopics.model.registry import ROOMS
+from wikitopics.registry import ROOMS
 
 __all__ = ["dask"]
 

@@ -16,7 +16,7 @@ from wikitopics.cli.completion import model_names, session_names
 from wikitopics.session.errors import BadUsage
 
 if TYPE_CHECKING:
-    from wikitopics.crawler.options import Option
+    from wikitopics.option import Option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -84,7 +84,7 @@ class WholeNumber(Takes):
     """A whole number, refused in the same words as the settings of a trainer."""
 
     def __init__(self, least: int, most: float = math.inf) -> None:
-        from wikitopics.crawler.options import Option
+        from wikitopics.option import Option
 
         super().__init__(Option(int, "number", "", least=least, most=most))
 

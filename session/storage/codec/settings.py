@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wikitopics.crawler.options import Option
 from wikitopics.model.options import Value
+from wikitopics.option import Option
 from wikitopics.session.errors import Damaged
 from wikitopics.session.options import KEPT
 from wikitopics.session.settings import Settings

@@ -6,8 +6,8 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wikitopics.crawler.options import Option
 from wikitopics.crawler.source import Asked, Identity, SourceKind
+from wikitopics.option import Option
 from wikitopics.session.errors import BadUsage
 
 if TYPE_CHECKING:

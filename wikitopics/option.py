@@ -1,13 +1,16 @@
-"""Options as data: for the command line, for dialogs, for checks."""
+"""One option that a user may set, as data: for the command line, for dialogs, for models, sources and files.
+
+Imports nothing else of wikitopics, so that every room can declare its own.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from keyword import iskeyword
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, SupportsFloat, TypeVar
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -26,12 +29,14 @@ class Option(Generic[T_co]):
     metavar: the placeholder for its value in help, such as "N"
     path: whether it is a file, so that ~ is resolved
     least, most: the range of a number, ends included; `above` instead of `least` if that end is excluded
-    choices: the accepted words, if not any
-    default: the value if it is not given; None if `help` states it
+    choices: the accepted words: instead of any text, or besides numbers, such as "learn"
+    default: the value if it is not given; None if `help` states it, or the model decides by itself
+    scope: of an option of a source: how long it applies
     needed: whether its source cannot do without it
     settled: whether a new session determines its own default and stores it
     kept_as: the key under which a session keeps it, if not its name
     label: its label in a dialog; "" leaves it out
+    shared: of an option of a model: whether a value given for all models of a session reaches this one too
     """
 
     of: type[T_co]
@@ -44,12 +49,13 @@ class Option(Generic[T_co]):
     above: float = -math.inf
     most: float = math.inf
     choices: tuple[str, ...] = ()
-    default: T_co | None = None
+    default: T_co | str | None = None
     scope: Scope = "session"
     needed: bool = False
     settled: bool = False
     kept_as: str = ""
     label: str = ""
+    shared: bool = True
 
     @property
     def flag(self) -> str:
@@ -62,17 +68,29 @@ class Option(Generic[T_co]):
         try:
             value: object = int(text) if self.of is int else float(text) if self.of is float else text
         except ValueError:
-            value = None
-        if not self._takes(value):
+            value = text
+        if not (bool(text) if self.of is tuple else self._takes(value)):
             raise ValueError(f"must be {self.takes()}, not {text!r}" if text else "is empty")
         return value
 
     def check(self, value: object) -> T_co:
         """A value from a file, checked. Raises ValueError saying what is accepted."""
-        fits = isinstance(value, self.of) or (self.of is float and isinstance(value, int))
-        if not fits or (isinstance(value, bool) and self.of is not bool) or not self._takes(value):
+        if not self._takes(value):
             raise ValueError(f"must be {self.takes()}")
         return value  # type: ignore[return-value]  # mypy does not follow `of`
+
+    def convert(self, value: object) -> T_co | str | None:
+        """The number of an argument: a number, its text, or one of the words; None gives the default.
+
+        Raises ValueError with one line that names the option and what it takes.
+        """
+        if value is None:
+            return self.default
+        number = value if isinstance(value, str) and value in self.choices else _number(value, self.of)
+        if not self._takes(number):
+            found = "an empty one" if isinstance(value, str) and not value.strip() else value
+            raise ValueError(f"{self.name} must be {self.takes()}, not {found}")
+        return number  # type: ignore[return-value]  # as in `check`
 
     def resolved(self, value: object, local: Callable[[str], str]) -> object:
         """The value, with each file name in it transformed by ``local``. An address stays as it is."""
@@ -83,37 +101,48 @@ class Option(Generic[T_co]):
         return found if isinstance(value, tuple) else found[0]
 
     def takes(self) -> str:
-        """The accepted values, in words: "a whole number from 1 to 256"."""
-        if self.choices:
-            return f"one of {', '.join(self.choices)}"
+        """The accepted values, in words: "a whole number from 1 to 256", "a number over 0, or learn"."""
         if self.of is bool:
             return "true or false"
         if self.of is tuple:
             return "a tuple of texts"
         if self.of not in (int, float):
-            return "text"
+            return f"one of {', '.join(self.choices)}" if self.choices else "text"
         bounds = ["a whole number" if self.of is int else "a number"]
         if self.above > -math.inf:
             bounds.append(f"over {self.above:g}")
         if self.least > -math.inf:
             bounds.append(f"from {self.least:g}")
         if self.most < math.inf:
-            bounds.append(f"to {self.most:,.13g}")
-        return " ".join(bounds)
+            bounds.append(f"to {self.most:,}" if isinstance(self.most, int) else f"to {self.most:,.10g}")
+        return ", or ".join([" ".join(bounds), *self.choices])
 
     def _takes(self, value: object) -> bool:
-        if isinstance(value, int | float):
-            return self.least <= value <= self.most and value > self.above and abs(value) < math.inf
         if isinstance(value, str):
-            return value in self.choices if self.choices else bool(value)
-        return value is not None
+            return value in self.choices if self.choices else self.of is str and bool(value)
+        if isinstance(value, bool) or self.of not in (int, float):
+            return type(value) is self.of
+        if not isinstance(value, int | float) or (self.of is int and isinstance(value, float)):
+            return False
+        return self.least <= value <= self.most and value > self.above and abs(value) < math.inf
 
 
-def fault_in(options: object) -> str:
-    """Why these cannot be the options of a kind; "" if they can."""
+def _number(value: object, of: type) -> float:
+    """The value as a number, whole if it is one and ``of`` asks for it; NaN if it is no number."""
+    if isinstance(value, bool) or not isinstance(value, SupportsFloat | str):
+        return math.nan
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return math.nan
+    return int(number) if of is int and number.is_integer() else number
+
+
+def fault_in(options: object, taken: Sequence[str] = ()) -> str:
+    """Why these cannot be the options of a model or a source; "" if they can. ``taken``: names in use."""
     if not isinstance(options, tuple) or not all(isinstance(option, Option) for option in options):
-        return "has options that are not a tuple of crawler.Option"
-    names = [option.name for option in options]
+        return "has options that are not a tuple of Options"
+    names = [*taken, *(option.name for option in options)]
     for name in names:
         if names.count(name) > 1 or not _NAME.fullmatch(name) or iskeyword(name):
             return (
