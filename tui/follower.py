@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from wikitopics.session.analysis.addresses import addresses
 from wikitopics.session.analysis.metrics import metrics_of
+from wikitopics.session.analysis.origin import addresses
 from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.paths import log_file
 from wikitopics.session.records import SNAPSHOT_WORDS, Curve, Status

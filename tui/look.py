@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wikitopics.session.analysis.addresses import Address, nowhere
+from wikitopics.session.analysis.origin import Address, nowhere
 from wikitopics.session.metrics import METRICS, Metric
 from wikitopics.session.records import ArticleRow, Curve, Event, Flow, PastRun, Status, TopicEvent, TopicRow
 from wikitopics.tui.words import plural

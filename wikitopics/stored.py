@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from wikitopics.model import OnlineModel
-    from wikitopics.session.analysis.similar import Neighbour, Trained
+    from wikitopics.session.analysis.proportions import Neighbour, Trained
     from wikitopics.session.records import ArticleRow, Status, TopicEvent
     from wikitopics.vocab import Vocabulary
 
@@ -133,7 +133,7 @@ class StoredSession:
 
     def topics(self, model: str | None = None) -> list[Topic]:
         """All topics, most prevalent first, as of the newest snapshot; empty before the first minibatch."""
-        from wikitopics.session.analysis.coherence import coherences
+        from wikitopics.session.analysis.topics import coherences
         from wikitopics.session.analysis.tree import topic_tree
 
         with self._reading() as reader:
@@ -166,7 +166,7 @@ class StoredSession:
 
     def articles(self, topic: int | None = None, limit: int = 20, model: str | None = None) -> list[Article]:
         """The articles most about a topic, or if it is None the newest ones, whatever their role."""
-        from wikitopics.session.analysis.addresses import addresses
+        from wikitopics.session.analysis.origin import addresses
 
         limit = _whole("limit", limit)
         if not 0 <= limit <= MOST_ARTICLES:
@@ -218,7 +218,7 @@ class StoredSession:
         limit = _whole("limit", limit)
         if not 1 <= limit <= MOST_ARTICLES:
             raise BadUsage(f"limit must be from 1 to {MOST_ARTICLES:,}, not {limit}")
-        from wikitopics.session.analysis.similar import Trained, not_found
+        from wikitopics.session.analysis.proportions import Trained, not_found
 
         with self._reading() as reader:
             name = reader.model_named(model)

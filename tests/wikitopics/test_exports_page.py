@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from tests.commands import ROOT
-from wikitopics.session.analysis.exports import FORMATS, SUBJECTS, ExportRequest
+from wikitopics.session.analysis.exports.formats import FORMATS
+from wikitopics.session.analysis.exports.tables import SUBJECTS, ExportRequest
 from wikitopics.session.records import TopicChange
 from wikitopics.session.storage.reader import SessionReader
 
@@ -35,8 +36,7 @@ def test_columns_are_those_of_the_file_and_of_these_types(what, cli, trained):
     with contextlib.closing(sqlite3.connect(trained)) as db, db:  # in so short a session nothing happens
         db.execute("INSERT INTO topic_events VALUES (NULL, 0, 64, 'split', 1, 2, 'birds')")
     listed, subject = tables(what)["column"], SUBJECTS[what]
-    of_some = {"articles": ("id",)}.get(what, ())
-    assert [row[0] for row in listed] == [*subject.columns, *subject.columns_of_everything, *of_some]
+    assert [row[0] for row in listed] == [*subject.columns, *subject.optional]
     with SessionReader(trained) as reader:
         header = subject.header(ExportRequest(reader, ["lda"]))
     rows = json.loads(cli("export", what, "--format", "json").out)

@@ -13,7 +13,7 @@ import pytest
 import wikitopics as wt
 from tests import packages
 from wikitopics.crawler.embedded.launch import EmbeddedWiki
-from wikitopics.session.analysis.exports import SUBJECTS
+from wikitopics.session.analysis.exports.tables import SUBJECTS
 from wikitopics.session.storage.reader import SessionReader
 
 SECTION = packages.section("A model of your own")

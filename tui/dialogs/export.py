@@ -13,17 +13,9 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content, ContentText
 from textual.widgets import Button, Input, Select, Static
 
-from wikitopics.session.analysis.exports import (
-    FORMATS,
-    SUBJECTS,
-    ExportRequest,
-    Format,
-    Subject,
-    format_of,
-    formats,
-    save,
-)
-from wikitopics.session.analysis.licences import licence_of
+from wikitopics.session.analysis.exports.formats import FORMATS, Format, format_of, formats, save
+from wikitopics.session.analysis.exports.tables import SUBJECTS, ExportRequest, Subject
+from wikitopics.session.analysis.origin import licence_of
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.paths import user_path
 from wikitopics.session.storage.reader import SessionReader
@@ -107,7 +99,7 @@ class Export(Dialog[None]):
             self._tell(str(error))
             return
         # Not Path.is_dir, which raises for a folder that is not readable.
-        if not target.name or (os.path.isdir(target) and not FORMATS[form].is_folder):
+        if not target.name or (os.path.isdir(target) and FORMATS[form].folder is None):
             self._tell(f"name a file in the folder {target}")
             return
         subject = SUBJECTS[what]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from wikitopics.session.analysis.addresses import Address, nowhere
+from wikitopics.session.analysis.origin import Address, nowhere
 from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.tui.chart.spark import bar, spark
 from wikitopics.tui.inks import Lines, Part, linked, name

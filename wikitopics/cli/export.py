@@ -8,15 +8,8 @@ import click
 from wikitopics.cli.completion import model_names
 from wikitopics.cli.options import session_option
 from wikitopics.cli.output import ProgressLine, data_output, say, standard_output
-from wikitopics.session.analysis.exports import (
-    FORMATS,
-    SUBJECTS,
-    ExportRequest,
-    Format,
-    Subject,
-    format_of,
-    save,
-)
+from wikitopics.session.analysis.exports.formats import FORMATS, Format, format_of, save
+from wikitopics.session.analysis.exports.tables import SUBJECTS, ExportRequest, Subject
 from wikitopics.session.metrics import METRICS, Metric
 from wikitopics.session.paths import session_path
 
@@ -80,14 +73,14 @@ def export(
     session: str,
 ) -> None:
     """Write what a session holds in a form that other programs read."""
-    from wikitopics.session.analysis.licences import licence_of
+    from wikitopics.session.analysis.origin import licence_of
     from wikitopics.session.errors import BadUsage
     from wikitopics.session.storage.reader import SessionReader
 
     subject = SUBJECTS[what]
     written_as = format_of(subject, form)
-    if bom:
-        written_as = written_as.with_bom()
+    if bom and not written_as.bom:
+        raise BadUsage(f"--bom is only for csv, not for {written_as.name}")
     if everything and not subject.everything:
         known = " and ".join(f"`export {s.name}`" for s in SUBJECTS.values() if s.everything)
         raise BadUsage(f"--all is only for {known}")
@@ -95,7 +88,7 @@ def export(
         models = reader.models()
         if model is not None or subject.one_model:
             models = [reader.model_named(model)]
-        asked = ExportRequest(reader, models, everything)
+        asked = ExportRequest(reader, models, everything, bom)
         if output is None or output == "-":
             to_standard_output(written_as, subject, asked)
         else:
@@ -109,15 +102,17 @@ def export(
 
 
 def to_standard_output(form: Format, subject: Subject, asked: ExportRequest) -> None:
-    """Write an export to standard output. Raises `BadUsage` for bytes on a terminal."""
+    """Write an export to standard output. Raises `BadUsage` for bytes on a terminal, or a folder."""
     from wikitopics.session.errors import BadUsage
 
+    if form.stream is None:
+        raise BadUsage(f"{form.name}'s model is several files: name a folder for them with -o")
     if form.binary:
         if sys.stdout.isatty():
             raise BadUsage(f"{form.name} is not for a terminal: give -o FILE.{form.name} or redirect")
         with standard_output() as out:
-            out.buffer.writelines(form.pieces(subject, asked))
+            out.buffer.writelines(form.stream(subject, asked))
     else:
         with data_output() as write:
-            for piece in form.pieces(subject, asked):
+            for piece in form.stream(subject, asked):
                 write(piece.decode())

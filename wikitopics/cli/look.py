@@ -113,7 +113,7 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
     On a terminal, each title is a link to the revision that was read, if its wiki is known. With --json,
     "url" is that revision's address, or null.
     """
-    from wikitopics.session.analysis.addresses import addresses
+    from wikitopics.session.analysis.origin import addresses
     from wikitopics.session.storage.reader import SessionReader
 
     with SessionReader(session_path(session)) as reader, reader.one_moment():

@@ -33,7 +33,7 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
     proportions. An article's proportions date from its training; those of the newest 20,000 articles are
     updated each time the session doubles in size.
     """
-    from wikitopics.session.analysis.similar import Trained, not_found
+    from wikitopics.session.analysis.proportions import Trained, not_found
     from wikitopics.session.storage.reader import SessionReader
 
     with SessionReader(session_path(session)) as reader:

@@ -64,8 +64,7 @@ def topics(
 
 def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: bool) -> None:
     from wikitopics.model.online import IN_USE
-    from wikitopics.session.analysis.coherence import coherences
-    from wikitopics.session.analysis.repeats import repeats_told, topic_repeats
+    from wikitopics.session.analysis.topics import coherences, repeats_in_words
     from wikitopics.session.analysis.tree import topic_tree
     from wikitopics.session.records import SNAPSHOT_WORDS
 
@@ -78,7 +77,7 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
             words = {topic: leading for topic, _, leading in from_model(reader, model, top)}
         npmi = dict(zip(words, coherences(reader, rows), strict=True))
         tree = topic_tree(reader, model) if as_json else ()
-        repeated = repeats_told(topic_repeats(reader, model))
+        repeated = repeats_in_words(reader, model)
     if not rows:
         say(NO_TOPICS)
     rows.sort(key=lambda row: -row.share)

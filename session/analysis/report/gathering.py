@@ -14,11 +14,8 @@ from wikitopics.model import KindError, kinds
 from wikitopics.model.online import IN_USE
 from wikitopics.model.topics.leading import classical_scaling, distances
 from wikitopics.model.topics.names import ownership
-from wikitopics.session.analysis.addresses import Address, addresses
-from wikitopics.session.analysis.coherence import coherences
-from wikitopics.session.analysis.licences import licence_of
 from wikitopics.session.analysis.metrics import metrics_of
-from wikitopics.session.analysis.repeats import repeats_told, topic_repeats
+from wikitopics.session.analysis.origin import Address, addresses, licence_of
 from wikitopics.session.analysis.report.records import (
     Bracket,
     Group,
@@ -30,6 +27,7 @@ from wikitopics.session.analysis.report.records import (
     ToldTopic,
     Word,
 )
+from wikitopics.session.analysis.topics import coherences, repeats_in_words
 from wikitopics.session.analysis.tree import Branch, overview, pruned, topic_tree
 from wikitopics.session.errors import NO_TOPICS, SessionError
 from wikitopics.session.foreign import visible
@@ -155,7 +153,7 @@ class _Model:
             n_topics=self.spec.topics,
             as_of=newest.articles,
             topics=tuple(topics.values()),
-            repeats=repeats_told(topic_repeats(reader, name)),
+            repeats=repeats_in_words(reader, name),
             groups=tuple(
                 Group(visible(group.name), group.share, tuple(topics[topic] for topic in group.topics))
                 for group in overview(tree)

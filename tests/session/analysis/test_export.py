@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from tests.commands import ROOT
-from wikitopics.session.analysis.exports import SUBJECTS, ExportRequest, format_of, formats, save
-from wikitopics.session.analysis.exports.subject import batched
+from wikitopics.session.analysis.exports.formats import format_of, formats, save
+from wikitopics.session.analysis.exports.tables import SUBJECTS, ExportRequest, batched
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.backup import backup
 from wikitopics.session.storage.reader import SessionReader
@@ -82,7 +82,7 @@ def test_the_history_has_ten_words_of_every_topic_at_every_snapshot(cli, trained
 
 
 def test_points_of_the_history_that_a_trainer_thins_out_meanwhile_are_left_out(trained, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.analysis.exports.subject._BATCH_ROWS", 1)
+    monkeypatch.setattr("wikitopics.session.analysis.exports.tables._BATCH_ROWS", 1)
     with SessionReader(trained) as reader:
         before = reader.snapshots("lda")
         batches = SUBJECTS["history"].batches(ExportRequest(reader, ["lda"]))
@@ -135,13 +135,12 @@ def test_what_does_not_go_together(cli, trained, one_line):
 
 
 def test_what_is_declared_is_offered(cli):
-    """In the help; and whatever has both rows and arrays can be written in every form."""
     told = " ".join(cli("export", "--help").out.split())
     for subject in SUBJECTS.values():
         assert f"{subject.name} {subject.label}" in told
     assert [form.name for form in formats(SUBJECTS["articles"])] == ["csv", "json"]
-    both = dataclasses.replace(SUBJECTS["model"], batches=lambda asked: [])
-    assert [form.name for form in formats(both)] == ["csv", "json", "npz", "gensim", "ldavis"]
+    assert [form.name for form in formats(SUBJECTS["proportions"])] == ["csv", "json", "npz"]
+    assert [form.name for form in formats(SUBJECTS["model"])] == ["npz", "gensim", "ldavis"]
 
 
 def test_every_value_is_the_json_of_python():
@@ -152,7 +151,7 @@ def test_every_value_is_the_json_of_python():
     ]
     header = ("n", "a%d", "text or not", "x", "mixed")
     subject = dataclasses.replace(SUBJECTS["words"], columns=header, batches=batched(lambda asked: rows))
-    text = b"".join(format_of(subject, "json").pieces(subject, ExportRequest(None, []))).decode()
+    text = b"".join(format_of(subject, "json").stream(subject, ExportRequest(None, []))).decode()
     lines = [json.dumps(dict(zip(header, row, strict=True)), ensure_ascii=False) for row in rows]
     wanted = "[\n" + ",\n".join(lines) + "\n]\n"
     assert text == wanted.encode("utf-8", "backslashreplace").decode()
@@ -162,7 +161,7 @@ def test_every_value_is_the_csv_of_python():
     texts = ["", "a, b", 'say "a"', "two\nlines", "a\rb", " a ", "é \U0001f600", "None", "'"]
     rows = [(text, number, None, zero) for number, text in enumerate(texts) for zero in (0.0, -0.0, 1e-300)]
     subject = dataclasses.replace(SUBJECTS["words"], columns=("a",) * 4, batches=batched(lambda asked: rows))
-    written = b"".join(format_of(subject, "csv").pieces(subject, ExportRequest(None, []))).decode()
+    written = b"".join(format_of(subject, "csv").stream(subject, ExportRequest(None, []))).decode()
     wanted = io.StringIO(newline="")
     csv.writer(wanted, lineterminator="\n", quoting=csv.QUOTE_MINIMAL).writerows([("a",) * 4, *rows])
     assert written.replace('"a\rb"', "a\rb") == wanted.getvalue().replace('"a\rb"', "a\rb")

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from wikitopics.session.analysis.similar import not_found
+from wikitopics.session.analysis.proportions import not_found
 from wikitopics.session.records import ArticleRow
 
 

@@ -10,12 +10,10 @@
 Learning rates, snapshots and the HDP's two levels have no place in it.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wikitopics.session.analysis.exports.formats.format import Format
-from wikitopics.session.analysis.exports.subject import ExportRequest, Subject
+from wikitopics.session.analysis.exports.tables import ExportRequest, Subject
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.extras import INTEROP
 
@@ -27,28 +25,12 @@ _ITERATIONS = 8
 """Iterations of gensim's inference. More would fit the words seen but not the unseen ones."""
 
 
-class Gensim(Format):
-    """A folder with the files of ``LdaModel.save``: ``LdaModel.load("FOLDER/model")``."""
+def write_gensim(subject: Subject, asked: ExportRequest, path: Path) -> None:
+    """Write a folder with the files of ``LdaModel.save``, for ``LdaModel.load("FOLDER/model")``."""
+    from wikitopics.session.storage.files import replacing_folder
 
-    name = "gensim"
-    label = "gensim LdaModel, a folder"
-    is_folder = True
-
-    @property
-    def ending(self) -> str:
-        return "-gensim"
-
-    def fits(self, subject: Subject) -> bool:
-        return subject.model is not None
-
-    def pieces(self, subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
-        raise BadUsage("gensim's model is several files: name a folder for them with -o")
-
-    def save(self, subject: Subject, asked: ExportRequest, path: Path) -> None:
-        from wikitopics.session.storage.files import replacing_folder
-
-        with replacing_folder(path, STEM) as folder:
-            _lda_model(subject, asked).save(str(folder / STEM))
+    with replacing_folder(path, STEM) as folder:
+        _lda_model(subject, asked).save(str(folder / STEM))
 
 
 def _lda_model(subject: Subject, asked: ExportRequest) -> "LdaModel":

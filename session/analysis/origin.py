@@ -1,8 +1,9 @@
-"""The addresses at which a session's articles can be read in a browser."""
+"""Where a session's texts come from: the address of each article in a browser, and the licence."""
 
 import re
 from collections.abc import Callable
 
+from wikitopics.crawler.licences import Licence
 from wikitopics.session import sources
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.settings import Settings
@@ -30,3 +31,10 @@ def addresses(settings: Settings) -> Address:
         return found if found is not None and _SOUND.fullmatch(found) else None
 
     return address
+
+
+def licence_of(settings: Settings) -> Licence | None:
+    """The licence of titles and word counts, as the kind of source names it; None if the documents are the
+    user's own."""
+    kind, identity = sources.described(settings.source), settings.source_options
+    return None if kind.fault(identity) else kind.licence(identity)

@@ -1,4 +1,4 @@
-"""The coherence of each topic of a stored session."""
+"""How good the topics of a stored session are: their coherence, and those that nearly repeat another."""
 
 from collections.abc import Sequence
 
@@ -6,8 +6,12 @@ import numpy as np
 
 from wikitopics.model import Minibatch
 from wikitopics.model.topics.coherence import npmi_of_words
+from wikitopics.model.topics.repeats import repeats
 from wikitopics.session.records import COHERENT_WORDS, TopicRow
 from wikitopics.session.storage.reader import SessionReader
+
+NAMED = 5
+"""The most pairs of repeats named; beyond that, their number is enough."""
 
 
 def coherences(reader: SessionReader, topics: Sequence[TopicRow]) -> list[float | None]:
@@ -23,3 +27,17 @@ def coherences(reader: SessionReader, topics: Sequence[TopicRow]) -> list[float 
     reference = Minibatch(held_out.indptr, held_out.word_ids, held_out.counts)
     values = npmi_of_words(np.array(leading), reference).tolist()
     return [value if np.isfinite(value) else None for value in values]
+
+
+def repeats_in_words(reader: SessionReader, model: str) -> str:
+    """The topics that nearly repeat another as of the newest snapshot, in one line for people.
+
+    For example "3 topics nearly repeat another: 40 and 12, …"; "" for none.
+    """
+    kept = reader.newest_words(model)
+    found = [] if kept is None else repeats(kept.leading, kept.shares)
+    if not found:
+        return ""
+    pairs = ", ".join(f"{topic} and {of}" for topic, of in found[:NAMED])
+    topics = "1 topic nearly repeats" if len(found) == 1 else f"{len(found)} topics nearly repeat"
+    return f"{topics} another: {pairs}{', …' if len(found) > NAMED else ''}"

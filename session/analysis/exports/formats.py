@@ -1,0 +1,181 @@
+"""The formats of exports: how rows, arrays or a model are written. Importing this loads no numpy.
+
+The command, its help and the screen's dialog are made from `FORMATS` and the `SUBJECTS` of `tables`.
+"""
+
+import io
+import json
+import re
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
+
+from wikitopics.session.analysis.exports.gensim import write_gensim
+from wikitopics.session.analysis.exports.tables import Batch, Content, ExportRequest, Subject
+from wikitopics.session.errors import BadUsage
+
+_FORMULA = tuple("=+-@＝＋－＠\t\r\n")  # Chinese and Japanese spreadsheets accept the wide signs too
+_SPECIAL = re.compile('[,"\\r\\n]')
+_JSON = json.JSONEncoder(ensure_ascii=False).encode
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One export format: a stream of bytes, or several files in a folder of their own."""
+
+    name: str
+    """Its name for `--format`."""
+    label: str
+    """Its name for people."""
+    _: KW_ONLY
+    ending: str
+    """The ending of its file's name."""
+    takes: Content
+    """What a subject must hold in order to be written in this format."""
+    stream: Callable[[Subject, ExportRequest], Iterator[bytes]] | None = None
+    """The pieces of the stream; text is UTF-8."""
+    folder: Callable[[Subject, ExportRequest, Path], None] | None = None
+    """Writes the files of a format that is no stream."""
+    binary: bool = False
+    """Whether it cannot be shown on a terminal."""
+    bom: bool = False
+    """Whether it may begin with a byte order mark."""
+
+
+def _csv(subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
+    """A header and rows; text that a spreadsheet would take for a formula gets a ``'`` before it."""
+    assert subject.batches is not None
+    batches = subject.batches(asked)
+    yield (BOM_UTF8 if asked.bom else b"") + _utf8(",".join(_fields(subject.header(asked))) + "\n")
+    for columns in batches:
+        lines = zip(*(_encoded(column, _fields) for column in columns), strict=True)
+        yield _utf8("\n".join(map(",".join, lines)) + "\n")
+
+
+def _fields(column: Sequence[object]) -> Iterator[str]:
+    return map(_field, column)
+
+
+def _field(value: object) -> str:
+    """The value as in RFC 4180, and so that no spreadsheet evaluates it."""
+    if not isinstance(value, str):
+        return "" if value is None else repr(value)
+    text = "'" + value if value.startswith(_FORMULA) else value
+    return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text
+
+
+def _json(subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
+    """One array of objects, one object per line."""
+    assert subject.batches is not None
+    batches, header, before = subject.batches(asked), subject.header(asked), "[\n"
+    keys = (_JSON(column).replace("%", "%%") for column in header)
+    line = f"{{{', '.join(f'{key}: %s' for key in keys)}}}"
+    for columns in batches:
+        lines = zip(*(_encoded(column, _values) for column in columns), strict=True)
+        yield _utf8(before + ",\n".join(map(line.__mod__, lines)))
+        before = ",\n"
+    yield b"[]\n" if before == "[\n" else b"\n]\n"
+
+
+def _values(column: Sequence[object]) -> Iterable[str]:
+    """Each value as JSON."""
+    if str in set(map(type, column)):
+        return map(_JSON, column)
+    return _JSON(column)[1:-1].split(", ")  # no text: each piece is one value
+
+
+def _encoded(column: Sequence[object], encode: Callable[[Sequence[object]], Iterable[str]]) -> Iterable[str]:
+    """The values of a column as ``encode`` writes them. Most values are repeated, and are encoded only
+    once."""
+    kinds, distinct = set(map(type, column)), list(set(column))
+    # 1, 1.0 and True would be the same key, and so would 0.0 and -0.0.
+    if len(kinds) > 1 or (kinds == {float} and 0.0 in distinct):
+        return encode(column)
+    return map(dict(zip(distinct, encode(distinct), strict=True)).__getitem__, column)
+
+
+def _utf8(text: str) -> bytes:
+    """The text of a session as bytes, whatever it contains."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _npz(subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
+    """Arrays by name, compressed, for ``numpy.load``."""
+    import numpy as np
+
+    assert subject.arrays is not None
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **subject.arrays(asked))
+    yield buffer.getvalue()
+
+
+def _ldavis(subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
+    """One object, as pyLDAvis writes it; either program can show it."""
+    from wikitopics.session.analysis.exports.ldavis import prepare
+
+    assert subject.model is not None
+    with asked.reader.one_moment():
+        learnt, words = subject.model(asked), asked.reader.vocabulary()
+        tokens = asked.reader.committed().progress.tokens
+    prepared = prepare(learnt.topics(), learnt.topic_shares(), words, tokens)
+    yield _utf8(json.dumps(prepared, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+FORMATS = {
+    form.name: form
+    for form in (
+        Format("csv", "CSV", ending=".csv", takes="rows", stream=_csv, bom=True),
+        Format("json", "JSON", ending=".json", takes="rows", stream=_json),
+        Format("npz", "NumPy .npz", ending=".npz", takes="arrays", stream=_npz, binary=True),
+        Format("gensim", "gensim LdaModel, a folder", ending="-gensim", takes="model", folder=write_gensim),
+        Format("ldavis", "LDAvis JSON", ending=".ldavis.json", takes="model", stream=_ldavis),
+    )
+}
+
+
+def formats(subject: Subject) -> list[Format]:
+    """The formats it can be written in, the default one first."""
+    return [form for form in FORMATS.values() if form.takes in subject.holds]
+
+
+def format_of(subject: Subject, name: str | None) -> Format:
+    """The format of this name, or the default one. Raises `BadUsage` for a format that does not fit."""
+    fitting = {form.name: form for form in formats(subject)}
+    if name is None:
+        return next(iter(fitting.values()))
+    if name not in fitting:
+        raise BadUsage(f"{subject.name} cannot be exported as {name}: choose {' or '.join(fitting)}")
+    return fitting[name]
+
+
+def save(
+    subject: Subject,
+    form: Format,
+    asked: ExportRequest,
+    path: Path,
+    progress: Callable[[int], None] = lambda rows: None,
+) -> int | None:
+    """Write an export to ``path``, whole or not at all; returns the rows written, None for formats without
+    rows."""
+    from wikitopics.session.storage.files import replacing
+
+    if form.folder is not None:
+        form.folder(subject, asked, path)
+        return None
+    rows: int | None = None
+
+    def counted(asked: ExportRequest) -> Iterator[Batch]:
+        nonlocal rows
+        assert subject.batches is not None
+        rows = 0
+        for batch in subject.batches(asked):
+            yield batch
+            rows += len(batch[0])
+            progress(rows)
+
+    assert form.stream is not None
+    with replacing(path) as file:
+        for piece in form.stream(replace(subject, batches=counted) if subject.batches else subject, asked):
+            file.write(piece)
+    return rows

@@ -1,0 +1,294 @@
+"""What can be exported: every table, with its columns and the function that makes its rows, and the model.
+
+Importing this loads no numpy.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, cycle, islice, repeat
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from wikitopics.model import OnlineModel
+    from wikitopics.session.storage.reader import SessionReader
+
+Row = Sequence[object]
+"""One value per column."""
+Batch = Sequence[Sequence[object]]
+"""Some rows, as one sequence per column: handling millions row by row would take minutes."""
+Content = Literal["rows", "arrays", "model"]
+_BATCH_ROWS = 500
+_TOPIC_WORDS, _HISTORY_WORDS = 20, 10
+_DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """The parameters of an export."""
+
+    reader: "SessionReader"
+    models: Sequence[str]
+    """The models, in the order of the session."""
+    everything: bool = False
+    """Whether --all was given."""
+    bom: bool = False
+    """Whether --bom was given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """Rows, arrays or a model; the formats available follow from that."""
+
+    name: str
+    label: str
+    """Its name for people, e.g. "Topics: top words, probabilities, shares"."""
+    columns: tuple[str, ...] = ()
+    """Its columns; new ones are added at the end."""
+    optional: Mapping[str, Callable[[ExportRequest], bool]] = field(default_factory=dict)
+    """Columns at the end that only some exports have, each with the condition."""
+    batches: Callable[[ExportRequest], Iterator[Batch]] | None = None
+    """Its rows in a fixed order, in batches. An error about missing records is raised by the call itself,
+    before anything is written."""
+    arrays: "Callable[[ExportRequest], Mapping[str, NDArray[Any]]] | None" = None
+    model: "Callable[[ExportRequest], OnlineModel] | None" = None
+    """The trained model, for the formats of programs that know models."""
+    one_model: bool = False
+    """Whether it concerns one model: the session's first, if none is named."""
+    everything: str = ""
+    """The meaning of --all here; "" if it has none."""
+    of_texts: bool = False
+    """Whether it contains titles or word counts, which are under the licence of the texts."""
+    count: Callable[[ExportRequest], int | None] | None = None
+    """The number of rows, if that is worth a progress line and known beforehand."""
+
+    @property
+    def holds(self) -> set[Content]:
+        """What it can be written from."""
+        contents: dict[Content, object] = {"rows": self.batches, "arrays": self.arrays, "model": self.model}
+        return {content for content, made_by in contents.items() if made_by is not None}
+
+    def header(self, asked: ExportRequest) -> tuple[str, ...]:
+        """The names of the columns."""
+        return self.columns + tuple(name for name, is_there in self.optional.items() if is_there(asked))
+
+
+def batched(rows: Callable[[ExportRequest], Iterable[Row]]) -> Callable[[ExportRequest], Iterator[Batch]]:
+    """Turn a function that yields rows into one that yields batches of them."""
+
+    def batches(left: Iterator[Row]) -> Iterator[Batch]:
+        while some := list(islice(left, _BATCH_ROWS)):
+            yield list(zip(*some, strict=True))
+
+    return lambda asked: batches(iter(rows(asked)))
+
+
+def _repeated(values: Iterable[object], times: Iterable[int]) -> list[object]:
+    """Repeat each value as often as ``times`` says."""
+    return list(chain.from_iterable(map(repeat, values, times)))
+
+
+def _topics(asked: ExportRequest) -> Iterator[Row]:
+    """The topics as they are now, one row per word."""
+    from wikitopics.model.online import IN_USE
+    from wikitopics.session.analysis.topics import coherences
+    from wikitopics.session.analysis.tree import topic_tree
+
+    for model in asked.models:
+        with asked.reader.one_moment():
+            topics, tree = asked.reader.topics(model, top=_TOPIC_WORDS), topic_tree(asked.reader, model)
+            values = coherences(asked.reader, topics)
+        for topic, npmi in zip(topics, values, strict=True):
+            more = topic.share, topic.name, npmi, tree[topic.topic].parent, topic.share > IN_USE
+            for rank, (word, probability) in enumerate(topic.words, start=1):
+                yield model, topic.topic, rank, word, probability, *more
+
+
+TOPICS = Subject(
+    name="topics",
+    label="Topics: top words, probabilities, shares, names",
+    columns=("model", "topic", "rank", "word", "probability", "share", "name", "npmi", "parent", "in_use"),
+    batches=batched(_topics),
+)
+
+
+def _history(asked: ExportRequest) -> Iterator[Row]:
+    """The topics at every stored snapshot, one row per word."""
+    for model in asked.models:
+        for snapshot in asked.reader.each_snapshot(model):
+            for topic, words in enumerate(snapshot.words):
+                probabilities = snapshot.probabilities[topic].tolist()
+                for rank, word in enumerate(words[:_HISTORY_WORDS], start=1):
+                    yield model, snapshot.articles, topic, rank, word, probabilities[rank - 1]
+
+
+HISTORY = Subject(
+    name="history",
+    label="History: the topics at every snapshot",
+    columns=("model", "articles", "topic", "rank", "word", "probability"),
+    batches=batched(_history),
+)
+
+
+def _events(asked: ExportRequest) -> Iterator[Row]:
+    for one in asked.reader.topic_events():
+        if one.model in asked.models:
+            yield one.model, one.articles, one.event, one.topic, one.other, one.name
+
+
+EVENTS = Subject(
+    name="events",
+    label="Events: births, deaths, splits, mergers and renamings of topics",
+    columns=("model", "articles", "event", "topic", "other", "name"),
+    batches=batched(_events),
+)
+
+
+def _metrics(asked: ExportRequest) -> Iterator[Row]:
+    return (measurement for measurement in asked.reader.all_metrics() if measurement[0] in asked.models)
+
+
+METRICS = Subject(
+    name="metrics",
+    label="Metrics: perplexity and all other measurements",
+    columns=("model", "articles", "tokens", "seconds", "metric", "value"),
+    batches=batched(_metrics),
+)
+
+
+def _articles(asked: ExportRequest) -> Iterator[Batch]:
+    """One row for each article and model, with its largest topic."""
+    has_ids = asked.reader.has_ids()
+    for found in asked.reader.articles_by_column(trained_only=not asked.everything):
+        numbers = [number for number, model in enumerate(found.models) if model in asked.models]
+        names = [found.models[number] for number in numbers]
+        times = [len(names) if topics else 1 for topics in found.topics]
+        common = found.page_ids, found.titles, found.revision_ids, found.words
+        columns: list[Sequence[object]] = [_repeated(values, times) for values in common]
+        columns.append([name for topics in found.topics for name in (names if topics else (None,))])
+        for largest in (found.topics, found.shares):
+            of_models = ([one[number] for number in numbers] if one else (None,) for one in largest)
+            columns.append(list(chain.from_iterable(of_models)))
+        if asked.everything:
+            columns.append(_repeated(found.roles, times))
+        if has_ids:
+            columns.append(_repeated(found.ids, times))
+        yield columns
+
+
+ARTICLES = Subject(
+    name="articles",
+    label="Articles: each with its largest topic",
+    columns=("page_id", "title", "revision_id", "words", "model", "topic", "proportion"),
+    optional={"role": lambda asked: asked.everything, "id": lambda asked: asked.reader.has_ids()},
+    batches=_articles,
+    everything="include held-out and skipped articles, with a role column",
+    of_texts=True,
+    count=lambda asked: None if asked.everything else asked.reader.status().articles * len(asked.models),
+)
+
+
+def _proportions(asked: ExportRequest) -> Iterator[Batch]:
+    asked.reader.check_proportions()
+    return _proportions_of_blocks(asked)
+
+
+def _proportions_of_blocks(asked: ExportRequest) -> Iterator[Batch]:
+    """One row per topic of an article: one model's topics after another's, and then the next article's."""
+    import numpy as np
+
+    reader, models = asked.reader, asked.models
+    for block in reader.each_block():
+        with reader.one_moment():
+            articles = reader.articles_of(*block)
+            kept = [reader.proportions_of(model, *block) for model in models]
+        lengths = np.column_stack([of_model.lengths for of_model in kept])  # (n, models)
+        place = np.arange(lengths.size).reshape(lengths.shape)  # in the output
+        order = np.argsort(np.repeat(place.T.ravel(), lengths.T.ravel()), kind="stable")
+        values = np.concatenate([of_model.values() for of_model in kept])[order]
+        times = lengths.sum(axis=1, dtype=np.int64).tolist()
+        yield (
+            _repeated(articles.page_ids, times),
+            _repeated(articles.titles, times),
+            _repeated(cycle(models), lengths.ravel().tolist()),
+            np.concatenate([of_model.topics for of_model in kept])[order].tolist(),
+            values.astype(float).round(_DIGITS).tolist(),
+        )
+
+
+def _proportions_matrix(asked: ExportRequest) -> "Mapping[str, NDArray[Any]]":
+    """The arrays that `scipy.sparse.load_npz` reads, with page_ids (D,) beside them."""
+    import numpy as np
+
+    from wikitopics.session.analysis.proportions import as_csr
+
+    matrix, page_ids = as_csr(asked.reader, asked.models[0])
+    return {
+        "format": np.array(b"csr"),
+        "shape": np.array(matrix.shape),
+        "data": matrix.data,
+        "indices": matrix.indices,
+        "indptr": matrix.indptr,
+        "page_ids": page_ids,
+    }
+
+
+PROPORTIONS = Subject(
+    name="proportions",
+    label="Proportions: the topics of every trained article (npz: one model's, as CSR)",
+    columns=("page_id", "title", "model", "topic", "proportion"),
+    batches=_proportions,
+    arrays=_proportions_matrix,
+    of_texts=True,
+)
+
+
+def _words(asked: ExportRequest) -> Iterator[Row]:
+    """The most frequent words first."""
+    words, found = asked.reader.vocabulary(), asked.reader.word_counts()
+    counts, articles = found.counts.tolist(), found.articles.tolist()
+    order = sorted(range(len(words)), key=lambda word: -counts[word])
+    return ((words[word], counts[word], articles[word]) for word in order)
+
+
+WORDS = Subject(
+    name="words",
+    label="Words: how often each was trained on, and in how many articles",
+    columns=("word", "count", "articles"),
+    batches=batched(_words),
+    of_texts=True,
+    count=lambda asked: len(asked.reader.vocabulary()),
+)
+
+
+def _model(asked: ExportRequest) -> "OnlineModel":
+    """Raises `SessionError` if the model has no topics yet."""
+    from wikitopics.session.analysis.inference import saved_model
+
+    asked.reader.check_trained()
+    return saved_model(asked.reader, asked.models[0])
+
+
+def _model_arrays(asked: ExportRequest) -> "Mapping[str, NDArray[Any]]":
+    """Every word of every topic."""
+    import numpy as np
+
+    from wikitopics.model.exported import arrays_of
+
+    rule = {"word_rule": np.array(asked.reader.settings().rule)}
+    return {**arrays_of(_model(asked), asked.reader.vocabulary()), **rule}
+
+
+MODEL = Subject(
+    name="model",
+    label="Model: all topics and words as arrays, or in formats that other programs load",
+    arrays=_model_arrays,
+    model=_model,
+    one_model=True,
+)
+
+SUBJECTS = {
+    subject.name: subject
+    for subject in (TOPICS, HISTORY, EVENTS, METRICS, ARTICLES, PROPORTIONS, WORDS, MODEL)
+}

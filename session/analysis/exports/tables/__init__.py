@@ -1,1 +1,0 @@
-"""The exports, one per file."""
