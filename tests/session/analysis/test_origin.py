@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from wikitopics.crawler.source import PageKind
 from wikitopics.crawler.licences import SAMPLE, Licence
+from wikitopics.crawler.source import PageKind
 from wikitopics.session import sources
 from wikitopics.session.analysis.origin import addresses, licence_of
 from wikitopics.session.records import ArticleRow
