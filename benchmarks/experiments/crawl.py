@@ -58,7 +58,7 @@ async def crawl_and_count(source: Source, articles: int, wiki: int) -> Figures:
             if counted < 0:
                 counted, begun, used = 0, time.monotonic(), cpu()
                 continue
-            counted += len(block.documents.page_ids)
+            counted += len(block)
         return {
             "articles": counted,
             "per_second": counted / (time.monotonic() - begun),

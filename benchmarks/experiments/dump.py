@@ -119,7 +119,7 @@ async def whole_seconds(
     feed.start(None)
     try:
         while (block := await feed.next()) is not None:
-            articles += len(block.documents)
+            articles += len(block)
             look(block.lap or 0.0)
     finally:
         await feed.close()

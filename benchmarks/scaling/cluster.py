@@ -143,7 +143,7 @@ async def _read(names: Sequence[str], address: str | None) -> tuple[float, float
     feed.start({"round": 1, "done": 0})
     try:
         while (block := await feed.next()) is not None:
-            articles += len(block.documents)
+            articles += len(block)
         return idle, time.monotonic() - clock, time.process_time() - begin, articles
     finally:
         await feed.close()

@@ -24,7 +24,7 @@ from wikitopics.session.options import SEED
 from wikitopics.session.paths import session_name
 from wikitopics.session.records import ModelStatus
 from wikitopics.session.sources import check_identity, described
-from wikitopics.session.storage.documents import Documents
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.reader import SessionReader
 
 
@@ -71,7 +71,7 @@ class _Session:
     content: object
     """The identity of the content, if the source is not a wiki."""
     articles: int
-    held_out: Documents
+    held_out: Block
 
 
 def compare(
@@ -88,8 +88,8 @@ def compare(
             moments.enter_context(reader.one_moment())
         sessions = [_opened(reader) for reader in readers]
         _check_words(sessions)
-        documents, remarks = _new_to_all(sessions)
-        batch = Minibatch(documents.indptr, documents.word_ids, documents.counts)
+        block, remarks = _new_to_all(sessions)
+        batch = Minibatch(block.indptr, block.word_ids, block.counts)
         completion = CompletionSet(batch, readers[0].settings()[SEED])
         found = []
         for session in sessions:
@@ -100,7 +100,7 @@ def compare(
                 found.append(Compared(session.name, session.articles, model, score))
                 progress(len(found))
     ranked = sorted(found, key=lambda one: -one.log_likelihood)
-    return Comparison(len(documents), tuple(ranked), remarks)
+    return Comparison(len(block), tuple(ranked), remarks)
 
 
 def _opened(reader: SessionReader) -> _Session:
@@ -133,7 +133,7 @@ def _check_words(sessions: Sequence[_Session]) -> None:
             )
 
 
-def _new_to_all(sessions: Sequence[_Session]) -> tuple[Documents, tuple[str, ...]]:
+def _new_to_all(sessions: Sequence[_Session]) -> tuple[Block, tuple[str, ...]]:
     """The held-out articles that no session has trained on, each once, and the remarks on them."""
     if not any(len(session.held_out) for session in sessions):
         names = ", ".join(session.name for session in sessions)
@@ -154,14 +154,14 @@ def _new_to_all(sessions: Sequence[_Session]) -> tuple[Documents, tuple[str, ...
             if other in sessions[:place]:
                 new &= ~held_out  # these were already taken from that session
         parts.append(owner.held_out.split(new)[0])
-    documents = Documents.concatenate(parts)
-    if not len(documents):
+    block = Block.concatenate(parts)
+    if not len(block):
         unknown = "; ".join(remarks)
         raise SessionError(
             "no held-out article is known to be new to all of these sessions"
             + (f": {unknown}" if unknown else "; each has trained on what the others hold out")
         )
-    return documents, tuple(remarks)
+    return block, tuple(remarks)
 
 
 def _apart(one: _Session, other: _Session, remarks: dict[str, None]) -> bool:

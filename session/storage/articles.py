@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from wikitopics.session.errors import Damaged
 from wikitopics.session.records import Role
 from wikitopics.session.settings import Settings
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.codec.articles import LARGEST, documents_room, largest_between
 from wikitopics.session.storage.database import read_rows
 from wikitopics.session.storage.decoding import whole
-from wikitopics.session.storage.documents import Documents
 from wikitopics.session.storage.proportions import Proportions
 from wikitopics.session.storage.schema import ROLES, largest_topic
 from wikitopics.session.storage.sqliteutils import Database
@@ -24,48 +24,46 @@ RECENT_ARTICLES = 20_000
 DROPPED_EVERY = 2**18
 """Articles that should not be kept are dropped whenever this many more have been trained."""
 
-Largest = tuple[NDArray[np.intp], NDArray[np.floating[Any]]]
-"""Each article's largest topic in one model, (n,), and its proportion, (n,)."""
 
+@dataclass(frozen=True, slots=True)
+class ArticleTopics:
+    """The topics of ``n`` articles, as far as a session stores them."""
 
-@dataclass(slots=True)
-class ArticleRows:
-    """Articles read, with each model's largest topic if they were trained."""
-
-    documents: Documents
-    role: Role
-    topics: Sequence[Largest] = ()
-    """One pair per model."""
+    largest: NDArray[np.uint16]
+    """(n, 2 x models): for each model the largest topic, and its proportion in ten-thousandths"""
     proportions: Sequence[Proportions] = ()
-    """Their proportions in each model; none if the session stores none."""
+    """For each model; none if the session stores none."""
+
+    @staticmethod
+    def of(thetas: Sequence[NDArray[np.floating[Any]]], *, with_proportions: bool = False) -> "ArticleTopics":
+        """From each model's proportions, (n, K)."""
+        columns = [
+            column
+            for theta in thetas
+            for column in (theta.argmax(axis=1), np.rint(theta.max(axis=1).astype(np.float64) * 10_000))
+        ]
+        return ArticleTopics(
+            np.column_stack(columns).astype(LARGEST),
+            [Proportions.of(theta) for theta in thetas] if with_proportions else (),
+        )
 
 
-@dataclass(slots=True)
-class Renewed:
-    """The present topics of articles that were trained some time ago."""
-
-    seqs: Sequence[int]
-    """Their numbers, ascending."""
-    topics: Sequence[Largest]
-    proportions: Sequence[Proportions] = ()
-
-
-def insert_articles(db: Database, rows: ArticleRows, first_seq: int) -> None:
-    """Add articles with the numbers from ``first_seq`` on."""
-    documents = rows.documents
-    seqs = range(first_seq, first_seq + len(documents))
-    columns = _columns(rows.topics)
+def insert_articles(
+    db: Database, block: Block, role: Role, topics: ArticleTopics | None, first_seq: int
+) -> None:
+    """Add articles with the numbers from ``first_seq`` on; ``topics``: theirs, if they were trained."""
+    n = len(block)
     db.conn.executemany(
         "INSERT INTO articles VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         zip(
-            seqs,
-            documents.page_ids.tolist(),
-            documents.titles,
-            documents.revision_ids.tolist(),
-            documents.words.tolist(),
-            [ROLES.index(rows.role)] * len(documents),
-            [row.tobytes() for row in columns] if rows.topics else [None] * len(documents),
-            documents.ids or [None] * len(documents),
+            range(first_seq, first_seq + n),
+            block.page_ids.tolist(),
+            block.titles,
+            block.revision_ids.tolist(),
+            block.words.tolist(),
+            [ROLES.index(role)] * n,
+            [None] * n if topics is None else [row.tobytes() for row in topics.largest],
+            block.ids or [None] * n,
             strict=True,
         ),
     )
@@ -84,26 +82,26 @@ def insert_recent(db: Database, rows: Sequence[dict[str, object]]) -> None:
     )
 
 
-def renew_topics(db: Database, seqs: Sequence[int], largest: Sequence[Largest]) -> None:
+def renew_topics(db: Database, seqs: Sequence[int], topics: ArticleTopics) -> None:
     """Replace the topics of the articles ``seqs`` with the models' current ones.
 
     Articles dropped meanwhile stay dropped.
     """
     db.conn.executemany(
         "UPDATE articles SET topics = ? WHERE seq = ?",
-        [(row.tobytes(), seq) for row, seq in zip(_columns(largest), seqs, strict=True)],
+        [(row.tobytes(), seq) for row, seq in zip(topics.largest, seqs, strict=True)],
     )
 
 
 def recent_articles(
     db: Database, first_seq: int, most: int, later: int, settings: Settings, n_words: int
-) -> tuple[list[int], Documents]:
+) -> tuple[list[int], Block]:
     """Up to ``most`` articles of `recent` from number ``first_seq`` on, and their numbers.
 
     Minibatches that lie entirely among the ``later`` newest articles are left out.
     """
     seqs: list[int] = []
-    parts: list[Documents] = []
+    parts: list[Block] = []
     rows = read_rows(
         db.conn,
         "SELECT first_seq, articles FROM (SELECT first_seq, articles, sum(articles) OVER"
@@ -120,14 +118,14 @@ def recent_articles(
             [whole(first, "recent.first_seq", 1)],
             largest=documents_room(settings),
         )
-        found = Documents.from_bytes(data, "recent.documents", n_words)
+        found = Block.from_bytes(data, "recent.documents", n_words)
         if len(found) != articles:
             raise Damaged("recent.articles differs from the number of documents")
         start = max(0, first_seq - first)
         part = found[start : start + most - len(seqs)]
         parts.append(part)
         seqs += range(first + start, first + start + len(part))
-    return seqs, Documents.concatenate(parts)
+    return seqs, Block.concatenate(parts)
 
 
 def keep_top(db: Database, topics: Sequence[int], most: int) -> None:
@@ -149,11 +147,3 @@ def keep_top(db: Database, topics: Sequence[int], most: int) -> None:
         "DELETE FROM articles WHERE role = 0 AND seq NOT IN (SELECT value FROM json_each(?))",
         [json.dumps(sorted(kept))],
     )
-
-
-def _columns(largest: Sequence[Largest]) -> NDArray[np.uint16]:
-    """(n, 2 x models): topic and ten-thousandths for each model, one row per article."""
-    pairs = [
-        np.column_stack((topic, np.rint(np.asarray(share, np.float64) * 10_000))) for topic, share in largest
-    ]
-    return np.ascontiguousarray(np.hstack(pairs).astype(LARGEST)) if pairs else np.empty((0, 0), LARGEST)

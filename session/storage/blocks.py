@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.errors import Damaged
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.database import SMALL, read_rows
 from wikitopics.session.storage.decoding import numbers, whole
-from wikitopics.session.storage.documents import Documents
 from wikitopics.session.storage.proportions import LARGEST_ARTICLE, Proportions
 
 if TYPE_CHECKING:
@@ -32,18 +32,16 @@ def untitled(page_id: int) -> str:
     return f"document {page_id}"
 
 
-def insert_block(
-    db: "Database", documents: Documents, proportions: Sequence[Proportions], first_seq: int
-) -> None:
+def insert_block(db: "Database", block: Block, proportions: Sequence[Proportions], first_seq: int) -> None:
     """Add articles with the numbers from ``first_seq`` on; ``proportions``: for each model."""
-    page_ids = documents.page_ids.tolist()
-    titles = (title or untitled(number) for title, number in zip(documents.titles, page_ids, strict=True))
+    page_ids = block.page_ids.tolist()
+    titles = (title or untitled(number) for title, number in zip(block.titles, page_ids, strict=True))
     db.conn.execute(
         "INSERT INTO blocks VALUES (?, ?, ?, ?)",
         [
             first_seq,
-            len(documents),
-            _packed(documents.page_ids),
+            len(block),
+            _packed(block.page_ids),
             np.array([title_key(title) for title in titles], "<u2").tobytes(),
         ],
     )

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.options import KEEP_COUNTS
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.codec.articles import documents_room
 from wikitopics.session.storage.decoding import whole
-from wikitopics.session.storage.documents import Documents
 from wikitopics.session.storage.reader.opened import OpenedSession
 
 MOST_BLOCKS = 10_000_000
@@ -37,7 +37,7 @@ class KeptCounts(OpenedSession):
             raise
         self._ids = [number for number, _ in rows]
         self._room = documents_room(self.settings())
-        self._block: tuple[int, Documents] | None = None
+        self._block: tuple[int, Block] | None = None
 
     def _check(self, words: Sequence[str] | None) -> None:
         if words is not None and self.counter().lines != tuple(words):
@@ -59,7 +59,7 @@ class KeptCounts(OpenedSession):
         first = self._read(0).to_bytes() if self._ids else b""
         return {"checksum": hashlib.blake2b(fingerprint + first, digest_size=16).hexdigest()}
 
-    def documents(self, start: int, stop: int) -> Documents:
+    def documents(self, start: int, stop: int) -> Block:
         """Documents ``start`` to ``stop`` (fewer at the end)."""
         parts = []
         stop = min(stop, len(self))
@@ -69,17 +69,17 @@ class KeptCounts(OpenedSession):
             part = self._read(number)[start - low : stop - low]
             parts.append(part)
             start += len(part)
-        return Documents.concatenate(parts)
+        return Block.concatenate(parts)
 
-    def _read(self, number: int) -> Documents:
+    def _read(self, number: int) -> Block:
         if self._block is None or self._block[0] != number:
             ((data,),) = self._rows(
                 "SELECT documents FROM kept_counts WHERE id = ?", [self._ids[number]], largest=self._room
             )
-            documents = Documents.from_bytes(data, "kept_counts.documents", len(self.vocabulary()))
-            if len(documents) != self._starts[number + 1] - self._starts[number]:
+            block = Block.from_bytes(data, "kept_counts.documents", len(self.vocabulary()))
+            if len(block) != self._starts[number + 1] - self._starts[number]:
                 raise Damaged("kept_counts.articles differs from the number of documents")
-            self._block = number, documents
+            self._block = number, block
         return self._block[1]
 
     def close(self) -> None:

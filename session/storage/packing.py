@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 
 from wikitopics.session.options import KEEP_ARTICLES, KEEP_COUNTS
 from wikitopics.session.settings import Settings
-from wikitopics.session.storage.articles import ArticleRows
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.changes import Changes
 from wikitopics.session.storage.codec.blocks import encode_block
-from wikitopics.session.storage.documents import Documents
 
 Row = dict[str, object]
 
@@ -34,34 +33,36 @@ def packed(changes: Changes, settings: Settings, next_seq: int, first_pending: i
     Rows before number ``first_pending`` are no longer pending and are left out.
     """
     return Packed(
-        recent=_recent(changes.articles, next_seq) if settings[KEEP_ARTICLES] != "none" else (),
+        recent=_recent(changes, next_seq) if settings[KEEP_ARTICLES] != "none" else (),
         kept_counts=[
-            {"articles": len(rows.documents), "documents": rows.documents.to_bytes()}
-            for rows in changes.articles
-            if settings[KEEP_COUNTS] and rows.role != "skipped"
+            {"articles": len(block), "documents": block.to_bytes()}
+            for block, role, _ in changes.articles
+            if settings[KEEP_COUNTS] and role != "skipped"
         ],
         pending=[
-            {"id": number, "documents": documents.to_bytes()}
-            for number, documents in changes.pending
+            {"id": number, "documents": block.to_bytes()}
+            for number, block in changes.pending
             if number >= first_pending
         ],
         first_articles=[row for block in changes.first_articles for row in encode_block(block)],
-        held_out=[{"documents": documents.to_bytes()} for documents in changes.held_out],
+        held_out=[
+            {"documents": block.to_bytes()} for block, role, _ in changes.articles if role == "held_out"
+        ],
         word_counts=None if changes.word_counts is None else changes.word_counts.to_bytes(),
     )
 
 
-def _recent(articles: Sequence[ArticleRows], next_seq: int) -> list[Row]:
+def _recent(changes: Changes, next_seq: int) -> list[Row]:
     """The counts of the trained articles."""
     found: list[Row] = []
-    for rows in articles:
-        if rows.role == "trained":
-            found.append(recent_row(rows.documents, next_seq))
-        next_seq += len(rows.documents)
+    for block, role, _ in changes.articles:
+        if role == "trained":
+            found.append(recent_row(block, next_seq))
+        next_seq += len(block)
     return found
 
 
-def recent_row(documents: Documents, first_seq: int) -> Row:
+def recent_row(block: Block, first_seq: int) -> Row:
     """A row of `recent`: the counts of the articles with the numbers from ``first_seq`` on."""
-    nameless = replace(documents, titles=("",) * len(documents), ids=None)  # they are in `articles`
-    return {"first_seq": first_seq, "articles": len(documents), "documents": nameless.to_bytes()}
+    nameless = replace(block, titles=("",) * len(block), ids=None)  # they are in `articles`
+    return {"first_seq": first_seq, "articles": len(block), "documents": nameless.to_bytes()}

@@ -12,6 +12,7 @@ from wikitopics.session.records import ModelStatus
 from wikitopics.session.settings import Settings
 from wikitopics.session.specs import ModelSpec
 from wikitopics.session.storage.blobs import unpack_state
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.codec.articles import documents_room
 from wikitopics.session.storage.codec.blocks import decode_block
 from wikitopics.session.storage.codec.heartbeat import Heartbeat, Wishes, decode_heartbeat, decode_wishes
@@ -20,7 +21,6 @@ from wikitopics.session.storage.codec.progress import Committed, decode_committe
 from wikitopics.session.storage.codec.settings import MOST_WORD_BYTES, decode_settings, decode_words
 from wikitopics.session.storage.database import SMALL, only_row, read_rows
 from wikitopics.session.storage.decoding import whole
-from wikitopics.session.storage.documents import Block, Documents
 from wikitopics.session.storage.word_counts import WordCounts
 
 
@@ -84,7 +84,7 @@ def read_state(connection: sqlite3.Connection, model: int, topics: int, n_words:
 
 def read_documents(
     connection: sqlite3.Connection, table: str, settings: Settings, n_words: int
-) -> list[tuple[int, Documents]]:
+) -> list[tuple[int, Block]]:
     """All rows of `pending` or `held_out`, and their numbers."""
     room = documents_room(settings)
     ((size,),) = read_rows(connection, f"SELECT total(length(documents)) FROM {table}")
@@ -92,7 +92,7 @@ def read_documents(
         raise Damaged(f"{table} takes over {room >> 20:,} MB")
     rows = read_rows(connection, f"SELECT id, documents FROM {table} ORDER BY id", largest=room)
     return [
-        (whole(number, f"{table}.id"), Documents.from_bytes(data, f"{table}.documents", n_words))
+        (whole(number, f"{table}.id"), Block.from_bytes(data, f"{table}.documents", n_words))
         for number, data in rows
     ]
 
@@ -110,10 +110,10 @@ def read_first_articles(connection: sqlite3.Connection, settings: Settings) -> I
         yield decode_block(row)
 
 
-def read_held_out(connection: sqlite3.Connection, settings: Settings, n_words: int) -> Documents:
+def read_held_out(connection: sqlite3.Connection, settings: Settings, n_words: int) -> Block:
     """The held-out articles so far."""
     parts = read_documents(connection, "held_out", settings, n_words)
-    return Documents.concatenate([documents for _, documents in parts])
+    return Block.concatenate([block for _, block in parts])
 
 
 def read_word_counts(connection: sqlite3.Connection, n_words: int) -> WordCounts:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from wikitopics.session.errors import Damaged
 from wikitopics.session.storage.blobs import pack_arrays, unpack_arrays
-from wikitopics.session.storage.documents import Documents, narrow, whole_numbers
+from wikitopics.session.storage.block import Block, narrow, whole_numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,12 @@ class WordCounts:
         """The counts before the first article."""
         return WordCounts(np.zeros(n_words, np.int64), np.zeros(n_words, np.int64))
 
-    def add(self, documents: Documents) -> None:
-        """Add the words of trained documents."""
+    def add(self, block: Block) -> None:
+        """Add the words of trained articles."""
         W = len(self.counts)
         # The sums of a minibatch are whole numbers that a float represents exactly.
-        self.counts[:] += np.bincount(documents.word_ids, documents.counts, W).astype(np.int64)
-        self.articles[:] += np.bincount(_once_an_article(documents, W), minlength=W)
+        self.counts[:] += np.bincount(block.word_ids, block.counts, W).astype(np.int64)
+        self.articles[:] += np.bincount(_once_an_article(block, W), minlength=W)
 
     def to_bytes(self) -> bytes:
         """The stored form."""
@@ -50,11 +50,11 @@ class WordCounts:
         return found
 
 
-def _once_an_article(documents: Documents, n_words: int) -> NDArray[np.integer[Any]]:
+def _once_an_article(block: Block, n_words: int) -> NDArray[np.integer[Any]]:
     """The words of each article, once each. A file of word counts may list a word of an article twice."""
-    ascends = documents.word_ids[1:] > documents.word_ids[:-1]
-    ascends[documents.indptr[1:-1] - 1] = True
+    ascends = block.word_ids[1:] > block.word_ids[:-1]
+    ascends[block.indptr[1:-1] - 1] = True
     if ascends.all():
-        return documents.word_ids
-    article = np.repeat(np.arange(len(documents), dtype=np.int64), np.diff(documents.indptr))
-    return np.unique(article * n_words + documents.word_ids) % n_words
+        return block.word_ids
+    article = np.repeat(np.arange(len(block), dtype=np.int64), np.diff(block.indptr))
+    return np.unique(article * n_words + block.word_ids) % n_words

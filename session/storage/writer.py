@@ -26,8 +26,9 @@ from wikitopics.session.storage.articles import (
     recent_articles,
     renew_topics,
 )
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.blocks import insert_block, renew_proportions
-from wikitopics.session.storage.changes import Changes, ModelRow
+from wikitopics.session.storage.changes import Changes
 from wikitopics.session.storage.codec.progress import Progress, encode_prequential
 from wikitopics.session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_snapshot
 from wikitopics.session.storage.codec.topics import TopicNames, decode_topic_names
@@ -40,7 +41,6 @@ from wikitopics.session.storage.database import (
     writing,
 )
 from wikitopics.session.storage.decoding import whole
-from wikitopics.session.storage.documents import Block, Documents
 from wikitopics.session.storage.files import draft_of
 from wikitopics.session.storage.packing import packed
 from wikitopics.session.storage.schema import APPLICATION_ID, CREATE, VERSION, order_by_topic
@@ -64,7 +64,9 @@ LARGEST_LOG = 64 * 2**20
 """Bytes to which the write-ahead log may grow."""
 
 
-def create(path: Path, settings: Settings, words: Sequence[str], models: Sequence[ModelRow]) -> None:
+def create(
+    path: Path, settings: Settings, words: Sequence[str], models: Sequence[Mapping[str, object]]
+) -> None:
     """Create the session file, whole or not at all, readable only by its owner; an existing file is never
     replaced.
 
@@ -89,7 +91,9 @@ def _check_free(path: Path) -> None:
         raise SessionError(f"cannot create {path}: {os.strerror(errno.EEXIST)}")
 
 
-def _fill(draft: Path, settings: Settings, words: Sequence[str], models: Sequence[ModelRow]) -> None:
+def _fill(
+    draft: Path, settings: Settings, words: Sequence[str], models: Sequence[Mapping[str, object]]
+) -> None:
     connection = sqlite3.connect(draft, isolation_level=None)
     try:
         db = Database(connection)
@@ -111,11 +115,13 @@ def _fill(draft: Path, settings: Settings, words: Sequence[str], models: Sequenc
         connection.close()
 
 
-def _insert_words(db: Database, settings: Settings, words: Sequence[str], models: Sequence[ModelRow]) -> None:
+def _insert_words(
+    db: Database, settings: Settings, words: Sequence[str], models: Sequence[Mapping[str, object]]
+) -> None:
     """Insert the vocabulary, and the models over it before their first article."""
     db.table("vocabulary").insert({"id": 1, "fingerprint": settings.fingerprint, "words": "\n".join(words)})
     for number, row in enumerate(models):
-        db.table("models").insert({"id": number, **asdict(row)})
+        db.table("models").insert({"id": number, **row})
     db.table("word_counts").insert({"id": 1, "arrays": WordCounts.none(len(words)).to_bytes()})
 
 
@@ -137,7 +143,7 @@ class SessionWriter:
             self._db.close()
             raise
 
-    def build(self, settings: Settings, words: Sequence[str], models: Sequence[ModelRow]) -> None:
+    def build(self, settings: Settings, words: Sequence[str], models: Sequence[Mapping[str, object]]) -> None:
         """Give a session without a vocabulary one; ``settings`` include it. Its first articles stay."""
         before = self.progress()
         progress = Progress(elapsed_seconds=before.elapsed_seconds, bytes_read=before.bytes_read)
@@ -178,12 +184,12 @@ class SessionWriter:
         with session_errors(self.path):
             return [model.log_likelihood for model in read_models(self._db.conn, self.settings.models)]
 
-    def pending(self) -> list[tuple[int, Documents]]:
+    def pending(self) -> list[tuple[int, Block]]:
         """Stretches crawled and not completely trained, oldest first."""
         with session_errors(self.path):
             return read_documents(self._db.conn, "pending", self.settings, self.n_words)
 
-    def held_out(self) -> Documents:
+    def held_out(self) -> Block:
         """The held-out articles so far."""
         with session_errors(self.path):
             return read_held_out(self._db.conn, self.settings, self.n_words)
@@ -201,17 +207,17 @@ class SessionWriter:
         made = packed(changes, self.settings, next_seq, first_pending)
         topics = [model.topics for model in self.models]
         with session_errors(self.path), writing(self._db):
-            for rows in changes.articles:
-                if self.settings[KEEP_ARTICLES] != "none" or rows.role != "trained":
-                    insert_articles(self._db, rows, next_seq)
-                if rows.proportions:
-                    insert_block(self._db, rows.documents, rows.proportions, next_seq)
-                next_seq += len(rows.documents)
+            for block, role, found in changes.articles:
+                if self.settings[KEEP_ARTICLES] != "none" or role != "trained":
+                    insert_articles(self._db, block, role, found, next_seq)
+                if found is not None and found.proportions:
+                    insert_block(self._db, block, found.proportions, next_seq)
+                next_seq += len(block)
             insert_recent(self._db, made.recent)
-            for renewed in changes.renewed:
-                renew_topics(self._db, renewed.seqs, renewed.topics)
-                if renewed.proportions:
-                    renew_proportions(self._db, renewed.seqs, renewed.proportions, topics)
+            for seqs, present in changes.renewed:
+                renew_topics(self._db, seqs, present)
+                if present.proportions:
+                    renew_proportions(self._db, seqs, present.proportions, topics)
             if changes.drops_articles and self.settings[KEEP_ARTICLES] == "top":
                 keep_top(self._db, topics, TOP_ARTICLES)
             self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
@@ -229,7 +235,7 @@ class SessionWriter:
             if made.word_counts is not None:
                 self._put("word_counts", 1, {"arrays": made.word_counts})
             for number, row in changes.models.items():
-                self._put("models", number, asdict(row))
+                self._put("models", number, row)
             self._put("progress", 1, _progress_columns(progress) | {"next_seq": next_seq})
         self._next_seq = next_seq
         log = beside(self.path, WAL)
@@ -271,7 +277,7 @@ class SessionWriter:
         """Delete what was stored at these article counts."""
         self._db.conn.executemany(f"DELETE FROM {table} WHERE articles = ?", [(count,) for count in points])
 
-    def recent(self, first_seq: int, most: int, before: int) -> tuple[list[int], Documents]:
+    def recent(self, first_seq: int, most: int, before: int) -> tuple[list[int], Block]:
         """Up to ``most`` of the newest trained articles from number ``first_seq`` on, and their numbers.
 
         Only those of minibatches that began before ``before`` articles had been trained. Raises

@@ -8,16 +8,16 @@ articles, so an interrupted session chooses the same words.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import groupby, islice
+from itertools import groupby, islice, pairwise
 
 from wikitopics.session.errors import SessionError
 from wikitopics.session.options import HELD_OUT, VOCAB_ARTICLES
 from wikitopics.session.paths import vocabulary_file
 from wikitopics.session.settings import Settings
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.changes import Changes
 from wikitopics.session.storage.codec.articles import documents_room
 from wikitopics.session.storage.codec.progress import Progress
-from wikitopics.session.storage.documents import Block, Documents
 from wikitopics.session.storage.files import replacing
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.creation import new_models
@@ -66,8 +66,8 @@ class Beginning:
         progress = self.progress
         for reason, number in block.skips.items():
             progress.skip(reason, number)
-        progress.crawled += len(block.documents) + sum(block.skips.values())
-        progress.pending += len(block.documents)
+        progress.crawled += len(block) + sum(block.skips.values())
+        progress.pending += len(block)
         progress.position, progress.lap = block.position, block.lap
         self._changes.first_articles.append(block)
 
@@ -125,10 +125,9 @@ def chosen(blocks: Callable[[], Iterable[Block]], held_out: int, wanted: int, re
 def _counts(blocks: Iterable[Block]) -> Iterator[Mapping[bytes, int]]:
     """How often each article has each of its words."""
     for block in blocks:
-        documents = block.documents
-        words = [word.encode() for word in documents.lexicon or ()]
-        ids, counts = documents.word_ids.tolist(), documents.counts.tolist()
-        for low, high in zip(documents.indptr[:-1].tolist(), documents.indptr[1:].tolist(), strict=True):
+        words = [word.encode() for word in block.lexicon or ()]
+        ids, counts = block.word_ids.tolist(), block.counts.tolist()
+        for low, high in pairwise(block.indptr.tolist()):
             yield {
                 words[number]: count for number, count in zip(ids[low:high], counts[low:high], strict=True)
             }
@@ -171,8 +170,8 @@ def read_first(store: SessionWriter, stream: Stream) -> None:
     room = documents_room(store.settings) // 2
     some = False
     for rows in _stretches(store.first_articles()):
-        counted = [replace(block, documents=_over(block.documents, numbers)) for block in rows]
-        room -= sum(len(block.documents.to_bytes()) for block in counted)
+        counted = [block.over(numbers) for block in rows]
+        room -= sum(len(block.to_bytes()) for block in counted)
         if some and room < 0:
             break
         some = True
@@ -186,7 +185,3 @@ def read_first(store: SessionWriter, stream: Stream) -> None:
 def _stretches(blocks: Iterable[Block]) -> Iterator[list[Block]]:
     """The blocks that share a position: the source can continue only after all of them."""
     return (list(rows) for _, rows in groupby(blocks, key=lambda block: block.position))
-
-
-def _over(documents: Documents, numbers: Mapping[str, int]) -> Documents:
-    return documents.over(numbers) if documents.lexicon is not None else documents

@@ -8,7 +8,7 @@ from wikitopics.session.options import ARTICLES, DOCUMENTS, HELD_OUT, KEPT, SEED
 from wikitopics.session.request import TrainRequest, vocabulary_name
 from wikitopics.session.settings import Settings, check_batch_sizes
 from wikitopics.session.storage import writer
-from wikitopics.session.storage.changes import ModelRow
+from wikitopics.session.storage.codec.models import model_row
 from wikitopics.session.training.intake.opening import Opened
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
@@ -56,7 +56,7 @@ def create(path: Path, settings: Settings, vocabulary: Vocabulary | None) -> Non
     writer.create(path, settings, words, new_models(settings, len(words)) if words else ())
 
 
-def new_models(settings: Settings, n_words: int) -> list[ModelRow]:
-    """The models before their first article."""
+def new_models(settings: Settings, n_words: int) -> list[dict[str, object]]:
+    """The rows of the models before their first article."""
     models = (new_model(spec, n_words, settings[DOCUMENTS], settings[SEED]) for spec in settings.models)
-    return [ModelRow.of(model) for model in models]
+    return [model_row(model) for model in models]

@@ -17,11 +17,11 @@ from wikitopics.session.models import load_model
 from wikitopics.session.options import HELD_OUT, KEEP_ARTICLES, SEED
 from wikitopics.session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, UNREAD
 from wikitopics.session.settings import Settings
-from wikitopics.session.storage.articles import ArticleRows, Largest, Renewed
-from wikitopics.session.storage.changes import Changes, ModelRow
+from wikitopics.session.storage.articles import ArticleTopics
+from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.changes import Changes
+from wikitopics.session.storage.codec.models import model_row
 from wikitopics.session.storage.codec.progress import Progress
-from wikitopics.session.storage.documents import Block, Documents
-from wikitopics.session.storage.proportions import Proportions
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.curves import Curves
 from wikitopics.session.training.evaluation import HeldOut, Measured
@@ -69,7 +69,7 @@ class Stream:
         half_lives = [model.half_life for model in self.models if model.half_life is not None]
         self._half_life = min(half_lives, default=None)
         self._changes = Changes()
-        self._pending: deque[tuple[int, Documents]] = deque(store.pending())
+        self._pending: deque[tuple[int, Block]] = deque(store.pending())
         self._next_pending = self._pending[-1][0] + 1 if self._pending else 1
         self._held_out = store.held_out()
         self._word_counts = store.word_counts()
@@ -131,26 +131,24 @@ class Stream:
     def feed(self, block: Block) -> None:
         """Take the next stretch of the stream, first for the held-out set, then for training."""
         self._fed.append(block)
-        documents, empty = block.documents.split_empty()
+        documents, empty = block.split(block.has_words)
         documents, again = documents.split(self._may_be_trained(documents.page_ids))
-        progress = self.progress
-        unknown = len(empty) - block.unread
-        reasons = {UNREAD: block.unread, NO_KNOWN_WORD: unknown, HELD_OUT_ALREADY: len(again)}
+        progress, unread = self.progress, block.n_unread
+        reasons = {UNREAD: unread, NO_KNOWN_WORD: len(empty) - unread, HELD_OUT_ALREADY: len(again)}
         for reason, number in (*block.skips.items(), *reasons.items()):
             progress.skip(reason, number)
-        progress.crawled += len(block.documents) + sum(block.skips.values())
+        progress.crawled += len(block) + sum(block.skips.values())
         progress.position = block.position
         self._moved = True
         progress.lap = block.lap
         if len(empty):
-            self._changes.articles.append(ArticleRows(empty, "skipped"))
+            self._changes.articles.append((empty, "skipped", None))
         missing = self.settings[HELD_OUT] - len(self._held_out)
         if missing > 0 and len(documents):
             first, documents = documents[:missing], documents[missing:]
-            self._held_out = Documents.concatenate([self._held_out, first])
+            self._held_out = Block.concatenate([self._held_out, first])
             self._measured_on = None
-            self._changes.held_out.append(first)
-            self._changes.articles.append(ArticleRows(first, "held_out"))
+            self._changes.articles.append((first, "held_out", None))
             progress.held_out += len(first)
         if len(documents):
             self._pending.append((self._next_pending, documents))
@@ -235,9 +233,7 @@ class Stream:
             minibatch = _minibatch(batch)
             parts = [model.learn(minibatch[start : start + size]) for start in range(0, len(batch), size)]
             learnt.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
-        self._changes.articles.append(
-            ArticleRows(batch, "trained", list(map(_largest, learnt)), self._kept(learnt))
-        )
+        self._changes.articles.append((batch, "trained", self._topics(learnt)))
         self._word_counts.add(batch)
         before = progress.articles
         progress.articles += len(batch)
@@ -258,7 +254,7 @@ class Stream:
     def _renew_more(self, elapsed_seconds: Callable[[], float]) -> None:
         self.renew(*self._to_renew(RENEWED_TOGETHER))
 
-    def _to_renew(self, most: int) -> tuple[Sequence[int], Documents, int | None]:
+    def _to_renew(self, most: int) -> tuple[Sequence[int], Block, int | None]:
         """Read articles to infer again: their numbers, the articles, and where to continue (None: these are
         the last).
 
@@ -270,12 +266,12 @@ class Stream:
         seqs, documents = self._store.recent(progress.renew_from, most, last_doubling(progress.articles))
         return seqs, documents, seqs[-1] + 1 if len(seqs) == most else None
 
-    def renew(self, seqs: Sequence[int], documents: Documents, go_on_from: int | None) -> None:
+    def renew(self, seqs: Sequence[int], documents: Block, go_on_from: int | None) -> None:
         """Infer some articles again: their topics are now known better."""
         if seqs:
             batch = _minibatch(documents)
             inferred = [model.local_proportions(batch) for model in self.models]
-            self._changes.renewed.append(Renewed(seqs, list(map(_largest, inferred)), self._kept(inferred)))
+            self._changes.renewed.append((seqs, self._topics(inferred)))
         self.progress.renew_from = go_on_from
         self._changes.drops_articles |= go_on_from is None
         self._moved = True
@@ -309,7 +305,7 @@ class Stream:
         progress.finished = self.done() and self._ends_here()
         if self._learnt:
             for number, model in enumerate(self.models):
-                self._changes.models[number] = ModelRow.of(model)
+                self._changes.models[number] = model_row(model)
             self._changes.word_counts = self._word_counts
         first = self._pending[0][0] if self._pending else self._next_pending
         self._store.commit(progress, self._changes, first)
@@ -317,9 +313,9 @@ class Stream:
         self._fed.clear()
         self._moved = self._learnt = False
 
-    def _kept(self, thetas: Sequence[NDArray[np.float32]]) -> list[Proportions]:
-        """The stored proportions for (n, K) of each model."""
-        return [Proportions.of(theta) for theta in thetas] if self.settings[KEEP_ARTICLES] == "all" else []
+    def _topics(self, thetas: Sequence[NDArray[np.float32]]) -> ArticleTopics:
+        """What is stored of (n, K) proportions of each model."""
+        return ArticleTopics.of(thetas, with_proportions=self.settings[KEEP_ARTICLES] == "all")
 
     def _next_size(self) -> int:
         size = minibatch_size(self.progress.articles, self.settings.batch_size)
@@ -330,10 +326,10 @@ class Stream:
     def _step_size(self) -> int:
         return min(self._next_size(), self.progress.pending)
 
-    def _take(self, size: int) -> Documents:
+    def _take(self, size: int) -> Block:
         """The next ``size`` pending articles."""
         progress = self.progress
-        parts: list[Documents] = []
+        parts: list[Block] = []
         missing = size
         while missing:
             _, documents = self._pending[0]
@@ -345,7 +341,7 @@ class Stream:
                 self._pending.popleft()
                 progress.pending_offset = 0
         progress.pending -= size
-        return Documents.concatenate(parts)
+        return Block.concatenate(parts)
 
     def _keep_topics(self) -> None:
         self._curves.keep_topics(self.models, self.progress.articles, self._changes)
@@ -359,10 +355,5 @@ class Stream:
             )
 
 
-def _largest(proportions: NDArray[np.float32]) -> Largest:
-    topic = proportions.argmax(axis=1)
-    return topic, proportions[np.arange(len(topic)), topic]
-
-
-def _minibatch(documents: Documents) -> Minibatch:
-    return Minibatch(documents.indptr, documents.word_ids, documents.counts)
+def _minibatch(block: Block) -> Minibatch:
+    return Minibatch(block.indptr, block.word_ids, block.counts)

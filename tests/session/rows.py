@@ -7,10 +7,11 @@ import numpy as np
 from wikitopics.session.records import TopWords
 from wikitopics.session.settings import Settings
 from wikitopics.session.specs import ModelSpec
-from wikitopics.session.storage.articles import ArticleRows
+from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.blobs import pack_state
-from wikitopics.session.storage.changes import Changes, ModelRow
-from wikitopics.session.storage.documents import Documents
+from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.changes import Changes
+from wikitopics.session.storage.codec.articles import LARGEST
 
 WORDS = ("aa", "bb", "cc")
 
@@ -37,12 +38,13 @@ def settings():
 
 
 def row(value=0.0):
-    return ModelRow(*pack_state({"kind": "lda", "a": np.full((2, 3), value)}), 1, 3, 0.5)
+    scalars, arrays = pack_state({"kind": "lda", "a": np.full((2, 3), value)})
+    return {"scalars": scalars, "arrays": arrays, "topics_in_use": 1, "updates": 3, "rho": 0.5}
 
 
 def documents(*page_ids):
     n = len(page_ids)
-    return Documents(
+    return Block(
         np.array(page_ids, np.int64),
         np.zeros(n, np.int64),
         tuple(f"p{i}" for i in page_ids),
@@ -52,13 +54,18 @@ def documents(*page_ids):
     )
 
 
+def largest(*models):
+    """For each model the largest topics of some articles, and their proportions."""
+    columns = [each for topics, shares in models for each in (topics, np.rint(np.asarray(shares) * 10_000))]
+    return ArticleTopics(np.column_stack(columns).astype(LARGEST))
+
+
 def changes(*page_ids, number=1):
     found = documents(*page_ids)
-    topics = (np.zeros(len(found), np.intp), np.full(len(found), 0.75))
+    topics = largest((np.zeros(len(found)), np.full(len(found), 0.75)))
     return Changes(
         pending=[(number, found)],
-        held_out=[found],
-        articles=[ArticleRows(found, "trained", [topics])],
+        articles=[(found, "held_out", None), (found, "trained", topics)],
         metrics=[(0, 64, 640, 1.5, "log_likelihood", -7.0)],
         snapshots=[
             TopWords(0, 64, np.zeros((2, 3), np.int32), np.ones((2, 3), np.float32), np.ones(2, np.float32))

@@ -18,19 +18,20 @@ from typing import Any
 
 import numpy as np
 
+from tests.session.rows import largest
 from wikitopics.model.topics.names import most_relevant
 from wikitopics.session.naming import names
 from wikitopics.session.records import Event, TopicEvent, TopWords, TrainerActivity
 from wikitopics.session.settings import Settings
 from wikitopics.session.specs import ModelSpec
-from wikitopics.session.storage.articles import ArticleRows
+from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.blobs import pack_state
-from wikitopics.session.storage.changes import Changes, ModelRow
+from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.changes import Changes
 from wikitopics.session.storage.codec.progress import Progress
 from wikitopics.session.storage.codec.topics import TopicNames
 from wikitopics.session.storage.coordination.heartbeat import HeartbeatWriter
 from wikitopics.session.storage.coordination.lock import trainer_lock
-from wikitopics.session.storage.documents import Documents
 from wikitopics.session.storage.writer import SessionWriter, create
 
 THEMES = (
@@ -151,9 +152,7 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
         models=specs,
         batch_sizes=(1024,) * len(specs),
     )
-    state = pack_state({"kind": "canned"})
-    empty = ModelRow(*state, 0, 0, 1.0)
-    create(path, settings, words, [empty] * len(specs))
+    create(path, settings, words, [row(0, 0, 1.0)] * len(specs))
     store = SessionWriter(path)
     if recipe.state not in {"new", "starting"}:
         points = measured_at(recipe.articles)
@@ -165,16 +164,16 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
                 changes.topic_names[m] = named(taken[-1], words)
             changes.metrics += metrics(m, points, recipe, rng)
             changes.topic_events += [(m, event) for event in happenings(specs[m].name, recipe.articles)]
-            changes.models[m] = ModelRow(*state, 44 - 3 * m, 18, 0.087)
+            changes.models[m] = row(44 - 3 * m, 18, 0.087)
         listed = [f"List of things ({i})" for i in range(200)]
         changes.articles = [
-            ArticleRows(documents(list(TITLES[:5]), rng), "held_out"),
-            ArticleRows(documents(listed, rng), "trained", topics(200, specs, rng)),
+            (documents(list(TITLES[:5]), rng), "held_out", None),
+            (documents(listed, rng), "trained", topics(200, specs, rng)),
             *(
-                [ArticleRows(documents(list(HOSTILE), rng), "trained", topics(len(HOSTILE), specs, rng))]
+                [(documents(list(HOSTILE), rng), "trained", topics(len(HOSTILE), specs, rng))]
                 * recipe.hostile
             ),
-            ArticleRows(documents(list(TITLES), rng), "trained", topics(len(TITLES), specs, rng)),
+            (documents(list(TITLES), rng), "trained", topics(len(TITLES), specs, rng)),
         ]
         store.commit(progress(recipe, recipe.articles), changes, 0)
     store.close()
@@ -280,9 +279,9 @@ def happenings(model: str, articles: int) -> list[TopicEvent]:
     return [event for event in told if event.articles <= articles]
 
 
-def documents(titles: list[str], rng: np.random.Generator) -> Documents:
+def documents(titles: list[str], rng: np.random.Generator) -> Block:
     n = len(titles)
-    return Documents(
+    return Block(
         np.arange(n) + int(rng.integers(10**6)),
         np.arange(n) + 9_000,
         tuple(titles),
@@ -292,10 +291,19 @@ def documents(titles: list[str], rng: np.random.Generator) -> Documents:
     )
 
 
-def topics(
-    n: int, specs: tuple[ModelSpec, ...], rng: np.random.Generator
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    return [(rng.integers(0, N_TOPICS, n), rng.uniform(0.15, 0.8, n)) for _ in specs]
+def topics(n: int, specs: tuple[ModelSpec, ...], rng: np.random.Generator) -> ArticleTopics:
+    return largest(*((rng.integers(0, N_TOPICS, n), rng.uniform(0.15, 0.8, n)) for _ in specs))
+
+
+def row(topics_in_use: int, updates: int, rho: float) -> dict[str, object]:
+    scalars, arrays = pack_state({"kind": "canned"})
+    return {
+        "scalars": scalars,
+        "arrays": arrays,
+        "topics_in_use": topics_in_use,
+        "updates": updates,
+        "rho": rho,
+    }
 
 
 def rates(i: int) -> tuple[float, float, int]:
@@ -356,11 +364,7 @@ def grow(path: Path, recipe: Recipe, by: int, titles: tuple[str, ...] = ()) -> N
         metrics=[(0, articles, articles * 137, articles * 0.49, "log_likelihood", score)],
         snapshots=[newest],
         topic_names={0: named(newest, store.vocabulary())},
-        articles=[
-            ArticleRows(
-                documents(list(titles), rng), "trained", topics(len(titles), store.settings.models, rng)
-            )
-        ],
+        articles=[(documents(list(titles), rng), "trained", topics(len(titles), store.settings.models, rng))],
     )
     store.commit(progress(recipe, articles), changes, 0)
     store.close()

@@ -8,15 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.session.rows import documents, settings
+from tests.session.rows import documents, largest, settings
 from tests.tui import canned
 from wikitopics.session.analysis.tree import topic_tree
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage import writer as stores
-from wikitopics.session.storage.articles import Renewed
 from wikitopics.session.storage.changes import Changes
 from wikitopics.session.storage.coordination.heartbeat import HeartbeatWriter
-from wikitopics.session.storage.documents import Block
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.beginning import Beginning, establish, read_first
@@ -71,7 +69,7 @@ async def test_a_snapshot_that_is_committed_alone_is_seen(path: Path, feed: Foll
 
 async def test_topics_of_articles_that_are_inferred_anew_are_seen(path: Path, feed: Follower) -> None:
     newest = (await feed.look(METRICS)).recent[0]
-    commit(path, Changes(renewed=[Renewed([newest.seq], [(np.array([49]), np.array([0.99]))])]))
+    commit(path, Changes(renewed=[([newest.seq], largest(([49], [0.99])))]))
     await until(feed, lambda look: look.recent[0].topics == (("lda", 49, 0.99),))
 
 
@@ -98,7 +96,7 @@ async def test_a_commit_without_measurement_or_snapshot_leaves_curves_and_topics
 ) -> None:
     before = await feed.look(METRICS)
     newest = before.recent[0]
-    commit(path, Changes(renewed=[Renewed([newest.seq], [(np.array([49]), np.array([0.99]))])]))
+    commit(path, Changes(renewed=[([newest.seq], largest(([49], [0.99])))]))
     await until(feed, lambda look: look.recent[0].topics == (("lda", 49, 0.99),))
     after = await feed.look(METRICS)
     assert after.curves is before.curves
@@ -117,7 +115,7 @@ async def test_a_screen_that_saw_the_vocabulary_being_built_shows_the_topics_ove
         lexicon=words.words,
     )
     beginning = Beginning(store)
-    beginning.feed(Block(found, {}, {"page": 10}, 0.5))
+    beginning.feed(replace(found, position={"page": 10}, lap=0.5))
     beginning.commit(1.0, 100)
     before = await feed.look(METRICS)
     assert (before.status.articles, before.topics, before.settings["fingerprint"]) == (0, {"lda": ()}, "")

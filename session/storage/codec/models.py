@@ -1,15 +1,19 @@
-"""The models at the last commit: `models`, without their states."""
+"""The models at the last commit: the rows of `models`, read without their states."""
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.records import ModelStatus
 from wikitopics.session.specs import ModelSpec
+from wikitopics.session.storage.blobs import pack_state
 from wikitopics.session.storage.decoding import number, optional, whole
+
+if TYPE_CHECKING:
+    from wikitopics.model import OnlineModel
 
 MOST_SCORE = 700.0
 """No log-likelihood is further from 0, so that its exponential is a number."""
@@ -59,3 +63,17 @@ def check_size(state: Mapping[str, object], topics: int, n_words: int) -> None:
         raise SessionError(
             f"a session keeps at most {room >> 20:,} MB of such a model, not {size >> 20:,} MB"
         )
+
+
+def model_row(model: "OnlineModel") -> dict[str, object]:
+    """The columns of a model's row as of now. Raises `SessionError` for a model that no session can store."""
+    state = model.state()
+    check_size(state, model.n_topics, model.n_words)
+    scalars, arrays = pack_state(state)
+    return {
+        "scalars": scalars,
+        "arrays": arrays,
+        "topics_in_use": model.topics_in_use(),
+        "updates": model.updates,
+        "rho": float(model.rho),
+    }

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from wikitopics.session.records import Curve, Event, Flow, PastRun, Status
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.codec.log import decode_event, decode_flow, decode_run
 from wikitopics.session.storage.codec.measurements import decode_measurement
 from wikitopics.session.storage.database import session_errors
 from wikitopics.session.storage.decoding import text, whole
-from wikitopics.session.storage.documents import Documents
 from wikitopics.session.storage.reader.articles import ArticleReader
 from wikitopics.session.storage.reader.proportions import ProportionReader
 from wikitopics.session.storage.reader.status import status_of
@@ -28,7 +28,7 @@ class SessionReader(TopicReader, ArticleReader, ProportionReader):
         """One look at the session as it is now; raises `NoSession` if its file was replaced."""
         return status_of(self)
 
-    def held_out(self) -> Documents:
+    def held_out(self) -> Block:
         """The held-out articles so far."""
         settings, n_words = self.settings(), len(self.vocabulary())
         with session_errors(self.path):

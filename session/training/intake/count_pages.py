@@ -2,16 +2,14 @@
 
 import signal
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
-
-import numpy as np
 
 from wikitopics.crawler import extract_html, extract_wikitext
 from wikitopics.crawler.errors import BadSource, CutOff, Lacking
 from wikitopics.crawler.source import Lack, Page, Part, Skip, SourceInfo
-from wikitopics.session.storage.documents import Documents
+from wikitopics.session.storage.block import Block
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.lexicon import Lexicon
 from wikitopics.vocab.rules import Rule, rule_of
@@ -39,7 +37,7 @@ def start_worker(words: Sequence[str], info: SourceInfo) -> None:
     _worker = Vocabulary.from_lines(words) if len(words) > 1 else rule_of(words), info
 
 
-def count_in_worker(pages: Sequence[Page]) -> Documents:
+def count_in_worker(pages: Sequence[Page]) -> Block:
     """`count_pages` in a worker that `start_worker` has prepared."""
     assert _worker is not None
     vocabulary, info = _worker
@@ -58,18 +56,14 @@ def _in_time(work: Callable[[], T]) -> T:
 class CountedPart:
     """The result of counting a part of a source."""
 
-    documents: Documents
-    skips: Mapping[Skip, int]
-    warnings: tuple[str, ...]
+    block: Block
     fault: str = ""
     """Why the part cannot be read at all now, as when its disk is gone; "" if it was read."""
     lack: Lack | None = None
     """What is needed to read more of it, if that is available."""
-    unread: frozenset[int] = frozenset()
-    """Ids of the pages among the documents that could not be counted."""
 
 
-NOTHING = CountedPart(Documents.concatenate([]), {}, ())
+EMPTY = Block.concatenate([])
 
 
 def count_part_in_worker(part: Part) -> CountedPart:
@@ -80,25 +74,25 @@ def count_part_in_worker(part: Part) -> CountedPart:
 
 def count_part(part: Part, vocabulary: Vocabulary | Rule, info: SourceInfo) -> CountedPart:
     """The word counts of a part's articles, in their order."""
-    counted: list[Documents] = []
-
-    def count(pages: Sequence[Page]) -> None:
-        counted.append(_in_time(lambda: count_pages(pages, vocabulary, info)))
-
-    rest = _read(part, info, count)
-    return replace(rest, documents=Documents.concatenate(counted))
+    return _read(part, info, lambda pages: _in_time(lambda: count_pages(pages, vocabulary, info)))
 
 
 def pages_in_worker(part: Part) -> tuple[tuple[Page, ...], CountedPart]:
     """The part's articles themselves, to be counted one at a time, and everything else about the part."""
     assert _worker is not None
-    pages: list[Page] = []
-    rest = _read(part, _worker[1], pages.extend)
-    return tuple(pages), rest
+    found: list[Page] = []
+
+    def keep(pages: Sequence[Page]) -> Block:
+        found.extend(pages)
+        return EMPTY
+
+    rest = _read(part, _worker[1], keep)
+    return tuple(found), rest
 
 
-def _read(part: Part, info: SourceInfo, use: Callable[[Sequence[Page]], None]) -> CountedPart:
-    """Hand a part's articles to ``use``, some at a time; return everything else about the part."""
+def _read(part: Part, info: SourceInfo, count: Callable[[Sequence[Page]], Block]) -> CountedPart:
+    """Have a part's articles counted, some at a time."""
+    counted: list[Block] = []
     skips: Counter[Skip] = Counter()
     pages: list[Page] = []
     warnings: tuple[str, ...] = ()
@@ -111,36 +105,25 @@ def _read(part: Part, info: SourceInfo, use: Callable[[Sequence[Page]], None]) -
                 continue
             pages.append(page)
             if len(pages) == _TOGETHER:
-                use(pages)
+                counted.append(count(pages))
                 pages.clear()
     except (CutOff, Lacking) as error:
         warnings = (f"{part}: {error}; everything after the last complete page is left out",)
         lack = "more" if isinstance(error, Lacking) else "again"
     except BadSource as error:
         fault = str(error)
-    use(pages)
-    return CountedPart(Documents.concatenate([]), skips, warnings, fault, lack)
+    counted.append(count(pages))
+    return CountedPart(replace(Block.concatenate(counted), skips=skips, warnings=warnings), fault, lack)
 
 
-def count_pages(pages: Sequence[Page], vocabulary: Vocabulary | Rule, info: SourceInfo) -> Documents:
+def count_pages(pages: Sequence[Page], vocabulary: Vocabulary | Rule, info: SourceInfo) -> Block:
     """The word counts of ``pages``, in their order; a page without a known word is kept as an empty row.
 
-    With a rule alone every word is known, and the documents have a lexicon of their own.
+    With a rule alone every word is known, and the block has a lexicon of their own.
     """
     counter = Lexicon(vocabulary) if isinstance(vocabulary, Rule) else vocabulary
-    has_ids = bool(pages) and pages[0].id is not None
     counted = [counter.count(prose(page, info)) for page in pages]
-    empty = [np.empty(0, np.int32)]
-    return Documents(
-        np.array([page.page_id for page in pages], np.int64),
-        np.array([page.revision_id for page in pages], np.int64),
-        tuple(page.title for page in pages),
-        np.cumsum([0, *(len(ids) for ids, _ in counted)], dtype=np.int64),
-        np.concatenate([ids for ids, _ in counted] or empty),
-        np.concatenate([counts for _, counts in counted] or empty),
-        tuple(page.id or "" for page in pages) if has_ids else None,
-        counter.words if isinstance(counter, Lexicon) else None,
-    )
+    return Block.of_pages(pages, counted, counter.words if isinstance(counter, Lexicon) else None)
 
 
 def skipped(page: Page, reason: str) -> str:

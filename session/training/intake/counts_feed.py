@@ -1,11 +1,12 @@
 """Documents that are word counts already, handed out as blocks."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from wikitopics.crawler.source import Activity, Position
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.decoding import whole
-from wikitopics.session.storage.documents import Block, Documents
 from wikitopics.session.training.intake.crawl import Wait
 from wikitopics.session.training.rates import Rate
 
@@ -22,7 +23,7 @@ class CountedDocuments(Protocol):
         """The name for people."""
 
     def __len__(self) -> int: ...
-    def documents(self, start: int, stop: int) -> Documents:
+    def documents(self, start: int, stop: int) -> Block:
         """Documents ``start`` to ``stop`` (fewer at the end)."""
 
     def close(self) -> None:
@@ -48,10 +49,10 @@ class CountedBlocks:
     async def next(self) -> Block | None:
         if self._next >= len(self._file):
             return None
-        documents = self._file.documents(self._next, self._next + max(1, self._wanted()))
-        self._next += len(documents)
-        self.arrivals.add(len(documents))
-        return Block(documents, {}, {"document": self._next}, self._next / len(self._file))
+        block = self._file.documents(self._next, self._next + max(1, self._wanted()))
+        self._next += len(block)
+        self.arrivals.add(len(block))
+        return replace(block, position={"document": self._next}, lap=self._next / len(self._file))
 
     async def drain(self) -> list[Block]:
         return []

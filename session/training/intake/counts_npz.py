@@ -1,4 +1,4 @@
-"""Documents that are word counts already, in an .npz file."""
+"""Block that are word counts already, in an .npz file."""
 
 import contextlib
 import hashlib
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.storage.documents import Documents
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.files import open_input
 from wikitopics.session.storage.npz import Column, NpzArrays, TooLarge, is_undamaged, open_npz
 
@@ -61,8 +61,8 @@ class CountsFile:
     def __len__(self) -> int:
         return len(self._indptr) - 1
 
-    def documents(self, start: int, stop: int) -> Documents:
-        """Documents ``start`` to ``stop`` (fewer at the end); page ids are their places in the file."""
+    def documents(self, start: int, stop: int) -> Block:
+        """Block ``start`` to ``stop`` (fewer at the end); page ids are their places in the file."""
         stop = min(stop, len(self))
         low, high = int(self._indptr[start]), int(self._indptr[stop])
         if high - low > MOST_ENTRIES:
@@ -71,7 +71,7 @@ class CountsFile:
                 f"{MOST_ENTRIES:,} that are trained on together: start a new --session with a smaller "
                 "--batch-size or --held-out"
             )
-        return Documents(
+        return Block(
             np.arange(start, stop, dtype=np.int64),
             np.zeros(stop - start, np.int64),
             ("",) * (stop - start),

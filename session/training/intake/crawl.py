@@ -7,11 +7,12 @@ import sys
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import Literal, Protocol
 
 from wikitopics.crawler.source import Activity, PageBatch, Position, Source, SourceInfo, close_batches
 from wikitopics.session.errors import SessionError
-from wikitopics.session.storage.documents import Block, Documents
+from wikitopics.session.storage.block import Block
 from wikitopics.session.training.intake.count_pages import count_in_worker
 from wikitopics.session.training.intake.pool import CountingPool
 from wikitopics.session.training.intake.workers import JobFailed, WorkerDied
@@ -72,7 +73,7 @@ class CrawledBlocks:
         self._pool = pool or CountingPool(words, info, workers or min(os.cpu_count() or 1, 8))
         self._ahead = ahead
         self._bytes_ahead = 0
-        self._items: deque[tuple[PageBatch, Future[Documents]]] = deque()
+        self._items: deque[tuple[PageBatch, Future[Block]]] = deque()
         self._moved = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self.arrivals = Rate()
@@ -117,18 +118,16 @@ class CrawledBlocks:
     async def _first(self) -> Block:
         """The oldest item. It stays queued until it is counted, so that a cancelled wait loses nothing."""
         batch, counting = self._items[0]
-        unread: dict[int, str] = {}
         try:
-            documents = await self._pool.result(counting)
+            block = await self._pool.result(counting)
         except (JobFailed, WorkerDied):
-            documents, unread = await self._pool.one_by_one(batch.pages)
+            block = await self._pool.one_by_one(batch.pages)
         self._items.popleft()
         self._moved.set()
         self.queued -= len(batch.pages)
         self._bytes_ahead -= _bytes_of(batch)
         self.arrivals.add(len(batch.pages))
-        warnings = tuple(unread.values())
-        return Block(documents, batch.skips, dict(batch.position), batch.lap, warnings, len(unread))
+        return replace(block, skips=batch.skips, position=dict(batch.position), lap=batch.lap)
 
     async def drain(self) -> list[Block]:
         await self._stop_fetching()

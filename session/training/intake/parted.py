@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from wikitopics.crawler.errors import BadPosition, BadSource
-from wikitopics.crawler.source import Part, PartedSource, Position, Skip, SourceInfo
-from wikitopics.session.storage.documents import Block, Documents
+from wikitopics.crawler.source import Part, PartedSource, Position, SourceInfo
+from wikitopics.session.storage.block import Block
 from wikitopics.session.training.intake.count_pages import (
-    NOTHING,
+    EMPTY,
     CountedPart,
     count_part_in_worker,
     pages_in_worker,
@@ -82,7 +82,7 @@ class PartedBlocks:
         finally:
             self.waits_for = None
         block = self._blocks.popleft()
-        self.queued -= len(block.documents)
+        self.queued -= len(block)
         return block
 
     async def _read_round(self) -> list[Block]:
@@ -96,11 +96,11 @@ class PartedBlocks:
             self._under_way.append([asyncio.create_task(self._counted(part)) for part in coming.parts])
         this = self._rounds[self._round]
         counted = [await asyncio.shield(part) for part in self._under_way[0]]
-        order = this.order([part.documents.page_ids.tolist() for part in counted])
-        documents = Documents.concatenate([part.documents for part in counted]).take(order)
-        self._done = min(self._done, len(documents))
-        self.queued += len(documents) - self._done
-        return list(self._cut(documents, counted))
+        order = this.order([part.block.page_ids.tolist() for part in counted])
+        block = Block.concatenate([part.block for part in counted]).take(order)
+        self._done = min(self._done, len(block))
+        self.queued += len(block) - self._done
+        return list(self._cut(block, counted))
 
     def _make_room(self) -> None:
         """Let enough parts be fetched at a time that no worker waits for one; the others need no memory yet.
@@ -116,7 +116,7 @@ class PartedBlocks:
             found = await self._read(part)
         if found.fault:  # otherwise the rest of the source would be skipped in no time
             raise BadSource(found.fault)
-        self.arrivals.add(len(found.documents))
+        self.arrivals.add(len(found.block))
         return found
 
     async def _read(self, part: Part) -> CountedPart:
@@ -146,29 +146,26 @@ class PartedBlocks:
         try:
             pages, rest = await self._pool.result(self._pool.submit(pages_in_worker, part))
         except (JobFailed, WorkerDied) as error:
-            return replace(NOTHING, warnings=(f"{part} cannot be read: {str(error)[:200]}",))
-        documents, unread = await self._pool.one_by_one(pages)
-        warnings = (*rest.warnings, *unread.values())
-        return replace(rest, documents=documents, warnings=warnings, unread=frozenset(unread))
+            return CountedPart(replace(EMPTY, warnings=(f"{part} cannot be read: {str(error)[:200]}",)))
+        block = await self._pool.one_by_one(pages)
+        warnings = (*rest.block.warnings, *block.warnings)
+        return replace(rest, block=replace(block, skips=rest.block.skips, warnings=warnings))
 
-    def _cut(self, documents: Documents, counted: Sequence[CountedPart]) -> Iterator[Block]:
+    def _cut(self, block: Block, counted: Sequence[CountedPart]) -> Iterator[Block]:
         """A round as blocks, starting after the articles handed out before a stop."""
         number, done, rounds = self._round, self._done, len(self._rounds)
-        skips: Counter[Skip] = Counter()
+        skips: Counter[str] = Counter()
         warnings: tuple[str, ...] = ()
-        unread = frozenset[int]().union(*(part.unread for part in counted))
         if not done:
             for part in counted:
-                skips.update(part.skips)
-                warnings += part.warnings
+                skips.update(part.block.skips)
+                warnings += part.block.warnings
         while True:
-            behind = min(done + BLOCK, len(documents))
-            is_last = behind == len(documents)
+            behind = min(done + BLOCK, len(block))
+            is_last = behind == len(block)
             position = {"round": number + 1, "done": 0} if is_last else {"round": number, "done": behind}
-            lap = (number + behind / max(1, len(documents))) / rounds
-            found = documents[done:behind]
-            missed = sum(page_id in unread for page_id in found.split_empty()[1].page_ids.tolist())
-            yield Block(found, skips, dict[str, object](position), lap, warnings, missed)
+            lap = (number + behind / max(1, len(block))) / rounds
+            yield replace(block[done:behind], skips=skips, position=position, lap=lap, warnings=warnings)
             if is_last:
                 return
             done, skips, warnings = behind, Counter(), ()

@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from typing import ParamSpec, TypeVar
 
 from wikitopics.crawler.source import Page, SourceInfo
 from wikitopics.session.errors import SessionError
-from wikitopics.session.storage.documents import Documents
+from wikitopics.session.storage.block import Block
 from wikitopics.session.training.intake.count_pages import (
     CALL_SECONDS,
     count_in_worker,
@@ -64,13 +65,11 @@ class CountingPool:
         self._deaths = 0
         return found
 
-    async def one_by_one(self, pages: Sequence[Page]) -> tuple[Documents, dict[int, str]]:
-        """Count pages one at a time; a page that still fails or kills its worker is left empty.
-
-        Also returns a line about each such page, by page id.
-        """
-        parts: list[Documents] = []
-        unread: dict[int, str] = {}
+    async def one_by_one(self, pages: Sequence[Page]) -> Block:
+        """Count pages one at a time; a page that still fails or kills its worker is left empty, with a
+        warning."""
+        parts: list[Block] = []
+        warnings: list[str] = []
         for page in pages:
             try:
                 parts.append(await self.result(self.submit(count_in_worker, (page,))))
@@ -79,9 +78,9 @@ class CountingPool:
                 reason = f"the process that read it was killed, or took over {CALL_SECONDS} s"
             except JobFailed as error:
                 reason = str(error)[:200]
-            unread[page.page_id] = skipped(page, reason)
-            parts.append(Documents.without_words(page))
-        return Documents.concatenate(parts), unread
+            warnings.append(skipped(page, reason))
+            parts.append(Block.uncounted(page))
+        return replace(Block.concatenate(parts), warnings=tuple(warnings))
 
     def close(self) -> None:
         """End the processes, whatever they are doing."""

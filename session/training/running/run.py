@@ -14,7 +14,7 @@ from pathlib import Path
 from wikitopics.session.errors import NotNow
 from wikitopics.session.signals import Signals
 from wikitopics.session.sources import described
-from wikitopics.session.storage.documents import Block
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.beginning import Beginning
 from wikitopics.session.training.intake.crawl import Blocks

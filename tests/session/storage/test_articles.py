@@ -3,17 +3,16 @@
 import numpy as np
 import pytest
 
-from tests.session.rows import settings
+from tests.session.rows import largest, settings
 from wikitopics.session.storage.articles import (
-    ArticleRows,
     insert_articles,
     insert_recent,
     keep_top,
     recent_articles,
     renew_topics,
 )
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.blocks import insert_block, renew_proportions
-from wikitopics.session.storage.documents import Documents
 from wikitopics.session.storage.packing import recent_row
 from wikitopics.session.storage.proportions import Proportions
 from wikitopics.session.storage.schema import CREATE, largest_topic
@@ -28,8 +27,8 @@ def db():
     database.close()
 
 
-def documents(number: int, first: int = 0) -> Documents:
-    return Documents(
+def documents(number: int, first: int = 0) -> Block:
+    return Block(
         np.arange(first, first + number),
         np.zeros(number, np.int64),
         tuple(f"article {first + i}" for i in range(number)),
@@ -37,10 +36,6 @@ def documents(number: int, first: int = 0) -> Documents:
         np.zeros(number, np.int32),
         np.ones(number, np.int32),
     )
-
-
-def largest(topics, shares):
-    return np.array(topics), np.array(shares, np.float32)
 
 
 def ranking(db: Database, model: int, topic: int) -> list[tuple[int, int]]:
@@ -54,9 +49,9 @@ def ranking(db: Database, model: int, topic: int) -> list[tuple[int, int]]:
 
 def test_the_newest_articles_are_ranked_by_what_the_models_know_now(db):
     batch = documents(3)
-    first = [largest([0, 0, 1], [0.9, 0.5, 0.7]), largest([2, 2, 2], [0.1, 0.2, 0.3])]
-    insert_articles(db, ArticleRows(batch, "trained", first), 1)
-    renew_topics(db, [1, 2, 3], [largest([1, 0, 1], [0.4, 0.6, 0.8]), first[1]])
+    second = ([2, 2, 2], [0.1, 0.2, 0.3])
+    insert_articles(db, batch, "trained", largest(([0, 0, 1], [0.9, 0.5, 0.7]), second), 1)
+    renew_topics(db, [1, 2, 3], largest(([1, 0, 1], [0.4, 0.6, 0.8]), second))
     assert ranking(db, 0, 0) == [(2, 6000)]
     assert ranking(db, 0, 1) == [(3, 8000), (1, 4000)]
     assert ranking(db, 1, 2) == [(3, 3000), (2, 2000), (1, 1000)]
@@ -83,9 +78,9 @@ def test_the_newest_are_read_some_at_a_time(db):
 
 
 def test_the_best_of_each_topic_stay_and_held_out_ones_always(db):
-    insert_articles(db, ArticleRows(documents(2), "held_out"), 1)
+    insert_articles(db, documents(2), "held_out", None, 1)
     shares = [0.1, 0.9, 0.5, 0.7]
-    insert_articles(db, ArticleRows(documents(4, 2), "trained", [largest([0, 0, 0, 1], shares)]), 3)
+    insert_articles(db, documents(4, 2), "trained", largest(([0, 0, 0, 1], shares)), 3)
     keep_top(db, [2], 2)
     assert ranking(db, 0, 0) == [(4, 9000), (5, 5000)]
     assert ranking(db, 0, 1) == [(6, 7000)]
@@ -93,8 +88,8 @@ def test_the_best_of_each_topic_stay_and_held_out_ones_always(db):
 
 
 def test_the_best_of_any_model_stay(db):
-    one, other = largest([0, 0, 0], [0.9, 0.5, 0.7]), largest([1, 0, 1], [0.3, 0.2, 0.4])
-    insert_articles(db, ArticleRows(documents(3), "trained", [one, other]), 1)
+    both = largest(([0, 0, 0], [0.9, 0.5, 0.7]), ([1, 0, 1], [0.3, 0.2, 0.4]))
+    insert_articles(db, documents(3), "trained", both, 1)
     keep_top(db, [2, 2], 1)
     assert [row[0] for row in db.execute("SELECT seq FROM articles ORDER BY seq")] == [1, 2, 3]
     keep_top(db, [2], 1)
@@ -103,17 +98,17 @@ def test_the_best_of_any_model_stay(db):
 
 def test_articles_that_were_dropped_are_not_looked_at_again(db):
     batch = documents(3)
-    insert_articles(db, ArticleRows(batch, "trained", [largest([0, 0, 0], [0.9, 0.5, 0.7])]), 1)
+    insert_articles(db, batch, "trained", largest(([0, 0, 0], [0.9, 0.5, 0.7])), 1)
     keep_top(db, [2], 1)
-    renew_topics(db, [1, 2, 3], [largest([1, 1, 1], [0.2, 0.3, 0.4])])
+    renew_topics(db, [1, 2, 3], largest(([1, 1, 1], [0.2, 0.3, 0.4])))
     assert ranking(db, 0, 0) == []
     assert ranking(db, 0, 1) == [(1, 2000)]
 
 
 def test_articles_in_between_stay_as_they_are(db):
-    first = [largest([0, 0, 0], [0.9, 0.5, 0.7])]
-    insert_articles(db, ArticleRows(documents(3), "trained", first), 1)
-    renew_topics(db, [1, 3], [largest([1, 1], [0.2, 0.4])])
+    first = largest(([0, 0, 0], [0.9, 0.5, 0.7]))
+    insert_articles(db, documents(3), "trained", first, 1)
+    renew_topics(db, [1, 3], largest(([1, 1], [0.2, 0.4])))
     assert ranking(db, 0, 0) == [(2, 5000)]
     assert ranking(db, 0, 1) == [(3, 4000), (1, 2000)]
 

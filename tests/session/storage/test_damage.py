@@ -8,6 +8,7 @@ import random
 import shutil
 import sqlite3
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -68,7 +69,6 @@ TRAINING = [["train", "--articles", "190"], ["train", "--counts", "SESSION", "--
 def whole(tmp_path_factory):
     """A session of three models with something in every table."""
     from wikitopics.cli import run
-    from wikitopics.session.storage.documents import Block
 
     folder = tmp_path_factory.mktemp("whole")
     corpus = write_corpus(folder, 220, words=20)
@@ -77,8 +77,8 @@ def whole(tmp_path_factory):
     assert run(["train", *corpus.options(), *models, *more, str(folder / "whole.db")]) == 0
     with trainer_lock(folder / "whole.db"), contextlib.closing(SessionWriter(folder / "whole.db")) as store:
         trainer = Stream(store, article_limit=None, threads=1)
-        documents = store.held_out()[:10]
-        trainer.feed(Block(documents, {"disambiguation": 2}, {"document": 158}, 0.7))
+        again, skips = store.held_out()[:10], {"disambiguation": 2}
+        trainer.feed(replace(again, skips=skips, position={"document": 158}, lap=0.7))
         trainer.commit(9.0, 1)
     rename(folder / "whole.db", "hdp", 1, "birds")
     with sqlite3.connect(folder / "whole.db") as connection:  # in so short a session nothing happens

@@ -1,12 +1,14 @@
 """Stretches of the crawl with all their words, as they lie in a session that has no vocabulary yet."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from wikitopics.crawler.source import Page, SourceInfo
 from wikitopics.session.errors import Damaged
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.codec.blocks import decode_block, encode_block
-from wikitopics.session.storage.documents import Block, Documents
 from wikitopics.session.training.beginning import chosen
 from wikitopics.session.training.intake.count_pages import count_pages
 from wikitopics.vocab import Vocabulary
@@ -22,8 +24,14 @@ def pages(*texts):
 
 
 def block():
-    documents = count_pages(pages("річка п’ять річка", "", "п'ять море"), RULE, INFO)
-    return Block(documents, {"disambiguation": 2}, {"page": 3}, 0.5, ("p2 is skipped",), 1)
+    return replace(
+        count_pages(pages("річка п’ять річка", "", "п'ять море"), RULE, INFO),
+        unread=frozenset({2}),
+        skips={"disambiguation": 2},
+        position={"page": 3},
+        lap=0.5,
+        warnings=("p2 is skipped",),
+    )
 
 
 def rows(one):
@@ -38,9 +46,9 @@ def columns(one):
 
 def test_a_stretch_survives_the_file():
     one, found = block(), decode_block(tuple(columns(block())))
-    assert found.documents.lexicon == ("річка", "п'ять", "море")
-    assert found.documents.counts.tolist() == one.documents.counts.tolist() == [2, 1, 1, 1]
-    assert (found.skips, found.position, found.lap, found.unread) == (one.skips, one.position, 0.5, 1)
+    assert found.lexicon == ("річка", "п'ять", "море")
+    assert found.counts.tolist() == one.counts.tolist() == [2, 1, 1, 1]
+    assert (found.skips, found.position, found.lap, found.n_unread) == (one.skips, one.position, 0.5, 1)
 
 
 def test_a_stretch_of_many_words_takes_rows_that_can_be_read(monkeypatch):
@@ -49,13 +57,13 @@ def test_a_stretch_of_many_words_takes_rows_that_can_be_read(monkeypatch):
     monkeypatch.setattr("wikitopics.session.storage.codec.blocks.MOST_WORD_BYTES", 400)
     texts = [" ".join(f"{letter * 9}{other * 9}" for other in "abcdefghij") for letter in "abcdefgh"]
     documents = count_pages(pages(*texts[:4], "", *texts[4:], ""), RULE, INFO)
-    whole = Block(documents, {"redirect": 3}, {"page": 10}, 0.5, (), 2)
+    whole = replace(documents, unread={5, 10}, skips={"redirect": 3}, position={"page": 10}, lap=0.5)
     found = [decode_block(tuple(row)) for row in rows(whole)]
     assert len(found) == 9
     assert [one.position for one in found] == [whole.position] * 9
     assert [one.skips for one in found] == [whole.skips, *[{}] * 8]
-    assert [one.unread for one in found] == [0, 0, 0, 0, 1, 0, 0, 0, 1]
-    joined = Documents.concatenate([one.documents for one in found])
+    assert [one.n_unread for one in found] == [0, 0, 0, 0, 1, 0, 0, 0, 1]
+    joined = Block.concatenate(found)
     assert joined.page_ids.tolist() == documents.page_ids.tolist()
     assert joined.lexicon == documents.lexicon
     assert np.array_equal(joined.indptr, documents.indptr)
@@ -81,7 +89,7 @@ def test_over_a_vocabulary_they_are_what_it_would_have_counted():
     vocabulary = Vocabulary.from_words(["море", "п'ять", "річка"], RULE)
     numbers = {word: number for number, word in enumerate(vocabulary.words)}
     parts = [count_pages([page], RULE, INFO) for page in pages(*texts)]
-    joined = Documents.concatenate([*parts, Documents.without_words(pages("x")[0])])
+    joined = Block.concatenate([*parts, Block.uncounted(pages("x")[0])])
     there, here = joined.over(numbers), count_pages([*pages(*texts), pages("x")[0]], vocabulary, INFO)
     assert there.lexicon is None
     for name in ("page_ids", "indptr", "word_ids", "counts"):
@@ -90,7 +98,7 @@ def test_over_a_vocabulary_they_are_what_it_would_have_counted():
 
 def test_what_is_held_out_does_not_choose_the_words():
     texts = ["held held", "alone", *["held word here"] * 2, *["word here"] * 2, *["late late"] * 9]
-    blocks = [Block(count_pages([page], Rule.parse("2"), INFO), {}, {}, None) for page in pages(*texts)]
+    blocks = [count_pages([page], Rule.parse("2"), INFO) for page in pages(*texts)]
     built = chosen(lambda: blocks, 2, 6, Recipe(Rule.parse("2"), (), 1.0))
     # Once "held" is left out, the first two articles have no known word: the next two are held out instead.
     assert built.documents == 2

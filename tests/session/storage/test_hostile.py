@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from wikitopics.session.storage.documents import Block, Documents
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.stream import Stream
@@ -37,17 +37,14 @@ def hostile(corpus, new_session, home):
     n = len(TITLES) + 2
     trainer.feed(
         Block(
-            Documents(
-                np.arange(n, dtype=np.int64) + 2**40,
-                np.full(n, 2**50),
-                ("held \x1b[31m", "=held", *TITLES),
-                np.arange(0, 4 * n + 1, 4, dtype=np.int64),
-                np.tile(np.arange(4, dtype=np.int32), n),
-                np.ones(4 * n, np.int32),
-            ),
-            {},
-            {"document": n},
-            0.5,
+            np.arange(n, dtype=np.int64) + 2**40,
+            np.full(n, 2**50),
+            ("held \x1b[31m", "=held", *TITLES),
+            np.arange(0, 4 * n + 1, 4, dtype=np.int64),
+            np.tile(np.arange(4, dtype=np.int32), n),
+            np.ones(4 * n, np.int32),
+            position={"document": n},
+            lap=0.5,
         )
     )
     trainer.end_of_source()

@@ -1,9 +1,9 @@
 """A stream driven as a run would drive it, which may drop dead between any two actions."""
 
 import contextlib
+from dataclasses import replace
 
 from wikitopics.session.options import KEEP_ARTICLES
-from wikitopics.session.storage.documents import Block
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.intake.counts_npz import CountsFile
@@ -17,9 +17,8 @@ MODELS = {
 
 
 def block(file, start, stop, skips=None):
-    return Block(
-        file.documents(start, stop), skips or {}, {"document": min(stop, len(file))}, stop / len(file)
-    )
+    position = {"document": min(stop, len(file))}
+    return replace(file.documents(start, stop), skips=skips or {}, position=position, lap=stop / len(file))
 
 
 class Driver:

@@ -11,7 +11,6 @@ import pytest
 
 from tests.session.rows import WORDS, documents, settings
 from wikitopics.session.storage import writer as stores
-from wikitopics.session.storage.documents import Block
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.beginning import Beginning, establish, keep, read_first
 from wikitopics.session.training.stream import Stream
@@ -29,8 +28,8 @@ def store(tmp_path):
 
 
 def block(*page_ids, skips=None):
-    found = replace(documents(*page_ids), lexicon=("aa",))
-    return Block(found, skips or {}, {"page": page_ids[-1]}, 0.5)
+    position = {"page": page_ids[-1]}
+    return replace(documents(*page_ids), lexicon=("aa",), skips=skips or {}, position=position, lap=0.5)
 
 
 def test_what_is_collected_and_what_is_skipped_is_counted(store):
@@ -66,7 +65,7 @@ def test_blocks_that_are_not_committed_are_fed_again(store):
     again = beginning.as_committed()
     assert again.progress == replace(beginning.progress, elapsed_seconds=1.5, bytes_read=1_000)
     assert (again.progress.crawled, again.progress.skips) == (6, {"redirect": 3})
-    assert [np.diff(found.documents.indptr).sum() for found in store.first_articles()] == [2]
+    assert [np.diff(found.indptr).sum() for found in store.first_articles()] == [2]
 
 
 def test_no_more_of_it_becomes_pending_than_a_session_can_hold(store, monkeypatch):
@@ -101,15 +100,14 @@ def test_rows_of_one_batch_become_pending_together(store, monkeypatch):
 
 
 def test_what_was_collected_becomes_ids_of_the_vocabulary():
-    found = replace(block(1, 2), documents=replace(documents(1, 2), lexicon=("bb",)))
-    counted = replace(block(3), documents=documents(3))
+    found = replace(block(1, 2), lexicon=("bb",))
     store = SimpleNamespace(
-        settings=settings(), vocabulary=lambda: WORDS, first_articles=lambda: iter([found, counted])
+        settings=settings(), vocabulary=lambda: WORDS, first_articles=lambda: iter([found])
     )
     stream = Mock()
     read_first(store, stream)
-    fed = [call.args[0].documents for call in stream.feed.call_args_list]
-    assert [(one.word_ids.tolist(), one.lexicon) for one in fed] == [([1, 1], None), ([0], None)]
+    fed = [call.args[0] for call in stream.feed.call_args_list]
+    assert [(one.word_ids.tolist(), one.lexicon) for one in fed] == [([1, 1], None)]
 
 
 def test_a_vocabulary_that_cannot_be_kept_for_others_is_no_end(home, monkeypatch):

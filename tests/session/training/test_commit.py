@@ -1,10 +1,10 @@
 """A commit: how long it keeps others from writing."""
 
 import contextlib
+from dataclasses import replace
 
 from wikitopics.session.storage import blobs
 from wikitopics.session.storage.database import connect
-from wikitopics.session.storage.documents import Block
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.intake.counts_npz import CountsFile
 from wikitopics.session.training.stream import Stream
@@ -19,12 +19,12 @@ def test_a_heartbeat_is_written_while_a_commit_packs(tmp_path, corpus, new_sessi
         packed.append(arrays)
         return pack_arrays(arrays)
 
-    for module in ("blobs", "documents", "word_counts"):
+    for module in ("blobs", "block", "word_counts"):
         monkeypatch.setattr(f"wikitopics.session.storage.{module}.pack_arrays", pack)
     store, file = SessionWriter(path), CountsFile(corpus.counts, len(corpus.words))
     with contextlib.closing(store), contextlib.closing(file), contextlib.closing(beating):
         stream = Stream(store, article_limit=None, threads=1)
-        stream.feed(Block(file.documents(0, 200), {}, {"document": 200}, None))
+        stream.feed(replace(file.documents(0, 200), position={"document": 200}))
         stream.step(lambda: 0.0)
         stream.commit(0.0, 0)
     # The model, the words, what waits; what is held out and what was trained, each of them twice.

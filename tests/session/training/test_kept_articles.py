@@ -94,9 +94,7 @@ def test_the_newest_articles_are_looked_at_again_each_time_the_stream_has_double
         driver.act()
         trained = driver.trainer.progress.articles - before
         driver.trainer.commit(0.0, 0)
-        found += [
-            (before, trained, len(renewed.seqs), renewed.seqs[-1]) for renewed in committed.pop().renewed
-        ]
+        found += [(before, trained, len(seqs), seqs[-1]) for seqs, _ in committed.pop().renewed]
     driver.close()
     assert found[0][0] == 1024
     assert all(0 < renewed <= 2 * trained for _, trained, renewed, _ in found)
@@ -134,6 +132,6 @@ def test_a_step_asks_the_session_for_nothing_once_it_learns(sessions, corpus, co
     trained = driver.trainer.step(lambda: 0.0)
     with pytest.raises(SessionError):
         driver.trainer.commit(0.0, 0)
-    (renewed,) = committed.pop().renewed
-    assert len(renewed.seqs) == 2 * trained
+    ((seqs, _),) = committed.pop().renewed
+    assert len(seqs) == 2 * trained
     driver.close()

@@ -1,13 +1,14 @@
 """The stream's account, and the promise that an interrupted run ends exactly as an undisturbed one."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.session.training.driving import MODELS, Driver, account, block, reading
 from wikitopics.model import kinds
-from wikitopics.session.storage.documents import Block, Documents
+from wikitopics.session.storage.block import Block
 
 
 def test_interrupted_anywhere_equals_undisturbed(sessions, corpus, states, assert_same_states):
@@ -150,7 +151,7 @@ def test_what_the_source_skips_is_counted(sessions, corpus):
     driver.trainer.feed(block(driver.file, 0, 60, skips={"disambiguation": 9}))
     progress = driver.trainer.progress
     assert (progress.crawled, progress.skipped, progress.held_out, progress.pending) == (69, 10, 40, 19)
-    driver.trainer.feed(Block(Documents.concatenate([]), {"redirect": 2}, {"document": 60}, None))
+    driver.trainer.feed(replace(Block.concatenate([]), skips={"redirect": 2}, position={"document": 60}))
     assert (progress.crawled, progress.skipped) == (71, 12)
     assert progress.skips == {"disambiguation": 9, "no known word": 1, "redirect": 2}
     assert driver.trainer.dirty
@@ -162,7 +163,7 @@ def test_held_out_articles_that_come_again_are_never_trained_on(sessions, corpus
     path = sessions("s", held_out=40)
     driver = Driver(path, corpus)
     first = driver.file.documents(0, 30)
-    driver.trainer.feed(Block(Documents.concatenate([first, first]), {}, {"document": 30}, None))
+    driver.trainer.feed(replace(Block.concatenate([first, first]), position={"document": 30}))
     driver.trainer.feed(block(driver.file, 20, 60))
     progress = driver.trainer.progress
     assert (progress.held_out, progress.pending) == (40, 19)

@@ -5,6 +5,7 @@ An answer is a line of JSON, followed by the word counts in the format in which 
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
@@ -12,10 +13,10 @@ import numpy as np
 from wikitopics.crawler.source import LARGEST_TEXT, LONGEST_TITLE, Lack, Markup, Page, Skip, utf8_size
 from wikitopics.session.errors import Damaged
 from wikitopics.session.foreign import visible
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.decoding import from_json, listed, named, one_of, text, whole
-from wikitopics.session.storage.documents import Documents
 from wikitopics.session.training.intake.count_pages import (
-    NOTHING,
+    EMPTY,
     CountedPart,
     count_in_worker,
     count_part_in_worker,
@@ -32,17 +33,17 @@ Fields = Mapping[str, object]
 
 
 def pack(found: object, fields: Fields) -> bytes:
-    """The result of a job, or NOTHING, with more ``fields`` about it."""
-    documents, told = NOTHING.documents, dict(fields)
-    if isinstance(found, Documents):
-        documents = found
+    """The result of a job, or EMPTY, with more ``fields`` about it."""
+    block, told = EMPTY, dict(fields)
+    if isinstance(found, Block):
+        block = found
     elif isinstance(found, CountedPart):
-        documents, told = found.documents, told | _part_fields(found)
+        block, told = found.block, told | _part_fields(found)
     elif isinstance(found, tuple):  # of pages_in_worker
         pages, rest = found
         told |= _part_fields(rest)
         told["pages"] = [[getattr(page, name) for name in _PAGE] for page in pages]
-    data = json.dumps(told).encode() + b"\n" + documents.to_bytes()
+    data = json.dumps(told).encode() + b"\n" + block.to_bytes()
     if len(data) > LARGEST:
         raise ValueError(f"an answer of over {LARGEST >> 20} MB")
     return data
@@ -57,49 +58,53 @@ def fields_of(data: object) -> Fields:
 def unpack(fn: Job, args: Sequence[Any], data: bytes, fields: Fields, n_words: int) -> Any:
     """The result of ``fn(*args)`` on the worker. Raises `Damaged` for anything it cannot have returned."""
     if fn is pages_in_worker:
-        return listed(fields.get("pages"), PLACE, _page), _part(fields, NOTHING.documents)
-    documents = _documents(data.partition(b"\n")[2], n_words)
+        return listed(fields.get("pages"), PLACE, _page), _part(fields, EMPTY)
+    block = _block(data.partition(b"\n")[2], n_words)
     if fn is count_part_in_worker:
-        return _part(fields, documents)
+        return _part(fields, block)
     assert fn is count_in_worker
-    return _of_pages(documents, args[0])
+    return _of_pages(block, args[0])
 
 
 def _part_fields(part: CountedPart) -> dict[str, object]:
-    return {"skips": dict(part.skips), "warnings": part.warnings, "fault": part.fault, "lack": part.lack}
+    block = part.block
+    return {"skips": dict(block.skips), "warnings": block.warnings, "fault": part.fault, "lack": part.lack}
 
 
-def _documents(data: bytes, n_words: int) -> Documents:
-    documents = Documents.from_bytes(data, PLACE, n_words)
-    rises = np.diff(documents.word_ids) > 0
-    ends = documents.indptr[(documents.indptr > 0) & (documents.indptr < len(documents.word_ids))]
+def _block(data: bytes, n_words: int) -> Block:
+    block = Block.from_bytes(data, PLACE, n_words)
+    rises = np.diff(block.word_ids) > 0
+    ends = block.indptr[(block.indptr > 0) & (block.indptr < len(block.word_ids))]
     rises[ends - 1] = True
     if not rises.all():
         raise Damaged(f"{PLACE} counts a word twice")
-    for title in documents.titles:
+    for title in block.titles:
         _title(title)
-    return documents
+    return block
 
 
-def _of_pages(documents: Documents, pages: Sequence[Page]) -> Documents:
-    ids = documents.ids or ("",) * len(documents)
-    found = zip(
-        documents.page_ids.tolist(), documents.revision_ids.tolist(), documents.titles, ids, strict=True
-    )
+def _of_pages(block: Block, pages: Sequence[Page]) -> Block:
+    ids = block.ids or ("",) * len(block)
+    found = zip(block.page_ids.tolist(), block.revision_ids.tolist(), block.titles, ids, strict=True)
     if list(found) != [(page.page_id, page.revision_id, page.title, page.id or "") for page in pages]:
         raise Damaged(f"{PLACE} is about other pages")
-    return documents
+    return block
 
 
-def _part(fields: Fields, documents: Documents) -> CountedPart:
+def _part(fields: Fields, block: Block) -> CountedPart:
     skips = named(fields.get("skips"), PLACE)
     warnings = listed(fields.get("warnings"), PLACE, text)
     if len(warnings) > 1:
         raise Damaged(f"{PLACE} reports more of a part than the part has")
     return CountedPart(
-        documents,
-        {one_of(reason, PLACE, get_args(Skip)): whole(number, PLACE) for reason, number in skips.items()},
-        tuple(map(visible, warnings)),
+        replace(
+            block,
+            skips={
+                one_of(reason, PLACE, get_args(Skip)): whole(number, PLACE)
+                for reason, number in skips.items()
+            },
+            warnings=tuple(map(visible, warnings)),
+        ),
         visible(text(fields.get("fault"), PLACE)),
         one_of(fields.get("lack"), PLACE, (None, *get_args(Lack))),
     )

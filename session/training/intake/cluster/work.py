@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from wikitopics.crawler.source import SourceInfo
 from wikitopics.session.training.intake.cluster.answers import pack
 from wikitopics.session.training.intake.cluster.fitness import in_use
-from wikitopics.session.training.intake.count_pages import NOTHING, start_worker
+from wikitopics.session.training.intake.count_pages import EMPTY, start_worker
 from wikitopics.session.training.intake.workers import JobFailed, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
 
@@ -48,9 +48,9 @@ class Counting:
         try:
             return self._workers.submit(_packed, job, self._told).result()
         except JobFailed as error:
-            return pack(NOTHING, {**self._told, FAILED: str(error)})
+            return pack(EMPTY, {**self._told, FAILED: str(error)})
         except WorkerDied as error:
-            return pack(NOTHING, {**self._told, DIED: str(error)})
+            return pack(EMPTY, {**self._told, DIED: str(error)})
 
 
 def packed(*values: object) -> Job:

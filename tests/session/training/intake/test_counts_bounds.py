@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from tests.corpora import Corpus
-from tests.session.rows import documents
+from tests.session.rows import documents, largest
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.storage.articles import ArticleRows, insert_articles, renew_topics
+from wikitopics.session.storage.articles import insert_articles, renew_topics
 from wikitopics.session.storage.schema import CREATE
 from wikitopics.session.storage.sqliteutils import Database
 from wikitopics.session.training.intake import counts_npz
@@ -73,7 +73,7 @@ def test_the_topics_of_a_very_large_minibatch_are_inferred_again() -> None:
     db = Database(memory=True)
     db.conn.executescript(CREATE)
     zeros = np.zeros(len(seqs), np.intp)
-    insert_articles(db, ArticleRows(documents(*seqs), "trained", [(zeros, zeros + 0.5)]), 1)
-    renew_topics(db, seqs, [(zeros + 1, zeros + 0.75)])
+    insert_articles(db, documents(*seqs), "trained", largest((zeros, zeros + 0.5)), 1)
+    renew_topics(db, seqs, largest((zeros + 1, zeros + 0.75)))
     assert db.execute("SELECT DISTINCT topics FROM articles").fetchall() == [(pack(">HH", 1, 7500),)]
     db.close()

@@ -28,9 +28,9 @@ async def test_real_worker_processes_count_the_same(corpus, memory):
             blocks.append(found)
     finally:
         await feed.close()
-    assert [page for b in blocks for page in b.documents.page_ids.tolist()] == list(range(641, 701))
+    assert [page for b in blocks for page in b.page_ids.tolist()] == list(range(641, 701))
     expected = count_pages(memory.pages[640:650], Vocabulary.from_words(corpus.words), INFO)
-    assert np.array_equal(blocks[0].documents.counts, expected.counts)
+    assert np.array_equal(blocks[0].counts, expected.counts)
     assert [b.position for b in blocks] == [{"page": n} for n in range(650, 701, 10)]
 
 
@@ -57,11 +57,11 @@ async def test_a_killed_worker_loses_no_page(corpus, memory, monkeypatch):
     feed.start(None)
     seen = []
     try:
-        seen += (await feed.next()).documents.page_ids.tolist()
+        seen += (await feed.next()).page_ids.tolist()
         (worker,) = made[0].pids()
         os.kill(worker, signal.SIGKILL)
         while (found := await feed.next()) is not None:
-            seen += found.documents.page_ids.tolist()
+            seen += found.page_ids.tolist()
     finally:
         await feed.close()
     assert seen == list(range(1, 701))

@@ -72,7 +72,7 @@ async def read(source: Any, position: Any = None, blocks: int | None = None) -> 
 
 
 def ids(blocks: list[Any]) -> list[int]:
-    return [number for block in blocks for number in block.documents.page_ids.tolist()]
+    return [number for block in blocks for number in block.page_ids.tolist()]
 
 
 async def test_every_article_once_from_any_position_on(source: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,12 +126,10 @@ async def test_a_page_that_breaks_its_worker_is_left_out_alone(
     found, _ = await read(source)
     assert ids(found) == ids(whole)
     empty = {
-        int(number)
-        for block in found
-        for number in block.documents.page_ids[block.documents.indptr[1:] == block.documents.indptr[:-1]]
+        int(number) for block in found for number in block.page_ids[block.indptr[1:] == block.indptr[:-1]]
     }
     assert empty == {30, 700}
-    assert sum(block.unread for block in found) == 2
+    assert sum(block.n_unread for block in found) == 2
     told = [line for block in found for line in block.warnings]
     assert sorted(line.split(" (")[0] for line in told) == ["page 30", "page 700"]
 

@@ -10,8 +10,8 @@ import pytest
 from wikitopics.crawler.source import Activity, Page, PageBatch, SourceInfo
 from wikitopics.session.errors import SessionError
 from wikitopics.session.signals import Signals
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.coordination.lock import trainer_lock
-from wikitopics.session.storage.documents import Documents
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.intake.count_pages import count_pages
@@ -98,7 +98,7 @@ async def test_a_poison_page_is_left_empty_and_all_others_are_counted(feed_of, c
     pages = Memory(list(corpus.words), {25: poison}).pages
     pages[24] = replace(pages[24], text="")
     expected = count_pages(pages, Vocabulary.from_words(corpus.words), INFO)
-    found = Documents.concatenate([block.documents for block in blocks])
+    found = Block.concatenate(blocks)
     assert found.titles == expected.titles
     for name in ("page_ids", "revision_ids", "indptr", "word_ids", "counts"):
         assert np.array_equal(getattr(found, name), getattr(expected, name)), name
@@ -112,8 +112,8 @@ async def test_a_poison_page_is_left_empty_and_all_others_are_counted(feed_of, c
 async def test_poison_in_several_blocks(feed_of):
     feed = feed_of({1: "it kills", 2: "it raises", 3: "it kills", 31: "it hangs", 60: "it kills"})
     blocks = await all_blocks(feed)
-    assert [len(block.documents) for block in blocks] == [10] * 6
-    assert [len(block.documents.split_empty()[1]) for block in blocks] == [3, 0, 0, 1, 0, 1]
+    assert [len(block) for block in blocks] == [10] * 6
+    assert [len(block) - sum(block.has_words) for block in blocks] == [3, 0, 0, 1, 0, 1]
 
 
 @pytest.mark.long

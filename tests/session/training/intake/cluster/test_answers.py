@@ -9,7 +9,6 @@ import pytest
 
 from wikitopics.crawler.source import Page, SourceInfo
 from wikitopics.session.errors import Damaged
-from wikitopics.session.storage.documents import Documents
 from wikitopics.session.training.intake.cluster.answers import fields_of, pack, unpack
 from wikitopics.session.training.intake.count_pages import (
     CountedPart,
@@ -27,7 +26,7 @@ PAGES = (
     Page(3, "Three", 13, "c c", "wikitext"),
 )
 COUNTED = count_pages(PAGES, VOCABULARY, SourceInfo("", None))
-PART = CountedPart(COUNTED, {"redirect": 2}, ("it ends early",), "", "more")
+PART = CountedPart(replace(COUNTED, skips={"redirect": 2}, warnings=("it ends early",)), "", "more")
 
 
 def read(fn, data, args=()):
@@ -40,30 +39,27 @@ def test_what_was_counted_comes_through_as_it_was():
         counted = count_pages(pages, VOCABULARY, SourceInfo("", None))
         assert read(count_in_worker, pack(counted, {}), (pages,)).to_bytes() == counted.to_bytes()
     part = read(count_part_in_worker, pack(PART, {}))
-    assert part.documents.to_bytes() == COUNTED.to_bytes()
-    assert (part.skips, part.warnings, part.fault, part.lack) == ({"redirect": 2}, PART.warnings, "", "more")
+    assert part.block.to_bytes() == COUNTED.to_bytes()
+    assert (part.block.skips, part.block.warnings) == ({"redirect": 2}, PART.block.warnings)
+    assert (part.fault, part.lack) == ("", "more")
     pages, rest = read(pages_in_worker, pack((PAGES, PART), {}))
     assert pages == PAGES
-    assert (rest.skips, len(rest.documents)) == ({"redirect": 2}, 0)
-
-
-def changed(**columns):
-    return Documents(**{name: getattr(COUNTED, name) for name in Documents.__slots__} | columns)
+    assert (rest.block.skips, len(rest.block)) == ({"redirect": 2}, 0)
 
 
 @pytest.mark.parametrize(
     "documents",
     [
-        changed(word_ids=np.array([0, 1, 3, 2], np.int32)),
-        changed(word_ids=np.array([0, 0, 2, 2], np.int32)),
-        changed(counts=np.array([2, 0, 1, 2], np.int32)),
-        changed(titles=("One", "Two é", "T" * 256)),
+        replace(COUNTED, word_ids=np.array([0, 1, 3, 2], np.int32)),
+        replace(COUNTED, word_ids=np.array([0, 0, 2, 2], np.int32)),
+        replace(COUNTED, counts=np.array([2, 0, 1, 2], np.int32)),
+        replace(COUNTED, titles=("One", "Two é", "T" * 256)),
     ],
     ids=["no such word", "a word twice", "zero times", "a long title"],
 )
 def test_what_is_no_count_is_refused(documents):
     with pytest.raises(Damaged):
-        read(count_part_in_worker, pack(CountedPart(documents, {}, ()), {}))
+        read(count_part_in_worker, pack(CountedPart(documents), {}))
 
 
 def test_counts_of_other_pages_are_refused():
@@ -92,9 +88,9 @@ def test_what_cannot_be_said_of_a_part_is_refused(wrong):
 
 
 def test_escape_codes_do_not_reach_a_terminal():
-    part = CountedPart(COUNTED, {}, ("\x1b[31mred",), "\x1b]0;title\x07")
+    part = CountedPart(replace(COUNTED, warnings=("\x1b[31mred",)), "\x1b]0;title\x07")
     found = read(count_part_in_worker, pack(part, {}))
-    assert (found.warnings, found.fault) == ((r"\x1b[31mred",), r"\x1b]0;title\x07")
+    assert (found.block.warnings, found.fault) == ((r"\x1b[31mred",), r"\x1b]0;title\x07")
 
 
 def test_damaged_bytes_are_refused_or_read_as_counts():

@@ -14,7 +14,7 @@ from tests.session.training.intake.cluster.conftest import DaskProcesses, kill
 from wikitopics.crawler.dumps.shelf import LocalShelf
 from wikitopics.crawler.dumps.shuffled import ShuffledDump
 from wikitopics.session.errors import SessionError
-from wikitopics.session.storage.documents import Block
+from wikitopics.session.storage.block import Block
 from wikitopics.session.training.intake.parted import PartedBlocks
 from wikitopics.vocab import Vocabulary
 
@@ -78,8 +78,7 @@ async def read(
 def plain(blocks: list[Block]) -> list[Any]:
     """All that a trainer makes use of, to be compared."""
     return [
-        (block.documents.to_bytes(), dict(block.skips), block.position, block.lap, block.warnings)
-        for block in blocks
+        (block.to_bytes(), dict(block.skips), block.position, block.lap, block.warnings) for block in blocks
     ]
 
 
@@ -163,8 +162,8 @@ async def test_a_page_that_kills_its_process_is_left_out_alone(dump: str, dask: 
     worker = dask.start_worker(poisoned)
     local, _ = await read(dump)
     far, _ = await read(dump, dask.address)
-    pages = [block.documents.page_ids.tolist() for block in far]
-    assert pages == [block.documents.page_ids.tolist() for block in local]
+    pages = [block.page_ids.tolist() for block in far]
+    assert pages == [block.page_ids.tolist() for block in local]
     told = [line for block in far for line in block.warnings]
     assert [line.split(" (")[0] for line in told] == ["page 200"]
     assert worker.poll() is None

@@ -5,13 +5,13 @@ import pytest
 
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.storage.blobs import pack_state, unpack_state
-from wikitopics.session.storage.documents import Documents
+from wikitopics.session.storage.block import Block
 
 
 def documents(lengths, first_page=0, titles=None):
-    """Documents with so many distinct words each."""
+    """A block with so many distinct words each."""
     total = sum(lengths)
-    return Documents(
+    return Block(
         np.arange(first_page, first_page + len(lengths), dtype=np.int64),
         np.arange(len(lengths), dtype=np.int64) + 7,
         titles or tuple(f"t{i}" for i in range(len(lengths))),
@@ -38,12 +38,13 @@ def test_a_slice_holds_its_articles_and_their_words():
 
 def test_slices_put_together_again_are_the_whole():
     whole = documents([2, 0, 3, 1, 5])
-    assert same(Documents.concatenate([whole[:2], whole[2:2], whole[2:]]), whole)
-    assert len(Documents.concatenate([])) == 0
+    assert same(Block.concatenate([whole[:2], whole[2:2], whole[2:]]), whole)
+    assert len(Block.concatenate([])) == 0
 
 
 def test_empty_articles_are_told_apart():
-    full, empty = documents([0, 2, 0, 3, 0]).split_empty()
+    found = documents([0, 2, 0, 3, 0])
+    full, empty = found.split(found.has_words)
     assert full.titles == ("t1", "t3")
     assert empty.titles == ("t0", "t2", "t4")
     assert full.indptr.tolist() == [0, 2, 5]
@@ -56,12 +57,6 @@ def test_chosen_articles_keep_their_words():
     assert (some.titles, others.titles) == (("t1", "t2"), ("t0", "t3"))
     assert (some.indptr.tolist(), others.indptr.tolist()) == ([0, 0, 3], [0, 2, 3])
     assert (some.counts.tolist(), others.counts.tolist()) == ([3, 4, 5], [1, 2, 6])
-
-
-def test_nothing_but_empty_articles():
-    full, empty = documents([0, 0]).split_empty()
-    assert len(full) == 0
-    assert len(empty) == 2
 
 
 @pytest.mark.parametrize(
@@ -79,7 +74,7 @@ def test_nothing_but_empty_articles():
 )
 def test_bytes_and_back(title):
     whole = documents([2, 0, 3], titles=("a", title, "b"))
-    assert same(Documents.from_bytes(whole.to_bytes(), "here", 5), whole)
+    assert same(Block.from_bytes(whole.to_bytes(), "here", 5), whole)
 
 
 def test_no_pickle_in_the_bytes():
@@ -122,17 +117,17 @@ def test_a_state_that_could_not_be_read_again_is_refused(value):
 
 def test_ids_of_their_own_stay_with_the_articles():
     whole = replace(documents([2, 0, 3, 1]), ids=("a", "", "c", "d"))
-    back = Documents.from_bytes(whole.to_bytes(), "here", 100)
+    back = Block.from_bytes(whole.to_bytes(), "here", 100)
     assert back.ids == whole.ids
     assert whole[1:3].ids == ("", "c")
-    assert [part.ids for part in whole.split_empty()] == [("a", "c", "d"), ("",)]
-    nothing = Documents.concatenate([])
-    assert Documents.concatenate([nothing, whole[:2], whole[2:]]).ids == whole.ids
-    assert Documents.concatenate([nothing, documents([1])]).ids is None
-    assert Documents.from_bytes(documents([1]).to_bytes(), "here", 100).ids is None
+    assert [part.ids for part in whole.split(whole.has_words)] == [("a", "c", "d"), ("",)]
+    nothing = Block.concatenate([])
+    assert Block.concatenate([nothing, whole[:2], whole[2:]]).ids == whole.ids
+    assert Block.concatenate([nothing, documents([1])]).ids is None
+    assert Block.from_bytes(documents([1]).to_bytes(), "here", 100).ids is None
 
 
 def test_ids_of_another_number_are_damage():
     wrong = replace(documents([2, 1]), ids=("a",))
     with pytest.raises(Damaged, match="ids"):
-        Documents.from_bytes(wrong.to_bytes(), "here", 100)
+        Block.from_bytes(wrong.to_bytes(), "here", 100)

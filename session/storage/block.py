@@ -1,23 +1,29 @@
-"""Articles as the trainer sees them: word counts, and just enough to identify each article again."""
+"""A block: articles of the stream as word counts, with just enough to identify each article again."""
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import compress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from wikitopics.crawler.source import Page, Skips
 from wikitopics.session.errors import Damaged
 from wikitopics.session.storage.blobs import pack_arrays, unpack_arrays
 from wikitopics.session.storage.decoding import from_json, listed, text
 
+Counted = tuple[NDArray[np.int32], NDArray[np.int32]]
+"""The word ids of an article, and their counts."""
+
 
 @dataclass(frozen=True, slots=True)
-class Documents:
-    """A run of ``n`` consecutive articles of the stream, as compressed sparse rows."""
+class Block:
+    """``n`` consecutive articles of the stream, as compressed sparse rows beside columns.
+
+    Articles travel so from counting to the models and into the session. A block that comes from a source has
+    a place in the stream, too: ``skips``, ``position``, ``lap`` and ``warnings``. Its parts have none.
+    """
 
     page_ids: NDArray[np.int64]
     """(n,)"""
@@ -33,15 +39,24 @@ class Documents:
     lexicon: tuple[str, ...] | None = None
     """The words that ``word_ids`` refer to, and maybe others, if there is no vocabulary yet; None: they are
     the session's."""
+    unread: frozenset[int] = frozenset()
+    """Page ids of articles that could not be counted, and maybe others; these articles have no words."""
+    skips: Skips = field(default_factory=dict)
+    """How many pages of this stretch give no article, by reason."""
+    position: dict[str, Any] | None = None
+    """JSON values; opaque here. A source resumed from it continues right after these articles."""
+    lap: float | None = None
+    warnings: tuple[str, ...] = ()
+    """Lines for the log."""
 
     def __len__(self) -> int:
         return len(self.titles)
 
-    def __getitem__(self, rows: slice) -> "Documents":
+    def __getitem__(self, rows: slice) -> "Block":
         start, stop, _ = rows.indices(len(self))
         stop = max(start, stop)
         low, high = int(self.indptr[start]), int(self.indptr[stop])
-        return Documents(
+        return Block(
             self.page_ids[start:stop],
             self.revision_ids[start:stop],
             self.titles[start:stop],
@@ -50,68 +65,74 @@ class Documents:
             self.counts[low:high],
             None if self.ids is None else self.ids[start:stop],
             self.lexicon,
+            self.unread,
         )
+
+    def take(self, order: Sequence[int] | NDArray[np.intp]) -> "Block":
+        """These articles, in this order."""
+        rows = np.asarray(order, np.intp)
+        lengths = np.diff(self.indptr)[rows]
+        indptr = _from_zero(lengths)
+        words = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], lengths)
+        chosen = rows.tolist()
+        return Block(
+            self.page_ids[rows],
+            self.revision_ids[rows],
+            tuple([self.titles[row] for row in chosen]),
+            indptr,
+            self.word_ids[words],
+            self.counts[words],
+            None if self.ids is None else tuple([self.ids[row] for row in chosen]),
+            self.lexicon,
+            self.unread,
+        )
+
+    def split(self, chosen: NDArray[np.bool_]) -> "tuple[Block, Block]":
+        """(the articles for which ``chosen``, (n,), is true, the others)."""
+        if chosen.all():
+            return self, self[:0]
+        return self.take(np.flatnonzero(chosen)), self.take(np.flatnonzero(~chosen))
 
     @property
     def words(self) -> NDArray[np.int64]:
         """(n,) the words of each article that are in the vocabulary."""
-        sums = np.concatenate(([0], np.cumsum(self.counts, dtype=np.int64)))
+        sums = _from_zero(self.counts)
         return np.asarray(sums[self.indptr[1:]] - sums[self.indptr[:-1]], dtype=np.int64)
 
-    def split_empty(self) -> "tuple[Documents, Documents]":
-        """(articles with a word of the vocabulary, articles without any)."""
-        return self.split(np.diff(self.indptr) > 0)
+    @property
+    def has_words(self) -> NDArray[np.bool_]:
+        """(n,) whether each article has a word of the vocabulary."""
+        return np.diff(self.indptr) > 0
 
-    def split(self, chosen: NDArray[np.bool_]) -> "tuple[Documents, Documents]":
-        """(the articles for which ``chosen``, (n,), is true, the others)."""
-        if chosen.all():
-            return self, self[:0]
-        return self._where(chosen), self._where(~chosen)
+    @property
+    def n_unread(self) -> int:
+        """How many of the articles could not be counted."""
+        empty = self.page_ids[~self.has_words].tolist() if self.unread else ()
+        return sum(page_id in self.unread for page_id in empty)
 
-    def _where(self, chosen: NDArray[np.bool_]) -> "Documents":
-        lengths = np.diff(self.indptr)
-        words = np.repeat(chosen, lengths)
-        return Documents(
-            self.page_ids[chosen],
-            self.revision_ids[chosen],
-            tuple(compress(self.titles, chosen)),
-            np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths[chosen]))),
-            self.word_ids[words],
-            self.counts[words],
-            None if self.ids is None else tuple(compress(self.ids, chosen)),
-            self.lexicon,
-        )
-
-    def take(self, order: Sequence[int]) -> "Documents":
-        """These articles, in this order."""
-        rows = np.asarray(order, np.int64)
-        lengths = np.diff(self.indptr)[rows]
-        indptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
-        words = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], lengths)
-        return Documents(
-            self.page_ids[rows],
-            self.revision_ids[rows],
-            tuple(self.titles[row] for row in order),
-            indptr,
-            self.word_ids[words],
-            self.counts[words],
-            None if self.ids is None else tuple(self.ids[row] for row in order),
-            self.lexicon,
+    @staticmethod
+    def of_pages(
+        pages: Sequence[Page], counted: Sequence[Counted], lexicon: tuple[str, ...] | None = None
+    ) -> "Block":
+        """Pages, and for each of them the ids of its words and how often they occur."""
+        empty = [np.empty(0, np.int32)]
+        has_ids = bool(pages) and pages[0].id is not None
+        return Block(
+            np.array([page.page_id for page in pages], np.int64),
+            np.array([page.revision_id for page in pages], np.int64),
+            tuple(page.title for page in pages),
+            _from_zero([len(word_ids) for word_ids, _ in counted]),
+            np.concatenate([word_ids for word_ids, _ in counted] or empty),
+            np.concatenate([counts for _, counts in counted] or empty),
+            tuple(page.id or "" for page in pages) if has_ids else None,
+            lexicon,
         )
 
     @staticmethod
-    def without_words(page: Page) -> "Documents":
-        """One article without any word of the vocabulary."""
+    def uncounted(page: Page) -> "Block":
+        """A page that could not be counted."""
         none = np.empty(0, np.int32)
-        return Documents(
-            np.array([page.page_id]),
-            np.array([page.revision_id]),
-            (page.title,),
-            np.zeros(2, np.int64),
-            none,
-            none,
-            None if page.id is None else (page.id,),
-        )
+        return replace(Block.of_pages([page], [(none, none)]), unread=frozenset({page.page_id}))
 
     def to_bytes(self) -> bytes:
         """The stored form: .npz without pickle."""
@@ -129,9 +150,7 @@ class Documents:
         )
 
     @staticmethod
-    def from_bytes(
-        data: object, place: str, n_words: int, lexicon: tuple[str, ...] | None = None
-    ) -> "Documents":
+    def from_bytes(data: object, place: str, n_words: int, lexicon: tuple[str, ...] | None = None) -> "Block":
         """The inverse of `to_bytes`, for a vocabulary, or this lexicon, of ``n_words``.
 
         Raises `Damaged`.
@@ -143,9 +162,9 @@ class Documents:
             raise Damaged(f"{place} has ids of another number of articles")
         n, limits = len(titles), np.iinfo(np.int64)
         lengths = whole_numbers(arrays, "lengths", place, (n,), 0, 2**31 - 1, np.int64)
-        indptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+        indptr = _from_zero(lengths)
         total = int(indptr[-1])
-        return Documents(
+        return Block(
             whole_numbers(arrays, "page_ids", place, (n,), limits.min, limits.max, np.int64),
             whole_numbers(arrays, "revision_ids", place, (n,), limits.min, limits.max, np.int64),
             titles,
@@ -156,7 +175,7 @@ class Documents:
             lexicon,
         )
 
-    def over(self, numbers: Mapping[str, int]) -> "Documents":
+    def over(self, numbers: Mapping[str, int]) -> "Block":
         """The same over a vocabulary, given as the number of each of its words; all other words are left
         out."""
         assert self.lexicon is not None
@@ -168,13 +187,13 @@ class Documents:
         lengths = np.bincount(article[kept], minlength=len(self))
         return replace(
             self,
-            indptr=np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64))),
+            indptr=_from_zero(lengths),
             word_ids=word_ids[order],
             counts=self.counts[order],
             lexicon=None,
         )
 
-    def with_own_words(self) -> "Documents":
+    def with_own_words(self) -> "Block":
         """These documents with a lexicon of only the words in them; unchanged if they have no lexicon."""
         if self.lexicon is None:
             return self
@@ -183,39 +202,38 @@ class Documents:
         return replace(self, word_ids=word_ids.astype(np.int32), lexicon=words)
 
     @staticmethod
-    def concatenate(parts: Sequence["Documents"]) -> "Documents":
+    def concatenate(parts: Sequence["Block"]) -> "Block":
         """One run made of several, in order."""
         if len(parts) == 1:
             return parts[0]
+        if not parts:
+            return Block.of_pages([], [])
         if any(part.lexicon is not None for part in parts):
             numbers: dict[str, int] = {}
             for word in (word for part in parts for word in part.lexicon or ()):
                 numbers.setdefault(word, len(numbers))
-            joined = Documents.concatenate(
+            joined = Block.concatenate(
                 [part if part.lexicon is None else part.over(numbers) for part in parts]
             )
             return replace(joined, lexicon=tuple(numbers))
-        if not parts:
-            none = np.empty(0, np.int64)
-            return Documents(
-                none, none, (), np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.int32)
-            )
-        offsets = np.cumsum([0] + [int(part.indptr[-1]) for part in parts])
-        return Documents(
+        return Block(
             np.concatenate([part.page_ids for part in parts]),
             np.concatenate([part.revision_ids for part in parts]),
             tuple(title for part in parts for title in part.titles),
-            np.concatenate(
-                [np.zeros(1, np.int64)]
-                + [part.indptr[1:] + offset for part, offset in zip(parts, offsets, strict=False)]
-            ),
+            _from_zero(np.concatenate([np.diff(part.indptr) for part in parts])),
             np.concatenate([part.word_ids for part in parts]),
             np.concatenate([part.counts for part in parts]),
             _joined_ids(parts),
+            unread=frozenset().union(*(part.unread for part in parts)),
         )
 
 
-def _joined_ids(parts: Sequence[Documents]) -> tuple[str, ...] | None:
+def _from_zero(lengths: ArrayLike) -> NDArray[np.int64]:
+    """(n + 1,) where each of these ``lengths``, (n,), begins, and where the last one ends."""
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)))
+
+
+def _joined_ids(parts: Sequence[Block]) -> tuple[str, ...] | None:
     """The ids of all parts; an empty part does not decide whether there are ids."""
     if all(part.ids is None for part in parts):
         return None
@@ -261,19 +279,3 @@ def narrow(values: NDArray[Any]) -> NDArray[Any]:
     if not values.size:
         return values
     return values.astype(np.promote_types(np.min_scalar_type(values.min()), np.min_scalar_type(values.max())))
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A unit of work from the crawl to the trainer: counted articles, and the position after them."""
-
-    documents: Documents
-    skips: Skips
-    """How many pages of this stretch give no article, by reason."""
-    position: dict[str, object]
-    """JSON values; opaque here. A source resumed from it continues right after these articles."""
-    lap: float | None
-    warnings: tuple[str, ...] = ()
-    """Lines for the log."""
-    unread: int = 0
-    """How many of the documents could not be counted; they have no words."""
