@@ -47,7 +47,7 @@ async def read(source, position=None, blocks=None):
             block = await feed.next()
             if block is None:
                 break
-            found += block.documents.page_ids.tolist()
+            found += block.page_ids.tolist()
             told += block.warnings
             position = block.position
             blocks = blocks and blocks - 1
