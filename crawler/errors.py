@@ -1,4 +1,4 @@
-"""Permanent errors on the way to an article; each message is one line for people."""
+"""Errors on the way to an article; each message is one line for people."""
 
 
 class CrawlerError(Exception):
@@ -48,6 +48,36 @@ class WikiRefused(CrawlerError):
     """The wiki replied 403: its operators do not want this client. Restarting would make it worse."""
 
     exit_code = 6
+
+
+class TransientError(Exception):
+    """A temporary error: the request is worth repeating.
+
+    ``throttled``: the wiki asks for patience (429, 503, maxlag). ``retry_after``: seconds it named.
+    ``answered``: this came from a working wiki, so the wiki counts as reached. ``slow``: the reply
+    did not come in time. ``too_large``: the reply is more than can be taken; asking for less may help.
+    ``lasting``: unlikely to clear by waiting; final at the start of a run.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        throttled: bool = False,
+        retry_after: float | None = None,
+        answered: bool = False,
+        slow: bool = False,
+        too_large: bool = False,
+        lasting: bool = False,
+    ) -> None:
+        super().__init__(text)
+        self.text = text
+        self.throttled = throttled
+        self.retry_after = retry_after
+        self.answered = answered
+        self.slow = slow
+        self.too_large = too_large
+        self.lasting = lasting
 
 
 class CutOff(Exception):

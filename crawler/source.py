@@ -122,7 +122,7 @@ class PageBatch:
 
 
 @dataclass(frozen=True, slots=True)
-class Mishap:
+class RecentError:
     """An error that the source has overcome, or is trying to."""
 
     at: float
@@ -153,12 +153,12 @@ class Activity:
     latency_seconds: float | None = None
     batch_pages: int | None = None
     """Pages currently requested at a time."""
-    errors: list[Mishap] = field(default_factory=list)
+    errors: list[RecentError] = field(default_factory=list)
     """The last few, newest last."""
 
     def note(self, at: float, text: str) -> None:
         """Add one line to the list of errors."""
-        self.errors = [*self.errors, Mishap(at, text)][-MOST_ERRORS:]
+        self.errors = [*self.errors, RecentError(at, text)][-MOST_ERRORS:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from wikitopics.crawler.embedded.api import EmbeddedApi
 from wikitopics.crawler.embedded.app import make_app
 from wikitopics.crawler.embedded.corpus import Articles, synthetic_corpus
 from wikitopics.crawler.embedded.launch import EmbeddedWiki
-from wikitopics.crawler.http.limits import wikimedia_manners
+from wikitopics.crawler.http.limits import wikimedia_limits
 from wikitopics.crawler.mediawiki.api import ApiSource
 from wikitopics.crawler.mediawiki.html import HtmlSource
 from wikitopics.crawler.mediawiki.wiki import Wiki
@@ -94,7 +94,7 @@ async def _crawl(url: str, folder: Path, seconds: float) -> int:
         url,
         version="0",
         contact="someone@wiki-reader.org",
-        manners=wikimedia_manners(),
+        limits=wikimedia_limits(),
         budget_folder=folder,
     )
     source = ApiSource(wiki)

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 from yarl import URL
 
-from wikitopics.crawler.errors import BadSource, CrawlerError, SourceChanged
+from wikitopics.crawler.errors import BadSource, CrawlerError, SourceChanged, TransientError
 from wikitopics.crawler.http.client import Client
-from wikitopics.crawler.http.wire import Reply, Trouble, Wanted, WireLimits
+from wikitopics.crawler.http.wire import Reply, RequestBounds, Wanted
 
 HEAD = 16
 """Bytes by which the format of a file is recognised."""
 SMALLEST, LARGEST = 256 << 10, 32 << 20
 """Bytes of one request: fewer if replies are incomplete or late."""
-LIMITS = WireLimits(most_bytes=LARGEST, total_seconds=600.0)
+LIMITS = RequestBounds(most_bytes=LARGEST, total_seconds=600.0)
 """Bounds on one request: over a slow line a large range takes minutes."""
 _QUICK = 60.0
 """Seconds: after a reply that took longer, the next request is not larger."""
@@ -75,11 +75,11 @@ class RangeServer:
             end = min(stop, start + self._most)
             try:
                 part = await self._once(url, facts, start, end)
-            except Trouble as trouble:
+            except TransientError as error:
                 tries += 1
-                if not trouble.throttled:
+                if not error.throttled:
                     self._most = max(SMALLEST, self._most // 2)
-                await self._client.endure(trouble, tries)
+                await self._client.backoff(error, tries)
                 continue
             tries = 0
             if (self._client.activity.latency_seconds or 0.0) < _QUICK:
@@ -93,12 +93,12 @@ class RangeServer:
 
         def check(reply: Reply) -> None:
             if reply.status in _GONE and self._found_at.pop(url, url) != url:
-                raise Trouble(f"{reply.url.host} answers {reply.status} after a redirect")
+                raise TransientError(f"{reply.url.host} answers {reply.status} after a redirect")
             if reply.status in (404, 410):
                 raise CrawlerError(f"{url}: the dump is no longer there ({reply.status})")
             if reply.status == 200:
                 if self._is_same(reply, facts) and reply.headers.get("Content-Length") == str(facts.size):
-                    raise Trouble(f"{reply.url.host} sends the whole file instead of a range")
+                    raise TransientError(f"{reply.url.host} sends the whole file instead of a range")
                 raise _changed(url)
             if reply.status == 416 or (reply.status == 206 and not self._is_same(reply, facts)):
                 raise _changed(url)
@@ -147,9 +147,9 @@ def _check_encoding(reply: Reply, url: URL) -> None:
 
 
 def _range_of(reply: Reply) -> tuple[int, int, int]:
-    """(start, stop, bytes of the whole file) of a reply. Raises Trouble if they are missing."""
+    """(start, stop, bytes of the whole file) of a reply. Raises TransientError if they are missing."""
     if reply.status != 206:
-        raise Trouble(f"{reply.url.host} answers {reply.status}", lasting=True)
+        raise TransientError(f"{reply.url.host} answers {reply.status}", lasting=True)
     found = _CONTENT_RANGE.fullmatch(reply.headers.get("Content-Range", "").strip())
     if found is None:
         raise _another_range(reply)
@@ -159,8 +159,8 @@ def _range_of(reply: Reply) -> tuple[int, int, int]:
     return start, last + 1, size
 
 
-def _another_range(reply: Reply) -> Trouble:
-    return Trouble(f"{reply.url.host} sends a different range from the one requested")
+def _another_range(reply: Reply) -> TransientError:
+    return TransientError(f"{reply.url.host} sends a different range from the one requested")
 
 
 def _changed(url: URL) -> SourceChanged:

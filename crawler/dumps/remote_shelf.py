@@ -19,8 +19,8 @@ from wikitopics.crawler.dumps.wikimedia import newest_dump
 from wikitopics.crawler.errors import BadSource, CrawlerError, Unconfirmed
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.clock import Clock
-from wikitopics.crawler.http.limits import Manners, dump_manners, is_wikimedia
-from wikitopics.crawler.http.wire import Reply, WireLimits
+from wikitopics.crawler.http.limits import RateLimits, dump_limits, is_wikimedia
+from wikitopics.crawler.http.wire import Reply, RequestBounds
 from wikitopics.crawler.identity import DUMP_FILES, VERSIONS
 from wikitopics.crawler.source import Activity, Lack, Round
 
@@ -39,7 +39,7 @@ class RemoteShelf:
     """The files at ``urls``, all on one server; with a ``wiki``, its newest dump in that folder.
 
     ``known``: their facts, from a session being resumed; None: they are requested. ``agreed``: whether the
-    user has agreed to any size, and to sending the contact to any server. ``manners_of``: the limits for a
+    user has agreed to any size, and to sending the contact to any server. ``limits_of``: the limits for a
     host. Raises `ContactMissing` and `Unconfirmed` at once.
     """
 
@@ -53,23 +53,23 @@ class RemoteShelf:
         contact: str | None,
         budget_folder: Path | None,
         agreed: bool,
-        manners_of: Callable[[str], Manners] = dump_manners,
+        limits_of: Callable[[str], RateLimits] = dump_limits,
         clock: Clock | None = None,
-        limits: WireLimits | None = None,
+        bounds: RequestBounds | None = None,
     ) -> None:
         self.activity = Activity()
         host = urls[0].host or ""
         if contact and not is_wikimedia(host) and not agreed:
             raise Unconfirmed(f"the dump is at {host}, which is not Wikimedia's: {AGREED_TO}")
         self._client = Client(
-            manners_of(host),
+            limits_of(host),
             self.activity,
             version=version,
             contact=contact,
-            manners_of=lambda url: manners_of(url.host or ""),
+            limits_of=lambda url: limits_of(url.host or ""),
             budget_folder=budget_folder,
             clock=clock,
-            limits=limits or LIMITS,
+            bounds=bounds or LIMITS,
             elsewhere=_followed if agreed else _not_agreed,
         )
         self._client.opening = True

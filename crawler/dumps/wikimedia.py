@@ -14,9 +14,9 @@ from typing import Any
 
 from yarl import URL
 
-from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.errors import BadSource, TransientError
 from wikitopics.crawler.http.client import Client
-from wikitopics.crawler.http.wire import Reply, Trouble
+from wikitopics.crawler.http.wire import Reply
 
 _CURRENT = "other/mediawiki_content_current"
 _COMPLETE = frozenset({"SHA256SUMS", "_SUCCESS"})
@@ -152,7 +152,7 @@ def _object(reply: Reply) -> dict[str, Any]:
     try:
         value = json.loads(_found(reply) or b"{}")
     except (ValueError, RecursionError):
-        raise Trouble(f"{reply.url.host} sends broken JSON") from None
+        raise TransientError(f"{reply.url.host} sends broken JSON") from None
     return value if isinstance(value, dict) else {}
 
 
@@ -160,5 +160,5 @@ def _found(reply: Reply) -> bytes:
     if reply.status in (404, 410):
         return b""
     if reply.status != 200:
-        raise Trouble(f"{reply.url.host} answers {reply.status}", lasting=True)
+        raise TransientError(f"{reply.url.host} answers {reply.status}", lasting=True)
     return reply.body

@@ -11,10 +11,10 @@ from typing import NoReturn, TypeVar
 import aiohttp
 from yarl import URL
 
-from wikitopics.crawler.errors import WikiUnreachable
+from wikitopics.crawler.errors import TransientError, WikiUnreachable
 from wikitopics.crawler.http.clock import Clock
 from wikitopics.crawler.http.contact import check_contact, sendable, user_agent
-from wikitopics.crawler.http.limits import Manners
+from wikitopics.crawler.http.limits import RateLimits
 from wikitopics.crawler.http.pace import OwnPace, Pace, SharedPace, Turn
 from wikitopics.crawler.http.quoting import Quoting
 from wikitopics.crawler.http.replies import judge_status
@@ -22,9 +22,8 @@ from wikitopics.crawler.http.retry import THROTTLED_FIRST, parse_retry_after, wa
 from wikitopics.crawler.http.wire import (
     Elsewhere,
     Reply,
-    Trouble,
+    RequestBounds,
     Wanted,
-    WireLimits,
     get,
     not_followed,
     redirected,
@@ -48,50 +47,50 @@ _UNKNOWN_PLACE = (400, 404)
 
 
 class Client:
-    """Talks to one wiki as ``manners`` allow, and records its actions in ``activity``.
+    """Talks to one wiki as ``limits`` allow, and records its actions in ``activity``.
 
-    ``manners_of``: the limits on a request by its address, if some differ. On Wikimedia a budget is shared
-    with all clients of the same ``budget_folder``. Raises `ContactMissing` if ``manners`` are Wikimedia's and
+    ``limits_of``: the limits on a request by its address, if some differ. On Wikimedia a budget is shared
+    with all clients of the same ``budget_folder``. Raises `ContactMissing` if ``limits`` are Wikimedia's and
     there is no usable contact. The contact goes into the User-Agent and nowhere else.
     """
 
     def __init__(
         self,
-        manners: Manners,
+        limits: RateLimits,
         activity: Activity,
         *,
         version: str,
         contact: str | None = None,
-        manners_of: Callable[[URL], Manners] | None = None,
+        limits_of: Callable[[URL], RateLimits] | None = None,
         clock: Clock | None = None,
         budget_folder: Path | None = None,
-        limits: WireLimits | None = None,
+        bounds: RequestBounds | None = None,
         elsewhere: Elsewhere = not_followed,
     ) -> None:
-        if manners.wikimedia:
+        if limits.wikimedia:
             contact = check_contact(contact or "")
         elif contact:
             contact = sendable(contact)  # other wikis may be given any contact that a header can carry
-        self._manners_of = manners_of or (lambda _: manners)
+        self._limits_of = limits_of or (lambda _: limits)
         self._budget_folder = budget_folder
         self.activity = activity
         self.clock = clock or Clock()
         self.quote = Quoting(contact)
         """Quotes whatever a server says in a message."""
         self._user_agent = user_agent(version, contact)
-        self._limits = limits or WireLimits()
+        self._bounds = bounds or RequestBounds()
         self._elsewhere = elsewhere
-        self._paces: dict[Manners, Pace] = {}
+        self._paces: dict[RateLimits, Pace] = {}
         self._rng = random.Random()  # used only to vary waits
         self._session: aiohttp.ClientSession | None = None
         self._starts: deque[float] = deque()
         self._under_way = 0
         self._first_request: float | None = None
         self._last_answer: float | None = None
-        self._answered_under: set[Manners] = set()
+        self._answered_under: set[RateLimits] = set()
         self.opening = False
         """Whether the source is still being opened, when nobody should have to wait for minutes."""
-        activity.allowed_per_minute = manners.rpm
+        activity.allowed_per_minute = limits.rpm
 
     # -- what the sources call -------------------------------------------------
 
@@ -99,84 +98,84 @@ class Client:
         self,
         url: URL | Callable[[], URL],
         read: Callable[[Reply], T],
-        on_trouble: Callable[[Trouble], None] | None = None,
+        on_error: Callable[[TransientError], None] | None = None,
         wanted: Wanted | None = None,
     ) -> T:
         """GET until ``read`` accepts the reply.
 
-        ``read`` raises `Trouble` for temporary errors and a `CrawlerError` for permanent ones. ``on_trouble``
-        is called for temporary errors, and ``url``, if it is a function, is called again for every try.
+        ``read`` raises `TransientError`, or a `CrawlerError` for permanent errors. ``on_error`` is called for
+        temporary errors, and ``url``, if it is a function, is called again for every try.
         """
         tries = 0
         while True:
             try:
                 value = await self.once(url() if callable(url) else url, read, wanted)
-            except Trouble as trouble:
+            except TransientError as error:
                 tries += 1
-                if on_trouble is not None:
-                    on_trouble(trouble)
-                await self.endure(trouble, tries)
+                if on_error is not None:
+                    on_error(error)
+                await self.backoff(error, tries)
             else:
                 return value
 
     async def once(self, url: URL, read: Callable[[Reply], T], wanted: Wanted | None = None) -> T:
         """GET once, in its turn; each redirect takes a turn of its own.
 
-        Raises `Trouble` too.
+        Raises `TransientError` too.
         """
         for _hop in range(_MOST_HOPS):
-            manners = self._manners_of(url)
+            limits = self._limits_of(url)
             try:
-                async with self._turn(manners) as turn:
-                    reply = await self._get(url, turn, manners, wanted or Wanted())
+                async with self._turn(limits) as turn:
+                    reply = await self._get(url, turn, limits, wanted or Wanted())
                     target = redirected(reply, self._elsewhere)
                     if target is None:
-                        value = self._read(reply, turn, manners, read)
-                        self._answered(manners)
+                        value = self._read(reply, turn, limits, read)
+                        self._answered(limits)
                         return value
-            except Trouble as trouble:
-                if trouble.answered:
-                    self._answered(manners)
+            except TransientError as error:
+                if error.answered:
+                    self._answered(limits)
                 raise
             url = target
-        raise Trouble(f"{url.host} redirects in a loop")
+        raise TransientError(f"{url.host} redirects in a loop")
 
     @asynccontextmanager
-    async def _turn(self, manners: Manners) -> AsyncGenerator[Turn]:
+    async def _turn(self, limits: RateLimits) -> AsyncGenerator[Turn]:
         """One request's turn under these limits."""
-        if manners not in self._paces:
-            folder = self._budget_folder if manners.wikimedia else None
-            self._paces[manners] = (
-                OwnPace(manners, self.clock) if folder is None else SharedPace(manners, self.clock, folder)
+        if limits not in self._paces:
+            folder = self._budget_folder if limits.wikimedia else None
+            self._paces[limits] = (
+                OwnPace(limits, self.clock) if folder is None else SharedPace(limits, self.clock, folder)
             )
 
         async def wait_until(moment: float, reason: str) -> None:
-            self._check_start(manners, moment - self.clock.monotonic(), f"waiting for {reason}")
+            self._check_start(limits, moment - self.clock.monotonic(), f"waiting for {reason}")
             await self.wait_until(moment, reason)
 
-        async with self._paces[manners].turn(wait_until) as turn:
+        async with self._paces[limits].turn(wait_until) as turn:
             yield turn
 
-    def _read(self, reply: Reply, turn: Turn, manners: Manners, read: Callable[[Reply], T]) -> T:
+    def _read(self, reply: Reply, turn: Turn, limits: RateLimits, read: Callable[[Reply], T]) -> T:
         try:
             judge_status(reply)
             return read(reply)
-        except Trouble as trouble:
-            trouble.retry_after = self._retry_after(reply)
-            if reply.status >= 500 and manners.error_pause:
-                trouble.retry_after = max(trouble.retry_after or 0.0, manners.error_pause)
-            turn.told_to_wait = trouble.retry_after or (THROTTLED_FIRST if trouble.throttled else 0.0)
-            self._check_start(manners, turn.told_to_wait, trouble.text)
+        except TransientError as error:
+            error.retry_after = self._retry_after(reply)
+            if reply.status >= 500 and limits.error_pause:
+                error.retry_after = max(error.retry_after or 0.0, limits.error_pause)
+            turn.told_to_wait = error.retry_after or (THROTTLED_FIRST if error.throttled else 0.0)
+            self._check_start(limits, turn.told_to_wait, error.text)
             raise
 
-    async def _get(self, url: URL, turn: Turn, manners: Manners, wanted: Wanted) -> Reply:
-        began = self._begin(manners)
+    async def _get(self, url: URL, turn: Turn, limits: RateLimits, wanted: Wanted) -> Reply:
+        began = self._begin(limits)
         self._under_way += 1
         try:
             reply = await get(
                 self._open_session(),
                 url,
-                self._limits,
+                self._bounds,
                 total_seconds=self._time_left(),
                 wanted=wanted,
                 count_bytes=self._count_bytes,
@@ -191,21 +190,21 @@ class Client:
         return reply
 
     async def lines(
-        self, url: URL, headers: Mapping[str, str], stall_seconds: float, manners: Manners
+        self, url: URL, headers: Mapping[str, str], stall_seconds: float, limits: RateLimits
     ) -> AsyncGenerator[bytes]:
         """The lines of an endless reply, until the server ends it.
 
-        Only its beginning takes a turn. Raises `Trouble`, also for ``stall_seconds`` without a byte, and
-        `UnknownPlace`.
+        Only its beginning takes a turn. Raises `TransientError`, also for ``stall_seconds`` without a byte,
+        and `UnknownPlace`.
         """
         async with AsyncExitStack() as stack:
-            async with self._turn(manners) as turn:
-                began = self._begin(manners)
+            async with self._turn(limits) as turn:
+                began = self._begin(limits)
                 parts = await stack.enter_async_context(
                     stream(
                         self._open_session(),
                         url,
-                        self._limits,
+                        self._bounds,
                         headers=headers,
                         stall_seconds=stall_seconds,
                         count_bytes=self._count_bytes,
@@ -214,8 +213,8 @@ class Client:
                 )
                 turn.latency = self.clock.monotonic() - began
                 if isinstance(parts, Reply):
-                    self._read(parts, turn, manners, _no_stream)
-            self._answered(manners)
+                    self._read(parts, turn, limits, _no_stream)
+            self._answered(limits)
             self.activity.waiting_for = None
             async for line in split_lines(parts, _LONGEST_LINE):
                 yield line
@@ -256,7 +255,7 @@ class Client:
             )
         return self._session
 
-    def _begin(self, manners: Manners) -> float:
+    def _begin(self, limits: RateLimits) -> float:
         now = self.clock.monotonic()
         if self._first_request is None:
             self._first_request = now
@@ -264,7 +263,7 @@ class Client:
         self._starts.append(now)
         self.activity.requests += 1
         self._recount()
-        self.activity.waiting_for = f"{manners.server}'s reply"
+        self.activity.waiting_for = f"{limits.server}'s reply"
         self.activity.waiting_until = None
         return now
 
@@ -277,8 +276,8 @@ class Client:
     def _count_bytes(self, number: int) -> None:
         self.activity.bytes_read += number
 
-    def _answered(self, manners: Manners) -> None:
-        self._answered_under.add(manners)
+    def _answered(self, limits: RateLimits) -> None:
+        self._answered_under.add(limits)
         self._last_answer = self.clock.monotonic()
         self.activity.trying_until = None
 
@@ -295,14 +294,14 @@ class Client:
             return None
         return max(0.1, self._first_request + START_SECONDS - self.clock.monotonic())
 
-    def _check_start(self, manners: Manners, seconds: float, text: str) -> None:
+    def _check_start(self, limits: RateLimits, seconds: float, text: str) -> None:
         """Raise `WikiUnreachable` for a long pause at the start.
 
         That is a pause before the server has ever answered, or while the source is being opened. It concerns
         only servers that want long ones: a wiki's 429 is waited out.
         """
-        starting = self.opening or manners not in self._answered_under
-        if starting and manners.error_pause and seconds > START_SECONDS:
+        starting = self.opening or limits not in self._answered_under
+        if starting and limits.error_pause and seconds > START_SECONDS:
             raise self._too_long(text, seconds)
 
     def _too_long(self, text: str, seconds: float) -> WikiUnreachable:
@@ -310,38 +309,38 @@ class Client:
         left = f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
         return WikiUnreachable(f"{text}; try again after {until}, in {left}")
 
-    async def endure(self, trouble: Trouble, tries: int) -> None:
-        """Wait as long as the ``tries``-th trouble in a row requires.
+    async def backoff(self, error: TransientError, tries: int) -> None:
+        """Wait as long as the ``tries``-th error in a row requires.
 
         Raises `WikiUnreachable` when the time limit is reached.
         """
         self.activity.retries += 1
-        if trouble.throttled:
+        if error.throttled:
             self.activity.throttled += 1
-        self.note(trouble.text)
-        wait = wait_before_retry(tries, trouble.throttled, trouble.retry_after, self._rng)
+        self.note(error.text)
+        wait = wait_before_retry(tries, error.throttled, error.retry_after, self._rng)
         now = self.clock.monotonic()
         if self._last_answer is None:
-            if trouble.lasting:
-                raise WikiUnreachable(trouble.text)
+            if error.lasting:
+                raise WikiUnreachable(error.text)
             began = now if self._first_request is None else self._first_request
             left = began + START_SECONDS - now
-            told = trouble.throttled or trouble.retry_after is not None
+            told = error.throttled or error.retry_after is not None
             if told and wait >= left:
-                raise self._too_long(trouble.text, wait)
+                raise self._too_long(error.text, wait)
             if left <= 0.5:
-                raise WikiUnreachable(f"no valid reply within {START_SECONDS:.0f} s: {trouble.text}")
+                raise WikiUnreachable(f"no valid reply within {START_SECONDS:.0f} s: {error.text}")
             wait = min(wait, left - 0.25)
         elif now - self._last_answer > PATIENCE_SECONDS:
-            raise WikiUnreachable(f"no valid reply for a day: {trouble.text}")
-        await self.wait_until(now + wait, trouble.text)
+            raise WikiUnreachable(f"no valid reply for a day: {error.text}")
+        await self.wait_until(now + wait, error.text)
 
 
-class UnknownPlace(Trouble):
+class UnknownPlace(TransientError):
     """The stream cannot continue from the given place."""
 
 
 def _no_stream(reply: Reply) -> NoReturn:
     if reply.status in _UNKNOWN_PLACE:
         raise UnknownPlace(f"{reply.url.host} no longer knows this place in its stream ({reply.status})")
-    raise Trouble(f"{reply.url.host} answers {reply.status} instead of its stream of changes")
+    raise TransientError(f"{reply.url.host} answers {reply.status} instead of its stream of changes")

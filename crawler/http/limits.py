@@ -46,7 +46,7 @@ def is_loopback(host: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Manners:
+class RateLimits:
     """The limits that the crawler observes with one host."""
 
     rpm: int | None
@@ -70,7 +70,7 @@ class Manners:
     """The file with which this user's trainers take turns, if they share a budget."""
 
 
-def manners_for(host: str, rpm: int | None = None) -> Manners:
+def limits_for(host: str, rpm: int | None = None) -> RateLimits:
     """The rules for ``host``; ``rpm`` is the user's rate (None: the default, 0: no cap).
 
     Raises `BadSource` for a rate that Wikimedia's rules forbid.
@@ -80,16 +80,16 @@ def manners_for(host: str, rpm: int | None = None) -> Manners:
     if is_wikimedia(host):
         if rpm is not None and not 1 <= rpm <= WIKIMEDIA_RPM:
             raise BadSource(f"--rpm {rpm}: Wikimedia allows at most {WIKIMEDIA_RPM} requests a minute")
-        return wikimedia_manners(rpm)
+        return wikimedia_limits(rpm)
     if rpm is None:
         rpm = 0 if is_loopback(host) else OTHER_RPM
-    return Manners(rpm=rpm or None)
+    return RateLimits(rpm=rpm or None)
 
 
-def wikimedia_manners(rpm: int | None = None) -> Manners:
+def wikimedia_limits(rpm: int | None = None) -> RateLimits:
     """Wikimedia's rules: 200 requests a minute, under 5 a second, 5 s of rest after a reply slower than 1
     s."""
-    return Manners(
+    return RateLimits(
         rpm=rpm or WIKIMEDIA_RPM,
         wikimedia=True,
         shortest_gap=0.21,
@@ -99,10 +99,10 @@ def wikimedia_manners(rpm: int | None = None) -> Manners:
     )
 
 
-def wikimedia_page_manners(rpm: int | None = None) -> Manners:
+def wikimedia_page_limits(rpm: int | None = None) -> RateLimits:
     """Wikimedia's rules for pages: a limit of their own, bounded by the user's rate too."""
     return replace(
-        wikimedia_manners(),
+        wikimedia_limits(),
         rpm=min(rpm or PAGES_RPM, PAGES_RPM),
         shortest_gap=0.135,  # 8 a second would be 0.125, but they do not arrive as evenly as they leave
         at_once=4,
@@ -110,24 +110,24 @@ def wikimedia_page_manners(rpm: int | None = None) -> Manners:
     )
 
 
-def dump_manners(host: str) -> Manners:
+def dump_limits(host: str) -> RateLimits:
     """The rules for a server of dumps: one connection at a time.
 
     Ranges of many megabytes take seconds, so a slow reply is not followed by a rest.
     """
     if is_wikimedia(host):
-        return wikimedia_service_manners(host, "the dump server")
-    return Manners(rpm=None if is_loopback(host) else WIKIMEDIA_RPM, at_once=1, server="the dump server")
+        return wikimedia_service_limits(host, "the dump server")
+    return RateLimits(rpm=None if is_loopback(host) else WIKIMEDIA_RPM, at_once=1, server="the dump server")
 
 
-def wikimedia_service_manners(host: str, server: str) -> Manners:
+def wikimedia_service_limits(host: str, server: str) -> RateLimits:
     """Wikimedia's rules for its servers besides the wikis, such as those of dumps and of streams.
 
     One request at a time, a second between two, a quarter of an hour after a 5xx, for each server by itself:
     https://wikitech.wikimedia.org/wiki/Robot_policy, "Rules for other resources".
     """
     name = re.sub(r"[^a-z0-9.-]", "_", host.lower().rstrip("."))
-    return Manners(
+    return RateLimits(
         rpm=60,
         wikimedia=True,
         pause=1.0,

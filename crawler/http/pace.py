@@ -11,7 +11,7 @@ from typing import Protocol
 
 from wikitopics.crawler.errors import CrawlerError
 from wikitopics.crawler.http.clock import Clock
-from wikitopics.crawler.http.limits import Manners
+from wikitopics.crawler.http.limits import RateLimits
 from wikitopics.crawler.http.retry import LONGEST_TOLD_WAIT
 from wikitopics.crawler.ownfile import open_own
 
@@ -24,10 +24,10 @@ _OTHERS = "another trainer's request"
 _FILE_BYTES = 80
 
 
-def interval(manners: Manners) -> float:
+def interval(limits: RateLimits) -> float:
     """Seconds between the starts of two requests."""
-    even = 60.0 / manners.rpm * _MARGIN if manners.rpm else 0.0
-    return max(even, manners.shortest_gap)
+    even = 60.0 / limits.rpm * _MARGIN if limits.rpm else 0.0
+    return max(even, limits.shortest_gap)
 
 
 @dataclass(slots=True)
@@ -39,10 +39,10 @@ class Turn:
     told_to_wait: float = 0.0
     """Seconds for which the wiki asked to wait."""
 
-    def rest(self, manners: Manners) -> float:
+    def rest(self, limits: RateLimits) -> float:
         """Seconds to leave the wiki alone after this turn."""
-        slow = manners.slow_reply is not None and self.latency > manners.slow_reply
-        return max(self.told_to_wait, manners.slow_wait if slow else manners.pause)
+        slow = limits.slow_reply is not None and self.latency > limits.slow_reply
+        return max(self.told_to_wait, limits.slow_wait if slow else limits.pause)
 
 
 class Pace(Protocol):
@@ -55,11 +55,11 @@ class Pace(Protocol):
 class OwnPace:
     """A budget of this process only, for hosts outside Wikimedia."""
 
-    def __init__(self, manners: Manners, clock: Clock) -> None:
-        self._manners = manners
+    def __init__(self, limits: RateLimits, clock: Clock) -> None:
+        self._limits = limits
         self._clock = clock
         self._next = float("-inf")
-        self._slots = asyncio.Semaphore(manners.at_once)
+        self._slots = asyncio.Semaphore(limits.at_once)
 
     @asynccontextmanager
     async def turn(self, wait_until: WaitUntil) -> AsyncGenerator[Turn]:
@@ -67,13 +67,13 @@ class OwnPace:
             # Checked again after the wait: another turn may have been told to wait meanwhile.
             while self._clock.monotonic() < self._next:
                 left = self._next - self._clock.monotonic()
-                await wait_until(self._next, _reason(self._manners, left))
-            self._next = self._clock.monotonic() + interval(self._manners)
+                await wait_until(self._next, _reason(self._limits, left))
+            self._next = self._clock.monotonic() + interval(self._limits)
             turn = Turn()
             try:
                 yield turn
             finally:
-                self._next = max(self._next, self._clock.monotonic() + turn.rest(self._manners))
+                self._next = max(self._next, self._clock.monotonic() + turn.rest(self._limits))
 
 
 class SharedPace:
@@ -85,12 +85,12 @@ class SharedPace:
     each turn holds the lock of a further file. Raises `CrawlerError` if the files cannot be written.
     """
 
-    def __init__(self, manners: Manners, clock: Clock, folder: Path) -> None:
-        self._manners = manners
+    def __init__(self, limits: RateLimits, clock: Clock, folder: Path) -> None:
+        self._limits = limits
         self._clock = clock
-        self._path = folder / manners.lock
-        self._overlap = manners.at_once > 1
-        self._ours = asyncio.Semaphore(manners.at_once)
+        self._path = folder / limits.lock
+        self._overlap = limits.at_once > 1
+        self._ours = asyncio.Semaphore(limits.at_once)
 
     @asynccontextmanager
     async def turn(self, wait_until: WaitUntil) -> AsyncGenerator[Turn]:
@@ -102,7 +102,7 @@ class SharedPace:
                 await self._acquire(file, wait_until)
                 start = self._clock.monotonic()
                 # Written ahead: a process killed in its turn must not free the budget.
-                _write_moment(file, start, start + interval(self._manners))
+                _write_moment(file, start, start + interval(self._limits))
                 if self._overlap:
                     fcntl.flock(file, fcntl.LOCK_UN)
                 turn = Turn()
@@ -112,7 +112,7 @@ class SharedPace:
                     if self._overlap:
                         fcntl.flock(file, fcntl.LOCK_EX)  # nobody holds it for longer than a moment
                     now = self._clock.monotonic()
-                    rested = now + turn.rest(self._manners)
+                    rested = now + turn.rest(self._limits)
                     _write_moment(file, now, max(_read_moment(file, now), rested))
 
     def _open(self, files: ExitStack, path: Path) -> int:
@@ -129,7 +129,7 @@ class SharedPace:
 
     async def _take_slot(self, files: ExitStack, wait_until: WaitUntil) -> None:
         """Hold the lock of one of the files for requests at the same time."""
-        paths = [self._path.with_suffix(f".{n}{self._path.suffix}") for n in range(self._manners.at_once)]
+        paths = [self._path.with_suffix(f".{n}{self._path.suffix}") for n in range(self._limits.at_once)]
         slots = [self._open(files, path) for path in paths]
         while not any(map(_lock, slots)):
             await wait_until(self._clock.monotonic() + _POLL_SECONDS, _OTHERS)
@@ -145,7 +145,7 @@ class SharedPace:
             if moment <= now:
                 return
             fcntl.flock(file, fcntl.LOCK_UN)
-            await wait_until(moment, _reason(self._manners, moment - now))
+            await wait_until(moment, _reason(self._limits, moment - now))
 
 
 def _lock(file: int) -> bool:
@@ -174,8 +174,8 @@ def _write_moment(file: int, now: float, moment: float) -> None:
     os.pwrite(file, f"{now!r} {moment!r}".ljust(_FILE_BYTES).encode("ascii"), 0)
 
 
-def _reason(manners: Manners, seconds: float) -> str:
+def _reason(limits: RateLimits, seconds: float) -> str:
     """What a wait of so many seconds is for."""
-    if seconds > max(interval(manners), manners.slow_wait, manners.pause):
-        return f"{manners.server}, after an error or a request to wait"
-    return f"the next request ({manners.rpm} a minute)" if manners.rpm else "the next request"
+    if seconds > max(interval(limits), limits.slow_wait, limits.pause):
+        return f"{limits.server}, after an error or a request to wait"
+    return f"the next request ({limits.rpm} a minute)" if limits.rpm else "the next request"

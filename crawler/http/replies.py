@@ -5,8 +5,8 @@ import json
 import re
 from typing import Any
 
-from wikitopics.crawler.errors import CrawlerError, WikiRefused
-from wikitopics.crawler.http.wire import Reply, Trouble
+from wikitopics.crawler.errors import CrawlerError, TransientError, WikiRefused
+from wikitopics.crawler.http.wire import Reply
 
 _THROTTLE_TEXT = re.compile(r"too many requests|robot policy|rate limit|\b429\b", re.IGNORECASE)
 _THROTTLE_CODES = ("ratelimited", "readonly")
@@ -27,37 +27,37 @@ def judge_status(reply: Reply) -> None:
         reason = plain_reason(reply)
         raise WikiRefused(f"{host} refuses the crawler ({status})" + (f": {reason}" if reason else ""))
     if status in (429, 503):
-        raise Trouble(f"{host} answers {status}: told to wait", throttled=True, answered=status == 429)
+        raise TransientError(f"{host} answers {status}: told to wait", throttled=True, answered=status == 429)
     if status >= 500 or status == 408:
-        raise Trouble(f"{host} answers {status}")
+        raise TransientError(f"{host} answers {status}")
 
 
 def read_api(reply: Reply) -> dict[str, Any]:
     """The Action API's reply as an object without ``error``.
 
-    Raises `Trouble` for temporary faults (not JSON, cut, maxlag, the text of a 429 under status 200),
+    Raises `TransientError` for temporary faults (not JSON, cut, maxlag, the text of a 429 under status 200),
     `WikiRefused`, and `CrawlerError` for requests that this wiki will never answer.
     """
     host = reply.url.host
     if reply.status in (404, 410):
         what = f"{host}{reply.quote(reply.url.path)} is not a MediaWiki API ({reply.status})"
-        raise Trouble(f"{what}: name the wiki's api.php with --api-url", lasting=True)
+        raise TransientError(f"{what}: name the wiki's api.php with --api-url", lasting=True)
     if reply.status != 200:
-        raise Trouble(f"{host} answers {reply.status}")
+        raise TransientError(f"{host} answers {reply.status}")
     start = reply.body[:200].lstrip()[:1]
     if start != b"{":
         if len(reply.body) < _REASON_BYTES and start != b"<" and _THROTTLE_TEXT.search(plain_reason(reply)):
-            raise Trouble(f"{host} says: {plain_reason(reply)}", throttled=True, answered=True)
+            raise TransientError(f"{host} says: {plain_reason(reply)}", throttled=True, answered=True)
         kind = "an HTML page" if start == b"<" else "nothing" if not start else "text"
-        raise Trouble(f"{host} sends {kind} instead of the API's JSON: is this a MediaWiki?")
+        raise TransientError(f"{host} sends {kind} instead of the API's JSON: is this a MediaWiki?")
     try:
         value = json.loads(reply.body.decode("utf-8"))
     except UnicodeDecodeError:
-        raise Trouble(f"{host} sends JSON that is not UTF-8") from None
+        raise TransientError(f"{host} sends JSON that is not UTF-8") from None
     except (ValueError, RecursionError):
-        raise Trouble(f"{host} sends broken JSON") from None
+        raise TransientError(f"{host} sends broken JSON") from None
     if not isinstance(value, dict):
-        raise Trouble(f"{host} sends JSON that is not an object")
+        raise TransientError(f"{host} sends JSON that is not an object")
     if "error" in value:
         _judge_error(value["error"], reply)
     return value
@@ -70,11 +70,11 @@ def _judge_error(error: object, reply: Reply) -> None:
     info = reply.quote(fields["info"]) if isinstance(fields.get("info"), str) else ""
     named = reply.quote(code, 60)
     if code == "maxlag":
-        raise Trouble(f"maxlag: {info}", throttled=True, answered=True)
+        raise TransientError(f"maxlag: {info}", throttled=True, answered=True)
     if code in _THROTTLE_CODES:
-        raise Trouble(f"{host} says {named}: {info}", throttled=True, answered=True)
+        raise TransientError(f"{host} says {named}: {info}", throttled=True, answered=True)
     if code in _REFUSAL_CODES:
         raise WikiRefused(f"{host} refuses the crawler ({named}): {info}")
     if _FOR_GOOD.match(code):
         raise CrawlerError(f"{host} does not accept the request ({named}): {info}")
-    raise Trouble(f"{host} reports an error ({named}): {info}", answered=True)
+    raise TransientError(f"{host} reports an error ({named}): {info}", answered=True)

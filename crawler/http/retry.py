@@ -10,8 +10,8 @@ LONGEST_TOLD_WAIT = 3600.0
 SHORTEST_TOLD_WAIT = 1.0
 THROTTLED_FIRST = 5.0
 THROTTLED_MOST = 300.0
-TROUBLE_FIRST = 1.0
-TROUBLE_MOST = 60.0
+FAILED_FIRST = 1.0
+FAILED_MOST = 60.0
 
 
 def parse_retry_after(value: str | None, date: str | None, wall: float) -> float | None:
@@ -53,5 +53,5 @@ def wait_before_retry(tries: int, throttled: bool, retry_after: float | None, rn
     """
     if retry_after is not None:
         return retry_after * (1 + 0.1 * rng.random())
-    first, most = (THROTTLED_FIRST, THROTTLED_MOST) if throttled else (TROUBLE_FIRST, TROUBLE_MOST)
+    first, most = (THROTTLED_FIRST, THROTTLED_MOST) if throttled else (FAILED_FIRST, FAILED_MOST)
     return min(first * 2.0 ** min(tries - 1, 30), most) * (1 + 0.25 * rng.random())

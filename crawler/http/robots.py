@@ -1,5 +1,9 @@
 """robots.txt as in RFC 9309: the group for us applies, the longest rule decides, ``*`` and ``$`` are
-supported."""
+supported.
+
+Not by Protego: its 0.7.0 needs 2.2 GB and minutes for 127 kB of user agents before as many rules, and counts a
+group for "wiki" as one for "wikitopics".
+"""
 
 import re
 from dataclasses import dataclass

@@ -12,6 +12,7 @@ import aiohttp
 from multidict import CIMultiDictProxy
 from yarl import URL
 
+from wikitopics.crawler.errors import TransientError
 from wikitopics.crawler.http.proxy import proxy_for
 from wikitopics.crawler.http.quoting import Quoting
 
@@ -21,36 +22,6 @@ _CLOCK_CODES = (9, 10)
 _NAME_CODES = (62, 64)
 """Issued to another host name or IP address."""
 _REDIRECTS = (301, 302, 303, 307, 308)
-
-
-class Trouble(Exception):
-    """A temporary error: the request is worth repeating.
-
-    ``throttled``: the wiki asks for patience (429, 503, maxlag). ``retry_after``: seconds it named.
-    ``answered``: this came from a working wiki, so the wiki counts as reached. ``slow``: the reply
-    did not come in time. ``too_large``: the reply is more than can be taken; asking for less may help.
-    ``lasting``: unlikely to clear by waiting; final at the start of a run.
-    """
-
-    def __init__(
-        self,
-        text: str,
-        *,
-        throttled: bool = False,
-        retry_after: float | None = None,
-        answered: bool = False,
-        slow: bool = False,
-        too_large: bool = False,
-        lasting: bool = False,
-    ) -> None:
-        super().__init__(text)
-        self.text = text
-        self.throttled = throttled
-        self.retry_after = retry_after
-        self.answered = answered
-        self.slow = slow
-        self.too_large = too_large
-        self.lasting = lasting
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +49,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class WireLimits:
+class RequestBounds:
     """Bounds on one request."""
 
     most_bytes: int = 16 << 20
@@ -99,13 +70,13 @@ async def sent_once(
     except aiohttp.ClientConnectorError:
         raise
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
-        raise trouble_with(error, request.url.host or "?") from None
+        raise transient_error(error, request.url.host or "?") from None
 
 
 async def get(
     session: aiohttp.ClientSession,
     url: URL,
-    limits: WireLimits,
+    bounds: RequestBounds,
     *,
     total_seconds: float | None = None,
     wanted: Wanted,
@@ -115,14 +86,14 @@ async def get(
     """GET ``url`` once and read the body whole; redirects are not followed.
 
     The session must have been made with ``auto_decompress=False`` and `sent_once`. ``count_bytes`` is called
-    with the number of bytes transferred. Raises `Trouble`.
+    with the number of bytes transferred. Raises `TransientError`.
     """
-    total = limits.total_seconds if total_seconds is None else min(total_seconds, limits.total_seconds)
+    total = bounds.total_seconds if total_seconds is None else min(total_seconds, bounds.total_seconds)
     timeout = aiohttp.ClientTimeout(
-        total=total, sock_connect=limits.connect_seconds, sock_read=limits.stall_seconds
+        total=total, sock_connect=bounds.connect_seconds, sock_read=bounds.stall_seconds
     )
     host = url.host or "?"
-    most = min(limits.most_bytes, wanted.most_bytes or limits.most_bytes)
+    most = min(bounds.most_bytes, wanted.most_bytes or bounds.most_bytes)
     try:
         async with session.get(
             url, headers=wanted.headers, timeout=timeout, allow_redirects=False, proxy=proxy_for(url)
@@ -131,9 +102,9 @@ async def get(
                 wanted.check(Reply(response.status, url, response.headers, b"", quote))
             return await _whole(response, url, most, count_bytes, quote)
     except TimeoutError:
-        raise Trouble(f"{host} does not reply in time", slow=True) from None
+        raise TransientError(f"{host} does not reply in time", slow=True) from None
     except (aiohttp.ClientError, OSError, UnicodeError, zlib.error) as error:
-        raise trouble_with(error, host) from None
+        raise transient_error(error, host) from None
 
 
 Elsewhere = Callable[[Reply, URL], None]
@@ -141,16 +112,16 @@ Elsewhere = Callable[[Reply, URL], None]
 
 
 def not_followed(reply: Reply, there: URL) -> None:
-    """Follow no redirect to another host. Raises `Trouble`."""
+    """Follow no redirect to another host. Raises `TransientError`."""
     host = reply.quote(there.host or "", 100)
-    raise Trouble(f"{reply.url.host} redirects to another host, {host}: not followed")
+    raise TransientError(f"{reply.url.host} redirects to another host, {host}: not followed")
 
 
 def redirected(reply: Reply, elsewhere: Elsewhere = not_followed) -> URL | None:
     """The target of a redirect; None for any other reply.
 
-    Raises `Trouble` for a redirect that cannot be followed, and the error of ``elsewhere`` for one to another
-    host.
+    Raises `TransientError` for a redirect that cannot be followed, and the error of ``elsewhere`` for one to
+    another host.
     """
     target = reply.headers.get("Location")
     if reply.status not in _REDIRECTS or target is None:
@@ -167,11 +138,11 @@ def _next_hop(reply: Reply, target: str) -> URL:
         there = url.join(URL(target))
         there.host  # noqa: B018 (raises for what is no valid IDNA)
     except ValueError:
-        raise Trouble(f"{url.host} redirects to an invalid address") from None
+        raise TransientError(f"{url.host} redirects to an invalid address") from None
     if there.scheme not in ("http", "https") or (url.scheme == "https" and there.scheme == "http"):
-        raise Trouble(f"{url.host} redirects away from a secure connection")
+        raise TransientError(f"{url.host} redirects away from a secure connection")
     if there.user is not None or there.password is not None:
-        raise Trouble(f"{url.host} redirects to an address with a user name or password", lasting=True)
+        raise TransientError(f"{url.host} redirects to an address with a user name or password", lasting=True)
     return there.with_fragment(None)
 
 
@@ -184,7 +155,7 @@ async def _whole(
 ) -> Reply:
     try:
         body = await _body(response, most, count_bytes)
-    except (aiohttp.ClientError, OSError, zlib.error, Trouble):
+    except (aiohttp.ClientError, OSError, zlib.error, TransientError):
         if response.status < 400:
             raise
         body = b""  # "wait" and "go away" are valid without their explanation
@@ -194,13 +165,17 @@ async def _whole(
 async def _body(response: aiohttp.ClientResponse, most: int, count_bytes: Callable[[int], None]) -> bytes:
     declared = response.content_length
     if declared is not None and declared > most:
-        raise Trouble(f"{response.url.host} announces a reply of {declared} bytes: too large", too_large=True)
+        raise TransientError(
+            f"{response.url.host} announces a reply of {declared} bytes: too large", too_large=True
+        )
     parts: list[bytes] = []
     size = 0
     async for part in decompressed(response, count_bytes):
         size += len(part)
         if size > most:
-            raise Trouble(f"{response.url.host} sends too much: cut at {most >> 20} MiB", too_large=True)
+            raise TransientError(
+                f"{response.url.host} sends too much: cut at {most >> 20} MiB", too_large=True
+            )
         parts.append(part)
     return b"".join(parts)
 
@@ -236,7 +211,7 @@ async def decompressed(
 async def stream(
     session: aiohttp.ClientSession,
     url: URL,
-    limits: WireLimits,
+    bounds: RequestBounds,
     *,
     headers: Mapping[str, str],
     stall_seconds: float,
@@ -245,9 +220,9 @@ async def stream(
 ) -> AsyncGenerator[AsyncGenerator[bytes] | Reply]:
     """GET ``url`` and yield its body in parts as they come; a complete `Reply` if it fails.
 
-    Raises `Trouble`, while the parts are read as well.
+    Raises `TransientError`, while the parts are read as well.
     """
-    timeout = aiohttp.ClientTimeout(total=None, sock_connect=limits.connect_seconds, sock_read=stall_seconds)
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=bounds.connect_seconds, sock_read=stall_seconds)
     host = url.host or "?"
     try:
         async with session.get(
@@ -256,15 +231,15 @@ async def stream(
             if response.status == 200:
                 yield decompressed(response, count_bytes)
             else:
-                yield await _whole(response, url, limits.most_bytes, count_bytes, quote)
+                yield await _whole(response, url, bounds.most_bytes, count_bytes, quote)
     except TimeoutError:
-        raise Trouble(f"{host} has stopped sending", slow=True) from None
+        raise TransientError(f"{host} has stopped sending", slow=True) from None
     except (aiohttp.ClientError, OSError, UnicodeError, zlib.error) as error:
-        raise trouble_with(error, host) from None
+        raise transient_error(error, host) from None
 
 
 async def split_lines(parts: AsyncGenerator[bytes], longest: int) -> AsyncGenerator[bytes]:
-    """Whole lines without their ends; raises `Trouble` for one above ``longest`` bytes."""
+    """Whole lines without their ends; raises `TransientError` for one above ``longest`` bytes."""
     begun: list[bytes] = []  # the beginning of a line whose end has not come
     size = 0
     async with aclosing(parts):
@@ -273,7 +248,7 @@ async def split_lines(parts: AsyncGenerator[bytes], longest: int) -> AsyncGenera
             begun.append(first)
             size += len(first)
             if size > longest:
-                raise Trouble("the stream of changes sends an endless line")
+                raise TransientError("the stream of changes sends an endless line")
             if others:
                 yield b"".join(begun).removesuffix(b"\r")
                 *whole, rest = others
@@ -282,11 +257,11 @@ async def split_lines(parts: AsyncGenerator[bytes], longest: int) -> AsyncGenera
                 begun, size = [rest], len(rest)
 
 
-def trouble_with(error: Exception, host: str) -> Trouble:
+def transient_error(error: Exception, host: str) -> TransientError:
     """What went wrong on the way to ``host``, in one line for people."""
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return Trouble(_describe_certificate(error.certificate_error, host), lasting=True)
-    return Trouble(_describe(error, host))
+        return TransientError(_describe_certificate(error.certificate_error, host), lasting=True)
+    return TransientError(_describe(error, host))
 
 
 def _describe_certificate(error: Exception, host: str) -> str:

@@ -7,8 +7,7 @@ memory of earlier pages (see `wikitopics.crawler.mediawiki.seen`).
 
 from collections.abc import AsyncGenerator
 
-from wikitopics.crawler.errors import CrawlerError
-from wikitopics.crawler.http.wire import Trouble
+from wikitopics.crawler.errors import CrawlerError, TransientError
 from wikitopics.crawler.mediawiki.cursor import generator
 from wikitopics.crawler.mediawiki.gathering import Gathering
 from wikitopics.crawler.mediawiki.lap import Lap
@@ -25,7 +24,7 @@ class ApiSource:
 
     def __init__(self, wiki: Wiki, batch_pages: int = MOST_PAGES) -> None:
         self.wiki = wiki
-        self._sizer = BatchSizer(wiki.manners, min(batch_pages, MOST_PAGES))
+        self._sizer = BatchSizer(wiki.limits, min(batch_pages, MOST_PAGES))
         self.activity = wiki.activity
         self.activity.batch_pages = self._sizer.pages
 
@@ -59,10 +58,10 @@ class ApiSource:
             gathering = Gathering()
             try:
                 return gathering, await self._fill(gathering, lap)
-            except Trouble as trouble:  # too much in total: again, with fewer pages
+            except TransientError as error:  # too much in total: again, with fewer pages
                 if self._sizer.pages == 1:
                     tries += 1
-                    await self.wiki.client.endure(trouble, tries)
+                    await self.wiki.client.backoff(error, tries)
                 self._sizer.timed_out()
 
     async def _fill(self, gathering: Gathering, lap: Lap) -> dict[str, str] | None:
@@ -74,11 +73,11 @@ class ApiSource:
             query = {**lap.query(self._sizer.pages), **TEXTS}
             return query
 
-        def on_trouble(trouble: Trouble) -> None:
-            if trouble.slow or trouble.too_large:
+        def on_error(error: TransientError) -> None:
+            if error.slow or error.too_large:
                 self._sizer.timed_out()
 
-        answer = await self.wiki.ask(first_query, on_trouble, lap=lap)
+        answer = await self.wiki.ask(first_query, on_error, lap=lap)
         gathering.add(answer[0])
         if self.activity.latency_seconds is not None:
             self._sizer.seen(max(1, len(gathering)), self.activity.latency_seconds)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wikitopics.crawler.http.wire import Trouble
+from wikitopics.crawler.errors import TransientError
 from wikitopics.crawler.source import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, is_id, sound_text, utf8_size
 
 _MOST_PAGES = 5000
@@ -38,7 +38,7 @@ class Gathering:
     def add(self, reply: Mapping[str, Any]) -> bool:
         """Merge one reply; returns whether it contained anything new.
 
-        Raises `Trouble` if the texts exceed the limit of a batch.
+        Raises `TransientError` if the texts exceed the limit of a batch.
         """
         news = False
         nameless: Counter[Skip] = Counter()
@@ -60,7 +60,7 @@ class Gathering:
                 self._size += len(known.text or "")
         self._nameless |= nameless  # the larger number, since each reply of a batch lists them again
         if self._size > _MOST_CHARACTERS and len(self._listed) > 1:
-            raise Trouble("the articles of one batch are too large in total", too_large=True)
+            raise TransientError("the articles of one batch are too large in total", too_large=True)
         return news
 
     def without_text(self) -> list[int]:
@@ -108,12 +108,12 @@ class Gathering:
 def entries(reply: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """The pages of a reply as it lists them; an entry that is not a page becomes an empty one.
 
-    Raises `Trouble` if they are not a list.
+    Raises `TransientError` if they are not a list.
     """
     query = reply.get("query", {})
     pages = query.get("pages", []) if isinstance(query, dict) else query
     if not isinstance(pages, list) or len(pages) > _MOST_PAGES:
-        raise Trouble("the wiki's list of pages is not valid")
+        raise TransientError("the wiki's list of pages is not valid")
     return [entry if isinstance(entry, dict) else {} for entry in pages]
 
 
@@ -154,16 +154,16 @@ def _skip(entry: Mapping[str, Any]) -> Skip | None:
 def read_continue(reply: Mapping[str, Any]) -> dict[str, str] | None:
     """The parameters with which to continue, all passed through; None at the end.
 
-    Raises `Trouble` for an invalid continuation.
+    Raises `TransientError` for an invalid continuation.
     """
     value = reply.get("continue")
     if value is None:
         return None
     if not isinstance(value, dict) or not value or len(value) > _MOST_CONTINUES:
-        raise Trouble("the wiki's continuation is not valid")
+        raise TransientError("the wiki's continuation is not valid")
     parameters: dict[str, str] = {}
     for key, part in value.items():
         if type(part) not in (str, int) or len(text := str(part)) > _LONGEST_CONTINUE or len(key) > 100:
-            raise Trouble("the wiki's continuation is not valid")
+            raise TransientError("the wiki's continuation is not valid")
         parameters[key] = text
     return parameters

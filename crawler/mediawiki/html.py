@@ -13,9 +13,9 @@ from urllib.parse import quote
 
 from yarl import URL
 
-from wikitopics.crawler.errors import BadPosition, CrawlerError, WikiRefused
+from wikitopics.crawler.errors import BadPosition, CrawlerError, TransientError, WikiRefused
 from wikitopics.crawler.http.robots import Robots
-from wikitopics.crawler.http.wire import Reply, Trouble, Wanted
+from wikitopics.crawler.http.wire import Reply, Wanted
 from wikitopics.crawler.mediawiki.gathering import Gathering
 from wikitopics.crawler.mediawiki.lap import Lap
 from wikitopics.crawler.mediawiki.siteinfo import SITEINFO
@@ -69,7 +69,7 @@ class HtmlSource:
         self.wiki = wiki
         self.activity = wiki.activity
         self.activity.batch_pages = 1
-        self.activity.allowed_per_minute = wiki.page_manners.rpm
+        self.activity.allowed_per_minute = wiki.page_limits.rpm
         self._article_path = ""
         self._robots: Robots | None = None
         self._read = self._missed = 0
@@ -134,7 +134,7 @@ class HtmlSource:
         running: deque[asyncio.Task[_Fetched | Skip]] = deque()
         try:
             while waiting or running:
-                most = min(self.wiki.page_manners.at_once + _BATCH, int(_MOST_FETCHED / self._expected))
+                most = min(self.wiki.page_limits.at_once + _BATCH, int(_MOST_FETCHED / self._expected))
                 while waiting and len(running) < max(1, most):
                     running.append(asyncio.create_task(self._fetch(waiting.popleft())))
                 pages: list[Page] = []
@@ -179,16 +179,16 @@ class HtmlSource:
                 if isinstance(fetched, _Fetched):
                     self._expected = max(len(fetched.body), _FORGET * self._expected)
                 return fetched
-            except Trouble as trouble:
+            except TransientError as error:
                 tries += 1
-                if tries >= _TRIES and not trouble.throttled:
+                if tries >= _TRIES and not error.throttled:
                     if wiki_works:
-                        self.wiki.client.note(f"given up: {trouble.text}")
-                        return "too large" if trouble.too_large else "no text"
+                        self.wiki.client.note(f"given up: {error.text}")
+                        return "too large" if error.too_large else "no text"
                     await self.wiki.ask(SITEINFO)
                     wiki_works = True
                 else:
-                    await self.wiki.client.endure(trouble, tries)
+                    await self.wiki.client.backoff(error, tries)
 
     def _url(self, title: str) -> URL:
         assert self.wiki.api is not None
@@ -208,7 +208,7 @@ def _read_robots(reply: Reply) -> Robots:
     if 400 <= reply.status < 500:
         return Robots("", _AGENT)
     if reply.status != 200:
-        raise Trouble(f"{reply.url.host} answers {reply.status} for robots.txt")
+        raise TransientError(f"{reply.url.host} answers {reply.status} for robots.txt")
     return Robots(reply.body, _AGENT)
 
 
@@ -217,7 +217,7 @@ def _page_reader(title: _Title) -> "Callable[[Reply], _Fetched | Skip]":
         if reply.status in (404, 410):
             return "deleted or hidden"
         if reply.status != 200 or b"mw-parser-output" not in reply.body:
-            raise Trouble(f"{reply.url.host} sends something other than the article ({reply.status})")
+            raise TransientError(f"{reply.url.host} sends something other than the article ({reply.status})")
         return _Fetched(title, reply.body)
 
     return read

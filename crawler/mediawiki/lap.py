@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from wikitopics.crawler.errors import BadPosition
-from wikitopics.crawler.http.wire import Trouble
+from wikitopics.crawler.errors import BadPosition, TransientError
 from wikitopics.crawler.mediawiki.cursor import generator, read_cursor
 from wikitopics.crawler.mediawiki.seen import Seen
 from wikitopics.crawler.source import Position
@@ -59,16 +58,16 @@ class Lap:
         """Check the wiki's continuation after a listing of ``listed`` articles; None: the lap is over.
 
         ``complete``: the listing has all its texts. ``limit``: the number of articles requested. Raises
-        `Trouble` for an impossible place or an impossible end of this lap.
+        `TransientError` for an impossible place or an impossible end of this lap.
         """
         if going_on is None:
             self._check_end(listed, limit)
             return
         there = read_cursor(going_on)
         if there is None and (complete or "grncontinue" in going_on):
-            raise Trouble("the wiki's cursor is not valid")
+            raise TransientError("the wiki's cursor is not valid")
         if complete and there and self._cursor and not there.follows(self._cursor):
-            raise Trouble("the wiki's cursor does not advance")
+            raise TransientError("the wiki's cursor does not advance")
 
     def step(self, going_on: Mapping[str, str] | None, page_ids: Iterable[int]) -> set[int]:
         """Continue after a listing that has been checked; returns those of its pages that are new."""
@@ -84,7 +83,9 @@ class Lap:
         # A lap ends with a listing. Without one, its last few articles may have been deleted meanwhile.
         most = _MOST_LEFT + 2 * limit if listed else _MOST_DELETED if self._cursor else 0
         if left > most:
-            raise Trouble(f"the wiki's list ends at {self.share:.0%}, about {left:,.0f} articles too early")
+            raise TransientError(
+                f"the wiki's list ends at {self.share:.0%}, about {left:,.0f} articles too early"
+            )
 
     def _size(self) -> float:
         """The estimated number of articles, extrapolated from the share of the lap completed."""

@@ -13,10 +13,9 @@ from urllib.parse import quote
 
 from yarl import URL
 
-from wikitopics.crawler.errors import BadPosition, BadSource, CrawlerError
+from wikitopics.crawler.errors import BadPosition, BadSource, CrawlerError, TransientError
 from wikitopics.crawler.http.client import UnknownPlace
-from wikitopics.crawler.http.limits import is_wikimedia, wikimedia_service_manners
-from wikitopics.crawler.http.wire import Trouble
+from wikitopics.crawler.http.limits import is_wikimedia, wikimedia_service_limits
 from wikitopics.crawler.mediawiki.changes import Change, changes
 from wikitopics.crawler.mediawiki.sizing import BatchSizer
 from wikitopics.crawler.mediawiki.wiki import MOST_PAGES, Wiki
@@ -45,10 +44,10 @@ class RecentSource:
             raise BadSource("--source recent: only Wikimedia's wikis stream their changes")
         self.wiki = wiki
         self._stream = URL(stream_url or STREAM)
-        self._manners = wiki.manners
-        if wiki.manners.wikimedia:
-            self._manners = wikimedia_service_manners(self._stream.host or "", "the stream of changes")
-        self._sizer = BatchSizer(wiki.manners, MOST_PAGES)
+        self._limits = wiki.limits
+        if wiki.limits.wikimedia:
+            self._limits = wikimedia_service_limits(self._stream.host or "", "the stream of changes")
+        self._sizer = BatchSizer(wiki.limits, MOST_PAGES)
         self.activity = wiki.activity
         self.activity.batch_pages = MOST_PAGES
         self._known: OrderedDict[str, None] = OrderedDict()
@@ -84,10 +83,10 @@ class RecentSource:
                 titles = [change.title for change in batch if change.title is not None]
                 try:
                     gathering = await self.wiki.by_title(titles)
-                except Trouble as trouble:  # too much in total: again, with fewer of them
+                except TransientError as error:  # too much in total: again, with fewer of them
                     tries += 1
                     if len(batch) == 1:
-                        await self.wiki.client.endure(trouble, tries)
+                        await self.wiki.client.backoff(error, tries)
                     self._sizer.timed_out()
                     continue
                 waiting, tries = later, 0
@@ -107,20 +106,20 @@ class RecentSource:
             tries += 1
             headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": event_id} if event_id else {})
             try:
-                lines = client.lines(self._stream, headers, _STALL_SECONDS, self._manners)
+                lines = client.lines(self._stream, headers, _STALL_SECONDS, self._limits)
                 async with aclosing(lines), aclosing(changes(lines, self.wiki.host)) as heard:
                     async for change in heard:
                         if client.quote.knows(change.event_id):
                             change = replace(change, event_id="")  # it would be saved with the position
                         tries, event_id = 0, change.event_id
                         await queue.put(change)
-                trouble = Trouble("the stream of changes ends before its first event")
-            except UnknownPlace as error:
-                event_id, trouble = "", error
-            except Trouble as error:
-                trouble = error
+                error = TransientError("the stream of changes ends before its first event")
+            except TransientError as caught:
+                error = caught
+                if isinstance(caught, UnknownPlace):
+                    event_id = ""
             if tries:
-                await client.endure(trouble, tries)
+                await client.backoff(error, tries)
             else:
                 await client.clock.sleep(_RECONNECT_SECONDS)  # cut after a while, as every connection is
 

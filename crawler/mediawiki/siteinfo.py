@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from yarl import URL
 
-from wikitopics.crawler.http.wire import Trouble
+from wikitopics.crawler.errors import TransientError
 
 SITEINFO: Mapping[str, str] = {
     "action": "query",
@@ -40,13 +40,13 @@ class SiteInfo:
 
 
 def read_siteinfo(reply: Mapping[str, Any], url: URL) -> SiteInfo:
-    """Parse a siteinfo reply. Raises `Trouble` if it is not one."""
+    """Parse a siteinfo reply. Raises `TransientError` if it is not one."""
     query = reply.get("query")
     general = query.get("general") if isinstance(query, dict) else None
     if not isinstance(query, dict) or not isinstance(general, dict):
-        raise Trouble(f"{url.host} answers, but not as a MediaWiki does")
+        raise TransientError(f"{url.host} answers, but not as a MediaWiki does")
     if not str(general.get("generator", "")).startswith("MediaWiki"):
-        raise Trouble(f"{url.host} answers, but is not a MediaWiki")
+        raise TransientError(f"{url.host} answers, but is not a MediaWiki")
     host = f"[{url.host}]" if ":" in str(url.host) else str(url.host)
     return SiteInfo(
         name=host if url.port in (80, 443, None) else f"{host}:{url.port}",

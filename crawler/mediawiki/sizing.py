@@ -2,7 +2,7 @@
 
 import math
 
-from wikitopics.crawler.http.limits import Manners
+from wikitopics.crawler.http.limits import RateLimits
 from wikitopics.crawler.http.pace import interval
 
 _FORGET = 0.95
@@ -17,7 +17,7 @@ _PROBE_EVERY = 60
 
 
 class BatchSizer:
-    """Chooses the batch size that gives most pages per second under ``manners``.
+    """Chooses the batch size that gives most pages per second under ``limits``.
 
     If no reply is too slow, that is ``most``. Wikimedia asks for a rest of 5 s after each reply slower than 1
     s. There a line ``latency = a + b * pages`` is fitted to the replies, with less weight for older ones. The
@@ -25,8 +25,8 @@ class BatchSizer:
     from the spread about the line.
     """
 
-    def __init__(self, manners: Manners, most: int) -> None:
-        self._manners = manners
+    def __init__(self, limits: RateLimits, most: int) -> None:
+        self._limits = limits
         self._most = most
         self._ceiling = most
         # Weighted sums over (pages n, latency y): 1, n, y, n², ny, y².
@@ -58,7 +58,7 @@ class BatchSizer:
         self._pages = min(self._pages, self._ceiling)
 
     def _best(self) -> int:
-        if self._manners.slow_reply is None:
+        if self._limits.slow_reply is None:
             return self._ceiling
         a, b, spread = self._line()
         return max(range(1, self._ceiling + 1), key=lambda n: (n / self._seconds(a + b * n, spread), n))
@@ -75,6 +75,6 @@ class BatchSizer:
 
     def _seconds(self, latency: float, spread: float) -> float:
         """Expected seconds from one request to the next."""
-        slow = self._manners.slow_reply or math.inf
+        slow = self._limits.slow_reply or math.inf
         too_slow = 0.5 * math.erfc((slow - latency) / (spread * math.sqrt(2)))
-        return max(latency, interval(self._manners)) + self._manners.slow_wait * too_slow
+        return max(latency, interval(self._limits)) + self._limits.slow_wait * too_slow

@@ -6,12 +6,13 @@ from typing import Any
 
 from yarl import URL
 
+from wikitopics.crawler.errors import TransientError
 from wikitopics.crawler.http.addresses import api_candidates
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.clock import Clock
-from wikitopics.crawler.http.limits import Manners, manners_for, wikimedia_page_manners
+from wikitopics.crawler.http.limits import RateLimits, limits_for, wikimedia_page_limits
 from wikitopics.crawler.http.replies import read_api
-from wikitopics.crawler.http.wire import Reply, Trouble, WireLimits
+from wikitopics.crawler.http.wire import Reply, RequestBounds
 from wikitopics.crawler.identity import FOUND_API
 from wikitopics.crawler.mediawiki.gathering import Gathering, entries, read_continue
 from wikitopics.crawler.mediawiki.lap import Lap
@@ -38,7 +39,7 @@ class Wiki:
     """A MediaWiki at ``address`` (its api.php, or any address from which it can be found), and its client.
 
     ``rpm``: requests a minute, None for the host's default, 0 for no cap. ``budget_folder``: where this
-    user's trainers share Wikimedia's budget. ``manners`` replaces the rules that follow from the host's name;
+    user's trainers share Wikimedia's budget. ``limits`` replaces the rules that follow from the host's name;
     if they are Wikimedia's, its rules for pages apply too. Raises `BadSource` and `ContactMissing` at once.
     """
 
@@ -50,33 +51,33 @@ class Wiki:
         contact: str | None = None,
         rpm: int | None = None,
         budget_folder: Path | None = None,
-        manners: Manners | None = None,
+        limits: RateLimits | None = None,
         clock: Clock | None = None,
-        limits: WireLimits | None = None,
+        bounds: RequestBounds | None = None,
     ) -> None:
         self._places = api_candidates(address)
         self.host = self._places[0].host or ""
-        self.manners = manners or manners_for(self.host, rpm)
+        self.limits = limits or limits_for(self.host, rpm)
         """The limits on requests to the API; those on pages may differ."""
-        self.page_manners = wikimedia_page_manners(rpm) if self.manners.wikimedia else self.manners
+        self.page_limits = wikimedia_page_limits(rpm) if self.limits.wikimedia else self.limits
         self.activity = Activity()
         self.client = Client(
-            self.manners,
+            self.limits,
             self.activity,
             version=version,
             contact=contact,
-            manners_of=self._manners_of,
+            limits_of=self._limits_of,
             clock=clock,
             budget_folder=budget_folder,
-            limits=limits,
+            bounds=bounds,
         )
         self.api: URL | None = None
         """The api.php, once found."""
         self._site: SiteInfo | None = None
 
-    def _manners_of(self, url: URL) -> Manners:
+    def _limits_of(self, url: URL) -> RateLimits:
         """The limits on a request to this address of the wiki."""
-        return self.manners if url.path.endswith("/api.php") else self.page_manners
+        return self.limits if url.path.endswith("/api.php") else self.page_limits
 
     async def open(self) -> SiteInfo:
         """The wiki's siteinfo, requested once.
@@ -103,20 +104,20 @@ class Wiki:
             for url in self._places.copy():
                 try:
                     self.api, site = await self.client.once(url.with_query(dict(SITEINFO)), _read_site)
-                except Trouble as error:
-                    if error.lasting and len(self._places) > 1:
+                except TransientError as caught:
+                    if caught.lasting and len(self._places) > 1:
                         self._places.remove(url)
                     else:
-                        trouble = error
+                        error = caught
                 else:
                     return site
             tries += 1
-            await self.client.endure(trouble, tries)
+            await self.client.backoff(error, tries)
 
     async def ask(
         self,
         query: Query | Callable[[], Query],
-        on_trouble: Callable[[Trouble], None] | None = None,
+        on_error: Callable[[TransientError], None] | None = None,
         *,
         lap: Lap | None = None,
     ) -> Answer:
@@ -138,13 +139,13 @@ class Wiki:
             going_on = read_continue(value)
             complete = "batchcomplete" in value
             if going_on is None and not complete:
-                raise Trouble("the wiki's reply is neither complete nor continued")
+                raise TransientError("the wiki's reply is neither complete nor continued")
             listed = len(entries(value))
             if lap is not None:
                 lap.check(going_on, complete=complete, listed=listed, limit=int(sent["grnlimit"]))
             return value, going_on
 
-        return await self.client.fetch(url, read, on_trouble)
+        return await self.client.fetch(url, read, on_error)
 
     async def ask_on(
         self, gathering: Gathering, query: Query, answer: Answer, lap: Lap | None = None

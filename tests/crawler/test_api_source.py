@@ -10,7 +10,7 @@ from yarl import URL
 
 from tests.crawler.dumps import ids
 from wikitopics.crawler.errors import CrawlerError
-from wikitopics.crawler.http.wire import WireLimits
+from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.mediawiki.siteinfo import read_siteinfo
 
 
@@ -233,7 +233,7 @@ async def test_batches_are_bounded_by_what_they_hold(wiki: Any, source: Any, rea
     batches = await read(s)
     assert ids(batches) == [1, 2, 3, 4, 5, 6, 7]
     assert max(sum(len(p.text) for p in b.pages) for b in batches) <= 8 << 20
-    s = source(batch_pages=7, limits=WireLimits(most_bytes=5 << 20))
+    s = source(batch_pages=7, bounds=RequestBounds(most_bytes=5 << 20))
     batches = await read(s)
     assert ids(batches) == [1, 2, 3, 4, 5, 6, 7]
     assert max(len(b.pages) for b in batches) <= 2

@@ -10,11 +10,11 @@ from aiohttp import web
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from wikitopics.crawler.errors import CrawlerError, WikiRefused
+from wikitopics.crawler.errors import CrawlerError, TransientError, WikiRefused
 from wikitopics.crawler.http.client import Client
-from wikitopics.crawler.http.limits import Manners
+from wikitopics.crawler.http.limits import RateLimits
 from wikitopics.crawler.http.replies import read_api
-from wikitopics.crawler.http.wire import Reply, Trouble, WireLimits
+from wikitopics.crawler.http.wire import Reply, RequestBounds
 from wikitopics.crawler.source import Activity, Position
 
 
@@ -99,7 +99,7 @@ async def test_what_passes_is_retried(wiki: Any, source: Any, acts: Any, fault: 
 def test_what_came_instead_of_json_is_told(body: bytes, kind: str) -> None:
     headers = CIMultiDictProxy[str](CIMultiDict())
     reply = Reply(200, URL("http://wiki.org/w/api.php"), headers, body)
-    with pytest.raises(Trouble) as caught:
+    with pytest.raises(TransientError) as caught:
         read_api(reply)
     assert caught.value.text == f"wiki.org sends {kind} instead of the API's JSON: is this a MediaWiki?"
 
@@ -120,7 +120,7 @@ async def test_cut_at_every_byte(wiki: Any, clock: Any, begun: int) -> None:
 
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     activity = Activity()
-    client = Client(Manners(rpm=None), activity, version="0", clock=clock)
+    client = Client(RateLimits(rpm=None), activity, version="0", clock=clock)
     url = URL(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/w/api.php")
     for retries in (0, len(cuts)):
         assert (await client.fetch(url, read_api))["batchcomplete"] is True
@@ -153,7 +153,7 @@ async def test_endless_and_stalling_bodies(wiki: Any, source: Any, read_ids: Any
         return response
 
     # Where replies may not stall at all, those of a busy machine do so too.
-    s = source(limits=WireLimits(most_bytes=1 << 20, stall_seconds=0.2 if fault == "stalls" else 30.0))
+    s = source(bounds=RequestBounds(most_bytes=1 << 20, stall_seconds=0.2 if fault == "stalls" else 30.0))
     await s.open()
     wiki.script = [{"endless": endless, "bomb": bomb, "stalls": stalls}[fault]]
     assert await read_ids(s) == [1, 2, 3, 4, 5, 6, 7]

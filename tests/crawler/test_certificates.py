@@ -16,8 +16,8 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from tests.commands import ROOT
-from wikitopics.crawler.errors import WikiUnreachable
-from wikitopics.crawler.http.wire import Trouble, trouble_with
+from wikitopics.crawler.errors import TransientError, WikiUnreachable
+from wikitopics.crawler.http.wire import transient_error
 
 needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the openssl command")
 Serve = Callable[[str], Awaitable[str]]
@@ -97,7 +97,7 @@ async def test_it_is_told_at_once(serve_tls: Serve, source: Any, clock: Any) -> 
 async def test_in_the_midst_of_a_run_it_is_waited_for(source: Any, clock: Any) -> None:
     s = source()
     await s.open()
-    await s.wiki.client.endure(Trouble("the certificate has expired", lasting=True), 1)
+    await s.wiki.client.backoff(TransientError("the certificate has expired", lasting=True), 1)
     await s.close()
     assert sum(clock.slept) >= 1
 
@@ -115,7 +115,7 @@ def test_what_to_do(code: int, reason: str, advice: str) -> None:
     cause = ssl.SSLCertVerificationError()
     cause.verify_code, cause.verify_message = code, reason
     key: Any = None
-    trouble = trouble_with(aiohttp.ClientConnectorCertificateError(key, cause), "wiki.net")
-    assert trouble.lasting
-    assert reason.rstrip(".") in trouble.text
-    assert advice in trouble.text
+    error = transient_error(aiohttp.ClientConnectorCertificateError(key, cause), "wiki.net")
+    assert error.lasting
+    assert reason.rstrip(".") in error.text
+    assert advice in error.text

@@ -23,7 +23,7 @@ from wikitopics.crawler.embedded.launch import EmbeddedWiki
 from wikitopics.crawler.embedded.skin import render_page
 from wikitopics.crawler.embedded.writing import words_for_bytes
 from wikitopics.crawler.errors import WikiRefused
-from wikitopics.crawler.http.wire import WireLimits
+from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.markup.html import extract_html
 from wikitopics.crawler.markup.wikitext import extract_wikitext
 from wikitopics.crawler.mediawiki.api import ApiSource
@@ -165,9 +165,9 @@ async def crawl(
     read: list[int] = []
     skipped = 0
     position: Position | None = None
-    limits = WireLimits(most_bytes=4 << 20, stall_seconds=stall_seconds)
+    bounds = RequestBounds(most_bytes=4 << 20, stall_seconds=stall_seconds)
     while True:
-        source = ApiSource(Wiki(url, version="0", clock=clock, limits=limits), batch_pages=10)
+        source = ApiSource(Wiki(url, version="0", clock=clock, bounds=bounds), batch_pages=10)
         taken = 0
         try:
             async with aclosing(source.batches(position)) as batches:

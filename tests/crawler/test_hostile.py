@@ -1,4 +1,4 @@
-"""Whatever comes over the wire: an answer, a Trouble or a refusal, never another exception."""
+"""Whatever comes over the wire: an answer, a TransientError or a refusal, never another exception."""
 
 import contextlib
 import json
@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from wikitopics.crawler.errors import CrawlerError
+from wikitopics.crawler.errors import CrawlerError, TransientError
 from wikitopics.crawler.http.quoting import one_line
 from wikitopics.crawler.http.replies import judge_status, read_api
 from wikitopics.crawler.http.retry import LONGEST_TOLD_WAIT, parse_retry_after
 from wikitopics.crawler.http.robots import Robots
-from wikitopics.crawler.http.wire import Reply, Trouble
+from wikitopics.crawler.http.wire import Reply
 from wikitopics.crawler.mediawiki.changes import changes
 from wikitopics.crawler.mediawiki.cursor import read_cursor
 from wikitopics.crawler.mediawiki.gathering import Gathering, read_continue
@@ -74,7 +74,7 @@ REPLY = st.fixed_dictionaries({"query": st.fixed_dictionaries({"pages": st.lists
 @example({"query": {"pages": [SURROGATES]}})
 def test_pages(reply: dict[str, Any]) -> None:
     gathering = Gathering()
-    with contextlib.suppress(Trouble):
+    with contextlib.suppress(TransientError):
         gathering.add(reply)
         gathering.add(reply)
     for page in gathering.pages():
@@ -116,7 +116,7 @@ def test_siteinfo(query: dict[str, Any]) -> None:
 
 @given(st.dictionaries(KEYS, JSON, max_size=5))
 def test_what_is_no_siteinfo(reply: dict[str, Any]) -> None:
-    with contextlib.suppress(Trouble):
+    with contextlib.suppress(TransientError):
         read_siteinfo(reply, WIKI)
 
 
@@ -125,7 +125,7 @@ def test_continue(reply: dict[str, Any], going_on: dict[str, Any] | None) -> Non
     reply |= {"batchcomplete": True, "continue": going_on}
     try:
         found = read_continue(reply)
-    except Trouble:
+    except TransientError:
         assert going_on is not None
     else:
         assert (found or {}).keys() == (going_on or {}).keys()
@@ -134,7 +134,7 @@ def test_continue(reply: dict[str, Any], going_on: dict[str, Any] | None) -> Non
 
 @pytest.mark.parametrize("entries", [0, 1000])
 def test_a_continuation_of_nothing_or_of_too_much(entries: int) -> None:
-    with pytest.raises(Trouble, match="continuation"):
+    with pytest.raises(TransientError, match="continuation"):
         read_continue({"continue": {str(n): "x" for n in range(entries)}})
 
 
@@ -149,7 +149,7 @@ def test_replies(body: bytes, status: int, retry_after: str) -> None:
     try:
         judge_status(reply)
         assert isinstance(read_api(reply), dict)
-    except (Trouble, CrawlerError) as error:
+    except (TransientError, CrawlerError) as error:
         said = str(error)
     assert len(said) < 600
     assert "\n" not in said
@@ -178,7 +178,7 @@ CURSORS = st.fixed_dictionaries(
 def test_cursors(one: dict[str, str], two: dict[str, str] | None, listed: int, stored: Any) -> None:
     found = read_cursor(one)
     assert found is None or 0 <= found.share <= 1
-    with contextlib.suppress(CrawlerError, Trouble):
+    with contextlib.suppress(CrawlerError, TransientError):
         lap = Lap({"cursor": one, "listed": stored, "seen": stored}, 100)
         lap.check(two, complete=True, listed=listed, limit=50)
         lap.step(two, range(1, listed))

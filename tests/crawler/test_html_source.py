@@ -18,8 +18,8 @@ from wikitopics.crawler.embedded.api import EmbeddedApi
 from wikitopics.crawler.embedded.corpus import Articles, synthetic_corpus
 from wikitopics.crawler.embedded.faults import PAGE_KINDS, REQUEST_KINDS, Faults
 from wikitopics.crawler.errors import BadPosition, CrawlerError, WikiRefused
-from wikitopics.crawler.http.limits import Manners, wikimedia_manners
-from wikitopics.crawler.http.wire import WireLimits
+from wikitopics.crawler.http.limits import RateLimits, wikimedia_limits
+from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.mediawiki import html
 from wikitopics.crawler.mediawiki.html import HtmlSource, page_url
 from wikitopics.crawler.mediawiki.siteinfo import read_siteinfo
@@ -27,7 +27,7 @@ from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import Page, Position
 
 CORPUS = synthetic_corpus(60)
-LIMITS = WireLimits(most_bytes=4 << 20)
+LIMITS = RequestBounds(most_bytes=4 << 20)
 
 
 def embedded(size: int, **options: Any) -> EmbeddedApi:
@@ -35,14 +35,14 @@ def embedded(size: int, **options: Any) -> EmbeddedApi:
 
 
 async def crawl(
-    url: str, clock: Any, batches_each: int, manners: Manners | None = None, limits: WireLimits = LIMITS
+    url: str, clock: Any, batches_each: int, limits: RateLimits | None = None, bounds: RequestBounds = LIMITS
 ) -> tuple[list[Page], int]:
     """Every page, with a new source from the saved position every few batches."""
     pages: list[Page] = []
     skipped, share = 0, 0.0
     position: Position | None = None
     while True:
-        source = HtmlSource(Wiki(url, version="0", clock=clock, limits=limits, manners=manners))
+        source = HtmlSource(Wiki(url, version="0", clock=clock, bounds=bounds, limits=limits))
         taken = 0
         try:
             async with aclosing(source.batches(position)) as batches:
@@ -99,7 +99,7 @@ def on_wikimedia(url: URL, clock: Any, folder: Path) -> Wiki:
         version="0",
         clock=clock,
         contact="me@wiki-reader.org",
-        manners=wikimedia_manners(),
+        limits=wikimedia_limits(),
         budget_folder=folder,
     )
 
@@ -168,8 +168,8 @@ async def test_on_wikimedia_a_page_that_is_throttled_or_slow_holds_the_others_ba
 @pytest.mark.parametrize("kind", [k for k in REQUEST_KINDS if k not in ("403", "out-of-order", "truncated")])
 async def test_faults_cost_no_article(kind: str, serve: Callable[..., Any], clock: Any) -> None:
     api = embedded(60, faults=Faults({kind: 0.15}, seed=2))
-    limits = replace(LIMITS, stall_seconds=0.5) if kind == "stall" else LIMITS
-    pages, skipped = await crawl(await serve(api), clock, 3, limits=limits)
+    bounds = replace(LIMITS, stall_seconds=0.5) if kind == "stall" else LIMITS
+    pages, skipped = await crawl(await serve(api), clock, 3, bounds=bounds)
     assert [p.page_id for p in pages] == list(range(1, 61))
     assert skipped == 0
 

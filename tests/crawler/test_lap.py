@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from wikitopics.crawler.errors import BadPosition
-from wikitopics.crawler.http.wire import Trouble
+from wikitopics.crawler.errors import BadPosition, TransientError
 from wikitopics.crawler.mediawiki.cursor import read_cursor
 from wikitopics.crawler.mediawiki.lap import Lap
 from wikitopics.crawler.mediawiki.seen import Seen
@@ -54,7 +53,7 @@ def test_share(token: object, share: float | None) -> None:
 )
 def test_where_no_lap_goes_on(going_on: dict[str, str]) -> None:
     lap = Lap({"cursor": at(0.5)}, 1000)
-    with pytest.raises(Trouble):
+    with pytest.raises(TransientError):
         lap.check(going_on, complete=True, listed=50, limit=50)
     lap.check(at(0.5, 10), complete=True, listed=50, limit=50)  # as near to 0.5 as the page before
 
@@ -84,7 +83,7 @@ def test_when_an_end_is_believed(
     if believed:
         lap.check(None, complete=True, listed=listed, limit=50)
     else:
-        with pytest.raises(Trouble, match="list ends"):
+        with pytest.raises(TransientError, match="list ends"):
             lap.check(None, complete=True, listed=listed, limit=50)
 
 

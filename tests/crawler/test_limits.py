@@ -2,7 +2,7 @@ import pytest
 
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.http.addresses import api_candidates, language_api
-from wikitopics.crawler.http.limits import dump_manners, is_loopback, is_wikimedia, manners_for
+from wikitopics.crawler.http.limits import dump_limits, is_loopback, is_wikimedia, limits_for
 from wikitopics.crawler.mediawiki.wiki import Wiki
 
 
@@ -37,38 +37,38 @@ def test_whose_host(host: str, wikimedia: bool) -> None:
     ],
 )
 def test_requests_a_minute(host: str, asked: int | None, rpm: int | None) -> None:
-    assert manners_for(host, asked).rpm == rpm
+    assert limits_for(host, asked).rpm == rpm
 
 
 @pytest.mark.parametrize(("host", "rpm"), [("en.wikipedia.org", 201), ("en.wikipedia.org", 0), ("x.net", -1)])
 def test_refused_rates(host: str, rpm: int) -> None:
     with pytest.raises(BadSource, match="--rpm"):
-        manners_for(host, rpm)
+        limits_for(host, rpm)
 
 
 def test_a_server_of_dumps_is_asked_without_haste_unless_it_is_ones_own() -> None:
-    assert dump_manners("127.0.0.1").rpm is None
-    mirror = dump_manners("mirror.example.org")
+    assert dump_limits("127.0.0.1").rpm is None
+    mirror = dump_limits("mirror.example.org")
     assert (mirror.rpm, mirror.at_once, mirror.slow_reply, mirror.pause) == (200, 1, None, 0.0)
     assert not mirror.wikimedia
 
 
 def test_each_of_wikimedias_servers_of_dumps_has_a_budget_of_its_own() -> None:
     hosts = "dumps.wikimedia.org", "DUMPS.wikimedia.org.", "a%2Fb.wikimedia.org"
-    locks = [dump_manners(host).lock for host in hosts]
+    locks = [dump_limits(host).lock for host in hosts]
     assert locks == ["dumps.wikimedia.org.lock", "dumps.wikimedia.org.lock", "a_2fb.wikimedia.org.lock"]
 
 
 @pytest.mark.parametrize(("asked", "api", "pages"), [(None, 200, 480), (200, 200, 200), (30, 30, 30)])
 def test_a_given_rate_bounds_pages_and_the_api(asked: int | None, api: int, pages: int) -> None:
     wiki = Wiki("https://en.wikipedia.org/w/api.php", version="0", contact="me@wiki-reader.org", rpm=asked)
-    assert (wiki.manners.rpm, wiki.manners.at_once) == (api, 1)
-    assert (wiki.page_manners.rpm, wiki.page_manners.at_once) == (pages, 4)
+    assert (wiki.limits.rpm, wiki.limits.at_once) == (api, 1)
+    assert (wiki.page_limits.rpm, wiki.page_limits.at_once) == (pages, 4)
 
 
 def test_elsewhere_pages_and_the_api_share_one_rate() -> None:
     wiki = Wiki("https://wiki.someone.net/w/api.php", version="0", rpm=100)
-    assert wiki.page_manners == wiki.manners
+    assert wiki.page_limits == wiki.limits
 
 
 def test_loopback() -> None:

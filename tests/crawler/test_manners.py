@@ -8,11 +8,10 @@ import pytest
 from aiohttp import web
 from yarl import URL
 
-from wikitopics.crawler.errors import ContactMissing, WikiUnreachable
+from wikitopics.crawler.errors import ContactMissing, TransientError, WikiUnreachable
 from wikitopics.crawler.http.client import Client
-from wikitopics.crawler.http.limits import Manners, wikimedia_manners
+from wikitopics.crawler.http.limits import RateLimits, wikimedia_limits
 from wikitopics.crawler.http.replies import read_api
-from wikitopics.crawler.http.wire import Trouble
 from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import Activity
 
@@ -26,7 +25,7 @@ async def test_requests_a_minute(wiki: Any, clock: Any, source: Any, read: Any) 
         return answer(query)
 
     wiki.reply = timed
-    s = source(batch_pages=1, manners=Manners(rpm=6))
+    s = source(batch_pages=1, limits=RateLimits(rpm=6))
     await read(s)
     assert all(b - a >= 10 for a, b in itertools.pairwise(moments))
     assert s.activity.allowed_per_minute == 6
@@ -43,7 +42,7 @@ async def test_rest_after_a_slow_reply(wiki: Any, clock: Any, source: Any, read:
         return answer(query)
 
     wiki.reply = slow
-    s = source(manners=wikimedia_manners(), contact="me@wiki-reader.org")
+    s = source(limits=wikimedia_limits(), contact="me@wiki-reader.org")
     await read(s)
     assert all(b - a >= 6.5 for a, b in itertools.pairwise(began))
 
@@ -58,7 +57,7 @@ async def test_a_redirect_takes_its_own_turn_and_only_once(
         return web.Response(status=301, headers={"Location": wiki.url + "?" + request.query_string})
 
     wiki.script = [move]
-    s = source(manners=Manners(rpm=6))
+    s = source(limits=RateLimits(rpm=6))
     await s.open()
     assert clock.now - moments[0] >= 10
     await read(s)
@@ -128,14 +127,14 @@ async def test_all_trainers_wait_if_one_is_told_to(
     wiki: Any, clock: Any, acts: Any, tmp_path: Path, status: int, headers: dict[str, str], wait: int
 ) -> None:
     """After an error that asks nobody to wait, only the one that met it does."""
-    contact, manners = "me@wiki-reader.org", Manners(rpm=None, wikimedia=True)
+    contact, limits = "me@wiki-reader.org", RateLimits(rpm=None, wikimedia=True)
     one, two = (
-        Client(manners, Activity(), version="0", contact=contact, clock=clock, budget_folder=tmp_path)
+        Client(limits, Activity(), version="0", contact=contact, clock=clock, budget_folder=tmp_path)
         for _ in range(2)
     )
     url = URL(wiki.url).with_query(meta="siteinfo")
     wiki.script = [acts.text(status, "busy", **headers)]
-    with pytest.raises(Trouble):
+    with pytest.raises(TransientError):
         await one.once(url, read_api)
     before = clock.now
     await two.once(url, read_api)

@@ -11,10 +11,10 @@ import pytest
 from wikitopics.crawler.errors import CrawlerError
 from wikitopics.crawler.http.clock import Clock
 from wikitopics.crawler.http.limits import (
-    Manners,
-    wikimedia_manners,
-    wikimedia_page_manners,
-    wikimedia_service_manners,
+    RateLimits,
+    wikimedia_limits,
+    wikimedia_page_limits,
+    wikimedia_service_limits,
 )
 from wikitopics.crawler.http.pace import OwnPace, SharedPace, interval
 from wikitopics.crawler.mediawiki.sizing import BatchSizer
@@ -58,7 +58,7 @@ async def test_the_shared_budget_holds(trainers: int, clock: Any, tmp_path: Path
     log, rng = Log(clock), random.Random(0)
 
     async def trainer() -> None:
-        pace = SharedPace(wikimedia_manners(), clock, tmp_path)
+        pace = SharedPace(wikimedia_limits(), clock, tmp_path)
         while clock.now < 1130:
             await log.request(pace, rng.uniform(0.05, 0.4))
 
@@ -66,12 +66,12 @@ async def test_the_shared_budget_holds(trainers: int, clock: Any, tmp_path: Path
     assert log.most_running == 1
     assert log.most_in_a_minute() <= 200
     assert log.most_in_a_minute() > 130
-    assert all(b - a >= interval(wikimedia_manners()) - 1e-4 for a, b in pairwise(log.starts))
+    assert all(b - a >= interval(wikimedia_limits()) - 1e-4 for a, b in pairwise(log.starts))
 
 
 async def test_what_one_is_told_holds_for_all(clock: Any, tmp_path: Path) -> None:
     log = Log(clock)
-    one, two = (SharedPace(wikimedia_manners(), clock, tmp_path) for _ in range(2))
+    one, two = (SharedPace(wikimedia_limits(), clock, tmp_path) for _ in range(2))
     await log.request(one, 0.1, told=40.0)
     await log.request(two, 1.2)
     await log.request(one, 0.1)
@@ -98,12 +98,12 @@ async def test_what_one_is_told_holds_for_all(clock: Any, tmp_path: Path) -> Non
 async def test_an_odd_file_harms_nobody(left: str, clock: Any, tmp_path: Path) -> None:
     (tmp_path / "wikimedia.lock").write_text(left, encoding="latin-1")
     log = Log(clock)
-    await log.request(SharedPace(wikimedia_manners(), clock, tmp_path), 0.1)
+    await log.request(SharedPace(wikimedia_limits(), clock, tmp_path), 0.1)
     assert log.starts == [1000.0]
 
 
 async def test_the_budget_file_is_private(clock: Any, tmp_path: Path) -> None:
-    await Log(clock).request(SharedPace(wikimedia_manners(), clock, tmp_path / "new"), 0.1)
+    await Log(clock).request(SharedPace(wikimedia_limits(), clock, tmp_path / "new"), 0.1)
     assert (tmp_path / "new" / "wikimedia.lock").stat().st_mode & 0o777 == 0o600
 
 
@@ -113,13 +113,13 @@ async def test_a_folder_that_cannot_be_written(place: str, clock: Any, tmp_path:
     (tmp_path / "a file").touch()
     log = Log(clock)
     with pytest.raises(CrawlerError, match=r"budget cannot be kept in .*a file") as caught:
-        await log.request(SharedPace(wikimedia_manners(), clock, tmp_path / place), 0.1)
+        await log.request(SharedPace(wikimedia_limits(), clock, tmp_path / place), 0.1)
     assert "\n" not in str(caught.value)
     assert log.starts == []
 
 
 async def test_several_at_once_keep_the_rate(clock: Any) -> None:
-    log, pace = Log(clock), OwnPace(Manners(rpm=60, at_once=4), clock)
+    log, pace = Log(clock), OwnPace(RateLimits(rpm=60, at_once=4), clock)
     await asyncio.gather(*(log.request(pace, 10.0) for _ in range(12)))
     assert log.most_running == 4
     assert all(b - a >= 1.0 for a, b in pairwise(sorted(log.starts)))
@@ -127,12 +127,12 @@ async def test_several_at_once_keep_the_rate(clock: Any) -> None:
 
 def articles_a_second(a: float, b: float, spread: float) -> tuple[float, float]:
     """What the sizer gets out of replies of a + b * pages seconds, and what the best size would."""
-    manners, rng = wikimedia_manners(), random.Random(1)
-    sizer = BatchSizer(manners, 50)
+    limits, rng = wikimedia_limits(), random.Random(1)
+    sizer = BatchSizer(limits, 50)
 
     def seconds(pages: int) -> tuple[float, float]:
         latency = max(0.01, a + b * pages + rng.gauss(0, spread))
-        return latency, max(latency, interval(manners)) + (5.0 if latency > 1 else 0.0)
+        return latency, max(latency, interval(limits)) + (5.0 if latency > 1 else 0.0)
 
     best = max(n * 500 / sum(seconds(n)[1] for _ in range(500)) for n in range(1, 51))
     pages, time = 0, 0.0
@@ -164,7 +164,7 @@ def test_the_batch_size_follows_the_latency(a: float, b: float, spread: float, s
 
 
 def test_a_wiki_too_slow_for_large_batches() -> None:
-    sizer = BatchSizer(Manners(rpm=None), 50)
+    sizer = BatchSizer(RateLimits(rpm=None), 50)
     for _ in range(10):
         sizer.timed_out()
     assert sizer.pages == 1
@@ -174,7 +174,7 @@ def test_a_wiki_too_slow_for_large_batches() -> None:
 
 
 def test_a_reply_that_does_not_come_in_time_halves_the_next() -> None:
-    sizer, asked = BatchSizer(Manners(rpm=None), 50), []
+    sizer, asked = BatchSizer(RateLimits(rpm=None), 50), []
     for _ in range(3):
         sizer.timed_out()
         asked.append(sizer.pages)
@@ -182,7 +182,7 @@ def test_a_reply_that_does_not_come_in_time_halves_the_next() -> None:
 
 
 def test_the_batch_size_recovers_when_the_wiki_does() -> None:
-    sizer = BatchSizer(wikimedia_manners(), 50)
+    sizer = BatchSizer(wikimedia_limits(), 50)
     for _ in range(100):
         sizer.seen(sizer.pages, 0.2 + 0.1 * sizer.pages)
     assert sizer.pages <= 8
@@ -192,7 +192,7 @@ def test_the_batch_size_recovers_when_the_wiki_does() -> None:
 
 
 async def test_what_one_of_several_is_told_holds_for_those_in_line(clock: Any) -> None:
-    pace, told = OwnPace(Manners(rpm=60, at_once=2), clock), asyncio.Event()
+    pace, told = OwnPace(RateLimits(rpm=60, at_once=2), clock), asyncio.Event()
 
     async def wait(moment: float, _: str) -> None:
         await told.wait()
@@ -216,14 +216,14 @@ async def test_a_restart_of_the_machine_keeps_nobody_waiting(
 ) -> None:
     """The clock begins anew then, and what was written before it lies in the future."""
     clock.now = 5000.0
-    await Log(clock).request(SharedPace(wikimedia_manners(), clock, tmp_path), 0.1)
+    await Log(clock).request(SharedPace(wikimedia_limits(), clock, tmp_path), 0.1)
     clock.now = uptime
     log = Log(clock)
-    await log.request(SharedPace(wikimedia_manners(), clock, tmp_path), 0.1)
+    await log.request(SharedPace(wikimedia_limits(), clock, tmp_path), 0.1)
     assert log.starts == [uptime]
 
 
-SERVICE = wikimedia_service_manners("dumps.wikimedia.org", "the dump server")
+SERVICE = wikimedia_service_limits("dumps.wikimedia.org", "the dump server")
 
 
 @pytest.mark.parametrize("trainers", [1, 3])
@@ -236,7 +236,7 @@ async def test_pages_have_a_limit_of_their_own_for_all_trainers(
         while clock.now < 1100:
             await log.request(pace, rng.uniform(0.01, 0.3))
 
-    paces = [SharedPace(wikimedia_page_manners(), clock, tmp_path) for _ in range(trainers)]
+    paces = [SharedPace(wikimedia_page_limits(), clock, tmp_path) for _ in range(trainers)]
     await asyncio.gather(*(page(pace) for pace in paces for _ in range(6)))
     assert log.most_running <= 4
     assert log.most_in(1) <= 8
@@ -257,7 +257,7 @@ async def test_at_most_four_slow_pages_at_a_time(trainers: int, clock: Any, tmp_
             await go_on.wait()
             running -= 1
 
-    paces = [SharedPace(wikimedia_page_manners(), clock, tmp_path) for _ in range(trainers)]
+    paces = [SharedPace(wikimedia_page_limits(), clock, tmp_path) for _ in range(trainers)]
     pages = [asyncio.create_task(page(pace)) for pace in paces for _ in range(6)]
     until = clock.now + 100
     while clock.now < until:
@@ -270,7 +270,7 @@ async def test_at_most_four_slow_pages_at_a_time(trainers: int, clock: Any, tmp_
 
 async def test_what_one_page_is_told_holds_for_all_pages(clock: Any, tmp_path: Path) -> None:
     """Also if others are under way, and end later."""
-    one, two = (SharedPace(wikimedia_page_manners(), clock, tmp_path) for _ in range(2))
+    one, two = (SharedPace(wikimedia_page_limits(), clock, tmp_path) for _ in range(2))
     told, ended = asyncio.Event(), asyncio.Event()
 
     async def throttled() -> None:
@@ -296,7 +296,7 @@ async def test_what_one_page_is_told_holds_for_all_pages(clock: Any, tmp_path: P
 
 async def test_an_api_request_and_a_page_do_not_wait_for_each_other(clock: Any, tmp_path: Path) -> None:
     pages, api = (
-        SharedPace(manners, clock, tmp_path) for manners in (wikimedia_page_manners(), wikimedia_manners())
+        SharedPace(limits, clock, tmp_path) for limits in (wikimedia_page_limits(), wikimedia_limits())
     )
     before = clock.now
     async with pages.turn(lambda moment, _: wait_until(clock, moment)) as turn:
@@ -345,12 +345,12 @@ async def test_a_trainer_killed_in_its_turn_leaves_it_to_others(clock: Any, tmp_
         import asyncio
         from pathlib import Path
         from wikitopics.crawler.http.clock import Clock
-        from wikitopics.crawler.http.limits import wikimedia_page_manners
+        from wikitopics.crawler.http.limits import wikimedia_page_limits
         from wikitopics.crawler.http.pace import SharedPace
         async def hold():
             async def wait(moment, reason):
                 await asyncio.sleep(0.01)
-            async with SharedPace(wikimedia_page_manners(), Clock(), Path({str(tmp_path)!r})).turn(wait):
+            async with SharedPace(wikimedia_page_limits(), Clock(), Path({str(tmp_path)!r})).turn(wait):
                 print("held", flush=True)
                 await asyncio.sleep(3600)
         asyncio.run(hold())
@@ -369,7 +369,7 @@ async def test_a_trainer_killed_in_its_turn_leaves_it_to_others(clock: Any, tmp_
         await asyncio.sleep(0.01)
 
     async def mine() -> None:
-        async with SharedPace(wikimedia_page_manners(), Clock(), tmp_path).turn(wait):
+        async with SharedPace(wikimedia_page_limits(), Clock(), tmp_path).turn(wait):
             pass
 
     asking = asyncio.create_task(mine())

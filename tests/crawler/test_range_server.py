@@ -10,7 +10,7 @@ from tests.crawler.dump_server import range_of, says, serving
 from wikitopics.crawler.dumps import range_server
 from wikitopics.crawler.dumps.range_server import RangeServer
 from wikitopics.crawler.http.client import Client
-from wikitopics.crawler.http.limits import dump_manners
+from wikitopics.crawler.http.limits import dump_limits
 from wikitopics.crawler.source import Activity
 
 KB = 1 << 10
@@ -23,7 +23,7 @@ async def test_ranges_are_halved_down_to_256_kb_and_grow_again(
     """A server that is merely busy gets the same requests as before."""
     monkeypatch.setattr(range_server, "LARGEST", 4096 * KB)
     async with serving({"/dump": DATA}) as server:
-        client = Client(dump_manners("127.0.0.1"), Activity(), version="1", clock=clock)
+        client = Client(dump_limits("127.0.0.1"), Activity(), version="1", clock=clock)
         ranges, url = RangeServer(client), URL(f"{server.url}/dump")
         facts, first = await ranges.look(url, 1000)
         assert first == DATA[:1000]
@@ -45,7 +45,7 @@ async def test_over_a_slow_line_ranges_do_not_grow(clock: Any, monkeypatch: pyte
 
     monkeypatch.setattr(range_server, "LARGEST", 1024 * KB)
     async with serving({"/dump": DATA}) as server:
-        client = Client(dump_manners("127.0.0.1"), Activity(), version="1", clock=clock)
+        client = Client(dump_limits("127.0.0.1"), Activity(), version="1", clock=clock)
         ranges, url = RangeServer(client), URL(f"{server.url}/dump")
         facts, _ = await ranges.look(url, 1000)
         server.acts, server.always = [says(500)], slow

@@ -17,7 +17,7 @@ from tests.crawler.streams import ARTICLES, Stream, event, ids, listen
 from wikitopics.crawler.embedded.api import EmbeddedApi
 from wikitopics.crawler.embedded.faults import Faults
 from wikitopics.crawler.errors import BadPosition, BadSource, WikiRefused
-from wikitopics.crawler.http.limits import wikimedia_manners
+from wikitopics.crawler.http.limits import wikimedia_limits
 from wikitopics.crawler.mediawiki import gathering as pages
 from wikitopics.crawler.mediawiki import recent
 from wikitopics.crawler.mediawiki.recent import RecentSource
@@ -83,7 +83,7 @@ async def test_a_burst_comes_in_full_batches(serve: Serve, clock: Any) -> None:
 async def test_stream_and_api_on_wikimedia(serve: Serve, clock: Any, tmp_path: Path) -> None:
     stream = Stream(b"".join(event(n) for n in range(70)))
     url = await serve(EmbeddedApi(ARTICLES), override=stream)
-    polite = {"manners": wikimedia_manners(), "contact": "me@wiki-reader.org", "budget_folder": tmp_path}
+    polite = {"limits": wikimedia_limits(), "contact": "me@wiki-reader.org", "budget_folder": tmp_path}
     batches, _ = await listen(url, clock, 70, **polite)
     assert sorted(ids(batches)) == list(range(70))
     assert {path.name for path in tmp_path.iterdir()} == {"127.0.0.1.lock", "wikimedia.lock"}
@@ -259,7 +259,7 @@ async def test_a_compressed_flood_lets_other_tasks_go_on(
     source = RecentSource(Wiki(url, version="0", clock=clock), stream)
     await source.open()
     taking = asyncio.create_task(take_turns())
-    async for _ in source.wiki.client.lines(URL(stream), {}, 60.0, source.wiki.manners):
+    async for _ in source.wiki.client.lines(URL(stream), {}, 60.0, source.wiki.limits):
         lines_read += 1
     taking.cancel()
     await source.close()
@@ -296,7 +296,7 @@ async def test_large_articles_come_in_smaller_batches(
 @pytest.mark.parametrize("reason", [None, "no address"])
 async def test_who_no_longer_waits_for_changes_does_not_say_so(reason: str | None) -> None:
     activity = Activity(waiting_for=reason)
-    wiki: Any = SimpleNamespace(activity=activity, manners=wikimedia_manners(), host="host")
+    wiki: Any = SimpleNamespace(activity=activity, limits=wikimedia_limits(), host="host")
     source = RecentSource(wiki, "http://host/stream")
     listening = asyncio.create_task(asyncio.sleep(3600))
     assert await source._next(asyncio.Queue(), listening, 0) is None

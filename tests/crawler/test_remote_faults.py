@@ -10,7 +10,7 @@ from tests.crawler.dump_server import etag_of, part, range_of, says, serving
 from tests.crawler.remote import DATA, NUMBERS, PATH, of_files, read, remote
 from wikitopics.crawler.dumps.source import VERSIONS
 from wikitopics.crawler.errors import CrawlerError, SourceChanged
-from wikitopics.crawler.http.wire import WireLimits
+from wikitopics.crawler.http.wire import RequestBounds
 
 pytestmark = pytest.mark.usefixtures("in_small_pieces", "counted_here")
 
@@ -80,8 +80,8 @@ async def _whole(request, data):
 )
 async def test_a_reply_that_is_not_the_range_is_asked_for_once_more(server, clock, tmp_path, fault):
     server.acts = [None, None, None, fault, None, None, fault, fault]
-    limits = WireLimits(stall_seconds=0.3) if fault is _slow else None
-    found, _, told = await read(remote([server.url + PATH], clock, limits=limits))
+    bounds = RequestBounds(stall_seconds=0.3) if fault is _slow else None
+    found, _, told = await read(remote([server.url + PATH], clock, bounds=bounds))
     assert server.acts == []
     assert found == await of_files(tmp_path, DATA)
     assert told == []

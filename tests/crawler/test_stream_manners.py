@@ -10,7 +10,7 @@ from yarl import URL
 from tests.crawler.streams import ARTICLES, Stream, event, ids, listen
 from wikitopics.crawler.embedded.api import EmbeddedApi
 from wikitopics.crawler.errors import WikiUnreachable
-from wikitopics.crawler.http.limits import wikimedia_manners, wikimedia_service_manners
+from wikitopics.crawler.http.limits import wikimedia_limits, wikimedia_service_limits
 from wikitopics.crawler.mediawiki import recent
 from wikitopics.crawler.mediawiki.recent import RecentSource
 from wikitopics.crawler.mediawiki.wiki import Wiki
@@ -23,7 +23,7 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recent, "_GATHER_SECONDS", 0.2)
 
 
-POLITE: Any = {"manners": wikimedia_manners(), "contact": "me@wiki-reader.org"}
+POLITE: Any = {"limits": wikimedia_limits(), "contact": "me@wiki-reader.org"}
 
 
 async def test_on_wikimedia_the_stream_is_left_alone_after_an_error(
@@ -58,7 +58,7 @@ async def test_only_the_opening_of_a_stream_keeps_others_waiting(
         RecentSource(Wiki(url, version="0", clock=clock, budget_folder=tmp_path, **POLITE), stream)
         for _ in range(2)
     ]
-    limits = wikimedia_service_manners("127.0.0.1", "the stream of changes")
+    limits = wikimedia_service_limits("127.0.0.1", "the stream of changes")
     heard = [source.wiki.client.lines(URL(stream), {}, 60.0, limits) for source in sources]
     began = clock.now
     assert [await anext(lines) for lines in heard] == [b":ok", b":ok"]

@@ -12,19 +12,18 @@ from yarl import URL
 from tests.crawler.dump_server import DumpServer, says, serving
 from tests.crawler.dumps import multistream
 from tests.crawler.remote import DATA, NUMBERS, PATH, of_files, read, remote
-from wikitopics.crawler.errors import CrawlerError, WikiUnreachable
+from wikitopics.crawler.errors import CrawlerError, TransientError, WikiUnreachable
 from wikitopics.crawler.http.client import Client
-from wikitopics.crawler.http.limits import Manners, dump_manners, wikimedia_service_manners
-from wikitopics.crawler.http.wire import Trouble
+from wikitopics.crawler.http.limits import RateLimits, dump_limits, wikimedia_service_limits
 from wikitopics.crawler.source import Activity
 
 pytestmark = pytest.mark.usefixtures("in_small_pieces", "counted_here")
 CONTACT = "me@wiki-reader.org"
 
 
-def strict(host: str) -> Manners:
+def strict(host: str) -> RateLimits:
     """Wikimedia's rules, for the server on this machine too."""
-    return wikimedia_service_manners(host, "the dump server")
+    return wikimedia_service_limits(host, "the dump server")
 
 
 @pytest.fixture
@@ -32,7 +31,7 @@ def dump(server: DumpServer, clock: Any, tmp_path: Path) -> Callable[..., Any]:
     """A source that reads the server's dump under Wikimedia's rules."""
 
     def make(kept: Any = None, **more: Any) -> Any:
-        options = {"contact": CONTACT, "budget_folder": tmp_path / "home", "manners_of": strict, **more}
+        options = {"contact": CONTACT, "budget_folder": tmp_path / "home", "limits_of": strict, **more}
         return remote([server.url + PATH], clock, kept, **options)
 
     return make
@@ -73,7 +72,7 @@ async def test_a_server_error_is_followed_by_a_rest_for_all_trainers_and_after_a
     for one in (first, second):
         assert await one.once(url, read) == 200
     server.acts = [says(status, **({"Retry_After": retry_after} if retry_after else {}))]
-    with pytest.raises(Trouble) as caught:
+    with pytest.raises(TransientError) as caught:
         await first.once(url, read)
     before, asked = clock.now, len(server.asked)
     assert caught.value.retry_after == rest
@@ -135,7 +134,7 @@ async def test_elsewhere_an_error_is_not_followed_by_such_a_rest(
 ) -> None:
     server.acts = [None, None, says(500)]
     before = clock.now
-    found, _, _ = await read(dump(manners_of=dump_manners))
+    found, _, _ = await read(dump(limits_of=dump_limits))
     assert found == await of_files(tmp_path, DATA)
     assert clock.now - before < 60
 
@@ -151,8 +150,8 @@ async def test_a_redirect_leads_under_the_rules_of_the_server_there(clock: Any, 
         there.always = note
         here.always = says(302, Location=there.url + PATH)
         mirror = here.url.replace("127.0.0.1", "localhost")
-        by_host = lambda host: dump_manners("mirror.org") if host == "localhost" else strict(host)  # noqa: E731
-        options = {"contact": CONTACT, "budget_folder": tmp_path / "home", "manners_of": by_host}
+        by_host = lambda host: dump_limits("mirror.org") if host == "localhost" else strict(host)  # noqa: E731
+        options = {"contact": CONTACT, "budget_folder": tmp_path / "home", "limits_of": by_host}
         found, _, _ = await read(remote([mirror + PATH], clock, **options))
     assert sorted(found) == list(NUMBERS)
     assert len(moments) > 10

@@ -4,7 +4,8 @@ import pytest
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from wikitopics.crawler.http.wire import Reply, Trouble, redirected
+from wikitopics.crawler.errors import TransientError
+from wikitopics.crawler.http.wire import Reply, redirected
 
 
 def reply(url: str, target: str) -> Reply:
@@ -26,7 +27,7 @@ def test_a_redirect_within_a_host_is_followed(url: str, target: str) -> None:
 
 @pytest.mark.parametrize("target", ["http://b.org/x", "http://a.org:8080/x"])
 def test_a_redirect_to_another_host_or_port_is_not(target: str) -> None:
-    with pytest.raises(Trouble, match="not followed"):
+    with pytest.raises(TransientError, match="not followed"):
         redirected(reply("http://a.org/x", target))
 
 
@@ -34,7 +35,7 @@ def test_a_redirect_to_another_host_or_port_is_not(target: str) -> None:
 def test_a_redirect_that_brings_a_name_or_a_password_is_not_followed(target: str) -> None:
     """They would be sent, and stand in messages."""
     with pytest.raises(
-        Trouble, match=r"^a\.org redirects to an address with a user name or password$"
+        TransientError, match=r"^a\.org redirects to an address with a user name or password$"
     ) as caught:
         redirected(reply("https://a.org/x", target), lambda *_: None)
     assert caught.value.lasting

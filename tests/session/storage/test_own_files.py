@@ -6,7 +6,7 @@ import pytest
 
 from wikitopics.crawler.errors import CrawlerError
 from wikitopics.crawler.http.clock import Clock
-from wikitopics.crawler.http.limits import manners_for
+from wikitopics.crawler.http.limits import limits_for
 from wikitopics.crawler.http.pace import SharedPace
 from wikitopics.session import config
 from wikitopics.session.control.launch import start_trainer
@@ -57,7 +57,7 @@ def test_the_log_of_train(cli, corpus, precious, tmp_path, one_line):
 
 async def test_the_shared_budget(tmp_path, precious):
     (tmp_path / "wikimedia.lock").symlink_to(precious)
-    pace = SharedPace(manners_for("en.wikipedia.org", None), Clock(), tmp_path)
+    pace = SharedPace(limits_for("en.wikipedia.org", None), Clock(), tmp_path)
     with pytest.raises(CrawlerError, match="symbolic link"):
         async with pace.turn(lambda *_: None):
             pass
