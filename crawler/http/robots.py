@@ -1,7 +1,7 @@
 """robots.txt as in RFC 9309: the group for us applies, the longest rule decides, ``*`` and ``$`` are
 supported.
 
-Not by Protego: its 0.7.0 needs 2.2 GB and minutes for 127 kB of user agents before as many rules, and counts a
+Not by Protego: for 127 kB of user agents and rules its 0.7.0 takes 2.2 GB and three minutes, and it counts a
 group for "wiki" as one for "wikitopics".
 """
 
