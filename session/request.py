@@ -11,10 +11,10 @@ from wikitopics.model.options import HALF_LIFE
 from wikitopics.option import Given, flag
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage
+from wikitopics.session.models import ModelSpec, batch_sizes, parse_specs, shared_value
 from wikitopics.session.options import ARTICLES, CLUSTER, HELD_OUT, KEPT, MODEL, SEED, SHARED, SOURCE, VOCAB
 from wikitopics.session.paths import session_folder, user_path, vocabulary_file
 from wikitopics.session.settings import Settings
-from wikitopics.session.specs import ModelSpec, parse_specs, shared_value
 from wikitopics.session.version import __version__
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.errors import UnknownVocabulary, VocabularyError
@@ -111,6 +111,29 @@ def load_vocabulary(name: str) -> Vocabulary:
         known = ", ".join((*shipped(), *kept))
         raise UnknownVocabulary(f"no vocabulary is called {name!r}; available: {known} (or name a file)")
     return Vocabulary.load(name)
+
+
+def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Vocabulary | Rule]:
+    """What is requested of a new session, as far as it is known before the source is opened.
+
+    Raises `BadUsage` for whatever is wrong with it so far, and the errors of `new_vocabulary`.
+    """
+    specs, identity = request.specs(kind), request.identity(kind)
+    sizes = batch_sizes(specs)
+    vocabulary = new_vocabulary(request, kind)
+    values = {option.name: request.values.get(option.name, option.default) for option in KEPT}
+    settings = Settings(
+        {name: value for name, value in values.items() if value is not None},
+        source=kind.name,
+        source_name="",
+        source_options=identity,
+        vocabulary=vocabulary_name(request, kind),
+        fingerprint=vocabulary.fingerprint if isinstance(vocabulary, Vocabulary) else "",
+        rule=str(vocabulary.rule if isinstance(vocabulary, Vocabulary) else vocabulary),
+        models=specs,
+        batch_sizes=sizes,
+    )
+    return settings, vocabulary
 
 
 def new_vocabulary(request: TrainRequest, kind: SourceKind) -> Vocabulary | Rule:

@@ -5,15 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from wikitopics.option import Given
-from wikitopics.session.errors import BadUsage
-from wikitopics.session.specs import ModelSpec
+from wikitopics.session.models import ModelSpec
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Given):
-    """Fixed at creation. `values` holds those of `KEPT`; the fields below are determined in addition.
+    """Resolved once, from what was requested, and fixed at creation. `values` holds those of `KEPT`; the
+    fields below are determined in addition.
 
-    Limits, threads, requests a minute and the contact are not here: they may change.
+    A new session's source, once it is open, adds its name, the rest of `source_options`, and the values that
+    were not requested. Limits, threads, requests a minute and the contact are not here: they may change.
     """
 
     source: str
@@ -55,14 +56,3 @@ class Settings(Given):
             "batch_sizes": self.batch_sizes,
             **self.values,
         }
-
-
-def check_batch_sizes(models: tuple[ModelSpec, ...], sizes: tuple[int, ...]) -> None:
-    """Raise `BadUsage` unless every batch size divides the largest."""
-    largest = max(sizes)
-    for spec, size in zip(models, sizes, strict=True):
-        if largest % size:
-            raise BadUsage(
-                f"model {spec.name!r} has batch size {size}, which does not divide the largest, {largest}: "
-                "models that train side by side read the same minibatches"
-            )

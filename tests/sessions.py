@@ -51,8 +51,8 @@ def new_session() -> Callable[..., Path]:
     """Makes a session over a corpus without training it: ``new_session(path, corpus, model=("lda",), …)``."""
     import asyncio
 
-    from wikitopics.session.request import TrainRequest, load_vocabulary
-    from wikitopics.session.training.creation import create, settle
+    from wikitopics.session.request import TrainRequest, new_settings
+    from wikitopics.session.training.creation import complete, create
     from wikitopics.session.training.intake.counts_kind import Counts
     from wikitopics.session.training.intake.opening import open_source
 
@@ -60,12 +60,11 @@ def new_session() -> Callable[..., Path]:
         request = TrainRequest(
             source="counts", counts=str(corpus.counts), vocab=str(corpus.vocabulary), **options
         )
-        vocabulary = load_vocabulary(str(corpus.vocabulary))
         kind, asked = Counts(), request.asked(Counts())
-        opened = asyncio.run(open_source(kind, kind.identity(asked), asked, vocabulary, print))
-        settings = settle(request, kind, vocabulary, opened)
+        settings, vocabulary = new_settings(request, kind)
+        opened = asyncio.run(open_source(kind, settings.source_options, asked, vocabulary, print))
         asyncio.run(opened.close())
-        create(path, settings, vocabulary)
+        create(path, complete(settings, request, opened), vocabulary)
         return path
 
     return make

@@ -5,7 +5,7 @@ import unicodedata
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 
-from wikitopics.session.foreign import visible as visible
+from wikitopics.session.escapes import visible as visible
 
 
 def in_ascii(text: str) -> str:

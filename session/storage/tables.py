@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from wikitopics.session.errors import Damaged
+from wikitopics.session.models import ModelSpec
 from wikitopics.session.records import ModelStatus
 from wikitopics.session.settings import Settings
-from wikitopics.session.specs import ModelSpec
 from wikitopics.session.storage.blobs import unpack_state
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.codec.articles import documents_room

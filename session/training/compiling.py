@@ -9,9 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from wikitopics.model import Minibatch
-from wikitopics.session.models import new_model
+from wikitopics.session.models import ModelSpec, new_model
 from wikitopics.session.records import SNAPSHOT_WORDS
-from wikitopics.session.specs import ModelSpec
 from wikitopics.session.training.evaluation import HeldOut
 
 WORDS = 64

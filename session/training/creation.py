@@ -1,17 +1,17 @@
 """A new session: its settings as determined by the source, its models, its file."""
 
+from dataclasses import replace
 from pathlib import Path
 
-from wikitopics.crawler.source import SourceInfo, SourceKind, default_held_out
-from wikitopics.session.models import default_batch_size, new_model
-from wikitopics.session.options import ARTICLES, DOCUMENTS, HELD_OUT, KEPT, SEED
-from wikitopics.session.request import TrainRequest, vocabulary_name
-from wikitopics.session.settings import Settings, check_batch_sizes
+from wikitopics.crawler.source import SourceInfo, default_held_out
+from wikitopics.session.models import new_model
+from wikitopics.session.options import ARTICLES, DOCUMENTS, HELD_OUT, SEED
+from wikitopics.session.request import TrainRequest
+from wikitopics.session.settings import Settings
 from wikitopics.session.storage import writer
 from wikitopics.session.storage.codec.models import model_row
 from wikitopics.session.training.intake.opening import Opened
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.rules import Rule
 
 DEFAULT_DOCUMENTS = 7_000_000
 """D if the source's size cannot be known: about the number of articles in English Wikipedia."""
@@ -23,31 +23,12 @@ def corpus_size(request: TrainRequest, info: SourceInfo, held_out: int) -> int:
     return min(size, request.get(ARTICLES) or size)
 
 
-def settle(
-    request: TrainRequest, kind: SourceKind, vocabulary: Vocabulary | Rule, opened: Opened
-) -> Settings:
-    """The settings of a new session: those requested, and defaults that depend on the source."""
-    words = vocabulary if isinstance(vocabulary, Vocabulary) else None
-    rule = vocabulary if isinstance(vocabulary, Rule) else vocabulary.rule
-    values = {option.name: request.values.get(option.name, option.default) for option in KEPT}
-    if HELD_OUT not in request:
-        values[HELD_OUT.name] = default_held_out(opened.info.articles)
-    if DOCUMENTS not in request:
-        values[DOCUMENTS.name] = corpus_size(request, opened.info, values[HELD_OUT.name])
-    specs = request.specs(kind)
-    sizes = tuple(default_batch_size(spec) for spec in specs)
-    check_batch_sizes(specs, sizes)
-    return Settings(
-        {name: value for name, value in values.items() if value is not None},
-        source=kind.name,
-        source_name=opened.info.name,
-        source_options=opened.identity,
-        vocabulary=vocabulary_name(request, kind),
-        fingerprint="" if words is None else words.fingerprint,
-        rule=str(rule),
-        models=specs,
-        batch_sizes=sizes,
-    )
+def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Settings:
+    """The settings of a new session, with what its source has told."""
+    values = dict(settings.values)
+    held_out = values.setdefault(HELD_OUT.name, default_held_out(opened.info.articles))
+    values.setdefault(DOCUMENTS.name, corpus_size(request, opened.info, held_out))
+    return replace(settings, values=values, source_name=opened.info.name, source_options=opened.identity)
 
 
 def create(path: Path, settings: Settings, vocabulary: Vocabulary | None) -> None:

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from wikitopics.crawler.source import Identity, SourceKind
+from wikitopics.crawler.source import SourceKind
 from wikitopics.session import sources
 from wikitopics.session.config import with_contact
 from wikitopics.session.errors import SessionError
-from wikitopics.session.models import default_batch_size
 from wikitopics.session.options import (
     ARTICLES,
     DOCUMENTS,
@@ -27,10 +26,9 @@ from wikitopics.session.options import (
     THREADS,
     VOCAB,
 )
-from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_vocabulary
-from wikitopics.session.settings import Settings, check_batch_sizes
+from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
+from wikitopics.session.settings import Settings
 from wikitopics.session.signals import Signals
-from wikitopics.session.specs import ModelSpec
 from wikitopics.session.storage import writer
 from wikitopics.session.storage.codec.progress import Progress
 from wikitopics.session.storage.coordination.heartbeat import check_alone
@@ -40,7 +38,7 @@ from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.released import is_released, renew
 from wikitopics.session.storage.sizes import file_bytes
 from wikitopics.session.training.beginning import Beginning, establish, keep, read_first
-from wikitopics.session.training.creation import corpus_size, create, settle
+from wikitopics.session.training.creation import complete, corpus_size, create
 from wikitopics.session.training.intake.cluster.address import cluster_address
 from wikitopics.session.training.intake.crawl import Blocks
 from wikitopics.session.training.intake.opening import Opened, open_source
@@ -71,11 +69,10 @@ class Plan:
 
     path: Path
     request: TrainRequest
-    stored: Settings | None
-    """The settings of an existing session; None: it is new."""
+    settings: Settings
+    """Those of the existing session, or what is known of a new one's."""
+    is_new: bool
     kind: SourceKind
-    identity: Identity
-    specs: tuple[ModelSpec, ...]
     vocabulary: Vocabulary | Rule
     """The vocabulary that counts the words; only a rule if the session still has to build it."""
     cluster: str | None = None
@@ -140,7 +137,7 @@ async def _train(
     except OSError as error:
         raise SessionError(f"cannot create the folder {path.parent}: {error.strerror}") from None
     with trainer_lock(path) as lock:
-        if plan.stored is not None:
+        if not plan.is_new:
             await asyncio.to_thread(check_alone, path)
             forget_wishes(path)
         keeping = asyncio.create_task(_keep(lock))
@@ -174,17 +171,14 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
     stored = _stored_settings(path)
     if stored is None:
         kind = request.kind()
-        specs, identity = request.specs(kind), request.identity(kind)
-        check_batch_sizes(specs, tuple(default_batch_size(spec) for spec in specs))
-        vocabulary = new_vocabulary(request, kind)
+        settings, vocabulary = new_settings(request, kind)
     else:
-        kind = sources.load_stored(stored.source)
-        specs, identity = stored.models, stored.source_options
-        sources.check_identity(kind, identity)
+        kind, settings = sources.load_stored(stored.source), stored
+        sources.check_identity(kind, stored.source_options)
         check_resumable(request, stored, load_vocabulary(request[VOCAB]) if VOCAB in request else None)
         vocabulary = Rule.parse(stored.rule) if stored.building else _counter(path)
-    request = with_contact(request, kind, identity)
-    return Plan(path, request, stored, kind, identity, specs, vocabulary, cluster)
+    request = with_contact(request, kind, settings.source_options)
+    return Plan(path, request, settings, stored is None, kind, vocabulary, cluster)
 
 
 async def begin(
@@ -239,13 +233,14 @@ async def open_session(plan: Plan, vocabulary: Vocabulary, say: Say) -> Opening[
 async def _open(
     plan: Plan, vocabulary: Vocabulary | Rule, stream_of: Callable[[writer.SessionWriter], S], say: Say
 ) -> Opening[S]:
-    request, is_new = plan.request, plan.stored is None
-    asked = request.asked(plan.kind, resuming=not is_new)
+    settings, asked = plan.settings, plan.request.asked(plan.kind, resuming=not plan.is_new)
     async with contextlib.AsyncExitStack() as opened:
-        source = await open_source(plan.kind, plan.identity, asked, vocabulary, say, plan.specs, plan.cluster)
+        source = await open_source(
+            plan.kind, settings.source_options, asked, vocabulary, say, settings.models, plan.cluster
+        )
         opened.push_async_callback(source.close)
-        if is_new:
-            settings = settle(request, plan.kind, vocabulary, source)
+        if plan.is_new:
+            settings = complete(settings, plan.request, source)
             words = vocabulary if isinstance(vocabulary, Vocabulary) else None
             await _to_its_end(lambda: create(plan.path, settings, words))
         elif is_released(plan.path):
@@ -353,13 +348,13 @@ def _begins(settings: Settings, stream: Stream) -> str:
 
 def _remarks(plan: Plan, source: Opened) -> list[str]:
     """Other remarks when it begins."""
-    if plan.stored is None:
+    if plan.is_new:
         download = plan.kind.download(source.identity)
         return [f"this downloads {download}"] if download else []
     if DOCUMENTS in plan.request or source.info.articles is None:
         return []
-    size = corpus_size(plan.request, source.info, plan.stored[HELD_OUT])
-    made_for = plan.stored[DOCUMENTS]
+    size = corpus_size(plan.request, source.info, plan.settings[HELD_OUT])
+    made_for = plan.settings[DOCUMENTS]
     if size <= OUTGROWN * made_for:
         return []
     return [

@@ -4,9 +4,9 @@ import hashlib
 
 import numpy as np
 
+from wikitopics.session.models import ModelSpec
 from wikitopics.session.records import TopWords
 from wikitopics.session.settings import Settings
-from wikitopics.session.specs import ModelSpec
 from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.blobs import pack_state
 from wikitopics.session.storage.block import Block

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import FrozenInstanceError, fields
+from types import MappingProxyType
 
 import pytest
 
@@ -14,11 +15,10 @@ from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.extras import EXTRAS
 from wikitopics.session.metrics import METRICS
 from wikitopics.session.options import KEPT, OWN
-from wikitopics.session.request import TrainRequest, check_resumable
+from wikitopics.session.request import TrainRequest, check_resumable, new_settings
 from wikitopics.session.storage.codec.settings import decode_settings
-from wikitopics.session.training.creation import settle
+from wikitopics.session.training.creation import complete
 from wikitopics.session.training.intake.opening import Opened
-from wikitopics.vocab import Vocabulary
 
 LATER = Option(int, "grace_days", "Days.", least=1)
 
@@ -44,16 +44,19 @@ def later(monkeypatch):
     """A setting that comes later: its declaration is all that it takes."""
     for module in (
         "wikitopics.session.request",
-        "wikitopics.session.training.creation",
         "wikitopics.session.storage.codec.settings",
     ):
         monkeypatch.setattr(f"{module}.KEPT", (*KEPT, LATER))
 
 
 def made(**given):
-    opened = Opened(SourceInfo("a wiki", 700), {}, None, None)
-    words = Vocabulary.from_words(("aa", "bb"))
-    return settle(TrainRequest(held_out=3, **given), sources.load("api"), words, opened)
+    return resolved(TrainRequest(held_out=3, **given), 700)
+
+
+def resolved(request, articles, identity=MappingProxyType({})):
+    """The settings of a new session over a wiki of so many articles."""
+    settings, _ = new_settings(request, sources.load("api"))
+    return complete(settings, request, Opened(SourceInfo("a wiki", articles), identity, None, None))
 
 
 def rows(settings):
@@ -87,11 +90,10 @@ def test_a_session_from_before_a_setting_has_its_default(later):
 
 
 def test_a_new_session_stores_what_it_always_did():
-    opened = Opened(SourceInfo("a wiki", 5000), {"api_url": "http://w/api.php"}, None, None)
     request = TrainRequest(
         model=("lda:topics=5,alpha=0.1", "hdp:batch_size=32"), kappa="0.7", batch_size="64"
     )
-    stored = settle(request, sources.load("api"), Vocabulary.from_words(("aa", "bb")), opened).as_json()
+    stored = resolved(request, 5000, {"api_url": "http://w/api.php"}).as_json()
     fingerprint = stored.pop("fingerprint")
     assert len(fingerprint) == 64
     assert json.loads(json.dumps(stored)) == {

@@ -9,9 +9,9 @@ from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.mediawiki.source import Api, Recent
 from wikitopics.model import OnlineLDA
 from wikitopics.session.errors import BadUsage
+from wikitopics.session.models import parse_specs
 from wikitopics.session.request import TrainRequest, check_resumable, new_vocabulary
 from wikitopics.session.settings import Settings
-from wikitopics.session.specs import parse_specs
 from wikitopics.session.training.beginning import keep
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.errors import VocabularyError

@@ -20,10 +20,10 @@ import numpy as np
 
 from tests.session.rows import largest
 from wikitopics.model.topics.names import most_relevant
+from wikitopics.session.models import ModelSpec
 from wikitopics.session.naming import names
 from wikitopics.session.records import Event, TopicEvent, TopWords, TrainerActivity
 from wikitopics.session.settings import Settings
-from wikitopics.session.specs import ModelSpec
 from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.blobs import pack_state
 from wikitopics.session.storage.block import Block

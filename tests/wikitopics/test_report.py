@@ -13,7 +13,7 @@ import pytest
 
 from wikitopics.session.analysis.report.gathering import told
 from wikitopics.session.analysis.report.records import Then, ToldArticle, Word
-from wikitopics.session.foreign import visible
+from wikitopics.session.escapes import visible
 from wikitopics.session.records import Curve, TopicEvent
 from wikitopics.session.storage.reader import SessionReader
 

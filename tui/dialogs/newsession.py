@@ -20,10 +20,10 @@ from textual.widgets import Button, Checkbox, Input, Select, Static
 from wikitopics.session import config, sources
 from wikitopics.session.control.launch import question
 from wikitopics.session.errors import SessionError
+from wikitopics.session.models import DEFAULT_KIND, model_choices, parse_specs
 from wikitopics.session.options import MODEL, OWN, SOURCE, Option
 from wikitopics.session.paths import log_file, named_session
 from wikitopics.session.request import TrainRequest, check_new
-from wikitopics.session.specs import DEFAULT_KIND, model_choices, parse_specs
 from wikitopics.session.storage.files import last_line
 from wikitopics.tui.background import begin
 from wikitopics.tui.controls import TrainerProcess, Trainers

@@ -13,7 +13,7 @@ import click
 
 from wikitopics.cli.output import ReaderGone, error_line
 from wikitopics.session import escapes
-from wikitopics.session.foreign import visible
+from wikitopics.session.escapes import visible
 from wikitopics.session.paths import session_name
 
 STANDARD_ERROR = 2

@@ -14,7 +14,7 @@ import click
 
 from wikitopics.session import escapes
 from wikitopics.session.errors import BadUsage, SessionError
-from wikitopics.session.foreign import visible
+from wikitopics.session.escapes import visible
 
 
 class ReaderGone(BrokenPipeError):

@@ -14,7 +14,7 @@ from wikitopics.cli.options import (
 )
 from wikitopics.cli.output import put_json, put_line, say
 from wikitopics.session.errors import NO_TOPICS
-from wikitopics.session.foreign import visible
+from wikitopics.session.escapes import visible
 from wikitopics.session.paths import session_path
 
 if TYPE_CHECKING:

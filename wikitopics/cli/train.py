@@ -28,7 +28,7 @@ from wikitopics.cli.output import (
     until,
 )
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.foreign import visible
+from wikitopics.session.escapes import visible
 from wikitopics.session.options import MODEL, NOTIFY, ON_END
 from wikitopics.session.paths import session_path
 
@@ -69,7 +69,7 @@ def train(session: str, as_json: bool, log: str | None, **options: Any) -> int:
 def model_help() -> Iterator[str]:
     """The values of `--model`: every kind of model and the keys it takes."""
     from wikitopics.model import kinds
-    from wikitopics.session.specs import load_kind, options_of
+    from wikitopics.session.models import load_kind, options_of
 
     for name in kinds.names():
         try:

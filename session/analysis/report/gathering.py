@@ -30,7 +30,8 @@ from wikitopics.session.analysis.report.records import (
 from wikitopics.session.analysis.topics import coherences, repeats_in_words
 from wikitopics.session.analysis.tree import Branch, overview, pruned, topic_tree
 from wikitopics.session.errors import NO_TOPICS, SessionError
-from wikitopics.session.foreign import visible
+from wikitopics.session.escapes import visible
+from wikitopics.session.models import ModelSpec
 from wikitopics.session.options import KEPT
 from wikitopics.session.records import (
     SNAPSHOT_WORDS,
@@ -43,7 +44,6 @@ from wikitopics.session.records import (
 )
 from wikitopics.session.settings import Settings
 from wikitopics.session.sources import described
-from wikitopics.session.specs import ModelSpec
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.schema import VERSION
 from wikitopics.session.version import __version__

@@ -15,7 +15,7 @@ from wikitopics.session.analysis.report.drawings.small import bars, growth, thin
 from wikitopics.session.analysis.report.drawings.topicmap import topic_map
 from wikitopics.session.analysis.report.drawings.topictree import topic_tree
 from wikitopics.session.analysis.report.records import Told, ToldMetric
-from wikitopics.session.foreign import visible
+from wikitopics.session.escapes import visible
 from wikitopics.session.records import skips_told
 
 LARGEST = 2_990_000

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from wikitopics.session.errors import Damaged
+from wikitopics.session.models import ModelSpec
 from wikitopics.session.options import HELD_OUT
 from wikitopics.session.records import ArticleColumns
 from wikitopics.session.settings import Settings
-from wikitopics.session.specs import ModelSpec
 from wikitopics.session.storage.decoding import texts, wholes
 from wikitopics.session.storage.schema import ROLES
 

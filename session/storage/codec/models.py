@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wikitopics.session.errors import Damaged, SessionError
+from wikitopics.session.models import ModelSpec
 from wikitopics.session.records import ModelStatus
-from wikitopics.session.specs import ModelSpec
 from wikitopics.session.storage.blobs import pack_state
 from wikitopics.session.storage.decoding import number, optional, whole
 

@@ -13,9 +13,9 @@ from typing import Any
 from wikitopics.model.options import Value
 from wikitopics.option import Option
 from wikitopics.session.errors import Damaged
+from wikitopics.session.models import BATCH_SIZE, MOST_TOPICS, NAME, ModelSpec
 from wikitopics.session.options import KEPT
 from wikitopics.session.settings import Settings
-from wikitopics.session.specs import BATCH_SIZE, MOST_TOPICS, NAME, ModelSpec
 from wikitopics.session.storage.decoding import FINITE, from_json, listed, named, number, text, whole
 
 MOST_WORD_BYTES = 64 * 2**20

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from wikitopics.session.errors import Damaged
+from wikitopics.session.models import ModelSpec
 from wikitopics.session.records import TopWords
-from wikitopics.session.specs import ModelSpec
 from wikitopics.session.storage.decoding import numbers, whole
 
 MOST_SNAPSHOT_WORDS = 100

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from wikitopics.session.errors import Damaged
+from wikitopics.session.models import ModelSpec
 from wikitopics.session.records import TopicChange, TopicEvent
-from wikitopics.session.specs import ModelSpec
 from wikitopics.session.storage.decoding import one_of, optional, text, whole
 
 LONGEST_NAME = 60

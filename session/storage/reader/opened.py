@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from wikitopics.session.errors import NO_TOPICS, BadUsage, SessionError
+from wikitopics.session.models import ModelSpec
 from wikitopics.session.paths import WAL, beside, command, no_session, session_name
 from wikitopics.session.records import ModelStatus
 from wikitopics.session.settings import Settings
-from wikitopics.session.specs import ModelSpec
 from wikitopics.session.storage.codec.heartbeat import Heartbeat
 from wikitopics.session.storage.codec.progress import Committed
 from wikitopics.session.storage.coordination.lock import owner

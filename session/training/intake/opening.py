@@ -18,9 +18,9 @@ from wikitopics.crawler.source import (
 )
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.extras import DASK
+from wikitopics.session.models import ModelSpec
 from wikitopics.session.options import CLUSTER
 from wikitopics.session.sources import check_identity
-from wikitopics.session.specs import ModelSpec
 from wikitopics.session.training.compiling import warm_up
 from wikitopics.session.training.intake.counts_feed import CountedBlocks
 from wikitopics.session.training.intake.counts_kind import CountedKind

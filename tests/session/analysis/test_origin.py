@@ -9,9 +9,9 @@ from wikitopics.crawler.licences import SAMPLE, Licence
 from wikitopics.crawler.source import PageKind
 from wikitopics.session import sources
 from wikitopics.session.analysis.origin import addresses, licence_of
+from wikitopics.session.models import ModelSpec
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.settings import Settings
-from wikitopics.session.specs import ModelSpec
 
 SETTINGS = Settings(
     {},

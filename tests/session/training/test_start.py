@@ -68,7 +68,7 @@ def planned(tmp_path, corpus):
     def make(**options):
         source = {"source": "counts", "counts": str(corpus.counts), "vocab": str(corpus.vocabulary)}
         plan = start.resolve(tmp_path / "s.db", TrainRequest(model=("lda:topics=3",), **source, **options))
-        return plan, start.new_vocabulary(plan.request, plan.kind)
+        return plan, plan.vocabulary
 
     return make
 

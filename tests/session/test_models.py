@@ -3,8 +3,8 @@ import json
 import pytest
 
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.settings import Settings, check_batch_sizes
-from wikitopics.session.specs import ModelSpec, parse_specs
+from wikitopics.session.models import ModelSpec, batch_sizes, parse_specs
+from wikitopics.session.settings import Settings
 from wikitopics.session.storage.codec.settings import decode_settings
 
 
@@ -87,10 +87,11 @@ def test_two_models_need_two_names():
 
 
 def test_batch_sizes_must_divide_the_largest():
-    specs = parse_specs(["lda", "hdp", "scvb0"], {})
-    check_batch_sizes(specs, (256, 64, 256))
+    specs = parse_specs(["lda:batch_size=256", "hdp:batch_size=64", "scvb0:batch_size=256"], {})
+    assert batch_sizes(specs) == (256, 64, 256)
+    assert batch_sizes(parse_specs(["lda", "hdp"], {})) == (1024, 2048)
     with pytest.raises(BadUsage, match="'hdp' has batch size 100, which does not divide the largest, 256"):
-        check_batch_sizes(specs, (256, 100, 64))
+        batch_sizes(parse_specs(["lda:batch_size=256", "hdp:batch_size=100", "scvb0:batch_size=64"], {}))
 
 
 def test_settings_survive_the_file():

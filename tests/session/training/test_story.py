@@ -3,7 +3,7 @@
 import pytest
 
 from wikitopics.session.records import TopicEvent
-from wikitopics.session.story import line
+from wikitopics.session.training.story import line
 
 
 def born(topic):
