@@ -4,8 +4,7 @@ import contextlib
 
 import click
 
-from wikitopics.cli.completion import session_names
-from wikitopics.cli.options import json_option
+from wikitopics.cli.options import json_option, reading, session_names
 from wikitopics.cli.output import ProgressLine, put_json, put_line, say
 from wikitopics.session.paths import session_path
 
@@ -37,12 +36,11 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
     holds out itself are scored.
     """
     from wikitopics.session.analysis.comparison import compare as compared
-    from wikitopics.session.storage.reader import SessionReader
 
     named = (*sessions, *more) or ("default",)
     paths = list(dict.fromkeys(session_path(name) for name in named))
     with contextlib.ExitStack() as opened:
-        readers = [opened.enter_context(SessionReader(path)) for path in paths]
+        readers = [opened.enter_context(reading(path)) for path in paths]
         line = ProgressLine("models scored", sum(len(reader.models()) for reader in readers))
         try:
             found = compared(readers, line)

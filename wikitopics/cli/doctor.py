@@ -12,9 +12,9 @@ from pathlib import Path
 
 import click
 
-from wikitopics.cli.options import json_option
+from wikitopics.cli.options import json_option, reading
 from wikitopics.cli.output import put_json, put_line
-from wikitopics.session.errors import BadUsage
+from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.paths import config_file, session_folder
 
 _NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afpfs", "webdav"}
@@ -175,7 +175,6 @@ def _contact() -> Iterator[Check]:
     from wikitopics.crawler.errors import CrawlerError
     from wikitopics.crawler.http.contact import check_contact, user_agent
     from wikitopics.session import config
-    from wikitopics.session.errors import SessionError
     from wikitopics.session.version import __version__
 
     try:
@@ -196,12 +195,9 @@ def _contact() -> Iterator[Check]:
 
 
 def _session(name: str) -> Check:
-    from wikitopics.session.errors import SessionError
-    from wikitopics.session.paths import session_path
-    from wikitopics.session.storage.reader import SessionReader
 
     try:
-        with SessionReader(session_path(name)) as reader:
+        with reading(name) as reader:
             now = reader.status()
             return "session", True, f"{reader.path}: {now.state}, {now.articles:,} articles"
     except SessionError as error:

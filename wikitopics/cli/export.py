@@ -5,13 +5,12 @@ from pathlib import Path
 
 import click
 
-from wikitopics.cli.completion import model_names
-from wikitopics.cli.options import session_option
+from wikitopics.cli.options import model_names, reading, session_option
 from wikitopics.cli.output import ProgressLine, data_output, say, standard_output
 from wikitopics.session.analysis.exports.formats import FORMATS, Format, format_of, save
 from wikitopics.session.analysis.exports.tables import SUBJECTS, ExportRequest, Subject
+from wikitopics.session.errors import BadUsage
 from wikitopics.session.metrics import METRICS, Metric
-from wikitopics.session.paths import session_path
 
 
 def _told(metric: Metric) -> str:
@@ -74,8 +73,6 @@ def export(
 ) -> None:
     """Write what a session holds in a form that other programs read."""
     from wikitopics.session.analysis.origin import licence_of
-    from wikitopics.session.errors import BadUsage
-    from wikitopics.session.storage.reader import SessionReader
 
     subject = SUBJECTS[what]
     written_as = format_of(subject, form)
@@ -84,7 +81,7 @@ def export(
     if everything and not subject.everything:
         known = " and ".join(f"`export {s.name}`" for s in SUBJECTS.values() if s.everything)
         raise BadUsage(f"--all is only for {known}")
-    with SessionReader(session_path(session)) as reader:
+    with reading(session) as reader:
         models = reader.models()
         if model is not None or subject.one_model:
             models = [reader.model_named(model)]
@@ -103,7 +100,6 @@ def export(
 
 def to_standard_output(form: Format, subject: Subject, asked: ExportRequest) -> None:
     """Write an export to standard output. Raises `BadUsage` for bytes on a terminal, or a folder."""
-    from wikitopics.session.errors import BadUsage
 
     if form.stream is None:
         raise BadUsage(f"{form.name}'s model is several files: name a folder for them with -o")

@@ -1,16 +1,19 @@
-"""`infer`: the topics of any text, by a session's model."""
+"""`infer` and `similar`: the topics of any text, by a session's model, and the articles most like it."""
 
 import contextlib
 import gc
+import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
-from wikitopics.cli.options import json_option, model_option, session_option
+from wikitopics.cli.options import json_option, limit_option, model_option, reading, session_option
 from wikitopics.cli.output import put_json, put_line, say
-from wikitopics.session.paths import command, session_path
+from wikitopics.session.errors import SessionError
+from wikitopics.session.paths import command
 
 if TYPE_CHECKING:
     from wikitopics.session.analysis.inference import Inferred
@@ -35,9 +38,8 @@ Examples:
 @json_option
 def infer(files: tuple[str, ...], model: str | None, session: str, as_json: bool) -> None:
     """Infer topic proportions of any text: files, or standard input."""
-    from wikitopics.session.storage.reader import SessionReader
 
-    with _uncollected(), SessionReader(session_path(session)) as reader:
+    with _uncollected(), reading(session) as reader:
         name = reader.model_named(model)
         found = infer_files(reader, name, files or ("-",))
         topics = {
@@ -89,7 +91,6 @@ def infer_files(reader: "SessionReader", model: str, files: Sequence[str]) -> "l
     Raises `SessionError` for a file that is not text, and if no word of any file is known.
     """
     from wikitopics.session.analysis.inference import infer
-    from wikitopics.session.errors import SessionError
 
     found = infer(reader, model, [_read(file) for file in files])
     if not any(one.known for one in found):
@@ -104,7 +105,6 @@ def _called(file: str) -> str:
 
 
 def _read(file: str) -> str:
-    from wikitopics.session.errors import SessionError
     from wikitopics.session.storage.files import read_bounded, read_input
 
     if file == "-" and sys.stdin.isatty():
@@ -117,3 +117,50 @@ def _read(file: str) -> str:
     if "\0" in text or text.count("\N{REPLACEMENT CHARACTER}") > len(text) * _UNREADABLE:
         raise SessionError(f"{_called(file)}: a binary file, or not UTF-8 text")
     return text
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  wikitopics similar Cello
+  wikitopics similar essay.txt --limit 50 --json
+  pbpaste | wikitopics similar -"""
+)
+@click.argument("what", metavar="TITLE|FILE")
+@limit_option
+@model_option
+@session_option
+@json_option
+def similar(what: str, limit: int, model: str | None, session: str, as_json: bool) -> None:
+    """List the articles most like another one, or like any text.
+
+    Give an article by its title, or a text by its file ('-' for standard input).
+
+    An exact title takes precedence over a file of that name (./NAME is always the file), and a file over a
+    title that differs only in capitals. The distance is the Hellinger distance (0 to 1) between topic
+    proportions. An article's proportions date from its training; those of the newest 20,000 articles are
+    updated each time the session doubles in size.
+    """
+    from wikitopics.session.analysis.proportions import Trained, not_found
+
+    with reading(session) as reader:
+        name = reader.model_named(model)
+        trained = Trained(reader, name)
+        row = None if what == "-" else trained.row_of(reader, what, exact=True)
+        if row is None and (what == "-" or os.path.exists(what)):
+            (text,) = infer_files(reader, name, [what])
+            found = trained.nearest(reader, text.theta, limit)
+        else:
+            row = trained.row_of(reader, what) if row is None else row
+            if row is None:
+                raise not_found(reader, what, or_file=True)
+            found = trained.like(reader, row, limit)
+        has_ids = reader.has_ids()
+    say(trained.as_of_told())
+    if as_json:
+        shown = [asdict(one) for one in found]
+        put_json(shown if has_ids else [{k: v for k, v in one.items() if k != "id"} for one in shown])
+        return
+    put_line("distance     page_id  title")
+    for one in found:
+        put_line(f"{one.distance:8.3f} {one.page_id:11}  {one.title}")

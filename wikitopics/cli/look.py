@@ -4,10 +4,17 @@ import math
 
 import click
 
-from wikitopics.cli.completion import topic_numbers
-from wikitopics.cli.options import WholeNumber, json_option, limit_option, model_option, session_option
+from wikitopics.cli.options import (
+    json_option,
+    limit_option,
+    model_option,
+    reading,
+    session_option,
+    topic_numbers,
+    whole,
+)
 from wikitopics.cli.output import duration, put_json, put_line, put_row, rate, say, until
-from wikitopics.session.paths import command, session_path
+from wikitopics.session.paths import command
 
 _STATUS_KEYS = (
     "session", "running", "pid", "source", "articles", "tokens", "held_out", "crawled", "pending", "skipped",
@@ -45,9 +52,8 @@ def status(session: str, as_json: bool) -> None:
 
     from wikitopics.session.records import skips_told
     from wikitopics.session.sources import described
-    from wikitopics.session.storage.reader import SessionReader
 
-    with SessionReader(session_path(session)) as reader:
+    with reading(session) as reader:
         now = reader.status()
     if as_json:
         values = {key: getattr(now, key) for key in _STATUS_KEYS}
@@ -99,7 +105,7 @@ Examples:
 @click.option(
     "--topic",
     metavar="K",
-    type=WholeNumber(0),
+    type=whole(0),
     required=True,
     shell_complete=topic_numbers,
     help="The topic's number, from 0.",
@@ -114,9 +120,8 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
     "url" is that revision's address, or null.
     """
     from wikitopics.session.analysis.origin import addresses
-    from wikitopics.session.storage.reader import SessionReader
 
-    with SessionReader(session_path(session)) as reader, reader.one_moment():
+    with reading(session) as reader, reader.one_moment():
         name = reader.model_named(model)
         reader.check_topic(name, topic)
         rows = reader.articles_about(name, topic, limit)

@@ -21,28 +21,28 @@ from wikitopics.session.errors import SessionError, did_you_mean
 from wikitopics.session.version import __version__
 
 _COMMANDS = {
-    "demo": "wikitopics.cli.demo",
+    "demo": "wikitopics.cli.train",
     "train": "wikitopics.cli.train",
     "watch": "wikitopics.cli.screen",
     "status": "wikitopics.cli.look",
     "topics": "wikitopics.cli.topics",
     "history": "wikitopics.cli.topics",
     "articles": "wikitopics.cli.look",
-    "similar": "wikitopics.cli.similar",
+    "similar": "wikitopics.cli.infer",
     "infer": "wikitopics.cli.infer",
     "compare": "wikitopics.cli.compare",
     "export": "wikitopics.cli.export",
     "report": "wikitopics.cli.report",
     "vocab": "wikitopics.cli.vocabulary",
     "sessions": "wikitopics.cli.sessions",
-    "stop": "wikitopics.cli.manage",
-    "pause": "wikitopics.cli.manage",
-    "resume": "wikitopics.cli.manage",
-    "save": "wikitopics.cli.manage",
-    "backup": "wikitopics.cli.manage",
+    "stop": "wikitopics.cli.sessions",
+    "pause": "wikitopics.cli.sessions",
+    "resume": "wikitopics.cli.sessions",
+    "save": "wikitopics.cli.sessions",
+    "backup": "wikitopics.cli.sessions",
     "doctor": "wikitopics.cli.doctor",
 }
-_LIGHT = ("look", "manage", "sessions")
+_LIGHT = ("look", "sessions")
 """Modules of commands that compute nothing."""
 _LOADING_SECONDS = 10
 """CPU seconds in which NumPy, SciPy and Numba must have been loaded."""

@@ -6,19 +6,61 @@ import contextlib
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from wikitopics.cli.completion import model_names, session_names
-from wikitopics.session.errors import BadUsage
+from wikitopics.option import Option
+from wikitopics.session.errors import BadUsage, SessionError
+from wikitopics.session.paths import session_folder, session_path
 
 if TYPE_CHECKING:
-    from wikitopics.option import Option
+    from wikitopics.session.storage.reader import SessionReader
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Answer = TypeVar("Answer")
+
+
+def reading(session: str | Path) -> SessionReader:
+    """The session of this name, or at this path, open for reading."""
+    from wikitopics.session.storage.reader import SessionReader
+
+    return SessionReader(session_path(session) if isinstance(session, str) else session)
+
+
+def session_names(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
+    """The names in the session folder that begin with what was typed."""
+    return sorted(path.stem for path in session_folder().glob("[!.]*.db") if path.stem.startswith(begun))
+
+
+def model_names(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
+    """The models of the session that the command line names."""
+    return [name for name in _of_session(ctx, lambda reader: reader.models()) if name.startswith(begun)]
+
+
+def topic_numbers(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
+    """The model's topics, most prevalent first, each with its name.
+
+    Names have no commas here, since fish cuts the help at a comma.
+    """
+    asked = ctx.params.get("model")
+    rows = sorted(
+        _of_session(ctx, lambda reader: reader.topics(reader.model_named(asked))), key=lambda row: -row.share
+    )
+    told = [(str(row.topic), row.name.replace(",", "")) for row in rows]
+    return [CompletionItem(number, help=name) for number, name in told if number.startswith(begun)]
+
+
+def _of_session(ctx: click.Context, ask: Callable[[SessionReader], Sequence[Answer]]) -> Sequence[Answer]:
+    """Ask the session of an unfinished command line; returns nothing if it cannot be read."""
+    try:
+        with reading(ctx.params.get("session") or "default") as reader:
+            return ask(reader)
+    except SessionError:
+        return ()
 
 
 session_option = click.option(
@@ -53,12 +95,16 @@ def refuse_early_options(ctx: click.Context) -> None:
 
 
 class Takes(click.ParamType):  # type: ignore[type-arg]  # generic in newer ones of click
-    """The type of an option's value, which is checked by the option's own rules."""
+    """The type of an option's value, which is checked by the option's own rules.
+
+    words: all possible values, if there are few
+    """
 
     name = "value"
 
-    def __init__(self, option: Option[Any]) -> None:
+    def __init__(self, option: Option[Any], words: Callable[[], Sequence[str]] | None = None) -> None:
         self.option = option
+        self.words = words or (lambda: option.choices)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Check the value here, where click names the option."""
@@ -75,22 +121,14 @@ class Takes(click.ParamType):  # type: ignore[type-arg]  # generic in newer ones
             return [CompletionItem(incomplete, type="file")]
         return [CompletionItem(word) for word in self.words() if word.startswith(incomplete)]
 
-    def words(self) -> Sequence[str]:
-        """All possible values, if there are few."""
-        return self.option.choices
 
-
-class WholeNumber(Takes):
+def whole(least: int, most: float = math.inf) -> Takes:
     """A whole number, refused in the same words as the settings of a trainer."""
-
-    def __init__(self, least: int, most: float = math.inf) -> None:
-        from wikitopics.option import Option
-
-        super().__init__(Option(int, "number", "", least=least, most=most))
+    return Takes(Option(int, "number", "", least=least, most=most))
 
 
 limit_option = click.option(
-    "--limit", metavar="N", type=WholeNumber(1, 1_000_000), default=20, show_default=True,
+    "--limit", metavar="N", type=whole(1, 1_000_000), default=20, show_default=True,
     help="Articles to list.",
 )  # fmt: skip
 
@@ -110,24 +148,8 @@ class TakesSource(Takes):
             self.fail(f"{kind.name} has a command of its own: `wikitopics {kind.command}`", param, ctx)
         return kind.name
 
-    def words(self) -> Sequence[str]:
-        """Including those of other packages."""
-        from wikitopics.session import sources
 
-        return [name for name in sources.names() if not sources.described(name).command]
-
-
-class TakesModel(Takes):
-    """A model as `--model` takes it, beginning with its kind."""
-
-    def words(self) -> Sequence[str]:
-        """The kinds, including those of other packages."""
-        from wikitopics.model import kinds
-
-        return kinds.names()
-
-
-def click_option(option: Option[Any], *, help: str = "", takes: type[Takes] = Takes) -> click.Option:
+def click_option(option: Option[Any], *, help: str = "") -> click.Option:
     """An option as click has it. It is None if not given, so that given options can be told apart."""
     words = help or option.help
     if not help and option.default is not None and option.of is not bool:
@@ -139,7 +161,7 @@ def click_option(option: Option[Any], *, help: str = "", takes: type[Takes] = Ta
     return click.Option(
         [option.flag, option.name],
         metavar=option.metavar or f"[{'|'.join(option.choices)}]",
-        type=takes(option),
+        type=Takes(option),
         multiple=option.of is tuple,
         help=words,
     )
@@ -197,12 +219,17 @@ class TakesSettings(click.Command):
 
 def setting_groups(source: str | None = None) -> Groups:
     """Every setting of a trainer, in the order of the help; ``source`` is a source from another package."""
+    from wikitopics.model import kinds as models
     from wikitopics.session import options, sources
+
+    def crawled() -> list[str]:
+        return [name for name in sources.names() if not sources.described(name).command]
 
     kinds = [kind for kind in map(sources.load, sources.BUILT_IN) if not kind.command]
     kinds += [sources.load(source)] if source is not None else []
     found = {option.name: option for kind in kinds for option in kind.options}
-    asked = click_option(options.SOURCE, takes=TakesSource)
+    asked, model = click_option(options.SOURCE), click_option(options.MODEL)
+    asked.type, model.type = TakesSource(options.SOURCE, crawled), Takes(options.MODEL, models.names)
     asked.metavar = f"[{'|'.join(kind.name for kind in kinds)}]"
 
     def made(*settings: Option[Any]) -> list[click.Parameter]:
@@ -210,7 +237,7 @@ def setting_groups(source: str | None = None) -> Groups:
 
     return [
         ("Source", [asked, *made(*found.values(), options.VOCAB)]),
-        ("Models", [click_option(options.MODEL, takes=TakesModel), *made(*options.SHARED)]),
+        ("Models", [model, *made(*options.SHARED)]),
         ("Fixed for the session", made(*options.KEPT)),
         ("This run", made(*options.RUN, *options.OUTSIDE)),
     ]

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import click
 
-from wikitopics.cli.options import session_option
+from wikitopics.cli.options import reading, session_option
 from wikitopics.cli.output import ProgressLine, data_output, say
+from wikitopics.session.errors import BadUsage
 from wikitopics.session.paths import session_path
 
 
@@ -26,9 +27,7 @@ def report(output: str | None, session: str) -> None:
     your contact or any path on this machine. Works while a trainer is running.
     """
     from wikitopics.session.analysis.report import made
-    from wikitopics.session.errors import BadUsage
     from wikitopics.session.storage.files import check_target, replacing
-    from wikitopics.session.storage.reader import SessionReader
 
     path = session_path(session)
     target = None if output in (None, "-") else Path(str(output))
@@ -37,7 +36,7 @@ def report(output: str | None, session: str) -> None:
     elif sys.stdout.isatty():
         raise BadUsage(f"a page is not for a terminal: give -o {path.stem}.html or redirect")
     progress = ProgressLine("topics read")
-    with SessionReader(path) as reader:
+    with reading(path) as reader:
         try:
             page = made(reader, progress)
         finally:

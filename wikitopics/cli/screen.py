@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wikitopics.cli.options import session_option, take
+from wikitopics.cli.options import reading, session_option, take
 from wikitopics.cli.output import error_line, say
+from wikitopics.session.errors import BadUsage, NoSession
 from wikitopics.session.options import NOTIFY
 from wikitopics.session.paths import command, log_file, session_path
 from wikitopics.session.signals import Signals
@@ -42,11 +43,8 @@ def watch(session: str, notify: str | None) -> int:
 
 def attach(path: Path, notify: str | None = None) -> int:
     """Open the screen on a session that exists or that a trainer is about to create."""
-    from wikitopics.session.errors import NoSession
-    from wikitopics.session.storage.reader import SessionReader
-
     try:
-        SessionReader(path).close()
+        reading(path).close()
     except NoSession as error:
         if not on_terminal():
             raise
@@ -55,7 +53,7 @@ def attach(path: Path, notify: str | None = None) -> int:
             wait_for_session(path)
         except KeyboardInterrupt:
             return 0
-        SessionReader(path).close()
+        reading(path).close()
     return show(path, notify=notify)
 
 
@@ -93,12 +91,11 @@ def contact_missing(path: Path, request: "TrainRequest") -> bool:
     """Whether the crawl about to start needs a contact, and none is given and none saved that will do."""
     from wikitopics.crawler.mediawiki.source import CONTACT
     from wikitopics.session import config, sources
-    from wikitopics.session.storage.reader import SessionReader
 
     if CONTACT in request:
         return False
     if path.exists():
-        with SessionReader(path) as reader:
+        with reading(path) as reader:
             settings = reader.settings()
         kind, identity = sources.described(settings.source), settings.source_options
         sources.check_identity(kind, identity)
@@ -139,7 +136,6 @@ def on_terminal() -> bool:
 
 def need_terminal(instead: str) -> None:
     """Raise `BadUsage` if no screen can be drawn; ``instead`` works without one."""
-    from wikitopics.session.errors import BadUsage
 
     if not on_terminal():
         raise BadUsage(f"the screen needs a terminal: `{instead}` works without one")

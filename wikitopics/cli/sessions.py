@@ -1,12 +1,11 @@
-"""`sessions` and `sessions rm`: list the sessions, or delete one."""
+"""`sessions`, and what is asked of one: `stop`, `pause`, `resume`, `save`, `backup`."""
 
 import os
 from pathlib import Path
 
 import click
 
-from wikitopics.cli.completion import session_names
-from wikitopics.cli.options import json_option, refuse_early_options
+from wikitopics.cli.options import json_option, refuse_early_options, session_names, session_option
 from wikitopics.cli.output import agrees, put_json, put_line, say
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import session_folder, session_path
@@ -96,3 +95,51 @@ def rm(name: str | None, session: str | None, yes: bool) -> None:
         return
     remove(path)
     say(f"deleted {path}")
+
+
+@click.command(epilog="\b\nExample:\n  wikitopics stop --session night")
+@session_option
+def stop(session: str) -> None:
+    """Have the session's trainer save everything and exit."""
+    from wikitopics.session.control import requests
+
+    requests.stop(session_path(session), say)
+    say("stopped; everything is saved")
+
+
+@click.command(epilog="\b\nExample:\n  wikitopics pause")
+@session_option
+def pause(session: str) -> None:
+    """Pause the session's trainer until `wikitopics resume`."""
+    from wikitopics.session.control import requests
+
+    requests.pause(session_path(session))
+
+
+@click.command(epilog="\b\nExample:\n  wikitopics resume")
+@session_option
+def resume(session: str) -> None:
+    """Resume a paused trainer."""
+    from wikitopics.session.control import requests
+
+    requests.resume(session_path(session))
+
+
+@click.command(epilog="\b\nExample:\n  wikitopics save")
+@session_option
+def save(session: str) -> None:
+    """Have the session's trainer commit now."""
+    from wikitopics.session.control import requests
+
+    requests.save(session_path(session))
+
+
+@click.command(epilog="\b\nExample:\n  wikitopics backup ~/night.db --session night")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@session_option
+def backup(file: Path, session: str) -> None:
+    """Copy a whole session to FILE, even while it is being trained."""
+    from wikitopics.session.storage.backup import backup as copy
+
+    copy(session_path(session), file)
+    say(f"copied to {file}")

@@ -4,13 +4,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wikitopics.cli.completion import topic_numbers
 from wikitopics.cli.options import (
-    WholeNumber,
     json_option,
     model_option,
+    reading,
     refuse_early_options,
     session_option,
+    topic_numbers,
+    whole,
 )
 from wikitopics.cli.output import put_json, put_line, say
 from wikitopics.session.errors import NO_TOPICS
@@ -31,9 +32,7 @@ Examples:
   wikitopics topics rename 12 'rivers and lakes'""",
 )
 @session_option
-@click.option(
-    "--top", metavar="N", type=WholeNumber(1), default=10, show_default=True, help="Words per topic."
-)
+@click.option("--top", metavar="N", type=whole(1), default=10, show_default=True, help="Words per topic.")
 @model_option
 @click.option("--tree", is_flag=True, help="Group similar topics.")
 @click.option("--all", "every", is_flag=True, help="Include topics that are not in use.")
@@ -52,9 +51,8 @@ def topics(
     if ctx.invoked_subcommand is not None:
         refuse_early_options(ctx)
         return
-    from wikitopics.session.storage.reader import SessionReader
 
-    with SessionReader(session_path(session)) as reader:
+    with reading(session) as reader:
         name = reader.model_named(model)
         if tree:
             _tree(reader, name, as_json)
@@ -150,7 +148,7 @@ Examples:
   wikitopics topics rename 12 'rivers and lakes'
   wikitopics topics rename 12 '' --session night      back to the automatic name"""
 )
-@click.argument("topic", metavar="K", type=WholeNumber(0), shell_complete=topic_numbers)
+@click.argument("topic", metavar="K", type=whole(0), shell_complete=topic_numbers)
 @click.argument("name")
 @session_option
 @model_option
@@ -160,10 +158,9 @@ def rename(topic: int, name: str, session: str, model: str | None) -> None:
     The name is used everywhere from then on; '' removes it. Works while a trainer is running.
     """
     from wikitopics.session.control.naming import rename as give
-    from wikitopics.session.storage.reader import SessionReader
 
     path = session_path(session)
-    with SessionReader(path) as reader:
+    with reading(path) as reader:
         chosen = reader.model_named(model)
     say(f"topic {topic} of {chosen} is now called {give(path, chosen, topic, name)}")
 
@@ -175,7 +172,7 @@ Examples:
   wikitopics history 12            the words of topic 12 over time
   wikitopics history --json"""
 )
-@click.argument("topic", metavar="[TOPIC]", type=WholeNumber(0), required=False, shell_complete=topic_numbers)
+@click.argument("topic", metavar="[TOPIC]", type=whole(0), required=False, shell_complete=topic_numbers)
 @session_option
 @model_option
 @json_option
@@ -184,9 +181,8 @@ def history(topic: int | None, session: str, model: str | None, as_json: bool) -
 
     With TOPIC, list its words over time.
     """
-    from wikitopics.session.storage.reader import SessionReader
 
-    with SessionReader(session_path(session)) as reader:
+    with reading(session) as reader:
         if topic is None:
             _events(reader, model, as_json)
         else:

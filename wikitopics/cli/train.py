@@ -1,4 +1,4 @@
-"""`train`: a trainer without a screen."""
+"""`train`, a trainer without a screen; and `demo`, the same on a wiki that comes with the program."""
 
 import contextlib
 import io
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wikitopics.cli.ending import at_end
-from wikitopics.cli.options import TakesSettings, log_option, progress_option, session_option
+from wikitopics.cli.options import TakesSettings, log_option, progress_option, session_option, take
 from wikitopics.cli.output import (
     ReaderGone,
     agrees,
@@ -27,9 +27,10 @@ from wikitopics.cli.output import (
     say,
     until,
 )
-from wikitopics.session.errors import BadUsage
+from wikitopics.crawler.embedded.source import WIKI_SIZE, Demo
+from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.escapes import visible
-from wikitopics.session.options import MODEL, NOTIFY, ON_END
+from wikitopics.session.options import ARTICLES, MODEL, NOTIFY, ON_END
 from wikitopics.session.paths import session_path
 
 if TYPE_CHECKING:
@@ -83,6 +84,46 @@ def model_help() -> Iterator[str]:
             yield f"  {option.name}={option.takes()}{default}: {option.help}"
 
 
+@click.command(
+    epilog="""\b
+Examples:
+  wikitopics demo
+  wikitopics demo --headless --articles 5000"""
+)
+@click.option("--headless", is_flag=True, help="Print progress lines instead of opening the screen.")
+@take(ARTICLES, help=f"{ARTICLES.help} A new session makes its wiki large enough for N.")
+@take(WIKI_SIZE)
+@take(NOTIFY)
+@click.option(
+    "--session", default="demo", metavar="NAME", show_default=True, help="The session's name or path."
+)
+@progress_option
+def demo(
+    headless: bool,
+    articles: int | None,
+    wiki_size: int | None,
+    notify: str | None,
+    session: str,
+    as_json: bool,
+) -> int:
+    """See the whole system work, with no network and no settings.
+
+    Crawls a small wiki that comes with the program, through the same client that crawls Wikipedia. Its
+    articles are generated from the word counts of 20,000 real ones. The demo finishes when each has been
+    read once; --wiki-size makes it longer.
+    """
+    if not headless:
+        from wikitopics.cli.screen import open_demo
+
+        return open_demo(session, articles, wiki_size, notify)
+    from wikitopics.session.request import TrainRequest
+
+    request = TrainRequest(
+        source=Demo.name, articles=articles, wiki_size=wiki_size, notify=notify, **Demo.presets
+    )
+    return run_trainer(session, request, as_json)
+
+
 def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str | None = None) -> int:
     """Train in this process, printing progress; returns the exit code."""
     from wikitopics.crawler.dumps.source import YES
@@ -129,7 +170,6 @@ class Log(logging.handlers.RotatingFileHandler):
 @contextlib.contextmanager
 def also_to(log: Path, session: Path) -> Iterator[Callable[[str], None]]:
     """Yield a function that writes a line to standard error and, with the time, to a rotated file."""
-    from wikitopics.session.errors import SessionError
     from wikitopics.session.storage.database import keep_sessions
 
     keep_sessions(log)

@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from wikitopics.cli.completion import session_names
-from wikitopics.cli.options import WholeNumber, take
+from wikitopics.cli.options import reading, session_names, take, whole
 from wikitopics.cli.output import ProgressLine, data_output, say
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api
 from wikitopics.crawler.texts.source import COLUMN
+from wikitopics.session.errors import BadUsage
 
 _session_option = click.option(
     "--session",
@@ -38,12 +38,10 @@ def show(name: str, session: str | None) -> None:
 
     Its size, rule and fingerprint go to standard error.
     """
-    from wikitopics.session.paths import session_path
     from wikitopics.session.request import load_vocabulary
-    from wikitopics.session.storage.reader import SessionReader
 
     if session is not None:
-        with SessionReader(session_path(session)) as reader:
+        with reading(session) as reader:
             vocabulary = reader.counter()
     else:
         vocabulary = load_vocabulary(name)
@@ -64,16 +62,14 @@ Examples:
 @click.option(
     "-o", "--output", metavar="FILE", required=True, type=click.Path(dir_okay=False, path_type=Path)
 )
-@click.option(
-    "--size", metavar="W", type=WholeNumber(2, 1_000_000), default=8000, show_default=True, help="Words."
-)
+@click.option("--size", metavar="W", type=whole(2, 1_000_000), default=8000, show_default=True, help="Words.")
 @take(COLUMN)
 @take(LANG, help="Crawl Wikipedia in this language; with files, the language of the files.")
 @take(API_URL, help="Crawl this wiki instead of reading files.")
 @click.option(
     "--articles",
     metavar="N",
-    type=WholeNumber(1),
+    type=whole(1),
     default=20_000,
     show_default=True,
     help="Articles to crawl.",
@@ -99,7 +95,6 @@ def build(
     """
     from wikitopics.crawler.mediawiki.languages import check_spaced, language_of
     from wikitopics.session.config import with_contact
-    from wikitopics.session.errors import BadUsage
     from wikitopics.session.request import TrainRequest
     from wikitopics.session.storage.files import check_target, replacing
     from wikitopics.session.training.intake.vocabulary import crawled_documents, file_documents
