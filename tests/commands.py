@@ -77,7 +77,7 @@ def spawn() -> Callable[..., subprocess.Popen[str]]:
 
 RESTING = """
 import sys
-from wikitopics.session.training.running.learner import Learner
+from wikitopics.session.training.learner import Learner
 from wikitopics.cli import main
 
 articles, do = int(sys.argv.pop(1)), Learner.do

@@ -1,12 +1,42 @@
-"""Measuring a model, on the held-out articles and by its topics."""
+"""Measuring a model: on the held-out articles, by its topics, and on the newest articles before these are
+trained.
 
-from collections.abc import Mapping
+Held-out articles are the oldest ones. In a changing stream they say less and less, while a model should be
+good at predicting the next articles.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
 from wikitopics.model import CompletionSet, Minibatch, OnlineModel
 from wikitopics.session.metrics import METRICS, Evaluation
 from wikitopics.session.records import TopWords
+from wikitopics.session.storage.codec.progress import Scored
+
+NEWEST = 1000
+"""The number of articles in the mean, in whole minibatches."""
+SAMPLE = 256
+"""The most articles of a minibatch that are scored, the first ones: all would take longer than training."""
+
+
+def scored(models: Sequence[OnlineModel], batch: Minibatch, seed: int) -> Scored:
+    """The models' scores on a minibatch that they have not learnt yet, by document completion.
+
+    The models do not change, nor do their random numbers.
+    """
+    completion = CompletionSet(batch[:SAMPLE], seed)
+    words = int(completion.hidden.n_tokens)
+    nats = tuple(float(completion.score(model)) * words if words else 0.0 for model in models)
+    return Scored(batch.D, words, nats)
+
+
+def newest(before: Sequence[Scored], latest: Scored) -> tuple[Scored, ...]:
+    """The last minibatches, as many as are needed to have enough articles."""
+    kept = (*before, latest)
+    while sum(one.articles for one in kept[1:]) >= NEWEST:
+        kept = kept[1:]
+    return kept
 
 
 @dataclass(frozen=True, slots=True)

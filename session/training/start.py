@@ -39,12 +39,12 @@ from wikitopics.session.storage.released import is_released, renew
 from wikitopics.session.storage.sizes import file_bytes
 from wikitopics.session.training.beginning import Beginning, establish, keep, read_first
 from wikitopics.session.training.creation import complete, corpus_size, create
+from wikitopics.session.training.heart import BEAT_SECONDS
 from wikitopics.session.training.intake.cluster.address import cluster_address
 from wikitopics.session.training.intake.crawl import Blocks
 from wikitopics.session.training.intake.opening import Opened, open_source
-from wikitopics.session.training.running.heart import BEAT_SECONDS
-from wikitopics.session.training.running.monitor import Report
-from wikitopics.session.training.running.run import FINISHED, Run, RunLimits
+from wikitopics.session.training.monitor import Report
+from wikitopics.session.training.run import FINISHED, Run, RunLimits
 from wikitopics.session.training.stream import Stream
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.build import Built

@@ -24,8 +24,7 @@ from wikitopics.session.storage.codec.models import model_row
 from wikitopics.session.storage.codec.progress import Progress
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.curves import Curves
-from wikitopics.session.training.evaluation import HeldOut, Measured
-from wikitopics.session.training.prequential import newest, scored
+from wikitopics.session.training.evaluation import HeldOut, Measured, newest, scored
 from wikitopics.session.training.schedule import (
     drop_due,
     evaluation_due,

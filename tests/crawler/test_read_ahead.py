@@ -13,7 +13,7 @@ from wikitopics.crawler.dumps.parts import DumpPart
 from wikitopics.crawler.dumps.range_server import FileFacts
 from wikitopics.crawler.dumps.remote_shelf import RemoteShelf
 from wikitopics.crawler.source import Round
-from wikitopics.session.training.intake.count_pages import NOTHING
+from wikitopics.session.training.intake.count_pages import EMPTY, CountedPart
 from wikitopics.session.training.intake.parted import PartedBlocks
 from wikitopics.session.training.intake.pool import CountingPool
 
@@ -41,11 +41,8 @@ class Pool(CountingPool):
     """Workers of which each takes so many turns to count a part."""
 
     def __init__(self, workers, turns):
-        super().__init__((), INFO, workers)
+        super().__init__(Executor(), workers)
         self._turns, self._free = turns, asyncio.Semaphore(workers)
-
-    def _new_executor(self):
-        return Executor()
 
     def submit(self, fn, /, *args, **kwargs):
         return Future()
@@ -53,7 +50,7 @@ class Pool(CountingPool):
     async def result(self, job):
         async with self._free:
             await turn(self._turns)
-        return NOTHING
+        return CountedPart(EMPTY)
 
 
 class Source:

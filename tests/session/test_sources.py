@@ -8,7 +8,7 @@ import pytest
 from wikitopics.crawler import Asked, PageKind
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.training.intake.counts_kind import CountedKind
+from wikitopics.session.training.intake.counts import Counts
 
 NOTES = """
 from wikitopics.crawler import Option, PageKind
@@ -28,7 +28,7 @@ def test_the_built_in_kinds_have_their_own_names_and_each_is_of_one_shape():
     for name in sources.names():
         kind = sources.load(name)
         assert kind.name == name
-        assert isinstance(kind, PageKind) != isinstance(kind, CountedKind)
+        assert isinstance(kind, PageKind) != isinstance(kind, Counts)
         assert kind.label
 
 

@@ -132,7 +132,7 @@ main(sys.argv[1:])
 @pytest.mark.parametrize(
     ("slow", "number"),
     [
-        ("training.intake.counts_kind.Counts.open", signal.SIGTERM),
+        ("training.intake.counts.Counts.open", signal.SIGTERM),
         ("request.load_vocabulary", signal.SIGINT),
         ("training.start.Stream", signal.SIGTERM),
     ],
@@ -140,7 +140,7 @@ main(sys.argv[1:])
 def test_a_stop_is_heard_while_inputs_are_read(home, corpus, slow, number):
     script = f"""
 import os, time
-import wikitopics.session.training.intake.counts_kind
+import wikitopics.session.training.intake.counts
 import wikitopics.session.training.start
 from wikitopics import session
 from wikitopics.cli import main

@@ -12,7 +12,7 @@ from wikitopics.cli.output import rate
 from wikitopics.cli.train import JsonLines, Lines
 from wikitopics.session.records import State, TrainerActivity
 from wikitopics.session.storage.codec.progress import Progress
-from wikitopics.session.training.running.monitor import Report
+from wikitopics.session.training.monitor import Report
 
 
 def report(articles: int, state: State = "running", **activity: Any) -> Report:

@@ -35,7 +35,7 @@ from wikitopics.session.paths import session_path
 
 if TYPE_CHECKING:
     from wikitopics.session.request import TrainRequest
-    from wikitopics.session.training.running.monitor import Report
+    from wikitopics.session.training.monitor import Report
 
 HELP = "help"
 """Given instead of a kind of model."""

@@ -1,54 +1,95 @@
-"""The crawl side of a run: a source read ahead, its pages counted in worker processes, blocks in order."""
+"""The crawl side of a run: a source read ahead, its pages counted in worker processes, blocks in order.
+
+Documents that are counted already take the same way.
+"""
 
 import asyncio
 import contextlib
 import os
 import sys
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from wikitopics.crawler.source import Activity, PageBatch, Position, Source, SourceInfo, close_batches
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.decoding import whole
 from wikitopics.session.training.intake.count_pages import count_in_worker
 from wikitopics.session.training.intake.pool import CountingPool
 from wikitopics.session.training.intake.workers import JobFailed, WorkerDied
 from wikitopics.session.training.rates import Rate
+
+if TYPE_CHECKING:
+    from wikitopics.session.storage.kept_counts import KeptCounts
+    from wikitopics.session.training.intake.counts_npz import CountsFile
 
 Wait = Literal["network", "parsing"]
 MOST_AHEAD = 48 << 20
 """The most bytes of texts in progress."""
 
 
-class Blocks(Protocol):
+class Blocks(ABC):
     """The source of a run's blocks."""
 
-    activity: Activity
-    waits_for: Wait | None
-    """What `next` is currently waiting for."""
-    queued: int
-    """Articles fetched and not yet handed out."""
+    def __init__(self, activity: Activity) -> None:
+        self.activity = activity
+        self.waits_for: Wait | None = None
+        """What `next` is currently waiting for."""
+        self.queued = 0
+        """Articles fetched and not yet handed out."""
+        self.arrivals = Rate()
+        """Articles counted."""
 
+    @abstractmethod
     def start(self, position: Position | None) -> None:
         """Begin after ``position``."""
 
-    arrivals: Rate
-    """Articles counted."""
-
+    @abstractmethod
     async def next(self) -> Block | None:
         """The next block; None at the end of the source. Raises what the source raises."""
 
     async def drain(self) -> list[Block]:
-        """Stop fetching and hand out what has been fetched, in order; takes at most a few seconds."""
+        """Stop fetching and hand out what has been fetched, in order; takes at most a few seconds.
 
+        What is not handed out is fetched again another time.
+        """
+        return []
+
+    @abstractmethod
     async def close(self) -> None:
         """Close processes and connections."""
 
 
-class CrawledBlocks:
+class CountedBlocks(Blocks):
+    """Hands out exactly as many documents of a file as the trainer asks for, so none are ever pending."""
+
+    def __init__(self, file: "CountsFile | KeptCounts", wanted: Callable[[], int]) -> None:
+        super().__init__(Activity())
+        self._file = file
+        self._wanted = wanted
+        self._next = 0
+
+    def start(self, position: Position | None) -> None:
+        place = "progress.position"
+        self._next = whole(position.get("document"), place, 0, len(self._file)) if position else 0
+
+    async def next(self) -> Block | None:
+        if self._next >= len(self._file):
+            return None
+        block = self._file.documents(self._next, self._next + max(1, self._wanted()))
+        self._next += len(block)
+        self.arrivals.add(len(block))
+        return replace(block, position={"document": self._next}, lap=self._next / len(self._file))
+
+    async def close(self) -> None:
+        self._file.close()
+
+
+class CrawledBlocks(Blocks):
     """A `Source` with its pages counted by a pool of processes.
 
     At most ``ahead`` batches are in progress, or as many as the workers need, and about 48 MiB of text, so
@@ -66,17 +107,14 @@ class CrawledBlocks:
         ahead: int = 8,
         pool: CountingPool | None = None,
     ) -> None:
-        self.activity = source.activity
-        self.waits_for: Wait | None = None
-        self.queued = 0
+        super().__init__(source.activity)
         self._source = source
-        self._pool = pool or CountingPool(words, info, workers or min(os.cpu_count() or 1, 8))
+        self._pool = pool or CountingPool.here(words, info, workers or min(os.cpu_count() or 1, 8))
         self._ahead = ahead
         self._bytes_ahead = 0
         self._items: deque[tuple[PageBatch, Future[Block]]] = deque()
         self._moved = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self.arrivals = Rate()
 
     def start(self, position: Position | None) -> None:
         self._task = asyncio.create_task(self._fetch(position))

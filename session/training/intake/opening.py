@@ -22,9 +22,8 @@ from wikitopics.session.models import ModelSpec
 from wikitopics.session.options import CLUSTER
 from wikitopics.session.sources import check_identity
 from wikitopics.session.training.compiling import warm_up
-from wikitopics.session.training.intake.counts_feed import CountedBlocks
-from wikitopics.session.training.intake.counts_kind import CountedKind
-from wikitopics.session.training.intake.crawl import Blocks, CrawledBlocks
+from wikitopics.session.training.intake.counts import Counts
+from wikitopics.session.training.intake.crawl import Blocks, CountedBlocks, CrawledBlocks
 from wikitopics.session.training.intake.parted import PartedBlocks
 from wikitopics.session.training.intake.pool import CountingPool
 from wikitopics.vocab import Vocabulary
@@ -58,7 +57,7 @@ async def open_source(
     None: processes on this machine count.
     """
     check_identity(kind, identity)
-    if isinstance(kind, CountedKind):
+    if isinstance(kind, Counts):
         if cluster is not None:
             raise BadUsage(
                 f"{CLUSTER.flag}: the words of --source {kind.name} are counted already: leave it out"
@@ -69,9 +68,7 @@ async def open_source(
     return await _open_pages(kind.open(identity, asked), identity, vocabulary, say, specs, cluster)
 
 
-async def _open_counted(
-    kind: CountedKind, identity: Identity, asked: Asked, vocabulary: Vocabulary
-) -> Opened:
+async def _open_counted(kind: Counts, identity: Identity, asked: Asked, vocabulary: Vocabulary) -> Opened:
     file = await asyncio.to_thread(kind.open, identity, asked, vocabulary.lines)
 
     async def close() -> None:
@@ -97,7 +94,7 @@ async def _open_pages(
         pool = None
         # the few articles for a vocabulary are counted here
         if cluster is not None and isinstance(vocabulary, Vocabulary):
-            pool = await _far_pool(cluster, vocabulary, info, source.activity, say)
+            pool = await far_pool(cluster, vocabulary, info, source.activity, say)
     except BaseException:
         await source.close()
         raise
@@ -117,17 +114,18 @@ async def _open_pages(
     return Opened(info, found, feed, close)
 
 
-async def _far_pool(
+async def far_pool(
     address: str, vocabulary: Vocabulary, info: SourceInfo, activity: Activity, say: Callable[[str], None]
 ) -> CountingPool:
     """The workers of a cluster, once there are any."""
     try:
-        from wikitopics.session.training.intake.cluster.pool import ClusterPool
+        from wikitopics.session.training.intake.cluster.executor import Cluster
     except ModuleNotFoundError:
         raise BadUsage(DASK.needed(CLUSTER.flag)) from None
-    pool = await asyncio.to_thread(ClusterPool, address, vocabulary, info, activity)
-    say(f"counting on a cluster: {pool.threads} threads of {pool.workers} workers")
-    return pool
+    cluster = Cluster(address, vocabulary, info, activity)
+    await asyncio.to_thread(cluster.connect)
+    say(f"counting on a cluster: {cluster.threads} threads of {len(cluster.workers)} workers")
+    return CountingPool(cluster, cluster.jobs)
 
 
 async def patiently(source: Source | PartedSource[Any], say: Callable[[str], None]) -> SourceInfo:

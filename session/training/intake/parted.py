@@ -16,10 +16,9 @@ from wikitopics.session.training.intake.count_pages import (
     count_part_in_worker,
     pages_in_worker,
 )
-from wikitopics.session.training.intake.crawl import Wait
+from wikitopics.session.training.intake.crawl import Blocks
 from wikitopics.session.training.intake.pool import CountingPool
 from wikitopics.session.training.intake.workers import JobFailed, WorkerDied
-from wikitopics.session.training.rates import Rate
 
 BLOCK = 512
 """Articles handed out at a time."""
@@ -36,7 +35,7 @@ TRIES = 8
 """The most attempts to read one part better than before."""
 
 
-class PartedBlocks:
+class PartedBlocks(Blocks):
     """Hands out the articles of one round after another.
 
     The position is the number of the round and the number of its articles handed out. After a stop, the round
@@ -52,13 +51,10 @@ class PartedBlocks:
         workers: int = 0,
         pool: CountingPool | None = None,
     ) -> None:
-        self.activity = source.activity
-        self.waits_for: Wait | None = None
-        self.queued = 0
-        self.arrivals = Rate()
+        super().__init__(source.activity)
         self._source = source
         self._rounds = source.rounds()
-        self._pool = pool or CountingPool(words, info, workers or min(os.cpu_count() or 1, MOST_WORKERS))
+        self._pool = pool or CountingPool.here(words, info, workers or min(os.cpu_count() or 1, MOST_WORKERS))
         self._under_way: deque[list[asyncio.Task[CountedPart]]] = deque()
         self._room = asyncio.Semaphore(0)
         self._most_brought = 0
@@ -169,10 +165,6 @@ class PartedBlocks:
             if is_last:
                 return
             done, skips, warnings = behind, Counter(), ()
-
-    async def drain(self) -> list[Block]:
-        """Nothing: parts read ahead are read again another time."""
-        return []
 
     async def close(self) -> None:
         parts = [part for each in self._under_way for part in each]

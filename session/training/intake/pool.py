@@ -25,21 +25,23 @@ MOST_DEATHS = 3
 
 
 class CountingPool:
-    """``workers`` processes that know a vocabulary and a source."""
+    """Has pages counted by the workers of an executor, which know a vocabulary and a source."""
 
-    def __init__(self, words: Sequence[str], info: SourceInfo, workers: int) -> None:
-        self._workers = workers
-        self._initial = tuple(words), info
-        self._executor = self._new_executor()
+    def __init__(self, executor: Executor, jobs: int | Callable[[], int]) -> None:
+        """``jobs``: see the property; a function if the number changes."""
+        self._executor = executor
+        self._jobs = jobs
         self._deaths = 0
+
+    @classmethod
+    def here(cls, words: Sequence[str], info: SourceInfo, workers: int) -> "CountingPool":
+        """Processes on this machine."""
+        return cls(Workers(workers, start_worker, (tuple(words), info)), workers)
 
     @property
     def jobs(self) -> int:
         """The number of jobs that must be in progress so that no worker is idle."""
-        return self._workers
-
-    def _new_executor(self) -> Executor:
-        return Workers(self._workers, start_worker, self._initial)
+        return self._jobs if isinstance(self._jobs, int) else self._jobs()
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Have a worker call ``fn``."""

@@ -9,7 +9,7 @@ from wikitopics.model import Minibatch, kinds
 from wikitopics.model.planted import planted_documents
 from wikitopics.session.storage.codec.progress import Progress, Scored
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.training.prequential import SAMPLE, newest, scored
+from wikitopics.session.training.evaluation import SAMPLE, newest, scored
 
 METRIC = "prequential_log_likelihood"
 FORGETTING = tuple(f"{spec},half_life=300" for spec in MODELS.values())
@@ -90,7 +90,7 @@ def test_there_is_no_mean_of_nothing():
 def test_a_sample_of_a_large_minibatch_is_scored(monkeypatch):
     sizes = []
     monkeypatch.setattr(
-        "wikitopics.session.training.prequential.CompletionSet",
+        "wikitopics.session.training.evaluation.CompletionSet",
         lambda documents, seed: sizes.append(documents.D) or type("", (), {"hidden": documents})(),
     )
     scored([], Minibatch(range(0, 2049, 2), [0, 1] * 1024, [1] * 2048), 0)

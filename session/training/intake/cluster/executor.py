@@ -18,6 +18,7 @@ from wikitopics.session.options import CLUSTER
 from wikitopics.session.training.intake.cluster.answers import fields_of, unpack
 from wikitopics.session.training.intake.cluster.fitness import in_use, told_differently
 from wikitopics.session.training.intake.cluster.scheduler import (
+    JOBS_A_THREAD,
     LOOK_SECONDS,
     FarWorker,
     Gone,
@@ -65,10 +66,23 @@ class Cluster(Executor):
         scheduler = self._scheduler
         return [] if scheduler is None else list(scheduler.workers.values())
 
+    @property
+    def threads(self) -> int:
+        """The number of jobs that they take at a time."""
+        return sum(worker.threads for worker in self.workers)
+
+    def jobs(self) -> int:
+        """The number of jobs that must be in progress so that no worker is idle."""
+        return JOBS_A_THREAD * self.threads
+
     def connect(self) -> None:
         """Return once there is a worker. Raises SessionError."""
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._begin(), self._loop).result()
+        try:
+            asyncio.run_coroutine_threadsafe(self._begin(), self._loop).result()
+        except BaseException:
+            self.shutdown()
+            raise
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Have a worker call ``fn``, one of the three counting functions."""

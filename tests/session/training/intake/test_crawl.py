@@ -149,7 +149,7 @@ async def test_an_answer_that_nobody_waits_for_any_more_is_no_news():
     told = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
     job = Future()
-    waiting = asyncio.create_task(CountingPool((), INFO, 1).result(job))
+    waiting = asyncio.create_task(CountingPool.here((), INFO, 1).result(job))
     await asyncio.sleep(0)
     waiting.cancel()
     with contextlib.suppress(asyncio.CancelledError):

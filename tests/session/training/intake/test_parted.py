@@ -104,7 +104,7 @@ async def test_no_more_parts_are_brought_at_a_time_than_workers_need(source: Any
             return await super().result(job)
 
     made.bring = bring_one  # type: ignore[method-assign]
-    feed = PartedBlocks(made, info, WORDS, pool=Pool(WORDS, info, 2))
+    feed = PartedBlocks(made, info, WORDS, pool=Pool.here(WORDS, info, 2))
     feed.start(None)
     found = []
     while block := await feed.next():

@@ -18,7 +18,7 @@ from wikitopics.session.training.intake.count_pages import count_pages
 from wikitopics.session.training.intake.crawl import CrawledBlocks
 from wikitopics.session.training.intake.pool import CountingPool
 from wikitopics.session.training.intake.workers import WorkerDied, Workers
-from wikitopics.session.training.running.run import Run, RunLimits
+from wikitopics.session.training.run import Run, RunLimits
 from wikitopics.session.training.stream import Stream
 from wikitopics.vocab import Vocabulary
 
@@ -129,7 +129,7 @@ async def test_a_fourth_death_in_a_row_is_no_fault_of_the_pages():
         made.set_exception(result) if isinstance(result, Exception) else made.set_result(result)
         return made
 
-    with closing(CountingPool(["aa", "bb"], INFO, 1)) as pool:
+    with closing(CountingPool.here(["aa", "bb"], INFO, 1)) as pool:
         for answer in ("an answer in between", "another"):
             for _ in range(3):
                 with pytest.raises(WorkerDied, match="by signal 9"):
@@ -147,7 +147,7 @@ def path(corpus, tmp_path, new_session):
 
 async def test_a_skipped_page_is_in_the_account_and_in_the_log(feed_of, path, monkeypatch):
     # Kernels that take long to be compiled are told of too.
-    monkeypatch.setattr("wikitopics.session.training.running.monitor.QUIET_SECONDS", 3600)
+    monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 3600)
     feed, told = feed_of({25: "it raises \x1b[2J\u202e"}), []
     with trainer_lock(path), Signals() as signals:
         store = SessionWriter(path)

@@ -59,9 +59,9 @@ async def read(
     info = await source.open()
     pool = None
     if cluster is not None:
-        from wikitopics.session.training.intake.cluster.pool import ClusterPool
+        from wikitopics.session.training.intake.opening import far_pool
 
-        pool = await asyncio.to_thread(ClusterPool, cluster, VOCABULARY, info, source.activity)
+        pool = await far_pool(cluster, VOCABULARY, info, source.activity, lambda _: None)
     feed = PartedBlocks(source, info, VOCABULARY.words, workers=1, pool=pool)
     feed.start(None)
     found = []

@@ -3,7 +3,7 @@
 from wikitopics.crawler.mediawiki.source import Api
 from wikitopics.session.storage.codec.progress import Progress
 from wikitopics.session.training.evaluation import Measured
-from wikitopics.session.training.running.news import News
+from wikitopics.session.training.monitor import News
 
 UNMEASURED = Measured(0, {})
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,8 @@ from wikitopics.session.errors import BadUsage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wikitopics.session.training.intake.counts_feed import CountedDocuments
+    from wikitopics.session.storage.kept_counts import KeptCounts
+    from wikitopics.session.training.intake.counts_npz import CountsFile
 
 COUNTS = Option(
     str,
@@ -28,18 +28,7 @@ COUNTS = Option(
 )
 
 
-class CountedKind(SourceKind):
-    """A source of documents whose words are counted already."""
-
-    @abstractmethod
-    def open(self, identity: Identity, asked: Asked, words: Sequence[str]) -> CountedDocuments:
-        """The documents, over the vocabulary of these lines.
-
-        Raises `BadUsage`, also if it is not the content that the session was made with.
-        """
-
-
-class Counts(CountedKind):
+class Counts(SourceKind):
     """The arrays of an .npz file, or the counts that another session kept, named by their content."""
 
     name = "counts"
@@ -63,14 +52,18 @@ class Counts(CountedKind):
         with SessionReader(path) as reader:
             return reader.counter().lines
 
-    def open(self, identity: Identity, asked: Asked, words: Sequence[str]) -> CountedDocuments:
+    def open(self, identity: Identity, asked: Asked, words: Sequence[str]) -> CountsFile | KeptCounts:
+        """The documents, over the vocabulary of these lines.
+
+        Raises `BadUsage`, also if it is not the content that the session was made with.
+        """
         from wikitopics.session.storage.database import is_sqlite
         from wikitopics.session.storage.kept_counts import KeptCounts
         from wikitopics.session.training.intake.counts_npz import CountsFile
         from wikitopics.vocab import Vocabulary
 
         path = Path(asked.get(COUNTS) or identity[COUNTS.name])
-        file: CountedDocuments
+        file: CountsFile | KeptCounts
         file = (
             KeptCounts(path, words)
             if is_sqlite(path)

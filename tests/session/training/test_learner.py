@@ -4,9 +4,9 @@ import asyncio
 import threading
 from types import SimpleNamespace
 
-from wikitopics.session.training.running import learner as learners
-from wikitopics.session.training.running.learner import Learner
-from wikitopics.session.training.running.orders import Orders
+from wikitopics.session.training import learner as learners
+from wikitopics.session.training.learner import Learner
+from wikitopics.session.training.orders import Orders
 
 
 def learner_of(commit):

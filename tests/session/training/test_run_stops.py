@@ -113,7 +113,7 @@ async def test_a_step_that_fails_saves_nothing_half_done(trainer_of, memory, mon
 async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(
     trainer_of, memory, monkeypatch, states, work
 ):
-    monkeypatch.setattr("wikitopics.session.training.running.run.PATIENCE", 0.1)
+    monkeypatch.setattr("wikitopics.session.training.run.PATIENCE", 0.1)
     monkeypatch.setattr("wikitopics.session.training.stream.renewal_due", lambda before, after: after == 256)
     real, begun, held = getattr(Stream, work), threading.Event(), threading.Event()
 
@@ -143,7 +143,7 @@ async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(
 
 
 async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.running.monitor.QUIET_SECONDS", 0.3)
+    monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 0.3)
     held, count = threading.Event(), feed_module.count_in_worker
     monkeypatch.setattr(feed_module, "count_in_worker", lambda pages: held.wait() and count(pages))
 
@@ -156,7 +156,7 @@ async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypa
             lambda: "the processes that parse articles" in (status(trainer_of.path).waiting_for or "")
         )
         await until_true(told)  # the heart notes it after its beat
-        monkeypatch.setattr("wikitopics.session.training.running.monitor.QUIET_SECONDS", 60)
+        monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 60)
         held.set()
         await until_true(lambda: status(trainer_of.path).waiting_for is None)
 

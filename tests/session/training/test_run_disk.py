@@ -15,11 +15,11 @@ from wikitopics.session.control import requests
 from wikitopics.session.errors import DiskFull, SessionError
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
-from wikitopics.session.training.running.run import RunLimits
+from wikitopics.session.training.run import RunLimits
 
 
 async def test_a_full_disk_is_waited_for(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.running.run.RETRY_SECONDS", 0.1)
+    monkeypatch.setattr("wikitopics.session.training.run.RETRY_SECONDS", 0.1)
     full = True
     real = SessionWriter.commit
 
@@ -45,8 +45,8 @@ async def test_a_full_disk_is_waited_for(trainer_of, memory, monkeypatch):
 
 
 async def test_a_slow_commit_is_what_is_waited_for(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.running.monitor.SAVING_SECONDS", 0.2)
-    monkeypatch.setattr("wikitopics.session.training.running.monitor.QUIET_SECONDS", 0.4)
+    monkeypatch.setattr("wikitopics.session.training.monitor.SAVING_SECONDS", 0.2)
+    monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 0.4)
     disk, commit = threading.Event(), SessionWriter.commit
 
     def slowly(self, *arguments):
@@ -95,7 +95,7 @@ async def test_hours_end_a_run_that_cannot_save(trainer_of, memory, monkeypatch)
     def commit(self, *arguments):
         raise DiskFull("no space left on the disk of x")
 
-    monkeypatch.setattr("wikitopics.session.training.running.run.RETRY_SECONDS", 0.1)
+    monkeypatch.setattr("wikitopics.session.training.run.RETRY_SECONDS", 0.1)
     monkeypatch.setattr(SessionWriter, "commit", commit)
     memory.slow = 0.03
     with pytest.raises(DiskFull):
@@ -105,7 +105,7 @@ async def test_hours_end_a_run_that_cannot_save(trainer_of, memory, monkeypatch)
 
 
 async def test_another_writer_is_waited_for(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.running.run.RETRY_SECONDS", 0.1)
+    monkeypatch.setattr("wikitopics.session.training.run.RETRY_SECONDS", 0.1)
     monkeypatch.setattr("wikitopics.session.storage.database.BUSY_SECONDS", 0.2)
 
     async def write(run):

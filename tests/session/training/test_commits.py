@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from wikitopics.session.training.running.commits import Saving
+from wikitopics.session.training.learner import Saving
 
 
 class Clock:

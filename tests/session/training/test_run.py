@@ -9,8 +9,8 @@ from tests.session.memory import account_holds, pages_of, status
 from tests.waiting import until_true
 from wikitopics.session.control import requests
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.training.running.commits import Saving
-from wikitopics.session.training.running.run import RunLimits
+from wikitopics.session.training.learner import Saving
+from wikitopics.session.training.run import RunLimits
 from wikitopics.session.training.stream import Stream
 
 
@@ -68,7 +68,7 @@ async def test_what_was_learnt_is_saved_before_a_step_that_would_keep_it_waiting
         seen.append((self.measures_next, status(trainer_of.path).articles == self.progress.articles))
         return real(self, elapsed)
 
-    monkeypatch.setattr("wikitopics.session.training.running.learner.Saving", Patient)
+    monkeypatch.setattr("wikitopics.session.training.learner.Saving", Patient)
     monkeypatch.setattr(Stream, "step", step)
     assert await trainer_of(memory) == "finished"
     assert [number for number, (measures, _) in enumerate(seen, start=1) if measures] == [1, 2, 4, 8]
@@ -129,7 +129,7 @@ async def test_a_save_that_is_asked_for_is_made_though_none_is_due(trainer_of, m
         def due(self, measures=None):
             return False
 
-    monkeypatch.setattr("wikitopics.session.training.running.learner.Saving", Never)
+    monkeypatch.setattr("wikitopics.session.training.learner.Saving", Never)
     memory.hang_at = 140
 
     async def ask(run):
@@ -147,7 +147,7 @@ async def test_hours_end_a_paused_run_too(trainer_of, memory, monkeypatch):
     memory.hang_at = 400
     passed = 0
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + passed)
-    monkeypatch.setattr("wikitopics.session.training.running.run.time", clock)
+    monkeypatch.setattr("wikitopics.session.training.run.time", clock)
 
     async def pause(run):
         nonlocal passed

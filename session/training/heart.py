@@ -11,9 +11,8 @@ from typing import TypeVar
 from wikitopics.session.errors import NotNow, SessionError
 from wikitopics.session.records import State
 from wikitopics.session.storage.coordination.heartbeat import HeartbeatWriter
-from wikitopics.session.training.running.monitor import Monitor, Report
-from wikitopics.session.training.running.news import Line
-from wikitopics.session.training.running.orders import Orders
+from wikitopics.session.training.monitor import Line, Monitor, Report
+from wikitopics.session.training.orders import Orders
 
 BEAT_SECONDS = 0.5
 FLOW_EVERY = 4

@@ -1,8 +1,8 @@
 """One run of a trainer: crawl, count, learn, measure and save until the end or until told to stop.
 
 Three things go on at once: the source is read ahead (this event loop and a pool of processes), the models
-learn and the store commits (one thread: `wikitopics.session.training.running.learner`), and a heartbeat
-reports to other processes and receives their requests (`wikitopics.session.training.running.heart`).
+learn and the store commits (one thread: `wikitopics.session.training.learner`), and a heartbeat
+reports to other processes and receives their requests (`wikitopics.session.training.heart`).
 """
 
 import asyncio
@@ -17,13 +17,11 @@ from wikitopics.session.sources import described
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.beginning import Beginning
+from wikitopics.session.training.heart import Heart
 from wikitopics.session.training.intake.crawl import Blocks
-from wikitopics.session.training.running.commits import COMMIT_SECONDS
-from wikitopics.session.training.running.heart import Heart
-from wikitopics.session.training.running.learner import Learner
-from wikitopics.session.training.running.monitor import Monitor, Report
-from wikitopics.session.training.running.news import News
-from wikitopics.session.training.running.orders import Orders
+from wikitopics.session.training.learner import COMMIT_SECONDS, Learner
+from wikitopics.session.training.monitor import Monitor, Report
+from wikitopics.session.training.orders import Orders
 from wikitopics.session.training.stream import Stream
 
 FINISHED = "finished"
@@ -68,8 +66,7 @@ class Run:
         self.orders = Orders()
         self.learner = Learner(stream, store, self.orders)
         self.feed = feed
-        news = News(described(store.settings.source).advice, stream.progress, stream.measured)
-        self.monitor = Monitor(feed, self.learner, self.orders, news)
+        self.monitor = Monitor(feed, self.learner, self.orders, described(store.settings.source).advice)
         self._heart = Heart(path, self.monitor, self.orders, report, tell)
         self._limits = limits
         self._signals = signals
@@ -111,9 +108,9 @@ class Run:
         """Train on arriving articles until there are no more or the run should stop."""
         stream, orders = self.learner.stream, self.orders
         arriving: asyncio.Task[Block | None] | None = None
+        work = stream.work()
         try:
             while not orders.stopped and not stream.done():
-                work = stream.work()
                 if orders.paused:
                     await self._commit_if(True)
                     await orders.until_going_on(1.0)  # time passes, even if nothing else happens
@@ -130,8 +127,8 @@ class Run:
                             stream.end_of_source()
                         else:
                             self._take(block)
-                coming = stream.work()
-                due = self.learner.saving.due(None if coming is None else coming.measures)
+                work = stream.work()
+                due = self.learner.saving.due(None if work is None else work.measures)
                 await self._commit_if(due)
                 self._check_limits()
         finally:
