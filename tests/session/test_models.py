@@ -1,11 +1,7 @@
-import json
-
 import pytest
 
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.models import ModelSpec, batch_sizes, parse_specs
-from wikitopics.session.settings import Settings
-from wikitopics.session.storage.codec.settings import decode_settings
 
 
 def test_no_model_named_means_lda():
@@ -44,29 +40,15 @@ def test_a_spec_wins_over_the_shared_options_and_hdp_takes_no_shared_priors():
         ("lda:batch-size=3", "Did you mean 'batch_size'"),
         ("lda:topics=3,topics=4", "twice"),
         ("lda:topics=0", "from 1 to"),
-        ("lda:topics=-5", "from 1 to"),
-        ("lda:topics=1e9", "whole number"),
         ("lda:topics=99999999999999999999", "from 1 to"),
-        ("lda:topics=", "whole number"),
         ("lda:alpha=0", "from 1e-09 to"),
-        ("lda:alpha=-1", "from 1e-09 to"),
-        ("lda:alpha=nan", "from 1e-09 to"),
-        ("lda:alpha=inf", "from 1e-09 to"),
-        ("lda:alpha=lern", "from 1e-09 to"),
-        ("lda:eta=0", "from 1e-09 to"),
-        ("lda:kappa=3", "from 0.5 to 1"),
         ("lda:kappa=0.4", "from 0.5 to 1"),
-        ("lda:kappa=nan", "from 0.5 to 1"),
         ("lda:tau0=-1", "from 0"),
-        ("lda:tau0=inf", "from 0"),
-        ("lda:batch_size=-1", "from 1 to"),
         (
             "lda:omega=1",
             "'omega' is not a setting of lda. Available: name, topics, alpha, eta, kappa",
         ),
         ("hdp:alpha=learn", "alpha must be a number from 1e-09 to 1,000,000,000, not learn"),
-        ("hdp:eta=learn", "eta must be a number from 1e-09"),
-        ("hdp:omega=0", "from 1e-09 to"),
         ("lda:name=../x", "a model's name"),
         ("lda:name=", "a model's name"),
         ("lda:name=-x", "a model's name"),
@@ -92,34 +74,3 @@ def test_batch_sizes_must_divide_the_largest():
     assert batch_sizes(parse_specs(["lda", "hdp"], {})) == (1024, 2048)
     with pytest.raises(BadUsage, match="'hdp' has batch size 100, which does not divide the largest, 256"):
         batch_sizes(parse_specs(["lda:batch_size=256", "hdp:batch_size=100", "scvb0:batch_size=64"], {}))
-
-
-def test_settings_survive_the_file():
-    specs = parse_specs(["lda:alpha=learn,topics=3", "hdp:omega=2"], {})
-    settings = Settings(
-        {
-            "seed": 7,
-            "held_out": 10,
-            "documents": 99,
-            "keep_articles": "all",
-            "keep_counts": False,
-            "vocab_articles": 10_000,
-        },
-        source="api",
-        source_name="en.wikipedia.org",
-        source_options={"api_url": "x"},
-        vocabulary="english",
-        fingerprint="f" * 64,
-        rule="1",
-        models=specs,
-        batch_sizes=(64, 32),
-    )
-    rows = [(key, json.dumps(value)) for key, value in settings.as_json().items()]
-    assert decode_settings(rows) == settings
-    assert settings.batch_size == 64
-
-
-@pytest.mark.parametrize("kind", ["lda", "scvb0", "hdp"])
-def test_steps_that_adapt_themselves_are_no_more(kind):
-    with pytest.raises(BadUsage, match=r"kappa must be a number from 0\.5 to 1, not adaptive"):
-        parse_specs([f"{kind}:kappa=adaptive"], {})

@@ -43,21 +43,6 @@ def test_a_kind_of_another_package_is_loaded_when_it_is_named(install):
     assert kind.open(kind.identity(asked), asked) == "/here"
 
 
-def test_a_built_in_name_cannot_be_replaced(install):
-    install("raise RuntimeError('never imported')", "wikitopics.sources", api="notes_package:Other")
-    assert "Wikipedia" in sources.load("api").label
-
-
-def test_a_name_that_two_packages_bring_is_refused_with_both(install):
-    install(NOTES, "wikitopics.sources", notes="notes_package:Notes")
-    install(NOTES, "wikitopics.sources", package="more_notes", notes="more_notes:Notes")
-    with pytest.raises(BadUsage, match="comes from") as caught:
-        sources.load("notes")
-    assert "notes-package (notes_package:Notes)" in str(caught.value)
-    assert "more-notes (more_notes:Notes)" in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
 @pytest.mark.parametrize(
     ("source", "says"),
     [

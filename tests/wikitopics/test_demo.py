@@ -49,10 +49,3 @@ def test_it_ends_when_each_text_has_been_read_once(cli, home, monkeypatch):
     again = cli("demo", "--headless", "--articles", 500)
     assert again.code == 0
     assert "100, fewer than --articles 500" in again.err
-
-
-def test_the_help_says_when_it_ends(cli):
-    words = " ".join(cli("demo", "--help").out.split())
-    assert "finishes when each has been read once" in words
-    assert "default: its 20,000 texts, each once" in words
-    assert "no end" not in words

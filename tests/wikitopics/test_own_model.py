@@ -210,21 +210,6 @@ def test_one_that_is_broken_is_one_line(install, cli, one_line, source, says):
     one_line(cli("train", "--model", "odd"), 2, "'odd'", "odd_models:Kind", says)
 
 
-def test_one_of_another_name_than_its_entry_point_is_one_line(unigrams, install, cli, one_line):
-    install("", "wikitopics.models", package="nothing", odd=f"{unigrams.module}:MixtureOfUnigrams")
-    one_line(cli("train", "--model", "odd"), 2, "'odd'", "calls itself 'unigrams'")
-
-
-def test_one_name_that_two_packages_bring_is_one_line(unigrams, install, cli, one_line):
-    install(MODEL, "wikitopics.models", unigrams="odd_models:Kind")
-    one_line(cli("train", "--model", "unigrams"), 2, "wikitopics-unigrams", "odd-models")
-
-
-def test_a_built_in_name_stays_ours(install, cli, corpus):
-    install("raise SystemExit('never imported')", "wikitopics.models", lda="odd_models:Kind")
-    assert cli("train", *corpus.options(), *SMALL, "--articles", 64, "--model", "lda:topics=3").code == 0
-
-
 # A session whose package is gone
 
 

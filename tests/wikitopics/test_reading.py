@@ -9,52 +9,15 @@ import pytest
 
 from wikitopics.session.storage.coordination.lock import trainer_lock
 
-STATUS = {
-    "session": str,
-    "running": bool,
-    "pid": int | None,
-    "source": str,
-    "articles": int,
-    "tokens": int,
-    "held_out": int,
-    "crawled": int,
-    "pending": int,
-    "skipped": int,
-    "elapsed_seconds": float,
-    "articles_per_hour": float,
-    "bytes_read": int,
-    "checkpoint_age_seconds": float | None,
-    "waiting_for": str | None,
-    "models": list,
-    "state": str,
-    "skips": dict,
-}
-MODEL = {
-    "name": str,
-    "kind": str,
-    "topics": int,
-    "topics_in_use": int,
-    "updates": int,
-    "rho": float,
-    "perplexity": float | None,
-    "log_likelihood": float | None,
-}
 
-
-def test_status_has_exactly_the_keys_and_types(cli, trained):
+def test_status_of_a_session_that_has_ended(cli, trained):
     value = json.loads(cli("status", "--json").out)
-    assert list(value) == list(STATUS)
-    assert list(value["models"][0]) == list(MODEL)
-    for known, found in ((STATUS, value), (MODEL, value["models"][0])):
-        for key, kind in known.items():
-            assert isinstance(found[key], kind), key
-            assert not (isinstance(found[key], bool) and kind is int), key
     assert value["session"] == str(trained)
     assert value["crawled"] == 700
     assert (value["articles"], value["held_out"], value["pending"], value["skipped"]) == (657, 40, 0, 3)
-    assert value["running"] is False
-    assert value["pid"] is None
-    assert value["state"] == "finished"
+    assert (value["running"], value["pid"], value["state"]) == (False, None, "finished")
+    assert value["elapsed_seconds"] > 0
+    assert value["checkpoint_age_seconds"] >= 0
     assert value["skips"] == {"no known word": 3}
     assert "skipped    no known word 3\n" in cli("status").out
 

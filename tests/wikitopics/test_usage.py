@@ -12,22 +12,18 @@ COMMANDS = wikitopics.list_commands(click.Context(wikitopics))
     ("arguments", "says"),
     [
         (["train", "--topics", "0"], "topics must be a whole number from 1"),
-        (["train", "--topics", "-3"], "topics must be a whole number from 1"),
         (["train", "--topics", "many"], "whole number"),
         (["train", "--kappa", "3"], "kappa must be a number from 0.5 to 1"),
-        (["train", "--kappa", "nan"], "kappa must be a number from 0.5 to 1"),
         (["train", "--tau0", "-1"], "tau0 must be"),
         (["train", "--alpha", "0"], "alpha must be"),
         (["train", "--eta", "inf"], "eta must be"),
         (["train", "--batch-size", "-1"], "batch_size must be a whole number from 1"),
-        (["train", "--batch-size", "1.5"], "whole number"),
         (["train", "--documents", "0"], "--documents"),
         (["train", "--held-out", "-1"], "--held-out"),
         (["train", "--articles", "0"], "--articles"),
         (["train", "--articles", "9" * 16], "from 1 to 1,000,000,000,000"),
         (["demo", "--headless", "--wiki-size", "9" * 400], "from 1 to 1,000,000,000,000"),
         (["train", "--hours", "0"], "--hours"),
-        (["train", "--hours", "nan"], "--hours"),
         (["train", "--max-mb", "nan"], "--max-mb"),
         (["train", "--threads", "0"], "--threads"),
         (["train", "--threads", "1000000"], "--threads"),
@@ -35,11 +31,7 @@ COMMANDS = wikitopics.list_commands(click.Context(wikitopics))
         (["train", "--seed", "5000000000"], "--seed"),
         (["train", "--rpm", "-1"], "--rpm"),
         (["train", "--model", "lda:colour=red"], "colour"),
-        (["train", "--model", "gpt"], "not a kind of model"),
-        (["train", "--model", "LDA:topics=5"], "'LDA' is not a kind of model. Did you mean 'lda'?"),
-        (["train", "--model", "lda:topic=5"], "'topic' is not a setting of lda. Did you mean 'topics'?"),
         (["train", "--alpha", "1e308"], "alpha must be a number from 1e-09 to 1,000,000,000"),
-        (["train", "--eta", "1e-300"], "eta must be a number from 1e-09"),
         (["train", "--model", "hdp:omega=1e39"], "omega must be a number from 1e-09 to 1,000,000,000"),
         (["train", "--contact", "me@Example.org"], "example.org reaches nobody"),
         (["demo"], "`wikitopics demo --headless`"),
@@ -52,7 +44,6 @@ COMMANDS = wikitopics.list_commands(click.Context(wikitopics))
         (["vocab", "show", "/dev/zero"], "not a regular file"),
         (["train", "--counts", "/dev/zero"], "a device, not a regular file"),
         (["train", "--dump", "/dev/zero"], "read from standard input"),
-        (["train", "--model", "lda", "--model", "lda"], "two models are named"),
         (["train", "--model", "lda:batch_size=64", "--model", "hdp:batch_size=48"], "does not divide"),
         (["train", "--source", "telepathy"], "--source"),
         (["train", "--source", "counts"], "needs --counts"),
@@ -74,14 +65,15 @@ COMMANDS = wikitopics.list_commands(click.Context(wikitopics))
         (["train", "--vocab", "klingon"], "klingon"),
         (["train", "--vocab", "/none.txt"], "/none.txt"),
         (["train", "--vocab", "~nobody-of-that-name/x"], "no such user"),
-        (["train", "--counts", "~nobody-of-that-name/x"], "no such user"),
         (["train", "--frobnicate"], "--frobnicate"),
         (["train", "extra"], "extra"),
-        (["train"], "contact"),
         (["train", "--contact", "x"], "contact"),
         (["train", "--contact", "me@host.org\r\nX: y"], "contact"),
         (["train", "--rpm", "100000", "--contact", "me@host.org"], "200"),
-        (["frobnicate"], "No such command"),
+        (["frobnicate"], "No such command 'frobnicate'. Available: demo, train"),
+        (["wath"], "Did you mean 'watch'?"),
+        (["train"], "Wikimedia asks who runs a crawler"),
+        (["vocab", "build", "-o", "x"], "give files to read, or --lang or --api-url to crawl"),
         (["--session", "x", "status"], "put --session after the command: wikitopics status --session"),
         (["--json", "status"], "put --json after the command: wikitopics status --json"),
         (["--batch-size", "9", "train"], "put --batch-size after the command"),
@@ -99,7 +91,6 @@ COMMANDS = wikitopics.list_commands(click.Context(wikitopics))
         (["vocab", "build", "x", "-o", "y", "--size", "1"], "must be a whole number from 2 to 1,000,000, n"),
         (["vocab", "build", "x", "-o", "y", "--articles", "-5"], "must be a whole number from 1, not '-5'"),
         (["backup"], "FILE"),
-        (["vocab", "build"], ""),
         (["vocab", "show", "klingon"], "klingon"),
         (["watch", "--session", "a b"], "session name"),
     ],
@@ -115,6 +106,13 @@ def test_a_path_that_leads_elsewhere_is_taken_as_it_is(cli, tmp_path, monkeypatc
     one_line(cli("status", "--session", "../../etc"), 1, "there is no session")
     (tmp_path / "etc").mkdir()
     one_line(cli("status", "--session", "../../etc"), 5, "folder")
+
+
+def test_whoever_names_no_session_is_told_which_there_are(cli, one_line, home):
+    one_line(cli("status"), 1, "wikitopics demo")
+    home.mkdir()
+    (home / "night.db").write_bytes(b"")
+    one_line(cli("status"), 1, "Available: night")
 
 
 def test_help_has_examples_everywhere(cli):
