@@ -11,6 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from wikitopics.model.online import IN_USE
+from wikitopics.session.analysis.inference import proportions, saved_model
+from wikitopics.session.analysis.origin import addresses
+from wikitopics.session.analysis.proportions import Neighbour, Trained, as_csr, not_found
+from wikitopics.session.analysis.topics import coherences
+from wikitopics.session.analysis.tree import topic_tree
 from wikitopics.session.errors import BadUsage, NoSession, SessionError
 from wikitopics.session.paths import session_name, session_path
 from wikitopics.session.records import SNAPSHOT_WORDS
@@ -23,7 +28,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from wikitopics.model import OnlineModel
-    from wikitopics.session.analysis.proportions import Neighbour, Trained
     from wikitopics.session.records import ArticleRow, Status, TopicEvent
     from wikitopics.vocab import Vocabulary
 
@@ -128,16 +132,12 @@ class StoredSession:
 
     def status(self) -> Status:
         """Its progress and the state of its trainer: the keys of `wikitopics status --json`, and more."""
-        with self._reading() as reader:
+        with self._open() as reader, reader.one_moment():
             return reader.status()
 
     def topics(self, model: str | None = None) -> list[Topic]:
         """All topics, most prevalent first, as of the newest snapshot; empty before the first minibatch."""
-        from wikitopics.session.analysis.topics import coherences
-        from wikitopics.session.analysis.tree import topic_tree
-
-        with self._reading() as reader:
-            name = reader.model_named(model)
+        with self._reading(model) as (reader, name):
             rows = reader.topics(name, SNAPSHOT_WORDS)
             npmi = coherences(reader, rows)
             tree = topic_tree(reader, name)
@@ -152,27 +152,20 @@ class StoredSession:
     def history(self, topic: int, model: str | None = None) -> list[TopicThen]:
         """One topic at every stored snapshot, oldest first."""
         topic = _whole("topic", topic)
-        with self._reading() as reader:
-            name = reader.model_named(model)
+        with self._reading(model) as (reader, name):
             reader.check_topic(name, topic)
             kept = reader.topic_history(name, topic, SNAPSHOT_WORDS)
         return [TopicThen(articles, share, *_apart(words)) for articles, share, words in kept]
 
     def events(self, model: str | None = None) -> list[TopicEvent]:
         """The events of a model's topics, oldest first."""
-        with self._reading() as reader:
-            name = reader.model_named(model)
+        with self._reading(model) as (reader, name):
             return [event for event in reader.topic_events() if event.model == name]
 
     def articles(self, topic: int | None = None, limit: int = 20, model: str | None = None) -> list[Article]:
         """The articles most about a topic, or if it is None the newest ones, whatever their role."""
-        from wikitopics.session.analysis.origin import addresses
-
-        limit = _whole("limit", limit)
-        if not 0 <= limit <= MOST_ARTICLES:
-            raise BadUsage(f"limit must be from 0 to {MOST_ARTICLES:,}, not {limit}")
-        with self._reading() as reader:
-            name = reader.model_named(model)
+        limit = _limit(limit, least=0)
+        with self._reading(model) as (reader, name):
             if topic is None:
                 rows = reader.recent_articles(limit)
             else:
@@ -184,8 +177,7 @@ class StoredSession:
 
     def metrics(self, model: str | None = None) -> list[Measurement]:
         """The measurements of a model, by articles; `pandas.DataFrame` takes the list."""
-        with self._reading() as reader:
-            name = reader.model_named(model)
+        with self._reading(model) as (reader, name):
             return [Measurement(*row) for row in reader.all_metrics() if row[0] == name]
 
     def infer(self, texts: Iterable[str], model: str | None = None) -> NDArray[np.float32]:
@@ -194,8 +186,6 @@ class StoredSession:
 
         A text without any word of the vocabulary gets what the model expects of an unread document.
         """
-        from wikitopics.session.analysis.inference import proportions
-
         if isinstance(texts, str | bytes):
             raise BadUsage("infer takes a list of texts: put a single one in brackets")
         texts = list(texts)
@@ -205,7 +195,7 @@ class StoredSession:
                     f"infer takes a list of texts: number {number} is of type {type(text).__name__}"
                 )
         with self._open() as reader:
-            return proportions(reader, reader.model_named(model), texts)
+            return proportions(reader, reader.model_named(model), reader.counter(), texts)[1]
 
     def similar(self, title: str, limit: int = 20, model: str | None = None) -> list[Neighbour]:
         """The trained articles most like the one with this title, nearest first.
@@ -215,13 +205,8 @@ class StoredSession:
         """
         if not isinstance(title, str):
             raise BadUsage(f"title must be text, not {title!r:.60}")
-        limit = _whole("limit", limit)
-        if not 1 <= limit <= MOST_ARTICLES:
-            raise BadUsage(f"limit must be from 1 to {MOST_ARTICLES:,}, not {limit}")
-        from wikitopics.session.analysis.proportions import Trained, not_found
-
-        with self._reading() as reader:
-            name = reader.model_named(model)
+        limit = _limit(limit, least=1)
+        with self._reading(model) as (reader, name):
             trained = self._trained
             if trained is None or (trained.model, trained.as_of) != (name, reader.committed()):
                 trained = self._trained = Trained(reader, name)
@@ -239,15 +224,11 @@ class StoredSession:
         Proportions date from the article's training; those of the newest 20,000 articles were updated each
         time the session doubled in size.
         """
-        from wikitopics.session.analysis.proportions import as_csr
-
-        with self._reading() as reader:
-            return as_csr(reader, reader.model_named(model))
+        with self._reading(model) as (reader, name):
+            return as_csr(reader, name)
 
     def model(self, name: str | None = None) -> OnlineModel:
         """The model as it was last saved: an independent copy, ready for `infer` and `learn`."""
-        from wikitopics.session.analysis.inference import saved_model
-
         with self._open() as reader:
             return saved_model(reader, reader.model_named(name))
 
@@ -288,11 +269,11 @@ class StoredSession:
             yield reader
 
     @contextmanager
-    def _reading(self) -> Iterator[SessionReader]:
-        """Read everything in the block as of one moment; keep it short, since the file must not be held
-        for long."""
+    def _reading(self, model: str | None) -> Iterator[tuple[SessionReader, str]]:
+        """Read everything in the block as of one moment, with the model's name; keep it short, since the file
+        must not be held for long."""
         with self._open() as reader, reader.one_moment():
-            yield reader
+            yield reader, reader.model_named(model)
 
 
 def _apart(pairs: Iterable[tuple[str, float]]) -> tuple[tuple[str, ...], tuple[float, ...]]:
@@ -306,6 +287,13 @@ def _whole(what: str, number: int) -> int:
         return index(number)
     except TypeError:
         raise BadUsage(f"{what} must be a whole number, not {number!r}") from None
+
+
+def _limit(limit: int, least: int) -> int:
+    limit = _whole("limit", limit)
+    if not least <= limit <= MOST_ARTICLES:
+        raise BadUsage(f"limit must be from {least} to {MOST_ARTICLES:,}, not {limit}")
+    return limit
 
 
 def _article(row: ArticleRow, model: str, url: str | None) -> Article:

@@ -34,22 +34,17 @@ class Inferred:
 def infer(reader: SessionReader, model: str, texts: Sequence[str]) -> list[Inferred]:
     """The proportions of texts by this model at the last commit, with their words counted."""
     vocabulary = reader.counter()
-    known, theta = _proportions(reader, model, vocabulary, texts)
+    known, theta = proportions(reader, model, vocabulary, texts)
     return [
         Inferred(vocabulary.n_words_in(text), *found)
         for text, *found in zip(texts, known.tolist(), theta, strict=True)
     ]
 
 
-def proportions(reader: SessionReader, model: str, texts: Iterable[str]) -> NDArray[np.float32]:
-    """(D, K) topic proportions of texts by this model at the last commit."""
-    return _proportions(reader, model, reader.counter(), texts)[1]
-
-
-def _proportions(
+def proportions(
     reader: SessionReader, model: str, vocabulary: Vocabulary, texts: Iterable[str]
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The known words of each text, (D,), and the proportions, (D, K)."""
+    """The known words of each text, (D,), and its proportions by this model at the last commit, (D, K)."""
     counted = [vocabulary.count(text) for text in texts]
     sizes = [len(ids) for ids, _ in counted]
     batch = Minibatch(

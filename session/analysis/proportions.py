@@ -2,15 +2,17 @@
 
 import difflib
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.blocks import title_key
 from wikitopics.session.storage.reader import SessionReader
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _LONGEST = 255
 """The most characters of a mistyped title that are compared."""
@@ -18,11 +20,13 @@ _TOGETHER = 2048
 """Articles compared at a time, so that their numbers fit the processor's cache."""
 
 
-def as_csr(reader: SessionReader, model: str) -> tuple[csr_array, NDArray[np.int64]]:
+def as_csr(reader: SessionReader, model: str) -> "tuple[csr_array, NDArray[np.int64]]":
     """((D, K) float32, page ids of its rows) of the articles whose proportions are recorded.
 
     Raises `SessionError` if none are.
     """
+    from scipy.sparse import csr_array  # takes as long to load as all the rest
+
     with reader.one_moment():
         reader.check_proportions()
         articles, kept = reader.trained_articles(), reader.proportions(model)

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from wikitopics.model import KindError, Metric, check_model, kinds
+from wikitopics.model import KindError, check_model, kinds
 from wikitopics.session.analysis.metrics import metrics_of
 from wikitopics.session.metrics import METRICS, OF_STREAM, OF_TOPICS, SCORES
 from wikitopics.session.storage.reader import SessionReader
@@ -92,7 +92,3 @@ def test_a_kind_declares_what_it_measures(unigrams, install):
     install(source, "wikitopics.models", surprised="surprised_models:Kind")
     with pytest.raises(AssertionError, match="to declare 'surprise'"):
         check_model(kinds.load("surprised"))
-
-
-def test_a_name_alone_can_be_told():
-    assert Metric.undeclared("mean_depth") == Metric("mean_depth", "Mean depth")
