@@ -14,8 +14,13 @@ import click
 
 from wikitopics.cli.options import json_option, reading
 from wikitopics.cli.output import put_json, put_line
+from wikitopics.crawler.errors import CrawlerError
+from wikitopics.model import KindError, kinds
+from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage, SessionError
+from wikitopics.session.extras import EXTRAS
 from wikitopics.session.paths import config_file, session_folder
+from wikitopics.session.version import __version__
 
 _NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afpfs", "webdav"}
 LOW_DISK = 500e6
@@ -63,8 +68,6 @@ def _installation() -> Iterator[Check]:
 
 def _extras() -> Iterator[Check]:
     """The extras. Nothing is wrong if one is missing."""
-    from wikitopics.session.extras import EXTRAS
-
     for extra in EXTRAS:
         missing = extra.missing()
         found = f"missing {', '.join(missing)}: {extra.command}" if missing else "installed"
@@ -73,9 +76,6 @@ def _extras() -> Iterator[Check]:
 
 def _brought() -> Iterator[Check]:
     """Models and sources from other packages."""
-    from wikitopics.model import KindError, kinds
-    from wikitopics.session import sources
-
     for what, theirs, load, errors in (
         ("model", set(kinds.names()) - set(kinds.built_in), kinds.load, KindError),
         ("source", set(sources.names()) - set(sources.BUILT_IN), sources.load, BadUsage),
@@ -172,10 +172,8 @@ def _file_system(path: Path) -> str | None:
 def _contact() -> Iterator[Check]:
     """The contact, as Wikimedia receives it. Nothing is wrong if there is none: the user is asked when one is
     needed."""
-    from wikitopics.crawler.errors import CrawlerError
     from wikitopics.crawler.http.contact import check_contact, user_agent
     from wikitopics.session import config
-    from wikitopics.session.version import __version__
 
     try:
         text = config.contact()

@@ -35,16 +35,16 @@ def at_end(
     command: str | None, path: Path, tell: Callable[[str], None], notify: str | None = None
 ) -> Iterator[End]:
     """Run ``command`` and give notice once after the block, even if it raises; the block sets the reason."""
-    end = End()
+    end, code = End(), 0
     try:
         yield end
     except BaseException as error:
         end.reason = "interrupted" if isinstance(error, INTERRUPTED) else str(error) or type(error).__name__
-        _notify(notify, path, end.reason)
-        _run(command, path, end.reason, _code(error), tell)
+        code = _code(error)
         raise
-    _notify(notify, path, end.reason)
-    _run(command, path, end.reason, 0, tell)
+    finally:
+        _notify(notify, path, end.reason)
+        _run(command, path, end.reason, code, tell)
 
 
 def _notify(how: str | None, path: Path, reason: str) -> None:

@@ -100,7 +100,6 @@ def export(
 
 def to_standard_output(form: Format, subject: Subject, asked: ExportRequest) -> None:
     """Write an export to standard output. Raises `BadUsage` for bytes on a terminal, or a folder."""
-
     if form.stream is None:
         raise BadUsage(f"{form.name}'s model is several files: name a folder for them with -o")
     if form.binary:

@@ -38,7 +38,6 @@ Examples:
 @json_option
 def infer(files: tuple[str, ...], model: str | None, session: str, as_json: bool) -> None:
     """Infer topic proportions of any text: files, or standard input."""
-
     with _uncollected(), reading(session) as reader:
         name = reader.model_named(model)
         found = infer_files(reader, name, files or ("-",))

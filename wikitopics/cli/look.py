@@ -1,6 +1,7 @@
 """`status` and `articles`: look at a session from another process."""
 
 import math
+from dataclasses import asdict
 
 import click
 
@@ -15,6 +16,7 @@ from wikitopics.cli.options import (
 )
 from wikitopics.cli.output import duration, put_json, put_line, put_row, rate, say, until
 from wikitopics.session.paths import command
+from wikitopics.session.sources import described
 
 _STATUS_KEYS = (
     "session", "running", "pid", "source", "articles", "tokens", "held_out", "crawled", "pending", "skipped",
@@ -48,10 +50,8 @@ def status(session: str, as_json: bool) -> None:
     machine went down) or stalled. Models of a session with a half-life also have
     "prequential_log_likelihood", once articles have been scored before training.
     """
-    from dataclasses import asdict
 
     from wikitopics.session.records import skips_told
-    from wikitopics.session.sources import described
 
     with reading(session) as reader:
         now = reader.status()

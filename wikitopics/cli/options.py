@@ -13,8 +13,11 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from wikitopics.model import kinds
 from wikitopics.option import Option
+from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage, SessionError
+from wikitopics.session.options import KEPT, MODEL, OUTSIDE, RUN, SHARED, SOURCE, VOCAB
 from wikitopics.session.paths import session_folder, session_path
 
 if TYPE_CHECKING:
@@ -138,8 +141,6 @@ class TakesSource(Takes):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Look for other packages' kinds only if the name is not one of ours."""
-        from wikitopics.session import sources
-
         try:
             kind = sources.load(str(value))
         except BadUsage as error:
@@ -219,27 +220,25 @@ class TakesSettings(click.Command):
 
 def setting_groups(source: str | None = None) -> Groups:
     """Every setting of a trainer, in the order of the help; ``source`` is a source from another package."""
-    from wikitopics.model import kinds as models
-    from wikitopics.session import options, sources
 
     def crawled() -> list[str]:
         return [name for name in sources.names() if not sources.described(name).command]
 
-    kinds = [kind for kind in map(sources.load, sources.BUILT_IN) if not kind.command]
-    kinds += [sources.load(source)] if source is not None else []
-    found = {option.name: option for kind in kinds for option in kind.options}
-    asked, model = click_option(options.SOURCE), click_option(options.MODEL)
-    asked.type, model.type = TakesSource(options.SOURCE, crawled), Takes(options.MODEL, models.names)
-    asked.metavar = f"[{'|'.join(kind.name for kind in kinds)}]"
+    shown = [kind for kind in map(sources.load, sources.BUILT_IN) if not kind.command]
+    shown += [sources.load(source)] if source is not None else []
+    found = {option.name: option for kind in shown for option in kind.options}
+    asked, model = click_option(SOURCE), click_option(MODEL)
+    asked.type, model.type = TakesSource(SOURCE, crawled), Takes(MODEL, kinds.names)
+    asked.metavar = f"[{'|'.join(kind.name for kind in shown)}]"
 
     def made(*settings: Option[Any]) -> list[click.Parameter]:
         return [click_option(setting) for setting in settings]
 
     return [
-        ("Source", [asked, *made(*found.values(), options.VOCAB)]),
-        ("Models", [model, *made(*options.SHARED)]),
-        ("Fixed for the session", made(*options.KEPT)),
-        ("This run", made(*options.RUN, *options.OUTSIDE)),
+        ("Source", [asked, *made(*found.values(), VOCAB)]),
+        ("Models", [model, *made(*SHARED)]),
+        ("Fixed for the session", made(*KEPT)),
+        ("This run", made(*RUN, *OUTSIDE)),
     ]
 
 
@@ -254,8 +253,6 @@ def _source_in(args: Sequence[str]) -> str | None:
 
 def _loaded(source: str | None) -> str | None:
     """The source if it is from another package and can be loaded."""
-    from wikitopics.session import sources
-
     if source is None or source in sources.BUILT_IN:
         return None
     try:
@@ -267,8 +264,6 @@ def _loaded(source: str | None) -> str | None:
 
 def _explain(flag: str, source: str | None) -> None:
     """Raise `BadUsage` if an unknown option may be that of a source from another package."""
-    from wikitopics.session import sources
-
     if source is not None:
         sources.load(source)
     for name in sources.names():

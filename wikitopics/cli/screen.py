@@ -12,10 +12,12 @@ import click
 
 from wikitopics.cli.options import reading, session_option, take
 from wikitopics.cli.output import error_line, say
+from wikitopics.crawler.mediawiki.source import CONTACT
 from wikitopics.session.errors import BadUsage, NoSession
 from wikitopics.session.options import NOTIFY
 from wikitopics.session.paths import command, log_file, session_path
 from wikitopics.session.signals import Signals
+from wikitopics.session.storage.coordination.lock import owner, owner_pid
 
 if TYPE_CHECKING:
     from wikitopics.session.control.launch import Trainers
@@ -59,8 +61,6 @@ def attach(path: Path, notify: str | None = None) -> int:
 
 def wait_for_session(path: Path) -> None:
     """Return when there is a session at ``path``, or nothing seems to be creating one."""
-    from wikitopics.session.storage.coordination.lock import owner
-
     enough = time.monotonic() + BEGIN_SECONDS
     while not path.exists() and (owner(path) is not None or time.monotonic() < enough):
         time.sleep(0.1)
@@ -69,7 +69,6 @@ def wait_for_session(path: Path) -> None:
 def open_screen(session: str, options: dict[str, Any]) -> int:
     """`wikitopics` without a command."""
     from wikitopics.session.request import TrainRequest
-    from wikitopics.session.storage.coordination.lock import owner_pid
 
     path = session_path(session)
     need_terminal(command("train", path))
@@ -89,7 +88,6 @@ def open_screen(session: str, options: dict[str, Any]) -> int:
 
 def contact_missing(path: Path, request: "TrainRequest") -> bool:
     """Whether the crawl about to start needs a contact, and none is given and none saved that will do."""
-    from wikitopics.crawler.mediawiki.source import CONTACT
     from wikitopics.session import config, sources
 
     if CONTACT in request:
@@ -115,8 +113,6 @@ def ask_contact() -> str:
 
 def open_demo(session: str, articles: int | None, wiki_size: int | None, notify: str | None = None) -> int:
     """`wikitopics demo` with the screen."""
-    from wikitopics.session.storage.coordination.lock import owner_pid
-
     path = session_path(session)
     need_terminal(command("demo --headless", path))
     if owner_pid(path) is not None:
@@ -136,7 +132,6 @@ def on_terminal() -> bool:
 
 def need_terminal(instead: str) -> None:
     """Raise `BadUsage` if no screen can be drawn; ``instead`` works without one."""
-
     if not on_terminal():
         raise BadUsage(f"the screen needs a terminal: `{instead}` works without one")
 
@@ -173,8 +168,6 @@ def show(path: Path, arguments: list[str] | None = None, notify: str | None = No
 
 def part(paths: Sequence[Path], trainers: "Trainers", signals: Signals) -> None:
     """End the trainers that are not left running, and print one line about the state of each session."""
-    from wikitopics.session.storage.coordination.lock import owner
-
     if trainers.running():
         say("saving and stopping …")
     asked = len(signals.noted)

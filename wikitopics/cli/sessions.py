@@ -9,6 +9,7 @@ from wikitopics.cli.options import json_option, refuse_early_options, session_na
 from wikitopics.cli.output import agrees, put_json, put_line, say
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import session_folder, session_path
+from wikitopics.session.storage.coordination.lock import in_use, owner
 
 
 @click.group(
@@ -79,7 +80,6 @@ def rm(name: str | None, session: str | None, yes: bool) -> None:
     file that is not a session. If NAME is a symbolic link to a session, only the link is deleted.
     """
     from wikitopics.session.control.sessions import check_removable, remove
-    from wikitopics.session.storage.coordination.lock import in_use, owner
 
     named = {each for each in (name, session) if each is not None}
     if len(named) != 1:

@@ -1,5 +1,6 @@
 """`topics`, `topics rename` and `history`: the topics found, and how they developed."""
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -181,7 +182,6 @@ def history(topic: int | None, session: str, model: str | None, as_json: bool) -
 
     With TOPIC, list its words over time.
     """
-
     with reading(session) as reader:
         if topic is None:
             _events(reader, model, as_json)
@@ -190,7 +190,6 @@ def history(topic: int | None, session: str, model: str | None, as_json: bool) -
 
 
 def _events(reader: "SessionReader", model: str | None, as_json: bool) -> None:
-    from dataclasses import asdict
 
     models = reader.models() if model is None else [reader.model_named(model)]
     found = [event for event in reader.topic_events() if event.model in models]

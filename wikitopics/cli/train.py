@@ -27,9 +27,13 @@ from wikitopics.cli.output import (
     say,
     until,
 )
+from wikitopics.crawler.dumps.source import YES
 from wikitopics.crawler.embedded.source import WIKI_SIZE, Demo
+from wikitopics.crawler.errors import Unconfirmed
+from wikitopics.model import kinds
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.escapes import visible
+from wikitopics.session.models import load_kind, options_of
 from wikitopics.session.options import ARTICLES, MODEL, NOTIFY, ON_END
 from wikitopics.session.paths import session_path
 
@@ -69,9 +73,6 @@ def train(session: str, as_json: bool, log: str | None, **options: Any) -> int:
 
 def model_help() -> Iterator[str]:
     """The values of `--model`: every kind of model and the keys it takes."""
-    from wikitopics.model import kinds
-    from wikitopics.session.models import load_kind, options_of
-
     for name in kinds.names():
         try:
             kind = load_kind(name)
@@ -126,8 +127,6 @@ def demo(
 
 def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str | None = None) -> int:
     """Train in this process, printing progress; returns the exit code."""
-    from wikitopics.crawler.dumps.source import YES
-    from wikitopics.crawler.errors import Unconfirmed
     from wikitopics.session.request import TrainRequest
     from wikitopics.session.training.start import train as start
 

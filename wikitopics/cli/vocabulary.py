@@ -8,6 +8,7 @@ import click
 
 from wikitopics.cli.options import reading, session_names, take, whole
 from wikitopics.cli.output import ProgressLine, data_output, say
+from wikitopics.crawler.mediawiki.languages import check_spaced, language_of
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api
 from wikitopics.crawler.texts.source import COLUMN
 from wikitopics.session.errors import BadUsage
@@ -93,7 +94,6 @@ def build(
     SOURCE is a dump (.xml, .xml.bz2 …), a .jsonl file of {"text"}, a .csv or .tsv table, a folder of .txt
     files, or a plain-text file in which blank lines separate the documents.
     """
-    from wikitopics.crawler.mediawiki.languages import check_spaced, language_of
     from wikitopics.session.config import with_contact
     from wikitopics.session.request import TrainRequest
     from wikitopics.session.storage.files import check_target, replacing
