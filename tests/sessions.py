@@ -63,7 +63,7 @@ def new_session() -> Callable[..., Path]:
         kind, asked = Counts(), request.asked(Counts())
         settings, vocabulary = new_settings(request, kind)
         opened = asyncio.run(open_source(kind, settings.source_options, asked, vocabulary, print))
-        asyncio.run(opened.close())
+        asyncio.run(opened.feed.close())
         create(path, complete(settings, request, opened), vocabulary)
         return path
 

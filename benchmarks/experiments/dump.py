@@ -115,7 +115,7 @@ async def whole_seconds(
     kind = Dump()
     opened = await open_source(kind, kind.identity(asked), asked, vocabulary, print)
     opening = time.process_time()
-    feed = opened.feed(lambda: 1)
+    feed = opened.feed
     feed.start(None)
     try:
         while (block := await feed.next()) is not None:

@@ -134,7 +134,7 @@ async def _read(names: Sequence[str], address: str | None) -> tuple[float, float
     opened = await open_source(
         kind, kind.identity(asked), asked, Vocabulary.load("english"), _to_stderr, cluster=address
     )
-    feed, articles = opened.feed(lambda: 1), 0
+    feed, articles = opened.feed, 0
     await asyncio.sleep(1)
     begin = time.process_time()
     await asyncio.sleep(IDLE_SECONDS)

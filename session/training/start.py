@@ -41,7 +41,6 @@ from wikitopics.session.training.beginning import Beginning, establish, keep, re
 from wikitopics.session.training.creation import complete, corpus_size, create
 from wikitopics.session.training.heart import BEAT_SECONDS
 from wikitopics.session.training.intake.cluster.address import cluster_address
-from wikitopics.session.training.intake.crawl import Blocks
 from wikitopics.session.training.intake.opening import Opened, open_source
 from wikitopics.session.training.monitor import Report
 from wikitopics.session.training.run import FINISHED, Run, RunLimits
@@ -90,12 +89,11 @@ class Opening(Generic[S]):
     store: writer.SessionWriter
     stream: S
     source: Opened
-    feed: Blocks
 
     async def close(self) -> None:
         """Close both; a run has already closed the session, which does no harm."""
         self.store.close()
-        await self.feed.close()
+        await self.source.feed.close()
 
 
 def train(path: Path, request: TrainRequest, report: Callable[[Report], None], say: Say) -> str:
@@ -197,14 +195,14 @@ async def begin(
         say(_builds(store.settings, beginning, opening))
         for line in _remarks(plan, opening.source):
             say(line)
-        reason = await Run(plan.path, store, beginning, opening.feed, limits, report, say, signals)()
+        reason = await Run(plan.path, store, beginning, opening.source.feed, limits, report, say, signals)()
     finally:
         await opening.close()
     seconds = time.monotonic() - began
     if reason == FINISHED:
         _obey(signals)
         say(await _to_its_end(lambda: _build(plan.path, beginning.built, seconds)))
-    return reason, limits.less(seconds, opening.feed.activity.bytes_read)
+    return reason, limits.less(seconds, opening.source.feed.activity.bytes_read)
 
 
 def _build(path: Path, built: Built | None, seconds: float) -> str:
@@ -238,7 +236,7 @@ async def _open(
         source = await open_source(
             plan.kind, settings.source_options, asked, vocabulary, say, settings.models, plan.cluster
         )
-        opened.push_async_callback(source.close)
+        opened.push_async_callback(source.feed.close)
         if plan.is_new:
             settings = complete(settings, plan.request, source)
             words = vocabulary if isinstance(vocabulary, Vocabulary) else None
@@ -249,7 +247,7 @@ async def _open(
         store = writer.SessionWriter(plan.path)
         stream = await asyncio.to_thread(_read, store, stream_of)
         opened.callback(store.close)
-        opening = Opening(store, stream, source, source.feed(lambda: stream.missing))
+        opening = Opening(store, stream, source)
         opened.pop_all()
         return opening
 
@@ -300,7 +298,9 @@ async def run(
         say(_begins(opening.store.settings, stream))
         for line in (*_remarks(plan, opening.source), *_room(plan, opening)):
             say(line)
-        reason = await Run(plan.path, opening.store, stream, opening.feed, limits, report, say, signals)()
+        reason = await Run(
+            plan.path, opening.store, stream, opening.source.feed, limits, report, say, signals
+        )()
         if reason == FINISHED:
             say(_ended(stream.progress, request.get(ARTICLES)))
         return reason
@@ -322,7 +322,7 @@ def _counter(path: Path) -> Vocabulary:
 
 def _builds(settings: Settings, beginning: Beginning, opening: Opening[Beginning]) -> str:
     """What is about to be done, and how long it will take."""
-    activity, info, done = opening.feed.activity, opening.source.info, beginning.progress.pending
+    activity, info, done = opening.source.feed.activity, opening.source.info, beginning.progress.pending
     wanted = beginning.wanted if info.articles is None else min(beginning.wanted, info.articles)
     rate = (activity.allowed_per_minute or 0) * (activity.batch_pages or 0)
     minutes = -(-(wanted - done) // rate) if rate and wanted > done else 0

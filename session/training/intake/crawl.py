@@ -43,6 +43,8 @@ class Blocks(ABC):
         """Articles fetched and not yet handed out."""
         self.arrivals = Rate()
         """Articles counted."""
+        self.wanted: Callable[[], int] = lambda: 1
+        """How many articles the trainer lacks at the moment."""
 
     @abstractmethod
     def start(self, position: Position | None) -> None:
@@ -67,10 +69,9 @@ class Blocks(ABC):
 class CountedBlocks(Blocks):
     """Hands out exactly as many documents of a file as the trainer asks for, so none are ever pending."""
 
-    def __init__(self, file: "CountsFile | KeptCounts", wanted: Callable[[], int]) -> None:
+    def __init__(self, file: "CountsFile | KeptCounts") -> None:
         super().__init__(Activity())
         self._file = file
-        self._wanted = wanted
         self._next = 0
 
     def start(self, position: Position | None) -> None:
@@ -80,7 +81,7 @@ class CountedBlocks(Blocks):
     async def next(self) -> Block | None:
         if self._next >= len(self._file):
             return None
-        block = self._file.documents(self._next, self._next + max(1, self._wanted()))
+        block = self._file.documents(self._next, self._next + max(1, self.wanted()))
         self._next += len(block)
         self.arrivals.add(len(block))
         return replace(block, position={"document": self._next}, lap=self._next / len(self._file))

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,14 +32,12 @@ from wikitopics.vocab.rules import Rule
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A source that has been opened, and how to read it."""
+    """A source that has been opened; closing the feed closes it."""
 
     info: SourceInfo
     identity: Identity
     """The source's identity, as the session stores it."""
-    feed: Callable[[Callable[[], int]], Blocks]
-    """Makes the feed, given the trainer's function for the number of articles missing."""
-    close: Callable[[], Awaitable[None]]
+    feed: Blocks
 
 
 async def open_source(
@@ -63,32 +61,13 @@ async def open_source(
                 f"{CLUSTER.flag}: the words of --source {kind.name} are counted already: leave it out"
             )
         assert isinstance(vocabulary, Vocabulary)
-        return await _open_counted(kind, identity, asked, vocabulary)
+        file = await asyncio.to_thread(kind.open, identity, asked, vocabulary.lines)
+        return Opened(SourceInfo(file.name, len(file)), {**identity, **file.identity}, CountedBlocks(file))
     assert isinstance(kind, PageKind)
-    return await _open_pages(kind.open(identity, asked), identity, vocabulary, say, specs, cluster)
-
-
-async def _open_counted(kind: Counts, identity: Identity, asked: Asked, vocabulary: Vocabulary) -> Opened:
-    file = await asyncio.to_thread(kind.open, identity, asked, vocabulary.lines)
-
-    async def close() -> None:
-        file.close()
-
-    info = SourceInfo(file.name, len(file))
-    return Opened(info, {**identity, **file.identity}, lambda missing: CountedBlocks(file, missing), close)
-
-
-async def _open_pages(
-    source: Source | PartedSource[Any],
-    identity: Identity,
-    vocabulary: Vocabulary | Rule,
-    say: Callable[[str], None],
-    specs: Sequence[ModelSpec],
-    cluster: str | None,
-) -> Opened:
     warming = asyncio.get_running_loop().run_in_executor(None, warm_up, specs)
     # An error of a model comes again, and is reported, when the trainer makes the model itself.
     warming.add_done_callback(lambda warmed: warmed.cancelled() or warmed.exception())
+    source = kind.open(identity, asked)
     try:
         info = await patiently(source, say)
         pool = None
@@ -98,20 +77,12 @@ async def _open_pages(
     except BaseException:
         await source.close()
         raise
-    found = {**identity, **info.identity}
-    words = vocabulary.lines
-
-    def feed(_: object) -> Blocks:
-        if isinstance(source, PartedSource):
-            return PartedBlocks(source, info, words, pool=pool)
-        return CrawledBlocks(source, info, words, pool=pool)
-
-    async def close() -> None:
-        if pool is not None:
-            pool.close()
-        await source.close()
-
-    return Opened(info, found, feed, close)
+    feed: Blocks
+    if isinstance(source, PartedSource):
+        feed = PartedBlocks(source, info, vocabulary.lines, pool=pool)
+    else:
+        feed = CrawledBlocks(source, info, vocabulary.lines, pool=pool)
+    return Opened(info, {**identity, **info.identity}, feed)
 
 
 async def far_pool(

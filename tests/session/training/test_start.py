@@ -184,7 +184,9 @@ async def test_a_signal_while_a_vocabulary_is_finished_is_obeyed_then(planned, m
     async def opened(*_):
         stream = SimpleNamespace(built=None)
         store = SimpleNamespace(settings=None)
-        return SimpleNamespace(stream=stream, store=store, source=None, feed=None, close=close)
+        return SimpleNamespace(
+            stream=stream, store=store, source=SimpleNamespace(feed=SimpleNamespace()), close=close
+        )
 
     monkeypatch.setattr(start, "Run", Ended)
     monkeypatch.setattr(start, "_build", build)
@@ -249,7 +251,7 @@ def test_how_long_a_vocabulary_takes_is_told_where_that_is_known(rpm, done, says
     settings = SimpleNamespace(source_name="memory", vocabulary="own")
     beginning = SimpleNamespace(wanted=1_000, progress=SimpleNamespace(pending=done))
     feed = SimpleNamespace(activity=Activity(allowed_per_minute=rpm, batch_pages=50))
-    opening = SimpleNamespace(feed=feed, source=SimpleNamespace(info=SimpleNamespace(articles=None)))
+    opening = SimpleNamespace(source=SimpleNamespace(feed=feed, info=SimpleNamespace(articles=None)))
     line = start._builds(settings, beginning, opening)
     assert says in line
     assert (" min " in line) == bool(says)
@@ -270,7 +272,7 @@ async def test_a_model_that_cannot_be_made_is_reported_once(corpus, tmp_path, mo
     asked = TrainRequest(source="texts", texts=(str(tmp_path / "a.txt"),)).asked(kind)
     vocabulary = Vocabulary.from_lines(corpus.words)
     opened = await opening.open_source(kind, kind.identity(asked), asked, vocabulary, print)
-    await opened.close()
+    await opened.feed.close()
     await until_true(met.is_set)
     await asyncio.sleep(0.05)
     gc.collect()
