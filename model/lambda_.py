@@ -7,7 +7,7 @@ side by side. SCVB0's N_phi + eta is stored as a lambda like the others.
 
 from __future__ import annotations
 
-import math
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
@@ -16,14 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.online import OnlineModel
 from wikitopics.model.options import LARGEST_PRIOR
-from wikitopics.model.states import FLOATS, LARGEST, TINY, Entry
+from wikitopics.model.states import FLOATS, LARGEST, TINY, Entry, State
 from wikitopics.model.workers import Workers
 
 Vector = NDArray[np.float64]
 
 SMALLEST_SCALE = 1e-6
 WORD_BLOCK = 512
+LEAST_WORDS = 1e-3  # of each word in a topic from elsewhere: 0 has no logarithm
 
 
 @dataclass(frozen=True)
@@ -218,102 +220,6 @@ class Topics:
         self.scale = mass / float(self.total_hat.sum())
 
 
-@dataclass(frozen=True)
-class Balance:
-    """How topics are held in balance while symmetry breaks: small ones gain words, large ones lose them.
-
-    Without balance, topics that are ahead by chance take the words of those behind. Topic k's probabilities
-    are multiplied by (mass_k / mean mass)^-b, where b falls linearly from `balance_power` to 0 within
-    `balance_documents` documents, or the share `balance_share` of a smaller corpus; masses below the fraction
-    `balance_least` of the mean count as that fraction. A power of 0 means no balance.
-
-    Every schedule counts in documents of `document_words` words, since a long document says more about topics
-    than a short one. With 0, each document counts as one. The recipes of the models begin with these numbers;
-    all of a recipe's numbers are kept in the state.
-    """
-
-    BOUNDS: ClassVar[dict[str, tuple[float, float]]] = {
-        "document_words": (0, LARGEST),
-        "balance_power": (0, 1),
-        "balance_least": (0, 1),
-    }
-    """The bounds in a state of numbers that may be 0 or have a largest value."""
-
-    document_words: float
-    balance_power: float
-    balance_documents: float
-    balance_share: float
-    balance_least: float
-
-    def amount(self, batch: Minibatch) -> float:
-        """The size of a minibatch in documents, as the schedules count them."""
-        return batch.n_tokens / self.document_words if self.document_words else float(batch.D)
-
-    def corpus(self, n_documents: float, documents: float, amount: float) -> float:
-        """The size of a corpus as the schedules count it, given that `documents` of its documents made
-        `amount`."""
-        return n_documents * (amount / documents) if documents else n_documents
-
-    def balance(self, topics: Topics, seen: float, n_documents: float) -> Vector:
-        """(K,) factors on the topics after `seen` documents of a corpus of `n_documents`."""
-        period = min(self.balance_documents, self.balance_share * n_documents)
-        power = self.balance_power * (1 - seen / period) if seen < period else 0.0
-        mass = topics.total_hat
-        if power <= 0 or not mass.any():
-            return np.ones(topics.n_topics)
-        factors: Vector = np.maximum(mass / mass.mean(), self.balance_least) ** -power
-        return factors
-
-
-@dataclass(frozen=True)
-class Schedules(Balance):
-    """The schedules of LDA and SCVB0: the fall of alpha, and the step sizes where none are given.
-
-    alpha falls to its own value within `annealing_documents` documents, or the share `annealing_share` of a
-    smaller corpus, and meanwhile documents get one more pass. It starts at `first_alpha` / sqrt(K) for each
-    `document_words` words of a mean document, so that topics separate equally soon in short and in long
-    documents, and few topics as soon as many.
-    A step is that of an average over a horizon of documents that grows by `horizon_slope` for each document
-    seen, so steps become smaller for ever and no estimate of noise can make them grow again. The horizon
-    starts with `first_horizon` documents, or `horizon_share` of a smaller corpus but at least
-    `shortest_horizon` (a smaller corpus would forget the random start, which is the mass of words that it
-    lacks). `random_share` of the corpus's words are random before the first document.
-    """
-
-    BOUNDS: ClassVar = {
-        **Balance.BOUNDS,
-        "annealing_documents": (0, LARGEST),
-        "random_share": (0, LARGEST),
-    }
-
-    first_alpha: float
-    annealing_documents: float
-    annealing_share: float
-    first_horizon: float
-    horizon_share: float
-    shortest_horizon: float
-    horizon_slope: float
-    random_share: float
-
-    def annealed_until(self, n_documents: float) -> float:
-        """The number of documents until alpha has its own value."""
-        return min(self.annealing_documents, self.annealing_share * n_documents)
-
-    def alpha(self, final: Vector, seen: float, n_documents: float, in_all: float) -> Vector:
-        """(K,) alpha after `seen` documents of a corpus of `n_documents`, or `in_all` as schedules count."""
-        if seen >= (until := self.annealed_until(in_all)):
-            return final.copy()
-        start = np.maximum(self.first_alpha / math.sqrt(len(final)) * in_all / n_documents, final)
-        annealed: Vector = start * (final / start) ** (seen / until)
-        return annealed
-
-    def step_size(self, seen: float, documents: float, n_documents: float) -> float:
-        """rho of a minibatch of `documents` documents after `seen`; two halves of it forget nearly as much
-        as the whole."""
-        first = min(self.first_horizon, max(self.horizon_share * n_documents, self.shortest_horizon))
-        return -math.expm1(-documents / (first + self.horizon_slope * seen))
-
-
 def random_topics(
     random: np.random.Generator,
     initialization: Literal["gamma", "exponential"],
@@ -351,3 +257,66 @@ def topics_from(
             share = weight / len(of_topic) * documents.counts[entries] / (lengths[d] or 1)
             topics[documents.word_ids[entries], k] += share
     return topics
+
+
+class LambdaModel(OnlineModel):
+    """A model whose topics have a variational Dirichlet, kept as `Topics`.
+
+    It keeps the numbers by which it departs from its paper as `recipe`.
+    """
+
+    RECIPES: ClassVar[tuple[Any, Any]]
+    """The recipe with `warm_start`, and the paper's."""
+
+    _topics: Topics
+
+    @property
+    def lambda_(self) -> NDArray[Any]:
+        """(K, W) variational Dirichlet of the topics, a copy."""
+        return self._topics.lambda_()
+
+    def topics(self) -> NDArray[Any]:
+        """(K, W) expected topics E[beta], rows sum to 1."""
+        return self._topics.expected()
+
+    def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
+        """(U, K) expected topics of some words only, E[beta_kw] with one row per word."""
+        return self._topics.expected_rows(word_ids)
+
+    def top_words(self, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """(K, n) each topic's n most probable words, by id, and their probabilities; most probable first."""
+        return self._topics.top_words(n)
+
+    def topic_shares(self) -> Vector:
+        """(K,) each topic's share of the words of the corpus, sums to 1."""
+        return self._topics.shares()
+
+    def topic_weights(self) -> Vector:
+        """(K,) sum_w lambda_kw."""
+        return self._topics.totals()
+
+    @classmethod
+    def with_topics(cls, topics: NDArray[np.floating[Any]], weights: Vector, prior: Vector) -> Self:
+        """See `OnlineModel.with_topics`."""
+        lambda_hat = np.ascontiguousarray(np.maximum(topics * weights[:, None], LEAST_WORDS).T, np.float32)
+        kept = Topics.of(lambda_hat, 0.0)
+        shared = {
+            "lambda_hat": kept.hat,
+            "total_hat": kept.total_hat,
+            "scale": kept.scale,
+            "eta_lambda": kept.eta,
+        }
+        K, W = topics.shape
+        return cls.from_state({**cls.create(K, W, 1).state(), **shared, **cls._prior_entries(prior)})
+
+    @classmethod
+    @abstractmethod
+    def _prior_entries(cls, prior: Vector) -> State:
+        """The entries of a state from which `document_prior` follows, for `with_topics`."""
+
+    @classmethod
+    def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
+        """A state of 1.0.0 keeps its topics and goes on with today's numbers."""
+        warm, paper = cls.RECIPES
+        recipe = vars(warm if state.get("warm_start") else paper)
+        return {**state, **{f"recipe_{name}": value for name, value in recipe.items()}}

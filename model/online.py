@@ -21,7 +21,6 @@ from wikitopics.option import Option
 
 IN_USE = 1e-3  # a topic in use has more than this share of the corpus
 WORDS_A_DOCUMENT = 100  # if nothing is known, as in [SVI13] footnote 6
-LEAST_WORDS = 1e-3  # of each word in a topic from elsewhere: 0 has no logarithm
 
 
 class OnlineModel(ABC):
@@ -238,19 +237,6 @@ class OnlineModel(ABC):
         It lacks whatever is needed only for learning. Its other settings are the defaults of its kind. Raises
         StateError for numbers that no model can have, NotImplementedError if a kind cannot do this.
         """
-        lambda_hat = np.ascontiguousarray(np.maximum(topics * weights[:, None], LEAST_WORDS).T, np.float32)
-        shared = {
-            "lambda_hat": lambda_hat,
-            "total_hat": lambda_hat.sum(axis=0, dtype=np.float64),
-            "scale": 1.0,
-            "eta_lambda": 0.0,
-        }
-        K, W = topics.shape
-        return cls.from_state({**cls.create(K, W, 1).state(), **shared, **cls._prior_entries(prior)})
-
-    @classmethod
-    def _prior_entries(cls, prior: NDArray[np.float64]) -> State:
-        """The entries of a state from which `document_prior` follows, for `with_topics`."""
         raise NotImplementedError(f"{cls.label} cannot be made from topics")
 
     def state(self) -> State:

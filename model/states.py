@@ -135,11 +135,6 @@ def checked(state: Mapping[str, object], entries: Sequence[Entry]) -> State:
     return values
 
 
-def with_recipe(state: Mapping[str, object], recipe: object) -> dict[str, object]:
-    """A state of an older version that goes on with today's numbers."""
-    return {**state, **{f"recipe_{name}": value for name, value in vars(recipe).items()}}
-
-
 def plain(value: object) -> object:
     """Turn the zero-dimensional arrays of an .npz back into numbers, flags and strings."""
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):

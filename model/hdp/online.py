@@ -19,7 +19,7 @@ figure 9 prints them, `figure9_kernels.py`. `infer` uses `scvb0/e_step.py`; lamb
 pass of figure 9 as printed ends with a dozen broad topics. So (1) the topics start from documents, not at
 random; (2) the sticks start uniform and heavy; (3) a document's tables start from its own topics
 (`hdp.kernels`); (4) topics that are ahead are held back during the first part of the stream
-(`lambda_.Balance`); (5) a minibatch smaller than `whole_step` makes a smaller step; (6) D is large against
+(`schedules.Balance`); (5) a minibatch smaller than `whole_step` makes a smaller step; (6) D is large against
 the priors. All these numbers are a `Recipe`. `warm_start=False` is figure 9 line by line.
 """
 
@@ -33,11 +33,10 @@ from numpy.typing import NDArray
 
 from wikitopics.model import options as check
 from wikitopics.model.hdp.recipe import PAPER, WARM, Recipe
-from wikitopics.model.lambda_ import Topics, Vector, random_topics, topics_from
+from wikitopics.model.lambda_ import LambdaModel, Topics, Vector, random_topics, topics_from
 from wikitopics.model.minibatch import Minibatch
-from wikitopics.model.online import OnlineModel
 from wikitopics.model.options import HALF_LIFE, LARGEST_PRIOR, prior
-from wikitopics.model.scvb0.recipe import THETA_STEPS
+from wikitopics.model.schedules import StepSizes
 from wikitopics.model.states import (
     LARGEST,
     MOST,
@@ -46,7 +45,6 @@ from wikitopics.model.states import (
     Entry,
     State,
     entries_of,
-    with_recipe,
 )
 from wikitopics.option import Option
 
@@ -57,7 +55,7 @@ if TYPE_CHECKING:
 MOST_TABLES = 1000  # that a document may have in a state: each takes memory
 
 
-class OnlineHDP(OnlineModel):
+class OnlineHDP(LambdaModel):
     """Hierarchical Dirichlet process topic model learnt from minibatches, in one pass.
 
     n_words, n_documents: W, and D, the size of the corpus (an estimate will do)
@@ -114,6 +112,9 @@ class OnlineHDP(OnlineModel):
         *entries_of(Recipe, "recipe", "recipe_", Recipe.BOUNDS),
     )
 
+    RECIPES = (WARM, PAPER)
+    recipe: Recipe
+
     def __init__(
         self,
         n_words: int,
@@ -149,7 +150,7 @@ class OnlineHDP(OnlineModel):
         self.tau0, self.kappa = float(tau0), float(kappa)
         self.warm_start = bool(warm_start)
         self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
-        self.recipe = WARM if warm_start else PAPER
+        self.recipe = self.RECIPES[not warm_start]
         self._first = Minibatch([0], [], [])  # what the topics start from, until there are enough documents
         self._started_from = 0
         self._amount = 0.0  # documents seen, as the recipe counts them
@@ -191,23 +192,6 @@ class OnlineHDP(OnlineModel):
         recipe = self.recipe
         return int(np.clip(self._in_all() / recipe.steps, recipe.smallest_step, recipe.largest_step))
 
-    @property
-    def lambda_(self) -> NDArray[Any]:
-        """(K, W) variational Dirichlet of the topics, a copy."""
-        return self._topics.lambda_()
-
-    def topics(self) -> NDArray[Any]:
-        """(K, W) expected topics E[beta], rows sum to 1."""
-        return self._topics.expected()
-
-    def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
-        """(U, K) expected topics of some words only, E[beta_kw] with one row a word."""
-        return self._topics.expected_rows(word_ids)
-
-    def top_words(self, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """(K, n) each topic's n most probable words, by id, and their probabilities; most probable first."""
-        return self._topics.top_words(n)
-
     def topic_shares(self) -> Vector:
         """(K,) each topic's share of the words of the corpus, sums to 1; equal before the first update."""
         total = self._words.sum()
@@ -215,10 +199,6 @@ class OnlineHDP(OnlineModel):
             return np.full(self.n_topics, 1 / self.n_topics)
         shares: Vector = self._words / total
         return shares
-
-    def topic_weights(self) -> Vector:
-        """(K,) sum_w lambda_kw."""
-        return self._topics.totals()
 
     def document_prior(self) -> Vector:
         """(K,) alpha E[sigma_k(v)], the Dirichlet prior of a document's proportions, [W11] section 4.1."""
@@ -262,7 +242,7 @@ class OnlineHDP(OnlineModel):
         if not self.warm_start:
             return self.local_proportions(batch)
         passes = self.recipe.inference_passes
-        return inferred(batch, self._topics, self.document_prior(), THETA_STEPS, passes, self._workers)
+        return inferred(batch, self._topics, self.document_prior(), passes, self._workers)
 
     def local_proportions(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) proportions of the local step, as `learn` returns them, but without learning.
@@ -364,7 +344,7 @@ class OnlineHDP(OnlineModel):
         whole = min(1.0, self.recipe.amount(batch) / self.whole_step) if self.warm_start else 1.0
         self._time += whole
         # Steps on the parts of a minibatch together forget as much as one step on the whole.
-        rho = 1 - (1 - min(1.0, max(self.tau0 + self._time, TINY) ** -self.kappa)) ** whole
+        rho = 1 - (1 - StepSizes(self.tau0, self.kappa).rho(self._time)) ** whole
         rho = max(rho, self._least_rho(batch.D))
         weight = rho * self.recipe.weighed(self._n_documents) / batch.D  # rho D/S
         mass, tables = np.zeros(self.n_topics), np.zeros(self.n_topics)
@@ -396,8 +376,3 @@ class OnlineHDP(OnlineModel):
     def _contradiction(self) -> str:
         too_many = self.recipe.first_documents < self._first.D
         return "there are more documents to start from than it takes" if too_many else ""
-
-    @classmethod
-    def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """A state of 1.0.0, version 6, keeps its topics and goes on with today's numbers."""
-        return with_recipe(state, WARM if state.get("warm_start") else PAPER)

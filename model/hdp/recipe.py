@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.lambda_ import Balance
+from wikitopics.model.schedules import Balance
 from wikitopics.model.states import LARGEST, TINY
 
 

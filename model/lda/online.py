@@ -14,13 +14,14 @@ and eta are `newton.py`.
 **The warm start is not in the papers.** Plain online variational Bayes starves topics while symmetry breaks:
 the first few documents decide which topics live. Four measures prevent that. Their schedules follow the words
 seen, so that minibatch sizes and document lengths hardly matter (measurements:
-docs/decisions/0005-warm-start.md and 0015-first-minutes.md). Their numbers are a `Recipe` (`recipe.py`):
+docs/decisions/0005-warm-start.md and 0015-first-minutes.md). A step asks the `schedules.CollapsedStart`:
 
 - *collapsed start*: at first the E-step is the collapsed one of [F13] (`scvb0/e_step.py`), which does not
   take half a word from each topic of a document as exp(psi(.)) does, with a symmetric alpha that starts large
   and falls geometrically: topics separate along what many documents have in common. It stays so for good, and
-  alpha is not learnt, where documents have too few words for each topic to spare half of one;
-- *balance*: for a while small topics gain words and large ones lose them (`lambda_.Balance`);
+  alpha is not learnt, where documents have too few words for each topic to spare half of one, and with a
+  half-life, since new topics never stop appearing;
+- *balance*: for a while small topics gain words and large ones lose them;
 - *step size*: rho is that of an average over a horizon of documents that grows with those seen, where a
   minibatch counts by its size;
 - *corpus*: a corpus of fewer than a million documents is learnt as if it had a million, which makes
@@ -37,25 +38,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model.lambda_ import Statistics, Topics, Vector, random_topics
-from wikitopics.model.lda.recipe import PAPER, WARM, Recipe
+from wikitopics.model.allocation import DirichletAllocation
+from wikitopics.model.lambda_ import Statistics, Vector, random_topics
 from wikitopics.model.metrics import Metric
 from wikitopics.model.minibatch import Minibatch, Words
-from wikitopics.model.online import OnlineModel
-from wikitopics.model.options import HALF_LIFE, LARGEST_PRIOR, prior
-from wikitopics.model.rebirth import Rebirth
-from wikitopics.model.scvb0.recipe import THETA_STEPS
-from wikitopics.model.states import (
-    LARGEST,
-    MOST,
-    MOST_ITERATIONS,
-    TINY,
-    Entry,
-    State,
-    entries_of,
-    with_recipe,
-)
-from wikitopics.option import Option
+from wikitopics.model.options import LARGEST_PRIOR, prior
+from wikitopics.model.schedules import LDA_PAPER, LDA_WARM, CollapsedStart, StepSizes
+from wikitopics.model.states import MOST, MOST_ITERATIONS, TINY, Entry, State, entries_of
 
 if TYPE_CHECKING:
     from wikitopics.model.lda.e_step import LDAStatistics, Limits
@@ -63,7 +52,7 @@ if TYPE_CHECKING:
 PAPER_TAU0, PAPER_KAPPA = 64.0, 0.5  # [H10] table 1, for minibatches of 4096
 
 
-class OnlineLDA(OnlineModel):
+class OnlineLDA(DirichletAllocation):
     """Latent Dirichlet allocation learnt from minibatches, in one pass.
 
     n_topics, n_words, n_documents: K, W, and D, the size of the corpus (an estimate will do)
@@ -91,15 +80,7 @@ class OnlineLDA(OnlineModel):
     options = (
         prior("alpha", "Dirichlet parameter of the topic proportions", "learn", learn=True),
         prior("eta", "Dirichlet parameter of the topics", 0.1, learn=True),
-        Option(
-            float,
-            "kappa",
-            "how fast step sizes (tau0 + t)^-kappa fall; by default they follow the articles seen",
-            least=0.5,
-            most=1,
-        ),
-        Option(float, "tau0", "damps the first of these step sizes", least=0, most=LARGEST),
-        HALF_LIFE,
+        *DirichletAllocation.STEP_OPTIONS,
     )
     metrics = (
         Metric(
@@ -112,24 +93,21 @@ class OnlineLDA(OnlineModel):
 
     version = 5
     oldest_version = 4
-    parts: ClassVar = {"_topics": Topics.kept, "_rebirth": Rebirth, "recipe": Recipe}
+    parts: ClassVar = {**DirichletAllocation.parts, "recipe": CollapsedStart}
     entries = (
-        *Topics.ENTRIES,
-        *Rebirth.ENTRIES,
+        *DirichletAllocation.entries,
         Entry("alpha", type="float64", shape="K", least=TINY),
         Entry("eta", least=TINY, most=LARGEST_PRIOR),
         Entry("tau0", least=0),
         Entry("kappa", least=0.5, most=1),
         Entry("tolerance", least=0),
         Entry("max_iterations", type="int", least=0, most=MOST_ITERATIONS),
-        Entry("warm_start", type="bool"),
-        Entry("learn_alpha", "_learn_alpha", "bool"),
-        Entry("learn_eta", "_learn_eta", "bool"),
-        Entry("own_steps", "_own_steps", "bool"),
         Entry("words_since_eta", "_words_since_eta", "int", least=0, most=MOST),
-        Entry("amount_seen", "_amount", least=0),
-        *entries_of(Recipe, "recipe", "recipe_", Recipe.BOUNDS),
+        *entries_of(CollapsedStart, "recipe", "recipe_", CollapsedStart.BOUNDS),
     )
+
+    RECIPES = (LDA_WARM, LDA_PAPER)
+    recipe: CollapsedStart
 
     def __init__(
         self,
@@ -153,11 +131,10 @@ class OnlineLDA(OnlineModel):
         super().__init__(n_topics, n_words, n_documents, seed, threads, half_life)
         self.check_options(alpha=alpha, eta=eta, tau0=tau0, kappa=kappa)
         check.one_of(("gamma", "exponential"), initialization=initialization)
-        check.one_of(("float32", "float64"), dtype=dtype)
-        self.warm_start = (tau0 is None or kappa is None) if warm_start is None else bool(warm_start)
-        self.recipe = (WARM if self.warm_start else PAPER).sized(n_topics, n_words, self._n_documents)
-        self._learn_alpha, self._learn_eta = alpha == "learn", eta == "learn"
-        self._own_steps = self.warm_start and tau0 is None and kappa is None
+        if warm_start is None:
+            warm_start = tau0 is None or kappa is None
+        self._choose(warm_start, tau0 is None and kappa is None, alpha, eta, dtype)
+        self.recipe = self.recipe.sized(n_topics, n_words, self._n_documents)
         self.tau0 = PAPER_TAU0 if tau0 is None else float(tau0)
         self.kappa = PAPER_KAPPA if kappa is None else float(kappa)
         self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
@@ -168,35 +145,6 @@ class OnlineLDA(OnlineModel):
             self._random, initialization, n_topics, n_words, self._n_documents, self.eta, dtype
         )
         self._words_since_eta = 0
-        self._amount = 0.0  # documents seen, as the recipe counts them
-        self._rebirth = Rebirth.of(n_topics, self.half_life)
-
-    # What it is
-
-    @property
-    def lambda_(self) -> NDArray[Any]:
-        """(K, W) variational Dirichlet of the topics, a copy."""
-        return self._topics.lambda_()
-
-    def topics(self) -> NDArray[Any]:
-        """(K, W) expected topics E[beta], rows sum to 1."""
-        return self._topics.expected()
-
-    def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
-        """(U, K) expected topics of some words only, E[beta_kw] with one row a word."""
-        return self._topics.expected_rows(word_ids)
-
-    def top_words(self, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """(K, n) each topic's n most probable words, by id, and their probabilities; most probable first."""
-        return self._topics.top_words(n)
-
-    def topic_shares(self) -> Vector:
-        """(K,) each topic's share of the words of the corpus, sums to 1."""
-        return self._topics.shares()
-
-    def topic_weights(self) -> Vector:
-        """(K,) sum_w lambda_kw."""
-        return self._topics.totals()
 
     def document_prior(self) -> Vector:
         """(K,) alpha."""
@@ -205,8 +153,6 @@ class OnlineLDA(OnlineModel):
     @classmethod
     def _prior_entries(cls, prior: Vector) -> State:
         return {"alpha": prior}
-
-    # What it does
 
     def learn(self, batch: Minibatch) -> NDArray[np.float32]:
         """One step on a minibatch; returns the proportions of its documents, (D, K), rows sum to 1.
@@ -224,16 +170,15 @@ class OnlineLDA(OnlineModel):
         if self._seen == 0 and self.recipe.random_share:
             # The random lambda before the first document weighs a share of the corpus, whatever its size.
             self._topics.rescale(self.recipe.random_share * corpus * max(batch.n_tokens / batch.D, 1.0))
-        amount = self.recipe.amount(batch)
-        in_all = self.recipe.corpus(self._n_documents, self._seen + batch.D, self._amount + amount)
-        middle = self._amount + amount / 2
-        rho = max(self._step_size(amount, in_all), self._least_rho(batch.D))
-        balance = self.recipe.balance(self._topics, middle, in_all)
-        alpha = self.alpha
-        if self._collapsed(middle, in_all):
-            final = np.full(self.n_topics, self.recipe.last_alpha) if self._learn_alpha else self.alpha
-            alpha = self.recipe.alpha(final, middle, self._n_documents, in_all)
-            passes = self.recipe.passes + (middle < self.recipe.annealed_until(in_all))
+        stage = self._begin_step(batch)
+        # rho_t = (tau0 + t)^-kappa, [H10] algorithm 2
+        rho = stage.step_size() if self._own_steps else StepSizes(self.tau0, self.kappa).rho(self._updates)
+        rho = max(rho, self._least_rho(batch.D))
+        balance, alpha = stage.balance(self._topics), self.alpha
+        forgets = self.warm_start and self.half_life is not None
+        if forgets or self.recipe.collapsed(stage, self.n_topics):
+            last = np.full(self.n_topics, self.recipe.last_alpha) if self._learn_alpha else alpha
+            alpha, passes = stage.alpha(last), self.recipe.passes + stage.more_passes
             gamma, statistics = self._collapsed_e_step(batch, alpha, passes, balance)
         else:
             gamma, statistics = self._e_step(batch, balance, rho)
@@ -241,28 +186,16 @@ class OnlineLDA(OnlineModel):
         self._topics.step(rho, self.eta, corpus / batch.D, statistics, self._workers)
         if self._learn_eta:
             self._update_eta(len(statistics.ids), rho)
-        if self._rebirth:
-            born = self._rebirth.step(self._topics, statistics.mass, batch, self._random)
-            if self._learn_alpha:
-                self.alpha[born] = self.alpha.mean()
-        self._amount += amount
+        self._bear(self.alpha, statistics.mass, batch)
         self._note_step(batch.D, rho)
         # In this order: a small alpha would be lost beside a large one.
         return proportions((gamma - alpha.astype(gamma.dtype)) + self.alpha.astype(gamma.dtype))
-
-    def _collapsed(self, seen: float, in_all: float) -> bool:
-        """Whether the E-step is the collapsed one. It stays so for good if new topics never stop
-        appearing."""
-        words = in_all / self._n_documents * self.recipe.document_words / self.n_topics
-        forgets = self.warm_start and self.half_life is not None
-        return forgets or self.recipe.collapsed(seen, in_all, words)
 
     def _e_step(self, batch: Minibatch, balance: Vector, rho: float) -> tuple[NDArray[Any], Statistics]:
         """[H10] algorithm 2; alpha makes its step from it too."""
         from wikitopics.model.lda.e_step import e_step
 
-        words = batch.words(self.n_words)
-        rows = self._topics.exp_Elog_rows(words.ids, self._workers, balance)
+        words, rows = self._rows_of(batch, balance)
         gamma, statistics = e_step(batch, words, rows, self.alpha, self._limits(), self._workers)
         if self._learn_alpha:
             self._update_alpha(statistics, rho)
@@ -276,7 +209,7 @@ class OnlineLDA(OnlineModel):
 
         words = batch.words(self.n_words)
         rows = word_rows(self._topics, words, balance, self._workers)
-        return e_step(batch, words, rows, alpha, THETA_STEPS, passes, self._workers)
+        return e_step(batch, words, rows, alpha, passes, self._workers)
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions E[theta] of documents, rows sum to 1; changes nothing.
@@ -288,7 +221,7 @@ class OnlineLDA(OnlineModel):
         from wikitopics.model.scvb0.e_step import inferred
 
         if passes := self.recipe.inference_passes:
-            return inferred(batch, self._topics, self.alpha, THETA_STEPS, passes, self._workers)
+            return inferred(batch, self._topics, self.alpha, passes, self._workers)
         limits = self._limits(self.recipe.inference_iterations)
         words, rows = self._rows_of(batch)
         return proportions(ascend(batch, words, rows, self.alpha, limits, self._workers).gamma)
@@ -312,21 +245,16 @@ class OnlineLDA(OnlineModel):
         """`bound_perplexity`, on documents with words."""
         return {"bound_perplexity": self.bound_perplexity(batch)}
 
-    def _rows_of(self, batch: Minibatch) -> tuple[Words, NDArray[Any]]:
-        """The words of held-out documents, and the rows of the topics for them."""
+    def _rows_of(self, batch: Minibatch, balance: Vector | None = None) -> tuple[Words, NDArray[Any]]:
+        """The words of documents, and the rows of the topics for them."""
         words = batch.words(self.n_words)
-        return words, self._topics.exp_Elog_rows(words.ids, self._workers, np.ones(self.n_topics))
+        balance = np.ones(self.n_topics) if balance is None else balance
+        return words, self._topics.exp_Elog_rows(words.ids, self._workers, balance)
 
     def _limits(self, iterations: float = math.inf) -> Limits:
         from wikitopics.model.lda.e_step import Limits
 
         return Limits(self.tolerance, int(min(self.max_iterations, iterations)), self.recipe.drop)
-
-    def _step_size(self, documents: float, in_all: float) -> float:
-        if self._own_steps:
-            return self.recipe.step_size(self._amount, documents, in_all)
-        # rho_t = (tau0 + t)^-kappa, [H10] algorithm 2; with tau0 = 0 the first step is 1
-        return float(max(self.tau0 + self._updates, 1.0) ** -self.kappa)
 
     def _update_alpha(self, statistics: LDAStatistics, rho: float) -> None:
         from wikitopics.model.lda.newton import alpha_step, descend
@@ -355,11 +283,7 @@ class OnlineLDA(OnlineModel):
             step = eta_step(self.eta, self.n_topics, self.n_words, self._topics.sum_Elog_beta())
             self.eta = float(descend(self.eta, rho, step))
 
-    def _contradiction(self) -> str:
-        return "" if self._topics.total_hat.any() else "total_hat must not be all 0"
-
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
         """A state of 1.0.0, version 4, keeps its topics and goes on with today's numbers."""
-        now = with_recipe(state, WARM if state.get("warm_start") else PAPER)
-        return {**now, "recipe_random_share": state.get("recipe_random_share")}
+        return {**super().upgraded(state), "recipe_random_share": state.get("recipe_random_share")}

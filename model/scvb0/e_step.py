@@ -15,8 +15,8 @@ from scipy.special import psi
 from wikitopics.model.kernels import padded
 from wikitopics.model.lambda_ import Statistics, Topics, Vector
 from wikitopics.model.minibatch import Minibatch, Words
+from wikitopics.model.schedules import THETA_STEPS, StepSizes
 from wikitopics.model.scvb0 import kernels
-from wikitopics.model.scvb0.recipe import StepSizes
 from wikitopics.model.workers import Workers
 
 DOCUMENT_BLOCK = 512  # documents in a block of statistics, or more: at most MAX_BLOCKS blocks
@@ -46,9 +46,9 @@ def e_step(
     words: Words,
     rows: NDArray[Any],
     alpha: Vector,
-    steps: StepSizes,
     n: int,
     workers: Workers,
+    steps: StepSizes = THETA_STEPS,
 ) -> tuple[NDArray[Any], Statistics]:
     """N_theta + alpha after n passes, (D, K), and the sums of m gamma over the last of them."""
     K, U, K_padded = len(alpha), *rows.shape
@@ -67,7 +67,12 @@ def e_step(
 
 
 def inferred(
-    batch: Minibatch, topics: Topics, alpha: Vector, steps: StepSizes, n: int, workers: Workers
+    batch: Minibatch,
+    topics: Topics,
+    alpha: Vector,
+    n: int,
+    workers: Workers,
+    steps: StepSizes = THETA_STEPS,
 ) -> NDArray[np.float32]:
     """(D, K) proportions after n passes over the words of each document, topics held fixed.
 

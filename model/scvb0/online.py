@@ -18,9 +18,9 @@ says in which sense this is MAP estimation.
 
 **The warm start is not in [F13].** Online topic models starve many topics while symmetry breaks. With
 `warm_start` alpha falls geometrically from a large one, and topics are held in balance, for the first part of
-the corpus: the numbers are a `Recipe`. Settings that are not given then have the values that measure best,
-with step sizes that follow the documents seen, as online LDA's do (`lambda_.Schedules`). `warm_start=False`
-is the paper's algorithm, with its settings unless others are given, and minibatches of 100 documents.
+the corpus: the step asks a `schedules.SCVB0Start`. Settings that are not given then have the values that
+measure best, with step sizes that follow the documents seen, as online LDA's do. `warm_start=False` is the
+paper's algorithm, with its settings unless others are given, and minibatches of 100 documents.
 """
 
 from __future__ import annotations
@@ -33,24 +33,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model.lambda_ import Topics, Vector, random_topics
+from wikitopics.model.allocation import DirichletAllocation
+from wikitopics.model.lambda_ import Vector, random_topics
 from wikitopics.model.minibatch import Minibatch
-from wikitopics.model.online import OnlineModel
-from wikitopics.model.options import HALF_LIFE, prior
-from wikitopics.model.rebirth import Rebirth
-from wikitopics.model.scvb0.recipe import (
-    BEST_SETTINGS,
-    PAPER,
-    PAPER_SETTINGS,
-    WARM,
-    Recipe,
-    StepSizes,
-)
-from wikitopics.model.states import LARGEST, MOST_ITERATIONS, TINY, Entry, State, entries_of, with_recipe
+from wikitopics.model.options import prior
+from wikitopics.model.schedules import SCVB0_PAPER, SCVB0_WARM, THETA_STEPS, SCVB0Start, StepSizes
+from wikitopics.model.states import LARGEST, MOST_ITERATIONS, TINY, Entry, State, entries_of
 from wikitopics.option import Option
 
+# alpha and step sizes where none are given: [F13] section 4, and what measures best with the warm start
+PAPER_SETTINGS = 0.1, StepSizes(1000.0, 0.9, 10.0), StepSizes(10.0, 0.9)
+BEST_SETTINGS = 0.005, StepSizes(1.0, 0.7), THETA_STEPS
 
-class SCVB0(OnlineModel):
+
+class SCVB0(DirichletAllocation):
     """Latent Dirichlet allocation learnt from minibatches by stochastic collapsed variational Bayes.
 
     n_topics, n_words, n_documents: K, W, and the size of the corpus in documents (an estimate will do)
@@ -77,42 +73,30 @@ class SCVB0(OnlineModel):
     options = (
         prior("alpha", "Dirichlet parameter of the topic proportions", learn=True),
         prior("eta", "Dirichlet parameter of the topics", 0.01, learn=True),
-        Option(
-            float,
-            "kappa",
-            "how fast step sizes (tau0 + t)^-kappa fall; by default they follow the articles seen",
-            least=0.5,
-            most=1,
-        ),
-        Option(float, "tau0", "damps the first of these step sizes", least=0, most=LARGEST),
-        HALF_LIFE,
+        *DirichletAllocation.STEP_OPTIONS,
     )
 
     version = 4
     oldest_version = 3
     parts: ClassVar = {
-        "_topics": Topics.kept,
+        **DirichletAllocation.parts,
         "_steps": StepSizes,
         "_theta_steps": StepSizes,
-        "_rebirth": Rebirth,
-        "recipe": Recipe,
+        "recipe": SCVB0Start,
     }
     entries = (
-        *Topics.ENTRIES,
+        *DirichletAllocation.entries,
         Entry("final_alpha", "_final_alpha", "float64", "K", least=TINY),
         *StepSizes.entries("_steps"),
         *StepSizes.entries("_theta_steps", "theta_"),
         Entry("burn_in", type="int", least=0, most=MOST_ITERATIONS),
-        Entry("warm_start", type="bool"),
-        Entry("learn_alpha", "_learn_alpha", "bool"),
-        Entry("learn_eta", "_learn_eta", "bool"),
-        Entry("own_steps", "_own_steps", "bool"),
         Entry("n_tokens", "_n_tokens", least=1, optional=True),
         Entry("tokens_seen", "_tokens_seen", least=0),
-        Entry("amount_seen", "_amount", least=0),
-        *Rebirth.ENTRIES,
-        *entries_of(Recipe, "recipe", "recipe_", Recipe.BOUNDS),
+        *entries_of(SCVB0Start, "recipe", "recipe_", SCVB0Start.BOUNDS),
     )
+
+    RECIPES = (SCVB0_WARM, SCVB0_PAPER)
+    recipe: SCVB0Start
 
     def __init__(
         self,
@@ -142,31 +126,25 @@ class SCVB0(OnlineModel):
         self.check_options(alpha=alpha, eta=eta, kappa=kappa, tau0=tau0)
         if burn_in < 0:
             raise ValueError(f"burn_in must be at least 0, not {burn_in}")
-        check.one_of(("float32", "float64"), dtype=dtype)
-        self.warm_start, self.burn_in = bool(warm_start), int(burn_in)
-        self.recipe = WARM if warm_start else PAPER
+        self.burn_in = int(burn_in)
         default_alpha, default_steps, default_theta_steps = BEST_SETTINGS if warm_start else PAPER_SETTINGS
         alpha = default_alpha if alpha is None else alpha
-        self._own_steps = bool(warm_start) and s is None and tau0 is None and kappa is None
+        self._choose(warm_start, s is None and tau0 is None and kappa is None, alpha, eta, dtype)
         self._steps = _step_sizes("", default_steps, s, tau0, kappa)
         self._theta_steps = _step_sizes("theta_", default_theta_steps, theta_s, theta_tau0, theta_kappa)
-        self._rebirth = Rebirth.of(n_topics, self.half_life)
         self._n_tokens = None if n_tokens is None else float(n_tokens)
-        self._learn_alpha, self._learn_eta = alpha == "learn", eta == "learn"
         first_alpha = self.recipe.learning_from if alpha == "learn" else float(alpha)
         self._final_alpha = np.full(n_topics, first_alpha)
         self._tokens_seen = 0.0
-        self._amount = 0.0  # documents seen, as the recipe counts them
         self._topics = random_topics(self._random, "gamma", n_topics, n_words, self._n_documents, 0.0, dtype)
         self._topics.eta = 0.01 if eta == "learn" else float(eta)
         self._topics.rescale(self._corpus_tokens())
 
-    # What it is
-
     @property
     def alpha(self) -> Vector:
         """(K,) Dirichlet parameter of the proportions, at the current point of the warm start."""
-        return self._alpha_after(self._amount)
+        stage = self.recipe.stage(self._n_documents, self._seen, self._amount, 0.0)
+        return stage.alpha(self._final_alpha)
 
     @property
     def eta(self) -> float:
@@ -184,26 +162,6 @@ class SCVB0(OnlineModel):
         """(K,) expected number of words of each topic in the corpus, a copy."""
         return self._topics.scale * self._topics.total_hat
 
-    def topics(self) -> NDArray[Any]:
-        """(K, W) expected topics, rows sum to 1: N_phi + eta, normalised, [F13] section 2.2."""
-        return self._topics.expected()
-
-    def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
-        """(U, K) expected topics of some words only, one row a word."""
-        return self._topics.expected_rows(word_ids)
-
-    def top_words(self, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """(K, n) each topic's n most probable words, by id, and their probabilities; most probable first."""
-        return self._topics.top_words(n)
-
-    def topic_shares(self) -> Vector:
-        """(K,) each topic's share of the words of the corpus, sums to 1."""
-        return self._topics.shares()
-
-    def topic_weights(self) -> Vector:
-        """(K,) N_Z + W eta."""
-        return self._topics.totals()
-
     def document_prior(self) -> Vector:
         """(K,) alpha."""
         return self.alpha
@@ -211,8 +169,6 @@ class SCVB0(OnlineModel):
     @classmethod
     def _prior_entries(cls, prior: Vector) -> State:
         return {"final_alpha": prior, "documents_seen": 1, "amount_seen": 1.0}  # all: annealing is over
-
-    # What it does
 
     def learn(self, batch: Minibatch) -> NDArray[np.float32]:
         """One step on a minibatch; returns the proportions of its documents, (D, K), rows sum to 1.
@@ -222,37 +178,29 @@ class SCVB0(OnlineModel):
         """
         from wikitopics.model.scvb0.e_step import e_step, proportions, sum_Elog_theta, word_rows
 
-        batch.check_words(self.n_words)
-        tokens, amount, before = batch.n_tokens, self.recipe.amount(batch), self._amount
-        self._amount += amount
+        words, tokens = batch.words(self.n_words), batch.n_tokens
+        stage = self._begin_step(batch)
         if tokens == 0:
             self._seen += batch.D
             return self.infer(batch)
         self._tokens_seen += tokens
-        in_all = self.recipe.corpus(self._n_documents, self._seen + batch.D, self._amount)
-        rho = max(self._step_size(before, amount, in_all), self._least_rho(batch.D))
-        self._note_step(batch.D, rho)
+        rho = stage.step_size() if self._own_steps else self._steps.rho(self._updates + 1)
+        self._note_step(batch.D, max(rho, self._least_rho(batch.D)))
         if self._updates == 1:
             # The random topics before the first word weigh a share of the corpus, whatever its size.
             self._topics.rescale(self.recipe.random_share * self._corpus_tokens())
-        balance = self.recipe.balance(self._topics, before, in_all)
-        words = batch.words(self.n_words)
-        rows = word_rows(self._topics, words, balance, self._workers)
-        passes = self.burn_in + 1 + (before < self.recipe.annealed_until(in_all))
-        theta, statistics = e_step(
-            batch, words, rows, self._alpha_after(before), self._theta_steps, passes, self._workers
-        )
+        rows = word_rows(self._topics, words, stage.balance(self._topics), self._workers)
+        passes = self.burn_in + 1 + stage.more_passes
+        alpha = stage.alpha(self._final_alpha)
+        theta, statistics = e_step(batch, words, rows, alpha, passes, self._workers, self._theta_steps)
         # N_phi <- (1 - rho) N_phi + rho C/C_M sum m gamma, and N_Z likewise, [F13] eq. 7 and 8
-        self._topics.step(rho, self.eta, self._corpus_tokens() / tokens, statistics, self._workers)
+        self._topics.step(self._rho, self.eta, self._corpus_tokens() / tokens, statistics, self._workers)
         some = slice(self.recipe.learning_documents)
-        if self._learn_alpha and self._amount >= self.recipe.annealed_until(in_all):
+        if self._learn_alpha and self._amount >= stage.annealed_until:
             self._alpha_step(*sum_Elog_theta(theta[some], batch[some].lengths(), self._final_alpha))
         if self._learn_eta:
             self._eta_step()
-        if self._rebirth:
-            born = self._rebirth.step(self._topics, statistics.mass, batch, self._random)
-            if self._learn_alpha:
-                self._final_alpha[born] = self._final_alpha.mean()
+        self._bear(self._final_alpha, statistics.mass, batch)
         return proportions(theta)
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
@@ -264,7 +212,7 @@ class SCVB0(OnlineModel):
         from wikitopics.model.scvb0.e_step import inferred
 
         passes = self.recipe.inference_passes
-        return inferred(batch, self._topics, self.alpha, self._theta_steps, passes, self._workers)
+        return inferred(batch, self._topics, self.alpha, passes, self._workers, self._theta_steps)
 
     def _corpus_tokens(self) -> float:
         """C, or its expected value; before the first document, a guess of 100 words per document."""
@@ -273,19 +221,6 @@ class SCVB0(OnlineModel):
         if self._tokens_seen == 0:
             return 100 * self._n_documents
         return self._n_documents * self._tokens_seen / self._seen
-
-    def _step_size(self, seen: float, documents: float, in_all: float) -> float:
-        if self._own_steps:
-            return self.recipe.step_size(seen, documents, in_all)
-        return self._steps.rho(self._updates + 1)
-
-    def _alpha_after(self, seen: float) -> Vector:
-        """(K,) alpha after so many documents, as the recipe counts them."""
-        return self.recipe.alpha(self._final_alpha, seen, self._n_documents, self._in_all())
-
-    def _in_all(self) -> float:
-        """The number of documents in the corpus, as the recipe counts them."""
-        return self.recipe.corpus(self._n_documents, self._seen, self._amount)
 
     def _alpha_step(self, sum_Elog_theta: Vector, documents: int) -> None:
         """[H10]'s Newton step from E[log theta] of some documents, once alpha is no longer annealed.
@@ -312,17 +247,13 @@ class SCVB0(OnlineModel):
         topics.eta = float(descend(self.eta, math.sqrt(self._rho), step))
 
     def _contradiction(self) -> str:
-        if not self._topics.total_hat.any():
-            return "total_hat must not be all 0"
-        if self._tokens_seen and not self._seen:
-            return "there are words of no document"
-        return ""
+        without = "there are words of no document" if self._tokens_seen and not self._seen else ""
+        return super()._contradiction() or without
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
         """A state of 1.0.0, version 3, keeps its topics and goes on with today's step sizes and numbers."""
-        now = with_recipe(state, WARM if state.get("warm_start") else PAPER)
-        return {**now, "own_steps": state.get("adaptive")}
+        return {**super().upgraded(state), "own_steps": state.get("adaptive")}
 
 
 def _step_sizes(

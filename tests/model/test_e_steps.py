@@ -6,7 +6,6 @@ import pytest
 from tests.model.conftest import planted
 from wikitopics.model.hdp.recipe import WARM
 from wikitopics.model.lambda_ import Topics
-from wikitopics.model.scvb0.recipe import StepSizes
 from wikitopics.model.workers import Workers
 
 ONE = Workers(1)
@@ -28,7 +27,7 @@ def scvb0(topics, batch):
 
     words = batch.words(W)
     rows = word_rows(topics, words, EVEN, ONE)
-    return e_step(batch, words, rows, ALPHA, StepSizes(1.0, 1.0, 0.7), 2, ONE)
+    return e_step(batch, words, rows, ALPHA, 2, ONE)
 
 
 def hdp(topics, batch):

@@ -102,7 +102,7 @@ def test_learning_from_it_is_refused_with_what_to_use(arrays):
 
 
 def test_a_kind_that_cannot_do_it_says_what_to_use(arrays, tmp_path, monkeypatch):
-    monkeypatch.setattr(OnlineLDA, "_prior_entries", classmethod(OnlineModel._prior_entries.__func__))
+    monkeypatch.setattr(OnlineLDA, "with_topics", classmethod(OnlineModel.with_topics.__func__))
     np.savez(tmp_path / "m.npz", **arrays)
     found = exported.read(tmp_path / "m.npz")
     with pytest.raises(ExportError, match=r"online LDA.*wikitopics\.open"):

@@ -11,8 +11,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from wikitopics.session.analysis.report.gathering import told
-from wikitopics.session.analysis.report.records import Then, ToldArticle, Word
+from wikitopics.session.analysis.report.contents import contents
+from wikitopics.session.analysis.tree import Branch
 from wikitopics.session.escapes import visible
 from wikitopics.session.records import Curve, TopicEvent
 from wikitopics.session.storage.reader import SessionReader
@@ -88,7 +88,7 @@ def check(text):
 @pytest.fixture
 def found(trained):
     with SessionReader(trained) as reader:
-        return told(reader)
+        return contents(reader)
 
 
 @pytest.fixture
@@ -99,26 +99,21 @@ def hostile(found):
         return visible(HOSTILE[number % len(HOSTILE)])
 
     (model,) = found.models
-    topics = tuple(
+    topics = [
         replace(
             topic,
             name=bad(number),
-            words=tuple(
-                Word(bad(place), word.probability, word.own) for place, word in enumerate(topic.words)
-            ),
-            looks=tuple(Then(look.articles, look.share, ((bad(number), True),)) for look in topic.looks),
-            articles=tuple(
-                ToldArticle(bad(place), "https://wiki.test/w/index.php?title=%3Cb%3E", 0.5)
-                for place in range(5)
-            ),
+            words=[(bad(place), *rest) for place, (_, *rest) in enumerate(topic.words)],
+            looks=[(articles, share, [(bad(number), True)]) for articles, share, _ in topic.looks],
+            articles=[(bad(place), "https://wiki.test/w/index.php?title=%3Cb%3E", 0.5) for place in range(5)],
         )
         for number, topic in enumerate(model.topics)
-    )
+    ]
     by_number = {topic.number: topic for topic in topics}
-    groups = tuple(
-        replace(group, name=bad(number), topics=tuple(by_number[topic.number] for topic in group.topics))
-        for number, group in enumerate(model.groups)
-    )
+    groups = [
+        (bad(number), share, [by_number[topic.number] for topic in members])
+        for number, (_, share, members) in enumerate(model.groups)
+    ]
     events = tuple(TopicEvent("lda", 64, "born", 1, None, bad(number)) for number in range(5))
     model = replace(model, topics=topics, groups=groups, events=events)
     return replace(found, models=(model,), source_name=bad(1), session=bad(0), settings=((bad(0), bad(1)),))
@@ -144,7 +139,7 @@ def test_it_goes_where_exports_go(cli, trained, tmp_path, one_line):
 
 def test_every_model_has_its_topics_and_one_colour(race):
     with SessionReader(race) as reader:
-        found = told(reader)
+        found = contents(reader)
     seen = check(page(found))
     for model in found.models:
         assert {model.anchor, *(topic.anchor for topic in model.topics)} <= set(seen.all("id"))
@@ -176,38 +171,42 @@ def test_control_characters_are_written_out(trained, cli):
 def test_a_large_session_is_told_in_three_megabytes(found):
     """3 models of 300 topics, 250 snapshots each, 30,000 measurements."""
     (model,) = found.models
-    words = tuple(Word("word" + number * "s", 0.05, number % 3 / 3) for number in range(20))
-    told = tuple((word.text, word.own < 0.3) for word in words[:8])
+    words = [("word" + number * "s", 0.05, number % 3 / 3) for number in range(20)]
     address = f"https://en.wikipedia.org/w/index.php?title={40 * 'a'}&oldid=1234567890"
     topic = replace(
         model.topics[0],
         name="bridge, river, road",
         share=1 / 300,
         words=words,
-        looks=tuple(Then(64 * 2**n, 0.01, told) for n in range(9)),
-        shares=tuple((64 * n, 0.003 + n % 7 / 1e4, 0.002) for n in range(1, 49)),
-        articles=(ToldArticle("A title that is not too short", address, 0.9),) * 10,
+        looks=[(64 * 2**n, 0.01, [(word, own < 0.3) for word, _, own in words[:8]]) for n in range(9)],
+        shares=[(64 * n, 0.003 + n % 7 / 1e4, 0.002) for n in range(1, 49)],
+        articles=[("A title that is not too short", address, 0.9)] * 10,
     )
     numbers = np.arange(1, 10_001)
     curve = Curve(numbers * 64, numbers * 6400, numbers * 1.0, 1000 + 5000 / numbers)
 
+    joined = [Branch(n, 299 + max(n, 1), 0.0, "", 0.0, (n,)) for n in range(300)]
+    joined += [Branch(n, n + 1 if n < 598 else None, n / 100, "", 0.0, ()) for n in range(300, 599)]
+
     def many(place):
-        topics = tuple(
+        topics = [
             replace(topic, anchor=f"m{place}-{n}", number=n, place=(np.cos(n), np.sin(3 * n)))
             for n in range(300)
-        )
-        events = tuple(TopicEvent("lda", 64, "born", n % 300, None, topic.name) for n in range(5000))
-        groups = tuple(replace(model.groups[0], topics=half) for half in (topics[:150], topics[150:]))
-        tree = model.tree * 75
+        ]
         return replace(
-            model, anchor=f"m{place}", place=place, topics=topics, groups=groups, tree=tree, events=events
+            model,
+            anchor=f"m{place}",
+            place=place,
+            topics=topics,
+            groups=[("bridge, river", 0.5, half) for half in (topics[:150], topics[150:])],
+            tree=joined,
+            events=[TopicEvent("lda", 64, "born", n % 300, None, topic.name) for n in range(5000)],
         )
 
     large = replace(
         found,
-        models=tuple(map(many, range(3))),
-        metrics=tuple(replace(one, curves=((0, curve), (1, curve), (2, curve))) for one in found.metrics),
-        status=replace(found.status, models=found.status.models * 3),
+        models=list(map(many, range(3))),
+        metrics=[(metric, dict.fromkeys(range(3), curve)) for metric, _ in found.metrics],
     )
     text = page(large)
     assert len(text.encode()) < 3_000_000
@@ -250,7 +249,7 @@ def test_a_browser_shows_it_by_day_by_night_and_on_a_phone(browser, tmp_path, fo
 
 def test_finding_shows_what_holds_the_word_and_marks_it(browser, tmp_path, found):
     shown(browser, tmp_path, page(found))
-    sought = found.models[0].topics[2].articles[0].title
+    sought, _, _ = found.models[0].topics[2].articles[0]
     run(browser, "document.querySelector('body').focus()")
     browser.switch_to.active_element.send_keys("/", sought)
     visible = "return [...document.querySelectorAll('details.topic')].filter(one => !one.hidden)"

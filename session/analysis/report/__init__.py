@@ -1,7 +1,7 @@
 """A page about the topics of a session, complete in itself, for readers who have nothing else.
 
-`gathering` reads the session into `records`, `drawings` makes charts of them, and `page` puts both together.
-The last two need packages that only the extra `report` installs; importing this loads none of them.
+`contents` reads the session, and `page` writes it with its charts. The latter needs packages that only the
+extra `report` installs; importing this loads none of them.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ def made(reader: "SessionReader", progress: Callable[[int], None] = lambda topic
     """
     if REPORT.missing():
         raise BadUsage(REPORT.needed("wikitopics report"))
-    from wikitopics.session.analysis.report.gathering import told
+    from wikitopics.session.analysis.report.contents import contents
     from wikitopics.session.analysis.report.page import page
 
-    return page(told(reader, progress))
+    return page(contents(reader, progress))

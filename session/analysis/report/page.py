@@ -9,12 +9,12 @@ from importlib import resources
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from wikitopics.session.analysis.report.drawings.curves import curves, said
-from wikitopics.session.analysis.report.drawings.plain import SERIES
-from wikitopics.session.analysis.report.drawings.small import bars, growth, thin
-from wikitopics.session.analysis.report.drawings.topicmap import topic_map
-from wikitopics.session.analysis.report.drawings.topictree import topic_tree
-from wikitopics.session.analysis.report.records import Told, ToldMetric
+from wikitopics.session.analysis.report.contents import Curves, Report
+from wikitopics.session.analysis.report.curves import chart, formatted
+from wikitopics.session.analysis.report.small import bars, growth, thin
+from wikitopics.session.analysis.report.svg import SERIES
+from wikitopics.session.analysis.report.topicmap import topic_map
+from wikitopics.session.analysis.report.topictree import topic_tree
 from wikitopics.session.escapes import visible
 from wikitopics.session.records import skips_told
 
@@ -51,7 +51,7 @@ MOST_EVENTS = 200
 """The events of a model that are listed; of older ones, only the number is given."""
 
 
-def page(told: Told) -> str:
+def page(report: Report) -> str:
     """The whole page."""
     environment = Environment(
         loader=PackageLoader("wikitopics.session.analysis.report", "assets"),
@@ -63,31 +63,30 @@ def page(told: Told) -> str:
     environment.filters |= {
         "count": lambda number: f"{number:,}",
         "percent": lambda part: f"{part:.1%}",
-        "said": said,
-        "moved": lambda part: f"{round(100 * part, 2) + 0.0:+.2f} points".replace("-", "−"),
+        "formatted": formatted,
+        "points": lambda part: f"{round(100 * part, 2) + 0.0:+.2f} points".replace("-", "−"),
         "moment": moment,
         "duration": duration,
         "thin": thin,
         "short": short,
-        "told": lambda event: short(visible(event.told()), 200),
+        "in_words": lambda event: short(visible(event.told()), 200),
         "last": last,
         "megabytes": lambda size: f"{size / 1e6:,.1f} MB",
     }
     environment.globals |= {"growth": growth, "bars": bars, "skips_told": skips_told}
-    style, script = (_file(name) for name in ("page.css", "page.js"))
+    style, script = (_asset(name) for name in ("page.css", "page.js"))
     template = environment.get_template("page.html.jinja")
-    names = {model.place: model.name for model in told.models}
+    names = {model.place: model.status.name for model in report.models}
     parts = {
-        "told": told,
+        "report": report,
         "style": Markup(style),
         "script": Markup(script),
         "policy": f"default-src 'none'; style-src {_hashed(style)}; script-src {_hashed(script)}; "
         "img-src data:; base-uri 'none'; form-action 'none'",
         "n_series": SERIES,
-        "names": names,
-        "charts": [(one, curves(one, names)) for one in told.metrics],
-        "maps": {model.anchor: topic_map(model) for model in told.models if model.topics},
-        "trees": {model.anchor: topic_tree(model) for model in told.models if model.tree},
+        "charts": [(metric, curves, chart(metric, curves, names)) for metric, curves in report.metrics],
+        "maps": {model.anchor: topic_map(model) for model in report.models if model.topics},
+        "trees": {model.anchor: topic_tree(model) for model in report.models if len(model.groups) > 1},
         "most_events": MOST_EVENTS,
         "most_shown": MOST_SHOWN,
     }
@@ -112,9 +111,9 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
 
 
-def last(told: ToldMetric, place: int) -> str:
+def last(curves: Curves, place: int) -> str:
     """The newest value of the model at this place; "" if it has none."""
-    return next((said(float(curve.values[-1])) for of, curve in told.curves if of == place), "")
+    return formatted(float(curves[place].values[-1])) if place in curves else ""
 
 
 def short(text: str, most: int = 90) -> str:
@@ -122,7 +121,7 @@ def short(text: str, most: int = 90) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _file(name: str) -> str:
+def _asset(name: str) -> str:
     return resources.files("wikitopics.session.analysis.report").joinpath("assets", name).read_text("utf-8")
 
 

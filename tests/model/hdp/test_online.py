@@ -20,7 +20,7 @@ from wikitopics.model.reference.hdp import (
 )
 from wikitopics.model.reference.lda import words_of
 from wikitopics.model.reference.scvb0 import local_step
-from wikitopics.model.scvb0.recipe import THETA_STEPS
+from wikitopics.model.schedules import THETA_STEPS
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from importlib import metadata
 
 import pytest
 
-from wikitopics.session.analysis.report.gathering import spread, told
+from wikitopics.session.analysis.report.contents import contents, spread
 from wikitopics.session.analysis.tree import overview, pruned, topic_tree
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader
@@ -17,7 +17,7 @@ from wikitopics.session.storage.reader import SessionReader
 
 def read(path):
     with SessionReader(path) as reader:
-        return told(reader)
+        return contents(reader)
 
 
 def test_topics_are_as_topics_says(trained, cli):
@@ -27,23 +27,23 @@ def test_topics_are_as_topics_says(trained, cli):
     for topic, one in zip(model.topics, said, strict=True):
         assert (topic.name, topic.coherence) == (one["name"], one["npmi"])
         assert topic.share == pytest.approx(one["share"])
-        assert [word.text for word in topic.words] == [word["word"] for word in one["words"]]
-        assert all(0 < word.own <= 1 for word in topic.words)
+        assert [word for word, _, _ in topic.words] == [word["word"] for word in one["words"]]
+        assert all(0 < own <= 1 for _, _, own in topic.words)
 
 
 def test_what_each_topic_has_is_its_own(trained, cli):
     with SessionReader(trained) as reader:
-        (model,), points = told(reader).models, reader.snapshots("lda")
+        (model,), points = contents(reader).models, reader.snapshots("lda")
     for topic in model.topics:
         articles = json.loads(cli("articles", "--topic", topic.number, "--limit", 10, "--json").out)
-        assert [one.title for one in topic.articles] == [one["title"] for one in articles]
-        assert topic.looks[0].articles == points[0]
-        assert topic.looks[-1].articles == points[-1] == topic.shares[-1][0]
-        assert not any(is_new for _, is_new in topic.looks[0].words)
+        assert [title for title, _, _ in topic.articles] == [one["title"] for one in articles]
+        (first, _, words), (last, _, _) = topic.looks[0], topic.looks[-1]
+        assert (first, last) == (points[0], points[-1]) == (points[0], topic.shares[-1][0])
+        assert not any(is_new for _, is_new in words)
         assert all(0 <= own <= share * 1.0001 for _, share, own in topic.shares)
-    grouped = [topic.number for group in model.groups for topic in group.topics]
+    grouped = [topic.number for _, _, topics in model.groups for topic in topics]
     assert sorted(grouped) == sorted(topic.number for topic in model.topics)
-    assert len(model.tree) == len(grouped) - 1
+    assert len(model.tree) == 2 * len(grouped) - 1
 
 
 def test_topics_out_of_use_are_left_out_and_the_tree_closes_over_them(trained):
@@ -63,7 +63,7 @@ def test_topics_out_of_use_are_left_out_and_the_tree_closes_over_them(trained):
 def test_every_model_is_told_whoever_brought_it(race):
     found = read(race)
     assert len(found.models) == len(found.status.models) > 1
-    assert {place for metric in found.metrics for place, _ in metric.curves} == set(range(len(found.models)))
+    assert {place for _, curves in found.metrics for place in curves} == set(range(len(found.models)))
 
 
 def test_a_session_whose_packages_are_gone_is_told_all_the_same(race, unigrams, monkeypatch):
@@ -89,9 +89,9 @@ def test_values_that_no_chart_can_show_are_left_out(trained):
         connection.execute("UPDATE metrics SET articles = 0 WHERE articles = 64")
         connection.execute("DELETE FROM metrics WHERE articles > 0 AND metric = 'npmi'")
     found = read(trained)
-    assert "perplexity" in [one.metric.name for one in found.metrics]
-    assert "npmi" not in [one.metric.name for one in found.metrics]
-    assert all(curve.articles[0] > 64 for one in found.metrics for _, curve in one.curves)
+    assert "perplexity" in [metric.name for metric, _ in found.metrics]
+    assert "npmi" not in [metric.name for metric, _ in found.metrics]
+    assert all(curve.articles[0] > 64 for _, curves in found.metrics for curve in curves.values())
 
 
 def test_moments_are_spread_by_even_factors():
@@ -111,7 +111,7 @@ def test_without_the_extra_one_line_says_what_to_install(cli, trained, tmp_path,
 
 def test_no_other_command_loads_what_draws():
     code = (
-        "import sys, wikitopics.cli.report, wikitopics.session.analysis.report.gathering;"
+        "import sys, wikitopics.cli.report, wikitopics.session.analysis.report.contents;"
         "sys.exit(any(name in sys.modules for name in ('matplotlib', 'jinja2')))"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

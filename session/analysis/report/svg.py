@@ -67,6 +67,12 @@ def figure(width: float, height: float) -> "Iterator[Figure]":
         "axes.labelcolor": INKS["muted"],
         "axes.edgecolor": INKS["grid"],
         "axes.facecolor": "none",
+        **{f"axes.spines.{side}": False for side in ("left", "right", "top")},
+        **{
+            f"{axis}tick.{part}": size
+            for axis in "xy"
+            for part, size in (("major.size", 0), ("major.pad", 5))
+        },
         "xtick.color": INKS["muted"],
         "ytick.color": INKS["muted"],
         "grid.color": INKS["grid"],

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from markupsafe import Markup
+from numpy.typing import NDArray
 
-from wikitopics.session.analysis.report.drawings.plain import CLASS, INKS, cut, figure, plain, series
-from wikitopics.session.analysis.report.records import ToldModel, ToldTopic
+from wikitopics.session.analysis.report.contents import ReportModel, ReportTopic
+from wikitopics.session.analysis.report.svg import CLASS, cut, figure, plain, series
 
 if TYPE_CHECKING:
     from matplotlib.path import Path
@@ -29,54 +30,38 @@ PHONE_LABELS = 9
 LONGEST = 26
 """The most letters of a label."""
 
-Box = tuple[float, float, float, float]
-"""Left, bottom, right, top."""
+Places = NDArray[np.float64]
+"""(K, 2) the centres of the circles."""
+Label = tuple[float, float, str, str]
+"""A name centred at (x, y), and its class: "major" for labels that a phone shows, otherwise "minor"."""
 
 
-class Label(NamedTuple):
-    """A name on the map, centred at (x, y)."""
-
-    x: float
-    y: float
-    text: str
-    role: str
-    """"major" for labels that a phone shows, otherwise "minor"."""
-
-
-def topic_map(model: ToldModel) -> Markup:
+def topic_map(model: ReportModel) -> Markup:
     """The map, with each topic as large as its share and linked to its description."""
-    across = _across(model.topics)
-    places = _places(model.topics, across)
+    topics = model.topics
+    shares = np.array([topic.share for topic in topics])
+    across = np.minimum(LARGEST, np.sqrt(4 / math.pi * COVERED * WIDTH * HEIGHT * shares / sum(shares)))
+    places = _places(np.array([topic.place for topic in topics]), across / 2)
     with figure(WIDTH, HEIGHT) as drawn:
         axes = drawn.add_axes((0, 0, 1, 1))
         axes.set_axis_off()
         axes.set(xlim=(0, WIDTH), ylim=(0, HEIGHT))
         circles = axes.scatter(
-            [x for x, _ in places],
-            [y for _, y in places],
-            s=[size**2 for size in across],
+            places[:, 0],
+            places[:, 1],
+            s=across**2,
             marker=_circle(),
             color=series(model.place),
             edgecolors=series(model.place),
             linewidths=1,
             clip_on=False,
         )
-        circles.set_urls([f"#{topic.anchor}" for topic in model.topics])
-        labels = _labels(model.topics, places, across)
-        for place, label in labels.items():
-            text = axes.text(
-                label.x,
-                label.y,
-                label.text,
-                ha="center",
-                va="center_baseline",
-                color=INKS["ink"],
-                parse_math=False,
-                url=f"#{model.topics[place].anchor}",
-            )
-            text.set_gid(CLASS + label.role)
-        about = f"A map of {len(model.topics)} topics of {model.name}; the list below has them all."
-        titles = {f"#{topic.anchor}": f"{topic.name} ({topic.share:.1%})" for topic in model.topics}
+        circles.set_urls([f"#{topic.anchor}" for topic in topics])
+        for number, (x, y, text, role) in _labels(topics, places, across).items():
+            label = axes.text(x, y, text, ha="center", va="center_baseline", url=f"#{topics[number].anchor}")
+            label.set_gid(CLASS + role)
+        about = f"A map of {len(topics)} topics of {model.status.name}; the list below has them all."
+        titles = {f"#{topic.anchor}": f"{topic.name} ({topic.share:.1%})" for topic in topics}
         return plain(drawn, about, titles)
 
 
@@ -91,9 +76,8 @@ def _circle() -> "Path":
     return Path(places, [Path.MOVETO, *[Path.CURVE4] * 12, Path.CLOSEPOLY])
 
 
-def _places(topics: Sequence[ToldTopic], across: Sequence[float]) -> list[tuple[float, float]]:
-    """The places of the topics: they fill the map, and overlapping ones are pushed apart."""
-    places, radii = np.array([topic.place for topic in topics]), np.array(across) / 2
+def _places(places: Places, radii: NDArray[np.float64]) -> Places:
+    """The places scaled to fill the map, with overlapping circles pushed apart."""
     size, edge = np.array([WIDTH, HEIGHT]), np.array([MARGIN, MARGIN])
     low, high = places.min(axis=0), places.max(axis=0)
     scales = (size - 2 * edge) / np.maximum(high - low, 1e-9)
@@ -108,41 +92,36 @@ def _places(topics: Sequence[ToldTopic], across: Sequence[float]) -> list[tuple[
             break
         places = places + 0.25 * (towards * (lacking / np.maximum(far, 1e-6))[:, :, None]).sum(axis=0)
         places = np.clip(places, edge, size - edge)
-    return [(float(x), float(y)) for x, y in places]
+    return places
 
 
-def _across(topics: Sequence[ToldTopic]) -> list[float]:
-    whole = sum(topic.share for topic in topics)
-    area = COVERED * WIDTH * HEIGHT
-    return [min(LARGEST, math.sqrt(4 / math.pi * area * topic.share / whole)) for topic in topics]
-
-
-def _labels(
-    topics: Sequence[ToldTopic], places: Sequence[tuple[float, float]], across: Sequence[float]
-) -> dict[int, Label]:
-    """Places with room for names, by topic: the largest topics first, and last the first words of names."""
+def _labels(topics: Sequence[ReportTopic], places: Places, across: NDArray[np.float64]) -> dict[int, Label]:
+    """Names where there is room, by topic: the largest topics first, and last the first words of names."""
     found: dict[int, Label] = {}
-    taken: list[Box] = []
+    taken: list[tuple[float, float, float, float]] = []  # left, bottom, right, top
     for letter, role, most, whole in (
         (LARGE, "major", PHONE_LABELS, True),
         (LETTER, "minor", len(topics), True),
         (LETTER, "minor", len(topics), False),
     ):
-        for place, topic in enumerate(topics):
-            if place in found or len(found) >= most:
+        for number, topic in enumerate(topics):
+            if number in found or len(found) >= most:
                 continue
             text = cut(topic.name if whole else topic.name.partition(",")[0], LONGEST)
             half, high = 0.27 * letter * len(text), 0.62 * letter
-            x = min(max(places[place][0], half), WIDTH - half)
-            for beside in (0.0, -across[place] / 2 - high, across[place] / 2 + high):
-                y = places[place][1] + beside
-                box = x - half, y - high, x + half, y + high
-                if box[1] >= 0 and box[3] <= HEIGHT and not any(_overlap(box, other) for other in taken):
-                    found[place] = Label(x, y, text, role)
+            x = min(max(places[number, 0], half), WIDTH - half)
+            for beside in (0.0, -across[number] / 2 - high, across[number] / 2 + high):
+                y = places[number, 1] + beside
+                left, bottom, right, top = box = x - half, y - high, x + half, y + high
+                if (
+                    bottom >= 0
+                    and top <= HEIGHT
+                    and not any(
+                        left < other[2] and other[0] < right and bottom < other[3] and other[1] < top
+                        for other in taken
+                    )
+                ):
+                    found[number] = x, y, text, role
                     taken.append(box)
                     break
     return found
-
-
-def _overlap(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

@@ -5,14 +5,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from markupsafe import Markup
 
-from wikitopics.session.analysis.report.drawings.plain import INKS, SERIES, figure, plain, series
-from wikitopics.session.analysis.report.records import ToldMetric
+from wikitopics.model import Metric
+from wikitopics.session.analysis.report.contents import Curves
+from wikitopics.session.analysis.report.svg import SERIES, figure, plain, series
 from wikitopics.session.records import Curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WIDTH, HEIGHT = 420, 250
+LEFT, BELOW, RIGHT, ABOVE = 52, 36, 10, 10
 POINTS = 300
 """The most points of a curve; the chart has no room for more."""
 DASHES = ("solid", "dashed", "dotted")
@@ -20,34 +22,30 @@ STEEP = 4
 """A curve whose ends differ by more than this factor is drawn on a logarithmic scale."""
 
 
-def curves(told: ToldMetric, names: dict[int, str]) -> Markup:
+def chart(metric: Metric, curves: Curves, names: dict[int, str]) -> Markup:
     """The chart. ``names``: those of the models, by place."""
     with figure(WIDTH, HEIGHT) as drawn:
-        left, below, right, above = 52, 36, 10, 10
-        axes = drawn.add_axes(
-            (left / WIDTH, below / HEIGHT, 1 - (left + right) / WIDTH, 1 - (below + above) / HEIGHT)
-        )
+        inside = 1 - (LEFT + RIGHT) / WIDTH, 1 - (BELOW + ABOVE) / HEIGHT
+        axes = drawn.add_axes((LEFT / WIDTH, BELOW / HEIGHT, *inside))
         ends = []
-        for place, curve in told.curves:
+        for place, curve in curves.items():
             articles, values = thinned(curve)
-            line = DASHES[place // SERIES % len(DASHES)]
-            one = len(values) == 1
             axes.plot(
                 articles,
                 values,
                 color=series(place),
                 linewidth=2,
-                linestyle=line,
-                marker="o" if one else "",
+                linestyle=DASHES[place // SERIES % len(DASHES)],
+                marker="o" if len(values) == 1 else "",
                 solid_capstyle="round",
                 clip_on=False,
             )
             ends.append(
-                f"{names[place]} from {said(values[0])} at {articles[0]:,.0f} articles"
-                f" to {said(values[-1])} at {articles[-1]:,.0f}"
+                f"{names[place]} from {formatted(values[0])} at {articles[0]:,.0f} articles"
+                f" to {formatted(values[-1])} at {articles[-1]:,.0f}"
             )
-        _scales(axes, told)
-        return plain(drawn, f"{told.title}: {'; '.join(ends)}")
+        _scales(axes, metric, np.concatenate([curve.values for curve in curves.values()]))
+        return plain(drawn, f"{metric.title}: {'; '.join(ends)}")
 
 
 def thinned(curve: Curve) -> tuple[list[float], list[float]]:
@@ -60,36 +58,30 @@ def thinned(curve: Curve) -> tuple[list[float], list[float]]:
     return articles.tolist(), values.tolist()
 
 
-def said(value: float) -> str:
+def formatted(value: float) -> str:
     """The value with its significant digits: "1,187", "0.213"."""
     size = abs(value)
-    told = f"{size:,.0f}" if value == int(value) or size >= 100 else f"{size:.{1 if size >= 10 else 3}f}"
-    return f"−{told}" if value < 0 else told
+    text = f"{size:,.0f}" if value == int(value) or size >= 100 else f"{size:.{1 if size >= 10 else 3}f}"
+    return f"−{text}" if value < 0 else text
 
 
-def _scales(axes: "Axes", told: ToldMetric) -> None:
+def _scales(axes: "Axes", metric: Metric, values: np.ndarray) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
     axes.set_xscale("log")
     low, high = axes.get_xlim()
-    few = high / low < 200
-    axes.xaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if few else (1,), numticks=12))
+    axes.xaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if high / low < 200 else (1,), numticks=12))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
-    axes.set_xlabel("articles trained", fontsize=11, labelpad=5)
-    values = np.concatenate([curve.values for _, curve in told.curves])
-    if not told.metric.whole and values.min() >= 1 and values.max() > STEEP * values.min():
+    axes.set_xlabel("articles trained", labelpad=5)
+    if not metric.whole and values.min() >= 1 and values.max() > STEEP * values.min():
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(10, subs=(1, 1.5, 2, 3, 5, 7), numticks=12))
         axes.yaxis.set_minor_locator(NullLocator())
     else:
-        axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10], integer=told.metric.whole))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
+        axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10], integer=metric.whole))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
     axes.grid(visible=True, axis="y", linewidth=1)
-    axes.tick_params(length=0, pad=5, labelsize=11)
-    for side in ("left", "right", "top"):
-        axes.spines[side].set_visible(False)
-    axes.spines["bottom"].set_color(INKS["grid"])
 
 
 def short(value: float) -> str:

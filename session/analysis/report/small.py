@@ -7,13 +7,13 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from wikitopics.session.analysis.report.records import ToldTopic, Word
+from wikitopics.session.analysis.report.contents import ReportTopic
 
 T = TypeVar("T")
 WIDTH, HEIGHT = 240, 40
 
 
-def growth(topic: ToldTopic, points: int) -> Markup:
+def growth(topic: ReportTopic, points: int) -> Markup:
     """A topic's share over the articles, with the part made up by its own words filled."""
     if len(topic.shares) < 2:
         return Markup("")
@@ -26,14 +26,14 @@ def growth(topic: ToldTopic, points: int) -> Markup:
     ).format(WIDTH, HEIGHT, filled, HEIGHT, line)
 
 
-def bars(words: Sequence[Word]) -> Markup:
+def bars(words: Sequence[tuple[str, float, float]]) -> Markup:
     """One bar per word, one below another: its probability, with the part that is the topic's own in dark."""
-    most = max(word.probability for word in words)
-    lengths = [100 * word.probability / (most or 1) for word in words]
+    most = max(probability for _, probability, _ in words)
+    lengths = [100 * probability / (most or 1) for _, probability, _ in words]
     every = "".join(f"M0 {row}.5h{length:.0f}" for row, length in enumerate(lengths))
     own = "".join(
-        f"M0 {row}.5h{length * word.own:.0f}"
-        for row, (length, word) in enumerate(zip(lengths, words, strict=True))
+        f"M0 {row}.5h{length * part:.0f}"
+        for row, (length, (_, _, part)) in enumerate(zip(lengths, words, strict=True))
     )
     return Markup(
         '<svg viewBox="0 0 100 {}" aria-hidden="true" preserveAspectRatio="none">'

@@ -1,0 +1,309 @@
+"""What changes from step to step: the papers' step sizes, and the warm start.
+
+**The warm start** is how a model departs from its paper while symmetry breaks, so that few topics starve. A
+model keeps its numbers as `recipe`, and its state keeps them as `recipe_…`. A step asks `WarmStart.stage`
+where it stands, and the `Stage` for alpha, balance, passes and step size. With the numbers of `LDA_PAPER` and
+`SCVB0_PAPER` there is nothing to change. Measurements: decisions 0005, 0015, 0025 and 0028.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from wikitopics.model.lambda_ import Topics, Vector
+from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.states import LARGEST, MOST_ITERATIONS, TINY, Entry
+
+
+@dataclass(frozen=True)
+class StepSizes:
+    """rho = s (tau0 + t)^-kappa, at most 1."""
+
+    tau0: float
+    kappa: float
+    s: float = 1.0
+
+    @staticmethod
+    def entries(part: str, prefix: str = "") -> tuple[Entry, ...]:
+        """For the state of a model that has such step sizes as `part`."""
+        return (
+            Entry(f"{prefix}s", f"{part}.s", least=TINY),
+            Entry(f"{prefix}tau0", f"{part}.tau0", least=0),
+            Entry(f"{prefix}kappa", f"{part}.kappa", least=0.5, most=1),
+        )
+
+    def rho(self, t: float) -> float:
+        """The step size of update t."""
+        return float(min(1.0, self.s * max(self.tau0 + t, TINY) ** -self.kappa))
+
+    def keep(self, steps: int) -> Vector:
+        """(steps,) 1 - rho of t = 1 to steps."""
+        t = np.arange(1, steps + 1, dtype=np.float64)
+        keep: Vector = 1 - np.minimum(1.0, self.s * (self.tau0 + t) ** -self.kappa)
+        return keep
+
+
+THETA_STEPS = StepSizes(tau0=1.0, kappa=0.7)
+"""Those of a document's proportions in the collapsed E-step: what measures best."""
+
+
+@dataclass(frozen=True)
+class Balance:
+    """How topics are held in balance while symmetry breaks: small ones gain words, large ones lose them.
+
+    Without balance, topics that are ahead by chance take the words of those behind. Topic k's probabilities
+    are multiplied by (mass_k / mean mass)^-b, where b falls linearly from `balance_power` to 0 within
+    `balance_documents` documents, or the share `balance_share` of a smaller corpus; masses below the fraction
+    `balance_least` of the mean count as that fraction. A power of 0 means no balance.
+
+    Every schedule counts in documents of `document_words` words, since a long document says more about topics
+    than a short one. With 0, each document counts as one.
+    """
+
+    BOUNDS: ClassVar[dict[str, tuple[float, float]]] = {
+        "document_words": (0, LARGEST),
+        "balance_power": (0, 1),
+        "balance_least": (0, 1),
+    }
+    """The bounds in a state of numbers that may be 0 or have a largest value."""
+
+    document_words: float
+    balance_power: float
+    balance_documents: float
+    balance_share: float
+    balance_least: float
+
+    def amount(self, batch: Minibatch) -> float:
+        """The size of a minibatch in documents, as the schedules count them."""
+        return batch.n_tokens / self.document_words if self.document_words else float(batch.D)
+
+    def corpus(self, n_documents: float, documents: float, amount: float) -> float:
+        """The size of a corpus as the schedules count it, given that `documents` of its documents made
+        `amount`."""
+        return n_documents * (amount / documents) if documents else n_documents
+
+    def balance(self, topics: Topics, seen: float, n_documents: float) -> Vector:
+        """(K,) factors on the topics after `seen` documents of a corpus of `n_documents`."""
+        period = min(self.balance_documents, self.balance_share * n_documents)
+        power = self.balance_power * (1 - seen / period) if seen < period else 0.0
+        mass = topics.total_hat
+        if power <= 0 or not mass.any():
+            return np.ones(topics.n_topics)
+        factors: Vector = np.maximum(mass / mass.mean(), self.balance_least) ** -power
+        return factors
+
+
+@dataclass(frozen=True)
+class WarmStart(Balance):
+    """What LDA and SCVB0 share: balance, the fall of alpha, and the step sizes where none are given.
+
+    alpha falls to its own value within `annealing_documents` documents, or the share `annealing_share` of a
+    smaller corpus, and meanwhile documents get one more pass. It starts at `first_alpha` / sqrt(K) for each
+    `document_words` words of a mean document, so that topics separate equally soon in short and in long
+    documents, and few topics as soon as many. If it is to be learnt, it is so from `learning_from` on.
+    A step is that of an average over a horizon of documents that grows by `horizon_slope` for each document
+    seen, so steps become smaller for ever and no estimate of noise can make them grow again. The horizon
+    starts with `first_horizon` documents, or `horizon_share` of a smaller corpus but at least
+    `shortest_horizon` (a smaller corpus would forget the random start, which is the mass of words that it
+    lacks). `random_share` of the corpus's words are random before the first document.
+    `infer` makes `inference_passes` of the collapsed update over a document's words. More passes fit the
+    words seen, not the unseen ones.
+    """
+
+    BOUNDS: ClassVar = {
+        **Balance.BOUNDS,
+        "annealing_documents": (0, LARGEST),
+        "random_share": (0, LARGEST),
+    }
+    POSITION: ClassVar[float] = 0.0
+    """The part of a minibatch after which its step reads the schedules."""
+
+    first_alpha: float
+    annealing_documents: float
+    annealing_share: float
+    first_horizon: float
+    horizon_share: float
+    shortest_horizon: float
+    horizon_slope: float
+    random_share: float
+    learning_from: float
+    inference_passes: int
+
+    def stage(self, n_documents: float, documents: float, before: float, amount: float) -> Stage:
+        """The stage of a minibatch of this `amount` after `before` others, both as schedules count.
+
+        documents: how many there are in all of these; n_documents: in the corpus
+        """
+        in_all = self.corpus(n_documents, documents, before + amount)
+        return Stage(self, before, amount, n_documents, in_all)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """How far the warm start has come: what a step asks.
+
+    before, amount, in_all: documents before the minibatch, in it and in the corpus, as schedules count them
+    n_documents: those in the corpus
+    """
+
+    start: WarmStart
+    before: float
+    amount: float
+    n_documents: float
+    in_all: float
+
+    @property
+    def now(self) -> float:
+        """The number of documents at which the schedules are read."""
+        return self.before + self.start.POSITION * self.amount
+
+    @property
+    def annealed_until(self) -> float:
+        """The number of documents until alpha has its own value."""
+        return min(self.start.annealing_documents, self.start.annealing_share * self.in_all)
+
+    @property
+    def more_passes(self) -> int:
+        """Passes over a document's words that are added while alpha falls."""
+        return int(self.now < self.annealed_until)
+
+    def alpha(self, final: Vector) -> Vector:
+        """(K,) alpha, on its way to `final`."""
+        if self.now >= (until := self.annealed_until):
+            return final.copy()
+        first = self.start.first_alpha / math.sqrt(len(final)) * self.in_all / self.n_documents
+        start = np.maximum(first, final)
+        annealed: Vector = start * (final / start) ** (self.now / until)
+        return annealed
+
+    def balance(self, topics: Topics) -> Vector:
+        """(K,) factors on the topics."""
+        return self.start.balance(topics, self.now, self.in_all)
+
+    def step_size(self) -> float:
+        """rho where none is given; two halves of a minibatch forget nearly as much as the whole."""
+        start = self.start
+        first = min(start.first_horizon, max(start.horizon_share * self.in_all, start.shortest_horizon))
+        return -math.expm1(-self.amount / (first + start.horizon_slope * self.before))
+
+
+@dataclass(frozen=True)
+class CollapsedStart(WarmStart):
+    """LDA's: the first documents get the collapsed E-step of [F13].
+
+    It does not take half a word from each topic of a document as exp(psi(.)) does. The first
+    `collapsed_documents` documents get it, or the share `collapsed_share` of a smaller corpus, with `passes`
+    over their words; all documents, where a mean one has fewer than `fewest_words` words for each topic.
+    There, an alpha to be learnt falls to `last_alpha`. Afterwards it is learnt, each alpha_k at least
+    `smallest_alpha`. The corpus has at least `smallest_corpus` documents. A `random_share` of 0 leaves lambda
+    as it was drawn; with few documents it is larger than below (`sized`).
+    With no `inference_passes` `infer` is [H10]'s E-step, with at most `inference_iterations`. In float32 a
+    topic with fewer than `drop` expected words leaves the document.
+    """
+
+    BOUNDS: ClassVar = {
+        **WarmStart.BOUNDS,
+        "collapsed_documents": (0, LARGEST),
+        "fewest_words": (0, LARGEST),
+        "smallest_corpus": (0, LARGEST),
+        "inference_passes": (0, MOST_ITERATIONS),
+    }
+    POSITION: ClassVar[float] = 0.5
+
+    last_alpha: float
+    collapsed_documents: float
+    collapsed_share: float
+    fewest_words: float
+    passes: int
+    smallest_corpus: float
+    smallest_alpha: float
+    inference_iterations: int
+    drop: float
+
+    def sized(self, n_topics: int, n_words: int, n_documents: float) -> CollapsedStart:
+        """The recipe for these sizes. With few documents for so many parameters, more of lambda is random,
+        and most topics then depend on that randomness to the end."""
+        few = max(1.0, n_topics * n_words / n_documents)
+        return replace(self, random_share=self.random_share * few**0.25)
+
+    def collapsed(self, stage: Stage, n_topics: int) -> bool:
+        """Whether a step's E-step is the collapsed one."""
+        first = min(self.collapsed_documents, self.collapsed_share * stage.in_all)
+        words = stage.in_all / stage.n_documents * self.document_words / n_topics
+        return stage.now < first or words < self.fewest_words
+
+
+@dataclass(frozen=True)
+class SCVB0Start(WarmStart):
+    """SCVB0's, with the numbers that [F13] leaves open.
+
+    alpha is learnt from `learning_documents` of a minibatch, eta from `learning_topics` topics at a time.
+    """
+
+    learning_documents: int
+    learning_topics: int
+
+
+LDA_WARM = CollapsedStart(
+    document_words=100.0,
+    balance_power=0.4,
+    balance_documents=5_000.0,
+    balance_share=1.2,
+    balance_least=1e-3,
+    first_alpha=1.3,
+    last_alpha=0.005,
+    annealing_documents=4_000.0,
+    annealing_share=0.3,
+    collapsed_documents=100_000.0,
+    collapsed_share=0.6,
+    fewest_words=2.0,
+    passes=2,
+    learning_from=0.02,
+    first_horizon=4_000.0,
+    horizon_share=0.3,
+    shortest_horizon=450.0,
+    horizon_slope=0.75,
+    smallest_corpus=1e6,
+    random_share=0.02,
+    smallest_alpha=1e-4,
+    inference_passes=2,
+    inference_iterations=8,
+    drop=0.01,
+)
+LDA_PAPER = replace(
+    LDA_WARM,
+    document_words=0.0,
+    balance_power=0.0,
+    collapsed_documents=0.0,
+    fewest_words=0.0,
+    smallest_corpus=0.0,
+    random_share=0.0,
+    inference_passes=0,
+    inference_iterations=MOST_ITERATIONS,
+)
+SCVB0_WARM = SCVB0Start(
+    document_words=100.0,
+    balance_power=0.3,
+    balance_documents=5_000.0,
+    balance_share=2 / 3,
+    balance_least=0.0,
+    first_horizon=4_000.0,
+    horizon_share=0.1,
+    shortest_horizon=20.0,
+    horizon_slope=0.6,
+    random_share=0.08,
+    first_alpha=1.3,
+    annealing_documents=4_000.0,
+    annealing_share=0.2,
+    learning_from=0.05,
+    learning_documents=256,
+    learning_topics=4,
+    inference_passes=3,
+)
+SCVB0_PAPER = replace(
+    SCVB0_WARM, document_words=0.0, balance_power=0.0, random_share=1.0, annealing_documents=0.0
+)

@@ -1,0 +1,304 @@
+"""The contents of a report: read from a session once, as of one moment, then drawn and written.
+
+All texts are made `visible` here.
+"""
+
+import platform
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib import metadata
+from itertools import count
+from pathlib import PurePath
+
+import numpy as np
+
+from wikitopics.crawler import Licence
+from wikitopics.model import KindError, Metric, kinds
+from wikitopics.model.online import IN_USE
+from wikitopics.model.topics.leading import classical_scaling, distances
+from wikitopics.model.topics.names import ownership
+from wikitopics.session.analysis.metrics import metrics_of
+from wikitopics.session.analysis.origin import Address, addresses, licence_of
+from wikitopics.session.analysis.topics import coherences, repeats_in_words
+from wikitopics.session.analysis.tree import Branch, overview, pruned, topic_tree
+from wikitopics.session.errors import NO_TOPICS, SessionError
+from wikitopics.session.escapes import visible
+from wikitopics.session.options import KEPT
+from wikitopics.session.records import (
+    SNAPSHOT_WORDS,
+    Curve,
+    ModelStatus,
+    PastRun,
+    ShareHistory,
+    Status,
+    TopicEvent,
+    TopWords,
+)
+from wikitopics.session.settings import Settings
+from wikitopics.session.sources import described
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.schema import VERSION
+from wikitopics.session.version import __version__
+
+ARTICLES = 10
+"""The most articles of each topic."""
+LOOKS = 9
+"""The most moments at which a topic's words are shown."""
+LOOK_WORDS = 8
+POINTS = 48
+"""The most points of a topic's shares."""
+
+Look = tuple[int, float, Sequence[tuple[str, bool]]]
+"""A topic after so many articles: its share, and its words, most probable first, each with whether it is new
+since the previous look."""
+Curves = dict[int, Curve]
+"""The curves of one metric by the model's place: at least one point each, with a finite value after the first
+article."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportTopic:
+    """One topic in use."""
+
+    anchor: str
+    """Its anchor on the page."""
+    number: int
+    name: str
+    share: float
+    change: float
+    """How far the share has moved over the last few snapshots."""
+    coherence: float | None
+    words: Sequence[tuple[str, float, float]]
+    """Its words, most probable first: (word, probability, the topic's share of the word's uses in all topics
+    that lead with it)."""
+    place: tuple[float, float]
+    """Its place on the map: the farther apart two topics are there, the less they have in common."""
+    shares: Sequence[tuple[int, float, float]]
+    """(articles, share, the topic's own part of it) at the snapshots, oldest first."""
+    looks: Sequence[Look]
+    """The topic over time, oldest first; the last look is the present."""
+    articles: Sequence[tuple[str, str | None, float]]
+    """The articles most about it: (title, http or https address of the revision that was read, None if it is
+    not known, proportion)."""
+    events: Sequence[TopicEvent]
+    """Its events, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportModel:
+    """One model and its topics."""
+
+    anchor: str
+    status: ModelStatus
+    label: str
+    """The model's name for people, if its kind is installed."""
+    place: int
+    """Its place among the session's models, which decides its colour."""
+    as_of: int
+    """The number of articles at the snapshot from which its topics are taken."""
+    topics: Sequence[ReportTopic]
+    """The topics in use, largest first."""
+    repeats: str
+    """A line on how many of them nearly repeat another; "" if none does."""
+    tree: Sequence[Branch]
+    """The tree over the topics in use."""
+    groups: Sequence[tuple[str, float, Sequence[ReportTopic]]]
+    """Groups of similar topics: (name, share, topics in the order of the tree)."""
+    events: Sequence[TopicEvent]
+    """Its events, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything on the page."""
+
+    session: str
+    """The session's name, without the folder."""
+    made_at: float
+    """Seconds since the epoch, like all times here."""
+    status: Status
+    source_name: str
+    """The source's name, as the screen shows it."""
+    source_label: str
+    """The label of the kind of source."""
+    licence: Licence | None
+    """The licence of titles and words; None if the documents are the user's own."""
+    n_words: int
+    models: Sequence[ReportModel]
+    metrics: Sequence[tuple[Metric, Curves]]
+    runs: Sequence[PastRun]
+    settings: Sequence[tuple[str, str]]
+    """(setting, value); nothing about the machine, no contact, no path."""
+    versions: Sequence[tuple[str, str]]
+
+
+def contents(reader: SessionReader, progress: Callable[[int], None] = lambda topics: None) -> Report:
+    """The topics of the session, and how they were found. ``progress`` is given the number of topics read.
+
+    Raises `SessionError` if there are no topics yet.
+    """
+    numbers = count(1)
+    with reader.one_moment():
+        settings, status = reader.settings(), reader.status()
+        kind, address = described(settings.source), addresses(settings)
+        models = [
+            _model(reader, model, place, address, lambda: progress(next(numbers)))
+            for place, model in enumerate(status.models)
+            if reader.newest_words(model.name) is not None
+        ]
+        if not models:
+            raise SessionError(NO_TOPICS)
+        return Report(
+            session=reader.path.stem,
+            made_at=time.time(),
+            status=status,
+            source_name=visible(kind.shown(settings.source_name)),
+            source_label=visible(kind.label),
+            licence=licence_of(settings),
+            n_words=len(reader.vocabulary()),
+            models=models,
+            metrics=_metrics(reader, status),
+            runs=reader.runs(),
+            settings=_settings(settings),
+            versions=_versions(),
+        )
+
+
+def _model(
+    reader: SessionReader, status: ModelStatus, place: int, address: Address, done: Callable[[], None]
+) -> ReportModel:
+    """One model; ``done`` is called after each topic."""
+    name, anchor = status.name, f"m{place}"  # a name may contain text that looks like another anchor
+    newest = reader.newest_words(name)
+    assert newest is not None
+    rows = [row for row in reader.topics(name, SNAPSHOT_WORDS) if row.share > IN_USE]
+    rows.sort(key=lambda row: -row.share)
+    numbers = [row.topic for row in rows]
+    own = ownership(newest.leading, newest.shares)
+    leading = newest.word_ids[numbers], newest.probabilities[numbers]
+    places = classical_scaling(distances(leading) if numbers else np.zeros((0, 0))).tolist()
+    npmi, history = coherences(reader, rows), reader.share_history(name)
+    looks = list(reader.words_at(name, spread(reader.snapshots(name), LOOKS)))
+    events = [event for event in reader.topic_events() if event.model == name]
+    topics: dict[int, ReportTopic] = {}
+    for row, where, coherence in zip(rows, places, npmi, strict=True):
+        topics[row.topic] = ReportTopic(
+            anchor=f"{anchor}-{row.topic}",
+            number=row.topic,
+            name=visible(row.name),
+            share=row.share,
+            change=row.change,
+            coherence=coherence,
+            words=[
+                (visible(word), probability, part)
+                for (word, probability), part in zip(row.words, own[row.topic].tolist(), strict=False)
+            ],
+            place=where,
+            shares=_shares(history, row.topic),
+            looks=_looks(looks, row.topic, reader.vocabulary()),
+            articles=[
+                (visible(article.title), address(article), share)
+                for article in reader.articles_about(name, row.topic, ARTICLES)
+                for model, _, share in article.topics
+                if model == name
+            ],
+            events=[event for event in events if row.topic in (event.topic, event.other)],
+        )
+        done()
+    tree = pruned(topic_tree(reader, name), topics)
+    return ReportModel(
+        anchor=anchor,
+        status=status,
+        label=_label(status.kind),
+        place=place,
+        as_of=newest.articles,
+        topics=list(topics.values()),
+        repeats=repeats_in_words(reader, name),
+        tree=tree,
+        groups=[
+            (visible(group.name), group.share, [topics[topic] for topic in group.topics])
+            for group in overview(tree)
+        ],
+        events=events,
+    )
+
+
+def spread(points: Sequence[int], most: int) -> list[int]:
+    """At most ``most`` of ascending numbers, including the first and the last, spaced by even factors."""
+    if len(points) <= most:
+        return list(points)
+    wanted = np.geomspace(max(points[0], 1), points[-1], most)
+    near = np.abs(np.log(np.maximum(points, 1))[:, None] - np.log(wanted)).argmin(axis=0)
+    return [points[i] for i in sorted(set(near.tolist()))]
+
+
+def _shares(history: ShareHistory, topic: int) -> list[tuple[int, float, float]]:
+    articles = history.articles.tolist()
+    chosen = np.searchsorted(history.articles, spread(articles, POINTS)).tolist()
+    return [(articles[i], float(history.shares[i, topic]), float(history.own[i, topic])) for i in chosen]
+
+
+def _looks(looks: Sequence[TopWords], topic: int, words: Sequence[str]) -> list[Look]:
+    found: list[Look] = []
+    before: list[int] | None = None
+    for look in looks:
+        ids = look.word_ids[topic, :LOOK_WORDS].tolist()
+        marked = [(visible(words[i]), before is not None and i not in before) for i in ids]
+        found.append((look.articles, float(look.shares[topic]), marked))
+        before = ids
+    return found
+
+
+def _metrics(reader: SessionReader, status: Status) -> list[tuple[Metric, Curves]]:
+    """The metrics that have curves, with the titles of their charts."""
+    articles = f"{status.held_out:,} held-out article" + ("" if status.held_out == 1 else "s")
+    found = []
+    for metric in metrics_of(reader):
+        curves = [_sound(reader.curve(model.name, metric.name)) for model in status.models]
+        if shown := {place: curve for place, curve in enumerate(curves) if len(curve.values)}:
+            title = visible(metric.title.replace("{held_out}", articles))
+            found.append((replace(metric, title=title), shown))
+    return found
+
+
+def _sound(curve: Curve) -> Curve:
+    """The part of the curve that can be drawn over articles."""
+    kept = np.isfinite(curve.values) & (curve.articles > 0)
+    return Curve(curve.articles[kept], curve.tokens[kept], curve.seconds[kept], curve.values[kept])
+
+
+def _label(kind: str) -> str:
+    try:
+        return visible(kinds.load(kind).label)
+    except KindError:  # installed when the session was trained, but no longer
+        return kind
+
+
+def _settings(settings: Settings) -> tuple[tuple[str, str], ...]:
+    """The settings needed to repeat the training; files appear only by name."""
+    vocabulary = visible(PurePath(settings.vocabulary).name)
+    models = zip(settings.models, settings.batch_sizes, strict=True)
+    kept = ((option.flag, settings.values[option.name]) for option in KEPT if option.name in settings.values)
+    return (
+        ("--source", settings.source),
+        ("--vocab", f"{vocabulary}, fingerprint {settings.fingerprint[:12]}"),
+        *(("--model", str(replace(spec, batch_size=size))) for spec, size in models),
+        *((flag, _said(value)) for flag, value in kept if value is not None),
+    )
+
+
+def _said(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _versions() -> tuple[tuple[str, str], ...]:
+    packages = ("numpy", "scipy", "numba")
+    return (
+        ("wikitopics", __version__),
+        ("session format", str(VERSION)),
+        ("Python", platform.python_version()),
+        *((package, metadata.version(package)) for package in packages),
+    )
