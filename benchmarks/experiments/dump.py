@@ -42,7 +42,7 @@ from wikitopics.crawler.dumps.source import Dump
 from wikitopics.crawler.embedded.corpus import Articles, Corpus
 from wikitopics.crawler.embedded.sample import load_sample
 from wikitopics.crawler.embedded.writing import Writer, words_for_bytes
-from wikitopics.crawler.source import Asked, Page, SourceInfo
+from wikitopics.crawler.source import Asked, Page
 from wikitopics.session.training.intake.count_pages import count_pages
 from wikitopics.session.training.intake.opening import open_source
 from wikitopics.session.training.intake.parted import PartedBlocks
@@ -94,7 +94,7 @@ def bare_seconds(path: Path, vocabulary: Vocabulary) -> tuple[float, int]:
     begin = time.process_time()
     files = DumpFiles([str(path)], print)
     next(files.read())
-    info = SourceInfo("", None, files.file_names, files.category_names)
+    info = files.info
     articles = 0
     for found in files.read():
         if isinstance(found.page, Page):

@@ -5,9 +5,9 @@ with a mark of 48 bits and its checksum. Put between a header and an end, it is 
 """
 
 import bz2
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from wikitopics.crawler.dumps.ranges import Readable
+from wikitopics.crawler.dumps.decompression import Read
 from wikitopics.crawler.errors import CutOff
 
 _BLOCK, _END = 0x314159265359, 0x177245385090
@@ -27,10 +27,10 @@ _MOST = 1 << 20
 """Bytes returned at a time, however much a block unpacks to."""
 
 
-def bzip2_blocks(read: Callable[[int], bytes], offset: int) -> Iterator[tuple[int, Iterator[bytes]]]:
+def bzip2_blocks(read: Read, offset: int) -> Iterator[tuple[int, Iterator[bytes]]]:
     """Yield (byte of the file in which it begins, its data in pieces) for every block from ``offset`` on.
 
-    ``read(n)`` returns 1 to n bytes of the file from ``offset`` on, none at its end. Raises CutOff.
+    ``read`` begins there. Raises CutOff.
     """
     data, base = b"", offset
     begun: int | None = None  # the bit of `data` where a block begins
@@ -54,10 +54,10 @@ def bzip2_blocks(read: Callable[[int], bytes], offset: int) -> Iterator[tuple[in
         raise CutOff("damaged")
 
 
-def has_blocks(file: Readable) -> bool:
+def has_blocks(read: Read) -> bool:
     """Whether there is more than one block, so that reading can begin in the middle."""
     data = b""
-    while len(data) < 3 * _LONGEST and (more := file.read1(_READ)):
+    while len(data) < 3 * _LONGEST and (more := read(_READ)):
         data += more
         if [mark for _, mark in _marks(data, 0)].count(_BLOCK) > 1:
             return True

@@ -12,6 +12,8 @@ from typing import Any
 from wikitopics.crawler.errors import BadSource, CutOff
 from wikitopics.crawler.extras import ZST
 
+Read = Callable[[int], bytes]
+"""Reads on: ``read(n)`` gives 1 to n bytes, none only at the end of the file."""
 _READ = 256 * 1024
 _MOST = 1024 * 1024
 """The most bytes in one block, however much a file unpacks to."""
@@ -37,10 +39,10 @@ class DataBlock:
     """Whether it is uncompressed: the byte at ``start + i`` of the file is byte i of the block."""
 
 
-def data_blocks(read: Callable[[int], bytes], name: str, offset: int = 0) -> Iterator[DataBlock]:
+def data_blocks(read: Read, name: str, offset: int = 0) -> Iterator[DataBlock]:
     """The contents of a file from ``offset`` on, where ``read`` begins.
 
-    ``read(n)`` gives 1 to n bytes, none at the end. An ``offset`` other than 0 must be an earlier ``start``.
+    An ``offset`` other than 0 must be an earlier ``start``.
     The file may be plain, or compressed by bzip2, gzip, xz or Zstandard, told apart by the first bytes.
     Raises CutOff, and BadSource for a file that cannot be unpacked here.
     """
@@ -63,16 +65,14 @@ def data_blocks(read: Callable[[int], bytes], name: str, offset: int = 0) -> Ite
     return _plain(read, first, offset)
 
 
-def _plain(read: Callable[[int], bytes], data: bytes, offset: int) -> Iterator[DataBlock]:
+def _plain(read: Read, data: bytes, offset: int) -> Iterator[DataBlock]:
     while data:
         yield DataBlock(data, offset, is_plain=True)
         offset += len(data)
         data = read(_READ)
 
 
-def _streams(
-    read: Callable[[int], bytes], name: str, data: bytes, offset: int, new: Callable[[], Any]
-) -> Iterator[DataBlock]:
+def _streams(read: Read, name: str, data: bytes, offset: int, new: Callable[[], Any]) -> Iterator[DataBlock]:
     """Compressed streams, one after another; ``offset`` is where ``data`` begins."""
     while data:
         decompressor = new()

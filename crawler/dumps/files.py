@@ -2,14 +2,15 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from io import BufferedReader
 from pathlib import Path
 from typing import cast
 
-from wikitopics.crawler.dumps.decompression import data_blocks
+from wikitopics.crawler.dumps.decompression import Read, data_blocks
+from wikitopics.crawler.dumps.ranges import LocalFile
 from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.errors import BadSource, CutOff
-from wikitopics.crawler.identity import BASE
 from wikitopics.crawler.page_files import START, Found, Place
 from wikitopics.crawler.source import SourceInfo
 
@@ -27,15 +28,11 @@ class DumpFiles:
         self, paths: Sequence[str], tell: Callable[[str], None], stopped: Callable[[], bool] = lambda: False
     ) -> None:
         self.paths = tuple(paths)
-        self.file_names: tuple[str, ...] = ()
-        self.category_names: tuple[str, ...] = ()
-        self.language = ""
-        self.base = ""
-        """The address of the main page of the wiki that was dumped; "" before the first page is read."""
         self.bytes_read = 0
         """Bytes read from all files, as stored on disk, in all readings together."""
         self._tell = tell
         self._stopped = stopped
+        self._reader: DumpReader | None = None
         for path in self.paths:
             if path == STANDARD_INPUT or Path(path).is_file():
                 continue
@@ -58,17 +55,17 @@ class DumpFiles:
     @property
     def is_repeatable(self) -> bool:
         """Whether the files can be read more than once."""
-        return not any(map(_is_stream, self.paths))
+        return STANDARD_INPUT not in self.paths
 
     @property
     def size(self) -> int:
         """Bytes of all files together, as stored on disk; 0 if one is a stream."""
-        return sum(Path(path).stat().st_size for path in self.paths) if self.is_repeatable else 0
+        return sum(LocalFile(path).size for path in self.paths) if self.is_repeatable else 0
 
-    def info(self, articles: int | None) -> SourceInfo:
-        """The facts known once their first page has been read."""
-        kept = {BASE: self.base} if self.base else {}
-        return SourceInfo(self.name, articles, self.file_names, self.category_names, self.language, kept)
+    @property
+    def info(self) -> SourceInfo:
+        """The facts known about the dump; most once its first page has been read."""
+        return self._reader.info if self._reader else SourceInfo(self.name, None)
 
     def mark(self) -> dict[str, int]:
         """The size: a dump is written once, and only ever replaced by another."""
@@ -92,18 +89,18 @@ class DumpFiles:
 
     def _read_file(self, number: int, begin: Place) -> Iterator[Found]:
         path = self.paths[number]
-        name = "standard input" if path == STANDARD_INPUT else path
-        if path == STANDARD_INPUT:
-            yield from self._pages(number, name, cast("BufferedReader", sys.stdin.buffer), begin)
-            return
+        can_seek = path != STANDARD_INPUT
+        name = path if can_seek else "standard input"
+        offset = begin.get("offset", 0)
         try:
-            with open(path, "rb") as file:
-                file.seek(begin.get("offset", 0))
-                yield from self._pages(number, name, file, begin)
+            with open(path, "rb") if can_seek else nullcontext(sys.stdin.buffer) as file:
+                if can_seek:
+                    file.seek(offset)
+                yield from self._pages(number, name, self._counted(cast("BufferedReader", file)), begin)
         except OSError as error:
             raise BadSource(f"{name}: cannot be read: {error.strerror or error}") from error
 
-    def _counted(self, file: BufferedReader) -> Callable[[int], bytes]:
+    def _counted(self, file: BufferedReader) -> Read:
         def read(size: int) -> bytes:
             data = file.read1(size)
             self.bytes_read += len(data)
@@ -111,23 +108,19 @@ class DumpFiles:
 
         return read
 
-    def _pages(self, number: int, name: str, file: BufferedReader, begin: Place) -> Iterator[Found]:
-        can_seek = not _is_stream(self.paths[number])
+    def _pages(self, number: int, name: str, read: Read, begin: Place) -> Iterator[Found]:
+        can_seek = self.paths[number] != STANDARD_INPUT
         offset, to_skip = begin.get("offset", 0), begin.get("skip", 0)
-        reader = DumpReader(name, language=self.language, continued=offset > 0)
+        reader = self._reader = DumpReader(name, self.info, continued=offset > 0)
         restart, behind_restart = offset, 0
         try:
             with reader:
-                for count, block in enumerate(data_blocks(self._counted(file), name, offset)):
+                for count, block in enumerate(data_blocks(read, name, offset)):
                     if self._stopped():
                         return
                     if block.start is not None and can_seek and count and reader.between_pages:
                         restart, behind_restart = block.start, 0
                     for entry in reader.feed(block.data):
-                        self.file_names = reader.file_names or self.file_names
-                        self.category_names = reader.category_names or self.category_names
-                        self.language = reader.language
-                        self.base = reader.base or self.base
                         if can_seek and block.is_plain:
                             restart, behind_restart = offset + entry.end, 0
                         else:
@@ -142,7 +135,3 @@ class DumpFiles:
             if not reader.seen_pages:
                 raise BadSource(f"{name}: {error} before its first page; download it again") from None
             self._tell(f"{name}: {error}; everything after the last complete page is left out")
-
-
-def _is_stream(path: str) -> bool:
-    return path == STANDARD_INPUT or not Path(path).is_file()

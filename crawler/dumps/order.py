@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import Any
 
 from wikitopics.crawler.dumps.parts import MOST_PARTS, DumpPart, parts_of
-from wikitopics.crawler.dumps.ranges import Ranged
+from wikitopics.crawler.dumps.ranges import RangedFile
 from wikitopics.crawler.source import Round
 
 ORDER = "order"
@@ -72,7 +72,7 @@ class Order:
         return "" if sound else "order has numbers that are out of range"
 
 
-def rounds(order: Order, files: Sequence[Ranged]) -> list[Round[DumpPart]]:
+def rounds(order: Order, files: Sequence[RangedFile]) -> list[Round[DumpPart]]:
     """What is read together, first to last, from the dump in ``files``."""
     parts = parts_of(files, order.sizes, order.part)
     chosen = spread(len(parts), order.places)

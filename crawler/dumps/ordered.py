@@ -4,6 +4,7 @@ A dump is ordered by age: the articles to hold out are chosen by `FileSource`.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from wikitopics.crawler.dumps.files import DumpFiles
 from wikitopics.crawler.file_source import FileSource
@@ -21,4 +22,4 @@ class DumpSource(FileSource):
         self.files: DumpFiles = DumpFiles(paths, self.tell, lambda: self.closed)
 
     def info(self, articles: int | None) -> SourceInfo:
-        return self.files.info(articles)
+        return replace(self.files.info, articles=articles)

@@ -8,11 +8,12 @@ part, wherever files are divided.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from io import SEEK_END
+from pathlib import Path
 
 from wikitopics.crawler.dumps.bzip2 import bzip2_blocks, has_blocks
+from wikitopics.crawler.dumps.decompression import Read
 from wikitopics.crawler.dumps.frames import frames, has_frames, magic_of
-from wikitopics.crawler.dumps.ranges import Held, Ranged, Readable, short_name
+from wikitopics.crawler.dumps.ranges import HEAD, HeldFile, RangedFile, reading
 from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.errors import BadSource, CutOff
 from wikitopics.crawler.source import Page, Skip, SourceInfo
@@ -41,7 +42,7 @@ class DumpPart:
     Only its articles from ``first`` to before ``last`` are taken (None: all that follow).
     """
 
-    file: Ranged
+    file: RangedFile
     start: int
     stop: int
     first: int = 0
@@ -53,56 +54,42 @@ class DumpPart:
         return self.stop - self.start if self.last is None else 0
 
     def __str__(self) -> str:
-        return f"{short_name(self.file)}, bytes {self.start:,} to {self.stop:,}"
+        return f"{Path(self.file.name).name}, bytes {self.start:,} to {self.stop:,}"
 
     def held(self, stop: int) -> "DumpPart":
-        """The same part, holding the bytes of the file up to ``stop``. Raises BadSource."""
-        try:
-            return replace(self, file=Held.of(self.file, self.start, stop))
-        except OSError as error:
-            raise BadSource(f"{self.file.name}: cannot be read: {error.strerror or error}") from error
+        """The same part, holding the bytes of the file up to ``stop``. Raises a CrawlerError."""
+        file, start = self.file, self.start
+        held = HeldFile(file.name, file.size, file.read(0, HEAD), start, file.read(start, stop))
+        return replace(self, file=held)
 
     def pages(self, info: SourceInfo) -> Iterator[Page | Skip]:
         """Its articles in their order, and, unless it ends at ``last``, why others were skipped.
 
         Raises CutOff after the last page that can be read, Lacking, BadSource.
         """
+        if self.file.size < self.stop:
+            raise BadSource(f"{self.file.name}: the file became smaller while it was read")
         articles = 0
-        try:
-            with self.file.open() as file:
-                if file.seek(0, SEEK_END) < self.stop:
-                    raise BadSource(f"{self.file.name}: the file became smaller while it was read")
-                file.seek(0)
-                for page in _pages(file, self, info.language):
-                    if isinstance(page, Page):
-                        articles += 1
-                        if articles > _MOST_ARTICLES:
-                            raise CutOff(f"it holds over {_MOST_ARTICLES:,} articles")
-                        if articles > self.first:
-                            yield page
-                        if articles == self.last:
-                            return
-                    elif self.last is None:
-                        yield page
-        except OSError as error:
-            raise BadSource(f"{self.file.name}: cannot be read: {error.strerror or error}") from error
+        for page in _pages(self, info):
+            if isinstance(page, Page):
+                articles += 1
+                if articles > _MOST_ARTICLES:
+                    raise CutOff(f"it holds over {_MOST_ARTICLES:,} articles")
+                if articles > self.first:
+                    yield page
+                if articles == self.last:
+                    return
+            elif self.last is None:
+                yield page
 
 
-def can_be_parted(file: Ranged, most: int | None = None) -> bool:
-    """Whether reading can begin within the file, judging by ``most`` stretches of it (None: all).
-
-    Raises BadSource if it cannot be read.
-    """
-    try:
-        with file.open() as opened:
-            head = opened.read(6)
-            opened.seek(0)
-            if head.startswith(b"BZh"):
-                return has_blocks(opened)
-            magic = magic_of(head)
-            return magic is None or has_frames(opened, magic, most)
-    except OSError as error:
-        raise BadSource(f"{file.name}: cannot be read: {error.strerror or error}") from error
+def can_be_parted(file: RangedFile, most: int | None = None) -> bool:
+    """Whether reading can begin within the file; ``most`` as for `has_frames`. Raises BadSource."""
+    head = file.read(0, HEAD)
+    if head.startswith(b"BZh"):
+        return has_blocks(reading(file, 0))
+    magic = magic_of(head)
+    return magic is None or has_frames(file, magic, most)
 
 
 def part_size(sizes: Sequence[int]) -> int:
@@ -111,7 +98,7 @@ def part_size(sizes: Sequence[int]) -> int:
     return max(min(LARGEST, max(SMALLEST, size // _PARTS)), -(-size // MOST_PARTS))
 
 
-def parts_of(files: Sequence[Ranged], sizes: Sequence[int], size: int) -> list[DumpPart]:
+def parts_of(files: Sequence[RangedFile], sizes: Sequence[int], size: int) -> list[DumpPart]:
     """All parts of ``size`` bytes, in the order of the files."""
     return [
         DumpPart(file, start, min(start + size, whole))
@@ -120,13 +107,13 @@ def parts_of(files: Sequence[Ranged], sizes: Sequence[int], size: int) -> list[D
     ]
 
 
-def _pages(file: Readable, part: DumpPart, language: str) -> Iterator[Page | Skip]:
+def _pages(part: DumpPart, info: SourceInfo) -> Iterator[Page | Skip]:
     is_first = part.start == 0
-    reader = DumpReader(part.file.name, language=language, continued=not is_first)
+    reader = DumpReader(part.file.name, info, continued=not is_first)
     has_begun, before, unpacked = is_first, b"", 0
     fed, inside = 0, 1  # bytes given to the reader, and how many of them are the part's own
     with reader:
-        for start, pieces in _blocks(file, part):
+        for start, pieces in _blocks(part):
             is_behind = start >= part.stop
             if is_behind and (not before if not has_begun else reader.between_pages or reader.has_ended):
                 return
@@ -162,21 +149,19 @@ def _small(pieces: Iterator[bytes]) -> Iterator[bytes]:
     return (piece[i : i + _LITTLE] for piece in pieces for i in range(0, len(piece), _LITTLE))
 
 
-def _blocks(file: Readable, part: DumpPart) -> Iterator[tuple[int, Iterator[bytes]]]:
+def _blocks(part: DumpPart) -> Iterator[tuple[int, Iterator[bytes]]]:
     """(byte at which reading can begin, the data from there), from the part's first byte to the file's
     end."""
-    head = file.read(6)
+    head = part.file.read(0, HEAD)
     magic = magic_of(head)
     if magic is not None:
-        return frames(file, part.file.name, magic, part.start, part.stop - part.start)
-    file.seek(part.start)
-    if head.startswith(b"BZh"):
-        return bzip2_blocks(file.read1, part.start)
-    return _plain(file, part)
+        return frames(part.file, magic, part.start, part.stop - part.start)
+    read = reading(part.file, part.start)
+    return bzip2_blocks(read, part.start) if head.startswith(b"BZh") else _plain(read, part)
 
 
-def _plain(file: Readable, part: DumpPart) -> Iterator[tuple[int, Iterator[bytes]]]:
+def _plain(read: Read, part: DumpPart) -> Iterator[tuple[int, Iterator[bytes]]]:
     at = part.start
-    while data := file.read1(min(_READ, part.stop - at) if at < part.stop else _LITTLE):
+    while data := read(min(_READ, part.stop - at) if at < part.stop else _LITTLE):
         yield at, iter((data,))
         at += len(data)

@@ -9,8 +9,6 @@ from wikitopics.crawler.errors import BadSource, CrawlerError, SourceChanged, Tr
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.wire import Reply, RequestBounds, Wanted
 
-HEAD = 16
-"""Bytes by which the format of a file is recognised."""
 SMALLEST, LARGEST = 256 << 10, 32 << 20
 """Bytes of one request: fewer if replies are incomplete or late."""
 LIMITS = RequestBounds(most_bytes=LARGEST, total_seconds=600.0)
@@ -31,8 +29,6 @@ class FileFacts:
     size: int
     version: str
     """Its ETag, or the time of its last change; "" if neither is given."""
-    head: bytes = b""
-    """Its first few bytes, if they were received."""
 
 
 class RangeServer:
@@ -60,7 +56,7 @@ class RangeServer:
             if start or stop != min(first, size) or len(reply.body) != stop:
                 raise _another_range(reply)
             self._found_at[url] = reply.url
-            return FileFacts(size, self._version(reply), reply.body[:HEAD]), reply.body
+            return FileFacts(size, self._version(reply)), reply.body
 
         return await self._client.fetch(url, read, wanted=Wanted(_range(0, first), first, check))
 

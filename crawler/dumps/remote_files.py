@@ -3,15 +3,13 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from io import SEEK_END
 from mmap import MAP_PRIVATE, mmap
 from typing import Any, TypeVar
 
 from yarl import URL
 
 from wikitopics.crawler.dumps.range_server import LARGEST, FileFacts, RangeServer
-from wikitopics.crawler.dumps.ranges import Readable
+from wikitopics.crawler.dumps.ranges import HEAD
 from wikitopics.crawler.errors import CrawlerError
 
 T = TypeVar("T")
@@ -46,6 +44,7 @@ class Blocks:
         """A file of which nothing is known yet, with its first block. Raises a CrawlerError."""
         facts, first = await self._server.look(url, BLOCK)
         file = RemoteFile(url, facts, self)
+        file.head = first[:HEAD]
         self._keep(file, 0, first)
         return file
 
@@ -121,11 +120,11 @@ class Blocks:
         """The blocks to have if some of these are missing."""
         if not self._all_fit:
             return numbers
-        many, last = max(1, LARGEST // BLOCK), -(-file.facts.size // BLOCK)
+        many, last = max(1, LARGEST // BLOCK), -(-file.size // BLOCK)
         return range(numbers.start // many * many, min(-(-numbers.stop // many) * many, last))
 
     async def _fetched(self, file: "RemoteFile", few: range) -> dict[int, mmap]:
-        start, stop = few.start * BLOCK, min(few.stop * BLOCK, file.facts.size)
+        start, stop = few.start * BLOCK, min(few.stop * BLOCK, file.size)
         data = memoryview(await self._server.read(file.url, file.facts, start, stop))
         for number in few:
             self._keep(file, number, data[(number - few.start) * BLOCK :][:BLOCK])
@@ -151,7 +150,7 @@ class RemoteFile:
     def __init__(self, url: URL, facts: FileFacts, blocks: Blocks) -> None:
         self.url = url
         self.facts = facts
-        self.head = facts.head
+        self.head = b""
         """Its first few bytes, once they are known."""
         self._blocks = blocks
 
@@ -160,8 +159,9 @@ class RemoteFile:
         """Its address."""
         return str(self.url)
 
-    def open(self) -> AbstractContextManager[Readable]:
-        return nullcontext(_Reading(self))
+    @property
+    def size(self) -> int:
+        return self.facts.size
 
     def renewed(self, start: int, stop: int) -> bool:
         return self.wait(self._blocks.renewed(self, start, stop))
@@ -182,27 +182,9 @@ class RemoteFile:
                     raise CrawlerError("stopped") from None
 
 
-class _Reading:
-    def __init__(self, file: RemoteFile) -> None:
-        self._file = file
-        self._at = 0
-
-    def seek(self, offset: int, whence: int = 0, /) -> int:
-        self._at = offset + (self._file.facts.size if whence == SEEK_END else 0)
-        return self._at
-
-    def read(self, size: int, /) -> bytes:
-        data = self._file.read(self._at, self._at + size)
-        self._at += len(data)
-        return data
-
-    def read1(self, size: int, /) -> bytes:
-        return self.read(min(size, BLOCK - self._at % BLOCK))
-
-
 def _numbers(file: RemoteFile, start: int, stop: int) -> range:
     """The blocks that hold these bytes, as far as the file reaches."""
-    return range(start // BLOCK, -(-min(stop, file.facts.size) // BLOCK))
+    return range(start // BLOCK, -(-min(stop, file.size) // BLOCK))
 
 
 def _runs(numbers: Sequence[int]) -> Iterator[range]:

@@ -11,8 +11,8 @@ from typing import Any
 from yarl import URL
 
 from wikitopics.crawler.dumps.parts import DumpPart
-from wikitopics.crawler.dumps.range_server import HEAD, LIMITS, MOST_SIZE, FileFacts, RangeServer
-from wikitopics.crawler.dumps.ranges import Held, Ranged
+from wikitopics.crawler.dumps.range_server import LIMITS, MOST_SIZE, FileFacts, RangeServer
+from wikitopics.crawler.dumps.ranges import HEAD, HeldFile, RangedFile
 from wikitopics.crawler.dumps.read_ahead import BEHIND, Step, steps, stop_of
 from wikitopics.crawler.dumps.remote_files import Blocks, RemoteFile
 from wikitopics.crawler.dumps.wikimedia import newest_dump
@@ -101,12 +101,12 @@ class RemoteShelf:
             VERSIONS: [file.facts.version for file in self._files.values()],
         }
 
-    async def open(self) -> Sequence[tuple[Ranged, int]]:
+    async def open(self) -> Sequence[tuple[RangedFile, int]]:
         if self._wiki is not None:
             return await self._open_newest(self._wiki)
         return await self._open()
 
-    async def _open_newest(self, wiki: str) -> Sequence[tuple[Ranged, int]]:
+    async def _open_newest(self, wiki: str) -> Sequence[tuple[RangedFile, int]]:
         home = self._urls[0]
         found = await newest_dump(self._client, home, wiki)
         self._urls = found.urls
@@ -119,18 +119,18 @@ class RemoteShelf:
             raise Unconfirmed(f"{named}, {size} in {count}, comes from {home.host}{told}; nothing is stored")
         return files
 
-    async def _open(self) -> Sequence[tuple[Ranged, int]]:
+    async def _open(self) -> Sequence[tuple[RangedFile, int]]:
         blocks = self._blocks = Blocks(self._server)
         if self._known is None:
             files = [await blocks.look(url) for url in self._urls]
         else:
             files = [RemoteFile(url, one, blocks) for url, one in zip(self._urls, self._known, strict=True)]
-        size = sum(file.facts.size for file in files)
+        size = sum(file.size for file in files)
         if size > MOST_SIZE:
             raise BadSource(f"{self.name}: its server says that it has over {told_size(MOST_SIZE)}")
         blocks.expect(size)
         self._files = {file.name: file for file in files}
-        return [(file, file.facts.size) for file in files]
+        return [(file, file.size) for file in files]
 
     def plan(self, rounds: Sequence[Round[DumpPart]]) -> None:
         self._client.opening = False
@@ -157,7 +157,7 @@ class RemoteShelf:
 
     async def bring_better(self, part: DumpPart, lack: Lack) -> DumpPart | None:
         held = part.file
-        assert isinstance(held, Held)
+        assert isinstance(held, HeldFile)
         if lack == "again":
             file = self._files[held.name]
             renewed = await self._blocks.renewed(file, held.start, held.stop, held.data)
@@ -196,7 +196,7 @@ class RemoteShelf:
         file = self._files[part.file.name]
         file.head = file.head or await self._blocks.read(file, 0, HEAD)
         data = await self._blocks.read(file, part.start, stop)
-        return replace(part, file=Held(file.name, file.facts.size, file.head, part.start, data))
+        return replace(part, file=HeldFile(file.name, file.size, file.head, part.start, data))
 
 
 def _followed(reply: Reply, there: URL) -> None:

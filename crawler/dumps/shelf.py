@@ -1,16 +1,14 @@
 """Where the files of a dump are, and how their bytes reach the reader of a part."""
 
 import asyncio
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
 from wikitopics.crawler.dumps.files import DumpFiles
 from wikitopics.crawler.dumps.parts import DumpPart
-from wikitopics.crawler.dumps.ranges import Held, LocalFile, Ranged
+from wikitopics.crawler.dumps.ranges import HeldFile, LocalFile, RangedFile
 from wikitopics.crawler.dumps.read_ahead import stop_of
-from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.source import Activity, Lack, Round
 
 BEYOND = 64 << 10
@@ -32,7 +30,7 @@ class Shelf(Protocol):
     def identity(self) -> Mapping[str, Any]:
         """What a session stores of it besides the options given."""
 
-    async def open(self) -> Sequence[tuple[Ranged, int]]:
+    async def open(self) -> Sequence[tuple[RangedFile, int]]:
         """The files, each with its size. Raises a CrawlerError."""
 
     def plan(self, rounds: Sequence[Round[DumpPart]]) -> None:
@@ -63,11 +61,8 @@ class LocalShelf:
         self._paths = paths
         self.name = DumpFiles(paths, lambda _: None).name
 
-    async def open(self) -> Sequence[tuple[Ranged, int]]:
-        try:
-            return [(LocalFile(path), os.path.getsize(path)) for path in self._paths]
-        except OSError as error:
-            raise BadSource(f"{error.filename}: cannot be read: {error.strerror}") from error
+    async def open(self) -> Sequence[tuple[RangedFile, int]]:
+        return [(LocalFile(path), LocalFile(path).size) for path in self._paths]
 
     def plan(self, rounds: Sequence[Round[DumpPart]]) -> None:
         """Do nothing: the system reads ahead."""
@@ -79,7 +74,7 @@ class LocalShelf:
 
     async def bring_better(self, part: DumpPart, lack: Lack) -> DumpPart | None:
         """The part with more bytes, if there are more: damaged local bytes do not get better."""
-        if lack != "more" or not isinstance(part.file, Held):
+        if lack != "more" or not isinstance(part.file, HeldFile):
             return None
         had = part.file.stop - part.stop
         self._beyond = max(self._beyond, min(2 * had, MOST_BEYOND))

@@ -8,7 +8,7 @@ from typing import Any
 from wikitopics.crawler.dumps.frames import LARGEST
 from wikitopics.crawler.dumps.order import ORDER, Order, rounds
 from wikitopics.crawler.dumps.parts import DumpPart, can_be_parted
-from wikitopics.crawler.dumps.ranges import Ranged
+from wikitopics.crawler.dumps.ranges import RangedFile
 from wikitopics.crawler.dumps.shelf import Shelf
 from wikitopics.crawler.dumps.survey import look, survey
 from wikitopics.crawler.errors import BadSource
@@ -27,7 +27,7 @@ class ShuffledDump:
     ) -> None:
         self.activity = shelf.activity
         self._shelf = shelf
-        self._files: Sequence[Ranged] = ()
+        self._files: Sequence[RangedFile] = ()
         self._order = None if kept is None else Order.from_kept(kept)
         self._seed = seed
         self._held_out = held_out

@@ -6,11 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from wikitopics.crawler.dumps.decompression import data_blocks
 from wikitopics.crawler.dumps.order import Order, spread, windows_and_lanes
 from wikitopics.crawler.dumps.parts import DumpPart, part_size, parts_of
-from wikitopics.crawler.dumps.ranges import Ranged
+from wikitopics.crawler.dumps.ranges import RangedFile, reading
 from wikitopics.crawler.dumps.read_ahead import stop_of
 from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.errors import BadSource, CutOff, Lacking
-from wikitopics.crawler.identity import BASE
 from wikitopics.crawler.source import Page, SourceInfo, default_held_out, with_spare
 
 PLACES = 50
@@ -30,34 +29,31 @@ _THREADS = 4
 """Unpacking releases the GIL."""
 
 
-def look(file: Ranged, name: str) -> SourceInfo:
+def look(file: RangedFile, name: str) -> SourceInfo:
     """The facts that a dump beginning with ``file`` states before its first page; ``name`` is for people.
 
     Raises BadSource if it is not a dump.
     """
-    reader = DumpReader(file.name)
+    reader = DumpReader(file.name, SourceInfo(name, None))
     try:
-        with file.open() as opened, reader:
-            for block in data_blocks(opened.read1, file.name):
+        with reader:
+            for block in data_blocks(reading(file, 0), file.name):
                 for _ in reader.feed(block.data):
                     pass
                 if reader.seen_pages:
                     break
             else:
                 reader.close()
-    except OSError as error:
-        raise BadSource(f"{file.name}: cannot be read: {error.strerror or error}") from error
     except CutOff as error:
         if file.renewed(0, _HEAD):
             return look(file, name)
         if not reader.seen_pages:
             raise BadSource(f"{file.name}: {error} before its first page; download it again") from None
-    kept = {BASE: reader.base} if reader.base else {}
-    return SourceInfo(name, None, reader.file_names, reader.category_names, reader.language, kept)
+    return reader.info
 
 
 def survey(
-    files: Sequence[Ranged], sizes: Sequence[int], info: SourceInfo, seed: int, held_out: int | None
+    files: Sequence[RangedFile], sizes: Sequence[int], info: SourceInfo, seed: int, held_out: int | None
 ) -> Order:
     """The order in which to read the dump in ``files``, of ``sizes`` bytes.
 

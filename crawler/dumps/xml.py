@@ -1,13 +1,14 @@
 """Parses the XML of a MediaWiki dump into pages, piece by piece, without trusting it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 from xml.parsers import expat
 
 from wikitopics.crawler.errors import BadSource, CutOff
+from wikitopics.crawler.identity import BASE
 from wikitopics.crawler.markup.disambiguation import is_disambiguation
-from wikitopics.crawler.source import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, is_id, utf8_size
+from wikitopics.crawler.source import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, SourceInfo, is_id, utf8_size
 
 _ROOT = b"<mediawiki>"
 _ENCODINGS = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
@@ -19,6 +20,8 @@ _DEEPEST = 64
 _MOST_TAGS = 1000
 """The most names of elements and attributes, which the parser keeps; a dump has about 50."""
 _LONGEST_TAG = 200
+_FILES, _CATEGORIES = "6", "14"
+"""The keys of the two namespaces whose names matter."""
 _MOST_NAMES = 200
 """The most names of a namespace."""
 _MOST_SILENCE = 16 << 20
@@ -42,20 +45,20 @@ class Entry:
 class DumpReader:
     """Feed it bytes within a `with` block, and take out the pages that are complete.
 
-    ``continued``: the input begins after a page, not at the beginning of a dump, and so does not contain
-    ``language``, the code of the wiki's language. Several dumps one after another are read as one.
+    ``continued``: the input begins after a page, not at the beginning of a dump, and so does not contain the
+    facts in ``known``. Several dumps one after another are read as one.
     """
 
-    def __init__(self, name: str, *, language: str = "", continued: bool = False) -> None:
-        self.file_names: tuple[str, ...] = ()
-        self.category_names: tuple[str, ...] = ()
-        self.language = language
-        self.base = ""
-        """The address of the wiki's main page, as the dump gives it."""
+    def __init__(self, name: str, known: SourceInfo | None = None, *, continued: bool = False) -> None:
+        self.seen_pages = continued
+        """Whether a page has begun."""
         self._name = name
+        self._known = known or SourceInfo(name, None)
+        self._language = self._known.language
+        self._main_page = ""
+        self._names: dict[str, list[str]] = {_FILES: [], _CATEGORIES: []}
         self._entries: list[Entry] = []
         self._seen_root = False
-        self._seen_pages = continued
         self._ends_cleanly = True
         self._fed = 0
         self._tags: set[str] = set()
@@ -126,12 +129,19 @@ class DumpReader:
             raise CutOff("cut off")
 
     @property
-    def seen_pages(self) -> bool:
-        """Whether a page has begun."""
-        return self._seen_pages
+    def info(self) -> SourceInfo:
+        """What is known about the source: the facts that the dump has stated so far replace ``known``."""
+        known = self._known
+        return replace(
+            known,
+            file_names=tuple(self._names[_FILES]) or known.file_names,
+            category_names=tuple(self._names[_CATEGORIES]) or known.category_names,
+            language=self._language,
+            identity={BASE: self._main_page} if self._main_page else known.identity,
+        )
 
     def _broken(self, reason: str) -> Exception:
-        if self._seen_pages:
+        if self.seen_pages:
             return CutOff(f"broken XML ({reason})")
         return BadSource(f"{self._name}: not a MediaWiki dump (XML of pages): {reason}")
 
@@ -164,14 +174,14 @@ class DumpReader:
             if tag != "mediawiki":
                 raise BadSource(f"{self._name}: not a MediaWiki dump: it begins with <{tag[:40]}>")
             self._seen_root = True
-            self.language = attributes.get("xml:lang", self.language)[:_LONGEST_TAG]
+            self._language = attributes.get("xml:lang", self._language)[:_LONGEST_TAG]
         elif depth == 2:
             if tag == "page":
-                self._seen_pages = True
+                self.seen_pages = True
                 self._page_start = self._parser.CurrentByteIndex + self._base
                 self._new_page()
         elif depth == 3:
-            if tag in ("title", "ns", "id") or (tag == "base" and not self._seen_pages):
+            if tag in ("title", "ns", "id") or (tag == "base" and not self.seen_pages):
                 self._collect()
             elif tag == "redirect":
                 self._redirect = True
@@ -180,7 +190,7 @@ class DumpReader:
                 self._has_text = self._too_large = False
                 self._fields["text"] = self._fields["model"] = ""
         elif depth == 4:
-            if tag == "namespace" and attributes.get("key") in ("6", "14"):
+            if tag == "namespace" and attributes.get("key") in self._names:
                 self._namespace = attributes["key"]
                 self._collect()
             elif tag in ("id", "model"):
@@ -211,16 +221,12 @@ class DumpReader:
             self._collected = None
             self._parser.CharacterDataHandler = None
             if tag == "namespace":
-                names = self.file_names if self._namespace == "6" else self.category_names
-                if len(names) >= _MOST_NAMES:
-                    pass
-                elif self._namespace == "6":
-                    self.file_names = (*names, text)
-                else:
-                    self.category_names = (*names, text)
+                names = self._names[self._namespace]
+                if len(names) < _MOST_NAMES:
+                    names.append(text)
             elif tag == "base" and depth == 3:
-                self.base = text
-            elif self._seen_pages:
+                self._main_page = text
+            elif self.seen_pages:
                 self._fields["revision" if tag == "id" and depth == 4 else tag] = text
                 if tag == "text":
                     self._too_large = self._length > self._most
@@ -248,7 +254,7 @@ class DumpReader:
             return "no wikitext"
         if not text.strip():
             return "no text"
-        if is_disambiguation(text, self.language):
+        if is_disambiguation(text, self._language):
             return "disambiguation"
         if text.lstrip()[:9].lower() == "#redirect":
             return None

@@ -147,6 +147,9 @@ def served(files: dict[str, bytes]) -> Iterator[DumpServer]:
 
 
 SMALL = {
+    "decompression._READ": 1000,
+    "bzip2._READ": 1000,
+    "frames._READ": 1000,
     "remote_files.BLOCK": 2000,
     "remote_files.MOST": 40_000,
     "range_server.SMALLEST": 1000,

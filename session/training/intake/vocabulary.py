@@ -44,7 +44,7 @@ def _dump_documents(path: str, say: Callable[[str], None]) -> Iterator[str]:
     files = DumpFiles([path], say)
     for found in files.read():
         if isinstance(found.page, Page):
-            yield _prose(found.page, SourceInfo(path, None, files.file_names, files.category_names), say)
+            yield _prose(found.page, files.info, say)
 
 
 def _prose(page: Page, info: SourceInfo, say: Callable[[str], None]) -> str:
