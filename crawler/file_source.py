@@ -1,4 +1,4 @@
-"""The lap through files of pages, whatever their format.
+"""Files of pages, whatever their format, and the lap through them.
 
 Files have an order of their own, so their first articles are not a fair sample for evaluation. Before the lap
 they are read once to the end, and the articles with the smallest hashes of their page ids come first in the
@@ -6,14 +6,19 @@ stream. After that the files are read in order, without those articles. Input th
 as it is.
 """
 
+import heapq
 import time
+import zlib
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from types import MappingProxyType
 from typing import TypeVar
 
 from wikitopics.crawler.background import Background
 from wikitopics.crawler.errors import BadPosition
-from wikitopics.crawler.page_files import Found, PageFiles, Place, Scan, page_hash, scan
 from wikitopics.crawler.source import (
     Activity,
     Page,
@@ -26,31 +31,153 @@ from wikitopics.crawler.source import (
 )
 
 T = TypeVar("T")
+Tell = Callable[[str], None]
+"""Takes one line for people."""
+Place = Mapping[str, int]
+"""Where to continue: a part of a source's position, with the keys of that kind of files."""
+Found = tuple[Page | Skip, Place]
+"""One article, or the reason for skipping one, and the place after it."""
 
+START: Place = MappingProxyType({})
 BATCH_PAGES = 50
 BATCH_CHARACTERS = 4 << 20
 _SECONDS_A_BATCH = 1.0
 """Seconds after which a partial batch is handed out: standard input may be slow."""
+_MOST_KEPT = 64 << 20
+"""The most bytes of compressed texts in a scan; those of 1000 typical articles take 3 MB."""
+
+
+def silently(message: str) -> None:
+    """Tell nobody."""
+
+
+class PageFiles(ABC):
+    """Files of pages, one after another. ``names``: the names of the files, or of what holds them."""
+
+    is_repeatable = True
+    """Whether the files can be read more than once."""
+
+    def __init__(self, names: Sequence[str], tell: Tell) -> None:
+        self.name = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+        """The name for people: the first file, and how many more."""
+        self.bytes_read = 0
+        """Bytes read from all files, as stored on disk, in all readings together."""
+        self.tell = tell
+        self.closed = False
+        """Whether a reading is to end early."""
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """How many files there are; a place's `file` is below it."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Bytes of all files together, as stored on disk."""
+
+    @property
+    def info(self) -> SourceInfo:
+        """The facts known about the files; most once the first page has been read."""
+        return SourceInfo(self.name, None)
+
+    @abstractmethod
+    def look(self) -> None:
+        """Raise BadSource if the files cannot be of this kind."""
+
+    def first_reading(self) -> Iterator[Found]:
+        """All pages from the start, for a reader that does not know the files yet."""
+        return self.read()
+
+    @abstractmethod
+    def read(self, place: Place = START) -> Iterator[Found]:
+        """The pages after ``place``. Raises BadSource."""
+
+    @abstractmethod
+    def mark(self) -> dict[str, int]:
+        """A mark that shows later whether the files, once read, are still the same."""
+
+    @abstractmethod
+    def check(self, mark: Mapping[str, int]) -> dict[str, int]:
+        """The mark of the files as they are now. Raises BadSource if they have changed since ``mark``."""
+
+
+def page_hash(page_id: int) -> int:
+    """A number below 2**63 that looks random and is the same everywhere; it decides which articles are
+    held out."""
+    return int.from_bytes(blake2b(str(page_id).encode(), digest_size=8).digest(), "big") >> 1
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """An article that a scan puts first."""
+
+    hash: int
+    page: Page
+    """The page without its text."""
+    text: bytes | None
+    """The compressed text; None if there were too many large texts to keep them all: it is read again."""
+    place: Place
+    """The place from which it is the first article."""
+
+    def __lt__(self, other: "Chosen") -> bool:
+        return self.hash > other.hash  # so that a heap gives the largest hash first
+
+    def whole(self, files: PageFiles) -> Page:
+        """The article with its text."""
+        if self.text is not None:
+            return replace(self.page, text=zlib.decompress(self.text).decode())
+        return next(page for page, _ in files.read(self.place) if isinstance(page, Page))
+
+
+def scan(
+    files: PageFiles, n: int, progress: Callable[[], None] = lambda: None
+) -> tuple[int, Sequence[Chosen]]:
+    """Count the articles; choose those with the ``n`` smallest hashes of the page id, the smallest first.
+
+    ``progress`` is called every 1000 articles.
+    """
+    heap: list[Chosen] = []
+    articles = kept = 0
+    place = START
+    for page, behind in files.first_reading():
+        before, place = place, behind
+        if not isinstance(page, Page):
+            continue
+        articles += 1
+        if articles % 1000 == 0:
+            progress()
+        key = page_hash(page.page_id)
+        if len(heap) == n and (not n or key >= heap[0].hash):
+            continue
+        if len(heap) == n:
+            kept -= len(heapq.heappop(heap).text or b"")
+        text = zlib.compress(page.text.encode("utf-8"), 1)
+        is_kept = kept + len(text) <= _MOST_KEPT
+        kept += len(text) if is_kept else 0
+        heapq.heappush(heap, Chosen(key, replace(page, text=""), text if is_kept else None, before))
+    return articles, sorted(heap, reverse=True)
 
 
 class FileSource:
-    """The articles of ``files``, an attribute that a subclass sets.
+    """The articles of ``files``.
 
     ``what`` names the files to people while they are read a first time. ``held_out``: how many articles the
     trainer will hold out; None: the default, 1000, or a tenth of fewer articles. ``resuming``: skip the first
     reading of the files until it turns out to be needed.
     """
 
-    files: PageFiles
-
-    def __init__(self, what: str, *, held_out: int | None, resuming: bool) -> None:
+    def __init__(
+        self, what: str, files: PageFiles, *, held_out: int | None = None, resuming: bool = False
+    ) -> None:
         self.activity = Activity(batch_pages=BATCH_PAGES)
+        self.files = files
+        files.tell = self._tell
         self._what = what
         self._held_out = held_out
         self._resuming = resuming
-        self.closed = False
         self._background: Background[PageBatch] | None = None
-        self._scan: Scan | None = None
+        self._scan: tuple[int, Sequence[Chosen]] | None = None
 
     async def open(self) -> SourceInfo:
         """Look at the first page and, unless resuming, choose what comes first.
@@ -58,18 +185,10 @@ class FileSource:
         Raises BadSource for files without pages of this kind.
         """
         if self.files.is_repeatable:
-            await _in_thread(self.look)
+            await _in_thread(self.files.look)
             if not self._resuming:
                 self._scan = await _in_thread(lambda: self._choose(self._held_out))
-        return self.info(self._scan.articles if self._scan else None)
-
-    def look(self) -> None:
-        """Raise BadSource if the files cannot be of this kind."""
-        next(self.files.read(), None)
-
-    def info(self, articles: int | None) -> SourceInfo:
-        """The facts known about the files once they have been looked at."""
-        return SourceInfo(self.files.name, articles)
+        return replace(self.files.info, articles=self._scan[0] if self._scan else None)
 
     def batches(self, position: Position | None) -> AsyncIterator[PageBatch]:
         """All batches after ``position``, about 50 pages each, until the last file ends.
@@ -82,24 +201,24 @@ class FileSource:
 
     async def close(self) -> None:
         """Have the reading thread end."""
-        self.closed = True
+        self.files.closed = True
         if self._background is not None:
             self._background.stop()
 
-    def tell(self, message: str) -> None:
+    def _tell(self, message: str) -> None:
         """Show a line to people, once."""
         if all(message != error.text for error in self.activity.errors):
             self.activity.note(time.time(), message)
 
-    def _choose(self, held_out: int | None, size: int | None = None) -> Scan:
+    def _choose(self, held_out: int | None, size: int | None = None) -> tuple[int, Sequence[Chosen]]:
         """The first reading. ``size``: how many articles came first when this session began."""
         most = default_held_out(None) if held_out is None else held_out
         wanted = size if size is not None else with_spare(most)
-        scanned = scan(self.files, wanted, self._progress)
+        articles, chosen = scan(self.files, wanted, self._progress)
         self.activity.waiting_for = None
         if size is None and held_out is None:
-            wanted = with_spare(default_held_out(scanned.articles))
-        return Scan(scanned.articles, scanned.chosen[:wanted])
+            wanted = with_spare(default_held_out(articles))
+        return articles, chosen[:wanted]
 
     def _progress(self) -> None:
         percent = 10 * min(9, 10 * self.files.bytes_read // max(self.files.size, 1))
@@ -115,21 +234,23 @@ class FileSource:
         if position:
             position |= self.files.check(position)
         if "threshold" not in position:
-            first = self._scan or self._choose(self._held_out, position.get("first"))
+            articles, chosen = self._scan or self._choose(self._held_out, position.get("first"))
             self._scan = None
-            sizes = {"articles": first.articles, "first": len(first.chosen)}
-            position = self.files.mark() | sizes | position
-            yield from self._first(first, position)
-            last = first.chosen[-1].hash if first.chosen else -1
-            position |= {"threshold": last, "read": len(first.chosen)}
+            position = self.files.mark() | {"articles": articles, "first": len(chosen)} | position
+            yield from self._first(articles, chosen, position)
+            last = chosen[-1].hash if chosen else -1
+            position |= {"threshold": last, "read": len(chosen)}
         yield from self._lap(position)
 
-    def _first(self, scan: Scan, position: dict[str, int]) -> Iterator[PageBatch]:
+    def _first(
+        self, articles: int, chosen: Sequence[Chosen], position: dict[str, int]
+    ) -> Iterator[PageBatch]:
         pages: list[Page] = []
-        for done, chosen in enumerate(scan.chosen[position.get("done", 0) :], position.get("done", 0) + 1):
-            pages.append(chosen.whole(self.files))
-            if _is_full(pages) or done == len(scan.chosen):
-                yield PageBatch(tuple(pages), position | {"done": done}, lap=done / max(scan.articles, 1))
+        before = position.get("done", 0)
+        for done, one in enumerate(chosen[before:], before + 1):
+            pages.append(one.whole(self.files))
+            if _is_full(pages) or done == len(chosen):
+                yield PageBatch(tuple(pages), position | {"done": done}, lap=done / max(articles, 1))
                 pages = []
 
     def _lap(self, position: dict[str, int]) -> Iterator[PageBatch]:
@@ -145,19 +266,19 @@ class FileSource:
             here = {**position, **place, "read": read}
             return PageBatch(tuple(pages), here, skips, min(1.0, read / articles) if articles else None)
 
-        found: Found | None = None
-        for found in self.files.read(position):
-            if not isinstance(found.page, Page):
-                skips[found.page] += 1
-            elif threshold < 0 or page_hash(found.page.page_id) > threshold:
-                pages.append(found.page)
+        place: Place | None = None
+        for page, place in self.files.read(position):
+            if not isinstance(page, Page):
+                skips[page] += 1
+            elif threshold < 0 or page_hash(page.page_id) > threshold:
+                pages.append(page)
                 read += 1
             is_full = _is_full(pages) or len(pages) + skips.total() >= BATCH_PAGES
             if is_full or time.monotonic() - began > _SECONDS_A_BATCH:
-                yield batch(found.place)
+                yield batch(place)
                 pages, skips, began = [], Counter(), time.monotonic()
-        if found is not None and (pages or skips) and not self.closed:
-            yield batch(found.place)
+        if place is not None and (pages or skips) and not self.files.closed:
+            yield batch(place)
 
 
 def _is_full(pages: Sequence[Page]) -> bool:

@@ -92,13 +92,13 @@ def write(path: Path, pages: Iterator[str], pack: Packing, *, each: bool) -> flo
 def bare_seconds(path: Path, vocabulary: Vocabulary) -> tuple[float, int]:
     """CPU seconds of all stages in this process, and the articles."""
     begin = time.process_time()
-    files = DumpFiles([str(path)], print)
+    files = DumpFiles([str(path)])
     next(files.read())
     info = files.info
     articles = 0
-    for found in files.read():
-        if isinstance(found.page, Page):
-            count_pages([found.page], vocabulary, info)
+    for page, _ in files.read():
+        if isinstance(page, Page):
+            count_pages([page], vocabulary, info)
             articles += 1
     return time.process_time() - begin, articles
 

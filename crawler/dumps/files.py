@@ -1,7 +1,7 @@
 """Dump files one after another, as a sequence of pages with the place after each."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from io import BufferedReader
 from pathlib import Path
@@ -11,27 +11,23 @@ from wikitopics.crawler.dumps.decompression import Read, data_blocks
 from wikitopics.crawler.dumps.ranges import LocalFile
 from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.errors import BadSource, CutOff
-from wikitopics.crawler.page_files import START, Found, Place
+from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Tell, silently
 from wikitopics.crawler.source import SourceInfo
 
 STANDARD_INPUT = "-"
 
 
-class DumpFiles:
-    """The articles of some dump files, in their order. Raises BadSource for a file that cannot be opened.
+class DumpFiles(PageFiles):
+    """The articles of some dump files: namespace 0, no redirects, no disambiguation pages.
 
-    ``tell`` is called with one line for people when a file is cut off. ``stopped`` is called now and then and
-    says whether to end early.
+    ``tell`` is called when a file is cut off. Raises BadSource for a file that cannot be opened.
     """
 
-    def __init__(
-        self, paths: Sequence[str], tell: Callable[[str], None], stopped: Callable[[], bool] = lambda: False
-    ) -> None:
+    def __init__(self, paths: Sequence[str], tell: Tell = silently) -> None:
+        names = ["standard input" if path == STANDARD_INPUT else Path(path).name for path in paths]
+        super().__init__(names, tell)
         self.paths = tuple(paths)
-        self.bytes_read = 0
-        """Bytes read from all files, as stored on disk, in all readings together."""
-        self._tell = tell
-        self._stopped = stopped
+        self.is_repeatable = STANDARD_INPUT not in paths
         self._reader: DumpReader | None = None
         for path in self.paths:
             if path == STANDARD_INPUT or Path(path).is_file():
@@ -42,29 +38,16 @@ class DumpFiles:
             raise BadSource(f"{path}: {kind}, not a regular file (a pipe is read from standard input: `-`)")
 
     @property
-    def name(self) -> str:
-        """The name for people: the first file, and how many more."""
-        first = "standard input" if self.paths[0] == STANDARD_INPUT else Path(self.paths[0]).name
-        return first if self.count == 1 else f"{first} and {self.count - 1} more"
-
-    @property
     def count(self) -> int:
-        """How many files there are."""
         return len(self.paths)
 
     @property
-    def is_repeatable(self) -> bool:
-        """Whether the files can be read more than once."""
-        return STANDARD_INPUT not in self.paths
-
-    @property
     def size(self) -> int:
-        """Bytes of all files together, as stored on disk; 0 if one is a stream."""
+        """Bytes of all files together; 0 if one is a stream."""
         return sum(LocalFile(path).size for path in self.paths) if self.is_repeatable else 0
 
     @property
     def info(self) -> SourceInfo:
-        """The facts known about the dump; most once its first page has been read."""
         return self._reader.info if self._reader else SourceInfo(self.name, None)
 
     def mark(self) -> dict[str, int]:
@@ -77,9 +60,9 @@ class DumpFiles:
             raise BadSource(f"{self.name}: the dump has changed since this session began to read it")
         return self.mark()
 
-    def first_reading(self) -> Iterator[Found]:
-        """All articles."""
-        return self.read()
+    def look(self) -> None:
+        """Read up to the first article. Raises BadSource if this is not a dump."""
+        next(self.read(), None)
 
     def read(self, place: Place = START) -> Iterator[Found]:
         """The articles after ``place``: after `skip` pages of any kind from byte `offset` of `file`."""
@@ -116,7 +99,7 @@ class DumpFiles:
         try:
             with reader:
                 for count, block in enumerate(data_blocks(read, name, offset)):
-                    if self._stopped():
+                    if self.closed:
                         return
                     if block.start is not None and can_seek and count and reader.between_pages:
                         restart, behind_restart = block.start, 0
@@ -129,9 +112,9 @@ class DumpFiles:
                             to_skip -= 1
                         elif entry.page is not None:
                             here = {"file": number, "offset": restart, "skip": behind_restart}
-                            yield Found(entry.page, here)
+                            yield entry.page, here
                 reader.close()
         except CutOff as error:
             if not reader.seen_pages:
                 raise BadSource(f"{name}: {error} before its first page; download it again") from None
-            self._tell(f"{name}: {error}; everything after the last complete page is left out")
+            self.tell(f"{name}: {error}; everything after the last complete page is left out")

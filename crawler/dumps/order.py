@@ -6,10 +6,12 @@ nothing has to be read for it. The articles to hold out come first: a few from e
 evenly over the dump.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
+from itertools import groupby
 from typing import Any
 
 from wikitopics.crawler.dumps.parts import MOST_PARTS, DumpPart, parts_of
@@ -72,21 +74,51 @@ class Order:
         return "" if sound else "order has numbers that are out of range"
 
 
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Consecutive parts of a file, one of which is read in each of consecutive rounds."""
+
+    round: int
+    """The round of the first part."""
+    parts: Sequence[DumpPart]
+
+    def last_round(self, offset: int) -> int:
+        """The last round that needs the byte at ``offset`` of the file."""
+        first = self.parts[0]
+        number = (offset - first.start) // max(1, first.stop - first.start)
+        return self.round + max(0, min(number, len(self.parts) - 1))
+
+
+def windows(order: Order, files: Sequence[RangedFile]) -> Iterator[Window]:
+    """The dump in ``files`` in the order in which it is read: first the articles to hold out, a part each.
+
+    A window also ends where its file does.
+    """
+    parts = parts_of(files, order.sizes, order.part)
+    if order.each:
+        for number in spread(len(parts), order.places):
+            yield Window(0, [replace(parts[number], last=order.each)])
+            parts[number] = replace(parts[number], first=order.each)
+    for place, number in enumerate(_shuffled(range(-(-len(parts) // order.window)), order.seed)):
+        begin = bool(order.each) + place // order.lanes * order.window
+        window = parts[number * order.window : (number + 1) * order.window]
+        for _, of_file in groupby(window, key=lambda part: part.file):
+            found = list(of_file)
+            yield Window(begin, found)
+            begin += len(found)
+
+
 def rounds(order: Order, files: Sequence[RangedFile]) -> list[Round[DumpPart]]:
     """What is read together, first to last, from the dump in ``files``."""
-    parts = parts_of(files, order.sizes, order.part)
-    chosen = spread(len(parts), order.places)
-    for number in chosen if order.each else ():
-        parts[number] = replace(parts[number], first=order.each)
-    windows = _shuffled(range(-(-len(parts) // order.window)), order.seed)
-    found = []
-    if order.each:
-        found.append(Round([replace(parts[n], first=0, last=order.each) for n in chosen], _in_turn))
-    for group in range(0, len(windows), order.lanes):
-        for place in range(order.window):
-            numbers = [window * order.window + place for window in windows[group : group + order.lanes]]
-            found.append(Round([parts[n] for n in numbers if n < len(parts)], partial(_mixed, order.seed)))
-    return found
+    together: dict[int, list[DumpPart]] = defaultdict(list)
+    for window in windows(order, files):
+        for number, part in enumerate(window.parts, window.round):
+            together[number].append(part)
+    parts = sum(-(-size // order.part) for size in order.sizes)
+    shuffled = -(-parts // (order.window * order.lanes)) * order.window
+    found = [Round(together[0], _in_turn)] if order.each else []
+    mixed = partial(_mixed, order.seed)
+    return found + [Round(together[n], mixed) for n in range(len(found), len(found) + shuffled)]
 
 
 def windows_and_lanes(parts: int) -> tuple[int, int]:

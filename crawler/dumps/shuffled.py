@@ -1,81 +1,133 @@
 """A dump in a random order, whose parts are read by whatever needs their pages."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from wikitopics.crawler.dumps.files import DumpFiles
 from wikitopics.crawler.dumps.frames import LARGEST
 from wikitopics.crawler.dumps.order import ORDER, Order, rounds
 from wikitopics.crawler.dumps.parts import DumpPart, can_be_parted
-from wikitopics.crawler.dumps.ranges import RangedFile
-from wikitopics.crawler.dumps.shelf import Shelf
+from wikitopics.crawler.dumps.ranges import HeldFile, LocalFile, RangedFile
+from wikitopics.crawler.dumps.read_ahead import stop_of
 from wikitopics.crawler.dumps.survey import look, survey
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.source import Lack, Round, SourceInfo
+from wikitopics.crawler.source import Activity, Lack, Round, SourceInfo
+
+BEYOND = 64 << 10
+"""Bytes first sent after the end of a part: its last page ends in the next block, or soon after."""
+MOST_BEYOND = 512 << 10
+"""Bytes sent after the end of the other parts, once one has needed more."""
 
 
-class ShuffledDump:
-    """The articles of dump files in which reading can begin anywhere, local or remote.
+class ShuffledDump(ABC):
+    """The articles of dump files in which reading can begin anywhere.
 
     ``kept``: the order that a session stores; without one, it is made with ``seed`` on opening, so that
     ``held_out`` articles (None: the default) come first.
     """
 
-    def __init__(
-        self, shelf: Shelf, kept: Mapping[str, Any] | None, *, seed: int, held_out: int | None
-    ) -> None:
-        self.activity = shelf.activity
-        self._shelf = shelf
-        self._files: Sequence[RangedFile] = ()
-        self._order = None if kept is None else Order.from_kept(kept)
+    name: str
+    """The name for people."""
+    identity: Mapping[str, Any] = {}
+    """What a session stores of it besides the options given, the facts that it states, and the order."""
+
+    def __init__(self, kept: Mapping[str, Any] | None, *, seed: int, held_out: int | None) -> None:
+        self.activity = Activity()
+        self.order = None if kept is None else Order.from_kept(kept)
+        self.files: Sequence[RangedFile] = ()
         self._seed = seed
         self._held_out = held_out
+
+    @abstractmethod
+    async def find(self) -> Sequence[RangedFile]:
+        """The files, in their order. Raises a CrawlerError."""
 
     async def open(self) -> SourceInfo:
         """Read the beginning and, if there is no order yet, look at some places of the dump."""
         try:
-            found = await self._shelf.open()
-            self._files = [file for file, _ in found]
-            return await asyncio.to_thread(self._open, tuple(size for _, size in found))
+            self.files = await self.find()
+            return await asyncio.to_thread(self._open)
         finally:
             self.activity.waiting_for = None
 
-    def _open(self, sizes: tuple[int, ...]) -> SourceInfo:
-        name = self._shelf.name
-        if self._order is not None and self._order.sizes != sizes:
-            raise BadSource(f"{name}: the dump has changed since this session began to read it")
-        info = look(self._files[0], name)
-        if self._order is None:
-            self._check(sizes)
+    def _open(self) -> SourceInfo:
+        sizes = tuple(file.size for file in self.files)
+        if self.order is not None and self.order.sizes != sizes:
+            raise BadSource(f"{self.name}: the dump has changed since this session began to read it")
+        info = look(self.files[0], self.name)
+        if self.order is None:
+            self._check()
             self.activity.waiting_for = "sampling the dump, to choose the held-out articles"
-            self._order = survey(self._files, sizes, info, self._seed, self._held_out)
-        identity = {**info.identity, **self._shelf.identity, ORDER: self._order.kept()}
-        return replace(info, articles=self._order.articles or None, identity=identity)
+            self.order = survey(self.files, sizes, info, self._seed, self._held_out)
+        identity = {**info.identity, **self.identity, ORDER: self.order.kept()}
+        return replace(info, articles=self.order.articles or None, identity=identity)
 
-    def _check(self, sizes: Sequence[int]) -> None:
+    def _check(self) -> None:
         """Report now, not in the middle of training, that a file is not a dump or cannot be read in parts."""
-        for number, (file, size) in enumerate(zip(self._files, sizes, strict=True)):
+        for number, file in enumerate(self.files):
             if number > 0:
                 look(file, file.name)
-            if size > LARGEST and not can_be_parted(file, 1):
+            if file.size > LARGEST and not can_be_parted(file, 1):
                 raise BadSource(f"{file.name} can only be read from its start: download it")
 
     def rounds(self) -> Sequence[Round[DumpPart]]:
         """The rounds of the order; the source must be open."""
-        assert self._order is not None
-        found = rounds(self._order, self._files)
-        self._shelf.plan(found)
-        return found
+        assert self.order is not None
+        return rounds(self.order, self.files)
 
+    @abstractmethod
     async def bring(self, part: DumpPart) -> DumpPart:
         """The part itself, or a copy with its bytes."""
-        return await self._shelf.bring(part)
 
+    @abstractmethod
     async def bring_better(self, part: DumpPart, lack: Lack) -> DumpPart | None:
         """A copy with more bytes, or with the same ones again."""
-        return await self._shelf.bring_better(part, lack)
 
+    @abstractmethod
     async def close(self) -> None:
         """Close connections; safe to call twice."""
-        await self._shelf.close()
+
+
+class LocalDump(ShuffledDump):
+    """The dump in the files ``paths`` of this machine. Raises BadSource at once for missing ones.
+
+    ``elsewhere``: parts are read on other machines.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        kept: Mapping[str, Any] | None = None,
+        *,
+        seed: int,
+        held_out: int | None,
+        elsewhere: bool = False,
+    ) -> None:
+        super().__init__(kept, seed=seed, held_out=held_out)
+        self.name = DumpFiles(paths).name
+        self._paths = paths
+        self._elsewhere = elsewhere
+        self._beyond = BEYOND
+
+    async def find(self) -> Sequence[RangedFile]:
+        return list(map(LocalFile, self._paths))
+
+    async def bring(self, part: DumpPart) -> DumpPart:
+        """The part itself, since the files are at hand; for other machines, with its bytes."""
+        self.activity.bytes_read += part.size
+        return await asyncio.to_thread(part.held, stop_of(part, self._beyond)) if self._elsewhere else part
+
+    async def bring_better(self, part: DumpPart, lack: Lack) -> DumpPart | None:
+        """The part with more bytes, if there are more: damaged local bytes do not get better."""
+        if lack != "more" or not isinstance(part.file, HeldFile):
+            return None
+        had = part.file.stop - part.stop
+        self._beyond = max(self._beyond, min(2 * had, MOST_BEYOND))
+        stop = part.stop + 4 * max(BEYOND, had)
+        return await asyncio.to_thread(replace(part, file=LocalFile(part.file.name)).held, stop)
+
+    async def close(self) -> None:
+        """Do nothing: nothing is open."""

@@ -13,7 +13,6 @@ from wikitopics.option import Option
 if TYPE_CHECKING:
     from yarl import URL
 
-    from wikitopics.crawler.dumps.remote_shelf import RemoteShelf
     from wikitopics.crawler.licences import Licence
     from wikitopics.crawler.source import PartedSource, Source
 
@@ -110,11 +109,11 @@ class Dump(PageKind):
 
     def download(self, identity: Identity) -> str:
         from wikitopics.crawler.dumps.order import ORDER
-        from wikitopics.crawler.dumps.remote_shelf import told_size
+        from wikitopics.crawler.dumps.remote import format_size
 
         if not _addresses(identity):
             return ""
-        size = told_size(sum(identity[ORDER]["sizes"]))
+        size = format_size(sum(identity[ORDER]["sizes"]))
         return f"{size}, of which nothing is stored; --max-mb, --articles and --hours limit it"
 
     def wiki(self, identity: Identity) -> str:
@@ -147,23 +146,36 @@ class Dump(PageKind):
     def open(self, identity: Identity, asked: Asked) -> Source | PartedSource[Any]:
         from wikitopics.crawler.dumps.files import DumpFiles
         from wikitopics.crawler.dumps.order import ORDER
-        from wikitopics.crawler.dumps.ordered import DumpSource
         from wikitopics.crawler.dumps.parts import can_be_parted
         from wikitopics.crawler.dumps.ranges import LocalFile
-        from wikitopics.crawler.dumps.shelf import LocalShelf
-        from wikitopics.crawler.dumps.shuffled import ShuffledDump
+        from wikitopics.crawler.dumps.remote import RemoteDump
+        from wikitopics.crawler.dumps.shuffled import LocalDump
+        from wikitopics.crawler.dumps.wikimedia import database
+        from wikitopics.crawler.file_source import FileSource
 
         order = identity.get(ORDER)
-        if _addresses(identity):
-            remote = _remote_shelf(identity, asked)
-            return ShuffledDump(remote, order, seed=asked.seed, held_out=asked.held_out)
+        if urls := _addresses(identity):
+            return RemoteDump(
+                urls,
+                order,
+                identity.get(VERSIONS),
+                seed=asked.seed,
+                held_out=asked.held_out,
+                wiki=None if DUMP_FILES in identity else database(identity[API_URL.name]),
+                version=asked.version,
+                contact=asked.get(CONTACT),
+                budget_folder=asked.budget_folder,
+                agreed=bool(asked.get(YES)),
+            )
         paths = identity[DUMP_FILES]
+        files = DumpFiles(paths)
         # A session begun in the order of the files continues in it.
-        is_new = not asked.resuming and DumpFiles(paths, print).is_repeatable
+        is_new = not asked.resuming and files.is_repeatable
         if order is not None or (is_new and all(can_be_parted(LocalFile(path)) for path in paths)):
-            shelf = LocalShelf(paths, elsewhere=asked.elsewhere)
-            return ShuffledDump(shelf, order, seed=asked.seed, held_out=asked.held_out)
-        return DumpSource(paths, held_out=asked.held_out, resuming=asked.resuming)
+            return LocalDump(
+                paths, order, seed=asked.seed, held_out=asked.held_out, elsewhere=asked.elsewhere
+            )
+        return FileSource("dump", files, held_out=asked.held_out, resuming=asked.resuming)
 
 
 def _addresses(identity: Identity) -> list[URL]:
@@ -188,27 +200,6 @@ def _fault_of_addresses(identity: Identity) -> str:
         return str(error)
     files = identity.get(DUMP_FILES, addresses)
     return "" if len(addresses) in (0, len(files)) else "files and addresses are mixed"
-
-
-def _remote_shelf(identity: Identity, asked: Asked) -> RemoteShelf:
-    from wikitopics.crawler.dumps.order import ORDER
-    from wikitopics.crawler.dumps.range_server import FileFacts
-    from wikitopics.crawler.dumps.remote_shelf import RemoteShelf
-    from wikitopics.crawler.dumps.wikimedia import database
-
-    known = None
-    if ORDER in identity:
-        sizes, versions = identity[ORDER]["sizes"], identity.get(VERSIONS) or [""] * len(identity[DUMP_FILES])
-        known = [FileFacts(size, version) for size, version in zip(sizes, versions, strict=True)]
-    return RemoteShelf(
-        _addresses(identity),
-        known,
-        wiki=None if DUMP_FILES in identity else database(identity[API_URL.name]),
-        version=asked.version,
-        contact=asked.get(CONTACT),
-        budget_folder=asked.budget_folder,
-        agreed=bool(asked.get(YES)),
-    )
 
 
 def _is_version(value: object) -> bool:

@@ -8,7 +8,6 @@ import json
 import re
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -41,28 +40,21 @@ _DAY = 24 * 3600
 """How far this machine's clock may be behind the server's."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundDump:
-    """The files of one dump, in their order."""
-
-    date: str
-    urls: tuple[URL, ...]
-
-
 def database(api: str) -> str:
     """The name of the Wikipedia with this api.php in the dumps: "dewiki"."""
     return (URL(api).host or "").partition(".")[0].replace("-", "_") + "wiki"
 
 
-async def newest_dump(client: Client, home: URL, wiki: str) -> FoundDump:
-    """The newest complete dump of ``wiki`` at ``home``; of two with the same date, the one in the new layout.
+async def newest_dump(client: Client, home: URL, wiki: str) -> tuple[str, Sequence[URL]]:
+    """The date and files of the newest complete dump of ``wiki``; of two with the same date, the one in the
+    new layout.
 
     ``home`` may itself be the folder of one dump. Raises BadSource if there is none, or only dumps whose
     files do not belong together.
     """
     for files in (_new_files, _old_files):
         if urls := await files(client, home):
-            return FoundDump("", urls)
+            return "", urls
     old, new = home / wiki / "", home / _CURRENT / wiki / ""
     latest = time.strftime("%Y%m%d", time.gmtime(client.clock.wall() + _DAY))
     olds, news = await _dates(client, old, _OLD_DATE, latest), await _dates(client, new, _NEW_DATE, latest)
@@ -76,7 +68,7 @@ async def newest_dump(client: Client, home: URL, wiki: str) -> FoundDump:
             fault = fault or error
             continue
         if urls:
-            return FoundDump(date, urls)
+            return date, urls
     raise fault or BadSource(f"{home}: no complete dump of {wiki} there; give --dump FILE|URL")
 
 

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import BinaryIO
 
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.page_files import START, Found, Place
+from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Tell, silently
 from wikitopics.crawler.source import Page
 from wikitopics.crawler.texts.folders import (
     ONE_DOCUMENT,
@@ -26,58 +26,38 @@ from wikitopics.crawler.texts.records import Bad, Document, Record, Table, json_
 
 MOST_NAMED = 10
 """The number of bad records that are named; further ones are only counted."""
-Tell = Callable[[str], None]
 
 
-def _silently(message: str) -> None:
-    """Report to nobody."""
-
-
-class TextFiles:
+class TextFiles(PageFiles):
     """The documents of ``paths``, numbered from 1 in order: a document's number is its page id.
 
     Records that cannot be read as documents have numbers too. ``column`` is the text column of tables.
-    ``tell`` takes lines for people; ``stopped`` is called now and then and says whether to end early. Raises
-    BadSource for paths from which no documents can be read, and later for files that change.
+    Raises BadSource for paths from which no documents can be read, and later for files that change.
     """
 
-    is_repeatable = True
-
-    def __init__(
-        self,
-        paths: Sequence[str],
-        column: str | None = None,
-        tell: Tell = _silently,
-        stopped: Callable[[], bool] = lambda: False,
-    ) -> None:
+    def __init__(self, paths: Sequence[str], column: str | None = None, tell: Tell = silently) -> None:
         check_paths(paths)
-        self.bytes_read = 0
+        super().__init__([printable(os.path.basename(os.path.normpath(path))) for path in paths], tell)
         self._paths = tuple(paths)
         self._column = column
-        self._tell = tell
-        self._stopped = stopped
         self._known: _Known | None = None
-
-    @property
-    def name(self) -> str:
-        """The name for people: the first path, and how many more."""
-        first = printable(os.path.basename(os.path.normpath(self._paths[0])))
-        return first if len(self._paths) == 1 else f"{first} and {len(self._paths) - 1} more"
 
     @cached_property
     def files(self) -> tuple[TextFile, ...]:
         """All files, as they are when first listed."""
-        return text_files(self._paths, self._tell)
+        return text_files(self._paths, self.tell)
 
     @property
     def count(self) -> int:
-        """How many files there are."""
         return len(self.files)
 
     @property
     def size(self) -> int:
-        """Bytes of all files together, as stored on disk."""
         return sum(file.size for file in self.files)
+
+    def look(self) -> None:
+        """List the files. Raises BadSource for a folder without texts; others come later."""
+        _ = self.files
 
     def mark(self) -> dict[str, int]:
         """A mark that shows later whether a file has changed."""
@@ -113,6 +93,9 @@ class TextFiles:
             return BadSource(f"{printable(newest.path)} has changed {since}")
         return BadSource(f"{self.name}: one of the files has changed {since}")
 
+    def _is_closed(self) -> bool:
+        return self.closed
+
     def _read_through(self) -> "_Known":
         for _ in self.first_reading():
             pass
@@ -120,7 +103,7 @@ class TextFiles:
             raise BadSource(f"{self.name} was not read to its end")
         return self._known
 
-    def first_reading(self, tell: Tell = _silently) -> Iterator[Found]:
+    def first_reading(self, tell: Tell = silently) -> Iterator[Found]:
         """All documents from the start. Raises BadSource if there are none."""
         seen, repeats, digest = SeenIds(), Repeats(), blake2b(digest_size=8)
         first_bad: list[str] = []
@@ -137,9 +120,9 @@ class TextFiles:
 
         some = False
         for found in self._read(START, is_repeated, _Naming(tell_bad), digest.update):
-            some = some or isinstance(found.page, Page)
+            some = some or isinstance(found[0], Page)
             yield found
-        if self._stopped():
+        if self.closed:
             return
         if not some:
             raise BadSource(f"{self.name}: holds no documents" + (f" ({first_bad[0]})" if first_bad else ""))
@@ -148,7 +131,7 @@ class TextFiles:
     def read(self, place: Place = START) -> Iterator[Found]:
         """The documents after ``place``, once the first reading is over or `check` has succeeded."""
         repeats = self._known.repeats if self._known else Repeats()
-        return self._read(place, lambda number, _: number in repeats, _Naming(self._tell), lambda _: None)
+        return self._read(place, lambda number, _: number in repeats, _Naming(self.tell), lambda _: None)
 
     def _read(
         self,
@@ -170,9 +153,9 @@ class TextFiles:
                     here = {"file": index, "offset": offset, "line": line, "number": number}
                     if isinstance(found, Bad):
                         naming(file, record.line, found.why)
-                        yield Found(found.skip, here)
+                        yield found.skip, here
                     else:
-                        yield Found(_page(file, record.line, number, found), here)
+                        yield _page(file, record.line, number, found), here
             except Stopped:
                 return
 
@@ -190,7 +173,7 @@ class TextFiles:
 
         try:
             with _open(file) as opened:
-                contents = Contents(opened, file.path, offset, seen, self._stopped)
+                contents = Contents(opened, file.path, offset, seen, self._is_closed)
                 if file.ending == ONE_DOCUMENT:
                     yield whole_file(contents), 1, 1
                 else:
@@ -213,7 +196,7 @@ class TextFiles:
         if not lines.offset:
             return Table(lines, file.ending, self._column, name).records(lines)
         with _open(file) as opened:
-            start = Lines(Contents(opened, file.path, 0, lambda _: None, self._stopped), _silently, name)
+            start = Lines(Contents(opened, file.path, 0, lambda _: None, self._is_closed), silently, name)
             return Table(start, file.ending, self._column, name).records(lines)
 
 

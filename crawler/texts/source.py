@@ -49,11 +49,8 @@ class Texts(PageKind):
         return "" if column is None or isinstance(column, str) else f"{COLUMN.name} is not a name of a column"
 
     def open(self, identity: Identity, asked: Asked) -> Source:
-        from wikitopics.crawler.texts.ordered import TextsSource
+        from wikitopics.crawler.file_source import FileSource
+        from wikitopics.crawler.texts.files import TextFiles
 
-        return TextsSource(
-            identity[TEXTS.name],
-            identity.get(COLUMN.name),
-            held_out=asked.held_out,
-            resuming=asked.resuming,
-        )
+        files = TextFiles(identity[TEXTS.name], identity.get(COLUMN.name))
+        return FileSource("texts", files, held_out=asked.held_out, resuming=asked.resuming)

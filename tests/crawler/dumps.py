@@ -9,6 +9,8 @@ from xml.sax.saxutils import escape
 import zstandard
 
 from tests.wikitopics.polyglot import SUBJECTS
+from wikitopics.crawler.dumps.files import DumpFiles
+from wikitopics.crawler.file_source import FileSource
 
 HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="en">
 <siteinfo><sitename>Test</sitename><namespaces><namespace key="0" />
@@ -55,6 +57,11 @@ WRAPPINGS = {
     "padded.xz": lambda data: lzma.compress(data[:5000]) + bytes(8) + lzma.compress(data[5000:]) + bytes(4),
     "wrong-name.bz2": gzip.compress,
 }
+
+
+def dump_source(paths, *, held_out=None, resuming=False):
+    """The articles of dump files, in their order."""
+    return FileSource("dump", DumpFiles(paths), held_out=held_out, resuming=resuming)
 
 
 async def collect(source, position=None, stop_after=None):

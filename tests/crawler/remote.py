@@ -5,10 +5,8 @@ from pathlib import Path
 from yarl import URL
 
 from tests.crawler.dumps import multistream
-from wikitopics.crawler.dumps.range_server import FileFacts
-from wikitopics.crawler.dumps.remote_shelf import RemoteShelf
-from wikitopics.crawler.dumps.shelf import LocalShelf
-from wikitopics.crawler.dumps.shuffled import ShuffledDump
+from wikitopics.crawler.dumps.remote import RemoteDump
+from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.dumps.source import VERSIONS
 from wikitopics.session.training.intake.parted import PartedBlocks
 
@@ -19,12 +17,12 @@ DATA = multistream(NUMBERS, every=3)
 
 
 def remote(urls, clock, kept=None, agreed=True, contact=None, budget_folder=None, **more):
-    known = None
-    if kept is not None:
-        known = [FileFacts(*each) for each in zip(kept["order"]["sizes"], kept[VERSIONS], strict=True)]
-    shelf = RemoteShelf(
+    return RemoteDump(
         [URL(url) for url in urls],
-        known,
+        kept and kept["order"],
+        kept and kept[VERSIONS],
+        seed=5,
+        held_out=30,
         version="1",
         contact=contact,
         budget_folder=budget_folder,
@@ -32,7 +30,6 @@ def remote(urls, clock, kept=None, agreed=True, contact=None, budget_folder=None
         clock=clock,
         **more,
     )
-    return ShuffledDump(shelf, kept and kept["order"], seed=5, held_out=30)
 
 
 async def read(source, position=None, blocks=None):
@@ -61,4 +58,4 @@ async def of_files(tmp_path, *datas):
     for number, data in enumerate(datas):
         paths.append(str(tmp_path / f"{number}.dump"))
         Path(paths[-1]).write_bytes(data)
-    return (await read(ShuffledDump(LocalShelf(paths), None, seed=5, held_out=30)))[0]
+    return (await read(LocalDump(paths, seed=5, held_out=30)))[0]

@@ -12,20 +12,29 @@ from collections import Counter
 import pytest
 import zstandard
 
-from tests.crawler.dumps import FOOT, HEAD, WRAPPINGS, collect, dump, ids, multistream, page, write
+from tests.crawler.dumps import (
+    FOOT,
+    HEAD,
+    WRAPPINGS,
+    collect,
+    dump,
+    dump_source,
+    ids,
+    multistream,
+    page,
+    write,
+)
 from tests.real_text import CORPUS, needs_corpus
 from wikitopics.crawler.background import Background
 from wikitopics.crawler.dumps.files import DumpFiles
-from wikitopics.crawler.dumps.ordered import DumpSource
 from wikitopics.crawler.dumps.xml import DumpReader
-from wikitopics.crawler.file_source import BATCH_PAGES
-from wikitopics.crawler.page_files import page_hash
+from wikitopics.crawler.file_source import BATCH_PAGES, page_hash
 
 
 @pytest.mark.parametrize("name", WRAPPINGS)
 async def test_every_wrapping_gives_the_same_articles(tmp_path, name):
     path = write(tmp_path / name, WRAPPINGS[name](dump(range(1, 400))))
-    info, batches = await collect(DumpSource([path]))
+    info, batches = await collect(dump_source([path]))
     assert info.name == name
     assert info.articles == 399
     assert info.file_names == ("Datei",)
@@ -39,7 +48,7 @@ async def test_every_wrapping_gives_the_same_articles(tmp_path, name):
 
 async def test_the_held_out_come_first_and_the_rest_in_order(tmp_path):
     path = write(tmp_path / "d.bz2", bz2.compress(dump(range(1, 500))))
-    _, batches = await collect(DumpSource([path], held_out=100))
+    _, batches = await collect(dump_source([path], held_out=100))
     order = ids(batches)
     by_hash = sorted(range(1, 500), key=page_hash)
     assert order[:120] == by_hash[:120]
@@ -49,18 +58,18 @@ async def test_the_held_out_come_first_and_the_rest_in_order(tmp_path):
 async def test_ids_that_are_none_are_skipped(tmp_path):
     numbers = [1, 10**20, 0, -5, 2**63, 2**63 - 2000, 2]
     path = write(tmp_path / "d.xml", dump(numbers))
-    _, batches = await collect(DumpSource([path], held_out=0))
+    _, batches = await collect(dump_source([path], held_out=0))
     assert ids(batches) == [1, 2**63 - 2000, 2]
     assert sum(batch.skipped for batch in batches) == 4
 
 
 async def test_by_default_a_tenth_of_a_small_dump_comes_first(tmp_path):
     path = write(tmp_path / "d.xml", dump(range(1, 401)))
-    _, batches = await collect(DumpSource([path]))
+    _, batches = await collect(dump_source([path]))
     by_hash = sorted(range(1, 401), key=page_hash)
     assert ids(batches)[:60] == by_hash[:60]
     assert ids(batches)[60:] == sorted(by_hash[60:])
-    _, batches = await collect(DumpSource([path], held_out=0))
+    _, batches = await collect(dump_source([path], held_out=0))
     assert ids(batches) == list(range(1, 401))
 
 
@@ -92,31 +101,31 @@ async def test_it_resumes_behind_any_batch(tmp_path, name):
         "pzstd.zst": b"\x50\x2a\x4d\x18\0\0\0\0" + zstandard.compress(data),
     }[name]
     paths = [write(tmp_path / f"1.{name}", compressed), write(tmp_path / "2.xml", dump(range(300, 420)))]
-    _, whole = await collect(DumpSource(paths, held_out=60))
+    _, whole = await collect(dump_source(paths, held_out=60))
     assert sorted(ids(whole)) == list(range(1, 420))
     for done in range(1, len(whole) + 1):
-        _, rest = await collect(DumpSource(paths, held_out=60, resuming=True), whole[done - 1].position)
+        _, rest = await collect(dump_source(paths, held_out=60, resuming=True), whole[done - 1].position)
         assert ids(whole[:done]) + ids(rest) == ids(whole)
         assert [batch.lap for batch in rest] == [batch.lap for batch in whole[done:]]
 
 
 async def test_a_plain_dump_resumes_at_the_very_page(tmp_path):
     path = write(tmp_path / "d.xml", dump(range(1, 400)))
-    _, whole = await collect(DumpSource([path], held_out=0))
+    _, whole = await collect(dump_source([path], held_out=0))
     assert whole[-2].position["offset"] > os.path.getsize(path) / 2
     assert whole[-2].position["skip"] == 0
 
 
 def test_the_name_of_several_files_is_the_first_and_how_many_more(tmp_path):
     files = [write(tmp_path / f"{name}.xml", b"") for name in "abc"]
-    assert DumpFiles(files[:1], print).name == "a.xml"
-    assert DumpFiles(files, print).name == "a.xml and 2 more"
+    assert DumpFiles(files[:1]).name == "a.xml"
+    assert DumpFiles(files).name == "a.xml and 2 more"
 
 
 async def test_a_multistream_dump_resumes_without_reading_what_is_done(tmp_path):
     path = write(tmp_path / "d.bz2", multistream(range(1, 3000)))
-    _, whole = await collect(DumpSource([path], held_out=0))
-    source = DumpSource([path], held_out=0, resuming=True)
+    _, whole = await collect(dump_source([path], held_out=0))
+    source = dump_source([path], held_out=0, resuming=True)
     _, rest = await collect(source, whole[-2].position)
     assert ids(rest) == ids(whole[-1:])
     assert whole[-2].position["offset"] > 0.8 * os.path.getsize(path)
@@ -141,7 +150,7 @@ async def test_redirects_other_namespaces_and_pages_without_text_are_no_articles
         page(2**40),
     ]
     path = write(tmp_path / "d.xml", (HEAD + "".join(pages) + FOOT).encode())
-    info, batches = await collect(DumpSource([path], held_out=0))
+    info, batches = await collect(dump_source([path], held_out=0))
     assert ids(batches) == [1, 11, 2**40]
     assert sum((Counter(batch.skips) for batch in batches), Counter()) == {
         "disambiguation": 2,
@@ -160,27 +169,27 @@ async def test_the_dump_says_in_which_language_its_disambiguation_pages_are(tmp_
     pages = [page(i, text=texts.get(i)) for i in range(1, 5)]
     parts = [head, *pages, FOOT]
     path = write(tmp_path / "d.bz2", b"".join(bz2.compress(part.encode()) for part in parts))
-    _, whole = await collect(DumpSource([path], held_out=0))
+    _, whole = await collect(dump_source([path], held_out=0))
     assert ids(whole) == articles
     # A second run begins in the middle of the file, where the language is no longer written.
     behind_first = {**whole[-1].position, "offset": len(bz2.compress(head.encode())), "skip": 1, "read": 1}
-    _, rest = await collect(DumpSource([path], held_out=0, resuming=True), behind_first)
+    _, rest = await collect(dump_source([path], held_out=0, resuming=True), behind_first)
     assert ids(rest) == articles[1:]
 
 
 async def test_the_last_revision_of_a_history_counts(tmp_path):
     second = "<revision><id>99</id><text>newer</text></revision>\n  </page>"
     path = write(tmp_path / "d.xml", (HEAD + page(1).replace("</page>", second) + FOOT).encode())
-    _, batches = await collect(DumpSource([path], held_out=0))
+    _, batches = await collect(dump_source([path], held_out=0))
     assert [(page.revision_id, page.text) for page in batches[0].pages] == [(99, "newer")]
 
 
 async def test_dumps_one_behind_the_other_in_one_file(tmp_path):
     path = write(tmp_path / "both.xml", dump(range(1, 50)) + dump(range(50, 120)))
-    _, batches = await collect(DumpSource([path], held_out=0))
+    _, batches = await collect(dump_source([path], held_out=0))
     assert ids(batches) == list(range(1, 120))
     many = write(tmp_path / "many.xml", b"<mediawiki></mediawiki>" * 20_000)
-    _, batches = await collect(DumpSource([many], held_out=0))
+    _, batches = await collect(dump_source([many], held_out=0))
     assert ids(batches) == []
 
 
@@ -192,18 +201,18 @@ async def test_standard_input_comes_as_it_is_and_resumes_if_fed_again(monkeypatc
         )
 
     feed()
-    info, whole = await collect(DumpSource(["-"], held_out=10))
+    info, whole = await collect(dump_source(["-"], held_out=10))
     assert (info.name, info.articles) == ("standard input", None)
     assert ids(whole) == list(range(1, 200))
     assert whole[0].lap is None
     feed()
-    _, rest = await collect(DumpSource(["-"], held_out=10, resuming=True), whole[1].position)
+    _, rest = await collect(dump_source(["-"], held_out=10, resuming=True), whole[1].position)
     assert ids(rest) == ids(whole[2:])
 
 
 async def test_batches_are_bounded_and_closing_early_is_safe(tmp_path):
     path = write(tmp_path / "d.bz2", multistream(range(1, 1000)))
-    source = DumpSource([path])
+    source = dump_source([path])
     _, batches = await collect(source, stop_after=3)
     assert len(batches) == 3
     assert all(0 < len(batch.pages) <= BATCH_PAGES for batch in batches)
@@ -235,7 +244,7 @@ async def test_the_background_reads_only_a_little_ahead():
 
 @needs_corpus
 async def test_a_real_dump():
-    info, batches = await collect(DumpSource([str(CORPUS / "wikitext" / "enwiki-2016-sample.xml.bz2")]))
+    info, batches = await collect(dump_source([str(CORPUS / "wikitext" / "enwiki-2016-sample.xml.bz2")]))
     assert info.file_names == ("File",)
     assert len(ids(batches)) == info.articles == 98
     assert {"Anarchism", "Albedo"} <= {page.title for batch in batches for page in batch.pages}

@@ -12,14 +12,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.crawler.dumps import FOOT, HEAD, WRAPPINGS, collect, dump, ids, multistream, page, write
-from wikitopics.crawler import file_source, page_files
+from tests.crawler.dumps import (
+    FOOT,
+    HEAD,
+    WRAPPINGS,
+    collect,
+    dump,
+    dump_source,
+    ids,
+    multistream,
+    page,
+    write,
+)
+from wikitopics.crawler import file_source
 from wikitopics.crawler.background import Background
 from wikitopics.crawler.dumps import xml
 from wikitopics.crawler.dumps.files import DumpFiles
-from wikitopics.crawler.dumps.ordered import DumpSource
 from wikitopics.crawler.errors import BadPosition, BadSource
-from wikitopics.crawler.page_files import page_hash, scan
+from wikitopics.crawler.file_source import page_hash, scan
 from wikitopics.crawler.source import Page
 
 
@@ -36,7 +46,7 @@ def long_dump(name):
 async def test_a_dump_cut_in_mid_page_ends_with_a_message(tmp_path, name, share):
     packed = long_dump(name)
     path = write(tmp_path / name, packed[: int(len(packed) * share)])
-    source = DumpSource([path], held_out=0)
+    source = dump_source([path], held_out=0)
     if name == "dump.xml.bz2" and share == 0.3:
         # bzip2 gives nothing of a block that is not whole.
         with pytest.raises(BadSource, match="before its first page"):
@@ -54,12 +64,12 @@ async def test_a_dump_cut_in_mid_page_ends_with_a_message(tmp_path, name, share)
 async def test_a_damaged_dump_gives_what_comes_before(tmp_path):
     damaged = bytearray(multistream(range(1, 400)))
     damaged[len(damaged) // 2] ^= 0xFF
-    source = DumpSource([write(tmp_path / "d.bz2", bytes(damaged))], held_out=0)
+    source = dump_source([write(tmp_path / "d.bz2", bytes(damaged))], held_out=0)
     _, batches = await collect(source)
     assert 100 < len(ids(batches)) < 300
     assert "damaged" in source.activity.errors[0].text
     broken = dump(range(1, 90)).replace(b"<title>Title 60</title>", b"<title>Title 60</tit>")
-    source = DumpSource([write(tmp_path / "d.xml", broken)], held_out=0)
+    source = dump_source([write(tmp_path / "d.xml", broken)], held_out=0)
     _, batches = await collect(source)
     assert ids(batches) == list(range(1, 60))
     assert "broken XML" in source.activity.errors[0].text
@@ -73,7 +83,7 @@ BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaaaaaaaa'><!ENTITY b '&a;&a;&a;&a;&a;&a;&a;&a
 async def test_a_dump_cut_before_its_first_page_is_none(tmp_path, name, size):
     path = write(tmp_path / name, WRAPPINGS[name](dump(range(1, 50)))[:size])
     with pytest.raises(BadSource) as caught:
-        await collect(DumpSource([path], held_out=0))
+        await collect(dump_source([path], held_out=0))
     assert name in str(caught.value)
 
 
@@ -84,10 +94,10 @@ async def test_a_dump_cut_before_its_first_page_is_none(tmp_path, name, size):
 async def test_only_utf_8_is_a_dump(tmp_path, encoding, resuming):
     data = f"<?xml version='1.0' encoding='{encoding}'?>".encode() + dump(range(1, 9))
     with pytest.raises(BadSource, match="not UTF-8") as caught:
-        await collect(DumpSource([write(tmp_path / "d.xml", data)], resuming=resuming))
+        await collect(dump_source([write(tmp_path / "d.xml", data)], resuming=resuming))
     assert len(str(caught.value)) < 300
     fine = b"<?xml version='1.0' encoding='utf-8'?>" + dump(range(1, 9))
-    _, batches = await collect(DumpSource([write(tmp_path / "d.xml", fine)]))
+    _, batches = await collect(dump_source([write(tmp_path / "d.xml", fine)]))
     assert len(ids(batches)) == 8
 
 
@@ -111,7 +121,7 @@ async def test_xml_that_grows_without_bound_ends_the_reading(tmp_path, monkeypat
     monkeypatch.setattr(xml, "_MOST_SILENCE", 1 << 20)
     begin = HEAD if at_the_start else HEAD + page(1) + page(2)
     path = write(tmp_path / "d.xml.gz", gzip.compress((begin + hostile + page(3) + FOOT).encode(), 1))
-    source = DumpSource([path], held_out=0)
+    source = dump_source([path], held_out=0)
     if at_the_start:
         with pytest.raises(BadSource, match="not a MediaWiki dump"):
             await collect(source)
@@ -126,23 +136,23 @@ async def test_pages_beyond_mediawikis_own_bounds_are_skipped(tmp_path):
     titles = ["é" * 127 + "x", "é" * 128, "x" * 3_000_000]
     named = [page(4 + i).replace(f"Title {4 + i}", title) for i, title in enumerate(titles)]
     path = write(tmp_path / "d.xml", (HEAD + "".join(large + named) + page(7) + FOOT).encode())
-    _, batches = await collect(DumpSource([path], held_out=0))
+    _, batches = await collect(dump_source([path], held_out=0))
     assert ids(batches) == [1, 4, 7]
     assert sum((Counter(batch.skips) for batch in batches), Counter()) == {"too large": 4}
 
 
 async def test_large_pages_come_in_small_batches_and_are_not_all_kept(tmp_path, monkeypatch):
     """Those held out are read again where their texts would be too much to keep."""
-    monkeypatch.setattr(page_files, "_MOST_KEPT", 100_000)
+    monkeypatch.setattr(file_source, "_MOST_KEPT", 100_000)
     monkeypatch.setattr(file_source, "BATCH_CHARACTERS", 100_000)
     texts = {n: os.urandom(20_000).hex() for n in range(1, 61)}
     whole = (HEAD + "".join(page(n, text=text) for n, text in texts.items()) + FOOT).encode()
     for name in ("d.xml", "d.xml.gz"):
         path = write(tmp_path / name, WRAPPINGS["dump" + name[1:]](whole))
-        kept = [one.text for one in scan(DumpFiles([path], print), 30).chosen]
+        kept = [one.text for one in scan(DumpFiles([path]), 30)[1]]
         assert 0 < sum(map(len, filter(None, kept))) <= 100_000
         assert kept.count(None) > 20
-        _, batches = await collect(DumpSource([path], held_out=10))
+        _, batches = await collect(dump_source([path], held_out=10))
         found = [p for batch in batches for p in batch.pages]
         assert {p.page_id: p.text for p in found} == texts
         assert len(found) == 60
@@ -173,24 +183,24 @@ async def test_large_pages_come_in_small_batches_and_are_not_all_kept(tmp_path, 
 async def test_what_is_no_dump_is_refused_in_one_line(tmp_path, data, reason):
     path = write(tmp_path / "thing.xml", data)
     with pytest.raises(BadSource, match=reason) as caught:
-        await collect(DumpSource([path]))
+        await collect(dump_source([path]))
     assert "\n" not in str(caught.value)
     assert "thing.xml" in str(caught.value)
 
 
 def test_files_that_are_not_there(tmp_path):
     with pytest.raises(BadSource, match="no such file"):
-        DumpSource([str(tmp_path / "absent.xml")])
+        dump_source([str(tmp_path / "absent.xml")])
     with pytest.raises(BadSource, match="a folder"):
-        DumpSource([str(tmp_path)])
+        dump_source([str(tmp_path)])
 
 
 async def test_a_dump_that_changed_is_not_resumed(tmp_path):
     path = write(tmp_path / "d.xml", dump(range(1, 200)))
-    _, batches = await collect(DumpSource([path], held_out=0), stop_after=1)
+    _, batches = await collect(dump_source([path], held_out=0), stop_after=1)
     write(tmp_path / "d.xml", dump(range(1, 100)))
     with pytest.raises(BadSource, match="has changed"):
-        await collect(DumpSource([path], held_out=0, resuming=True), batches[0].position)
+        await collect(dump_source([path], held_out=0, resuming=True), batches[0].position)
 
 
 @pytest.mark.parametrize(
@@ -200,9 +210,9 @@ async def test_a_dump_that_changed_is_not_resumed(tmp_path):
 )
 async def test_a_damaged_position_is_one_line(tmp_path, wrong):
     path = write(tmp_path / "d.xml", dump(range(1, 200)))
-    _, batches = await collect(DumpSource([path], held_out=0), stop_after=1)
+    _, batches = await collect(dump_source([path], held_out=0), stop_after=1)
     with pytest.raises(BadPosition, match="damaged") as caught:
-        await collect(DumpSource([path], held_out=0, resuming=True), {**batches[0].position, **wrong})
+        await collect(dump_source([path], held_out=0, resuming=True), {**batches[0].position, **wrong})
     assert caught.value.exit_code == 5
     assert "\n" not in str(caught.value)
 
@@ -225,6 +235,6 @@ def test_arbitrary_damage_gives_articles_or_one_clear_error(tmp_path_factory, no
     path.write_bytes(data[:at] + noise + data[at + len(noise) // 2 :])
     found: list[int] = []
     with contextlib.suppress(BadSource):
-        for entry in DumpFiles([str(path)], lambda message: None).read():
-            found += [entry.page.page_id] if isinstance(entry.page, Page) else []
+        for page, _ in DumpFiles([str(path)]).read():
+            found += [page.page_id] if isinstance(page, Page) else []
     assert len(found) <= 60

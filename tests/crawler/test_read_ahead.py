@@ -8,11 +8,9 @@ from yarl import URL
 
 from tests.session.memory import INFO
 from wikitopics.crawler.dumps import read_ahead, remote_files
-from wikitopics.crawler.dumps.order import Order, rounds, windows_and_lanes
+from wikitopics.crawler.dumps.order import Order, Window, windows_and_lanes
 from wikitopics.crawler.dumps.parts import DumpPart
-from wikitopics.crawler.dumps.range_server import FileFacts
-from wikitopics.crawler.dumps.remote_shelf import RemoteShelf
-from wikitopics.crawler.source import Round
+from wikitopics.crawler.dumps.remote import RemoteDump
 from wikitopics.session.training.intake.count_pages import EMPTY, CountedPart
 from wikitopics.session.training.intake.parted import PartedBlocks
 from wikitopics.session.training.intake.pool import CountingPool
@@ -53,16 +51,6 @@ class Pool(CountingPool):
         return CountedPart(EMPTY)
 
 
-class Source:
-    """The parts of a dump on a shelf, in their order."""
-
-    def __init__(self, shelf, file, size):
-        self.activity, self.bring, self.close = shelf.activity, shelf.bring, shelf.close
-        order = Order(1, PART, (size,), 50, 20, 1000, *windows_and_lanes(size // PART))
-        self.rounds = lambda: rounds(order, [file])
-        shelf.plan(self.rounds())
-
-
 async def turn(times):
     for _ in range(times):
         await asyncio.sleep(0)
@@ -76,41 +64,35 @@ def lengths(steps):
     return found
 
 
-def side_by_side(windows, parts, size=100):
+def side_by_side(windows, parts, begin=0):
     return [
-        Round(
-            [DumpPart("a file", 1000 * w + size * n, 1000 * w + size * (n + 1)) for w in range(windows)], list
+        Window(
+            begin, [DumpPart("a file", at, at + 100) for at in range(1000 * w, 1000 * w + 100 * parts, 100)]
         )
-        for n in range(parts)
+        for w in range(windows)
     ]
 
 
 def test_first_a_little_then_a_few_large_requests(monkeypatch):
-    rounds = side_by_side(4, 9)
+    windows = side_by_side(4, 9)
     for share, groups in (
         (1.0, [[8], [8], [8], [8]]),
         (0.75, [[2, 6], [7, 1], [8], [8]]),
         (0.4, [[1, 7], [3, 5], [4, 4], [6, 2]]),
     ):
         monkeypatch.setattr(read_ahead, "FIRST_OF_ALL", share * 4 * 900)
-        found = read_ahead.steps(rounds, 0)
+        found = read_ahead.steps(windows, 0)
         assert [[parts for _, parts in each] for each in lengths(found).values()] == [[1, *g] for g in groups]
         assert [step.round for step in found] == sorted(step.round for step in found)
-        assert found[-1].stop == 900 + 1000 * (found[-1].parts[0].start // 1000) + read_ahead.BEHIND
-    later = read_ahead.steps([Round([], list), *side_by_side(1, 9)], 0)
+        assert sum(len(step.parts) for step in found) == 36
+    later = read_ahead.steps(side_by_side(1, 9, begin=1), 0)
     assert lengths(later) == {0: [(1, 1), (2, 8)]}
-
-
-def test_windows_that_follow_by_chance_are_read_by_themselves():
-    """Where some windows end, one of those that begin may go on in the file."""
-    last = [DumpPart("a file", at, at + 100) for at in (2300, 8000, 9000)]
-    rounds = [*side_by_side(4, 3), Round(last, list)]
-    found = read_ahead.steps(rounds, 0)
-    assert lengths(found)[2] == [(0, 1), (1, 2), (3, 1)]
+    resumed = read_ahead.steps(side_by_side(1, 9), 4)
+    assert lengths(resumed) == {0: [(4, 1), (5, 4)]}
 
 
 def test_a_byte_is_needed_until_the_last_part_that_holds_it():
-    step = read_ahead.Step(7, [DumpPart("a file", at, at + 100) for at in (1000, 1100, 1200)])
+    step = Window(7, [DumpPart("a file", at, at + 100) for at in (1000, 1100, 1200)])
     assert [step.last_round(at) for at in (900, 1000, 1099, 1100, 1299, 5000)] == [7, 7, 7, 8, 9, 9]
 
 
@@ -121,13 +103,14 @@ async def test_hardly_anything_is_requested_twice(monkeypatch, gigabytes, most, 
     size = int(gigabytes * 1e9) // SMALLER
     for module, name in SIZES:
         monkeypatch.setattr(module, name, getattr(module, name) // SMALLER)
-    facts, server = [FileFacts(size, "")], Zeros(reply)
-    monkeypatch.setattr("wikitopics.crawler.dumps.remote_shelf.RangeServer", lambda client: server)
-    shelf = RemoteShelf(
-        [URL("http://h/dump")], facts, version="1", contact=None, budget_folder=None, agreed=True
-    )
-    ((file, _),) = await shelf.open()
-    feed = PartedBlocks(Source(shelf, file, size), INFO, (), pool=Pool(workers, count))
+    server = Zeros(reply)
+    monkeypatch.setattr("wikitopics.crawler.dumps.remote.RangeServer", lambda client: server)
+    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.look", lambda file, name: INFO)
+    order = Order(1, PART, (size,), 50, 20, 1000, *windows_and_lanes(size // PART))
+    urls = [URL("http://h/dump")]
+    nobody = {"version": "1", "contact": None, "budget_folder": None}
+    source = RemoteDump(urls, order.kept(), seed=1, held_out=None, agreed=True, **nobody)
+    feed = PartedBlocks(source, await source.open(), (), pool=Pool(workers, count))
     feed.start(None)
     while await feed.next() is not None:
         pass

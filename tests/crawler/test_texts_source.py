@@ -1,4 +1,4 @@
-"""`TextsSource`: what is held out, how a lap goes on, and files that change meanwhile."""
+"""The source of the user's own documents: what is held out, how it is resumed, and files that change."""
 
 import gzip
 import json
@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.crawler.dumps import collect, ids
+from tests.crawler.texts import texts_source
 from wikitopics.crawler.errors import BadPosition, BadSource
-from wikitopics.crawler.page_files import page_hash
-from wikitopics.crawler.texts.ordered import TextsSource
+from wikitopics.crawler.file_source import page_hash
 
 
 def lines(first: int, last: int, **more: str) -> str:
@@ -38,7 +38,7 @@ def paths(folder: Path) -> list[str]:
 
 
 async def test_the_held_out_come_from_everywhere_and_the_rest_in_order(folder: Path) -> None:
-    info, batches = await collect(TextsSource(paths(folder)))
+    info, batches = await collect(texts_source(paths(folder)))
     assert info.articles == 398
     assert info.name == "a.jsonl and 3 more"
     known = sorted(set(range(1, 401)) - {150, 151})
@@ -46,15 +46,15 @@ async def test_the_held_out_come_from_everywhere_and_the_rest_in_order(folder: P
     assert ids(batches) == by_hash[:59] + sorted(by_hash[59:])  # a tenth, and a few to spare
     assert sum((batch.skipped for batch in batches), 0) == 2
     assert batches[-1].lap == 1.0
-    _, in_order = await collect(TextsSource(paths(folder), held_out=0))
+    _, in_order = await collect(texts_source(paths(folder), held_out=0))
     assert ids(in_order) == known
 
 
 async def test_it_goes_on_behind_any_batch(folder: Path) -> None:
-    _, whole = await collect(TextsSource(paths(folder), held_out=60))
+    _, whole = await collect(texts_source(paths(folder), held_out=60))
     for done in range(1, len(whole)):
         _, rest = await collect(
-            TextsSource(paths(folder), held_out=60, resuming=True), whole[done - 1].position
+            texts_source(paths(folder), held_out=60, resuming=True), whole[done - 1].position
         )
         assert [b.pages for b in rest] == [b.pages for b in whole[done:]]
         assert [(b.skips, b.lap) for b in rest] == [(b.skips, b.lap) for b in whole[done:]]
@@ -73,29 +73,29 @@ def same_size(path: Path) -> None:
 async def test_a_file_that_has_changed_is_named(
     folder: Path, change: Callable[[Path], None], done: int
 ) -> None:
-    _, batches = await collect(TextsSource(paths(folder)), stop_after=done)
+    _, batches = await collect(texts_source(paths(folder)), stop_after=done)
     os.utime(folder / "a.jsonl", (2e9, 2e9))
     change(folder / "a.jsonl")
     os.utime(folder / "a.jsonl", (3e9, 3e9))
     with pytest.raises(BadSource, match=rf"{re.escape(str(folder))}/a\.jsonl has changed since .*--session"):
-        await collect(TextsSource(paths(folder), resuming=True), batches[-1].position)
+        await collect(texts_source(paths(folder), resuming=True), batches[-1].position)
 
 
 async def test_files_that_come_or_go_are_told(folder: Path) -> None:
-    _, batches = await collect(TextsSource(paths(folder)), stop_after=1)
+    _, batches = await collect(texts_source(paths(folder)), stop_after=1)
     (folder / "d" / "new.txt").write_text("new")
     with pytest.raises(BadSource, match="54 files, no longer 53"):
-        await collect(TextsSource(paths(folder), resuming=True), batches[-1].position)
+        await collect(texts_source(paths(folder), resuming=True), batches[-1].position)
     (folder / "a.jsonl").unlink()
     with pytest.raises(BadSource, match=r"a\.jsonl: no such file"):
-        TextsSource(paths(folder), resuming=True)
+        texts_source(paths(folder), resuming=True)
 
 
 async def test_a_copy_with_other_times_is_the_same(folder: Path) -> None:
-    _, whole = await collect(TextsSource(paths(folder)))
+    _, whole = await collect(texts_source(paths(folder)))
     for path in folder.rglob("*"):
         os.utime(path)
-    _, rest = await collect(TextsSource(paths(folder), resuming=True), whole[1].position)
+    _, rest = await collect(texts_source(paths(folder), resuming=True), whole[1].position)
     assert ids(rest) == ids(whole[2:])
     assert rest[-1].position["listing"] != whole[-1].position["listing"]
 
@@ -103,7 +103,7 @@ async def test_a_copy_with_other_times_is_the_same(folder: Path) -> None:
 async def test_a_file_that_is_written_to_meanwhile_is_told(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(lines(1, 2000))
-    source = TextsSource([str(path)], held_out=0)
+    source = texts_source([str(path)], held_out=0)
     await source.open()
     with path.open("a") as file:
         file.write(lines(2000, 3000))
@@ -114,15 +114,15 @@ async def test_a_file_that_is_written_to_meanwhile_is_told(tmp_path: Path) -> No
 
 
 async def test_a_damaged_position_is_one_line(folder: Path) -> None:
-    _, batches = await collect(TextsSource(paths(folder)), stop_after=3)
+    _, batches = await collect(texts_source(paths(folder)), stop_after=3)
     for wrong in ({"file": 53}, {"offset": -1}, {"number": "x"}, {"content": None}):
         with pytest.raises(BadPosition, match="damaged") as caught:
-            await collect(TextsSource(paths(folder), resuming=True), {**batches[-1].position, **wrong})
+            await collect(texts_source(paths(folder), resuming=True), {**batches[-1].position, **wrong})
         assert "\n" not in str(caught.value)
 
 
 async def test_bad_records_are_told_while_they_are_read(folder: Path) -> None:
-    source = TextsSource(paths(folder))
+    source = texts_source(paths(folder))
     await collect(source)
     assert [error.text.rpartition("/")[2] for error in source.activity.errors] == [
         "a.jsonl, line 150: not JSON; skipped",

@@ -23,9 +23,9 @@ def file_documents(
     """
     texts = [path for path in paths if Path(path).is_dir() or ending(path) not in (None, ONE_DOCUMENT)]
     if texts:
-        for found in TextFiles(texts, column, say).first_reading(say):
-            if isinstance(found.page, Page):
-                yield found.page.text
+        for page, _ in TextFiles(texts, column, say).first_reading(say):
+            if isinstance(page, Page):
+                yield page.text
     for path in paths:
         if path not in texts:
             yield from _dump_documents(path, say) if ".xml" in Path(path).name else _plain_documents(path)
@@ -42,9 +42,9 @@ def _plain_documents(path: str) -> Iterator[str]:
 
 def _dump_documents(path: str, say: Callable[[str], None]) -> Iterator[str]:
     files = DumpFiles([path], say)
-    for found in files.read():
-        if isinstance(found.page, Page):
-            yield _prose(found.page, files.info, say)
+    for page, _ in files.read():
+        if isinstance(page, Page):
+            yield _prose(page, files.info, say)
 
 
 def _prose(page: Page, info: SourceInfo, say: Callable[[str], None]) -> str:

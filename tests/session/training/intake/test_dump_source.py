@@ -9,7 +9,7 @@ import pytest
 
 from tests.crawler.dumps import german, multistream
 from tests.wikitopics.polyglot import SUBJECTS
-from wikitopics.crawler.page_files import page_hash
+from wikitopics.crawler.file_source import page_hash
 from wikitopics.crawler.source import Page, SourceInfo
 from wikitopics.session.training.intake.vocabulary import file_documents
 

@@ -11,8 +11,7 @@ import pytest
 
 from tests.crawler.dumps import multistream
 from tests.session.training.intake.cluster.conftest import DaskProcesses, kill
-from wikitopics.crawler.dumps.shelf import LocalShelf
-from wikitopics.crawler.dumps.shuffled import ShuffledDump
+from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.block import Block
 from wikitopics.session.training.intake.parted import PartedBlocks
@@ -47,15 +46,15 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small blocks, one round at a time, and parts that bring along too little."""
     for name, value in {"BLOCK": 30, "AHEAD": 0, "MOST_PARTS": 1}.items():
         monkeypatch.setattr(f"wikitopics.session.training.intake.parted.{name}", value)
-    monkeypatch.setattr("wikitopics.crawler.dumps.shelf.BEYOND", 300)
+    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.BEYOND", 300)
     monkeypatch.setattr("wikitopics.session.training.intake.cluster.executor.FIRST_PATIENCE", 100)
 
 
 async def read(
     dump: str, cluster: str | None = None, meanwhile: Callable[[], object] = lambda: None
-) -> tuple[list[Block], ShuffledDump]:
+) -> tuple[list[Block], LocalDump]:
     """All blocks, counted here or on a cluster; ``meanwhile`` is called after the third."""
-    source = ShuffledDump(LocalShelf([dump], elsewhere=cluster is not None), None, seed=5, held_out=30)
+    source = LocalDump([dump], seed=5, held_out=30, elsewhere=cluster is not None)
     info = await source.open()
     pool = None
     if cluster is not None:
@@ -82,7 +81,7 @@ def plain(blocks: list[Block]) -> list[Any]:
     ]
 
 
-def notes(source: ShuffledDump) -> str:
+def notes(source: LocalDump) -> str:
     return "\n".join(error.text for error in source.activity.errors)
 
 
@@ -147,7 +146,7 @@ async def test_a_worker_of_another_version_is_refused(dump: str, dask: DaskProce
     assert other.poll() is None
 
 
-async def until_fit(dump: str, address: str) -> tuple[list[Block], ShuffledDump]:
+async def until_fit(dump: str, address: str) -> tuple[list[Block], LocalDump]:
     """As soon as there is a worker that can be used."""
     while True:
         with suppress(SessionError):

@@ -10,11 +10,13 @@ from typing import Any
 
 from yarl import URL
 
+from wikitopics.crawler.dumps.order import Window, windows
 from wikitopics.crawler.dumps.parts import DumpPart
 from wikitopics.crawler.dumps.range_server import LIMITS, MOST_SIZE, FileFacts, RangeServer
 from wikitopics.crawler.dumps.ranges import HEAD, HeldFile, RangedFile
-from wikitopics.crawler.dumps.read_ahead import BEHIND, Step, steps, stop_of
+from wikitopics.crawler.dumps.read_ahead import BEHIND, steps, stop_of
 from wikitopics.crawler.dumps.remote_files import Blocks, RemoteFile
+from wikitopics.crawler.dumps.shuffled import ShuffledDump
 from wikitopics.crawler.dumps.wikimedia import newest_dump
 from wikitopics.crawler.errors import BadSource, CrawlerError, Unconfirmed
 from wikitopics.crawler.http.client import Client
@@ -22,7 +24,7 @@ from wikitopics.crawler.http.clock import Clock
 from wikitopics.crawler.http.limits import RateLimits, dump_limits, is_wikimedia
 from wikitopics.crawler.http.wire import Reply, RequestBounds
 from wikitopics.crawler.identity import DUMP_FILES, VERSIONS
-from wikitopics.crawler.source import Activity, Lack, Round
+from wikitopics.crawler.source import Lack, SourceInfo
 
 MOST_BROUGHT = 64 << 20
 """The most bytes sent along with one part."""
@@ -30,24 +32,27 @@ AGREED_TO = "your contact is sent there, and the dump is read whatever its size"
 """Agreement covers any size: the size is known only later, and the user is not asked again."""
 
 
-def told_size(size: int) -> str:
+def format_size(size: int) -> str:
     """A number of bytes in words."""
     return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"
 
 
-class RemoteShelf:
-    """The files at ``urls``, all on one server; with a ``wiki``, its newest dump in that folder.
+class RemoteDump(ShuffledDump):
+    """The dump in the files at ``urls``, all on one server; with a ``wiki``, its newest dump in that folder.
 
-    ``known``: their facts, from a session being resumed; None: they are requested. ``agreed``: whether the
-    user has agreed to any size, and to sending the contact to any server. ``limits_of``: the limits for a
-    host. Raises `ContactMissing` and `Unconfirmed` at once.
+    ``kept``, ``versions``: the order and the versions of the files, from a session being resumed; without,
+    they are requested. ``agreed``: whether the user has agreed to any size, and to sending the contact to any
+    server. ``limits_of``: the limits for a host. Raises `ContactMissing` and `Unconfirmed` at once.
     """
 
     def __init__(
         self,
         urls: Sequence[URL],
-        known: Sequence[FileFacts] | None = None,
+        kept: Mapping[str, Any] | None = None,
+        versions: Sequence[str] | None = None,
         *,
+        seed: int,
+        held_out: int | None,
         wiki: str | None = None,
         version: str,
         contact: str | None,
@@ -55,9 +60,9 @@ class RemoteShelf:
         agreed: bool,
         limits_of: Callable[[str], RateLimits] = dump_limits,
         clock: Clock | None = None,
-        bounds: RequestBounds | None = None,
+        bounds: RequestBounds = LIMITS,
     ) -> None:
-        self.activity = Activity()
+        super().__init__(kept, seed=seed, held_out=held_out)
         host = urls[0].host or ""
         if contact and not is_wikimedia(host) and not agreed:
             raise Unconfirmed(f"the dump is at {host}, which is not Wikimedia's: {AGREED_TO}")
@@ -69,85 +74,77 @@ class RemoteShelf:
             limits_of=lambda url: limits_of(url.host or ""),
             budget_folder=budget_folder,
             clock=clock,
-            bounds=bounds or LIMITS,
+            bounds=bounds,
             elsewhere=_followed if agreed else _not_agreed,
         )
         self._client.opening = True
         self._server = RangeServer(self._client)
-        self._urls = urls
+        self._use(urls)
         self._wiki = wiki
+        self._versions = versions
         self._agreed = agreed
         self._names_somebody = contact is not None
-        self._known = known
         self._files: Mapping[str, RemoteFile] = {}
-        self._rounds: Sequence[Round[DumpPart]] = ()
-        self._numbers: Mapping[DumpPart, int] = {}
-        self._steps: Mapping[DumpPart, Step] = {}
+        self._steps: Mapping[DumpPart, tuple[int, Window]] = {}
+        """The round of each part, and what is requested together with it."""
         self._round = 0
         self._under_way: Counter[int] = Counter()
         """Rounds of which parts are being brought, and how many of each."""
         self._moved = asyncio.Event()
         self._reading_ahead: asyncio.Task[None] | None = None
 
-    @property
-    def name(self) -> str:
-        first = self._urls[0].name
-        return first if len(self._urls) == 1 else f"{first} and {len(self._urls) - 1} more"
+    def _use(self, urls: Sequence[URL]) -> None:
+        self._urls = urls
+        self.name = urls[0].name if len(urls) == 1 else f"{urls[0].name} and {len(urls) - 1} more"
 
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        return {
-            DUMP_FILES: [str(file.url) for file in self._files.values()],
-            VERSIONS: [file.facts.version for file in self._files.values()],
-        }
+    async def open(self) -> SourceInfo:
+        info = await super().open()
+        self._client.opening = False
+        return info
 
-    async def open(self) -> Sequence[tuple[RangedFile, int]]:
-        if self._wiki is not None:
-            return await self._open_newest(self._wiki)
-        return await self._open()
-
-    async def _open_newest(self, wiki: str) -> Sequence[tuple[RangedFile, int]]:
+    async def find(self) -> Sequence[RangedFile]:
+        if self._wiki is None:
+            return await self._find()
         home = self._urls[0]
-        found = await newest_dump(self._client, home, wiki)
-        self._urls = found.urls
-        files = await self._open()
+        date, urls = await newest_dump(self._client, home, self._wiki)
+        self._use(urls)
+        files = await self._find()
         if not self._agreed:
-            size = told_size(sum(size for _, size in files))
-            named = f"{wiki} of {found.date}" if found.date else self.name
+            size = format_size(sum(file.size for file in files))
+            named = f"{self._wiki} of {date}" if date else self.name
             count = "1 file" if len(files) == 1 else f"{len(files)} files"
             told = ", which receives your contact" if self._names_somebody else ""
             raise Unconfirmed(f"{named}, {size} in {count}, comes from {home.host}{told}; nothing is stored")
         return files
 
-    async def _open(self) -> Sequence[tuple[RangedFile, int]]:
+    async def _find(self) -> Sequence[RemoteFile]:
         blocks = self._blocks = Blocks(self._server)
-        if self._known is None:
+        if self.order is None:
             files = [await blocks.look(url) for url in self._urls]
         else:
-            files = [RemoteFile(url, one, blocks) for url, one in zip(self._urls, self._known, strict=True)]
+            versions = self._versions or [""] * len(self._urls)
+            known = map(FileFacts, self.order.sizes, versions)
+            files = [RemoteFile(url, facts, blocks) for url, facts in zip(self._urls, known, strict=True)]
         size = sum(file.size for file in files)
         if size > MOST_SIZE:
-            raise BadSource(f"{self.name}: its server says that it has over {told_size(MOST_SIZE)}")
+            raise BadSource(f"{self.name}: its server says that it has over {format_size(MOST_SIZE)}")
         blocks.expect(size)
         self._files = {file.name: file for file in files}
-        return [(file, file.size) for file in files]
-
-    def plan(self, rounds: Sequence[Round[DumpPart]]) -> None:
-        self._client.opening = False
-        self._rounds = rounds
-        self._numbers = {part: number for number, each in enumerate(rounds) for part in each.parts}
+        self.identity = {
+            DUMP_FILES: [file.name for file in files],
+            VERSIONS: [file.facts.version for file in files],
+        }
+        return files
 
     async def bring(self, part: DumpPart) -> DumpPart:
-        number = self._numbers[part]
         if self._reading_ahead is None:
-            plan = steps(self._rounds, number)
-            self._steps = {part: step for step in plan for part in step.parts}
-            self._reading_ahead = asyncio.create_task(self._read_ahead(plan))
+            self._begin(part)
+        number, step = self._steps[part]
         self._round = max(self._round, number)
         self._under_way[number] += 1
         self._moved.set()
         try:
-            await self._bring(self._steps[part], part, number)
+            await self._bring(step, part, number)
             return await self._brought(part, stop_of(part))
         finally:
             self._under_way[number] -= 1
@@ -172,25 +169,36 @@ class RemoteShelf:
             await asyncio.gather(self._reading_ahead, return_exceptions=True)
         await self._client.close()
 
-    async def _read_ahead(self, plan: Sequence[Step]) -> None:
+    def _begin(self, part: DumpPart) -> None:
+        """Read ahead from the round of this part on."""
+        assert self.order is not None
+        found = list(windows(self.order, self.files))
+        first = next(each.round + each.parts.index(part) for each in found if part in each.parts)
+        plan = steps(found, first)
+        self._steps = {
+            part: (number, step) for step in plan for number, part in enumerate(step.parts, step.round)
+        }
+        self._reading_ahead = asyncio.create_task(self._read_ahead(plan))
+
+    async def _read_ahead(self, plan: Sequence[Window]) -> None:
         """Have the bytes at hand before they are needed. Errors are raised to whoever needs them."""
         with suppress(CrawlerError):
             for step in plan:
                 if step.round >= self._round:  # older ones come with their parts
                     await self._bring(step, step.parts[0], step.round)
 
-    async def _bring(self, step: Step, part: DumpPart, number: int) -> None:
+    async def _bring(self, step: Window, part: DumpPart, number: int) -> None:
         """Have the bytes of a step at hand, from this part on, for round ``number``.
 
         They are requested when there is room for them, or when no earlier round waits for bytes.
         """
-        file = self._files[part.file.name]
+        file, stop = self._files[part.file.name], stop_of(step.parts[-1])
         while number > min(self._under_way, default=self._round):
-            if self._blocks.has_room(self._blocks.missing(file, part.start, step.stop)):
+            if self._blocks.has_room(self._blocks.missing(file, part.start, stop)):
                 break
             self._moved.clear()
             await self._moved.wait()
-        await self._blocks.bring(file, part.start, step.stop, step.last_round)
+        await self._blocks.bring(file, part.start, stop, step.last_round)
 
     async def _brought(self, part: DumpPart, stop: int) -> DumpPart:
         file = self._files[part.file.name]
