@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.sharing import Once
+from wikitopics.crawler.embedded import corpus as embedded
 
 
 def letters(n: int) -> list[str]:
@@ -76,3 +77,31 @@ def corpus_of(tmp_path: Path) -> Callable[..., Corpus]:
 def corpus(made_once: Once) -> Corpus:
     """700 documents over 60 words, three of them empty."""
     return read_corpus(made_once("corpus", lambda folder: write_corpus(folder, 700, empty=(3, 200, 699))))
+
+
+def synthetic_corpus(n_articles: int = 200, seed: int = 0) -> embedded.Corpus:
+    """Made-up articles about eight made-up subjects."""
+    rng = np.random.default_rng(seed)
+    syllables = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
+    words = tuple(
+        dict.fromkeys(
+            "".join(rng.choice(syllables, rng.integers(2, 5))) + rng.choice(["n", "r", "s"])  # type: ignore[operator, unused-ignore]  # by numpy 2.5
+            for _ in range(900)
+        )
+    )
+    subjects = rng.dirichlet(np.full(len(words), 0.05), 8)
+    indptr, ids, counts = [0], [], []
+    for _ in range(n_articles):
+        mixture = rng.dirichlet(np.full(8, 0.2)) @ subjects
+        drawn = rng.multinomial(int(rng.integers(40, 500)), mixture)
+        used = np.flatnonzero(drawn)
+        ids.append(used)
+        counts.append(drawn[used])
+        indptr.append(indptr[-1] + len(used))
+    return embedded.Corpus(
+        titles=tuple(f"{words[i % len(words)].capitalize()} {i}" for i in range(n_articles)),
+        words=words,
+        indptr=np.array(indptr, dtype=np.int64),
+        word_ids=np.concatenate(ids).astype(np.int32),
+        counts=np.concatenate(counts).astype(np.int32),
+    )

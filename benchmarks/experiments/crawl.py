@@ -22,8 +22,9 @@ from benchmarks import processes
 from benchmarks.harness import Experiment, Figures
 from wikitopics.crawler.embedded.api import EmbeddedApi
 from wikitopics.crawler.embedded.app import make_app
-from wikitopics.crawler.embedded.corpus import Articles, synthetic_corpus
+from wikitopics.crawler.embedded.corpus import Articles
 from wikitopics.crawler.embedded.launch import EmbeddedWiki
+from wikitopics.crawler.embedded.sample import load_sample
 from wikitopics.crawler.http.limits import wikimedia_limits
 from wikitopics.crawler.mediawiki.api import ApiSource
 from wikitopics.crawler.mediawiki.html import HtmlSource
@@ -123,7 +124,7 @@ async def simulate(latency: float, page_latency: float, trainers: int, seconds: 
         arrivals.append((time.monotonic(), int(request.query.get("grnlimit", "0"))))
 
     # Short articles, since the waiting is measured here.
-    api = EmbeddedApi(Articles(synthetic_corpus(), 10_000_000, 0, 30))
+    api = EmbeddedApi(Articles(load_sample(), 10_000_000, 0, 30))
     runner = web.AppRunner(
         make_app(api, latency=latency, page_latency=page_latency, on_request=note),
         access_log=None,

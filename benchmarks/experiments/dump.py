@@ -39,7 +39,7 @@ from benchmarks.range_server import serving
 from benchmarks.splits import articles as real_articles
 from wikitopics.crawler.dumps.files import DumpFiles
 from wikitopics.crawler.dumps.source import Dump
-from wikitopics.crawler.embedded.corpus import Articles, Corpus
+from wikitopics.crawler.embedded.corpus import Articles
 from wikitopics.crawler.embedded.sample import load_sample
 from wikitopics.crawler.embedded.writing import Writer, words_for_bytes
 from wikitopics.crawler.source import Asked, Page
@@ -59,8 +59,7 @@ Packing = Callable[[bytes], bytes]
 
 def pages(articles: int) -> Iterator[str]:
     """The pages of the dump as XML, 100 at a time."""
-    sample = load_sample()
-    corpus = Corpus(sample.titles, sample.words, sample.indptr, sample.word_ids, sample.counts)
+    corpus = load_sample()
     made, writer = Articles(corpus, articles, 0, words_for_bytes(corpus, 8000)), Writer(corpus.words)
     for start in range(0, articles, 100):
         yield "".join(

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from wikitopics.crawler.embedded.api import EmbeddedApi
 from wikitopics.crawler.embedded.app import make_app
-from wikitopics.crawler.embedded.corpus import Articles, Corpus
+from wikitopics.crawler.embedded.corpus import Articles
 from wikitopics.crawler.embedded.faults import PAGE_KINDS, Faults
 from wikitopics.crawler.embedded.sample import load_sample
 
@@ -32,8 +32,7 @@ class FaultyWiki:
     """A wiki of ``size`` articles on loopback until `stop`."""
 
     def __init__(self, size: int, faults: str, latency: float) -> None:
-        sample = load_sample()
-        corpus = Corpus(sample.titles, sample.words, sample.indptr, sample.word_ids, sample.counts)
+        corpus = load_sample()
         self.faults = CountedFaults(Faults.parse(faults).rates)
         self.bad_pages = {kind: sum(self.faults.hits(kind, i) for i in range(size)) for kind in PAGE_KINDS}
         self._api = EmbeddedApi(Articles(corpus, size, 0, None), faults=self.faults)

@@ -16,7 +16,7 @@ from aiohttp import web
 from wikitopics.crawler.child import end_with_parent
 from wikitopics.crawler.embedded.api import EmbeddedApi
 from wikitopics.crawler.embedded.app import make_app
-from wikitopics.crawler.embedded.corpus import Articles, Corpus
+from wikitopics.crawler.embedded.corpus import Articles
 from wikitopics.crawler.embedded.faults import Faults
 from wikitopics.crawler.embedded.sample import load_sample
 from wikitopics.crawler.embedded.writing import words_for_bytes
@@ -35,8 +35,7 @@ def main() -> None:
     )
     parser.add_argument("--faults", default="", help="KIND=RATE,…")
     options = parser.parse_args()
-    sample = load_sample()
-    corpus = Corpus(sample.titles, sample.words, sample.indptr, sample.word_ids, sample.counts)
+    corpus = load_sample()
     words_each = None
     if options.article_bytes:
         words_each = words_for_bytes(corpus, options.article_bytes)

@@ -57,8 +57,6 @@ class EmbeddedApi:
             raise ApiError("unknown_action", 'Unrecognized value for parameter "action".')
         if query.get("meta") == "siteinfo":
             return self._siteinfo()
-        if query.get("list") == "allpages":
-            return self._allpages(query)
         going_on: dict[str, str] = {}
         batch: dict[str, str] = {}
         entries: list[dict[str, Any]]
@@ -213,19 +211,6 @@ class EmbeddedApi:
     def _cursor(self, begin: int, rank: int, wrapped: bool) -> str:
         index = (rank - self._shift) % self.articles.size
         return f"{self._page_random(begin)}|{self._page_random(rank)}|{index + self._first_id}|{int(wrapped)}"
-
-    def _allpages(self, query: Mapping[str, str]) -> dict[str, Any]:
-        """Titles in order of page id (a real wiki sorts them by title)."""
-        begin = int(query["apcontinue"]) if query.get("apcontinue", "").isdigit() else 0
-        end = min(begin + _limit(query, "aplimit", 10, _MOST_LISTED), self.articles.size)
-        listed = [self._entry(i) for i in range(begin, end)]
-        reply: dict[str, Any] = {
-            "batchcomplete": True,
-            "query": {"allpages": [e for e in listed if "missing" not in e]},
-        }
-        if end < self.articles.size:
-            reply["continue"] = {"apcontinue": str(end), "continue": "-||"}
-        return reply
 
     def _siteinfo(self) -> dict[str, Any]:
         names = {

@@ -13,13 +13,18 @@ MOST_SPARED = 1000
 
 @dataclass(frozen=True)
 class Corpus:
-    """Word counts of N articles: words ``word_ids[indptr[i]:indptr[i+1]]`` with their ``counts``."""
+    """Word counts of D articles over W words, in compressed rows."""
 
     titles: Sequence[str]
+    """(D,), all different."""
     words: Sequence[str]
+    """(W,)"""
     indptr: NDArray[np.int64]
+    """(D + 1,): article d has the entries ``indptr[d]`` to ``indptr[d + 1]``."""
     word_ids: NDArray[np.int32]
+    """(N,), ascending within each article."""
     counts: NDArray[np.int32]
+    """(N,)"""
 
 
 @dataclass(frozen=True)
@@ -94,31 +99,3 @@ class Articles:
         if lap < 1 or base < self._spared:
             return None
         return n + (lap - 1) * (n - self._spared) + base - self._spared
-
-
-def synthetic_corpus(n_articles: int = 200, seed: int = 0) -> Corpus:
-    """Made-up articles about eight made-up subjects, for use without the sample."""
-    rng = np.random.default_rng(seed)
-    syllables = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
-    words = tuple(
-        dict.fromkeys(
-            "".join(rng.choice(syllables, rng.integers(2, 5))) + rng.choice(["n", "r", "s"])  # type: ignore[operator, unused-ignore]  # by numpy 2.5
-            for _ in range(900)
-        )
-    )
-    subjects = rng.dirichlet(np.full(len(words), 0.05), 8)
-    indptr, ids, counts = [0], [], []
-    for _ in range(n_articles):
-        mixture = rng.dirichlet(np.full(8, 0.2)) @ subjects
-        drawn = rng.multinomial(int(rng.integers(40, 500)), mixture)
-        used = np.flatnonzero(drawn)
-        ids.append(used)
-        counts.append(drawn[used])
-        indptr.append(indptr[-1] + len(used))
-    return Corpus(
-        titles=tuple(f"{words[i % len(words)].capitalize()} {i}" for i in range(n_articles)),
-        words=words,
-        indptr=np.array(indptr, dtype=np.int64),
-        word_ids=np.concatenate(ids).astype(np.int32),
-        counts=np.concatenate(counts).astype(np.int32),
-    )

@@ -1,10 +1,15 @@
-"""Starts the embedded wiki as a child process and learns its address."""
+"""The embedded wiki in a child process, and `demo`: the same client that crawls Wikipedia crawls it."""
 
+import asyncio
 import subprocess
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 
 from wikitopics.crawler.child import start_python
 from wikitopics.crawler.errors import WikiUnreachable
+from wikitopics.crawler.mediawiki.api import ApiSource
+from wikitopics.crawler.mediawiki.wiki import Wiki
+from wikitopics.crawler.source import Activity, PageBatch, Position, SourceInfo
 
 
 class EmbeddedWiki:
@@ -43,3 +48,37 @@ class EmbeddedWiki:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+class DemoSource:
+    """A wiki of ``size`` articles in a separate process, which ends with `close` or with this process.
+
+    Wikis of the same size are the same, whatever port they listen on, so positions remain valid.
+    """
+
+    def __init__(self, *, version: str, size: int) -> None:
+        self.activity = Activity()
+        self._options = ["--size", str(size)]
+        self._version = version
+        self._wiki: EmbeddedWiki | None = None
+        self._source: ApiSource | None = None
+
+    async def open(self) -> SourceInfo:
+        """Start the wiki and ask it for its siteinfo."""
+        if self._source is None:
+            self._wiki = await asyncio.to_thread(EmbeddedWiki, self._options)
+            self._source = ApiSource(Wiki(self._wiki.url, version=self._version))
+            self.activity = self._source.activity
+        # The port differs the next time: nothing to store.
+        return replace(await self._source.open(), name="embedded sample", identity={})
+
+    def batches(self, position: Position | None) -> AsyncIterator[PageBatch]:
+        """Its lap, as for any wiki. Only after `open`."""
+        assert self._source is not None
+        return self._source.batches(position)
+
+    async def close(self) -> None:
+        if self._source is not None:
+            await self._source.close()
+        if self._wiki is not None:
+            await asyncio.to_thread(self._wiki.stop)

@@ -57,7 +57,7 @@ class Demo(PageKind):
         return SAMPLE
 
     def open(self, identity: Identity, asked: Asked) -> Source:
-        from wikitopics.crawler.embedded.demo import DemoSource
+        from wikitopics.crawler.embedded.launch import DemoSource
 
         return DemoSource(version=asked.version, size=identity[WIKI_SIZE.name])
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from aiohttp import web
 
-from wikitopics.crawler.embedded.corpus import Articles, synthetic_corpus
+from tests.corpora import synthetic_corpus
+from wikitopics.crawler.embedded.corpus import Articles
 from wikitopics.crawler.mediawiki.recent import RecentSource
 from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import PageBatch, Position

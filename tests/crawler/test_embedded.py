@@ -14,10 +14,11 @@ from typing import Any
 import aiohttp
 import pytest
 
+from tests.corpora import synthetic_corpus
 from tests.waiting import gone, until
 from wikitopics.crawler.embedded import __main__ as program
 from wikitopics.crawler.embedded.api import ApiError, EmbeddedApi
-from wikitopics.crawler.embedded.corpus import Articles, synthetic_corpus
+from wikitopics.crawler.embedded.corpus import Articles
 from wikitopics.crawler.embedded.faults import PAGE_KINDS, REQUEST_KINDS, Faults
 from wikitopics.crawler.embedded.launch import EmbeddedWiki
 from wikitopics.crawler.embedded.skin import render_page

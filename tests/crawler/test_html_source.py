@@ -14,8 +14,9 @@ import pytest
 from aiohttp import web
 from yarl import URL
 
+from tests.corpora import synthetic_corpus
 from wikitopics.crawler.embedded.api import EmbeddedApi
-from wikitopics.crawler.embedded.corpus import Articles, synthetic_corpus
+from wikitopics.crawler.embedded.corpus import Articles
 from wikitopics.crawler.embedded.faults import PAGE_KINDS, REQUEST_KINDS, Faults
 from wikitopics.crawler.errors import BadPosition, CrawlerError, WikiRefused
 from wikitopics.crawler.http.limits import RateLimits, wikimedia_limits

@@ -3,12 +3,13 @@ from importlib import resources
 import numpy as np
 import pytest
 
-from wikitopics.crawler.embedded.sample import Sample, load_sample
+from wikitopics.crawler.embedded.corpus import Corpus
+from wikitopics.crawler.embedded.sample import load_sample
 from wikitopics.vocab import Vocabulary
 
 
 @pytest.fixture(scope="module")
-def sample() -> Sample:
+def sample() -> Corpus:
     return load_sample()
 
 

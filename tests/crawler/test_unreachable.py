@@ -7,8 +7,9 @@ import pytest
 from aiohttp import web
 from yarl import URL
 
+from tests.corpora import synthetic_corpus
 from wikitopics.crawler.embedded.api import EmbeddedApi
-from wikitopics.crawler.embedded.corpus import Articles, synthetic_corpus
+from wikitopics.crawler.embedded.corpus import Articles
 from wikitopics.crawler.errors import WikiUnreachable
 from wikitopics.crawler.http import client
 

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 
 from aiohttp import web
 
+from tests.corpora import synthetic_corpus
 from wikitopics.crawler.embedded.api import EmbeddedApi
 from wikitopics.crawler.embedded.app import make_app
-from wikitopics.crawler.embedded.corpus import Articles, synthetic_corpus
+from wikitopics.crawler.embedded.corpus import Articles
 
 SUBJECTS = {
     "de": (

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from wikitopics.crawler.embedded.corpus import Articles, Corpus
+from wikitopics.crawler.embedded.corpus import Articles
 from wikitopics.crawler.embedded.sample import SAMPLE_ARTICLES, load_sample
 from wikitopics.crawler.embedded.source import Demo
 from wikitopics.session.request import TrainRequest
@@ -30,8 +30,7 @@ def test_the_wiki_is_as_large_as_the_sample_unless_more_is_asked_for(articles, w
 def test_a_wiki_as_large_as_the_sample_has_no_copies():
     sample = load_sample()
     assert len(sample.titles) == SAMPLE_ARTICLES
-    corpus = Corpus(sample.titles, sample.words, sample.indptr, sample.word_ids, sample.counts)
-    articles = Articles(corpus, SAMPLE_ARTICLES)
+    articles = Articles(sample, SAMPLE_ARTICLES)
     assert {articles.title(i) for i in range(SAMPLE_ARTICLES)} == set(sample.titles)
 
 
