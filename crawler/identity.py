@@ -1,7 +1,5 @@
 """Keys of a source's identity that it fills in once it knows them."""
 
-FOUND_API = "api"
-"""The address of the wiki's api.php."""
 DUMP_FILES = "dump"
 """The paths or the addresses of a dump's files."""
 VERSIONS = "versions"

@@ -20,8 +20,8 @@ from wikitopics.crawler.dumps.shuffled import ShuffledDump
 from wikitopics.crawler.dumps.wikimedia import newest_dump
 from wikitopics.crawler.errors import BadSource, CrawlerError, Unconfirmed
 from wikitopics.crawler.http.client import Client
-from wikitopics.crawler.http.clock import Clock
 from wikitopics.crawler.http.limits import RateLimits, dump_limits, is_wikimedia
+from wikitopics.crawler.http.pace import Clock
 from wikitopics.crawler.http.wire import Reply, RequestBounds
 from wikitopics.crawler.identity import DUMP_FILES, VERSIONS
 from wikitopics.crawler.source import Lack, SourceInfo

@@ -8,28 +8,28 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
-import aiohttp
 from yarl import URL
 
 from wikitopics.crawler.errors import TransientError, WikiUnreachable
-from wikitopics.crawler.http.clock import Clock
 from wikitopics.crawler.http.contact import check_contact, sendable, user_agent
 from wikitopics.crawler.http.limits import RateLimits
-from wikitopics.crawler.http.pace import OwnPace, Pace, SharedPace, Turn
+from wikitopics.crawler.http.pace import Clock, OwnPace, SharedPace, Turn
 from wikitopics.crawler.http.quoting import Quoting
-from wikitopics.crawler.http.replies import judge_status
-from wikitopics.crawler.http.retry import THROTTLED_FIRST, parse_retry_after, wait_before_retry
+from wikitopics.crawler.http.replies import (
+    THROTTLED_FIRST,
+    judge_status,
+    parse_retry_after,
+    wait_before_retry,
+)
 from wikitopics.crawler.http.wire import (
     Elsewhere,
     Reply,
     RequestBounds,
     Wanted,
-    get,
+    Wire,
     not_followed,
     redirected,
-    sent_once,
     split_lines,
-    stream,
 )
 from wikitopics.crawler.source import Activity
 
@@ -77,12 +77,12 @@ class Client:
         self.clock = clock or Clock()
         self.quote = Quoting(contact)
         """Quotes whatever a server says in a message."""
-        self._user_agent = user_agent(version, contact)
-        self._bounds = bounds or RequestBounds()
+        self._wire = Wire(
+            user_agent(version, contact), bounds or RequestBounds(), self._count_bytes, self.quote
+        )
         self._elsewhere = elsewhere
-        self._paces: dict[RateLimits, Pace] = {}
+        self._paces: dict[RateLimits, OwnPace | SharedPace] = {}
         self._rng = random.Random()  # used only to vary waits
-        self._session: aiohttp.ClientSession | None = None
         self._starts: deque[float] = deque()
         self._under_way = 0
         self._first_request: float | None = None
@@ -161,7 +161,9 @@ class Client:
             judge_status(reply)
             return read(reply)
         except TransientError as error:
-            error.retry_after = self._retry_after(reply)
+            error.retry_after = parse_retry_after(
+                reply.headers.get("Retry-After"), reply.headers.get("Date"), self.clock.wall()
+            )
             if reply.status >= 500 and limits.error_pause:
                 error.retry_after = max(error.retry_after or 0.0, limits.error_pause)
             turn.told_to_wait = error.retry_after or (THROTTLED_FIRST if error.throttled else 0.0)
@@ -172,15 +174,7 @@ class Client:
         began = self._begin(limits)
         self._under_way += 1
         try:
-            reply = await get(
-                self._open_session(),
-                url,
-                self._bounds,
-                total_seconds=self._time_left(),
-                wanted=wanted,
-                count_bytes=self._count_bytes,
-                quote=self.quote,
-            )
+            reply = await self._wire.get(url, wanted, self._time_left())
         finally:
             turn.latency = self.clock.monotonic() - began
             self._under_way -= 1
@@ -200,17 +194,7 @@ class Client:
         async with AsyncExitStack() as stack:
             async with self._turn(limits) as turn:
                 began = self._begin(limits)
-                parts = await stack.enter_async_context(
-                    stream(
-                        self._open_session(),
-                        url,
-                        self._bounds,
-                        headers=headers,
-                        stall_seconds=stall_seconds,
-                        count_bytes=self._count_bytes,
-                        quote=self.quote,
-                    )
-                )
+                parts = await stack.enter_async_context(self._wire.stream(url, headers, stall_seconds))
                 turn.latency = self.clock.monotonic() - began
                 if isinstance(parts, Reply):
                     self._read(parts, turn, limits, _no_stream)
@@ -221,9 +205,7 @@ class Client:
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        await self._wire.close()
 
     async def wait_until(self, moment: float, reason: str) -> None:
         """Sleep until ``moment`` (monotonic), recording why and until when in the activity."""
@@ -244,16 +226,6 @@ class Client:
         self.activity.note(self.clock.wall(), text)
 
     # -- one request -------------------------------------------------------------
-
-    def _open_session(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                headers={"User-Agent": self._user_agent, "Accept-Encoding": "gzip"},
-                cookie_jar=aiohttp.DummyCookieJar(),
-                auto_decompress=False,
-                middlewares=(sent_once,),
-            )
-        return self._session
 
     def _begin(self, limits: RateLimits) -> float:
         now = self.clock.monotonic()
@@ -280,11 +252,6 @@ class Client:
         self._answered_under.add(limits)
         self._last_answer = self.clock.monotonic()
         self.activity.trying_until = None
-
-    def _retry_after(self, reply: Reply) -> float | None:
-        return parse_retry_after(
-            reply.headers.get("Retry-After"), reply.headers.get("Date"), self.clock.wall()
-        )
 
     # -- what goes wrong -----------------------------------------------------------
 

@@ -3,16 +3,15 @@
 import asyncio
 import fcntl
 import os
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from wikitopics.crawler.errors import CrawlerError
-from wikitopics.crawler.http.clock import Clock
 from wikitopics.crawler.http.limits import RateLimits
-from wikitopics.crawler.http.retry import LONGEST_TOLD_WAIT
+from wikitopics.crawler.http.replies import LONGEST_TOLD_WAIT
 from wikitopics.crawler.ownfile import open_own
 
 WaitUntil = Callable[[float, str], Awaitable[None]]
@@ -22,6 +21,23 @@ _MARGIN = 1.01
 _POLL_SECONDS = 0.02
 _OTHERS = "another trainer's request"
 _FILE_BYTES = 80
+
+
+class Clock:
+    """The machine's clock.
+
+    Waits are measured with the monotonic clock, which is unaffected by corrections of the time of day. The
+    wall clock is used only for display and Retry-After dates.
+    """
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    def wall(self) -> float:
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
 
 
 def interval(limits: RateLimits) -> float:
@@ -45,15 +61,11 @@ class Turn:
         return max(self.told_to_wait, limits.slow_wait if slow else limits.pause)
 
 
-class Pace(Protocol):
-    """Hands out turns. A turn lasts from the request to the end of its reply."""
-
-    def turn(self, wait_until: WaitUntil) -> AbstractAsyncContextManager[Turn]:
-        """Enter it to send one request."""
-
-
 class OwnPace:
-    """A budget of this process only, for hosts outside Wikimedia."""
+    """A budget of this process only, for hosts outside Wikimedia.
+
+    It hands out turns; a turn lasts from the request to the end of its reply.
+    """
 
     def __init__(self, limits: RateLimits, clock: Clock) -> None:
         self._limits = limits
@@ -77,7 +89,7 @@ class OwnPace:
 
 
 class SharedPace:
-    """One budget for all of this user's trainers on this machine, and ``at_once`` requests at a time.
+    """The same with one budget for all of this user's trainers on this machine.
 
     Files in ``folder`` carry the kernel's locks, which are released if a process is killed. One holds the
     time of writing, then the earliest time of the next request (both monotonic, by the clock that all share).

@@ -1,23 +1,27 @@
-"""The meaning of a reply: an answer, a request to wait, a refusal, or noise. Everything in it may be
-hostile."""
+"""What a reply's status and headers ask of a client: to wait, to leave, or to try again and when."""
 
-import json
-import re
-from typing import Any
+import math
+import random
+from datetime import UTC
+from email.utils import parsedate_to_datetime
 
-from wikitopics.crawler.errors import CrawlerError, TransientError, WikiRefused
+from wikitopics.crawler.errors import TransientError, WikiRefused
 from wikitopics.crawler.http.wire import Reply
 
-_THROTTLE_TEXT = re.compile(r"too many requests|robot policy|rate limit|\b429\b", re.IGNORECASE)
-_THROTTLE_CODES = ("ratelimited", "readonly")
-_REFUSAL_CODES = ("readapidenied", "permissiondenied", "blocked", "autoblocked", "globalblocking-blocked")
-_FOR_GOOD = re.compile(r"bad|unknown(?!error)|unrecognized|missingparam|invalidparam|toomany|nosuch|assert")
-_REASON_BYTES = 20_000
+LONGEST_TOLD_WAIT = 3600.0
+"""Longer values of Retry-After count as this: after an hour it is fair to ask again."""
+SHORTEST_TOLD_WAIT = 1.0
+THROTTLED_FIRST = 5.0
+THROTTLED_MOST = 300.0
+FAILED_FIRST = 1.0
+FAILED_MOST = 60.0
+REASON_BYTES = 20_000
+"""The most bytes of an error page that are looked at."""
 
 
 def plain_reason(reply: Reply) -> str:
     """The gist of an error page or text, for people."""
-    return reply.quote(reply.body[:_REASON_BYTES].decode("utf-8", errors="replace"))
+    return reply.quote(reply.body[:REASON_BYTES].decode("utf-8", errors="replace"))
 
 
 def judge_status(reply: Reply) -> None:
@@ -32,49 +36,44 @@ def judge_status(reply: Reply) -> None:
         raise TransientError(f"{host} answers {status}")
 
 
-def read_api(reply: Reply) -> dict[str, Any]:
-    """The Action API's reply as an object without ``error``.
+def parse_retry_after(value: str | None, date: str | None, wall: float) -> float | None:
+    """Seconds requested by a Retry-After header, None if it is not usable.
 
-    Raises `TransientError` for temporary faults (not JSON, cut, maxlag, the text of a 429 under status 200),
-    `WikiRefused`, and `CrawlerError` for requests that this wiki will never answer.
+    A date is read against the reply's own ``Date`` header, so that a wrong clock on either side
+    does no harm; ``wall`` (seconds since the epoch) is used if that is missing.
     """
-    host = reply.url.host
-    if reply.status in (404, 410):
-        what = f"{host}{reply.quote(reply.url.path)} is not a MediaWiki API ({reply.status})"
-        raise TransientError(f"{what}: name the wiki's api.php with --api-url", lasting=True)
-    if reply.status != 200:
-        raise TransientError(f"{host} answers {reply.status}")
-    start = reply.body[:200].lstrip()[:1]
-    if start != b"{":
-        if len(reply.body) < _REASON_BYTES and start != b"<" and _THROTTLE_TEXT.search(plain_reason(reply)):
-            raise TransientError(f"{host} says: {plain_reason(reply)}", throttled=True, answered=True)
-        kind = "an HTML page" if start == b"<" else "nothing" if not start else "text"
-        raise TransientError(f"{host} sends {kind} instead of the API's JSON: is this a MediaWiki?")
+    if value is None:
+        return None
+    text = value.strip()
     try:
-        value = json.loads(reply.body.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise TransientError(f"{host} sends JSON that is not UTF-8") from None
-    except (ValueError, RecursionError):
-        raise TransientError(f"{host} sends broken JSON") from None
-    if not isinstance(value, dict):
-        raise TransientError(f"{host} sends JSON that is not an object")
-    if "error" in value:
-        _judge_error(value["error"], reply)
-    return value
+        seconds = float(text)
+    except ValueError:
+        until = _seconds_of_date(text)
+        if until is None:
+            return None
+        now = _seconds_of_date(date.strip()) if date else None
+        seconds = until - (wall if now is None else now)
+    if not math.isfinite(seconds) or seconds < 0:
+        return None
+    return min(max(seconds, SHORTEST_TOLD_WAIT), LONGEST_TOLD_WAIT)
 
 
-def _judge_error(error: object, reply: Reply) -> None:
-    host = reply.url.host
-    fields = error if isinstance(error, dict) else {}
-    code = fields["code"] if isinstance(fields.get("code"), str) else "?"
-    info = reply.quote(fields["info"]) if isinstance(fields.get("info"), str) else ""
-    named = reply.quote(code, 60)
-    if code == "maxlag":
-        raise TransientError(f"maxlag: {info}", throttled=True, answered=True)
-    if code in _THROTTLE_CODES:
-        raise TransientError(f"{host} says {named}: {info}", throttled=True, answered=True)
-    if code in _REFUSAL_CODES:
-        raise WikiRefused(f"{host} refuses the crawler ({named}): {info}")
-    if _FOR_GOOD.match(code):
-        raise CrawlerError(f"{host} does not accept the request ({named}): {info}")
-    raise TransientError(f"{host} reports an error ({named}): {info}", answered=True)
+def _seconds_of_date(text: str) -> float | None:
+    try:
+        moment = parsedate_to_datetime(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError, TypeError, IndexError):
+        return None
+
+
+def wait_before_retry(tries: int, throttled: bool, retry_after: float | None, rng: random.Random) -> float:
+    """Seconds to wait after the ``tries``-th failure in a row (counted from 1).
+
+    A wait requested by the wiki is observed, plus up to a tenth, so that several clients do not return in
+    step. Otherwise the wait doubles from 5 s (throttled, 429 and 503) or 1 s (broken connections and
+    replies), with jitter that only lengthens it.
+    """
+    if retry_after is not None:
+        return retry_after * (1 + 0.1 * rng.random())
+    first, most = (THROTTLED_FIRST, THROTTLED_MOST) if throttled else (FAILED_FIRST, FAILED_MOST)
+    return min(first * 2.0 ** min(tries - 1, 30), most) * (1 + 0.25 * rng.random())

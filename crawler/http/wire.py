@@ -2,18 +2,20 @@
 
 import asyncio
 import errno
+import math
 import ssl
 import zlib
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from multidict import CIMultiDictProxy
 from yarl import URL
 
-from wikitopics.crawler.errors import TransientError
-from wikitopics.crawler.http.proxy import proxy_for
+from wikitopics.crawler.errors import BadSource, TransientError
+from wikitopics.crawler.http.limits import is_loopback
 from wikitopics.crawler.http.quoting import Quoting
 
 _CHUNK = 1 << 16
@@ -61,7 +63,116 @@ class RequestBounds:
     total_seconds: float = 120.0
 
 
-async def sent_once(
+def proxy_for(url: URL) -> URL | None:
+    """The proxy of ``http_proxy``, ``https_proxy``, ``all_proxy`` and ``no_proxy``, if any.
+
+    Requests to this machine never go through a proxy. (aiohttp's own ``trust_env`` would also send passwords
+    from ``~/.netrc``.) Raises `BadSource` for an invalid address, and for a proxy that is not an http proxy.
+    """
+    host = url.host
+    if host is None or is_loopback(host) or proxy_bypass(host):
+        return None
+    proxies = getproxies()
+    named = proxies.get(url.scheme) or proxies.get("all")
+    if not named:
+        return None
+    try:
+        proxy = URL(named if "://" in named else f"http://{named}")
+        host = proxy.host  # raises if it is not valid IDNA
+    except ValueError:
+        raise BadSource("the proxy named in the environment is not an address") from None
+    if not host:
+        raise BadSource("the proxy named in the environment is not an address")
+    if proxy.scheme not in ("http", "https"):
+        raise BadSource(f"the environment names a {proxy.scheme} proxy: only http proxies can be used")
+    return proxy
+
+
+class Wire:
+    """Sends requests, each once, over connections that are kept open.
+
+    ``count_bytes`` is called with the number of bytes transferred. ``quote`` is handed on with each reply.
+    """
+
+    def __init__(
+        self, user_agent: str, bounds: RequestBounds, count_bytes: Callable[[int], None], quote: Quoting
+    ) -> None:
+        self._user_agent = user_agent
+        self._bounds = bounds
+        self._count_bytes = count_bytes
+        self._quote = quote
+        self._session: aiohttp.ClientSession | None = None
+
+    async def get(self, url: URL, wanted: Wanted, total_seconds: float | None = None) -> Reply:
+        """GET ``url`` and read the body whole; redirects are not followed. Raises `TransientError`."""
+        bounds = self._bounds
+        timeout = aiohttp.ClientTimeout(
+            total=min(total_seconds or bounds.total_seconds, bounds.total_seconds),
+            sock_connect=bounds.connect_seconds,
+            sock_read=bounds.stall_seconds,
+        )
+        async with self._response(url, wanted.headers, timeout, "does not reply in time") as response:
+            if wanted.check is not None:
+                wanted.check(Reply(response.status, url, response.headers, b"", self._quote))
+            return await self._whole(response, url, min(bounds.most_bytes, wanted.most_bytes or math.inf))
+
+    @asynccontextmanager
+    async def stream(
+        self, url: URL, headers: Mapping[str, str], stall_seconds: float
+    ) -> AsyncGenerator[AsyncGenerator[bytes] | Reply]:
+        """GET ``url`` and yield its body in parts as they come; a complete `Reply` if it fails.
+
+        Raises `TransientError`, while the parts are read as well.
+        """
+        timeout = aiohttp.ClientTimeout(
+            total=None, sock_connect=self._bounds.connect_seconds, sock_read=stall_seconds
+        )
+        async with self._response(url, headers, timeout, "has stopped sending") as response:
+            if response.status == 200:
+                yield decompressed(response, self._count_bytes)
+            else:
+                yield await self._whole(response, url, self._bounds.most_bytes)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    @asynccontextmanager
+    async def _response(
+        self, url: URL, headers: Mapping[str, str], timeout: aiohttp.ClientTimeout, slow: str
+    ) -> AsyncGenerator[aiohttp.ClientResponse]:
+        """The reply's beginning; ``slow`` says what it means if nothing comes for too long."""
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                headers={"User-Agent": self._user_agent, "Accept-Encoding": "gzip"},
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+                middlewares=(_sent_once,),
+            )
+        host = url.host or "?"
+        try:
+            async with self._session.get(
+                url, headers=headers, timeout=timeout, allow_redirects=False, proxy=proxy_for(url)
+            ) as response:
+                yield response
+        except TimeoutError:
+            raise TransientError(f"{host} {slow}", slow=True) from None
+        except (aiohttp.ClientError, OSError, UnicodeError, zlib.error) as error:
+            raise transient_error(error, host) from None
+
+    async def _whole(self, response: aiohttp.ClientResponse, url: URL, most: float) -> Reply:
+        try:
+            body = await _body(response, most, self._count_bytes)
+        except (aiohttp.ClientError, OSError, zlib.error, TransientError):
+            if response.status < 400:
+                raise
+            body = b""  # "wait" and "go away" are valid without their explanation
+        return Reply(response.status, url, response.headers, body, self._quote)
+
+
+async def _sent_once(
     request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
 ) -> aiohttp.ClientResponse:
     """Session middleware: aiohttp must not repeat a cut request by itself, outside the request budget."""
@@ -71,40 +182,6 @@ async def sent_once(
         raise
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
         raise transient_error(error, request.url.host or "?") from None
-
-
-async def get(
-    session: aiohttp.ClientSession,
-    url: URL,
-    bounds: RequestBounds,
-    *,
-    total_seconds: float | None = None,
-    wanted: Wanted,
-    count_bytes: Callable[[int], None],
-    quote: Quoting,
-) -> Reply:
-    """GET ``url`` once and read the body whole; redirects are not followed.
-
-    The session must have been made with ``auto_decompress=False`` and `sent_once`. ``count_bytes`` is called
-    with the number of bytes transferred. Raises `TransientError`.
-    """
-    total = bounds.total_seconds if total_seconds is None else min(total_seconds, bounds.total_seconds)
-    timeout = aiohttp.ClientTimeout(
-        total=total, sock_connect=bounds.connect_seconds, sock_read=bounds.stall_seconds
-    )
-    host = url.host or "?"
-    most = min(bounds.most_bytes, wanted.most_bytes or bounds.most_bytes)
-    try:
-        async with session.get(
-            url, headers=wanted.headers, timeout=timeout, allow_redirects=False, proxy=proxy_for(url)
-        ) as response:
-            if wanted.check is not None:
-                wanted.check(Reply(response.status, url, response.headers, b"", quote))
-            return await _whole(response, url, most, count_bytes, quote)
-    except TimeoutError:
-        raise TransientError(f"{host} does not reply in time", slow=True) from None
-    except (aiohttp.ClientError, OSError, UnicodeError, zlib.error) as error:
-        raise transient_error(error, host) from None
 
 
 Elsewhere = Callable[[Reply, URL], None]
@@ -146,23 +223,7 @@ def _next_hop(reply: Reply, target: str) -> URL:
     return there.with_fragment(None)
 
 
-async def _whole(
-    response: aiohttp.ClientResponse,
-    url: URL,
-    most: int,
-    count_bytes: Callable[[int], None],
-    quote: Quoting,
-) -> Reply:
-    try:
-        body = await _body(response, most, count_bytes)
-    except (aiohttp.ClientError, OSError, zlib.error, TransientError):
-        if response.status < 400:
-            raise
-        body = b""  # "wait" and "go away" are valid without their explanation
-    return Reply(response.status, url, response.headers, body, quote)
-
-
-async def _body(response: aiohttp.ClientResponse, most: int, count_bytes: Callable[[int], None]) -> bytes:
+async def _body(response: aiohttp.ClientResponse, most: float, count_bytes: Callable[[int], None]) -> bytes:
     declared = response.content_length
     if declared is not None and declared > most:
         raise TransientError(
@@ -174,7 +235,7 @@ async def _body(response: aiohttp.ClientResponse, most: int, count_bytes: Callab
         size += len(part)
         if size > most:
             raise TransientError(
-                f"{response.url.host} sends too much: cut at {most >> 20} MiB", too_large=True
+                f"{response.url.host} sends too much: cut at {int(most) >> 20} MiB", too_large=True
             )
         parts.append(part)
     return b"".join(parts)
@@ -205,37 +266,6 @@ async def decompressed(
             await asyncio.sleep(0)
     if not unpack.eof:
         raise zlib.error("cut short")
-
-
-@asynccontextmanager
-async def stream(
-    session: aiohttp.ClientSession,
-    url: URL,
-    bounds: RequestBounds,
-    *,
-    headers: Mapping[str, str],
-    stall_seconds: float,
-    count_bytes: Callable[[int], None],
-    quote: Quoting,
-) -> AsyncGenerator[AsyncGenerator[bytes] | Reply]:
-    """GET ``url`` and yield its body in parts as they come; a complete `Reply` if it fails.
-
-    Raises `TransientError`, while the parts are read as well.
-    """
-    timeout = aiohttp.ClientTimeout(total=None, sock_connect=bounds.connect_seconds, sock_read=stall_seconds)
-    host = url.host or "?"
-    try:
-        async with session.get(
-            url, headers=headers, timeout=timeout, allow_redirects=False, proxy=proxy_for(url)
-        ) as response:
-            if response.status == 200:
-                yield decompressed(response, count_bytes)
-            else:
-                yield await _whole(response, url, bounds.most_bytes, count_bytes, quote)
-    except TimeoutError:
-        raise TransientError(f"{host} has stopped sending", slow=True) from None
-    except (aiohttp.ClientError, OSError, UnicodeError, zlib.error) as error:
-        raise transient_error(error, host) from None
 
 
 async def split_lines(parts: AsyncGenerator[bytes], longest: int) -> AsyncGenerator[bytes]:

@@ -1,18 +1,16 @@
 """Pages from the Action API's replies: types checked, sizes bounded, and pieces of one batch combined."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from wikitopics.crawler.errors import TransientError
+from wikitopics.crawler.mediawiki.replies import entries
 from wikitopics.crawler.source import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, is_id, sound_text, utf8_size
 
-_MOST_PAGES = 5000
 _MOST_CHARACTERS = 8 << 20
 """The most characters of a batch: one MediaWiki reply holds as much, but a batch can take many."""
-_MOST_CONTINUES = 30
-_LONGEST_CONTINUE = 4096
 
 
 @dataclass(slots=True)
@@ -105,18 +103,6 @@ class Gathering:
         return self.skips() + Counter({"no text": len(self.without_text())})
 
 
-def entries(reply: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The pages of a reply as it lists them; an entry that is not a page becomes an empty one.
-
-    Raises `TransientError` if they are not a list.
-    """
-    query = reply.get("query", {})
-    pages = query.get("pages", []) if isinstance(query, dict) else query
-    if not isinstance(pages, list) or len(pages) > _MOST_PAGES:
-        raise TransientError("the wiki's list of pages is not valid")
-    return [entry if isinstance(entry, dict) else {} for entry in pages]
-
-
 def _take_text(page: _Listed, entry: Mapping[str, Any]) -> bool:
     revisions = entry.get("revisions")
     revision = revisions[0] if isinstance(revisions, list) and revisions else None
@@ -149,21 +135,3 @@ def _skip(entry: Mapping[str, Any]) -> Skip | None:
         return "redirect"
     properties = entry.get("pageprops")
     return "disambiguation" if isinstance(properties, dict) and "disambiguation" in properties else None
-
-
-def read_continue(reply: Mapping[str, Any]) -> dict[str, str] | None:
-    """The parameters with which to continue, all passed through; None at the end.
-
-    Raises `TransientError` for an invalid continuation.
-    """
-    value = reply.get("continue")
-    if value is None:
-        return None
-    if not isinstance(value, dict) or not value or len(value) > _MOST_CONTINUES:
-        raise TransientError("the wiki's continuation is not valid")
-    parameters: dict[str, str] = {}
-    for key, part in value.items():
-        if type(part) not in (str, int) or len(text := str(part)) > _LONGEST_CONTINUE or len(key) > 100:
-            raise TransientError("the wiki's continuation is not valid")
-        parameters[key] = text
-    return parameters

@@ -1,6 +1,6 @@
 """Articles as rendered pages, `/wiki/Title`: as a reader sees them, with templates expanded.
 
-Titles come from the Action API, without texts, by the same random-order lap as in `api`. The position holds
+Titles come from the Action API, without texts, by the same random-order pass as in `api`. The position holds
 the cursor after the current list, and the rest of that list.
 """
 
@@ -16,8 +16,8 @@ from yarl import URL
 from wikitopics.crawler.errors import BadPosition, CrawlerError, TransientError, WikiRefused
 from wikitopics.crawler.http.robots import Robots
 from wikitopics.crawler.http.wire import Reply, Wanted
+from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass
 from wikitopics.crawler.mediawiki.gathering import Gathering
-from wikitopics.crawler.mediawiki.lap import Lap
 from wikitopics.crawler.mediawiki.siteinfo import SITEINFO
 from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import Page, PageBatch, Position, Skip, SourceInfo, is_id
@@ -92,35 +92,35 @@ class HtmlSource:
         await self.wiki.close()
 
     async def batches(self, position: Position | None) -> AsyncGenerator[PageBatch]:
-        """The lap from ``position`` on, a few pages per batch."""
-        lap, left, share = _parts_of(position)
-        if left or not lap.is_over:
-            lap.articles = (await self.open()).articles
-        while left or not lap.is_over:
+        """The pass from ``position`` on, a few pages per batch."""
+        crawl, left, share = _parts_of(position)
+        if left or not crawl.is_over:
+            crawl.articles = (await self.open()).articles
+        while left or not crawl.is_over:
             skips: Counter[Skip] = Counter()
             if not left:
-                left, skips = await self._list(lap)
-            begin, end, total = share, lap.share, len(left)
+                left, skips = await self._list(crawl)
+            begin, end, total = share, crawl.share, len(left)
             if not left:
                 share = end
-                yield PageBatch((), _position(lap, left, share), skips, share)
+                yield PageBatch((), _position(crawl, left, share), skips, share)
             async for pages, missed in self._fetch_all(left):
                 left = left[len(pages) + missed.total() :]
                 share = end - (end - begin) * len(left) / total
-                yield PageBatch(pages, _position(lap, left, share), skips + missed, share)
+                yield PageBatch(pages, _position(crawl, left, share), skips + missed, share)
                 skips = Counter()
             share = end
 
-    async def _list(self, lap: Lap) -> tuple[list[_Title], Counter[Skip]]:
+    async def _list(self, crawl: CrawlPass) -> tuple[list[_Title], Counter[Skip]]:
         """The next titles, and how many of the listed pages are not articles, by reason."""
-        query = {**lap.query(_LISTED), "prop": "pageprops", "ppprop": "disambiguation"}
+        query = {**crawl.query(_LISTED), "prop": "pageprops", "ppprop": "disambiguation"}
         gathering = Gathering()
-        answer = await self.wiki.ask(query, lap=lap)
+        answer = await self.wiki.ask(query, crawl=crawl)
         gathering.add(answer[0])
-        _, complete = await self.wiki.ask_on(gathering, query, answer, lap)
+        _, complete = await self.wiki.ask_on(gathering, query, answer, crawl)
         if complete is None:
             raise CrawlerError("the wiki's list of titles goes in circles")
-        self.wiki.step(lap, complete[1], gathering)
+        self.wiki.step(crawl, complete[1], gathering)
         return [_Title(page_id, title) for page_id, title in gathering.titles()], gathering.skips()
 
     async def _fetch_all(
@@ -223,18 +223,18 @@ def _page_reader(title: _Title) -> "Callable[[Reply], _Fetched | Skip]":
     return read
 
 
-def _position(lap: Lap, left: Sequence[_Title], share: float) -> Position:
-    return {**lap.position, "left": [[t.page_id, t.title] for t in left], "share": share}
+def _position(crawl: CrawlPass, left: Sequence[_Title], share: float) -> Position:
+    return {**crawl.position, "left": [[t.page_id, t.title] for t in left], "share": share}
 
 
-def _parts_of(position: Position | None) -> tuple[Lap, list[_Title], float]:
-    """The lap, titles left and the share of the lap. Raises `BadPosition`."""
+def _parts_of(position: Position | None) -> tuple[CrawlPass, list[_Title], float]:
+    """The pass, titles left and the share of the pass. Raises `BadPosition`."""
     if position is None:
-        return Lap(None), [], 0.0
+        return CrawlPass(None), [], 0.0
     left, share = position.get("left"), position.get("share")
     if not isinstance(left, list) or not all(
         isinstance(t, list) and len(t) == 2 and is_id(t[0]) and isinstance(t[1], str) for t in left
     ):
         raise BadPosition
-    lap = Lap(position)
-    return lap, [_Title(*t) for t in left], share if isinstance(share, float) else lap.share
+    crawl = CrawlPass(position)
+    return crawl, [_Title(*t) for t in left], share if isinstance(share, float) else crawl.share

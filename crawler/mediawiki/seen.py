@@ -17,7 +17,7 @@ _ALL_BITS = (1 << 64) - 1
 class Seen:
     """Remembers the last 1,000 pages, and a sample of all pages before them, chosen by a hash of the id.
 
-    Of 7 million pages the sample holds one in several thousand, which is enough to notice that a lap
+    Of 7 million pages the sample holds one in several thousand, which is enough to notice that a pass
     restarts; a wiki that repeats a few batches is noticed by the last pages. It takes 16 kB, whatever it has
     seen.
     """

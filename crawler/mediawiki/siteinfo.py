@@ -17,6 +17,8 @@ SITEINFO: Mapping[str, str] = {
     "meta": "siteinfo",
     "siprop": "general|namespaces|namespacealiases|statistics",
 }
+FOUND_API = "api"
+"""The key of a source's identity under which a session stores the address of the wiki's api.php."""
 _MOST_NAMES = 200
 _LONGEST_NAME = 255
 _MOST_ARTICLES = 1 << 40

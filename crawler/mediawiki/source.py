@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-from wikitopics.crawler.identity import FOUND_API
 from wikitopics.crawler.source import Asked, Identity, PageKind
 from wikitopics.option import Option
 
@@ -90,6 +89,7 @@ class WikiKind(PageKind):
     def fault(self, identity: Identity) -> str:
         from wikitopics.crawler.errors import BadSource
         from wikitopics.crawler.http.addresses import wiki_address
+        from wikitopics.crawler.mediawiki.siteinfo import FOUND_API
 
         found = {FOUND_API: identity.get(FOUND_API, ""), API_URL.name: identity.get(API_URL.name)}
         for key, value in found.items():
@@ -105,6 +105,7 @@ class WikiKind(PageKind):
         """The address on the wiki itself, by the index.php beside its api.php."""
         from wikitopics.crawler.errors import BadSource
         from wikitopics.crawler.http.addresses import api_candidates, by_script
+        from wikitopics.crawler.mediawiki.siteinfo import FOUND_API
 
         try:
             api = api_candidates(identity.get(FOUND_API) or identity[API_URL.name])[0]
@@ -137,7 +138,7 @@ class WikiKind(PageKind):
 
 
 class Api(WikiKind):
-    """One lap through all articles."""
+    """One pass through all articles."""
 
     name = "api"
     label = "Random articles of Wikipedia, through its API"
@@ -150,7 +151,7 @@ class Api(WikiKind):
 
 
 class Html(WikiKind):
-    """The same lap through rendered pages."""
+    """The same pass through rendered pages."""
 
     name = "html"
     label = "Rendered pages of a wiki, one article each"

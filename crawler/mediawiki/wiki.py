@@ -9,14 +9,13 @@ from yarl import URL
 from wikitopics.crawler.errors import TransientError
 from wikitopics.crawler.http.addresses import api_candidates
 from wikitopics.crawler.http.client import Client
-from wikitopics.crawler.http.clock import Clock
 from wikitopics.crawler.http.limits import RateLimits, limits_for, wikimedia_page_limits
-from wikitopics.crawler.http.replies import read_api
+from wikitopics.crawler.http.pace import Clock
 from wikitopics.crawler.http.wire import Reply, RequestBounds
-from wikitopics.crawler.identity import FOUND_API
-from wikitopics.crawler.mediawiki.gathering import Gathering, entries, read_continue
-from wikitopics.crawler.mediawiki.lap import Lap
-from wikitopics.crawler.mediawiki.siteinfo import SITEINFO, SiteInfo, read_siteinfo
+from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass
+from wikitopics.crawler.mediawiki.gathering import Gathering
+from wikitopics.crawler.mediawiki.replies import entries, read_api, read_continue
+from wikitopics.crawler.mediawiki.siteinfo import FOUND_API, SITEINFO, SiteInfo, read_siteinfo
 from wikitopics.crawler.source import Activity
 
 MOST_PAGES = 50
@@ -119,11 +118,11 @@ class Wiki:
         query: Query | Callable[[], Query],
         on_error: Callable[[TransientError], None] | None = None,
         *,
-        lap: Lap | None = None,
+        crawl: CrawlPass | None = None,
     ) -> Answer:
         """One valid reply to ``query``; if that is a function, it is called again for every try.
 
-        ``lap``: the lap that ``query`` continues.
+        ``crawl``: the pass that ``query`` continues.
         """
         assert self.api is not None
         api = self.api
@@ -141,14 +140,14 @@ class Wiki:
             if going_on is None and not complete:
                 raise TransientError("the wiki's reply is neither complete nor continued")
             listed = len(entries(value))
-            if lap is not None:
-                lap.check(going_on, complete=complete, listed=listed, limit=int(sent["grnlimit"]))
+            if crawl is not None:
+                crawl.check(going_on, complete=complete, listed=listed, limit=int(sent["grnlimit"]))
             return value, going_on
 
         return await self.client.fetch(url, read, on_error)
 
     async def ask_on(
-        self, gathering: Gathering, query: Query, answer: Answer, lap: Lap | None = None
+        self, gathering: Gathering, query: Query, answer: Answer, crawl: CrawlPass | None = None
     ) -> tuple[Query, Answer | None]:
         """Follow the continuations of ``answer`` to ``query`` until the batch is complete.
 
@@ -162,16 +161,16 @@ class Wiki:
             if len(seen) > _MOST_REPLIES:
                 return going_on, None
             seen.append(going_on)
-            answer = await self.ask({**query, **going_on}, lap=lap)
+            answer = await self.ask({**query, **going_on}, crawl=crawl)
             if not gathering.add(answer[0]) and answer[1] in seen:
                 return going_on, None
         return (seen[-1] if seen else {}), answer
 
-    def step(self, lap: Lap, going_on: Query | None, gathering: Gathering) -> None:
-        """Advance the lap past a batch, and leave out pages that the lap returned before."""
-        new = lap.step(going_on, gathering.ids())
+    def step(self, crawl: CrawlPass, going_on: Query | None, gathering: Gathering) -> None:
+        """Advance the pass beyond a batch, and leave out pages that it returned before."""
+        new = crawl.step(going_on, gathering.ids())
         gathering.leave_out(set(gathering.ids()) - new, "repeated")
-        if lap.repeats:
+        if crawl.repeats:
             self.client.note("the wiki keeps returning the same articles: the lap ends here")
 
     async def fill_in(self, gathering: Gathering, stuck: int | None) -> None:

@@ -14,7 +14,7 @@ from tests.crawler import remote
 from tests.crawler.dump_server import DumpServer, serving
 from wikitopics.crawler.embedded.api import EmbeddedApi
 from wikitopics.crawler.embedded.app import make_app
-from wikitopics.crawler.http.clock import Clock
+from wikitopics.crawler.http.pace import Clock
 from wikitopics.crawler.mediawiki.api import ApiSource
 from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import PageBatch, Position

@@ -13,8 +13,8 @@ from yarl import URL
 from wikitopics.crawler.errors import CrawlerError, TransientError, WikiRefused
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.limits import RateLimits
-from wikitopics.crawler.http.replies import read_api
 from wikitopics.crawler.http.wire import Reply, RequestBounds
+from wikitopics.crawler.mediawiki.replies import read_api
 from wikitopics.crawler.source import Activity, Position
 
 

@@ -12,14 +12,13 @@ from yarl import URL
 
 from wikitopics.crawler.errors import CrawlerError, TransientError
 from wikitopics.crawler.http.quoting import one_line
-from wikitopics.crawler.http.replies import judge_status, read_api
-from wikitopics.crawler.http.retry import LONGEST_TOLD_WAIT, parse_retry_after
+from wikitopics.crawler.http.replies import LONGEST_TOLD_WAIT, judge_status, parse_retry_after
 from wikitopics.crawler.http.robots import Robots
 from wikitopics.crawler.http.wire import Reply
 from wikitopics.crawler.mediawiki.changes import changes
-from wikitopics.crawler.mediawiki.cursor import read_cursor
-from wikitopics.crawler.mediawiki.gathering import Gathering, read_continue
-from wikitopics.crawler.mediawiki.lap import Lap
+from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass, read_cursor
+from wikitopics.crawler.mediawiki.gathering import Gathering
+from wikitopics.crawler.mediawiki.replies import read_api, read_continue
 from wikitopics.crawler.mediawiki.siteinfo import read_siteinfo
 
 WIKI = URL("https://wiki.invalid/w/api.php")
@@ -179,13 +178,13 @@ def test_cursors(one: dict[str, str], two: dict[str, str] | None, listed: int, s
     found = read_cursor(one)
     assert found is None or 0 <= found.share <= 1
     with contextlib.suppress(CrawlerError, TransientError):
-        lap = Lap({"cursor": one, "listed": stored, "seen": stored}, 100)
+        lap = CrawlPass({"cursor": one, "listed": stored, "seen": stored}, 100)
         lap.check(two, complete=True, listed=listed, limit=50)
         lap.step(two, range(1, listed))
         assert 0 <= lap.share <= 1
-        assert Lap(json.loads(json.dumps(lap.position))).share == lap.share
+        assert CrawlPass(json.loads(json.dumps(lap.position))).share == lap.share
     with contextlib.suppress(CrawlerError):
-        Lap(stored if isinstance(stored, dict) else {"cursor": stored})
+        CrawlPass(stored if isinstance(stored, dict) else {"cursor": stored})
 
 
 @given(st.text("aA*$%/?: \nuser-gtdilowU", max_size=200), st.text(max_size=30))

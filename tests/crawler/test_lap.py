@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from wikitopics.crawler.errors import BadPosition, TransientError
-from wikitopics.crawler.mediawiki.cursor import read_cursor
-from wikitopics.crawler.mediawiki.lap import Lap
+from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass, read_cursor
 from wikitopics.crawler.mediawiki.seen import Seen
 
 
@@ -52,7 +51,7 @@ def test_share(token: object, share: float | None) -> None:
     ],
 )
 def test_where_no_lap_goes_on(going_on: dict[str, str]) -> None:
-    lap = Lap({"cursor": at(0.5)}, 1000)
+    lap = CrawlPass({"cursor": at(0.5)}, 1000)
     with pytest.raises(TransientError):
         lap.check(going_on, complete=True, listed=50, limit=50)
     lap.check(at(0.5, 10), complete=True, listed=50, limit=50)  # as near to 0.5 as the page before
@@ -79,7 +78,7 @@ def test_where_no_lap_goes_on(going_on: dict[str, str]) -> None:
 def test_when_an_end_is_believed(
     share: float, said: int, counted: int | None, listed: int, believed: bool
 ) -> None:
-    lap = Lap({"cursor": at(share) if share else {}, "listed": counted}, said)
+    lap = CrawlPass({"cursor": at(share) if share else {}, "listed": counted}, said)
     if believed:
         lap.check(None, complete=True, listed=listed, limit=50)
     else:
@@ -90,7 +89,7 @@ def test_when_an_end_is_believed(
 def test_a_position_of_another_kind_or_damaged() -> None:
     for position in ({}, {"cursor": None}, {"cursor": {"grncontinue": "token"}}, {"page": 3}):
         with pytest.raises(BadPosition):
-            Lap(position)
+            CrawlPass(position)
     damaged: list[Any] = [
         None,
         [],
@@ -99,7 +98,7 @@ def test_a_position_of_another_kind_or_damaged() -> None:
         {"bits": 65},
     ]
     for seen in damaged:
-        assert Lap({"cursor": at(0.5), "seen": seen}).step(at(0.6), [1, 2]) == {1, 2}
+        assert CrawlPass({"cursor": at(0.5), "seen": seen}).step(at(0.6), [1, 2]) == {1, 2}
 
 
 @pytest.mark.parametrize("resumed", [False, True])
@@ -107,7 +106,7 @@ def test_a_position_of_another_kind_or_damaged() -> None:
 def test_a_lap_that_goes_round(before: int, period: int, resumed: bool) -> None:
     """After ``before`` articles the same ``period`` come again and again; some are trained twice, if any."""
     order = [n * 7919 % 1_000_003 + 1 for n in range(before + period)]
-    lap, taken, position = Lap(None), 0, 0
+    lap, taken, position = CrawlPass(None), 0, 0
     for number in range(4000):
         start = position if position + 50 <= len(order) else len(order) - period
         position = start + 50
@@ -115,7 +114,7 @@ def test_a_lap_that_goes_round(before: int, period: int, resumed: bool) -> None:
         if lap.is_over:
             break
         if resumed:
-            lap = Lap(json.loads(json.dumps(lap.position)))
+            lap = CrawlPass(json.loads(json.dumps(lap.position)))
     assert lap.repeats
     assert len(order) <= taken < 1.6 * len(order) + 400
     if period < 1000:

@@ -11,7 +11,7 @@ from yarl import URL
 from wikitopics.crawler.errors import ContactMissing, TransientError, WikiUnreachable
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.limits import RateLimits, wikimedia_limits
-from wikitopics.crawler.http.replies import read_api
+from wikitopics.crawler.mediawiki.replies import read_api
 from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import Activity
 

@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 
 from wikitopics.crawler.errors import CrawlerError
-from wikitopics.crawler.http.clock import Clock
 from wikitopics.crawler.http.limits import (
     RateLimits,
     wikimedia_limits,
     wikimedia_page_limits,
     wikimedia_service_limits,
 )
-from wikitopics.crawler.http.pace import OwnPace, SharedPace, interval
+from wikitopics.crawler.http.pace import Clock, OwnPace, SharedPace, interval
 from wikitopics.crawler.mediawiki.sizing import BatchSizer
 
 
@@ -344,7 +343,7 @@ async def test_a_trainer_killed_in_its_turn_leaves_it_to_others(clock: Any, tmp_
     code = f"""if 1:
         import asyncio
         from pathlib import Path
-        from wikitopics.crawler.http.clock import Clock
+        from wikitopics.crawler.http.pace import Clock
         from wikitopics.crawler.http.limits import wikimedia_page_limits
         from wikitopics.crawler.http.pace import SharedPace
         async def hold():

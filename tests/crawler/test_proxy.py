@@ -9,7 +9,7 @@ from aiohttp.test_utils import RawTestServer
 from yarl import URL
 
 from wikitopics.crawler.errors import BadSource, WikiUnreachable
-from wikitopics.crawler.http.proxy import proxy_for
+from wikitopics.crawler.http.wire import proxy_for
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from tests.corpora import synthetic_corpus
 from wikitopics.crawler.embedded.api import EmbeddedApi
 from wikitopics.crawler.embedded.corpus import Articles
 from wikitopics.crawler.errors import WikiUnreachable
-from wikitopics.crawler.http import client
+from wikitopics.crawler.http.wire import Wanted, Wire
 
 
 @pytest.mark.parametrize("answer", ["html", "no address", "no name", "other json", "404", "refused"])
@@ -156,13 +156,13 @@ async def test_a_start_gives_up_at_once_on_a_wait_beyond_its_patience(
 async def test_only_a_request_before_the_first_answer_is_cut_short(
     source: Any, read_ids: Any, monkeypatch: Any
 ) -> None:
-    real, seen = client.get, []
+    real, seen = Wire.get, []
 
-    async def get(*given: Any, total_seconds: float | None, **more: Any) -> Any:
+    async def get(self: Wire, url: URL, wanted: Wanted, total_seconds: float | None) -> Any:
         seen.append(total_seconds)
-        return await real(*given, total_seconds=total_seconds, **more)
+        return await real(self, url, wanted, total_seconds)
 
-    monkeypatch.setattr(client, "get", get)
+    monkeypatch.setattr(Wire, "get", get)
     s = source()
     await s.open()
     await read_ids(s)

@@ -5,9 +5,8 @@ import os
 import pytest
 
 from wikitopics.crawler.errors import CrawlerError
-from wikitopics.crawler.http.clock import Clock
 from wikitopics.crawler.http.limits import limits_for
-from wikitopics.crawler.http.pace import SharedPace
+from wikitopics.crawler.http.pace import Clock, SharedPace
 from wikitopics.session import config
 from wikitopics.session.control.launch import start_trainer
 from wikitopics.session.errors import SessionError

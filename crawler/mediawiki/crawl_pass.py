@@ -1,19 +1,64 @@
-"""One lap through all articles of a wiki in its random order: its state, and checks that it is a lap."""
+"""One pass through all articles of a wiki in its random order: its state, and checks that it is one.
 
+Its cursor is that of the random generator, ``rand|start|id|flag``.
+"""
+
+import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from wikitopics.crawler.errors import BadPosition, TransientError
-from wikitopics.crawler.mediawiki.cursor import generator, read_cursor
 from wikitopics.crawler.mediawiki.seen import Seen
 from wikitopics.crawler.source import Position
 
+_NUMBER = r"\d(?:\.\d{1,30})?(?:[eE]-\d{1,3})?"
+_TOKEN = re.compile(rf"({_NUMBER})\|({_NUMBER})\|(\d{{1,19}})\|([01])")
 _MOST_LEFT = 100
 """Articles that may be missing at the end, beyond two listings: the sizes of wikis are estimates."""
 _MOST_DELETED = 20
 
 
-class Lap:
-    """The lap from ``position`` on. Raises `BadPosition` for an invalid position.
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """The state of a pass, as the wiki reported it."""
+
+    token: str
+    begin: float
+    """Where the pass began in the wiki's order, 0 to 1."""
+    share: float
+    """The share of the pass completed, 0 to 1."""
+    page_id: int
+    """The next page."""
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The parameters with which to continue from here."""
+        return {"grncontinue": self.token, "continue": "grncontinue||"}
+
+    def follows(self, before: "Cursor") -> bool:
+        """Whether this is further on the same pass than ``before``."""
+        moved = self.share > before.share or (self.share == before.share and self.page_id != before.page_id)
+        return self.begin == before.begin and moved
+
+
+def read_cursor(parameters: Mapping[str, object]) -> Cursor | None:
+    """The cursor in ``parameters``; None if there is none, or none of this form."""
+    token = parameters.get("grncontinue")
+    found = _TOKEN.fullmatch(token) if isinstance(token, str) else None
+    if found is None or not isinstance(token, str):
+        return None
+    begin, here, wrapped = float(found[1]), float(found[2]), found[4] == "1"
+    share = here - begin + wrapped
+    return Cursor(token, begin, share, int(found[3])) if 0 <= share <= 1 else None
+
+
+def generator(limit: int) -> dict[str, str]:
+    """The parameters that list ``limit`` articles in the wiki's random order, without redirects."""
+    return {"generator": "random", "grnnamespace": "0", "grnlimit": str(limit)}
+
+
+class CrawlPass:
+    """The pass from ``position`` on. Raises `BadPosition` for an invalid position.
 
     ``articles``: the wiki's own count.
     """
@@ -34,12 +79,12 @@ class Lap:
 
     @property
     def share(self) -> float:
-        """The share of the lap completed, 0 to 1."""
+        """The share of the pass completed, 0 to 1."""
         return 1.0 if self.is_over else self._cursor.share if self._cursor else 0.0
 
     @property
     def repeats(self) -> bool:
-        """Whether the wiki repeats earlier pages; the lap is then over."""
+        """Whether the wiki repeats earlier pages; the pass is then over."""
         return self._seen.repeats
 
     @property
@@ -55,10 +100,10 @@ class Lap:
         return {**generator(limit), **(self._cursor.parameters if self._cursor else {})}
 
     def check(self, going_on: Mapping[str, str] | None, *, complete: bool, listed: int, limit: int) -> None:
-        """Check the wiki's continuation after a listing of ``listed`` articles; None: the lap is over.
+        """Check the wiki's continuation after a listing of ``listed`` articles; None: the pass is over.
 
         ``complete``: the listing has all its texts. ``limit``: the number of articles requested. Raises
-        `TransientError` for an impossible place or an impossible end of this lap.
+        `TransientError` for an impossible place or an impossible end of this pass.
         """
         if going_on is None:
             self._check_end(listed, limit)
@@ -80,7 +125,7 @@ class Lap:
 
     def _check_end(self, listed: int, limit: int) -> None:
         left = (1 - self.share) * self._size() - listed
-        # A lap ends with a listing. Without one, its last few articles may have been deleted meanwhile.
+        # A pass ends with a listing. Without one, its last few articles may have been deleted meanwhile.
         most = _MOST_LEFT + 2 * limit if listed else _MOST_DELETED if self._cursor else 0
         if left > most:
             raise TransientError(
@@ -88,7 +133,7 @@ class Lap:
             )
 
     def _size(self) -> float:
-        """The estimated number of articles, extrapolated from the share of the lap completed."""
+        """The estimated number of articles, extrapolated from the share of the pass completed."""
         if self.share > 0 and self._listed is not None:
             return self._listed / self.share
         return float(self.articles or 0)
