@@ -51,8 +51,8 @@ def _parsed(text: str) -> dict[str, Any]:
 
 def contact() -> str | None:
     """The contact of `$WIKITOPICS_CONTACT`, else the one in the file. Raises `BadUsage`."""
-    if told := os.environ.get(_VARIABLE):
-        return told
+    if text := os.environ.get(_VARIABLE):
+        return text
     value = load().get("contact")
     if value is not None and not isinstance(value, str):
         raise BadUsage(f"{config_file()}: contact must be text in quotes")

@@ -64,7 +64,7 @@ HELD_OUT = Option(
     metavar="N",
     least=0,
     most=1_000_000,
-    settled=True,
+    derived=True,
     label="Held out",
 )
 DOCUMENTS = Option(
@@ -74,7 +74,7 @@ DOCUMENTS = Option(
     metavar="D",
     least=1,
     most=10**12,
-    settled=True,
+    derived=True,
 )
 KEEP_ARTICLES = Option(
     str,

@@ -70,13 +70,13 @@ def _look(pid: str) -> tuple[str, str]:
         else:
             import subprocess  # needed only here
 
-            told = subprocess.run(
+            listed = subprocess.run(
                 ["ps", "-o", "state=,lstart=", "-p", pid],
                 capture_output=True,
                 text=True,
                 env={**os.environ, "LC_ALL": "C"},
             )
-            state, _, start = told.stdout.strip().partition(" ")
+            state, _, start = listed.stdout.strip().partition(" ")
     except (OSError, ValueError, IndexError):
         return "", ""
     return ("", "") if state[:1] in ("Z", "X") else (state[:1], start.strip())

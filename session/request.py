@@ -120,14 +120,14 @@ def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Voc
     """
     specs, identity = request.specs(kind), request.identity(kind)
     sizes = batch_sizes(specs)
-    vocabulary = new_vocabulary(request, kind)
+    name, vocabulary = new_vocabulary(request, kind)
     values = {option.name: request.values.get(option.name, option.default) for option in KEPT}
     settings = Settings(
         {name: value for name, value in values.items() if value is not None},
         source=kind.name,
         source_name="",
         source_options=identity,
-        vocabulary=vocabulary_name(request, kind),
+        vocabulary=name,
         fingerprint=vocabulary.fingerprint if isinstance(vocabulary, Vocabulary) else "",
         rule=str(vocabulary.rule if isinstance(vocabulary, Vocabulary) else vocabulary),
         models=specs,
@@ -136,35 +136,30 @@ def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Voc
     return settings, vocabulary
 
 
-def new_vocabulary(request: TrainRequest, kind: SourceKind) -> Vocabulary | Rule:
-    """The vocabulary of a new session: the one requested, the one of its source, or that of its language.
+def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabulary | Rule]:
+    """The vocabulary of a new session and its name: the one requested, the one of its source, or that of its
+    language.
 
     Only a rule if it must be built from the session's first articles. Raises `BadUsage` if the source cannot
     provide that many, and BadSource for a language whose words cannot be separated.
     """
     asked = request.asked(kind)
-    words = None if VOCAB in request else kind.words(asked)
+    language, words = kind.language(asked), None if VOCAB in request else kind.words(asked)
+    usual = VOCAB in request or language in (None, ENGLISH)
+    name = request[VOCAB] if usual else kind.vocabulary_name(asked)
     if words is not None:
-        return Vocabulary.from_lines(words)
-    name, language = vocabulary_name(request, kind), kind.language(asked)
-    if name == request[VOCAB] or language is None:
-        return load_vocabulary(name)
+        return name, Vocabulary.from_lines(words)
+    if language is None or name == request[VOCAB]:
+        return name, load_vocabulary(name)
     check_spaced(language)
     if vocabulary_file(name).exists():
-        return load_vocabulary(name)
+        return name, load_vocabulary(name)
     if not kind.builds_words(asked):
         raise BadUsage(
             f"--source {kind.name} needs a vocabulary of {language}: `wikitopics train --lang {language}` "
             "builds one in a minute and keeps it; or give --vocab FILE"
         )
-    return Rule.of_language(language)
-
-
-def vocabulary_name(request: TrainRequest, kind: SourceKind) -> str:
-    """The name of a new session's vocabulary."""
-    asked = request.asked(kind)
-    usual = VOCAB in request or kind.language(asked) in (None, ENGLISH)
-    return request[VOCAB] if usual else kind.vocabulary_name(asked)
+    return name, Rule.of_language(language)
 
 
 def check_new(request: TrainRequest, kind: SourceKind) -> Identity:
@@ -229,11 +224,11 @@ def _check_source(request: TrainRequest, kind: SourceKind, stored: Settings) -> 
 
 def _as_before(asked: Asked, kind: SourceKind, stored: Settings) -> Asked:
     """The options for the source; those not given are as the session has them."""
-    said = {option.kept_as or option.name for option in kind.options if option in asked}
+    given = {option.kept_as or option.name for option in kind.options if option in asked}
     values = dict(asked.values)
     for option in kind.options:
         kept = stored.source_options.get(option.name)
-        if option.name not in said and kept is not None:
+        if option.name not in given and kept is not None:
             values[option.name] = tuple(kept) if isinstance(kept, list) else kept
     return replace(asked, values=values)
 
@@ -249,14 +244,14 @@ def _same(flag: str, asked: object, stored: object) -> None:
 
 
 def _differs(flag: str, asked: object, stored: object) -> BadUsage:
-    made = "without it" if stored is None or stored is False else f"with {_said(stored)}"
-    given = flag if asked is True else f"{flag} {_said(asked)}"
+    made = "without it" if stored is None or stored is False else f"with {_as_typed(stored)}"
+    given = flag if asked is True else f"{flag} {_as_typed(asked)}"
     return BadUsage(
         f"{given}: this session was made {made}; leave {flag} out to resume it, "
         "or start another with --session NAME"
     )
 
 
-def _said(value: object) -> str:
+def _as_typed(value: object) -> str:
     """The value as written after its option."""
     return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -33,7 +33,7 @@ class Option(Generic[T_co]):
     default: the value if it is not given; None if `help` states it, or the model decides by itself
     scope: of an option of a source: how long it applies
     needed: whether its source cannot do without it
-    settled: whether a new session determines its own default and stores it
+    derived: whether a new session derives its default from its source, and stores it
     kept_as: the key under which a session keeps it, if not its name
     label: its label in a dialog; "" leaves it out
     shared: of an option of a model: whether a value given for all models of a session reaches this one too
@@ -52,7 +52,7 @@ class Option(Generic[T_co]):
     default: T_co | str | None = None
     scope: Scope = "session"
     needed: bool = False
-    settled: bool = False
+    derived: bool = False
     kept_as: str = ""
     label: str = ""
     shared: bool = True

@@ -192,8 +192,8 @@ def test_a_vocabulary_is_called_after_the_language_or_the_wiki():
 
 def test_a_language_finds_its_vocabulary_or_has_it_built(home):
     german = TrainRequest(lang="de")
-    assert str(new_vocabulary(german, Api())) == "2"
-    assert str(new_vocabulary(TrainRequest(lang="tr"), Api())) == "2 tr"
+    assert [str(found) for found in new_vocabulary(german, Api())] == ["de", "2"]
+    assert str(new_vocabulary(TrainRequest(lang="tr"), Api())[1]) == "2 tr"
     with pytest.raises(BadUsage, match="--source recent needs a vocabulary of de"):
         new_vocabulary(german, Recent())
     with pytest.raises(BadSource, match="Thai is written without spaces"):
@@ -201,10 +201,11 @@ def test_a_language_finds_its_vocabulary_or_has_it_built(home):
     assert keep("de", Vocabulary.from_words(["straße", "über's"], "2")).startswith("it is kept")
     assert "already" in keep("de", WORDS)
     for kind in (Api(), Recent()):
-        found = new_vocabulary(german, kind)
+        name, found = new_vocabulary(german, kind)
+        assert name == "de"
         assert found.lines == ("# rule 2", "straße", "über's")
-    assert new_vocabulary(TrainRequest(lang="de", vocab="english"), Api()) == WORDS
-    assert new_vocabulary(TrainRequest(api_url="http://x.org"), Api()) == WORDS
+    assert new_vocabulary(TrainRequest(lang="de", vocab="english"), Api()) == ("english", WORDS)
+    assert new_vocabulary(TrainRequest(api_url="http://x.org"), Api()) == ("english", WORDS)
     with pytest.raises(VocabularyError, match="available: english, de"):
         new_vocabulary(TrainRequest(vocab="fr"), Api())
 

@@ -193,7 +193,6 @@ def _contact() -> Iterator[Check]:
 
 
 def _session(name: str) -> Check:
-
     try:
         with reading(name) as reader:
             now = reader.status()

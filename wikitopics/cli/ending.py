@@ -70,7 +70,7 @@ def _run(command: str | None, path: Path, reason: str, code: int, tell: Callable
     nothing."""
     if command is None:
         return
-    told = {
+    variables = {
         # Passed in the environment, so that no shell can interpret them.
         "WIKITOPICS_SESSION": str(path.absolute()),
         "WIKITOPICS_REASON": visible(" ".join(reason.split())),
@@ -80,7 +80,7 @@ def _run(command: str | None, path: Path, reason: str, code: int, tell: Callable
         process = subprocess.Popen(
             command,
             shell=True,
-            env={**os.environ, **told},
+            env={**os.environ, **variables},
             stdin=subprocess.DEVNULL,
             stdout=STANDARD_ERROR,
             start_new_session=True,  # so that the whole group can be killed

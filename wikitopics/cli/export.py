@@ -13,7 +13,7 @@ from wikitopics.session.errors import BadUsage
 from wikitopics.session.metrics import METRICS, Metric
 
 
-def _told(metric: Metric) -> str:
+def _described(metric: Metric) -> str:
     return metric.help + (f" ({metric.better} is better)" if metric.better else "")
 
 
@@ -24,7 +24,7 @@ _USUAL = {subject.name: format_of(subject, None).name for subject in SUBJECTS.va
     epilog="\b\nWHAT is one of:\n"
     + "".join(f"  {subject.name:11} {subject.label}\n" for subject in SUBJECTS.values())
     + "\n\b\nIn `export metrics`, besides metrics that only one kind of model has:\n"
-    + "".join(f"  {metric.name:26} {_told(metric)}\n" for metric in METRICS)
+    + "".join(f"  {metric.name:26} {_described(metric)}\n" for metric in METRICS)
     + """
 \b
 Examples:

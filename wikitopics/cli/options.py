@@ -53,8 +53,8 @@ def topic_numbers(ctx: click.Context, param: click.Parameter, begun: str) -> lis
     rows = sorted(
         _of_session(ctx, lambda reader: reader.topics(reader.model_named(asked))), key=lambda row: -row.share
     )
-    told = [(str(row.topic), row.name.replace(",", "")) for row in rows]
-    return [CompletionItem(number, help=name) for number, name in told if number.startswith(begun)]
+    named = [(str(row.topic), row.name.replace(",", "")) for row in rows]
+    return [CompletionItem(number, help=name) for number, name in named if number.startswith(begun)]
 
 
 def _of_session(ctx: click.Context, ask: Callable[[SessionReader], Sequence[Answer]]) -> Sequence[Answer]:
@@ -190,7 +190,7 @@ class TakesSettings(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         takes, source = self.takes_settings(args), _source_in(args)  # click empties the list
-        ctx.meta[f"settings of {self.name}"] = setting_groups(_loaded(source)) if takes else []
+        ctx.meta[f"settings of {self.name}"] = setting_groups(source) if takes else []
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -219,13 +219,15 @@ class TakesSettings(click.Command):
 
 
 def setting_groups(source: str | None = None) -> Groups:
-    """Every setting of a trainer, in the order of the help; ``source`` is a source from another package."""
+    """Every setting of a trainer, in the order of the help, with those of ``source``, if it is from another package."""
 
     def crawled() -> list[str]:
         return [name for name in sources.names() if not sources.described(name).command]
 
     shown = [kind for kind in map(sources.load, sources.BUILT_IN) if not kind.command]
-    shown += [sources.load(source)] if source is not None else []
+    if source is not None and source not in sources.BUILT_IN:
+        with contextlib.suppress(BadUsage):  # reported with the option itself
+            shown.append(sources.load(source))
     found = {option.name: option for kind in shown for option in kind.options}
     asked, model = click_option(SOURCE), click_option(MODEL)
     asked.type, model.type = TakesSource(SOURCE, crawled), Takes(MODEL, kinds.names)
@@ -249,17 +251,6 @@ def _source_in(args: Sequence[str]) -> str | None:
         if word == "--source" or word.startswith("--source="):
             named = behind if word == "--source" else word.partition("=")[2]
     return named
-
-
-def _loaded(source: str | None) -> str | None:
-    """The source if it is from another package and can be loaded."""
-    if source is None or source in sources.BUILT_IN:
-        return None
-    try:
-        sources.load(source)
-    except BadUsage:
-        return None  # reported with the option itself
-    return source
 
 
 def _explain(flag: str, source: str | None) -> None:

@@ -103,9 +103,9 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
         put_line(f"topic  share  trend   npmi  {'name':{wide}}  words")
     for row in shown:
         coherence = npmi[row.topic]
-        said = "" if coherence is None else f"{coherence:.2f}"
+        npmi_text = "" if coherence is None else f"{coherence:.2f}"
         put_line(
-            f"{row.topic:5} {row.share:6.1%} {100 * row.change:+6.2f} {said:>6}  "
+            f"{row.topic:5} {row.share:6.1%} {100 * row.change:+6.2f} {npmi_text:>6}  "
             f"{row.name:{wide}}  {' '.join(word for word, _ in words[row.topic])}"
         )
     if len(shown) < len(rows):
@@ -190,7 +190,6 @@ def history(topic: int | None, session: str, model: str | None, as_json: bool) -
 
 
 def _events(reader: "SessionReader", model: str | None, as_json: bool) -> None:
-
     models = reader.models() if model is None else [reader.model_named(model)]
     found = [event for event in reader.topic_events() if event.model in models]
     if as_json:

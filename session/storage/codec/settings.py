@@ -59,7 +59,7 @@ def decode_settings(rows: Sequence[tuple[Any, ...]]) -> Settings:
 
 def _kept(option: Option[Any], values: Mapping[str, object]) -> object:
     """The value of a setting; a session older than the setting has none."""
-    if option.name not in values and not option.settled:
+    if option.name not in values and not option.derived:
         return option.default
     try:
         return option.check(values.get(option.name))
