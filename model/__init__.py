@@ -31,41 +31,25 @@ _HOME = {
 }
 
 if TYPE_CHECKING:
-    from wikitopics.model.checking import check_model
-    from wikitopics.model.completion import CompletionSet, document_completion
-    from wikitopics.model.hdp import OnlineHDP
-    from wikitopics.model.hdp.batch import BatchHDP
-    from wikitopics.model.lda import OnlineLDA
-    from wikitopics.model.lda.batch import BatchLDA
-    from wikitopics.model.metrics import Metric
-    from wikitopics.model.minibatch import Minibatch
-    from wikitopics.model.online import OnlineModel
-    from wikitopics.model.registry import KindError, kinds
-    from wikitopics.model.scvb0 import SCVB0
-    from wikitopics.model.states import Entry, StateError
-    from wikitopics.model.topics.coherence import npmi
-    from wikitopics.model.topics.leading import drift
+    from wikitopics.model.checking import check_model as check_model
+    from wikitopics.model.completion import CompletionSet as CompletionSet
+    from wikitopics.model.completion import document_completion as document_completion
+    from wikitopics.model.hdp import OnlineHDP as OnlineHDP
+    from wikitopics.model.hdp.batch import BatchHDP as BatchHDP
+    from wikitopics.model.lda import OnlineLDA as OnlineLDA
+    from wikitopics.model.lda.batch import BatchLDA as BatchLDA
+    from wikitopics.model.metrics import Metric as Metric
+    from wikitopics.model.minibatch import Minibatch as Minibatch
+    from wikitopics.model.online import OnlineModel as OnlineModel
+    from wikitopics.model.registry import KindError as KindError
+    from wikitopics.model.registry import kinds as kinds
+    from wikitopics.model.scvb0 import SCVB0 as SCVB0
+    from wikitopics.model.states import Entry as Entry
+    from wikitopics.model.states import StateError as StateError
+    from wikitopics.model.topics.coherence import npmi as npmi
+    from wikitopics.model.topics.leading import drift as drift
 
-__all__ = [
-    "SCVB0",
-    "BatchHDP",
-    "BatchLDA",
-    "CompletionSet",
-    "Entry",
-    "KindError",
-    "Metric",
-    "Minibatch",
-    "OnlineHDP",
-    "OnlineLDA",
-    "OnlineModel",
-    "Option",
-    "StateError",
-    "check_model",
-    "document_completion",
-    "drift",
-    "kinds",
-    "npmi",
-]
+__all__ = [*_HOME, "Option"]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,13 +8,13 @@ import numpy as np
 
 from wikitopics.model.hdp import OnlineHDP
 from wikitopics.model.hdp.e_step import (
-    Corpus,
     Elog_sticks,
     bounds,
     expected_sticks,
     figure_9,
     sum_statistics,
 )
+from wikitopics.model.hdp.kernels import Corpus
 from wikitopics.model.hdp.recipe import PAPER
 from wikitopics.model.minibatch import Minibatch
 from wikitopics.model.states import Entry

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from scipy.special import betaln, psi
 
 from wikitopics.model.hdp import figure9_kernels as figure_9_kernels
 from wikitopics.model.hdp import kernels
-from wikitopics.model.hdp import statistics_kernels as adding
+from wikitopics.model.hdp.kernels import Corpus, Tables
 from wikitopics.model.hdp.recipe import Recipe
 from wikitopics.model.kernels import Floats
 from wikitopics.model.lambda_ import WORD_BLOCK, Statistics, Topics, Vector
@@ -25,28 +24,6 @@ from wikitopics.model.workers import Workers
 
 BLOCK = 64  # documents
 PART = 1024  # documents whose tables are held at a time
-
-
-class Corpus(NamedTuple):
-    """The corpus as documents see it.
-
-    rows: (U, K') for `shortlists` exp(E[log beta]) of a minibatch's words, for `figure_9` E[log beta]
-    sigma, Elog_sigma: (K',) E[sigma(v)], E[log sigma(v)]
-    """
-
-    rows: Floats
-    sigma: Floats
-    Elog_sigma: Floats
-
-
-class Tables(NamedTuple):
-    """Variational distribution of D documents, as in `hdp.kernels`; theta (D, K): their proportions."""
-
-    tables: Floats
-    topics: NDArray[np.int32]
-    zeta: Floats
-    n_topics: NDArray[np.int32]
-    theta: Floats
 
 
 @dataclass(frozen=True)
@@ -147,9 +124,8 @@ def shortlists(
 
     def block(start: int, stop: int) -> None:
         kernels.e_step(
-            start, stop, batch.indptr, local, batch.counts, *corpus, alpha, T, tolerance, limits,
-            found.tables, found.topics, found.zeta, found.n_topics, found.theta,
-        )  # fmt: skip
+            start, stop, batch.indptr, local, batch.counts, corpus, alpha, T, tolerance, limits, found
+        )
 
     workers.map(block, D, BLOCK)
     return found
@@ -172,15 +148,17 @@ def figure_9(
     tables = np.zeros((len(batch.word_ids), T), dtype) if start_from is None else start_from
     everything = np.broadcast_to(np.arange(K, dtype=np.int32), (D, T, K)).copy()
     zeta, theta = np.empty((D, T, K), dtype), np.empty((D, K), dtype)
+    found = Tables(tables, everything, zeta, np.full((D, T), K, np.int32), theta)
+    fresh = start_from is None
 
     def block(start: int, stop: int) -> None:
         figure_9_kernels.ascend(
-            start, stop, batch.indptr, local, batch.counts, corpus.rows, corpus.Elog_sigma,
-            alpha, tolerance, max_iterations, start_from is None, tables, zeta, theta,
+            start, stop, batch.indptr, local, batch.counts, corpus,
+            alpha, tolerance, max_iterations, fresh, found,
         )  # fmt: skip
 
     workers.map(block, D, BLOCK)
-    return Tables(tables, everything, zeta, np.full((D, T), K, np.int32), theta)
+    return found
 
 
 def sum_statistics(batch: Minibatch, found: Tables, W: int, workers: Workers) -> HDPStatistics:
@@ -188,18 +166,17 @@ def sum_statistics(batch: Minibatch, found: Tables, W: int, workers: Workers) ->
     K, words, documents = found.theta.shape[1], batch.words(W), batch.documents()
     indptr, entries = words.occurrences()
     sums = np.empty((len(words.ids), K), found.theta.dtype)
-    places = found.tables, found.topics, found.zeta, found.n_topics
 
     def block(start: int, stop: int) -> Vector:
         mass = np.zeros(K)
-        adding.sum_statistics(start, stop, indptr, entries, documents, *places, sums, mass)
+        kernels.sum_statistics(start, stop, indptr, entries, documents, found, sums, mass)
         return mass
 
     mass = np.zeros(K)
     for of_block in workers.map(block, len(words.ids), WORD_BLOCK):
         mass += of_block
     tables = np.zeros(K)
-    adding.add_tables(found.topics, found.zeta, found.n_topics, tables)
+    kernels.add_tables(found, tables)
     return HDPStatistics(words.ids, sums, mass, tables)
 
 
@@ -214,11 +191,10 @@ def bounds(
 ) -> Vector:
     """(D,) each document's terms of the ELBO, nats; Elog_rows: (U, K) E[log beta] of the words."""
     result = np.zeros(batch.D)
-    places = found.tables, found.topics, found.zeta, found.n_topics
 
     def block(start: int, stop: int) -> None:
         figure_9_kernels.document_bounds(
-            start, stop, batch.indptr, local, batch.counts, Elog_rows, Elog_sigma, alpha, *places, result
+            start, stop, batch.indptr, local, batch.counts, Elog_rows, Elog_sigma, alpha, found, result
         )
 
     workers.map(block, batch.D, BLOCK)

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.compiling import kernel
+from wikitopics.model.hdp.kernels import Corpus, Tables
 from wikitopics.model.kernels import Counts, Floats, digamma
 
 Vector = NDArray[np.float64]
@@ -37,20 +38,19 @@ def ascend(
     indptr: NDArray[np.int64],
     local: NDArray[np.int32],
     counts: Counts,
-    Elog_rows: Floats,
-    Elog_sigma: Floats,
+    corpus: Corpus,
     alpha: float,
     tolerance: float,
     max_iterations: int,
     fresh: bool,
-    tables: Floats,
-    zeta: Floats,
-    theta: Floats,
+    found: Tables,
 ) -> None:
     """Coordinate ascent for documents start to stop, until the tables' words change by at most `tolerance`.
 
     fresh: start with lines 5 and 6; else from the phi in `tables`.
     """
+    Elog_rows, _, Elog_sigma = corpus
+    tables, _, zeta, _, theta = found
     T = zeta.shape[1]
     gamma = np.empty((T, 2))
     Elog_pi = np.zeros(T)
@@ -177,10 +177,7 @@ def document_bounds(
     Elog_rows: Floats,
     Elog_sigma: Floats,
     alpha: float,
-    tables: Floats,
-    topics: NDArray[np.int32],
-    zeta: Floats,
-    n_topics: NDArray[np.int32],
+    found: Tables,
     bounds: Vector,
 ) -> None:
     """[W11] L_j without the corpus terms, nats, for documents start to stop; gamma at its optimum.
@@ -188,6 +185,7 @@ def document_bounds(
     Every sum over words counts each word n_dw times, the words' entropy too. A document with fewer than T
     tables has no variables for the others, which the model integrates to one.
     """
+    tables, topics, zeta, n_topics, _ = found
     T = n_topics.shape[1]
     for d in range(start, stop):
         first, last = indptr[d], indptr[d + 1]

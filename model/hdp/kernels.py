@@ -1,5 +1,7 @@
 """The document loops of the HDP that make one pass count: short lists of topics, a table for each.
 
+At the end are the sums over words and tables of [SVI13] figure 9 line 11.
+
 | symbol | shape and type | meaning |
 |---|---|---|
 | start, stop | numbers | the documents, or words, that a call is about |
@@ -16,20 +18,7 @@ document telescope: with gamma1_i = 1 + N_i and gamma2_i = alpha + N_{i+1} + …
 gamma1_i + gamma2_i = 1 + gamma2_{i-1} and psi(1 + x) = psi(x) + 1/x, so that up to a constant
 E[log sigma_i(pi)] = psi(gamma1_i) - sum_{s<=i} 1/gamma2_{s-1} (docs/derivations.md).
 
-Within a document, of n words, with t tables and a shortlist of c topics:
-
-| symbol | shape and type | meaning |
-|---|---|---|
-| words, n_dw | (n,) int64, floats | its words' rows, and their counts |
-| shortlist | (C,) int32 | its topics, of which it has c |
-| block | (C + T, n) floats | the words' entries of each topic of the shortlist, then of each mixed table |
-| logs | (C, n) floats | the logarithms of the first C lines |
-| line | (T,) int32 | each table's line of the block |
-| order | (T,) int32 | the tables, most words first |
-| words, weight | (T,) floats | a table's words N_i, and exp(E[log sigma_i(pi)]) up to a constant |
-| chosen | (T, C) floats | its zeta, over the shortlist |
-| held | (T n,) floats | its part of `tables`, table-major |
-| mixture, ratio | (n,) floats | sum_i weight_i block[line_i], and n_dw over it |
+Within a document: `Scratch`.
 """
 
 from __future__ import annotations
@@ -54,6 +43,63 @@ class Limits(NamedTuple):
     rounds: int
     one_topic: float
     unlikely: float
+
+
+class Corpus(NamedTuple):
+    """The corpus as documents see it.
+
+    rows: (U, K') exp(E[log beta]) of a minibatch's words up to a constant per word; in `figure9_kernels`
+    E[log beta], (U, K)
+    sigma, Elog_sigma: (K') E[sigma(v)], E[log sigma(v)]
+    """
+
+    rows: Floats
+    sigma: Floats
+    Elog_sigma: Floats
+
+
+class Tables(NamedTuple):
+    """Variational distribution of D documents with N entries.
+
+    tables: (N, T) n_dw phi_dwi, how many of a word's occurrences sit at each table
+    topics, zeta: (D, T, C) a table's topics and their probabilities
+    n_topics: (D, T) so many of them; 0 for a table that the document does not have
+    theta: (D, K) the documents' proportions
+    """
+
+    tables: Floats
+    topics: NDArray[np.int32]
+    zeta: Floats
+    n_topics: NDArray[np.int32]
+    theta: Floats
+
+
+class Scratch(NamedTuple):
+    """Memory for one document of n words, with t tables and a shortlist of c topics.
+
+    n_dw: (n,) its words' counts
+    shortlist: (C,) its topics, of which it has c
+    block: (C + T, n) the words' entries of each topic of the shortlist, then of each mixed table
+    logs: (C, n) the logarithms of the first C lines
+    line, order: (T,) each table's line of the block; the tables, most words first
+    words, weight: (T,) a table's words N_i, and exp(E[log sigma_i(pi)]) up to a constant
+    zeta: (T, C) of its tables, over the shortlist
+    held: (T n,) its part of `tables`, table-major
+    mixture, ratio: (n,) sum_i weight_i block[line_i], and n_dw over it
+    """
+
+    n_dw: Floats
+    shortlist: NDArray[np.int32]
+    block: Floats
+    logs: Floats
+    line: NDArray[np.int32]
+    order: NDArray[np.int32]
+    words: Floats
+    weight: Floats
+    zeta: Floats
+    held: Floats
+    mixture: Floats
+    ratio: Floats
 
 
 @kernel
@@ -82,18 +128,12 @@ def e_step(
     indptr: NDArray[np.int64],
     local: NDArray[np.int32],
     counts: Counts,
-    rows: Floats,
-    sigma: Floats,
-    Elog_sigma: Floats,
+    corpus: Corpus,
     alpha: float,
     T: int,
     tolerance: float,
     limits: Limits,
-    tables: Floats,
-    topics: NDArray[np.int32],
-    zeta: Floats,
-    n_topics: NDArray[np.int32],
-    theta: Floats,
+    found: Tables,
 ) -> None:
     """Local step for documents start to stop: [SVI13] fig. 9 lines 7 to 10 from a better start.
 
@@ -106,26 +146,31 @@ def e_step(
 
     Writes tables, most words first, their topics, and theta: (words of k + alpha sigma_k) / (words + alpha).
     """
+    rows, sigma, Elog_sigma = corpus
+    tables, _, zeta, _, theta = found
     kind = rows.dtype.type
     K = theta.shape[1]
     C = zeta.shape[2]
     longest = longest_of(start, stop, indptr)
-    block = np.empty((C + T, longest), rows.dtype)
-    logs = np.empty((C, longest), rows.dtype)
-    held = np.empty(T * longest, rows.dtype)
-    chosen = np.empty((T, C), rows.dtype)
-    shortlist = np.empty(C, np.int32)
-    mixture = np.empty(longest, rows.dtype)
-    ratio = np.empty(longest, rows.dtype)
-    n_dw = np.empty(longest, rows.dtype)
+    scratch = Scratch(
+        np.empty(longest, rows.dtype),
+        np.empty(C, np.int32),
+        np.empty((C + T, longest), rows.dtype),
+        np.empty((C, longest), rows.dtype),
+        np.empty(T, np.int32),
+        np.empty(T, np.int32),
+        np.empty(max(C, T), rows.dtype),
+        np.empty(T, rows.dtype),
+        np.empty((T, C), rows.dtype),
+        np.empty(T * longest, rows.dtype),
+        np.empty(longest, rows.dtype),
+        np.empty(longest, rows.dtype),
+    )
+    n_dw, shortlist, block, _, line, order, words, weight, chosen, held, mixture, ratio = scratch
     expected = np.empty(rows.shape[1], rows.dtype)
     prior = np.empty(rows.shape[1], rows.dtype)
     for k in range(rows.shape[1]):
         prior[k] = alpha * sigma[k]
-    words = np.empty(max(C, T), rows.dtype)
-    weight = np.empty(T, rows.dtype)
-    line = np.empty(T, np.int32)
-    order = np.empty(T, np.int32)
     for d in range(start, stop):
         first = indptr[d]
         n = indptr[d + 1] - first
@@ -139,26 +184,21 @@ def e_step(
             here = local[first : first + n]
             soft_em(n, here, n_dw, rows, prior, limits.em_steps, expected)
             c = best(K, expected, limits.fewest_words, C, shortlist, words)
-            gather(n, c, here, rows, shortlist, block, logs)
+            gather(n, c, here, rows, scratch)
             t = min(T, c)
             for i in range(t):
                 line[i] = i
                 order[i] = i
             for round_ in range(limits.rounds):
-                settle(
-                    n, t, T, alpha, float(tolerance * total), limits.iterations,
-                    n_dw, words, weight, line, order, block, mixture, ratio,
-                )  # fmt: skip
-                t = drop_empty(t, C, n, limits.empty, words, weight, line, block, chosen)
+                settle(n, t, T, alpha, float(tolerance * total), limits.iterations, scratch)
+                t = drop_empty(t, n, limits.empty, scratch)
                 for i in range(t):
                     order[i] = i
                     for j in range(n):
                         held[i * n + j] = weight[i] * block[line[i], j] * ratio[j]
                 # Line 8, zeta; not after the last round, whose tables are returned with their zeta.
-                if round_ < limits.rounds - 1 and not choose_topics(
-                    t, c, n, limits.one_topic, limits.unlikely,
-                    held, logs, Elog_sigma, shortlist, chosen, line, block,
-                ):  # fmt: skip
+                last = round_ == limits.rounds - 1
+                if not last and not choose_topics(t, c, n, limits, Elog_sigma, scratch):
                     break
             sort_tables(t, words, order)
             weigh_tables(t, T, alpha, words, order, weight)
@@ -170,23 +210,16 @@ def e_step(
                     share = weight[i] * block[line[i], j] * n_dw[j] / (mixture[j] + kind(1e-30))
                     tables[first + j, rank] = share
                     value += share
-                seat(d, rank, c, value, chosen[i], shortlist, topics, zeta, n_topics, theta)
+                seat(d, rank, c, value, chosen[i], shortlist, found)
         inverse = kind(1 / (total + alpha))
         for k in range(K):
             theta[d, k] *= inverse
 
 
 @kernel
-def gather(
-    n: int,
-    c: int,
-    here: NDArray[np.int32],
-    rows: Floats,
-    shortlist: NDArray[np.int32],
-    block: Floats,
-    logs: Floats,
-) -> None:
+def gather(n: int, c: int, here: NDArray[np.int32], rows: Floats, scratch: Scratch) -> None:
     """The words' entries of the topics on the shortlist, and their logarithms."""
+    shortlist, block, logs = scratch.shortlist, scratch.block, scratch.logs
     for j in range(n):
         u = here[j]
         for a in range(c):
@@ -196,23 +229,9 @@ def gather(
 
 
 @kernel
-def settle(
-    n: int,
-    t: int,
-    T: int,
-    alpha: float,
-    small: float,
-    iterations: int,
-    n_dw: Floats,
-    words: Floats,
-    weight: Floats,
-    line: NDArray[np.int32],
-    order: NDArray[np.int32],
-    block: Floats,
-    mixture: Floats,
-    ratio: Floats,
-) -> None:
+def settle(n: int, t: int, T: int, alpha: float, small: float, iterations: int, scratch: Scratch) -> None:
     """A round: line 8's gamma and line 9's phi in turn, until the tables' words change by at most `small`."""
+    n_dw, _, block, _, line, order, words, weight, _, _, mixture, ratio = scratch
     kind = block.dtype.type
     for _ in range(iterations):
         sort_tables(t, words, order)
@@ -232,19 +251,11 @@ def settle(
 
 @kernel
 def seat(
-    d: int,
-    rank: int,
-    c: int,
-    words: Any,
-    chosen: Floats,
-    shortlist: NDArray[np.int32],
-    topics: NDArray[np.int32],
-    zeta: Floats,
-    n_topics: NDArray[np.int32],
-    theta: Floats,
+    d: int, rank: int, c: int, words: Any, chosen: Floats, shortlist: NDArray[np.int32], found: Tables
 ) -> None:
     """Write a table's topics, given how many words it has; chosen (C,) is its zeta. theta gains the
     topics' words."""
+    _, topics, zeta, n_topics, theta = found
     for a in range(c):
         if chosen[a] > 0:
             topics[d, rank, n_topics[d, rank]] = shortlist[a]
@@ -309,18 +320,10 @@ def weigh_tables(
 
 
 @kernel
-def drop_empty(
-    t: int,
-    C: int,
-    n: int,
-    empty: float,
-    words: Floats,
-    weight: Floats,
-    line: NDArray[np.int32],
-    block: Floats,
-    zeta: Floats,
-) -> int:
+def drop_empty(t: int, n: int, empty: float, scratch: Scratch) -> int:
     """Move tables with at least `empty` words to the front; returns how many there are, at least one."""
+    _, _, block, logs, line, _, words, weight, zeta, _, _, _ = scratch
+    C = logs.shape[0]
     kept = 0
     for i in range(t):
         if words[i] >= empty or (i == t - 1 and kept == 0):
@@ -339,20 +342,7 @@ def drop_empty(
 
 
 @kernel
-def choose_topics(
-    t: int,
-    c: int,
-    n: int,
-    one_topic: float,
-    unlikely: float,
-    held: Floats,
-    logs: Floats,
-    Elog_sigma: Floats,
-    shortlist: NDArray[np.int32],
-    zeta: Floats,
-    line: NDArray[np.int32],
-    block: Floats,
-) -> bool:
+def choose_topics(t: int, c: int, n: int, limits: Limits, Elog_sigma: Floats, scratch: Scratch) -> bool:
     """zeta_i^k ∝ exp(E[log sigma_k] + sum_w n_dw phi_dwi E[log beta_kw]), line 8, over the shortlist.
 
     A topic below `unlikely` times the probability of the likeliest is not one of the table's topics. A table
@@ -360,6 +350,7 @@ def choose_topics(
     each table's line: its one topic's, or of several exp(sum_k zeta E[log beta_k]), put into the block.
     Returns whether another round is worth it: a table took another topic or is undecided.
     """
+    _, shortlist, block, logs, line, _, _, _, zeta, held, _, _ = scratch
     kind = block.dtype.type
     C = logs.shape[0]
     changed = False
@@ -375,9 +366,9 @@ def choose_topics(
         total = 0.0
         for a in range(c):
             value = math.exp(zeta[i, a] - kind(largest))
-            zeta[i, a] = value if value > unlikely else 0
+            zeta[i, a] = value if value > limits.unlikely else 0
             total += zeta[i, a]
-        if total < 1 + one_topic:
+        if total < 1 + limits.one_topic:
             for a in range(c):
                 zeta[i, a] = 1 if a == winner else 0
             changed |= line[i] != winner
@@ -395,3 +386,46 @@ def choose_topics(
                 block[C + i, j] = math.exp(block[C + i, j])
             line[i] = C + i
     return changed
+
+
+@kernel
+def sum_statistics(
+    start: int,
+    stop: int,
+    indptr: NDArray[np.int64],
+    entries: NDArray[np.int64],
+    documents: NDArray[np.int64],
+    found: Tables,
+    sums: Floats,
+    mass: NDArray[np.float64],
+) -> None:
+    """sums[u, k] = sum_d sum_i zeta_di^k n_dw phi_dwi for words start to stop, [SVI13] fig. 9 line 11.
+
+    Word u has the entries `entries[indptr[u]:indptr[u+1]]`, and `documents` gives the document of each entry.
+    sums: (U, K) floats; their sums over the words are added to mass, (K,).
+    """
+    tables, topics, zeta, n_topics, _ = found
+    for u in range(start, stop):
+        total = sums[u]
+        total[:] = 0
+        for e in range(indptr[u], indptr[u + 1]):
+            entry = entries[e]
+            d = documents[entry]
+            for i in range(n_topics.shape[1]):
+                if n_topics[d, i] == 0:
+                    break
+                value = tables[entry, i]
+                for a in range(n_topics[d, i]):
+                    total[topics[d, i, a]] += zeta[d, i, a] * value
+        for k in range(total.size):
+            mass[k] += total[k]
+
+
+@kernel
+def add_tables(found: Tables, chosen: NDArray[np.float64]) -> None:
+    """chosen[k] += sum_d sum_i zeta_di^k: the tables of each topic, [SVI13] fig. 9 line 11."""
+    _, topics, zeta, n_topics, _ = found
+    for d in range(n_topics.shape[0]):
+        for i in range(n_topics.shape[1]):
+            for a in range(n_topics[d, i]):
+                chosen[topics[d, i, a]] += zeta[d, i, a]

@@ -12,7 +12,7 @@
 | eta | number | Dirichlet parameter of the topics | [SVI13] section 3.3 |
 | rho | number | step size | [SVI13] eq. 26 |
 
-The E-step is in `e_step.py`; its loops are in `kernels.py`, `statistics_kernels.py` and, as
+The E-step is in `e_step.py`; its loops are in `kernels.py` and, as
 figure 9 prints them, `figure9_kernels.py`. `infer` uses `scvb0/e_step.py`; lambda is in `lambda_.py`.
 
 **Where the default leaves the papers** (`warm_start=True`; all of it measured, docs/derivations.md): one
@@ -49,7 +49,7 @@ from wikitopics.model.states import (
 from wikitopics.option import Option
 
 if TYPE_CHECKING:
-    from wikitopics.model.hdp.e_step import Corpus, Tables
+    from wikitopics.model.hdp.kernels import Corpus, Tables
 
 
 MOST_TABLES = 1000  # that a document may have in a state: each takes memory

@@ -14,16 +14,12 @@
 
 phi is unchanged when a word's row is multiplied by a constant, or a document's x: neither needs normalising
 by psi(sum gamma), and rows are kept in a range that float32 holds.
-
-Within a document: n words, `words` (n,) their rows, n_dw (n,) counts, mixture (n,) sum_k x_k rows_wk, r (n,)
-the ratios. expected (K') are the words of each topic, gamma - alpha. Once few topics are active they are
-gathered: line a of `block` (active, n) has the words' entries of topic[a], and expected, g = gamma and x are
-theirs.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +35,30 @@ from wikitopics.model.kernels import (
     longest_of,
     padded,
 )
+
+
+class Scratch(NamedTuple):
+    """Memory for one document of n words.
+
+    words, n_dw: (n,) the rows of its words, and their counts
+    mixture, r: (n,) sum_k x_k rows_wk, and n_dw over it
+    block: (K, n) line a has the words' entries of topic[a]: once few topics are active they are gathered
+    line, topic: (K,) the line in `block` of each active topic, and which topic it is
+    expected: (K') the words of each topic, gamma - alpha; value: (K') those of the next iteration
+    x, g: (K') exp(psi(gamma)), (K,) gamma; as `expected`, of the active topics only once these are gathered
+    """
+
+    words: NDArray[np.int64]
+    n_dw: Floats
+    mixture: Floats
+    r: Floats
+    block: Floats
+    line: NDArray[np.int64]
+    topic: NDArray[np.int32]
+    expected: Floats
+    value: Floats
+    x: Floats
+    g: Floats
 
 
 @kernel
@@ -72,26 +92,30 @@ def e_step(
     K = alpha.size
     wide_line = rows.shape[1]
     longest = longest_of(start, stop, indptr)
-    words = np.empty(longest, np.int64)
-    n_dw = np.empty(longest, rows.dtype)
     # An odd number of registers per line, so that lines spread over the sets of the cache.
-    r = np.zeros((padded(longest) // LANES | 1) * LANES, rows.dtype)
-    mixture = np.empty(r.size, rows.dtype)
-    block = np.empty((K, r.size), rows.dtype)
-    line = np.empty(K, np.int64)  # the line in `block` of each active topic
-    topic = np.empty(K, np.int32)
-    expected = np.empty(wide_line, rows.dtype)
-    value = np.empty(wide_line, rows.dtype)
-    x = np.zeros(wide_line, rows.dtype)
-    g = np.empty(K, rows.dtype)
+    length = (padded(longest) // LANES | 1) * LANES
+    scratch = Scratch(
+        np.empty(longest, np.int64),
+        np.empty(longest, rows.dtype),
+        np.empty(length, rows.dtype),
+        np.zeros(length, rows.dtype),
+        np.empty((K, length), rows.dtype),
+        np.empty(K, np.int64),
+        np.empty(K, np.int32),
+        np.empty(wide_line, rows.dtype),
+        np.empty(wide_line, rows.dtype),
+        np.zeros(wide_line, rows.dtype),
+        np.empty(K, rows.dtype),
+    )
+    words, n_dw, _, r, _, _, topic, expected, _, x, g = scratch
     for d in range(start, stop):
         first = indptr[d]
         n = indptr[d + 1] - first
-        length = 0
+        total = 0
         for j in range(n):
             words[j] = local[first + j]
             n_dw[j] = counts[first + j]
-            length += counts[first + j]
+            total += counts[first + j]
         if resume:
             for k in range(K):
                 expected[k] = gamma[d, k] - alpha[k]
@@ -104,29 +128,13 @@ def e_step(
         if not resume:
             # First iteration: x is the same for all topics, so phi_w is the word's row.
             add_lines(n, wide_line, n_dw, words, rows, expected)
-        least = min(drop, 0.1 * length / K)
-        small = tolerance * length
-        done, change = over_all_topics(
-            n,
-            words,
-            n_dw,
-            rows,
-            alpha,
-            least,
-            small,
-            min(max_iterations, wide),
-            expected,
-            value,
-            x,
-            g,
-            mixture,
-            r,
-        )
-        active = gather(n, words, rows, alpha, least, expected, g, topic, line, block, r)
-        active = over_active_topics(
-            n, n_dw, alpha, least, small, change, max_iterations - done, active,
-            topic, line, block, expected, value, x, g, mixture, r,
-        )  # fmt: skip
+        least = min(drop, 0.1 * total / K)
+        small = tolerance * total
+        iterations = min(max_iterations, wide)
+        done, change = over_all_topics(n, rows, alpha, least, small, iterations, scratch)
+        active = gather(n, rows, alpha, least, scratch)
+        iterations = max_iterations - done
+        active = over_active_topics(n, alpha, least, small, change, iterations, active, scratch)
         for j in range(n):
             ratio[first + j] = r[j]
         for a in range(active):
@@ -138,25 +146,13 @@ def e_step(
 
 @kernel
 def over_all_topics(
-    n: int,
-    words: NDArray[np.int64],
-    n_dw: Floats,
-    rows: Floats,
-    alpha: Floats,
-    least: float,
-    small: float,
-    iterations: int,
-    expected: Floats,
-    value: Floats,
-    x: Floats,
-    g: Floats,
-    mixture: Floats,
-    r: Floats,
+    n: int, rows: Floats, alpha: Floats, least: float, small: float, iterations: int, scratch: Scratch
 ) -> tuple[int, float]:
     """Iterate while most topics are active, over the words' rows in place; x = 0 for dropped topics.
 
     Returns the number of iterations, and the change of gamma in the last one.
     """
+    words, n_dw, mixture, r, _, _, _, expected, value, x, g = scratch
     K = alpha.size
     done = 0
     change = np.inf
@@ -186,20 +182,9 @@ def over_all_topics(
 
 
 @kernel
-def gather(
-    n: int,
-    words: NDArray[np.int64],
-    rows: Floats,
-    alpha: Floats,
-    least: float,
-    expected: Floats,
-    g: Floats,
-    topic: NDArray[np.int32],
-    line: NDArray[np.int64],
-    block: Floats,
-    r: Floats,
-) -> int:
+def gather(n: int, rows: Floats, alpha: Floats, least: float, scratch: Scratch) -> int:
     """Gather the active topics, topic-major; returns how many there are. Pads the lines and r with zeros."""
+    words, _, _, r, block, line, topic, expected, _, _, g = scratch
     active = 0
     for k in range(alpha.size):
         if expected[k] > least:
@@ -222,24 +207,16 @@ def gather(
 @kernel
 def over_active_topics(
     n: int,
-    n_dw: Floats,
     alpha: Floats,
     least: float,
     small: float,
     change: float,
     iterations: int,
     active: int,
-    topic: NDArray[np.int32],
-    line: NDArray[np.int64],
-    block: Floats,
-    expected: Floats,
-    value: Floats,
-    x: Floats,
-    g: Floats,
-    mixture: Floats,
-    r: Floats,
+    scratch: Scratch,
 ) -> int:
     """Iterate over the active topics only, until `change` is small; returns how many topics are left."""
+    _, n_dw, mixture, r, block, line, topic, expected, value, x, g = scratch
     n_padded = padded(n)
     while True:
         exp_digamma_first(active, g, x)

@@ -5,13 +5,13 @@ from scipy.special import gammaln, psi
 from tests.model.conftest import needs_jit, planted
 from wikitopics.model import BatchHDP, Minibatch, OnlineHDP
 from wikitopics.model.hdp.e_step import (
-    Corpus,
     Elog_sticks,
     bounds,
     expected_sticks,
     figure_9,
     sum_statistics,
 )
+from wikitopics.model.hdp.kernels import Corpus
 from wikitopics.model.reference.lda import topics_elbo
 
 
