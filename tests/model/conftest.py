@@ -2,6 +2,7 @@ import os
 
 import numpy as np
 import pytest
+from scipy.optimize import linear_sum_assignment
 
 from wikitopics.model import Minibatch
 
@@ -26,6 +27,12 @@ def planted(n_documents, seed=0, n_topics=4, n_words=40, length=40, alpha=0.1):
         indptr, np.concatenate(ids), np.concatenate([w[i] for w, i in zip(words, ids, strict=True)])
     )
     return batch, beta
+
+
+def distances(topics, beta):
+    """Total variation between planted topics and those found, best matched."""
+    distance = 0.5 * np.abs(topics[:, None] - beta[None]).sum(axis=2)
+    return distance[linear_sum_assignment(distance)]
 
 
 def batch_of(documents, times=1):

@@ -5,7 +5,7 @@ import pytest
 
 from tests import packages
 from tests.model.conftest import planted
-from wikitopics.model import SCVB0, Entry, OnlineModel, check_model, kinds
+from wikitopics.model import Entry, OnlineModel, check_model, kinds
 from wikitopics.model.checking import CHECKS
 from wikitopics.model.options import HALF_LIFE
 
@@ -239,11 +239,6 @@ def test_a_kind_that_lacks_a_method_is_said():
         check_model(Half)
 
 
-def test_only_priors_of_an_hdp_are_not_shared():
-    own = {name: [o.name for o in kinds.load(name).options if not o.shared] for name in kinds.names()}
-    assert own == {"lda": [], "scvb0": [], "hdp": ["alpha", "omega", "eta"]}
-
-
 @pytest.mark.parametrize("drawn", [0, 1])
 @pytest.mark.parametrize("kind", kinds.names())
 def test_the_generator_goes_on_where_it_was(kind, drawn):
@@ -253,10 +248,3 @@ def test_the_generator_goes_on_where_it_was(kind, drawn):
     assert m._random.bit_generator.state["has_uint32"] == drawn
     other = type(m).from_state(m.state())
     assert other._random.bit_generator.state == m._random.bit_generator.state
-
-
-def test_warm_starts_can_be_read():
-    for kind in kinds.names():
-        for warm_start in (True, False):
-            assert kinds.load(kind).create(3, 9, 10, {"warm_start": warm_start}).warm_start is warm_start
-    assert SCVB0(3, 9, 10).warm_start

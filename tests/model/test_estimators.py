@@ -60,18 +60,6 @@ def test_passes_scikit_learns_checks(estimator):
         getattr(estimator_checks, name)(estimator.__name__, tried)
 
 
-def test_the_settings_of_a_new_estimator(estimator):
-    assert estimator().get_params() == {
-        "n_components": 100,
-        "n_documents": None,
-        "batch_size": None,
-        "n_passes": 10,
-        "options": None,
-        "random_state": None,
-        "n_jobs": None,
-    }
-
-
 def test_sorts_texts_in_a_pipeline(estimator):
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.pipeline import make_pipeline

@@ -46,16 +46,3 @@ def test_without_one_nothing_changes(kind):
     np.testing.assert_array_equal(plain.topics(), never.topics())
     assert plain.half_life is None
     assert "half_life" not in plain.state()
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("value", [0, 99, 100.5, float("nan"), "learn"])
-def test_what_is_no_half_life_is_refused(kind, value):
-    with pytest.raises(ValueError, match="half_life must be a whole number from 100"):
-        made(kind, half_life=value)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_it_is_kept(kind):
-    again = kinds.load(kind).from_state(made(kind, half_life=700).state())
-    assert again.half_life == 700

@@ -152,15 +152,6 @@ def test_an_estimator_checks_the_state_that_was_pickled():
 
 
 @pytest.mark.parametrize("kind", kinds.names())
-def test_a_largest_tau0_is_an_option_and_a_state(kind):
-    load = kinds.load(kind)
-    state = load.create(3, 40, 500, {"tau0": 1e30}).state()
-    assert load.from_state(state).state()["tau0"] == 1e30
-    with pytest.raises(ValueError, match="tau0 must be a number from 0 to 1e\\+30"):
-        load.create(3, 40, 500, {"tau0": 1e31})
-
-
-@pytest.mark.parametrize("kind", kinds.names())
 def test_a_first_step_of_1_on_documents_without_words_leaves_a_state(kind):
     model = kinds.load(kind).create(3, 40, 500, {"tau0": 0, "kappa": 0.5})
     model.learn(Minibatch([0, 0, 0], [], []))

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, psi
 
-from tests.model.conftest import needs_jit, planted
+from tests.model.conftest import planted
 from wikitopics.model import BatchHDP, Minibatch, OnlineHDP
 from wikitopics.model.hdp.e_step import (
     Elog_sticks,
@@ -108,17 +108,6 @@ def test_finite_differences_of_the_bound_vanish_after_a_sweep(documents):
         slope, curvature = (above - below) / (2 * step), (2 * here - above - below) / step**2
         assert curvature > 1e-4
         assert abs(slope) < 1e-4 * curvature + 1e-6
-
-
-@needs_jit
-def test_finds_planted_topics():
-    batch, beta = planted(300, seed=5)
-    model = BatchHDP(40, max_topics=12, eta=0.1).fit(batch)
-    used = model.topics()[model.topic_shares() > 0.1]
-    assert len(used) == 4
-    distance = np.abs(used[:, None] - beta[None]).sum(axis=2)
-    assert sorted(distance.argmin(axis=1)) == [0, 1, 2, 3]
-    assert distance.min(axis=1).max() < 0.3
 
 
 def test_needs_documents():

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.special import psi
 
-from tests.model.conftest import reordered
 from tests.model.hdp.small_hdp import ALPHA, ETA, OMEGA, T, as_given, make, mixed_documents, trained
 from wikitopics.model import Minibatch
 from wikitopics.model.hdp import OnlineHDP
@@ -197,22 +196,3 @@ def test_the_bound_with_tables_is_below_the_evidence():
     word += left[:, None] * table[0]
     evidence = np.mean(word[:, 0] ** 2 * word[:, 1])
     assert model.document_bounds(document)[0] < np.log(evidence)
-
-
-def test_statistics_sum_to_the_words(documents):
-    model = make(dtype="float64", n_documents=documents.D, tau0=0.0, warm_start=False)
-    model.learn(documents)  # t = 1: rho = 1
-    assert model.rho == 1
-    assert model.lambda_.sum() == pytest.approx(8 * 30 * ETA + documents.n_tokens, rel=1e-10)
-    assert model.a.sum() + model.b[-1] - OMEGA - 7 == pytest.approx(T * documents.D, rel=1e-10)
-
-
-def test_the_same_document_twice_and_in_another_order(documents):
-    model = trained(documents)
-    order = np.random.default_rng(0).permutation(documents.D)
-    shuffled = reordered(documents, order)
-    other = OnlineHDP.from_state(model.state())
-    np.testing.assert_allclose(other.infer(shuffled), model.infer(documents)[order], rtol=1e-6)
-    model.learn(documents)
-    other.learn(shuffled)
-    np.testing.assert_allclose(other.lambda_, model.lambda_, rtol=1e-9)

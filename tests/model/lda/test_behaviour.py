@@ -2,22 +2,13 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
-from tests.model.conftest import needs_jit, planted, reordered
+from tests.model.conftest import distances, needs_jit, planted
 from tests.packages import needs_scikit_learn
 from wikitopics.model import Minibatch, OnlineLDA, document_completion
 
 PAPER = {"warm_start": False, "alpha": 0.1, "eta": 0.05}
-
-
-def test_the_order_of_documents_does_not_matter(documents):
-    order = np.random.default_rng(0).permutation(documents.D)
-    a, b = (OnlineLDA(5, 30, 1000, dtype="float64", **PAPER) for _ in range(2))
-    theta = a.learn(documents)
-    np.testing.assert_allclose(b.learn(reordered(documents, order)), theta[order], rtol=1e-6)
-    np.testing.assert_allclose(a.lambda_, b.lambda_, rtol=1e-12)
 
 
 def test_topics_are_only_labels(documents):
@@ -36,12 +27,6 @@ def test_a_word_n_times_is_n_words():
     a, b = (OnlineLDA(5, 30, 1000, **PAPER) for _ in range(2))
     np.testing.assert_array_equal(a.learn(once), b.learn(counted))
     np.testing.assert_array_equal(a.lambda_, b.lambda_)
-
-
-def distances(topics, beta):
-    """Total variation between planted topics and those found, best matched."""
-    distance = 0.5 * np.abs(topics[:, None] - beta[None]).sum(axis=2)
-    return distance[linear_sum_assignment(distance)]
 
 
 @needs_jit
@@ -73,16 +58,6 @@ def test_a_model_that_knows_predicts_better_than_one_that_does_not():
     for start in range(0, 600, 100):
         learnt.learn(batch[start : start + 100])
     assert blank < document_completion(learnt, batch) < document_completion(knowing, batch) + 1e-3
-
-
-def test_one_minibatch_or_two_halves_weigh_the_same_after_a_warm_start():
-    batch, _ = planted(400)
-    whole, halves = OnlineLDA(4, 40, 1e6), OnlineLDA(4, 40, 1e6)
-    whole.learn(batch)
-    halves.learn(batch[:200])
-    first = halves.rho
-    halves.learn(batch[200:])
-    assert 1 - (1 - first) * (1 - halves.rho) == pytest.approx(whole.rho, rel=0.05)
 
 
 @pytest.mark.parametrize("n_documents", [20, 150])
@@ -130,26 +105,6 @@ def test_a_long_document():
     m = OnlineLDA(10, 5000, 1e6)
     np.testing.assert_allclose(m.learn(batch).sum(axis=1), 1, rtol=1e-4)
     assert np.isfinite(m.topics()).all()
-
-
-@needs_jit
-def test_float32_drifts_little_over_a_thousand_updates():
-    batch, _ = planted(1000)
-    wide = OnlineLDA(4, 40, 1e6, dtype="float64", tau0=16.0, **PAPER)
-    for start in range(0, 1000, 100):
-        wide.learn(batch[start : start + 100])
-    state = wide.state()
-    narrow = OnlineLDA.from_state({**state, "lambda_hat": state["lambda_hat"].astype(np.float32)})
-    for _ in range(100):
-        for start in range(0, 1000, 100):
-            narrow.learn(batch[start : start + 100])
-            wide.learn(batch[start : start + 100])
-    assert narrow.updates == 1010
-    np.testing.assert_allclose(narrow.topics().sum(axis=1), 1, rtol=1e-5)
-    # The totals carried along stay those of the rows.
-    np.testing.assert_allclose(narrow.topic_weights(), narrow.lambda_.sum(axis=1, dtype=float), rtol=1e-5)
-    assert 0.5 * np.abs(narrow.topics() - wide.topics()).sum(axis=1).max() < 5e-3
-    assert document_completion(narrow, batch) == pytest.approx(document_completion(wide, batch), abs=1e-3)
 
 
 def test_minibatches_without_words_only_forget():
