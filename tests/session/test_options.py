@@ -56,7 +56,7 @@ def made(**given):
 def resolved(request, articles, identity=MappingProxyType({})):
     """The settings of a new session over a wiki of so many articles."""
     settings, _ = new_settings(request, sources.load("api"))
-    return complete(settings, request, Opened(SourceInfo("a wiki", articles), identity, None, None))
+    return complete(settings, request, Opened(SourceInfo("a wiki", articles), identity, None))
 
 
 def rows(settings):

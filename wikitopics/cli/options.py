@@ -219,7 +219,7 @@ class TakesSettings(click.Command):
 
 
 def setting_groups(source: str | None = None) -> Groups:
-    """Every setting of a trainer, in the order of the help, with those of ``source``, if it is from another package."""
+    """Every setting of a trainer, in the order of the help; those of ``source`` too, from another package."""
 
     def crawled() -> list[str]:
         return [name for name in sources.names() if not sources.described(name).command]
