@@ -10,15 +10,15 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import suppress
+from itertools import count
 from typing import Any, ParamSpec, TypeVar
 
 from wikitopics.crawler.source import Activity, SourceInfo
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.options import CLUSTER
 from wikitopics.session.training.intake.cluster.answers import fields_of, unpack
-from wikitopics.session.training.intake.cluster.fitness import in_use, told_differently
+from wikitopics.session.training.intake.cluster.fitness import difference, in_use
 from wikitopics.session.training.intake.cluster.scheduler import (
-    JOBS_A_THREAD,
     LOOK_SECONDS,
     FarWorker,
     Gone,
@@ -38,8 +38,15 @@ FIRST_PATIENCE = 30.0
 PATIENCE = 600.0
 """Seconds to wait for a lost scheduler, or after the last worker is lost."""
 RETRY_SECONDS = 2.0
+JOBS_A_THREAD = 2
+"""Jobs per thread, so that a worker has the next job at hand when it finishes one."""
 MOST_LOST = 3
 """A job over which this many workers were lost may be to blame."""
+
+
+Place = tuple[float, int, FarWorker | None]
+"""A worker's work for each of its threads, a number for the order, and the worker; None: there is no room any
+more, and never will be."""
 
 
 class Cluster(Executor):
@@ -56,7 +63,9 @@ class Cluster(Executor):
         self._refusals: list[str] = []
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(lambda *_: None)  # about tasks that Dask leaves behind
-        self._moved = asyncio.Condition()
+        self._places: asyncio.PriorityQueue[Place] = asyncio.PriorityQueue()
+        """Room for one job each, of the workers with the least work first."""
+        self._numbers = count()
         self._keeping: asyncio.Task[None] | None = None
         self._thread = threading.Thread(target=self._run, name="cluster", daemon=True)
 
@@ -112,7 +121,7 @@ class Cluster(Executor):
         enough = time.monotonic() + FIRST_PATIENCE
         try:
             while not scheduler.workers:
-                await scheduler.look()
+                await self._look(scheduler)
                 if not scheduler.workers and (scheduler.unfit or time.monotonic() > enough):
                     raise self._no_worker()
                 await asyncio.sleep(0 if scheduler.workers else LOOK_SECONDS)
@@ -131,36 +140,35 @@ class Cluster(Executor):
         if others:
             await asyncio.wait(others, timeout=2.0)
 
+    async def _look(self, scheduler: Scheduler) -> None:
+        """Make use of new workers. Raises `Unreachable`."""
+        for worker in await scheduler.look():
+            for number in range(JOBS_A_THREAD * worker.threads):
+                self._places.put_nowait((number / worker.threads, next(self._numbers), worker))
+
     async def _keep(self, scheduler: Scheduler) -> None:
-        """Watch the connection, and reconnect, until it is lost for good."""
+        """Watch workers come and go, and reconnect, until all of them are lost for good."""
+        last_seen = time.monotonic()
         try:
             while True:
-                await self._watch(scheduler)
-                self._scheduler = None
-                await scheduler.close()
-                scheduler = await self._again()
+                try:
+                    await self._look(scheduler)
+                except Unreachable:
+                    self._scheduler = None
+                    await scheduler.close()
+                    self._scheduler = scheduler = await self._again()
+                    last_seen = time.monotonic()
+                if scheduler.workers:
+                    last_seen = time.monotonic()
+                    self._waiting(None)
+                else:
+                    self._waiting("a worker of the cluster")
+                    if time.monotonic() - last_seen > PATIENCE:
+                        raise self._no_worker()
+                await asyncio.sleep(LOOK_SECONDS)
         except SessionError as error:
             self._end = error
-            await self._tell_all()
-
-    async def _watch(self, scheduler: Scheduler) -> None:
-        """Watch workers come and go until the scheduler is lost. Raises if no worker comes back."""
-        self._scheduler = scheduler
-        last_seen = time.monotonic()
-        while True:
-            try:
-                await scheduler.look()
-            except Unreachable:
-                return
-            if scheduler.workers:
-                last_seen = time.monotonic()
-                self._waiting(None)
-            else:
-                self._waiting("a worker of the cluster")
-                if time.monotonic() - last_seen > PATIENCE:
-                    raise self._no_worker()
-            await self._tell_all()
-            await asyncio.sleep(LOOK_SECONDS)
+            self._places.put_nowait((-1.0, next(self._numbers), None))
 
     async def _again(self) -> Scheduler:
         """A new connection to a scheduler that was lost."""
@@ -171,7 +179,7 @@ class Cluster(Executor):
             found = None
             try:
                 found = await Scheduler.connect(self._address, self._initial, self._refused)
-                await found.look()
+                await self._look(found)
             except Unreachable as error:
                 if found is not None:
                     await found.close()
@@ -188,12 +196,19 @@ class Cluster(Executor):
         job = packed(fn, *args)
         lost = 0
         while True:
-            scheduler, worker = await self._room()
-            worker.jobs += 1
+            place = await self._places.get()
+            worker = place[2]
+            if worker is None:
+                self._places.put_nowait(place)  # for all others that wait
+                assert self._end is not None
+                raise self._end
+            if worker.gone.is_set():
+                continue
+            scheduler = worker.scheduler
             try:
                 data = await scheduler.ask(worker, job)
                 fields = fields_of(data)
-                if other := told_differently(fields, self._told):
+                if other := difference(fields, self._told):
                     scheduler.refuse(worker, f"it has {other}")
                     continue
                 for kind, error in ((FAILED, JobFailed), (DIED, WorkerDied)):
@@ -210,31 +225,9 @@ class Cluster(Executor):
                 lost += 1
                 scheduler.refuse(worker, "it sent something other than word counts")
             finally:
-                worker.jobs -= 1
-                await self._tell_one()
+                self._places.put_nowait(place)
             if lost >= MOST_LOST:
                 raise WorkerDied(f"{lost} workers of the cluster were lost over it")
-
-    async def _room(self) -> tuple[Scheduler, FarWorker]:
-        """The worker with the least work. Raises the error that ended the connection for good."""
-        async with self._moved:
-            while True:
-                if self._end is not None:
-                    raise self._end
-                scheduler = self._scheduler
-                workers = [worker for worker in self.workers if worker.has_room]
-                if scheduler is not None and workers:
-                    return scheduler, min(workers, key=lambda worker: worker.jobs / worker.threads)
-                await self._moved.wait()
-
-    async def _tell_one(self) -> None:
-        """Wake one waiting job, since there is room for one. Waking all would make them compete for it."""
-        async with self._moved:
-            self._moved.notify()
-
-    async def _tell_all(self) -> None:
-        async with self._moved:
-            self._moved.notify_all()
 
     def _no_worker(self) -> SessionError:
         if self._refusals:

@@ -2,7 +2,6 @@
 
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import metadata
 
 from wikitopics.session.version import __version__
@@ -11,36 +10,22 @@ PACKAGES = ("wikitopics", "distributed")
 """The packages of which a worker must have the same versions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Versions:
-    """The versions on which counts depend."""
+Versions = Mapping[str, str | None]
+"""By name; None: not installed."""
 
-    wikitopics: str | None
-    """None: not installed."""
-    python: str
-    """Without the last number, since Unicode's tables change only with the others."""
-    distributed: str | None
 
-    @classmethod
-    def here(cls) -> "Versions":
-        """The versions installed on this machine."""
-        return cls(_installed("wikitopics"), _two(platform.python_version()), _installed("distributed"))
+def installed() -> Versions:
+    """The versions on which counts depend, as installed on this machine."""
+    return {"python": _two(platform.python_version()), **{name: _installed(name) for name in PACKAGES}}
 
-    @classmethod
-    def there(cls, told: object) -> "Versions":
-        """The versions that Dask reports for one of its processes."""
-        packages = told.get("packages") if isinstance(told, Mapping) else None
-        host = told.get("host") if isinstance(told, Mapping) else None
-        found = {name: _text(packages, name) for name in PACKAGES}
-        return cls(found["wikitopics"], _two(_text(host, "python") or "?"), found["distributed"])
 
-    def differs(self, here: "Versions", names: tuple[str, ...] = ("python", *PACKAGES)) -> str:
-        """The differences from ``here``, in words; "" for none."""
-        return ", ".join(
-            f"{_said(name, getattr(self, name))} (the trainer: {getattr(here, name)})"
-            for name in names
-            if getattr(self, name) != getattr(here, name)
-        )
+def reported(told: object) -> Versions:
+    """The same, as Dask reports them for one of its processes."""
+    packages, host = (told.get(key) if isinstance(told, Mapping) else None for key in ("packages", "host"))
+    return {
+        "python": _two(_text(host, "python") or "?"),
+        **{name: _text(packages, name) for name in PACKAGES},
+    }
 
 
 def in_use(fingerprint: str) -> dict[str, str]:
@@ -49,10 +34,10 @@ def in_use(fingerprint: str) -> dict[str, str]:
     return {"wikitopics": __version__, "python": _two(platform.python_version()), "vocabulary": fingerprint}
 
 
-def told_differently(there: object, here: Mapping[str, str]) -> str:
-    """The differences between an answer's `in_use` and that of ``here``, in words; "" for none."""
+def difference(there: object, here: Versions) -> str:
+    """In what a worker differs from ``here``, in words; "" for nothing."""
     return ", ".join(
-        f"{_said(name, _text(there, name))} (the trainer: {value[:16]})"
+        f"{_said(name, _text(there, name))} (the trainer: {str(value)[:16]})"
         for name, value in here.items()
         if _text(there, name) != value
     )
@@ -68,6 +53,7 @@ def _text(found: object, name: str) -> str | None:
 
 
 def _two(version: str) -> str:
+    """Without the last number, since Unicode's tables change only with the others."""
     return ".".join(version.split(".")[:2])
 
 

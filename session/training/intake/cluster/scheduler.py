@@ -18,7 +18,7 @@ from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.options import CLUSTER
 from wikitopics.session.training.intake.cluster.address import ENCRYPTED
 from wikitopics.session.training.intake.cluster.answers import LARGEST
-from wikitopics.session.training.intake.cluster.fitness import PACKAGES, Versions
+from wikitopics.session.training.intake.cluster.fitness import PACKAGES, difference, installed, reported
 from wikitopics.session.training.intake.cluster.work import Job, answer, prepare
 
 CONNECT_SECONDS = 10.0
@@ -35,8 +35,6 @@ _AT_ONCE = 4
 _PLAIN = ("msgpack", "error")
 """Dask's ways to send a value that are read without unpickling anything."""
 _ADDRESS = re.compile(r"<.*>|\w+://[^\s,>]+|[\w.\[\]-]+:\d{2,5}\b")
-JOBS_A_THREAD = 2
-"""Jobs per thread, so that a worker has the next job at hand when it finishes one."""
 
 
 class Unreachable(Exception):
@@ -55,16 +53,12 @@ class TaskFailed(Exception):
 class FarWorker:
     """One process of the cluster."""
 
+    scheduler: Scheduler
     address: str
     threads: int
     counting: Future
     """The result of its preparation."""
-    jobs: int = 0
     gone: asyncio.Event = field(default_factory=asyncio.Event)
-
-    @property
-    def has_room(self) -> bool:
-        return self.jobs < JOBS_A_THREAD * self.threads
 
 
 class Scheduler:
@@ -78,7 +72,7 @@ class Scheduler:
         self._client = client
         self._initial = initial
         self._refused = refused
-        self._here = Versions.here()
+        self._here = installed()
         self._receiving = asyncio.Semaphore(_AT_ONCE)
 
     @classmethod
@@ -118,8 +112,8 @@ class Scheduler:
             raise Unreachable(_reason(error)) from None
         return scheduler
 
-    async def look(self) -> bool:
-        """Update the list of workers; returns whether there is a new one. Raises `Unreachable`."""
+    async def look(self) -> list[FarWorker]:
+        """Update the list of workers; returns the new ones. Raises `Unreachable`."""
         if self._client.status != "running":
             raise Unreachable("the connection is lost")
         try:
@@ -131,12 +125,14 @@ class Scheduler:
             for address in self.workers.keys() - there.keys():
                 self.workers.pop(address).gone.set()
             self.unfit = {address: why for address, why in self.unfit.items() if address in there}
-            for address, told in versions.items():
-                if told is not None:  # otherwise it has just gone, or is not up yet
-                    self._take(address, int(there[address]["nthreads"]), told)
+            return [
+                taken
+                for address, told in versions.items()
+                # otherwise it has just gone, or is not up yet
+                if told is not None and (taken := self._take(address, int(there[address]["nthreads"]), told))
+            ]
         except Exception as error:  # noqa: BLE001 (as in connect)
             raise Unreachable(_reason(error)) from None
-        return bool(new)
 
     async def ask(self, worker: FarWorker, job: Job) -> object:
         """The answer to a job. Raises `Gone`, `TaskFailed`."""
@@ -199,7 +195,7 @@ class Scheduler:
 
     async def _check_scheduler(self) -> None:
         told = await self._client.scheduler.versions(packages=list(PACKAGES))
-        if wrong := Versions.there(told).differs(self._here):
+        if wrong := difference(reported(told), self._here):
             raise SessionError(
                 f"the scheduler of {CLUSTER.flag} has {wrong}: install the same versions on all machines"
             )
@@ -214,12 +210,13 @@ class Scheduler:
         self._leave_out(address, "it does not answer")
         return None
 
-    def _take(self, address: str, threads: int, told: object) -> None:
-        if wrong := Versions.there(told).differs(self._here):
+    def _take(self, address: str, threads: int, told: object) -> FarWorker | None:
+        if wrong := difference(reported(told), self._here):
             self._leave_out(address, f"it has {wrong}: install the same versions there")
-            return
+            return None
         counting = self._submit(prepare, *self._initial, address)
-        self.workers[address] = FarWorker(address, threads, counting)
+        self.workers[address] = taken = FarWorker(self, address, threads, counting)
+        return taken
 
     def _submit(self, fn: Callable[..., object], *args: Any) -> Future:
         """A task for the worker whose address is the last argument."""

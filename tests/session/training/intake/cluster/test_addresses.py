@@ -5,7 +5,7 @@ import pytest
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.training.intake.cluster.address import cluster_address
-from wikitopics.session.training.intake.cluster.fitness import Versions, in_use, told_differently
+from wikitopics.session.training.intake.cluster.fitness import difference, in_use, reported
 
 
 @pytest.mark.parametrize(
@@ -45,17 +45,17 @@ def told(python="3.11.7.final.0", **packages):
 
 
 def test_what_a_worker_needs_to_be_of_use():
-    here = Versions("1.0", "3.11", "2026.1")
-    assert Versions.there(told()).differs(here) == ""
-    assert Versions.there(told("3.11.2.final.0")).differs(here) == ""
-    assert Versions.there(told("3.12.7.final.0")).differs(here) == "python 3.12 (the trainer: 3.11)"
-    assert Versions.there(told(wikitopics="0.9")).differs(here) == "wikitopics 0.9 (the trainer: 1.0)"
-    assert Versions.there(told(wikitopics=None)).differs(here) == "no wikitopics (the trainer: 1.0)"
-    assert "python ?" in Versions.there(None).differs(here)
+    here = {"python": "3.11", "wikitopics": "1.0", "distributed": "2026.1"}
+    assert difference(reported(told()), here) == ""
+    assert difference(reported(told("3.11.2.final.0")), here) == ""
+    assert difference(reported(told("3.12.7.final.0")), here) == "python 3.12 (the trainer: 3.11)"
+    assert difference(reported(told(wikitopics="0.9")), here) == "wikitopics 0.9 (the trainer: 1.0)"
+    assert difference(reported(told(wikitopics=None)), here) == "no wikitopics (the trainer: 1.0)"
+    assert "python ?" in difference(reported(None), here)
 
 
 def test_an_answer_tells_what_it_was_counted_with():
     mine = in_use("abc")
-    assert told_differently(mine | {"more": 1}, mine) == ""
-    assert told_differently(in_use("abd"), mine) == "vocabulary abd (the trainer: abc)"
-    assert told_differently({}, mine).startswith("no wikitopics (the trainer: ")
+    assert difference(mine | {"more": 1}, mine) == ""
+    assert difference(in_use("abd"), mine) == "vocabulary abd (the trainer: abc)"
+    assert difference({}, mine).startswith("no wikitopics (the trainer: ")
