@@ -61,17 +61,19 @@ class Comparison:
         return one.log_likelihood - self.models[0].log_likelihood
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Session:
     """A session that takes part, as of one commit."""
 
-    reader: SessionReader
-    name: str
-    wiki: str | None
-    content: object
-    """The identity of the content, if the source is not a wiki."""
-    articles: int
-    held_out: Block
+    def __init__(self, reader: SessionReader) -> None:
+        settings = reader.settings()
+        kind = described(settings.source)
+        check_identity(kind, settings.source_options)
+        self.reader, self.name = reader, session_name(reader.path)
+        self.wiki = kind.wiki(settings.source_options)
+        self.content = settings.source_options.get("checksum") or (settings.source, settings.source_options)
+        """The identity of the content, if the source is not a wiki."""
+        self.articles = reader.committed().progress.articles
+        self.held_out = reader.held_out()
 
 
 def compare(
@@ -86,7 +88,7 @@ def compare(
     with contextlib.ExitStack() as moments:
         for reader in readers:
             moments.enter_context(reader.one_moment())
-        sessions = [_opened(reader) for reader in readers]
+        sessions = list(map(_Session, readers))
         _check_words(sessions)
         block, remarks = _new_to_all(sessions)
         batch = Minibatch(block.indptr, block.word_ids, block.counts)
@@ -101,20 +103,6 @@ def compare(
                 progress(len(found))
     ranked = sorted(found, key=lambda one: -one.log_likelihood)
     return Comparison(len(block), tuple(ranked), remarks)
-
-
-def _opened(reader: SessionReader) -> _Session:
-    settings = reader.settings()
-    kind = described(settings.source)
-    check_identity(kind, settings.source_options)
-    return _Session(
-        reader,
-        session_name(reader.path),
-        kind.wiki(settings.source_options),
-        settings.source_options.get("checksum") or (settings.source, settings.source_options),
-        reader.committed().progress.articles,
-        reader.held_out(),
-    )
 
 
 def _check_words(sessions: Sequence[_Session]) -> None:

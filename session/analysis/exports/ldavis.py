@@ -29,24 +29,10 @@ def prepare(
     beta, share = topics[order].astype(np.float64), shares[order].astype(np.float64)
     expected = beta * (share * tokens)[:, None]  # how often each word occurs in each topic
     frequency = expected.sum(axis=0)
-    table = _Terms(words, frequency)
-    R = min(WORDS, len(words))
-
-    salient = np.argsort(-_saliency(beta, share, frequency), kind="stable")[:R]
-    ranks = np.arange(R, 0, -1.0)
-    table.add("Default", salient, np.floor(frequency[salient]), np.floor(frequency[salient]), ranks, ranks)
-    log_beta, log_lift = np.log(beta), np.log(beta / (frequency / frequency.sum()))
-    for number in range(len(beta)):
-        top = _relevant(log_beta[number], log_lift[number], R)
-        table.add(
-            f"Topic{number + 1}",
-            top,
-            expected[number, top],
-            frequency[top],
-            log_beta[number, top].round(4),
-            log_lift[number, top].round(4),
-        )
     x, y = classical_scaling(distances(beta)).T.tolist()
+    lists = _lists(beta, share, expected)
+    ids = np.concatenate([one for _, one, _ in lists]).tolist()
+    freq, total, logprob, loglift = np.concatenate([columns for _, _, columns in lists], axis=1).tolist()
     return {
         "mdsDat": {
             "x": x,
@@ -55,33 +41,37 @@ def prepare(
             "cluster": [1] * len(beta),
             "Freq": (share * 100).tolist(),
         },
-        "tinfo": table.columns,
-        "token.table": _tokens(table.shown, expected, frequency, words),
-        "R": R,
+        "tinfo": {
+            "Term": [words[i] for i in ids],
+            "Freq": freq,
+            "Total": total,
+            "Category": [category for category, one, _ in lists for _ in one],
+            "logprob": logprob,
+            "loglift": loglift,
+        },
+        "token.table": _tokens(set(ids), expected, frequency, words),
+        "R": min(WORDS, len(words)),
         "lambda.step": STEP,
         "plot.opts": {"xlab": "PC1", "ylab": "PC2"},
         "topic.order": (order + 1).tolist(),
     }
 
 
-class _Terms:
-    """`tinfo`: the words of every list that can be shown, one after another."""
-
-    def __init__(self, words: Sequence[str], frequency: NDArray[Any]) -> None:
-        self._words = words
-        self.shown: set[int] = set()
-        self.columns: dict[str, list[object]] = {
-            name: [] for name in ("Term", "Freq", "Total", "Category", "logprob", "loglift")
-        }
-
-    def add(self, category: str, ids: NDArray[Any], *numbers: NDArray[Any]) -> None:
-        """Add words by id, with their Freq, Total, logprob and loglift."""
-        frequency, total, logprob, loglift = (values.tolist() for values in numbers)
-        terms = [self._words[i] for i in ids.tolist()]
-        rows = terms, frequency, total, [category] * len(terms), logprob, loglift
-        for column, values in zip(self.columns.values(), rows, strict=True):
-            column.extend(values)
-        self.shown.update(ids.tolist())
+def _lists(
+    beta: NDArray[Any], share: NDArray[Any], expected: NDArray[Any]
+) -> list[tuple[str, NDArray[Any], NDArray[Any]]]:
+    """Every list of words that can be shown: its name, ids (n,), and Freq, Total, logprob, loglift (4, n)."""
+    frequency = expected.sum(axis=0)
+    R = min(WORDS, len(frequency))
+    salient = np.argsort(-_saliency(beta, share, frequency), kind="stable")[:R]
+    counts, ranks = np.floor(frequency[salient]), np.arange(R, 0, -1.0)
+    lists = [("Default", salient, np.stack([counts, counts, ranks, ranks]))]
+    log_beta, log_lift = np.log(beta), np.log(beta / (frequency / frequency.sum()))
+    for number in range(len(beta)):
+        top = _relevant(log_beta[number], log_lift[number], R)
+        logs = log_beta[number, top].round(4), log_lift[number, top].round(4)
+        lists.append((f"Topic{number + 1}", top, np.stack([expected[number, top], frequency[top], *logs])))
+    return lists
 
 
 def _saliency(beta: NDArray[Any], share: NDArray[Any], frequency: NDArray[Any]) -> NDArray[Any]:
