@@ -22,7 +22,7 @@ class Licence:
     """The address of its text; "" if it is not known."""
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """One line for people."""
         where = f" ({self.url})" if self.url else ""
         return f"titles and word counts are from {self.origin}, by its authors: {self.name}{where}"

@@ -4,19 +4,18 @@ import asyncio
 import random
 import time
 import zlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from email.utils import formatdate
 
 from aiohttp import web
 
 from wikitopics.crawler.embedded.api import ApiError, EmbeddedApi, to_json
+from wikitopics.crawler.embedded.faults import ERRORS
 from wikitopics.crawler.embedded.skin import render_page
 from wikitopics.crawler.embedded.writing import page_address
 
 ROBOTS = "User-agent: *\nDisallow: /w/\nDisallow: /wiki/Special:\nAllow: /w/load.php?\n"
 _POLICY = "Please respect our robot policy https://w.wiki/4wJS when crawling us."
-_RETRY_AFTER = {"429": "1", "429-absurd": "99999999999", "429-under-200": "1", "503": "1", "maxlag": "1"}
-_Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def make_app(
@@ -39,9 +38,8 @@ def make_app(
         if latency or page_latency:
             await asyncio.sleep(latency + page_latency * _pages_wanted(request))
         fault = api.faults.draw(rng)
-        status = _STATUS.get(fault or "")
-        if status is not None and fault is not None:
-            return _plea(fault, status)
+        if fault is not None and fault in ERRORS:
+            return _error_page(*ERRORS[fault])
         if request.path == "/w/api.php":
             body, content_type = _api_body(api, request, fault, rng), "application/json"
         else:
@@ -63,23 +61,9 @@ def _pages_wanted(request: web.Request) -> int:
     return int(limit) if limit.isdigit() and "revisions" in request.query.get("prop", "") else 0
 
 
-_STATUS = {
-    "429": 429,
-    "429-date": 429,
-    "429-absent": 429,
-    "429-absurd": 429,
-    "429-under-200": 200,
-    "403": 403,
-    "500": 500,
-    "502": 502,
-    "503": 503,
-    "504": 504,
-}
-
-
-def _plea(fault: str, status: int) -> web.Response:
-    headers = {"Retry-After": _RETRY_AFTER[fault]} if fault in _RETRY_AFTER else {}
-    if fault == "429-date":
+def _error_page(status: int, retry_after: str | None) -> web.Response:
+    headers = {"Retry-After": retry_after} if retry_after else {}
+    if retry_after == "date":
         headers["Retry-After"] = formatdate(time.time() + 2, usegmt=True)
     text = _POLICY if status in (200, 403, 429) else "<html><h1>Our servers are under maintenance</h1></html>"
     return web.Response(status=status, text=text, headers=headers)
@@ -119,7 +103,7 @@ async def _send(
 ) -> web.StreamResponse:
     headers = {"Content-Type": f"{content_type}; charset=utf-8"}
     if fault == "maxlag":
-        headers["Retry-After"] = _RETRY_AFTER["maxlag"]
+        headers["Retry-After"] = "1"
     if fault == "json":
         body = (
             body[: rng.randrange(1, len(body))] if rng.random() < 0.5 else b'{"batchcomplete":true,}' + body

@@ -4,29 +4,23 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+ERRORS: Mapping[str, tuple[int, str | None]] = {
+    "429": (429, "1"),
+    "429-date": (429, "date"),
+    "429-absent": (429, None),
+    "429-absurd": (429, "99999999999"),
+    "429-under-200": (200, "1"),
+    "403": (403, None),
+    "500": (500, None),
+    "502": (502, None),
+    "503": (503, "1"),
+    "504": (504, None),
+}
+"""The status and the Retry-After of error pages, by kind; "date": two seconds from now, as a date."""
 REQUEST_KINDS = (
-    "429",
-    "429-date",
-    "429-absent",
-    "429-absurd",
-    "429-under-200",
-    "403",
-    "500",
-    "502",
-    "503",
-    "504",
-    "maxlag",
-    "readonly",
-    "json",
-    "html",
-    "charset",
-    "gzip",
-    "endless",
-    "stall",
-    "reset",
-    "truncated",
-    "out-of-order",
-    "duplicate",
+    *ERRORS,
+    *("maxlag", "readonly", "json", "html", "charset", "gzip"),
+    *("endless", "stall", "reset", "truncated", "out-of-order", "duplicate"),
 )
 """Kinds that affect one request; each request has at most one."""
 PAGE_KINDS = ("deleted", "disambiguation", "oversized")

@@ -7,8 +7,7 @@ the cursor after the current list, and the rest of that list.
 import asyncio
 import re
 from collections import Counter, deque
-from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Sequence
 from urllib.parse import quote
 
 from yarl import URL
@@ -40,23 +39,8 @@ _AGENT = "wikitopics"
 _SAFE = "/:(),!*;@$~.-_'"
 
 
-@dataclass(frozen=True, slots=True)
-class _Title:
-    page_id: int
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Fetched:
-    """A page as received; as text it can take four times as much."""
-
-    title: _Title
-    body: bytes
-
-    def page(self) -> Page:
-        revision = _REVISION.search(self.body, 0, _HEAD_BYTES)
-        text = self.body.decode("utf-8", errors="replace")
-        return Page(self.title.page_id, self.title.title, int(revision[1]) if revision else 0, text, "html")
+_Title = tuple[int, str]
+"""Page id and title."""
 
 
 class HtmlSource:
@@ -121,7 +105,7 @@ class HtmlSource:
         if complete is None:
             raise CrawlerError("the wiki's list of titles goes in circles")
         self.wiki.step(crawl, complete[1], gathering)
-        return [_Title(page_id, title) for page_id, title in gathering.titles()], gathering.skips()
+        return gathering.titles(), gathering.skips()
 
     async def _fetch_all(
         self, titles: Sequence[_Title]
@@ -131,20 +115,25 @@ class HtmlSource:
         While the caller processes them, a bounded number of the next ones is being fetched.
         """
         waiting = deque(titles)
-        running: deque[asyncio.Task[_Fetched | Skip]] = deque()
+        # Bodies as received: as text they can take four times as much.
+        running: deque[tuple[_Title, asyncio.Task[bytes | Skip]]] = deque()
         try:
             while waiting or running:
                 most = min(self.wiki.page_limits.at_once + _BATCH, int(_MOST_FETCHED / self._expected))
                 while waiting and len(running) < max(1, most):
-                    running.append(asyncio.create_task(self._fetch(waiting.popleft())))
+                    title = waiting.popleft()
+                    running.append((title, asyncio.create_task(self._fetch(title[1]))))
                 pages: list[Page] = []
                 missed: Counter[Skip] = Counter()
                 size = 0
                 # Wait for the first; those that have come meanwhile go with it, as far as there is room.
-                while not (pages or missed) or (running and running[0].done() and size < _BATCH_CHARACTERS):
-                    fetched = await running.popleft()
-                    if isinstance(fetched, _Fetched):
-                        pages.append(fetched.page())
+                while (
+                    running and (not (pages or missed) or running[0][1].done()) and size < _BATCH_CHARACTERS
+                ):
+                    (page_id, name), task = running.popleft()
+                    fetched = await task
+                    if isinstance(fetched, bytes):
+                        pages.append(_page(page_id, name, fetched))
                         size += len(pages[-1].text)
                     else:
                         missed[fetched] += 1
@@ -153,9 +142,10 @@ class HtmlSource:
                 self._count(len(pages), missed.total())
                 yield tuple(pages), missed
         finally:
-            for task in running:
+            tasks = [task for _, task in running]
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     def _count(self, read: int, missed: int) -> None:
         self._read += read
@@ -164,20 +154,18 @@ class HtmlSource:
             where = self.wiki.client.quote(str(self._url("Title")))
             raise CrawlerError(f"none of {self._missed} pages could be fetched from {where}")
 
-    async def _fetch(self, title: _Title) -> "_Fetched | Skip":
-        """One page, or why there is none (any more), or why it cannot be had although the wiki works."""
-        url = self._url(title.title)
+    async def _fetch(self, title: str) -> bytes | Skip:
+        """A page's body, or why there is none (any more), or why it cannot be had although the wiki works."""
+        url = self._url(title)
         assert self._robots is not None
         if not self._robots.allows(url.raw_path_qs):
             return "forbidden by robots.txt"
         tries, wiki_works = 0, False
         while True:
             try:
-                fetched = await self.wiki.client.once(
-                    url, _page_reader(title), Wanted(most_bytes=_MOST_BYTES)
-                )
-                if isinstance(fetched, _Fetched):
-                    self._expected = max(len(fetched.body), _FORGET * self._expected)
+                fetched = await self.wiki.client.once(url, _read_page, Wanted(most_bytes=_MOST_BYTES))
+                if isinstance(fetched, bytes):
+                    self._expected = max(len(fetched), _FORGET * self._expected)
                 return fetched
             except TransientError as error:
                 tries += 1
@@ -212,19 +200,22 @@ def _read_robots(reply: Reply) -> Robots:
     return Robots(reply.body, _AGENT)
 
 
-def _page_reader(title: _Title) -> "Callable[[Reply], _Fetched | Skip]":
-    def read(reply: Reply) -> _Fetched | Skip:
-        if reply.status in (404, 410):
-            return "deleted or hidden"
-        if reply.status != 200 or b"mw-parser-output" not in reply.body:
-            raise TransientError(f"{reply.url.host} sends something other than the article ({reply.status})")
-        return _Fetched(title, reply.body)
+def _read_page(reply: Reply) -> bytes | Skip:
+    if reply.status in (404, 410):
+        return "deleted or hidden"
+    if reply.status != 200 or b"mw-parser-output" not in reply.body:
+        raise TransientError(f"{reply.url.host} sends something other than the article ({reply.status})")
+    return reply.body
 
-    return read
+
+def _page(page_id: int, title: str, body: bytes) -> Page:
+    revision = _REVISION.search(body, 0, _HEAD_BYTES)
+    text = body.decode("utf-8", errors="replace")
+    return Page(page_id, title, int(revision[1]) if revision else 0, text, "html")
 
 
 def _position(crawl: CrawlPass, left: Sequence[_Title], share: float) -> Position:
-    return {**crawl.position, "left": [[t.page_id, t.title] for t in left], "share": share}
+    return {**crawl.position, "left": [list(title) for title in left], "share": share}
 
 
 def _parts_of(position: Position | None) -> tuple[CrawlPass, list[_Title], float]:
@@ -237,4 +228,5 @@ def _parts_of(position: Position | None) -> tuple[CrawlPass, list[_Title], float
     ):
         raise BadPosition
     crawl = CrawlPass(position)
-    return crawl, [_Title(*t) for t in left], share if isinstance(share, float) else crawl.share
+    titles = [(page_id, title) for page_id, title in left]
+    return crawl, titles, share if isinstance(share, float) else crawl.share

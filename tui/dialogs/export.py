@@ -124,7 +124,7 @@ class Export(Dialog[None]):
                 rows = save(subject, form, ExportRequest(reader, models or reader.models()), target, written)
                 licence = licence_of(reader.settings()) if subject.of_texts else None
             told = f"{plural(rows, 'row')} in {target}" if rows is not None else f"written to {target}"
-            return f"{told}; {licence.told}" if licence is not None else told
+            return f"{told}; {licence.text}" if licence is not None else told
 
         self._busy = True
         self._tell("writing …")

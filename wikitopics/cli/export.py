@@ -95,7 +95,7 @@ def export(
             say(f"wrote {output}" + ("" if rows is None else f": {rows:,} rows"))
         licence = licence_of(reader.settings()) if subject.of_texts else None
         if licence is not None:
-            say(licence.told)
+            say(licence.text)
 
 
 def to_standard_output(form: Format, subject: Subject, asked: ExportRequest) -> None:
