@@ -20,7 +20,7 @@ from wikitopics.session.errors import BadUsage, NoSession, SessionError
 from wikitopics.session.paths import session_name, session_path
 from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.reader.articles import MOST_ARTICLES
+from wikitopics.session.storage.tables.articles import MOST_ARTICLES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -208,7 +208,8 @@ class StoredSession:
         limit = _limit(limit, least=1)
         with self._reading(model) as (reader, name):
             trained = self._trained
-            if trained is None or (trained.model, trained.as_of) != (name, reader.committed()):
+            now = name, reader.progress().committed_at
+            if trained is None or (trained.model, trained.as_of.committed_at) != now:
                 trained = self._trained = Trained(reader, name)
             row = trained.row_of(reader, title)
             if row is None:

@@ -72,7 +72,7 @@ class _Session:
         self.wiki = kind.wiki(settings.source_options)
         self.content = settings.source_options.get("checksum") or (settings.source, settings.source_options)
         """The identity of the content, if the source is not a wiki."""
-        self.articles = reader.committed().progress.articles
+        self.articles = reader.progress().articles
         self.held_out = reader.held_out()
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.errors import SessionError
-from wikitopics.session.storage.blocks import title_key
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.tables.proportions import title_key
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -61,7 +61,7 @@ class Trained:
     def __init__(self, reader: SessionReader, model: str) -> None:
         with reader.one_moment():
             reader.check_proportions()
-            self.as_of = reader.committed()
+            self.as_of = reader.progress()
             self.articles = reader.trained_articles()
             self._kept = reader.proportions(model)
         self.model = model
@@ -83,7 +83,7 @@ class Trained:
 
     def as_of_told(self) -> str:
         """The moment it describes, in a line: "as of 70,000 articles"."""
-        articles = self.as_of.progress.articles
+        articles = self.as_of.articles
         part = "" if len(self) == articles else f"; topic proportions are recorded for {len(self):,} of them"
         return f"as of {articles:,} articles{part}"
 

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.storage.codec.topics import LONGEST_NAME, given_name
-from wikitopics.session.storage.given_names import give_name, take_back
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.tables.topics import LONGEST_NAME, give_name, given_name, take_back
 
 
 def rename(path: Path, model: str, topic: int, name: str) -> str:

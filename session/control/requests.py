@@ -8,8 +8,8 @@ from pathlib import Path
 
 from wikitopics.session.errors import NotRunning, SessionError
 from wikitopics.session.process import Process
-from wikitopics.session.storage.coordination.lock import owner
-from wikitopics.session.storage.coordination.wishes import wish
+from wikitopics.session.storage.lock import owner
+from wikitopics.session.storage.tables.trainer import request_control
 
 OBEY_SECONDS = 3.0
 """Seconds to wait for an answer. A trainer at work looks for requests twice a second; one still starting
@@ -20,19 +20,19 @@ PATIENCE_SECONDS = 30.0
 def pause(path: Path) -> None:
     """Pause training and crawling until `resume`. Raises `NotRunning`."""
     _running(path)
-    wish(path, paused=True)
+    request_control(path, paused=True)
 
 
 def resume(path: Path) -> None:
     """Continue after `pause`. Raises `NotRunning`."""
     _running(path)
-    wish(path, paused=False)
+    request_control(path, paused=False)
 
 
 def save(path: Path) -> None:
     """Commit now instead of within the next seconds. Raises `NotRunning`."""
     _running(path)
-    wish(path, save=True)
+    request_control(path, save=True)
 
 
 def stop(path: Path, tell: Callable[[str], None] = lambda _: None) -> None:
@@ -46,7 +46,7 @@ def stop(path: Path, tell: Callable[[str], None] = lambda _: None) -> None:
     if trainer.is_suspended():
         tell(f"waiting for the trainer: {_how_to_end(trainer)}")
     try:
-        wish(path, stop=True)
+        request_control(path, stop=True)
     except SessionError as error:  # there is no file yet, or it cannot be written
         if not trainer.lives():
             raise SessionError(f"{error}; {_how_to_end(trainer)}") from None

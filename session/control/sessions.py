@@ -7,10 +7,9 @@ from pathlib import Path
 from wikitopics.session.errors import NotASession, SessionError
 from wikitopics.session.paths import log_file, no_session, session_folder
 from wikitopics.session.records import Status
-from wikitopics.session.storage.coordination.heartbeat import check_alone
-from wikitopics.session.storage.coordination.lock import trainer_lock
 from wikitopics.session.storage.database import is_ours, remove_database
-from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.lock import trainer_lock
+from wikitopics.session.storage.reader import SessionReader, check_alone
 
 
 def list_sessions() -> list[tuple[str, Path, Status | str]]:

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from wikitopics.crawler.source import Page, Skips
 from wikitopics.session.errors import Damaged
-from wikitopics.session.storage.blobs import pack_arrays, unpack_arrays
 from wikitopics.session.storage.decoding import from_json, listed, text
+from wikitopics.session.storage.npz import pack_arrays, unpack_arrays
 
 Counted = tuple[NDArray[np.int32], NDArray[np.int32]]
 """The word ids of an article, and their counts."""

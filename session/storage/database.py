@@ -170,11 +170,13 @@ def read_rows(
     return rows
 
 
-def only_row(connection: sqlite3.Connection, table: str) -> dict[str, Any] | None:
-    """The only row of a table, by column; None if there is none."""
+def only_row(connection: sqlite3.Connection, table: str) -> dict[str, Any]:
+    """The only row of a table, by column. Raises `Damaged` if there is none."""
     columns = [name for name, *_ in tables()[table]]
     rows = read_rows(connection, f"SELECT * FROM {table} WHERE id = 1")
-    return dict(zip(columns, rows[0], strict=True)) if rows else None
+    if not rows:
+        raise Damaged(f"{table} has no row")
+    return dict(zip(columns, rows[0], strict=True))
 
 
 def check_file(path: Path) -> os.stat_result:

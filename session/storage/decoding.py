@@ -130,6 +130,11 @@ def json_object(value: object, place: str) -> Mapping[str, object]:
     return named(from_json(value, place), place)
 
 
+def tally(value: object, place: str) -> dict[str, int]:
+    """JSON text of an object that counts something by name."""
+    return {text(name, place): whole(n, place) for name, n in json_object(value, place).items()}
+
+
 def moment(value: object, place: str) -> float:
     """Seconds since the epoch."""
     return number(value, place, 0, LATEST)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from wikitopics.session.storage.codec.models import state_room
 from wikitopics.session.storage.database import connect, read_rows, session_errors, writing
+from wikitopics.session.storage.opened import OpenedSession
 from wikitopics.session.storage.schema import MODELS, RELEASED, VERSION, order_by_topic
-from wikitopics.session.storage.tables import read_settings, read_words
+from wikitopics.session.storage.tables.models import state_room
 
 LARGEST = np.dtype("<u2")
 """`articles.topics`, which later formats have big-endian."""
@@ -45,7 +45,8 @@ def renew(path: Path) -> None:
     The caller holds the session's lock. Takes some ten seconds for a million articles.
     """
     with closing(connect(path)) as db, session_errors(path):
-        models, n_words = read_settings(db.conn).models, len(read_words(db.conn))
+        opened = OpenedSession(path, db.conn)
+        models, n_words = opened.settings().models, len(opened.vocabulary())
         largest = max(state_room(spec.topics, n_words) for spec in models)
         db.conn.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(largest, 2**31 - 1))
         db.conn.create_function("big_endian", 1, _swapped, deterministic=True)

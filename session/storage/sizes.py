@@ -5,7 +5,7 @@ docs/scaling.md shows the totals, and `python -m benchmarks scale.disk` measures
 
 from wikitopics.session.options import KEEP_ARTICLES, KEEP_COUNTS
 from wikitopics.session.settings import Settings
-from wikitopics.session.storage.articles import DROPPED_EVERY
+from wikitopics.session.storage.tables.articles import DROPPED_EVERY
 from wikitopics.session.storage.writer import LARGEST_LOG, TOP_ARTICLES
 
 ARTICLE = 50

@@ -1,6 +1,6 @@
 """Writing the session file: everything of one stretch of training is committed together or not at all.
 
-Only one trainer writes (see `wikitopics.session.storage.coordination.lock`), from one thread.
+Only one trainer writes (see `wikitopics.session.storage.lock`), from one thread.
 """
 
 import contextlib
@@ -9,59 +9,80 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from wikitopics.session.errors import Damaged, SessionError
-from wikitopics.session.options import KEEP_ARTICLES
+from wikitopics.session.options import KEEP_ARTICLES, KEEP_COUNTS
 from wikitopics.session.paths import WAL, beside
-from wikitopics.session.records import TopWords
+from wikitopics.session.records import Role, TopicEvent, TopWords
 from wikitopics.session.settings import Settings
-from wikitopics.session.storage.articles import (
+from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.database import as_session_error, connect, is_at, session_errors, writing
+from wikitopics.session.storage.decoding import whole
+from wikitopics.session.storage.files import draft_of
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.schema import APPLICATION_ID, CREATE, VERSION, order_by_topic
+from wikitopics.session.storage.sqliteutils import Database
+from wikitopics.session.storage.tables.articles import (
+    ArticleTopics,
     insert_articles,
     insert_recent,
     keep_top,
-    recent_articles,
+    recent_row,
     renew_topics,
 )
-from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.blocks import insert_block, renew_proportions
-from wikitopics.session.storage.changes import Changes
-from wikitopics.session.storage.codec.progress import Progress, encode_prequential
-from wikitopics.session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_snapshot
-from wikitopics.session.storage.codec.topics import TopicNames, decode_topic_names
-from wikitopics.session.storage.database import (
-    as_session_error,
-    connect,
-    is_at,
-    read_rows,
-    session_errors,
-    writing,
+from wikitopics.session.storage.tables.counts import WordCounts, encode_block
+from wikitopics.session.storage.tables.progress import Progress, encode_progress
+from wikitopics.session.storage.tables.proportions import insert_block, renew_proportions
+from wikitopics.session.storage.tables.topics import (
+    TopicNames,
+    insert_events,
+    insert_snapshots,
+    replace_names,
 )
-from wikitopics.session.storage.decoding import whole
-from wikitopics.session.storage.files import draft_of
-from wikitopics.session.storage.packing import packed
-from wikitopics.session.storage.schema import APPLICATION_ID, CREATE, VERSION, order_by_topic
-from wikitopics.session.storage.sqliteutils import Database
-from wikitopics.session.storage.tables import (
-    read_committed,
-    read_documents,
-    read_first_articles,
-    read_held_out,
-    read_models,
-    read_settings,
-    read_state,
-    read_word_counts,
-    read_words,
-)
-from wikitopics.session.storage.word_counts import WordCounts
+
+Row = dict[str, object]
 
 TOP_ARTICLES = 200
 """With `--keep-articles top`: articles kept for each topic."""
 LARGEST_LOG = 64 * 2**20
 """Bytes to which the write-ahead log may grow."""
+
+
+@dataclass(slots=True)
+class Changes:
+    """Everything since the last commit."""
+
+    pending: list[tuple[int, Block]] = field(default_factory=list)
+    articles: list[tuple[Block, Role, ArticleTopics | None]] = field(default_factory=list)
+    """Articles read, with their topics if they were trained."""
+    renewed: list[tuple[Sequence[int], ArticleTopics]] = field(default_factory=list)
+    """The present topics of articles that were trained some time ago, after their numbers, which ascend."""
+    drops_articles: bool = False
+    """Whether `--keep-articles top` now drops articles that are not among the best of a topic."""
+    metrics: list[tuple[int, int, int, float, str, float]] = field(default_factory=list)
+    """(model, articles, tokens, seconds, metric, value)"""
+    snapshots: list[TopWords] = field(default_factory=list)
+    topic_names: dict[int, TopicNames] = field(default_factory=dict)
+    topic_events: list[tuple[int, TopicEvent]] = field(default_factory=list)
+    """For the model with this number."""
+    log: list[str] = field(default_factory=list)
+    """Log lines about results saved with them, so that each is written once, whatever is trained again."""
+    models: dict[int, dict[str, object]] = field(default_factory=dict)
+    """The columns of their rows. They are packed one after another, and before a commit begins."""
+    first_articles: list[Block] = field(default_factory=list)
+    """For a session without a vocabulary yet."""
+    reads_first_articles: bool = False
+    """Whether all of them are saved with this commit."""
+    word_counts: WordCounts | None = None
+    """For everything trained; None if nothing was trained."""
+    thinned_metrics: set[int] = field(default_factory=set)
+    """The article counts whose measurements are dropped."""
+    thinned_snapshots: set[int] = field(default_factory=set)
+    """The article counts whose snapshots are dropped."""
 
 
 def create(
@@ -108,7 +129,7 @@ def _fill(
             )
             if not settings.building:
                 _insert_words(db, settings, words, models)
-            db.table("progress").insert({"id": 1, "next_seq": 1, **_progress_columns(Progress())})
+            db.table("progress").insert({"id": 1, **encode_progress(Progress(), 1)})
             db.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("PRAGMA journal_mode = WAL")
     finally:
@@ -125,146 +146,115 @@ def _insert_words(
     db.table("word_counts").insert({"id": 1, "arrays": WordCounts.none(len(words)).to_bytes()})
 
 
-class SessionWriter:
-    """An existing session, open for its only trainer."""
+class SessionWriter(SessionReader):
+    """An existing session, open for its only trainer, who also reads it."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
         self._db = connect(path)
-        self._file = os.stat(path)
         try:
-            with session_errors(self.path):
-                self.settings = read_settings(self._db.conn)
-                self._words = read_words(self._db.conn)
-                self.models = read_models(self._db.conn, self.settings.models)
-                # Numbers of articles are never used twice, even if --keep-articles drops rows.
-                self._next_seq = read_committed(self._db.conn).next_seq
+            super().__init__(path, self._db.conn)
+            for read in (self.settings, self.vocabulary, self.model_statuses):
+                read()  # a damaged file is refused at once
+            # Numbers of articles are never used twice, even if --keep-articles drops rows.
+            self._next_seq = self.progress().next_seq
         except BaseException:
             self._db.close()
             raise
 
-    def build(self, settings: Settings, words: Sequence[str], models: Sequence[Mapping[str, object]]) -> None:
+    def build(self, settings: Settings, words: Sequence[str], models: Sequence[Row]) -> None:
         """Give a session without a vocabulary one; ``settings`` include it. Its first articles stay."""
         before = self.progress()
         progress = Progress(elapsed_seconds=before.elapsed_seconds, bytes_read=before.bytes_read)
         with session_errors(self.path), writing(self._db):
             _insert_words(self._db, settings, words, models)
             self._db.table("settings").update("fingerprint", {"value": json.dumps(settings.fingerprint)})
-            self._put("progress", 1, _progress_columns(progress))
-        self.settings, self._words = settings, tuple(words)
-        self.models = read_models(self._db.conn, settings.models)
+            self._put("progress", 1, encode_progress(progress, self._next_seq))
 
-    def first_articles(self) -> Iterator[Block]:
-        """The blocks from which the vocabulary is built and with which the stream begins, one at a time."""
-        with session_errors(self.path):
-            yield from read_first_articles(self._db.conn, self.settings)
-
-    @property
-    def n_words(self) -> int:
-        """W, the size of the vocabulary."""
-        return len(self._words)
-
-    def vocabulary(self) -> tuple[str, ...]:
-        """The words, by id."""
-        return self._words
-
-    def progress(self) -> Progress:
-        """The progress at the last commit."""
-        with session_errors(self.path):
-            return read_committed(self._db.conn).progress
-
-    def model_states(self) -> Iterator[dict[str, Any]]:
-        """The models' states in the order of the settings, one at a time."""
-        for number, model in enumerate(self.models):
-            with session_errors(self.path):
-                yield read_state(self._db.conn, number, model.topics, self.n_words)
-
-    def model_scores(self) -> list[float | None]:
-        """The models' last log-likelihoods."""
-        with session_errors(self.path):
-            return [model.log_likelihood for model in read_models(self._db.conn, self.settings.models)]
-
-    def pending(self) -> list[tuple[int, Block]]:
-        """Stretches crawled and not completely trained, oldest first."""
-        with session_errors(self.path):
-            return read_documents(self._db.conn, "pending", self.settings, self.n_words)
-
-    def held_out(self) -> Block:
-        """The held-out articles so far."""
-        with session_errors(self.path):
-            return read_held_out(self._db.conn, self.settings, self.n_words)
-
-    def word_counts(self) -> WordCounts:
-        """How often each word was trained on."""
-        with session_errors(self.path):
-            return read_word_counts(self._db.conn, self.n_words)
+    def points(self, table: str) -> list[int]:
+        """Article counts at which `metrics` or `snapshots` has rows."""
+        rows = self._rows(f"SELECT DISTINCT articles FROM {table} ORDER BY articles")
+        return [whole(articles, f"{table}.articles") for (articles,) in rows]
 
     def commit(self, progress: Progress, changes: Changes, first_pending: int) -> None:
-        """Write everything in one transaction. Raises `SessionError`; then nothing is written."""
-        if not is_at(self.path, self._file):  # SQLite would continue writing to a file without a name
+        """Write everything in one transaction; rows before number ``first_pending`` are no longer pending.
+
+        Raises `SessionError`; then nothing is written.
+        """
+        if not is_at(self.path, self.file):  # SQLite would continue writing to a file without a name
             raise SessionError(f"{self.path} was removed or replaced while it trained: training ends here")
+        settings = self.settings()
+        topics = [spec.topics for spec in settings.models]
+        # The large values are packed before the transaction, during which nothing else can write. The
+        # heartbeat, for one, must be written, or the trainer would look as if it hangs.
+        counts = self._packed(changes, first_pending)
+        word_counts = None if changes.word_counts is None else changes.word_counts.to_bytes()
         next_seq = self._next_seq
-        made = packed(changes, self.settings, next_seq, first_pending)
-        topics = [model.topics for model in self.models]
         with session_errors(self.path), writing(self._db):
             for block, role, found in changes.articles:
-                if self.settings[KEEP_ARTICLES] != "none" or role != "trained":
+                if settings[KEEP_ARTICLES] != "none" or role != "trained":
                     insert_articles(self._db, block, role, found, next_seq)
                 if found is not None and found.proportions:
                     insert_block(self._db, block, found.proportions, next_seq)
                 next_seq += len(block)
-            insert_recent(self._db, made.recent)
             for seqs, present in changes.renewed:
                 renew_topics(self._db, seqs, present)
                 if present.proportions:
                     renew_proportions(self._db, seqs, present.proportions, topics)
-            if changes.drops_articles and self.settings[KEEP_ARTICLES] == "top":
+            if changes.drops_articles and settings[KEEP_ARTICLES] == "top":
                 keep_top(self._db, topics, TOP_ARTICLES)
             self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
-            self._db.table("pending").insert_all(made.pending)
-            self._db.table("first_articles").insert_all(made.first_articles)
+            insert_recent(self._db, counts.pop("recent"))
+            for table, rows in counts.items():
+                self._db.table(table).insert_all(rows)
             if changes.reads_first_articles:
                 self._db.execute("DELETE FROM first_articles")
-            self._db.table("kept_counts").insert_all(made.kept_counts)
-            self._db.table("held_out").insert_all(made.held_out)
             self._db.conn.executemany(
                 "INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?, ?)", changes.metrics
             )
             self._delete("metrics", changes.thinned_metrics)
-            self._write_topics(changes)
-            if made.word_counts is not None:
-                self._put("word_counts", 1, {"arrays": made.word_counts})
+            insert_snapshots(self._db, changes.snapshots)
+            self._delete("snapshots", changes.thinned_snapshots)
+            for model, known in changes.topic_names.items():
+                replace_names(self._db, model, known)
+            insert_events(self._db, changes.topic_events)
+            now = time.time()
+            self._db.table("events").insert_all(
+                {"at": now, "level": "info", "message": message} for message in changes.log
+            )
+            if word_counts is not None:
+                self._put("word_counts", 1, {"arrays": word_counts})
             for number, row in changes.models.items():
                 self._put("models", number, row)
-            self._put("progress", 1, _progress_columns(progress) | {"next_seq": next_seq})
+            self._put("progress", 1, encode_progress(progress, next_seq))
         self._next_seq = next_seq
         log = beside(self.path, WAL)
         if log.exists() and log.stat().st_size > LARGEST_LOG:
             self._trim_log()
 
-    def _write_topics(self, changes: Changes) -> None:
-        """Write snapshots, and the names and events that follow from them."""
-        self._db.conn.executemany(
-            "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)",
-            [
-                (s.model, s.articles, s.word_ids.tobytes(), s.probabilities.tobytes(), s.shares.tobytes())
-                for s in changes.snapshots
+    def _packed(self, changes: Changes, first_pending: int) -> dict[str, list[Row]]:
+        """The rows with word counts to add, by table."""
+        keeps, keeps_counts = self.settings()[KEEP_ARTICLES] != "none", self.settings()[KEEP_COUNTS]
+        found: dict[str, list[Row]] = {
+            "recent": [],
+            "kept_counts": [],
+            "held_out": [],
+            "pending": [
+                {"id": number, "documents": block.to_bytes()}
+                for number, block in changes.pending
+                if number >= first_pending
             ],
-        )
-        self._delete("snapshots", changes.thinned_snapshots)
-        for model, known in changes.topic_names.items():
-            self._db.conn.executemany(
-                "INSERT OR REPLACE INTO topic_names VALUES (?, ?, ?, ?)",
-                [(model, topic, name, topic in known.alive) for topic, name in enumerate(known.names)],
-            )
-        self._db.table("topic_events").insert_all(
-            {"model": model, **{key: value for key, value in asdict(event).items() if key != "model"}}
-            for model, event in changes.topic_events
-        )
-        now = time.time()
-        self._db.table("events").insert_all(
-            {"at": now, "level": "info", "message": message} for message in changes.log
-        )
+            "first_articles": [row for block in changes.first_articles for row in encode_block(block)],
+        }
+        next_seq = self._next_seq
+        for block, role, _ in changes.articles:
+            if role == "trained" and keeps:
+                found["recent"].append(recent_row(block, next_seq))
+            if role != "skipped" and keeps_counts:
+                found["kept_counts"].append({"articles": len(block), "documents": block.to_bytes()})
+            if role == "held_out":
+                found["held_out"].append({"documents": block.to_bytes()})
+            next_seq += len(block)
+        return found
 
     def _put(self, table: str, number: int, values: Mapping[str, Any]) -> None:
         """Update an existing row. sqlite-utils would first read all of it, including a model's arrays."""
@@ -277,44 +267,6 @@ class SessionWriter:
         """Delete what was stored at these article counts."""
         self._db.conn.executemany(f"DELETE FROM {table} WHERE articles = ?", [(count,) for count in points])
 
-    def recent(self, first_seq: int, most: int, before: int) -> tuple[list[int], Block]:
-        """Up to ``most`` of the newest trained articles from number ``first_seq`` on, and their numbers.
-
-        Only those of minibatches that began before ``before`` articles had been trained. Raises
-        `SessionError`.
-        """
-        with session_errors(self.path):
-            later = read_committed(self._db.conn).progress.articles - before
-            return recent_articles(self._db, first_seq, most, later, self.settings, self.n_words)
-
-    def points(self, table: str) -> list[int]:
-        """Article counts at which `metrics` or `snapshots` has rows."""
-        with session_errors(self.path):
-            rows = read_rows(self._db.conn, f"SELECT DISTINCT articles FROM {table} ORDER BY articles")
-        return [whole(articles, f"{table}.articles") for (articles,) in rows]
-
-    def snapshots(self, articles: int) -> dict[int, TopWords]:
-        """The snapshots at this article count, by the model's number."""
-        with session_errors(self.path):
-            rows = read_rows(
-                self._db.conn,
-                "SELECT model, articles, word_ids, probabilities, shares FROM snapshots WHERE articles = ?",
-                [articles],
-                largest=LARGEST_SNAPSHOT,
-            )
-        found = [decode_snapshot(row, self.settings.models, self.n_words) for row in rows]
-        return {snapshot.model: snapshot for snapshot in found}
-
-    def topic_names(self, model: int) -> TopicNames | None:
-        """What is known about the topics of the model of this number; None before its first snapshot."""
-        with session_errors(self.path):
-            rows = read_rows(
-                self._db.conn,
-                "SELECT topic, name, alive FROM topic_names WHERE model = ? ORDER BY topic",
-                [model],
-            )
-        return decode_topic_names(rows, self.models[model].topics)
-
     def _trim_log(self) -> None:
         """Bound the write-ahead log file, which a reader at the wrong moment lets grow."""
         with contextlib.suppress(sqlite3.Error):  # the next commit tries again, and reports the error
@@ -324,11 +276,3 @@ class SessionWriter:
         """Leave everything in one file, even if others have it open; safe to call twice."""
         self._trim_log()
         self._db.close()
-
-
-def _progress_columns(progress: Progress) -> dict[str, Any]:
-    values = asdict(progress)
-    values["position"] = None if progress.position is None else json.dumps(progress.position)
-    values["skips"] = json.dumps(progress.skips)
-    values["prequential"] = encode_prequential(progress.prequential)
-    return values | {"finished": int(progress.finished), "committed_at": time.time()}

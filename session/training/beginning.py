@@ -15,11 +15,10 @@ from wikitopics.session.options import HELD_OUT, VOCAB_ARTICLES
 from wikitopics.session.paths import vocabulary_file
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.changes import Changes
-from wikitopics.session.storage.codec.articles import documents_room
-from wikitopics.session.storage.codec.progress import Progress
 from wikitopics.session.storage.files import replacing
-from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.storage.tables.counts import documents_room
+from wikitopics.session.storage.tables.progress import Progress
+from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training.creation import new_models
 from wikitopics.session.training.evaluation import Measured
 from wikitopics.session.training.stream import Stream
@@ -33,7 +32,7 @@ class Beginning:
 
     def __init__(self, store: SessionWriter) -> None:
         self._store = store
-        self.settings: Settings = store.settings
+        self.settings: Settings = store.settings()
         self.progress: Progress = store.progress()
         self.article_limit: int | None = None
         self.measured = Measured(0, {})
@@ -156,7 +155,7 @@ def keep(name: str, vocabulary: Vocabulary) -> str:
 
 def establish(store: SessionWriter, vocabulary: Vocabulary) -> None:
     """Give the session its vocabulary, and its models."""
-    settings = replace(store.settings, fingerprint=vocabulary.fingerprint)
+    settings = replace(store.settings(), fingerprint=vocabulary.fingerprint)
     store.build(settings, vocabulary.words, new_models(settings, len(vocabulary)))
 
 
@@ -167,7 +166,7 @@ def read_first(store: SessionWriter, stream: Stream) -> None:
     the rest, from where these end.
     """
     numbers = {word: number for number, word in enumerate(store.vocabulary())}
-    room = documents_room(store.settings) // 2
+    room = documents_room(store.settings()) // 2
     some = False
     for rows in _stretches(store.first_articles()):
         counted = [block.over(numbers) for block in rows]

@@ -6,7 +6,7 @@ from wikitopics.model.topics.changes import LOOKS, Change, Look, changes, living
 from wikitopics.model.topics.names import fits, holds
 from wikitopics.session.naming import names, parts
 from wikitopics.session.records import TopicEvent, TopWords
-from wikitopics.session.storage.codec.topics import TopicNames
+from wikitopics.session.storage.tables.topics import TopicNames
 from wikitopics.session.training.schedule import look_due
 
 

@@ -9,7 +9,7 @@ from wikitopics.session.options import ARTICLES, DOCUMENTS, HELD_OUT, SEED
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage import writer
-from wikitopics.session.storage.codec.models import model_row
+from wikitopics.session.storage.tables.models import model_row
 from wikitopics.session.training.intake.opening import Opened
 from wikitopics.vocab import Vocabulary
 

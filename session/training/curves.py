@@ -7,9 +7,8 @@ import numpy as np
 from wikitopics.model import OnlineModel
 from wikitopics.model.topics.changes import LOOKS
 from wikitopics.session.records import SNAPSHOT_WORDS, TopWords
-from wikitopics.session.storage.changes import Changes
-from wikitopics.session.storage.codec.progress import Progress
-from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.storage.tables.progress import Progress
+from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training.chronicle import Chronicle
 from wikitopics.session.training.evaluation import HeldOut, Measured
 from wikitopics.session.training.schedule import looks, thinned, thinned_snapshots
@@ -24,26 +23,26 @@ class Curves:
 
     def __init__(self, store: SessionWriter, half_life: float | None) -> None:
         """``half_life``: the shortest of the models', None if none forgets."""
-        self.scores = store.model_scores()
+        self.scores = [model.log_likelihood for model in store.model_statuses()]
         """Each model's last log-likelihood."""
         self._half_life = half_life
-        self._names = [spec.name for spec in store.settings.models]
+        self._names = [spec.name for spec in store.settings().models]
         self._measured_at = store.points("metrics")
         self._kept_at = store.points("snapshots")
-        self._topics = store.snapshots(self.kept_at)
+        self._topics = store.snapshots_at(self.kept_at)
         last = sorted({*looks(self._kept_at, half_life)[-LOOKS:], *self._kept_at[-1:]})
-        kept = [store.snapshots(point) for point in last]
+        kept = [store.snapshots_at(point) for point in last]
         self._chronicles = [
             Chronicle(
                 name,
                 store.vocabulary(),
-                store.topic_names(number),
+                store.known_names(number),
                 [snapshots[number] for snapshots in kept if number in snapshots],
                 half_life,
             )
             for number, name in enumerate(self._names)
         ]
-        self._topics_measured = store.snapshots(self.measured_at)
+        self._topics_measured = store.snapshots_at(self.measured_at)
         self.measured = self._as_measured()
         """Replaced as a whole, since another thread reports it."""
 

@@ -12,7 +12,7 @@ from math import isfinite
 from wikitopics.model import CompletionSet, Minibatch, OnlineModel
 from wikitopics.session.metrics import METRICS, Evaluation
 from wikitopics.session.records import TopWords
-from wikitopics.session.storage.codec.progress import Scored
+from wikitopics.session.storage.tables.progress import Scored
 
 NEWEST = 1000
 """The number of articles in the mean, in whole minibatches."""

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from wikitopics.session.errors import NotNow, SessionError
 from wikitopics.session.records import State
-from wikitopics.session.storage.coordination.heartbeat import HeartbeatWriter
+from wikitopics.session.storage.tables.trainer import HeartbeatWriter
 from wikitopics.session.training.monitor import Line, Monitor, Report
 from wikitopics.session.training.orders import Orders
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from wikitopics.model.compiling import is_compiling
 from wikitopics.session.records import BoundBy, Event, State, TrainerActivity, skips_told
-from wikitopics.session.storage.codec.progress import Progress
+from wikitopics.session.storage.tables.progress import Progress
 from wikitopics.session.training.evaluation import Measured
 from wikitopics.session.training.intake.crawl import Blocks
 from wikitopics.session.training.learner import Learner

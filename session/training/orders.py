@@ -6,7 +6,7 @@ import signal
 from typing import Literal, TypeVar
 
 from wikitopics.session.records import State
-from wikitopics.session.storage.codec.heartbeat import Wishes
+from wikitopics.session.storage.tables.trainer import ControlRequest
 
 T = TypeVar("T")
 
@@ -51,12 +51,12 @@ class Orders:
         self._stop.set()
         self._go_on.set()
 
-    def obey(self, wishes: Wishes) -> None:
+    def obey(self, request: ControlRequest) -> None:
         """Take the requests of other processes."""
-        if wishes.stop:
+        if request.stop:
             self.stop("stopped by `wikitopics stop`")
-        self.save = self.save or wishes.save
-        if wishes.paused and not self.stopped:
+        self.save = self.save or request.save
+        if request.paused and not self.stopped:
             self._go_on.clear()
         else:
             self._go_on.set()

@@ -67,7 +67,7 @@ class Run:
         self.learner = Learner(stream, store, self.orders)
         self.feed = feed
         self.feed.wanted = lambda: self.learner.stream.missing
-        self.monitor = Monitor(feed, self.learner, self.orders, described(store.settings.source).advice)
+        self.monitor = Monitor(feed, self.learner, self.orders, described(store.settings().source).advice)
         self._heart = Heart(path, self.monitor, self.orders, report, tell)
         self._limits = limits
         self._signals = signals

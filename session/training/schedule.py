@@ -8,7 +8,7 @@ import math
 from itertools import pairwise
 
 from wikitopics.model.topics.changes import LOOKS
-from wikitopics.session.storage.articles import DROPPED_EVERY
+from wikitopics.session.storage.tables.articles import DROPPED_EVERY
 
 SHORTEST_INTERVAL = 2048
 """The fewest articles between two measurements, once the doublings are far apart."""

@@ -30,13 +30,12 @@ from wikitopics.session.request import TrainRequest, check_resumable, load_vocab
 from wikitopics.session.settings import Settings
 from wikitopics.session.signals import Signals
 from wikitopics.session.storage import writer
-from wikitopics.session.storage.codec.progress import Progress
-from wikitopics.session.storage.coordination.heartbeat import check_alone
-from wikitopics.session.storage.coordination.lock import TrainerLock, trainer_lock
-from wikitopics.session.storage.coordination.wishes import forget_wishes
-from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.lock import TrainerLock, trainer_lock
+from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.released import is_released, renew
 from wikitopics.session.storage.sizes import file_bytes
+from wikitopics.session.storage.tables.progress import Progress
+from wikitopics.session.storage.tables.trainer import request_control
 from wikitopics.session.training.beginning import Beginning, establish, keep, read_first
 from wikitopics.session.training.creation import complete, corpus_size, create
 from wikitopics.session.training.heart import BEAT_SECONDS
@@ -137,7 +136,7 @@ async def _train(
     with trainer_lock(path) as lock:
         if not plan.is_new:
             await asyncio.to_thread(check_alone, path)
-            forget_wishes(path)
+            request_control(path, paused=False, save=False, stop=False)
         keeping = asyncio.create_task(_keep(lock))
         try:
             limits = RunLimits(request.get(HOURS), request.get(MAX_MB))
@@ -192,7 +191,7 @@ async def begin(
     opening = await _open(plan, rule, Beginning, say)
     beginning, store = opening.stream, opening.store
     try:
-        say(_builds(store.settings, beginning, opening))
+        say(_builds(store.settings(), beginning, opening))
         for line in _remarks(plan, opening.source):
             say(line)
         reason = await Run(plan.path, store, beginning, opening.source.feed, limits, report, say, signals)()
@@ -210,7 +209,7 @@ def _build(path: Path, built: Built | None, seconds: float) -> str:
     assert built is not None
     store = writer.SessionWriter(path)
     try:
-        kept = keep(store.settings.vocabulary, built.vocabulary)
+        kept = keep(store.settings().vocabulary, built.vocabulary)
         establish(store, built.vocabulary)
     finally:
         store.close()
@@ -295,7 +294,7 @@ async def run(
     request, stream = plan.request, opening.stream
     try:
         await _to_its_end(lambda: read_first(opening.store, stream))
-        say(_begins(opening.store.settings, stream))
+        say(_begins(opening.store.settings(), stream))
         for line in (*_remarks(plan, opening.source), *_room(plan, opening)):
             say(line)
         reason = await Run(
@@ -366,12 +365,12 @@ def _remarks(plan: Plan, source: Opened) -> list[str]:
 def _room(plan: Plan, opening: Opening[Stream]) -> list[str]:
     """The space that the file will need, if it exceeds the free space and the length of the stream is
     known."""
-    settings, store, info = opening.store.settings, opening.store, opening.source.info
+    settings, store, info = opening.store.settings(), opening.store, opening.source.info
     if info.articles is None and ARTICLES not in plan.request:
         return []
     articles = corpus_size(plan.request, info, settings[HELD_OUT])
     try:
-        needed = file_bytes(settings, store.n_words, articles) - plan.path.stat().st_size
+        needed = file_bytes(settings, len(store.vocabulary()), articles) - plan.path.stat().st_size
         free = shutil.disk_usage(plan.path.parent).free
     except OSError:  # only a remark is lost
         return []

@@ -17,12 +17,11 @@ from wikitopics.session.models import load_model
 from wikitopics.session.options import HELD_OUT, KEEP_ARTICLES, SEED
 from wikitopics.session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, UNREAD
 from wikitopics.session.settings import Settings
-from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.changes import Changes
-from wikitopics.session.storage.codec.models import model_row
-from wikitopics.session.storage.codec.progress import Progress
-from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.storage.tables.articles import ArticleTopics
+from wikitopics.session.storage.tables.models import model_row
+from wikitopics.session.storage.tables.progress import Progress
+from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training.curves import Curves
 from wikitopics.session.training.evaluation import HeldOut, Measured, newest, scored
 from wikitopics.session.training.schedule import (
@@ -57,12 +56,12 @@ class Stream:
 
     def __init__(self, store: SessionWriter, *, article_limit: int | None, threads: int) -> None:
         self._store = store
-        self.settings: Settings = store.settings
+        self.settings: Settings = store.settings()
         self.progress: Progress = store.progress()
         self.article_limit = article_limit
         self.models = []
-        for stored, state in zip(store.models, store.model_states(), strict=True):
-            model = load_model(state, stored, store.n_words)
+        for stored in store.model_statuses():
+            model = load_model(store.model_state(stored.name), stored, len(store.vocabulary()))
             model.threads = threads
             self.models.append(model)
         half_lives = [model.half_life for model in self.models if model.half_life is not None]

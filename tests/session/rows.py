@@ -7,11 +7,10 @@ import numpy as np
 from wikitopics.session.models import ModelSpec
 from wikitopics.session.records import TopWords
 from wikitopics.session.settings import Settings
-from wikitopics.session.storage.articles import ArticleTopics
-from wikitopics.session.storage.blobs import pack_state
 from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.changes import Changes
-from wikitopics.session.storage.codec.articles import LARGEST
+from wikitopics.session.storage.npz import pack_state
+from wikitopics.session.storage.tables.articles import LARGEST, ArticleTopics
+from wikitopics.session.storage.writer import Changes
 
 WORDS = ("aa", "bb", "cc")
 

@@ -16,7 +16,7 @@ from wikitopics.session.extras import EXTRAS
 from wikitopics.session.metrics import METRICS
 from wikitopics.session.options import KEPT, OWN
 from wikitopics.session.request import TrainRequest, check_resumable, new_settings
-from wikitopics.session.storage.codec.settings import decode_settings
+from wikitopics.session.storage.tables.settings import decode_settings
 from wikitopics.session.training.creation import complete
 from wikitopics.session.training.intake.opening import Opened
 
@@ -44,7 +44,7 @@ def later(monkeypatch):
     """A setting that comes later: its declaration is all that it takes."""
     for module in (
         "wikitopics.session.request",
-        "wikitopics.session.storage.codec.settings",
+        "wikitopics.session.storage.tables.settings",
     ):
         monkeypatch.setattr(f"{module}.KEPT", (*KEPT, LATER))
 

@@ -24,15 +24,14 @@ from wikitopics.session.models import ModelSpec
 from wikitopics.session.naming import names
 from wikitopics.session.records import Event, TopicEvent, TopWords, TrainerActivity
 from wikitopics.session.settings import Settings
-from wikitopics.session.storage.articles import ArticleTopics
-from wikitopics.session.storage.blobs import pack_state
 from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.changes import Changes
-from wikitopics.session.storage.codec.progress import Progress
-from wikitopics.session.storage.codec.topics import TopicNames
-from wikitopics.session.storage.coordination.heartbeat import HeartbeatWriter
-from wikitopics.session.storage.coordination.lock import trainer_lock
-from wikitopics.session.storage.writer import SessionWriter, create
+from wikitopics.session.storage.lock import trainer_lock
+from wikitopics.session.storage.npz import pack_state
+from wikitopics.session.storage.tables.articles import ArticleTopics
+from wikitopics.session.storage.tables.progress import Progress
+from wikitopics.session.storage.tables.topics import TopicNames
+from wikitopics.session.storage.tables.trainer import HeartbeatWriter
+from wikitopics.session.storage.writer import Changes, SessionWriter, create
 
 THEMES = (
     "river lake water basin valley dam flows tributary creek reservoir mouth delta",
@@ -364,7 +363,9 @@ def grow(path: Path, recipe: Recipe, by: int, titles: tuple[str, ...] = ()) -> N
         metrics=[(0, articles, articles * 137, articles * 0.49, "log_likelihood", score)],
         snapshots=[newest],
         topic_names={0: named(newest, store.vocabulary())},
-        articles=[(documents(list(titles), rng), "trained", topics(len(titles), store.settings.models, rng))],
+        articles=[
+            (documents(list(titles), rng), "trained", topics(len(titles), store.settings().models, rng))
+        ],
     )
     store.commit(progress(recipe, articles), changes, 0)
     store.close()

@@ -87,7 +87,7 @@ def ends_are_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine a test takes longer than a trainer that lives keeps silent, or a notice is shown."""
-    monkeypatch.setattr("wikitopics.session.storage.reader.status.STALE_SECONDS", 600.0)
+    monkeypatch.setattr("wikitopics.session.storage.reader.STALE_SECONDS", 600.0)
     monkeypatch.setattr("textual.app.App.NOTIFICATION_TIMEOUT", 600)
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.tui.terminals import LEAVE, Terminal
 from tests.waiting import until
 from wikitopics.session.control import requests
-from wikitopics.session.storage.coordination.lock import owner
+from wikitopics.session.storage.lock import owner
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 

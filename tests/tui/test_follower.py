@@ -13,10 +13,9 @@ from tests.tui import canned
 from wikitopics.session.analysis.tree import topic_tree
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage import writer as stores
-from wikitopics.session.storage.changes import Changes
-from wikitopics.session.storage.coordination.heartbeat import HeartbeatWriter
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.storage.tables.trainer import HeartbeatWriter
+from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training.beginning import Beginning, establish, read_first
 from wikitopics.session.training.stream import Stream
 from wikitopics.tui import curves

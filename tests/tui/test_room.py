@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from tests.tui import canned, seeing
 from wikitopics.session.records import TopicRow
-from wikitopics.session.storage.coordination.heartbeat import HeartbeatWriter
+from wikitopics.session.storage.tables.trainer import HeartbeatWriter
 from wikitopics.tui.chart.chart import Chart
 from wikitopics.tui.chart.drawing import Drawing
 from wikitopics.tui.chart.plot import Series

@@ -20,7 +20,7 @@ from tests.tui.terminals import ENTER, LEAVE, Terminal
 from tests.waiting import until
 from wikitopics.cli.screen import wait_for_session
 from wikitopics.session import escapes
-from wikitopics.session.storage.coordination.lock import trainer_lock
+from wikitopics.session.storage.lock import trainer_lock
 from wikitopics.tui.screens import VIEWS
 from wikitopics.tui.terminal import Drawing, speaks_utf8
 

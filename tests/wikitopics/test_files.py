@@ -11,7 +11,7 @@ import pytest
 from wikitopics.cli.screen import contact_missing
 from wikitopics.session.errors import Damaged
 from wikitopics.session.request import TrainRequest
-from wikitopics.session.storage.coordination.lock import trainer_lock
+from wikitopics.session.storage.lock import trainer_lock
 from wikitopics.session.storage.schema import VERSION
 
 

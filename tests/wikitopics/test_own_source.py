@@ -10,7 +10,7 @@ import pytest
 import wikitopics as wt
 from tests import packages
 from tests.waiting import until
-from wikitopics.session.storage.coordination.lock import owner_pid
+from wikitopics.session.storage.lock import owner_pid
 from wikitopics.session.storage.reader import SessionReader
 
 SECTION = packages.section("A source of your own")

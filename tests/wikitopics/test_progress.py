@@ -11,7 +11,7 @@ import pytest
 from wikitopics.cli.output import rate
 from wikitopics.cli.train import JsonLines, Lines
 from wikitopics.session.records import State, TrainerActivity
-from wikitopics.session.storage.codec.progress import Progress
+from wikitopics.session.storage.tables.progress import Progress
 from wikitopics.session.training.monitor import Report
 
 

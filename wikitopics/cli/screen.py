@@ -17,7 +17,7 @@ from wikitopics.session.errors import BadUsage, NoSession
 from wikitopics.session.options import NOTIFY
 from wikitopics.session.paths import command, log_file, session_path
 from wikitopics.session.signals import Signals
-from wikitopics.session.storage.coordination.lock import owner, owner_pid
+from wikitopics.session.storage.lock import owner, owner_pid
 
 if TYPE_CHECKING:
     from wikitopics.session.control.launch import Trainers

@@ -9,7 +9,7 @@ from wikitopics.cli.options import json_option, refuse_early_options, session_na
 from wikitopics.cli.output import agrees, put_json, put_line, say
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import session_folder, session_path
-from wikitopics.session.storage.coordination.lock import in_use, owner
+from wikitopics.session.storage.lock import in_use, owner
 
 
 @click.group(
@@ -139,7 +139,7 @@ def save(session: str) -> None:
 @session_option
 def backup(file: Path, session: str) -> None:
     """Copy a whole session to FILE, even while it is being trained."""
-    from wikitopics.session.storage.backup import backup as copy
+    from wikitopics.session.storage.reader import backup as copy
 
     copy(session_path(session), file)
     say(f"copied to {file}")

@@ -44,7 +44,7 @@ def _lda_model(subject: Subject, asked: ExportRequest) -> "LdaModel":
     assert subject.model is not None
     with asked.reader.one_moment():
         learnt, words = subject.model(asked), asked.reader.vocabulary()
-        trained = asked.reader.committed().progress.articles
+        trained = asked.reader.progress().articles
     lambda_ = learnt.topics().astype(np.float64)
     lambda_ *= learnt.topic_weights()[:, None]
     eta = float(lambda_.min())

@@ -20,8 +20,7 @@ from tests.commands import ROOT
 from wikitopics.session.analysis.exports.formats import format_of, save
 from wikitopics.session.analysis.exports.tables import SUBJECTS, ExportRequest, batched
 from wikitopics.session.errors import SessionError
-from wikitopics.session.storage.backup import backup
-from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.reader import SessionReader, backup
 
 
 @pytest.mark.parametrize("what", ["topics", "history", "metrics", "articles"])

@@ -17,10 +17,10 @@ from wikitopics.session.control import requests
 from wikitopics.session.errors import NotRunning, SessionError, SessionInUse
 from wikitopics.session.process import Process
 from wikitopics.session.records import TrainerActivity
-from wikitopics.session.storage.coordination import heartbeat
-from wikitopics.session.storage.coordination.heartbeat import HeartbeatWriter, check_alone
-from wikitopics.session.storage.coordination.lock import lock_path
-from wikitopics.session.storage.coordination.wishes import wish
+from wikitopics.session.storage import reader as heartbeat
+from wikitopics.session.storage.lock import lock_path
+from wikitopics.session.storage.reader import check_alone
+from wikitopics.session.storage.tables.trainer import HeartbeatWriter, request_control
 
 
 @contextlib.contextmanager
@@ -72,7 +72,7 @@ def test_a_process_that_has_taken_the_number_is_not_signalled(path, bystander, s
 
 HOLDER = (
     "import sys, time\nfrom pathlib import Path\n"
-    "from wikitopics.session.storage.coordination.lock import trainer_lock\n"
+    "from wikitopics.session.storage.lock import trainer_lock\n"
     "with trainer_lock(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(600)\n"
 )
 
@@ -111,7 +111,7 @@ def test_who_does_not_hear_is_signalled_where_it_is_certain_who_it_is(path, shor
 def test_an_old_wish_is_not_for_the_next_trainer(corpus, home, cli):
     small = ["--topics", 3, "--batch-size", 64, "--held-out", 40]
     assert cli("train", *corpus.options(), *small, "--articles", 64).code == 0
-    wish(home / "default.db", stop=True, paused=True)
+    request_control(home / "default.db", stop=True, paused=True)
     assert cli("train").code == 0
     now = json.loads(cli("status", "--json").out)
     assert (now["state"], now["articles"]) == ("finished", 657)

@@ -11,7 +11,7 @@ import pytest
 from wikitopics.session.control.sessions import check_removable, remove
 from wikitopics.session.errors import NoSession, NotASession, SessionInUse
 from wikitopics.session.paths import LOCK, beside, log_file
-from wikitopics.session.storage.coordination.lock import trainer_lock
+from wikitopics.session.storage.lock import trainer_lock
 from wikitopics.session.storage.reader import SessionReader
 
 

@@ -1,22 +1,25 @@
 """The articles that a session remembers, and what the models make of the newest ones later."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from tests.session.rows import largest, settings
-from wikitopics.session.storage.articles import (
+from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.database import read_rows
+from wikitopics.session.storage.schema import CREATE, largest_topic
+from wikitopics.session.storage.sqliteutils import Database
+from wikitopics.session.storage.tables.articles import (
+    ArticleReader,
     insert_articles,
     insert_recent,
     keep_top,
-    recent_articles,
+    recent_row,
     renew_topics,
 )
-from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.blocks import insert_block, renew_proportions
-from wikitopics.session.storage.packing import recent_row
-from wikitopics.session.storage.proportions import Proportions
-from wikitopics.session.storage.schema import CREATE, largest_topic
-from wikitopics.session.storage.sqliteutils import Database
+from wikitopics.session.storage.tables.progress import Progress
+from wikitopics.session.storage.tables.proportions import Proportions, insert_block, renew_proportions
 
 
 @pytest.fixture
@@ -58,23 +61,34 @@ def test_the_newest_articles_are_ranked_by_what_the_models_know_now(db):
 
 
 def test_only_the_newest_keep_their_counts(db, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.storage.articles.RECENT_ARTICLES", 5)
+    monkeypatch.setattr("wikitopics.session.storage.tables.articles.RECENT_ARTICLES", 5)
     for first in (1, 4, 107):  # what was skipped has its numbers too
         insert_recent(db, [recent_row(documents(3), first)])
     assert db.execute("SELECT first_seq FROM recent ORDER BY first_seq").fetchall() == [(4,), (107,)]
 
 
+def recent(db: Database, first_seq: int, most: int, later: int = 0) -> tuple[list[int], Block]:
+    """After ``later`` articles more than when the oldest wanted minibatches began."""
+    reader = SimpleNamespace(
+        _rows=lambda *query, **limits: read_rows(db.conn, *query, **limits),
+        progress=lambda: Progress(articles=later),
+        settings=settings,
+        vocabulary=lambda: ("word",),
+    )
+    return ArticleReader.recent(reader, first_seq, most, 0)
+
+
 def test_the_newest_are_read_some_at_a_time(db):
     insert_recent(db, [recent_row(documents(3, first), first) for first in (1, 4, 107)])
-    seqs, found = recent_articles(db, 0, 2, 0, settings(), 1)
+    seqs, found = recent(db, 0, 2)
     assert (seqs, found.page_ids.tolist()) == ([1, 2], [1, 2])
-    seqs, found = recent_articles(db, 3, 4, 0, settings(), 1)
+    seqs, found = recent(db, 3, 4)
     assert (seqs, found.page_ids.tolist()) == ([3, 4, 5, 6], [3, 4, 5, 6])
-    seqs, found = recent_articles(db, 7, 100, 0, settings(), 1)
+    seqs, found = recent(db, 7, 100)
     assert (seqs, found.page_ids.tolist()) == ([107, 108, 109], [107, 108, 109])
-    assert recent_articles(db, 110, 100, 0, settings(), 1)[0] == []
+    assert recent(db, 110, 100)[0] == []
     for later, left in ((2, 9), (3, 6), (5, 6), (6, 3), (9, 0)):  # minibatches of three
-        assert len(recent_articles(db, 1, 100, later, settings(), 1)[0]) == left
+        assert len(recent(db, 1, 100, later)[0]) == left
 
 
 def test_the_best_of_each_topic_stay_and_held_out_ones_always(db):

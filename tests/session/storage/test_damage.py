@@ -18,8 +18,8 @@ from tests.corpora import write_corpus
 from tests.session.damage import all_damages
 from wikitopics.session.control.naming import rename
 from wikitopics.session.errors import NotASession
-from wikitopics.session.storage.blobs import pack_state
-from wikitopics.session.storage.coordination.lock import trainer_lock
+from wikitopics.session.storage.lock import trainer_lock
+from wikitopics.session.storage.npz import pack_state
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.stream import Stream

@@ -5,7 +5,7 @@ import pytest
 
 from wikitopics.session.errors import Damaged
 from wikitopics.session.storage import decoding
-from wikitopics.session.storage.codec.topics import LONGEST_NAME, given_name
+from wikitopics.session.storage.tables.topics import LONGEST_NAME, given_name
 
 
 @pytest.mark.parametrize(

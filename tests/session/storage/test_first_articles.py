@@ -8,7 +8,7 @@ import pytest
 from wikitopics.crawler.source import Page, SourceInfo
 from wikitopics.session.errors import Damaged
 from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.codec.blocks import decode_block, encode_block
+from wikitopics.session.storage.tables.counts import decode_block, encode_block
 from wikitopics.session.training.beginning import chosen
 from wikitopics.session.training.intake.count_pages import count_pages
 from wikitopics.vocab import Vocabulary
@@ -53,8 +53,8 @@ def test_a_stretch_survives_the_file():
 
 def test_a_stretch_of_many_words_takes_rows_that_can_be_read(monkeypatch):
     """Whatever a wiki sends: a session that could not be read again would be lost."""
-    monkeypatch.setattr("wikitopics.session.storage.codec.blocks.MOST_ROW_BYTES", 100)
-    monkeypatch.setattr("wikitopics.session.storage.codec.blocks.MOST_WORD_BYTES", 400)
+    monkeypatch.setattr("wikitopics.session.storage.tables.counts.MOST_ROW_BYTES", 100)
+    monkeypatch.setattr("wikitopics.session.storage.tables.counts.MOST_WORD_BYTES", 400)
     texts = [" ".join(f"{letter * 9}{other * 9}" for other in "abcdefghij") for letter in "abcdefgh"]
     documents = count_pages(pages(*texts[:4], "", *texts[4:], ""), RULE, INFO)
     whole = replace(documents, unread={5, 10}, skips={"redirect": 3}, position={"page": 10}, lap=0.5)

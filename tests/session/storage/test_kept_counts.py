@@ -5,8 +5,8 @@ import pytest
 
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.options import DOCUMENTS
-from wikitopics.session.storage.kept_counts import KeptCounts
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.tables.kept_counts import KeptCounts
 
 
 def kept(cli, corpus, *more):

@@ -10,18 +10,17 @@ import time
 import pytest
 
 from wikitopics.session.errors import NoSession
-from wikitopics.session.storage.changes import Changes
 from wikitopics.session.storage.database import connect
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.tui.follower import Follower
 
 TRAINER = """
 import sys
 from pathlib import Path
 from wikitopics.session.records import TrainerActivity
-from wikitopics.session.storage.coordination.heartbeat import HeartbeatWriter
-from wikitopics.session.storage.changes import Changes
+from wikitopics.session.storage.tables.trainer import HeartbeatWriter
+from wikitopics.session.storage.writer import Changes
 from wikitopics.session.storage.writer import SessionWriter
 path = Path(sys.argv[1])
 store, pulse = SessionWriter(path), HeartbeatWriter(path)

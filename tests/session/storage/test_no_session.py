@@ -7,10 +7,10 @@ import sqlite3
 import pytest
 
 from wikitopics.session.errors import NotASession, SessionError
-from wikitopics.session.storage.coordination.heartbeat import HeartbeatWriter
 from wikitopics.session.storage.database import is_ours, is_sqlite
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.schema import VERSION
+from wikitopics.session.storage.tables.trainer import HeartbeatWriter
 from wikitopics.session.storage.writer import SessionWriter
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from wikitopics.session.errors import Damaged
-from wikitopics.session.storage.proportions import LEAST, MOST_KEPT, Proportions
-from wikitopics.session.storage.reader.proportions import ProportionReader
+from wikitopics.session.storage.tables.proportions import LEAST, MOST_KEPT, ProportionReader, Proportions
 
 
 @pytest.mark.parametrize("n_topics", [2, 100, 256, 257, 3000])

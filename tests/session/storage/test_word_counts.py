@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wikitopics.session.errors import Damaged
-from wikitopics.session.storage.word_counts import WordCounts
+from wikitopics.session.storage.tables.counts import WordCounts
 
 
 def counts(total, articles):

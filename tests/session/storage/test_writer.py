@@ -14,15 +14,14 @@ import pytest
 from tests.session.rows import WORDS, changes, documents, row, settings
 from wikitopics.session.errors import Damaged, DiskFull, SessionError
 from wikitopics.session.storage import writer as stores
-from wikitopics.session.storage.changes import Changes
-from wikitopics.session.storage.codec.progress import Progress
-from wikitopics.session.storage.coordination.lock import lock_path
 from wikitopics.session.storage.database import SMALL, connect, read_rows
 from wikitopics.session.storage.files import draft_of
+from wikitopics.session.storage.lock import lock_path
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.schema import VERSION
 from wikitopics.session.storage.sqliteutils import Database
-from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.storage.tables.progress import Progress
+from wikitopics.session.storage.writer import Changes, SessionWriter
 
 TABLES = ("pending", "held_out", "articles", "metrics", "snapshots")
 
@@ -39,11 +38,11 @@ def test_a_new_session_is_whole_and_its_owners_alone(path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert os.listdir(path.parent) == ["s.db"]
     with contextlib.closing(SessionWriter(path)) as store:
-        assert store.settings == settings()
+        assert store.settings() == settings()
         assert store.vocabulary() == WORDS
         assert store.progress() == Progress()
-        assert store.model_scores() == [None]
-        assert np.array_equal(next(store.model_states())["a"], np.zeros((2, 3)))
+        assert [model.log_likelihood for model in store.model_statuses()] == [None]
+        assert np.array_equal(store.model_state(store.models()[0])["a"], np.zeros((2, 3)))
         assert store.pending() == []
         assert len(store.held_out()) == 0
         for suffix in ("-wal", "-shm"):
@@ -54,7 +53,7 @@ def test_models_wait_for_a_vocabulary_that_is_not_built_yet(tmp_path):
     path = tmp_path / "new.db"
     stores.create(path, replace(settings(), fingerprint=""), (), ())
     with contextlib.closing(SessionWriter(path)) as store:
-        (model,) = store.models
+        (model,) = store.model_statuses()
     assert (model.name, model.topics, model.updates, model.log_likelihood) == ("lda", 2, 0, None)
 
 
@@ -62,11 +61,11 @@ def test_models_wait_for_a_vocabulary_that_is_not_built_yet(tmp_path):
 def test_topics_of_a_model_that_is_not_there_are_damage(path, model):
     with contextlib.closing(SessionWriter(path)) as store:
         store.commit(Progress(), changes(1), 1)
-        assert list(store.snapshots(64)) == [0]
+        assert list(store.snapshots_at(64)) == [0]
         with contextlib.closing(sqlite3.connect(path)) as db, db:
             db.execute("UPDATE snapshots SET model = ?", [model])
         with pytest.raises(Damaged, match=r"snapshots\.model is out of range"):
-            store.snapshots(64)
+            store.snapshots_at(64)
 
 
 def test_a_later_chmod_is_kept(path):
@@ -122,7 +121,7 @@ def test_the_draft_of_a_trainer_that_was_killed_is_no_obstacle(tmp_path, path):
     stores.create(tmp_path / "new.db", settings(), WORDS, [row(5.0)])
     assert sorted(os.listdir(tmp_path)) == ["home", "new.db"]
     with contextlib.closing(SessionWriter(tmp_path / "new.db")) as store:
-        assert np.array_equal(next(store.model_states())["a"], np.full((2, 3), 5.0))
+        assert np.array_equal(store.model_state(store.models()[0])["a"], np.full((2, 3), 5.0))
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
@@ -151,8 +150,8 @@ def test_what_is_committed_is_there_for_the_next_trainer(path):
         store.commit(progress, changes(5, 6), 1)
     with contextlib.closing(SessionWriter(path)) as store:
         assert store.progress() == progress
-        assert store.model_scores() == [-7.0]
-        assert np.array_equal(next(store.model_states())["a"], np.ones((2, 3)))
+        assert [model.log_likelihood for model in store.model_statuses()] == [-7.0]
+        assert np.array_equal(store.model_state(store.models()[0])["a"], np.ones((2, 3)))
         ((number, pending),) = store.pending()
         assert number == 1
         assert pending.page_ids.tolist() == [5, 6]

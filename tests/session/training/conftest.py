@@ -27,7 +27,7 @@ def trainer_of(
 
     from tests.session.memory import INFO
     from wikitopics.session.signals import Signals
-    from wikitopics.session.storage.coordination.lock import trainer_lock
+    from wikitopics.session.storage.lock import trainer_lock
     from wikitopics.session.storage.writer import SessionWriter
     from wikitopics.session.training.intake.count_pages import count_pages
     from wikitopics.session.training.intake.crawl import CrawledBlocks

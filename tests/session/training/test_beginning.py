@@ -75,7 +75,7 @@ def test_no_more_of_it_becomes_pending_than_a_session_can_hold(store, monkeypatc
     beginning.commit(1.5, 1_000)
     establish(store, Vocabulary.from_words(WORDS))
     room = 13 * len(documents(1, 2, 3).to_bytes())  # half of it: six blocks and some
-    for module in ("training.beginning", "storage.tables"):
+    for module in ("training.beginning", "storage.tables.counts"):
         monkeypatch.setattr(f"wikitopics.session.{module}.documents_room", lambda _: room)
     stream = Stream(store, article_limit=None, threads=1)
     read_first(store, stream)
@@ -101,9 +101,7 @@ def test_rows_of_one_batch_become_pending_together(store, monkeypatch):
 
 def test_what_was_collected_becomes_ids_of_the_vocabulary():
     found = replace(block(1, 2), lexicon=("bb",))
-    store = SimpleNamespace(
-        settings=settings(), vocabulary=lambda: WORDS, first_articles=lambda: iter([found])
-    )
+    store = SimpleNamespace(settings=settings, vocabulary=lambda: WORDS, first_articles=lambda: iter([found]))
     stream = Mock()
     read_first(store, stream)
     fed = [call.args[0] for call in stream.feed.call_args_list]

@@ -4,7 +4,7 @@ import numpy as np
 
 from wikitopics.model.topics.changes import LOOKS
 from wikitopics.session.records import TopWords
-from wikitopics.session.storage.codec.topics import TopicNames
+from wikitopics.session.storage.tables.topics import TopicNames
 from wikitopics.session.training.chronicle import Chronicle
 from wikitopics.session.training.schedule import looks
 

@@ -9,8 +9,8 @@ from tests.session.memory import account_holds, pages_of, status
 from tests.waiting import until_true
 from wikitopics.session.control import requests
 from wikitopics.session.errors import Damaged, DiskFull, SessionError
-from wikitopics.session.storage.coordination.heartbeat import HeartbeatWriter
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.tables.trainer import HeartbeatWriter
 
 
 @pytest.fixture

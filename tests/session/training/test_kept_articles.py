@@ -68,7 +68,7 @@ def test_old_articles_end_up_as_in_an_undisturbed_run(
     tmp_path, corpus_of, new_session, states, assert_same_states, monkeypatch
 ):
     monkeypatch.setattr("wikitopics.session.training.stream.RENEWED_TOGETHER", 100)
-    monkeypatch.setattr("wikitopics.session.storage.articles.RECENT_ARTICLES", 700)
+    monkeypatch.setattr("wikitopics.session.storage.tables.articles.RECENT_ARTICLES", 700)
     many = corpus_of(1500, empty=range(100, 1400, 3))
     models = (MODELS["lda"], MODELS["scvb0"])
     calm = new_session(tmp_path / "calm.db", many, model=models, held_out=40)

@@ -1,7 +1,7 @@
 """The session's log: each thing once."""
 
 from wikitopics.crawler.mediawiki.source import Api
-from wikitopics.session.storage.codec.progress import Progress
+from wikitopics.session.storage.tables.progress import Progress
 from wikitopics.session.training.evaluation import Measured
 from wikitopics.session.training.monitor import News
 

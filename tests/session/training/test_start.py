@@ -183,7 +183,7 @@ async def test_a_signal_while_a_vocabulary_is_finished_is_obeyed_then(planned, m
 
     async def opened(*_):
         stream = SimpleNamespace(built=None)
-        store = SimpleNamespace(settings=None)
+        store = SimpleNamespace(settings=lambda: None)
         return SimpleNamespace(
             stream=stream, store=store, source=SimpleNamespace(feed=SimpleNamespace()), close=close
         )

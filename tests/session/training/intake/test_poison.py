@@ -11,7 +11,7 @@ from wikitopics.crawler.source import Activity, Page, PageBatch, SourceInfo
 from wikitopics.session.errors import SessionError
 from wikitopics.session.signals import Signals
 from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.coordination.lock import trainer_lock
+from wikitopics.session.storage.lock import trainer_lock
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.intake.count_pages import count_pages

@@ -9,9 +9,9 @@ from pathlib import Path
 from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.options import KEEP_COUNTS
 from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.codec.articles import documents_room
 from wikitopics.session.storage.decoding import whole
-from wikitopics.session.storage.reader.opened import OpenedSession
+from wikitopics.session.storage.opened import OpenedSession
+from wikitopics.session.storage.tables.counts import documents_room
 
 MOST_BLOCKS = 10_000_000
 """Rows of kept counts, one per minibatch."""

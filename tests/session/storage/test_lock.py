@@ -9,11 +9,11 @@ import pytest
 
 from wikitopics.session.errors import SessionError, SessionInUse
 from wikitopics.session.process import UNKNOWN, Process
-from wikitopics.session.storage.coordination.lock import lock_path, owner, owner_pid, trainer_lock
+from wikitopics.session.storage.lock import lock_path, owner, owner_pid, trainer_lock
 
 HOLD = (
     "import sys, time\nfrom pathlib import Path\n"
-    "from wikitopics.session.storage.coordination.lock import trainer_lock\n"
+    "from wikitopics.session.storage.lock import trainer_lock\n"
     "with trainer_lock(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(60)\n"
 )
 
@@ -21,7 +21,7 @@ HOLD = (
 @pytest.fixture(autouse=True)
 def no_patience(monkeypatch):
     """Nobody here lets go of a lock because another waits for it."""
-    monkeypatch.setattr("wikitopics.session.storage.coordination.lock.TRIES", 2)
+    monkeypatch.setattr("wikitopics.session.storage.lock.TRIES", 2)
 
 
 def test_who_holds_it(tmp_path):

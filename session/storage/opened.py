@@ -7,31 +7,23 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from wikitopics.session.errors import NO_TOPICS, BadUsage, SessionError
+from wikitopics.session.errors import NO_TOPICS, BadUsage, Damaged, SessionError
 from wikitopics.session.models import ModelSpec
 from wikitopics.session.paths import WAL, beside, command, no_session, session_name
-from wikitopics.session.records import ModelStatus
 from wikitopics.session.settings import Settings
-from wikitopics.session.storage.codec.heartbeat import Heartbeat
-from wikitopics.session.storage.codec.progress import Committed
-from wikitopics.session.storage.coordination.lock import owner
 from wikitopics.session.storage.database import (
     as_session_error,
     check_file,
     check_session,
     fold_log,
+    only_row,
     read_rows,
     session_errors,
 )
+from wikitopics.session.storage.lock import owner
 from wikitopics.session.storage.schema import RELEASED
-from wikitopics.session.storage.tables import (
-    read_committed,
-    read_heartbeat,
-    read_models,
-    read_settings,
-    read_state,
-    read_words,
-)
+from wikitopics.session.storage.tables.progress import Progress, decode_progress
+from wikitopics.session.storage.tables.settings import MOST_WORD_BYTES, decode_settings, decode_words
 from wikitopics.vocab import Vocabulary
 
 
@@ -42,19 +34,17 @@ class OpenedSession:
     `SessionError` if the file cannot be read.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection | None = None) -> None:
         self.path = path
         if not os.path.exists(path):
             raise no_session(path)
         self.file = check_file(path)
         """Identifies the file, even if another one replaces it at ``path``."""
-        self._connection = _connect(path)
+        self._connection = connection or _connect(path)
         self._settings: Settings | None = None
         self._released = True
         """Whether it may be a file of 1.0.0."""
         self._words: tuple[str, ...] = ()
-        self._models: tuple[float, tuple[ModelStatus, ...]] | None = None
-        """The commit that the models' statuses are from, and these statuses."""
 
     def _rows(self, sql: str, parameters: Sequence[object] = (), **limits: int) -> list[tuple[Any, ...]]:
         with session_errors(self.path):
@@ -87,42 +77,16 @@ class OpenedSession:
     def settings(self) -> Settings:
         """The settings with which the session was created; the fingerprint comes with the vocabulary."""
         if self._settings is None or self._settings.building:
-            with session_errors(self.path):
-                self._settings = read_settings(self._connection)
+            self._settings = decode_settings(self._rows("SELECT key, value FROM settings"))
         return self._settings
 
     def models(self) -> list[str]:
         """The models' names, in order."""
         return [spec.name for spec in self.settings().models]
 
-    def model_statuses(self) -> tuple[ModelStatus, ...]:
-        """The models at the last commit, in order.
-
-        Read once per commit: in a file of 1.0.0 SQLite has to skip the models' states. Constant facts, such
-        as a model's name and its number of topics, are in the settings.
-        """
-        specs = self.settings().models
-        with self.one_moment():
-            commit = self.committed().at
-            if self._models is None or self._models[0] != commit:
-                with session_errors(self.path):
-                    self._models = commit, read_models(self._connection, specs)
-            return self._models[1]
-
-    def model_status(self, name: str) -> ModelStatus:
-        """The model of this name."""
-        return self.model_statuses()[self._number(name)]
-
     def spec(self, name: str) -> ModelSpec:
         """The specification of the model of this name."""
         return self.settings().models[self._number(name)]
-
-    def model_state(self, name: str) -> dict[str, Any]:
-        """The model's ``state()`` at the last commit."""
-        self._check_built()
-        number, topics, n_words = self._number(name), self.spec(name).topics, len(self.vocabulary())
-        with session_errors(self.path):
-            return read_state(self._connection, number, topics, n_words)
 
     def model_named(self, name: str | None) -> str:
         """The requested model; None: the first one. Raises `BadUsage`."""
@@ -141,7 +105,7 @@ class OpenedSession:
 
     def check_trained(self) -> None:
         """Raise `SessionError` if no model has been trained on an article yet."""
-        if not self.committed().progress.articles:
+        if not self.progress().articles:
             raise SessionError(NO_TOPICS)
 
     def _number(self, name: str) -> int:
@@ -150,8 +114,11 @@ class OpenedSession:
     def vocabulary(self) -> tuple[str, ...]:
         """The words, by id; none while the session is building its vocabulary."""
         if not self._words:
-            with session_errors(self.path):
-                self._words = read_words(self._connection)
+            rows = self._rows("SELECT fingerprint, words FROM vocabulary", largest=MOST_WORD_BYTES, most=1)
+            if rows:
+                self._words = decode_words(*rows[0])
+            elif not self.settings().building:
+                raise Damaged("vocabulary has no row")
         return self._words
 
     def counter(self) -> Vocabulary:
@@ -166,22 +133,10 @@ class OpenedSession:
                 f"`{command('status', self.path)}` shows its progress"
             )
 
-    def committed(self) -> Committed:
+    def progress(self) -> Progress:
         """The progress at the last commit."""
         with session_errors(self.path):
-            return read_committed(self._connection)
-
-    def heartbeat(self) -> Heartbeat | None:
-        """The last heartbeat of a trainer; None if there never was one."""
-        with session_errors(self.path):
-            return read_heartbeat(self._connection)
-
-    def copy_to(self, draft: Path) -> None:
-        """Write the whole session into an empty file, consistently, whatever a trainer does meanwhile.
-
-        Raises sqlite3.Error for either of the two files.
-        """
-        self._connection.execute("VACUUM INTO ?", [str(draft)])
+            return decode_progress(only_row(self._connection, "progress"))
 
     def close(self) -> None:
         """Safe to call twice."""

@@ -1,8 +1,9 @@
 """The progress of the stream: the one row of `progress`."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from wikitopics.session.errors import Damaged
@@ -14,7 +15,7 @@ from wikitopics.session.storage.decoding import (
     listed,
     number,
     optional,
-    text,
+    tally,
     whole,
 )
 
@@ -54,6 +55,11 @@ class Progress:
     finished: bool = False
     elapsed_seconds: float = 0.0
     bytes_read: int = 0
+    next_seq: int = field(default=1, compare=False)
+    """Number of the next article, by the last commit. No number is used twice, even if --keep-articles drops
+    rows."""
+    committed_at: float = field(default=0.0, compare=False)
+    """When that was, in seconds since the epoch."""
 
     def predicted(self, number: int) -> float | None:
         """A model's log-likelihood per word of the newest articles before they were trained."""
@@ -69,58 +75,50 @@ class Progress:
             self.skips[reason] = self.skips.get(reason, 0) + number
 
 
-@dataclass(frozen=True, slots=True)
-class Committed:
-    """The one row of `progress`."""
-
-    progress: Progress
-    next_seq: int
-    """Number of the next article. No number is used twice, even if --keep-articles drops rows."""
-    at: float
-    """Seconds since the epoch."""
-
-
-def decode_committed(row: Mapping[str, object]) -> Committed:
+def decode_progress(row: Mapping[str, object]) -> Progress:
     """The one row of `progress`."""
 
     def get(name: str) -> tuple[object, str]:
         return row.get(name), f"progress.{name}"
 
     position = optional(*get("position"), json_object)
-    skips = {
-        text(reason, "progress.skips"): whole(n, "progress.skips")
-        for reason, n in json_object(*get("skips")).items()
-    }
-    skipped = whole(*get("skipped"))
+    skips, skipped = tally(*get("skips")), whole(*get("skipped"))
     if sum(skips.values()) != skipped:
         raise Damaged("progress.skips and progress.skipped do not match")
-    return Committed(
-        Progress(
-            articles=whole(*get("articles")),
-            tokens=whole(*get("tokens")),
-            held_out=whole(*get("held_out")),
-            crawled=whole(*get("crawled")),
-            pending=whole(*get("pending")),
-            skipped=skipped,
-            skips=skips,
-            minibatches=whole(*get("minibatches")),
-            pending_offset=whole(*get("pending_offset")),
-            position=None if position is None else dict(position),
-            lap=optional(*get("lap"), number),
-            renew_from=optional(*get("renew_from"), whole),
-            prequential=optional(*get("prequential"), _prequential) or (),
-            finished=bool(whole(*get("finished"), 0, 1)),
-            elapsed_seconds=number(*get("elapsed_seconds"), 0, LATEST),
-            bytes_read=whole(*get("bytes_read")),
-        ),
+    return Progress(
+        articles=whole(*get("articles")),
+        tokens=whole(*get("tokens")),
+        held_out=whole(*get("held_out")),
+        crawled=whole(*get("crawled")),
+        pending=whole(*get("pending")),
+        skipped=skipped,
+        skips=skips,
+        minibatches=whole(*get("minibatches")),
+        pending_offset=whole(*get("pending_offset")),
+        position=None if position is None else dict(position),
+        lap=optional(*get("lap"), number),
+        renew_from=optional(*get("renew_from"), whole),
+        prequential=optional(*get("prequential"), _prequential) or (),
+        finished=bool(whole(*get("finished"), 0, 1)),
+        elapsed_seconds=number(*get("elapsed_seconds"), 0, LATEST),
+        bytes_read=whole(*get("bytes_read")),
         next_seq=whole(*get("next_seq"), 1),
-        at=number(*get("committed_at"), 0, LATEST),
+        committed_at=number(*get("committed_at"), 0, LATEST),
     )
 
 
-def encode_prequential(scored: Sequence[Scored]) -> str | None:
-    """As text, None if there is nothing; the inverse is in `decode_committed`."""
-    return json.dumps([[one.articles, one.words, one.nats] for one in scored]) if scored else None
+def encode_progress(progress: Progress, next_seq: int) -> dict[str, object]:
+    """The columns of its row, written now."""
+    scored = [[one.articles, one.words, one.nats] for one in progress.prequential]
+    return {
+        **asdict(progress),
+        "position": None if progress.position is None else json.dumps(progress.position),
+        "skips": json.dumps(progress.skips),
+        "prequential": json.dumps(scored) if scored else None,
+        "finished": int(progress.finished),
+        "next_seq": next_seq,
+        "committed_at": time.time(),
+    }
 
 
 def _prequential(value: object, place: str) -> tuple[Scored, ...]:

@@ -1,30 +1,54 @@
-"""The topics of a stored session, now and at every stored snapshot."""
+"""The topics of the models: the tables `snapshots`, `topic_names`, `given_names` and `topic_events`."""
 
+import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.topics.names import distinctness, most_relevant
 from wikitopics.session.errors import Damaged
+from wikitopics.session.models import ModelSpec
 from wikitopics.session.naming import names
-from wikitopics.session.records import ShareHistory, Snapshot, TopicEvent, TopicRow, TopWords
-from wikitopics.session.storage.codec.snapshots import LARGEST_SNAPSHOT, decode_snapshot
-from wikitopics.session.storage.codec.topics import decode_given_names, decode_topic_event, decode_topic_names
-from wikitopics.session.storage.decoding import whole
-from wikitopics.session.storage.reader.opened import OpenedSession
+from wikitopics.session.records import ShareHistory, Snapshot, TopicChange, TopicEvent, TopicRow, TopWords
+from wikitopics.session.storage.database import connect, session_errors
+from wikitopics.session.storage.decoding import numbers, one_of, optional, text, whole
+from wikitopics.session.storage.opened import OpenedSession
+
+if TYPE_CHECKING:
+    from wikitopics.session.storage.sqliteutils import Database
 
 TREND_POINTS = 12
 LEADING = 10
 """The top words of a topic among which a new one is marked."""
+LONGEST_NAME = 60
+"""The most characters of a given name."""
+LONGEST_WORDS = 1000
+"""The most characters of a name made of words."""
+MOST_SNAPSHOT_WORDS = 100
+LARGEST_SNAPSHOT = 2**24
+"""The most bytes of a snapshot's row."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicNames:
+    """What is known about one model's topics between snapshots."""
+
+    names: tuple[str, ...]
+    """The names made of words, by topic."""
+    alive: frozenset[int]
+    """The topics born and not dead."""
 
 
 class TopicReader(OpenedSession):
     """Questions about topics; each has at most its 20 most probable words."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
+    def __init__(self, path: Path, connection: sqlite3.Connection | None = None) -> None:
+        super().__init__(path, connection)
         self._shares: dict[int, dict[int, NDArray[np.float32]]] = {}
         """(2, K): shares and the topics' own parts of them, by model number and articles, as far as they
         were read."""
@@ -80,15 +104,24 @@ class TopicReader(OpenedSession):
     def topic_names(self, model: str) -> tuple[str, ...]:
         """The name of each topic: the given one, otherwise that made of its words; empty before the first
         snapshot."""
-        number, topics = self._number(model), self.spec(model).topics
         begun = bool(self.snapshots(model))  # first, since a trainer writes both at once
-        rows = self._rows(
-            "SELECT topic, name, alive FROM topic_names WHERE model = ? ORDER BY topic", [number]
-        )
-        known = decode_topic_names(rows, topics)
+        known = self.known_names(self._number(model))
         if known is None and begun:
             raise Damaged("topic_names has no row")
         return () if known is None else self._called(model, known.names)
+
+    def known_names(self, model: int) -> TopicNames | None:
+        """What is known about the topics of the model of this number; None before its first snapshot."""
+        rows = self._rows(
+            "SELECT topic, name, alive FROM topic_names WHERE model = ? ORDER BY topic", [model]
+        )
+        if not rows:
+            return None
+        if [topic for topic, *_ in rows] != list(range(self.settings().models[model].topics)):
+            raise Damaged("topic_names are not those of all topics")
+        by_words = tuple(text(name, "topic_names.name", LONGEST_WORDS) for _, name, _ in rows)
+        alive = [whole(living, "topic_names.alive", 0, 1) for *_, living in rows]
+        return TopicNames(by_words, frozenset(topic for topic, living in enumerate(alive) if living))
 
     def _names_by_words(self, model: str, kept: TopWords) -> tuple[str, ...]:
         """The names made of one snapshot's words, replaced by given names."""
@@ -96,26 +129,33 @@ class TopicReader(OpenedSession):
 
     def _called(self, model: str, by_words: Sequence[str]) -> tuple[str, ...]:
         """The names, with given names in their places."""
-        number, topics = self._number(model), self.spec(model).topics
-        rows = self._rows("SELECT topic, name FROM given_names WHERE model = ?", [number])
-        called = decode_given_names(rows, topics)
+        number = self._number(model)
+        called = {topic: name for of, topic, name in self.given_names() if of == number}
         return tuple(called.get(topic, name) for topic, name in enumerate(by_words))
 
     def given_names(self) -> tuple[tuple[int, int, str], ...]:
         """(number of the model, topic, name) of every given name."""
         models = self.settings().models
         found = []
-        for model, *row in self._rows("SELECT model, topic, name FROM given_names ORDER BY model, topic"):
+        for model, topic, name in self._rows(
+            "SELECT model, topic, name FROM given_names ORDER BY model, topic"
+        ):
             number = whole(model, "given_names.model", 0, len(models) - 1)
-            ((topic, name),) = decode_given_names([tuple(row)], models[number].topics).items()
-            found.append((number, topic, name))
+            last = models[number].topics - 1
+            found.append(
+                (
+                    number,
+                    whole(topic, "given_names.topic", 0, last),
+                    text(name, "given_names.name", LONGEST_NAME),
+                )
+            )
         return tuple(found)
 
     def topic_events(self) -> list[TopicEvent]:
         """The topic events of all models, oldest first."""
         models = self.settings().models
         rows = self._rows("SELECT model, articles, event, topic, other, name FROM topic_events ORDER BY id")
-        return [decode_topic_event(row, models) for row in rows]
+        return [_topic_event(row, models) for row in rows]
 
     def topics(self, model: str, top: int = 10, as_of: int | None = None) -> list[TopicRow]:
         """All topics by number, as of the newest snapshot; empty before the first.
@@ -149,15 +189,21 @@ class TopicReader(OpenedSession):
         """The newest snapshot as it is stored; None before the first."""
         return next(iter(self._top_words(model, "ORDER BY articles DESC LIMIT 1", [])), None)
 
+    def snapshots_at(self, articles: int) -> dict[int, TopWords]:
+        """The snapshots at this article count, by the model's number."""
+        return {kept.model: kept for kept in self._snapshots("WHERE articles = ?", [articles])}
+
     def _top_words(self, model: str, clause: str, parameters: Sequence[object]) -> list[TopWords]:
+        return self._snapshots(f"WHERE model = ? {clause}", [self._number(model), *parameters])
+
+    def _snapshots(self, clause: str, parameters: Sequence[object]) -> list[TopWords]:
         rows = self._rows(
-            "SELECT model, articles, word_ids, probabilities, shares FROM snapshots"
-            f" WHERE model = ? {clause}",
-            [self._number(model), *parameters],
+            f"SELECT model, articles, word_ids, probabilities, shares FROM snapshots {clause}",
+            parameters,
             largest=LARGEST_SNAPSHOT,
         )
         models, n_words = self.settings().models, len(self.vocabulary())
-        return [decode_snapshot(row, models, n_words) for row in rows]
+        return [_top_words(row, models, n_words) for row in rows]
 
     def _as_snapshot(self, model: str, kept: TopWords) -> Snapshot:
         words = self.vocabulary()
@@ -179,3 +225,82 @@ def _late(snapshots: Sequence[int]) -> list[int]:
     wanted = snapshots[-1] * 0.5 ** np.linspace(1, 0, TREND_POINTS)
     nearest = np.abs(np.log(kept[:, None] / wanted)).argmin(axis=0)
     return [snapshots[place] for place in np.unique(nearest).tolist()]
+
+
+def _top_words(row: tuple[Any, ...], models: Sequence[ModelSpec], n_words: int) -> TopWords:
+    """`snapshots`: (model, articles, word_ids, probabilities, shares)."""
+    model, articles, word_ids, probabilities, shares = row
+    K = models[whole(model, "snapshots.model", 0, len(models) - 1)].topics
+    ids = numbers(word_ids, "snapshots.word_ids", np.int32, (K, -1), 0, n_words - 1)
+    if not 1 <= ids.shape[1] <= MOST_SNAPSHOT_WORDS:
+        raise Damaged("snapshots.word_ids has the wrong length")
+    return TopWords(
+        model=model,
+        articles=whole(articles, "snapshots.articles"),
+        word_ids=ids,
+        probabilities=numbers(probabilities, "snapshots.probabilities", np.float32, ids.shape, 0, 1.001),
+        shares=numbers(shares, "snapshots.shares", np.float32, (K,), 0, 1.001),
+    )
+
+
+def _topic_event(row: tuple[Any, ...], models: Sequence[ModelSpec]) -> TopicEvent:
+    """(model, articles, event, topic, other, name) of `topic_events`."""
+    model, articles, event, topic, other, name = row
+    number = whole(model, "topic_events.model", 0, len(models) - 1)
+    last = models[number].topics - 1
+    changes: tuple[TopicChange, ...] = get_args(TopicChange)
+    if (event in ("split", "merged")) != (other is not None):
+        raise Damaged("topic_events.event and topic_events.other do not match")
+    return TopicEvent(
+        model=models[number].name,
+        articles=whole(articles, "topic_events.articles"),
+        event=one_of(event, "topic_events.event", changes),
+        topic=whole(topic, "topic_events.topic", 0, last),
+        other=optional(other, "topic_events.other", lambda value, place: whole(value, place, 0, last)),
+        name=text(name, "topic_events.name", LONGEST_WORDS),
+    )
+
+
+def given_name(name: str) -> str:
+    """A name given by the user. Raises ValueError for one that cannot be shown in a line."""
+    given = " ".join(name.split())
+    if not given or len(given) > LONGEST_NAME or not given.isprintable():
+        raise ValueError(f"a name has 1 to {LONGEST_NAME} printable characters")
+    return given
+
+
+def give_name(path: Path, model: int, topic: int, name: str) -> None:
+    """Name a topic of the model of this number ``name``, beside a trainer if there is one. Raises
+    `SessionError`."""
+    with closing(connect(path)) as db, session_errors(path):
+        db.execute("INSERT OR REPLACE INTO given_names VALUES (?, ?, ?)", [model, topic, name])
+
+
+def take_back(path: Path, model: int, topic: int) -> None:
+    """Restore the name made of a topic's words. Raises `SessionError`."""
+    with closing(connect(path)) as db, session_errors(path):
+        db.execute("DELETE FROM given_names WHERE model = ? AND topic = ?", [model, topic])
+
+
+def insert_snapshots(db: "Database", snapshots: Iterable[TopWords]) -> None:
+    """Add the topics at a point of the stream."""
+    db.conn.executemany(
+        "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)",
+        [
+            (s.model, s.articles, s.word_ids.tobytes(), s.probabilities.tobytes(), s.shares.tobytes())
+            for s in snapshots
+        ],
+    )
+
+
+def replace_names(db: "Database", model: int, known: TopicNames) -> None:
+    """Store the names made of the words of a model's topics."""
+    db.conn.executemany(
+        "INSERT OR REPLACE INTO topic_names VALUES (?, ?, ?, ?)",
+        [(model, topic, name, topic in known.alive) for topic, name in enumerate(known.names)],
+    )
+
+
+def insert_events(db: "Database", events: Iterable[tuple[int, TopicEvent]]) -> None:
+    """Add events of topics, each of the model of this number."""
+    db.table("topic_events").insert_all({**asdict(event), "model": model} for model, event in events)

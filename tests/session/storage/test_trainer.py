@@ -8,14 +8,17 @@ import sqlite3
 from tests.session.memory import status
 from wikitopics.session.process import Process
 from wikitopics.session.records import Event, TrainerActivity
-from wikitopics.session.storage.changes import Changes
-from wikitopics.session.storage.codec.heartbeat import Heartbeat, decode_heartbeat, encode_heartbeat
-from wikitopics.session.storage.codec.progress import Progress
-from wikitopics.session.storage.coordination import heartbeat as pulses
-from wikitopics.session.storage.coordination.heartbeat import HeartbeatWriter
-from wikitopics.session.storage.coordination.lock import trainer_lock
+from wikitopics.session.storage.lock import trainer_lock
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.storage.tables import trainer as pulses
+from wikitopics.session.storage.tables.progress import Progress
+from wikitopics.session.storage.tables.trainer import (
+    Heartbeat,
+    HeartbeatWriter,
+    decode_heartbeat,
+    encode_heartbeat,
+)
+from wikitopics.session.storage.writer import Changes, SessionWriter
 
 
 def test_the_pulse_answers_with_what_others_ask(path):
@@ -97,7 +100,8 @@ def test_what_a_trainer_says_comes_back_whole():
     assert all(getattr(said, field.name) != field.default for field in dataclasses.fields(said))
     for activity in (said, TrainerActivity()):
         beat = Heartbeat(1e9, Process.own(), "paused", activity)
-        assert decode_heartbeat(encode_heartbeat(beat)) == beat
+        row = encode_heartbeat(beat)
+        assert decode_heartbeat(row["at"], row["state"], row["activity"]) == beat
 
 
 def test_a_trainer_that_has_just_begun_counts_from_nothing():
@@ -108,7 +112,7 @@ def test_a_trainer_that_has_just_begun_counts_from_nothing():
 def test_heartbeats_of_other_versions_are_read():
     """They may leave keys out, or say more."""
     told = {"crawl_rate": 2.0, "waiting_for": None, "mood": "fine", "process": "7\n\n\n"}
-    beat = decode_heartbeat({"at": 1e9, "pid": 7, "state": "running", "activity": json.dumps(told)})
+    beat = decode_heartbeat(1e9, "running", json.dumps(told))
     assert (beat.process.pid, beat.activity) == (7, TrainerActivity(crawl_rate=2.0))
 
 

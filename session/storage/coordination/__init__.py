@@ -1,1 +1,0 @@
-"""Who trains a session, what it reports, and what others ask of it, apart from what is learnt."""

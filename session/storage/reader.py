@@ -1,0 +1,140 @@
+"""Reading a session for the screen, `status` and the exports. Never changes anything."""
+
+import os
+import sqlite3
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from wikitopics.session.errors import NoSession, SessionError
+from wikitopics.session.options import HELD_OUT
+from wikitopics.session.records import State, Status, TrainerActivity, per_hour
+from wikitopics.session.storage.database import as_session_error, is_at
+from wikitopics.session.storage.files import draft_of
+from wikitopics.session.storage.lock import in_use, owner_pid
+from wikitopics.session.storage.tables.articles import ArticleReader
+from wikitopics.session.storage.tables.counts import CountsReader
+from wikitopics.session.storage.tables.models import ModelReader
+from wikitopics.session.storage.tables.proportions import ProportionReader
+from wikitopics.session.storage.tables.topics import TopicReader
+from wikitopics.session.storage.tables.trainer import Heartbeat, TrainerReader
+
+STALE_SECONDS = 15.0
+"""A heartbeat older than this many seconds is no sign of life."""
+BEATS_SECONDS = 2.0
+"""A trainer's heart beats several times in this many seconds."""
+
+
+class SessionReader(TrainerReader, ModelReader, TopicReader, ArticleReader, ProportionReader, CountsReader):
+    """Everything that can be asked of a session, each table's questions from its own module."""
+
+    def status(self) -> Status:
+        """One look at the session as it is now: what is committed, and what its trainer does.
+
+        Raises `NoSession` if its file was removed or replaced, since the open file is then abandoned.
+        """
+        if not is_at(self.path, self.file):
+            raise NoSession(f"{self.path} was removed or replaced")
+        with self.one_moment():
+            progress, beat, settings = self.progress(), self.heartbeat(), self.settings()
+            models = self.model_statuses()
+        models = tuple(
+            replace(model, prequential_log_likelihood=progress.predicted(number))
+            for number, model in enumerate(models)
+        )
+        now = time.time()
+        pid = owner_pid(self.path)
+        live = pid is not None and beat is not None and beat.process.pid == pid  # not of another run
+        at_work = live and beat is not None and beat.state != "stopped"
+        activity = TrainerActivity() if beat is None else beat.activity
+        return Status(
+            session=str(self.path),
+            state=_state(progress.finished, beat, pid, now),
+            running=live,
+            pid=pid,
+            source=settings.source,
+            source_name=settings.source_name,
+            articles=progress.articles,
+            tokens=progress.tokens,
+            held_out=progress.held_out,
+            held_out_target=settings[HELD_OUT],
+            crawled=progress.crawled,
+            pending=progress.pending,
+            skipped=progress.skipped,
+            skips=progress.skips,
+            elapsed_seconds=progress.elapsed_seconds,
+            articles_per_hour=per_hour(progress.articles, progress.elapsed_seconds),
+            bytes_read=progress.bytes_read,
+            committed_at=progress.committed_at,
+            checkpoint_age_seconds=max(0.0, now - progress.committed_at) if progress.crawled else None,
+            heartbeat_age_seconds=None if beat is None else max(0.0, now - beat.at),
+            lap=progress.lap,
+            activity=activity if at_work else activity.ended(),
+            models=models,
+        )
+
+    def copy_to(self, draft: Path) -> None:
+        """Write the whole session into an empty file, consistently, whatever a trainer does meanwhile.
+
+        Raises sqlite3.Error for either of the two files.
+        """
+        self._connection.execute("VACUUM INTO ?", [str(draft)])
+
+
+def backup(path: Path, target: Path) -> None:
+    """Copy the session at ``path`` to a new file, readable by its owner only, whatever a trainer does
+    meanwhile.
+
+    Raises `SessionError` if ``target`` exists or cannot be written; then nothing is left behind.
+    """
+    if os.path.lexists(target):
+        raise SessionError(f"{target} already exists: name a new file")
+    try:
+        with SessionReader(path) as reader, draft_of(target, mode=0o600) as draft:
+            reader.copy_to(draft)
+            _at_rest(draft)
+    except sqlite3.Error as error:
+        raise as_session_error(error, target) from None
+
+
+def _at_rest(copy: Path) -> None:
+    """Remove traces of a running trainer: on the copy, none must seem to have died."""
+    connection = sqlite3.connect(copy)
+    try:
+        with connection:
+            connection.execute("UPDATE heartbeat SET state = 'stopped'")
+    finally:
+        connection.close()
+
+
+def check_alone(path: Path) -> None:
+    """Raise `SessionInUse` if another trainer's heartbeat continues although the lock was free.
+
+    That happens if its lock file was deleted.
+    """
+    with SessionReader(path) as reader:
+        beat = reader.heartbeat()
+        if beat is None or beat.state == "stopped" or abs(time.time() - beat.at) > STALE_SECONDS:
+            return
+        alive = beat.process.lives()
+        deadline = time.monotonic() + BEATS_SECONDS
+        while alive is None and time.monotonic() < deadline:  # unknown, for example in a container
+            time.sleep(0.1)
+            alive = reader.heartbeat() != beat or None
+    if alive:
+        raise in_use(path, beat.process.pid)
+
+
+def _state(finished: bool, beat: Heartbeat | None, pid: int | None, now: float) -> State:
+    if pid is None:
+        if finished:
+            return "finished"
+        if beat is None:
+            return "new"
+        return "stopped" if beat.state == "stopped" else "dead"
+    if beat is None or beat.process.pid != pid:
+        return "starting"
+    if now - beat.at > STALE_SECONDS:
+        return "stalled"
+    # Its last word is "stopped", but it is not gone before it lets go of the session.
+    return "stopping" if beat.state == "stopped" else beat.state

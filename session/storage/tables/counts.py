@@ -1,0 +1,174 @@
+"""Word counts of articles: the tables `pending`, `held_out`, `first_articles` and `word_counts`."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.session.errors import Damaged
+from wikitopics.session.options import HELD_OUT
+from wikitopics.session.settings import Settings
+from wikitopics.session.storage.block import Block, narrow, whole_numbers
+from wikitopics.session.storage.database import SMALL
+from wikitopics.session.storage.decoding import json_object, number, optional, tally, text, whole
+from wikitopics.session.storage.npz import pack_arrays, unpack_arrays
+from wikitopics.session.storage.opened import OpenedSession
+from wikitopics.session.storage.tables.settings import MOST_WORD_BYTES
+
+MOST_ROW_BYTES = 16 * 2**20
+"""The size of a row's words and counts before its last article: far below what may be read of one."""
+_ENTRY = 9
+"""Bytes per word of an article besides its letters: its number, its count, and the end of its line."""
+
+
+def documents_room(settings: Settings) -> int:
+    """The most bytes of one value of word counts, or of a table that is read at once.
+
+    Far more than any needs: 64 kB per article of a minibatch and per held-out article.
+    """
+    return 2**26 + 2**16 * (settings.batch_size + settings[HELD_OUT])
+
+
+def encode_block(block: Block) -> Iterator[dict[str, object]]:
+    """The columns of its row; `decode_block` is the inverse.
+
+    Long articles may give several rows, each with the position after all of them. The rows are committed
+    together.
+    """
+    skips = block.skips
+    for whole_articles in _cut(block.with_own_words()):
+        part = whole_articles.with_own_words()
+        yield {
+            "documents": part.to_bytes(),
+            "words": "\n".join(part.lexicon or ()),
+            "skips": json.dumps(skips),
+            "unread": part.n_unread,
+            "position": json.dumps(block.position),
+            "lap": block.lap,
+        }
+        skips = {}
+
+
+def _cut(block: Block) -> Iterator[Block]:
+    """Whole articles, together up to the size of a row plus one article."""
+    sizes = np.array([len(word.encode()) + _ENTRY for word in block.lexicon or ()], np.int64)
+    before = np.concatenate(([0], np.cumsum(sizes[block.word_ids])))[block.indptr[:-1]]
+    cuts = np.flatnonzero(np.diff(before // MOST_ROW_BYTES)) + 1
+    for start, stop in pairwise([0, *cuts.tolist(), len(block)]):
+        yield block[start:stop]
+
+
+def decode_block(row: tuple[Any, ...]) -> Block:
+    """`first_articles`: (documents, words, skips, unread, position, lap). Raises `Damaged`."""
+    documents, joined, skips, unread, position, lap = row
+    words = text(joined, "first_articles.words", MOST_WORD_BYTES)
+    lexicon = tuple(words.split("\n")) if words else ()
+    if len(set(lexicon)) < len(lexicon):
+        raise Damaged("first_articles.words has a word twice")
+    found = Block.from_bytes(documents, "first_articles.documents", len(lexicon), lexicon)
+    missed = whole(unread, "first_articles.unread", 0, len(found))
+    return replace(
+        found,
+        # Which of the articles without words they are makes no difference.
+        unread=frozenset(found.page_ids[~found.has_words][:missed].tolist()),
+        skips=tally(skips, "first_articles.skips"),
+        position=dict(json_object(position, "first_articles.position")),
+        lap=optional(lap, "first_articles.lap", number),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class WordCounts:
+    """Counts over all articles that were trained."""
+
+    counts: NDArray[np.int64]
+    """(W,)"""
+    articles: NDArray[np.int64]
+    """(W,) the number of articles in which the word occurs."""
+
+    @staticmethod
+    def none(n_words: int) -> "WordCounts":
+        """The counts before the first article."""
+        return WordCounts(np.zeros(n_words, np.int64), np.zeros(n_words, np.int64))
+
+    def add(self, block: Block) -> None:
+        """Add the words of trained articles."""
+        W = len(self.counts)
+        # The sums of a minibatch are whole numbers that a float represents exactly.
+        self.counts[:] += np.bincount(block.word_ids, block.counts, W).astype(np.int64)
+        self.articles[:] += np.bincount(_once_an_article(block, W), minlength=W)
+
+    def to_bytes(self) -> bytes:
+        """The stored form."""
+        return pack_arrays({"counts": narrow(self.counts), "articles": narrow(self.articles)})
+
+    @staticmethod
+    def from_bytes(data: object, n_words: int, articles: int, tokens: int) -> "WordCounts":
+        """The inverse of `to_bytes`, after this many articles and words. Raises `Damaged`."""
+        place, arrays = "word_counts.arrays", unpack_arrays(data, "word_counts.arrays")
+
+        def get(name: str, most: int) -> NDArray[Any]:
+            return whole_numbers(arrays, name, place, (n_words,), 0, most, np.int64)
+
+        found = WordCounts(get("counts", tokens), get("articles", articles))
+        if int(found.counts.sum()) != tokens or (found.articles > found.counts).any():
+            raise Damaged(f"{place} and progress do not match")
+        return found
+
+
+def _once_an_article(block: Block, n_words: int) -> NDArray[np.integer[Any]]:
+    """The words of each article, once each. A file of word counts may list a word of an article twice."""
+    ascends = block.word_ids[1:] > block.word_ids[:-1]
+    ascends[block.indptr[1:-1] - 1] = True
+    if ascends.all():
+        return block.word_ids
+    article = np.repeat(np.arange(len(block), dtype=np.int64), np.diff(block.indptr))
+    return np.unique(article * n_words + block.word_ids) % n_words
+
+
+class CountsReader(OpenedSession):
+    """Questions about word counts."""
+
+    def pending(self) -> list[tuple[int, Block]]:
+        """Stretches crawled and not completely trained, oldest first, and their numbers."""
+        return self._counts("pending")
+
+    def held_out(self) -> Block:
+        """The held-out articles so far."""
+        return Block.concatenate([block for _, block in self._counts("held_out")])
+
+    def _counts(self, table: str) -> list[tuple[int, Block]]:
+        room, n_words = documents_room(self.settings()), len(self.vocabulary())
+        ((size,),) = self._rows(f"SELECT total(length(documents)) FROM {table}")
+        if size > room:
+            raise Damaged(f"{table} takes over {room >> 20:,} MB")
+        rows = self._rows(f"SELECT id, documents FROM {table} ORDER BY id", largest=room)
+        return [
+            (whole(row_id, f"{table}.id"), Block.from_bytes(data, f"{table}.documents", n_words))
+            for row_id, data in rows
+        ]
+
+    def first_articles(self) -> Iterator[Block]:
+        """The blocks from which the vocabulary is built and with which the stream begins, one at a time."""
+        for (row_id,) in self._rows("SELECT id FROM first_articles ORDER BY id"):
+            (row,) = self._rows(
+                "SELECT documents, words, skips, unread, position, lap FROM first_articles WHERE id = ?",
+                [whole(row_id, "first_articles.id")],
+                largest=documents_room(self.settings()),
+            )
+            yield decode_block(row)
+
+    def word_counts(self) -> WordCounts:
+        """How often each word was trained on."""
+        self._check_built()
+        n_words = len(self.vocabulary())
+        with self.one_moment():
+            rows = self._rows("SELECT arrays FROM word_counts", largest=SMALL + 16 * n_words, most=1)
+            progress = self.progress()
+        if not rows:
+            raise Damaged("word_counts has no row")
+        return WordCounts.from_bytes(rows[0][0], n_words, progress.articles, progress.tokens)

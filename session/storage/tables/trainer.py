@@ -1,0 +1,235 @@
+"""What a trainer reports about itself, and what others ask of it, apart from what is learnt.
+
+The tables `heartbeat`, `flow`, `events` and `runs`, and `control`, which others write and the trainer reads.
+"""
+
+import contextlib
+import json
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Literal, TypeVar, get_args
+
+from wikitopics.session.errors import Damaged
+from wikitopics.session.process import Process
+from wikitopics.session.records import BoundBy, Event, Flow, PastRun, State, TrainerActivity
+from wikitopics.session.storage.database import connect, only_row, session_errors, writing
+from wikitopics.session.storage.decoding import (
+    flag,
+    json_object,
+    listed,
+    moment,
+    number,
+    one_of,
+    optional,
+    text,
+    whole,
+)
+from wikitopics.session.storage.opened import OpenedSession
+
+T = TypeVar("T")
+
+FLOW_ROWS = 900
+EVENT_ROWS = 2000
+BOUNDS: Collection[BoundBy] = get_args(BoundBy)
+LEVELS: Collection[Literal["info", "warning", "error"]] = ("info", "warning", "error")
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """A trainer's last sign of life."""
+
+    at: float
+    process: Process
+    state: State
+    activity: TrainerActivity
+
+
+@dataclass(frozen=True, slots=True)
+class ControlRequest:
+    """Requests from others to a running trainer."""
+
+    paused: bool
+    save: bool
+    stop: bool
+
+
+def encode_heartbeat(beat: Heartbeat) -> dict[str, object]:
+    """The row of a heartbeat. Every field of the activity is a key of its JSON."""
+    activity = beat.activity
+    values = {field.name: getattr(activity, field.name) for field in fields(activity)}
+    values["errors"] = [[error.at, error.message] for error in activity.errors]
+    values["process"] = beat.process.as_text()
+    return {
+        "id": 1,
+        "at": beat.at,
+        "pid": beat.process.pid,
+        "state": beat.state,
+        "activity": json.dumps(values),
+    }
+
+
+def decode_heartbeat(at: object, state: object, activity: object) -> Heartbeat:
+    """Columns of the one row of `heartbeat`; the inverse of `encode_heartbeat`."""
+    place = "heartbeat.activity"
+    values = json_object(activity, place)
+    return Heartbeat(
+        at=moment(at, "heartbeat.at"),
+        process=Process.from_text(text(values.get("process"), f"{place}.process")),
+        state=one_of(state, "heartbeat.state", get_args(State)),
+        activity=_activity(values, place),
+    )
+
+
+def _activity(values: Mapping[str, object], place: str) -> TrainerActivity:
+    def get(name: str, decode: Callable[[object, str], T], default: T) -> T:
+        found = optional(values.get(name), f"{place}.{name}", decode)
+        return default if found is None else found
+
+    return TrainerActivity(
+        article_limit=get("article_limit", whole, None),
+        waiting_for=get("waiting_for", text, None),
+        waiting_until=get("waiting_until", moment, None),
+        compiling=get("compiling", flag, False),
+        bound_by=get("bound_by", lambda value, place: one_of(value, place, BOUNDS), None),
+        crawl_rate=get("crawl_rate", number, 0.0),
+        train_rate=get("train_rate", number, 0.0),
+        queue=get("queue", whole, 0),
+        requests=get("requests", whole, 0),
+        requests_last_minute=get("requests_last_minute", whole, 0),
+        allowed_per_minute=get("allowed_per_minute", whole, None),
+        latency_seconds=get("latency_seconds", number, None),
+        batch_pages=get("batch_pages", whole, None),
+        retries=get("retries", whole, 0),
+        throttled=get("throttled", whole, 0),
+        errors=get("errors", lambda value, place: listed(value, place, _error), ()),
+    )
+
+
+def _error(value: object, place: str) -> Event:
+    """[when, what]."""
+    if not isinstance(value, list) or len(value) != 2:
+        raise Damaged(f"{place} is not a time and a text")
+    return Event(moment(value[0], place), "warning", text(value[1], place))
+
+
+class TrainerReader(OpenedSession):
+    """Questions about the trainers that ran on a session: signs of life, rates, messages, and runs."""
+
+    def heartbeat(self) -> Heartbeat | None:
+        """The last heartbeat of a trainer; None if there never was one."""
+        rows = self._rows("SELECT at, state, activity FROM heartbeat WHERE id = 1")
+        return decode_heartbeat(*rows[0]) if rows else None
+
+    def flow(self) -> list[Flow]:
+        """The newest rates, oldest first."""
+        return [
+            Flow(
+                moment(at, "flow.at"),
+                number(crawl_rate, "flow.crawl_rate"),
+                number(train_rate, "flow.train_rate"),
+                whole(queue, "flow.queue"),
+            )
+            for at, crawl_rate, train_rate, queue in self._rows(
+                "SELECT at, crawl_rate, train_rate, queue FROM flow ORDER BY id"
+            )
+        ]
+
+    def events(self, limit: int = 200, until: float | None = None) -> list[Event]:
+        """The newest lines of the log, oldest first; ``until``: only those up to then, in seconds since
+        the epoch."""
+        where, bound = ("WHERE at <= ?", [until]) if until is not None else ("", [])
+        query = f"SELECT at, level, message FROM events {where} ORDER BY id DESC LIMIT ?"
+        return [
+            Event(
+                moment(at, "events.at"),
+                one_of(level, "events.level", LEVELS),
+                text(message, "events.message"),
+            )
+            for at, level, message in reversed(self._rows(query, [*bound, limit]))
+        ]
+
+    def runs(self) -> list[PastRun]:
+        """Every run of a trainer on this session, oldest first."""
+        return [
+            PastRun(
+                moment(started_at, "runs.started_at"),
+                optional(ended_at, "runs.ended_at", moment),
+                whole(first_article, "runs.first_article"),
+                optional(reason, "runs.reason", text),
+            )
+            for started_at, ended_at, first_article, reason in self._rows(
+                "SELECT started_at, ended_at, first_article, reason FROM runs ORDER BY id"
+            )
+        ]
+
+
+class HeartbeatWriter:
+    """The small writes about the running trainer, on a separate connection (and thread).
+
+    They describe the present, and losing the newest costs nothing, so they never share a transaction with
+    training results. Each raises `SessionError`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._process = Process.own()
+        self._db = connect(path)
+
+    def begin(self, first_article: int) -> int:
+        """Note the start of a run; returns its number."""
+        now = time.time()
+        with self._transaction():
+            self._db.execute(
+                "UPDATE runs SET ended_at = started_at, reason = 'killed' WHERE ended_at IS NULL"
+            )
+            only_row(self._db.conn, "control")  # to check that there is one
+            self._db.table("runs").insert({"started_at": now, "first_article": first_article})
+            return int(self._db.execute("SELECT max(id) FROM runs").fetchone()[0])
+
+    def beat(self, state: State, activity: TrainerActivity, *, keep_flow: bool = False) -> ControlRequest:
+        """Report that the trainer is alive and what it does; returns what others ask of it.
+
+        ``keep_flow``: store the rates too, for the screen's graphs.
+        """
+        beat = Heartbeat(time.time(), self._process, state, activity)
+        with self._transaction():
+            self._db.table("heartbeat").upsert(encode_heartbeat(beat), pk="id")
+            if keep_flow:
+                flow = Flow(beat.at, activity.crawl_rate, activity.train_rate, activity.queue)
+                self._db.table("flow").insert(asdict(flow))
+                self._db.execute("DELETE FROM flow WHERE id <= (SELECT max(id) FROM flow) - ?", [FLOW_ROWS])
+            row = only_row(self._db.conn, "control")
+            request = ControlRequest(
+                *(bool(whole(row[name], f"control.{name}", 0, 1)) for name in ("paused", "save", "stop"))
+            )
+            if request.save:
+                self._db.execute("UPDATE control SET save = 0")
+        return request
+
+    def event(self, level: str, message: str) -> None:
+        """Add a line to the session's log."""
+        with self._transaction():
+            self._db.table("events").insert({"at": time.time(), "level": level, "message": message})
+            self._db.execute("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?", [EVENT_ROWS])
+
+    def end(self, run: int, reason: str) -> None:
+        """Note the regular end of a run."""
+        with self._transaction():
+            self._db.table("runs").update(run, {"ended_at": time.time(), "reason": reason})
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with session_errors(self._path), writing(self._db):
+            yield
+
+    def close(self) -> None:
+        """Safe to call twice."""
+        self._db.close()
+
+
+def request_control(path: Path, **columns: bool) -> None:
+    """Ask a session's trainer to be `paused`, to `save` or to `stop`, or not. Raises `SessionError`."""
+    with contextlib.closing(connect(path)) as db, session_errors(path):
+        db.execute(f"UPDATE control SET {', '.join(f'{name} = :{name}' for name in columns)}", columns)
