@@ -5,7 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.http.addresses import (
+    api_candidates,
+    by_path,
+    dump_address,
+    is_address,
+    language_api,
+    wiki_address,
+)
+from wikitopics.crawler.http.limits import is_wikimedia
 from wikitopics.crawler.identity import BASE, DUMP_FILES, VERSIONS
+from wikitopics.crawler.licences import Licence, of_wiki
+from wikitopics.crawler.mediawiki.languages import language_of
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG
 from wikitopics.crawler.source import Asked, Identity, PageKind
 from wikitopics.option import Option
@@ -13,7 +25,6 @@ from wikitopics.option import Option
 if TYPE_CHECKING:
     from yarl import URL
 
-    from wikitopics.crawler.licences import Licence
     from wikitopics.crawler.source import PartedSource, Source
 
 DUMP: Option[tuple[str, ...]] = Option(
@@ -45,9 +56,6 @@ class Dump(PageKind):
     options = (DUMP, LANG, CONTACT, YES)
 
     def identity(self, asked: Asked) -> Identity:
-        from wikitopics.crawler.errors import BadSource
-        from wikitopics.crawler.http.addresses import dump_address, is_address, language_api
-
         names = asked.get(DUMP) or (DUMPS,)
         of_wiki = {API_URL.name: language_api(asked[LANG])}
         if not any(map(is_address, names)):
@@ -64,13 +72,9 @@ class Dump(PageKind):
 
     def language(self, asked: Asked) -> str | None:
         """The language, if it was given; the wiki is then a Wikipedia."""
-        from wikitopics.crawler.mediawiki.languages import language_of
-
         return language_of(asked[LANG]) if LANG in asked else None
 
     def vocabulary_name(self, asked: Asked) -> str:
-        from wikitopics.crawler.mediawiki.languages import language_of
-
         return language_of(asked[LANG])
 
     def builds_words(self, asked: Asked) -> bool:
@@ -103,8 +107,6 @@ class Dump(PageKind):
 
     def needs_contact(self, identity: Identity) -> bool:
         """Whether it is on Wikimedia's servers, which ask for a contact."""
-        from wikitopics.crawler.http.limits import is_wikimedia
-
         return any(is_wikimedia(url.host or "") for url in _addresses(identity))
 
     def download(self, identity: Identity) -> str:
@@ -118,15 +120,10 @@ class Dump(PageKind):
 
     def wiki(self, identity: Identity) -> str:
         """The wiki, if its language was given. The dump's base address does not say where the api.php is."""
-        from wikitopics.crawler.http.addresses import api_candidates
-
         return str(api_candidates(identity[API_URL.name])[0]) if API_URL.name in identity else ""
 
     def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
         """The address on the wiki that was dumped."""
-        from wikitopics.crawler.errors import BadSource
-        from wikitopics.crawler.http.addresses import by_path, wiki_address
-
         try:
             return by_path(wiki_address(identity.get(BASE, "")), title, revision_id)
         except BadSource:
@@ -134,10 +131,6 @@ class Dump(PageKind):
 
     def licence(self, identity: Identity) -> Licence | None:
         """The licence of the wiki that was dumped, if the dump names it."""
-        from wikitopics.crawler.errors import BadSource
-        from wikitopics.crawler.http.addresses import wiki_address
-        from wikitopics.crawler.licences import of_wiki
-
         try:
             return of_wiki(wiki_address(identity.get(BASE, "")))
         except BadSource:
@@ -180,8 +173,6 @@ class Dump(PageKind):
 
 def _addresses(identity: Identity) -> list[URL]:
     """The addresses of its files, or of the folder that contains them; none for files on this machine."""
-    from wikitopics.crawler.http.addresses import dump_address, is_address
-
     if DUMP_FILES not in identity:
         return [dump_address(identity[HOME])]
     return [dump_address(name) for name in identity[DUMP_FILES] if is_address(name)]
@@ -189,9 +180,6 @@ def _addresses(identity: Identity) -> list[URL]:
 
 def _fault_of_addresses(identity: Identity) -> str:
     """What is wrong with the addresses among these texts; "" for nothing."""
-    from wikitopics.crawler.errors import BadSource
-    from wikitopics.crawler.http.addresses import wiki_address
-
     try:
         if API_URL.name in identity:
             wiki_address(identity[API_URL.name])

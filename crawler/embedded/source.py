@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from wikitopics.crawler.licences import SAMPLE, Licence
 from wikitopics.crawler.source import Asked, Identity, PageKind
 from wikitopics.option import Option
 
 if TYPE_CHECKING:
-    from wikitopics.crawler.licences import Licence
     from wikitopics.crawler.source import Source
 
 WIKI_SIZE = Option(
@@ -52,8 +52,6 @@ class Demo(PageKind):
 
     def licence(self, identity: Identity) -> Licence:
         """The sample's licence."""
-        from wikitopics.crawler.licences import SAMPLE
-
         return SAMPLE
 
     def open(self, identity: Identity, asked: Asked) -> Source:

@@ -1,11 +1,15 @@
 """From the user's input to the address of a wiki's Action API."""
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from yarl import URL
-
 from wikitopics.crawler.errors import BadSource
+
+if TYPE_CHECKING:
+    from yarl import URL
 
 _LANGUAGE = re.compile(r"[a-z][a-z0-9-]{0,30}[a-z0-9]")
 _API_PLACES = ("/w/api.php", "/api.php")
@@ -21,6 +25,8 @@ def language_api(code: str) -> str:
 
 def wiki_address(text: str, what: str = "a wiki") -> URL:
     """An address on a wiki, http or https. Raises `BadSource` for anything else."""
+    from yarl import URL  # the declarations of sources import this module, and must load quickly
+
     try:
         url = URL(text.strip())
         host = url.host  # raises if it is not valid IDNA

@@ -1,14 +1,17 @@
 """A wiki's information about itself, requested before its first article is read."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from yarl import URL
-
 from wikitopics.crawler.errors import TransientError
+
+if TYPE_CHECKING:
+    from yarl import URL
 
 SITEINFO: Mapping[str, str] = {
     "action": "query",

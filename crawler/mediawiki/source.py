@@ -5,11 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
+from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.http.addresses import api_candidates, by_script, language_api, wiki_address
+from wikitopics.crawler.http.limits import is_wikimedia
+from wikitopics.crawler.licences import Licence, of_wiki
+from wikitopics.crawler.mediawiki.languages import language_of
+from wikitopics.crawler.mediawiki.siteinfo import FOUND_API
 from wikitopics.crawler.source import Asked, Identity, PageKind
 from wikitopics.option import Option
 
 if TYPE_CHECKING:
-    from wikitopics.crawler.licences import Licence
     from wikitopics.crawler.mediawiki.wiki import Wiki
     from wikitopics.crawler.source import Source
 
@@ -60,23 +65,16 @@ class WikiKind(PageKind):
     asks_server = True
 
     def identity(self, asked: Asked) -> Identity:
-        from wikitopics.crawler.http.addresses import language_api, wiki_address
-
         wikipedia = language_api(asked[LANG])
         address = asked.get(API_URL) or wikipedia
         wiki_address(address)  # raises if it is not an address
         return {API_URL.name: address}
 
     def language(self, asked: Asked) -> str | None:
-        from wikitopics.crawler.mediawiki.languages import language_of
-
         return language_of(asked[LANG]) if LANG in asked or API_URL not in asked else None
 
     def vocabulary_name(self, asked: Asked) -> str:
         """Named after the language for Wikipedia, and after the host for another wiki."""
-        from wikitopics.crawler.http.addresses import wiki_address
-        from wikitopics.crawler.mediawiki.languages import language_of
-
         if API_URL not in asked:
             return language_of(asked[LANG])
         url = wiki_address(asked[API_URL])
@@ -87,10 +85,6 @@ class WikiKind(PageKind):
         return True
 
     def fault(self, identity: Identity) -> str:
-        from wikitopics.crawler.errors import BadSource
-        from wikitopics.crawler.http.addresses import wiki_address
-        from wikitopics.crawler.mediawiki.siteinfo import FOUND_API
-
         found = {FOUND_API: identity.get(FOUND_API, ""), API_URL.name: identity.get(API_URL.name)}
         for key, value in found.items():
             if not isinstance(value, str):
@@ -103,10 +97,6 @@ class WikiKind(PageKind):
 
     def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
         """The address on the wiki itself, by the index.php beside its api.php."""
-        from wikitopics.crawler.errors import BadSource
-        from wikitopics.crawler.http.addresses import api_candidates, by_script
-        from wikitopics.crawler.mediawiki.siteinfo import FOUND_API
-
         try:
             api = api_candidates(identity.get(FOUND_API) or identity[API_URL.name])[0]
         except BadSource:
@@ -115,22 +105,14 @@ class WikiKind(PageKind):
 
     def licence(self, identity: Identity) -> Licence | None:
         """The licence of the wiki itself."""
-        from wikitopics.crawler.http.addresses import wiki_address
-        from wikitopics.crawler.licences import of_wiki
-
         return of_wiki(wiki_address(identity[API_URL.name]))
 
     def wiki(self, identity: Identity) -> str:
         """The first possible address of its api.php."""
-        from wikitopics.crawler.http.addresses import api_candidates
-
         return str(api_candidates(identity[API_URL.name])[0])
 
     def needs_contact(self, identity: Identity) -> bool:
         """Whether it is one of Wikimedia's hosts, which ask for a contact."""
-        from wikitopics.crawler.http.addresses import api_candidates
-        from wikitopics.crawler.http.limits import is_wikimedia
-
         return any(is_wikimedia(url.host or "") for url in api_candidates(identity[API_URL.name]))
 
     def download(self, identity: Identity) -> str:
