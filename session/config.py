@@ -67,7 +67,6 @@ def with_contact(request: "TrainRequest", kind: "SourceKind", identity: "Identit
     """
     from wikitopics.crawler.http.contact import check_contact
     from wikitopics.crawler.mediawiki.source import CONTACT
-    from wikitopics.session.request import TrainRequest
 
     given = request.get(CONTACT)
     if kind.needs_contact(identity):
@@ -75,7 +74,7 @@ def with_contact(request: "TrainRequest", kind: "SourceKind", identity: "Identit
     elif not given:
         with suppress(SessionError):
             given = contact()
-    return TrainRequest(**{**request.values, CONTACT.name: given})
+    return request.giving(**{CONTACT.name: given})
 
 
 def lacks_contact() -> bool:

@@ -29,6 +29,10 @@ class TrainRequest(Given):
         """None and () mean that a setting was not given."""
         super().__init__({name: value for name, value in given.items() if value not in (None, ())})
 
+    def giving(self, **more: object) -> "TrainRequest":
+        """The same with more given, or something else."""
+        return TrainRequest(**{**self.values, **more})
+
     def specs(self, kind: SourceKind | None = None) -> tuple[ModelSpec, ...]:
         """The models requested, with what a source of this kind suggests. Raises `BadUsage`."""
         usual = {} if kind is None else kind.model_defaults

@@ -127,7 +127,6 @@ def demo(
 
 def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str | None = None) -> int:
     """Train in this process, printing progress; returns the exit code."""
-    from wikitopics.session.request import TrainRequest
     from wikitopics.session.training.start import train as start
 
     path = session_path(session)
@@ -144,8 +143,7 @@ def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str |
                     end.reason = "nothing was started"
                     tell(end.reason)
                     return 0
-                agreed = TrainRequest(**{**request.values, YES.name: True})
-                end.reason = start(path, agreed, progress, tell)
+                end.reason = start(path, request.giving(**{YES.name: True}), progress, tell)
         except Exception as error:
             if log is not None:
                 tell(error_line(str(error) or type(error).__name__))
