@@ -28,80 +28,34 @@ nihongo|ubl|unbulleted list|hlist|ship|bulleted list|ordered list|unordered list
 bibleverse|bibleref|bibleref2|linktext|nihongo krt|ublist|verse translation|blist|olist
 """
 _LITERAL = {
-    "'": "'",
-    "'s": "'s",
-    "-'": "'",
-    "apostrophe": "'",
+    **dict.fromkeys(("'", "-'", "apostrophe"), "'"),
+    **dict.fromkeys(("snd", "spnd", "spaced ndash", "spaced en dash", "dash"), " – "),
+    **dict.fromkeys(("ndash", "endash", "en dash"), "–"),
+    **dict.fromkeys(("mdash", "emdash", "em dash"), "—"),
+    **dict.fromkeys(("nbsp", "space", "spaces", "thinsp", "·", "•", "dot", "bull"), " "),
+    **dict.fromkeys(("break", "br", "clear", "-"), "\n"),
+    **{sign.lower(): sign for sign in ("'s", "AD", "BC", "BCE", "CE")},
     "okina": "ʻ",
-    "ndash": "–",
-    "snd": " – ",
-    "spnd": " – ",
-    "spaced ndash": " – ",
-    "spaced en dash": " – ",
-    "mdash": "—",
     "spaced mdash": " — ",
-    "emdash": "—",
-    "endash": "–",
-    "en dash": "–",
-    "em dash": "—",
-    "dash": " – ",
-    "nbsp": " ",
-    "space": " ",
-    "spaces": " ",
-    "thinsp": " ",
-    "break": "\n",
-    "br": "\n",
-    "·": " ",
-    "•": " ",
-    "dot": " ",
-    "bull": " ",
-    "clear": "\n",
-    "-": "\n",
-    "ad": "AD",
-    "bc": "BC",
-    "bce": "BCE",
-    "ce": "CE",
 }
-_SHIPS = "hms uss ss mv rms hmas hmcs hmnzs ins uscgc usns usat sms mt gts css hnlms hmsas"
-_SHIP_PREFIXES = frozenset(_SHIPS.split())
+_PLACES = {
+    name: place
+    for names, place in ((_FIRST, 0), (_SECOND, 1), (_ALL, -1))
+    for name in names.strip().replace("\n", "|").split("|")
+}
+_SHIP_NAMES = "hms uss ss mv rms hmas hmcs hmnzs ins uscgc usns usat sms mt gts css hnlms hmsas"
+_SHIPS = frozenset(_SHIP_NAMES.split())
+_UNIT_NAMES = """
+kilometres: km; metres: m; centimetres: cm; millimetres: mm; miles: mi mile miles; feet: ft foot feet
+inches: in inch; yards: yd; nautical miles: nmi; acres: acre acres; hectares: ha; square miles: sqmi
+square kilometres: km2; square feet: sqft; square metres: m2; kilograms: kg; pounds: lb lbs; ounces: oz
+tonnes: t; grams: g; miles per hour: mph; kilometres per hour: km/h; knots: kn; horsepower: hp
+kilowatts: kW; megawatts: MW; litres: L l; gallons: usgal gal
+"""
 _UNITS = {
-    "km": "kilometres",
-    "m": "metres",
-    "cm": "centimetres",
-    "mm": "millimetres",
-    "mi": "miles",
-    "mile": "miles",
-    "miles": "miles",
-    "ft": "feet",
-    "foot": "feet",
-    "feet": "feet",
-    "in": "inches",
-    "inch": "inches",
-    "yd": "yards",
-    "nmi": "nautical miles",
-    "acre": "acres",
-    "acres": "acres",
-    "ha": "hectares",
-    "sqmi": "square miles",
-    "km2": "square kilometres",
-    "sqft": "square feet",
-    "m2": "square metres",
-    "kg": "kilograms",
-    "lb": "pounds",
-    "lbs": "pounds",
-    "oz": "ounces",
-    "t": "tonnes",
-    "g": "grams",
-    "mph": "miles per hour",
-    "km/h": "kilometres per hour",
-    "kn": "knots",
-    "hp": "horsepower",
-    "kW": "kilowatts",
-    "MW": "megawatts",
-    "L": "litres",
-    "l": "litres",
-    "usgal": "gallons",
-    "gal": "gallons",
+    sign: name.strip()
+    for name, signs in (unit.split(":") for unit in _UNIT_NAMES.strip().replace("\n", ";").split(";"))
+    for sign in signs.split()
 }
 
 
@@ -116,7 +70,7 @@ def render_template(content: str) -> str:
         return _choose(_PLACES[key], named, positional)
     if key in {"convert", "cvt"}:
         return _convert(*_split(arguments))
-    if key in _SHIP_PREFIXES:
+    if key in _SHIPS:
         return f"{key.upper()} " + _first(_split(arguments)[1])
     if key == "sclass" or key == "sclass2":
         positional = _split(arguments)[1]
@@ -131,18 +85,6 @@ def render_template(content: str) -> str:
         positional = _split(arguments)[1]
         return positional[-1] if positional else ""
     return ""
-
-
-def _places() -> dict[str, int]:
-    places: dict[str, int] = {}
-    for names, place in ((_FIRST, 0), (_SECOND, 1), (_ALL, -1)):
-        for name in names.replace("\n", "|").split("|"):
-            if name:
-                places[name] = place
-    return places
-
-
-_PLACES = _places()
 
 
 def _split(arguments: Arguments) -> tuple[dict[str, str], list[str]]:
