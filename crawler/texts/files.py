@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from typing import BinaryIO
@@ -40,7 +39,9 @@ class TextFiles(PageFiles):
         super().__init__([printable(os.path.basename(os.path.normpath(path))) for path in paths], tell)
         self._paths = tuple(paths)
         self._column = column
-        self._known: _Known | None = None
+        self._content: int | None = None
+        """Hash of all bytes, below 2**63, once all files have been read."""
+        self._repeats = Repeats()
 
     @cached_property
     def files(self) -> tuple[TextFile, ...]:
@@ -61,8 +62,9 @@ class TextFiles(PageFiles):
 
     def mark(self) -> dict[str, int]:
         """A mark that shows later whether a file has changed."""
-        known = self._known or self._read_through()
-        return self._listing() | {"content": known.content, "repeated": len(known.repeats)}
+        if self._content is None:
+            self._read_through()
+        return self._listing() | {"content": self._content or 0, "repeated": len(self._repeats)}
 
     def check(self, mark: Mapping[str, int]) -> dict[str, int]:
         """The mark of the files as they are now. Raises BadSource, naming a file, if one has changed.
@@ -72,9 +74,11 @@ class TextFiles(PageFiles):
         listing = self._listing()
         if any(listing[key] != mark.get(key) for key in ("files", "size")):
             raise self._changed(mark)
-        if (listing != {key: mark.get(key) for key in listing} or mark.get("repeated")) and not self._known:
+        if (
+            listing != {key: mark.get(key) for key in listing} or mark.get("repeated")
+        ) and self._content is None:
             self._read_through()
-        if self._known and self._known.content != mark.get("content"):
+        if self._content is not None and self._content != mark.get("content"):
             raise self._changed(mark)
         return listing
 
@@ -93,15 +97,11 @@ class TextFiles(PageFiles):
             return BadSource(f"{printable(newest.path)} has changed {since}")
         return BadSource(f"{self.name}: one of the files has changed {since}")
 
-    def _is_closed(self) -> bool:
-        return self.closed
-
-    def _read_through(self) -> "_Known":
+    def _read_through(self) -> None:
         for _ in self.first_reading():
             pass
-        if self._known is None:
+        if self._content is None:
             raise BadSource(f"{self.name} was not read to its end")
-        return self._known
 
     def first_reading(self, tell: Tell = silently) -> Iterator[Found]:
         """All documents from the start. Raises BadSource if there are none."""
@@ -119,43 +119,53 @@ class TextFiles(PageFiles):
             tell(message)
 
         some = False
-        for found in self._read(START, is_repeated, _Naming(tell_bad), digest.update):
+        for found in self._read(START, is_repeated, tell_bad, digest.update):
             some = some or isinstance(found[0], Page)
             yield found
         if self.closed:
             return
         if not some:
             raise BadSource(f"{self.name}: holds no documents" + (f" ({first_bad[0]})" if first_bad else ""))
-        self._known = _Known(number_of(digest.digest()), repeats)
+        self._content, self._repeats = number_of(digest.digest()), repeats
 
     def read(self, place: Place = START) -> Iterator[Found]:
         """The documents after ``place``, once the first reading is over or `check` has succeeded."""
-        repeats = self._known.repeats if self._known else Repeats()
-        return self._read(place, lambda number, _: number in repeats, _Naming(self.tell), lambda _: None)
+        return self._read(place, lambda number, _: number in self._repeats, self.tell, lambda _: None)
 
     def _read(
         self,
         place: Place,
         is_repeated: Callable[[int, str], bool],
-        naming: "_Naming",
+        tell: Tell,
         digest: Callable[[bytes], object],
     ) -> Iterator[Found]:
+        named = 0
+
+        def name(file: TextFile, line: int, why: str) -> None:
+            """Name the first bad records to people."""
+            nonlocal named
+            named += 1
+            if named <= MOST_NAMED:
+                where = "" if file.ending == ONE_DOCUMENT else f", line {line:,}"
+                tell(f"{printable(file.path)}{where}: {why}; skipped")
+            elif named == MOST_NAMED + 1:
+                tell("more documents are skipped; they are counted, but not named here")
+
         number = place.get("number", 0)
         first = place.get("file", 0)
         for index, file in enumerate(self.files[first:], first):
             begin = place if index == first else START
             try:
-                for record, offset, line in self._records(file, begin, digest, naming.tell):
+                for (found, begun), offset, line in self._records(file, begin, digest, tell):
                     number += 1
-                    found = record.found
                     if isinstance(found, Document) and found.id and is_repeated(number, found.id):
                         found = Bad("repeated", f"the id {found.id[:100]!r} is a duplicate")
                     here = {"file": index, "offset": offset, "line": line, "number": number}
                     if isinstance(found, Bad):
-                        naming(file, record.line, found.why)
+                        name(file, begun, found.why)
                         yield found.skip, here
                     else:
-                        yield _page(file, record.line, number, found), here
+                        yield _page(file, begun, number, found), here
             except Stopped:
                 return
 
@@ -173,13 +183,13 @@ class TextFiles(PageFiles):
 
         try:
             with _open(file) as opened:
-                contents = Contents(opened, file.path, offset, seen, self._is_closed)
+                contents = Contents(opened, file.path, offset, seen, lambda: self.closed)
                 if file.ending == ONE_DOCUMENT:
                     yield whole_file(contents), 1, 1
                 else:
                     lines = Lines(contents, tell, printable(file.path), offset, line)
                     for record in self._table(file, lines) if file.ending in TABLES else json_lines(lines):
-                        if isinstance(record.found, Document):
+                        if isinstance(record[0], Document):
                             contents.found()
                         yield record, lines.offset, lines.number
                 while data := opened.read(1 << 20):  # bytes not looked at belong to the file too
@@ -189,40 +199,15 @@ class TextFiles(PageFiles):
             why = f"cannot be read: {error.strerror or error}"
             if file.ending != ONE_DOCUMENT:
                 raise BadSource(f"{printable(file.path)}: {why}") from None
-            yield Record(Bad("damaged", why), 1), 1, 1
+            yield (Bad("damaged", why), 1), 1, 1
 
     def _table(self, file: TextFile, lines: Lines) -> Iterator[Record]:
         name = printable(file.path)
         if not lines.offset:
             return Table(lines, file.ending, self._column, name).records(lines)
         with _open(file) as opened:
-            start = Lines(Contents(opened, file.path, 0, lambda _: None, self._is_closed), silently, name)
+            start = Lines(Contents(opened, file.path, 0, lambda _: None, lambda: self.closed), silently, name)
             return Table(start, file.ending, self._column, name).records(lines)
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What a complete reading of all files has shown."""
-
-    content: int
-    """Hash of all bytes, below 2**63."""
-    repeats: Repeats
-
-
-class _Naming:
-    """Names the first bad records to people."""
-
-    def __init__(self, tell: Tell) -> None:
-        self.tell = tell
-        self._named = 0
-
-    def __call__(self, file: TextFile, line: int, why: str) -> None:
-        self._named += 1
-        if self._named <= MOST_NAMED:
-            place = "" if file.ending == ONE_DOCUMENT else f", line {line:,}"
-            self.tell(f"{printable(file.path)}{place}: {why}; skipped")
-        elif self._named == MOST_NAMED + 1:
-            self.tell("more documents are skipped; they are counted, but not named here")
 
 
 def _page(file: TextFile, line: int, number: int, document: Document) -> Page:

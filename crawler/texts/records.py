@@ -34,57 +34,45 @@ class Document:
     id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Bad:
-    """Why there is no document, as a kind and in words."""
-
-    skip: Skip
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One entry of a file."""
-
-    found: Document | Bad
-    line: int
-    """Number of the line in which it begins, from 1."""
-
-
-class _Unfit(Exception):
-    """The contents of a record are not a document."""
+class Bad(Exception):
+    """Why the contents of a record are not a document, as a kind and in words."""
 
     def __init__(self, skip: Skip, why: str) -> None:
-        self.bad = Bad(skip, why)
+        self.skip: Skip = skip
+        self.why = why
 
 
-def _not_utf8() -> _Unfit:
-    return _Unfit("not UTF-8", "not UTF-8: save the file in that encoding")
+Record = tuple[Document | Bad, int]
+"""One entry of a file, and the number of the line in which it begins, from 1."""
+
+
+def _not_utf8() -> Bad:
+    return Bad("not UTF-8", "not UTF-8: save the file in that encoding")
 
 
 def _attempt(read: Callable[[T], Document], what: T) -> Document | Bad:
     try:
         return read(what)
-    except _Unfit as unfit:
-        return unfit.bad
+    except Bad as bad:
+        return bad
 
 
 def json_lines(lines: Lines) -> Iterator[Record]:
     """One JSON object per line, with `text` and optionally `title` and `id`; blank lines are not records."""
     for line in lines:
         if line is None or line.strip():
-            yield Record(_attempt(_from_json, line), lines.number)
+            yield _attempt(_from_json, line), lines.number
 
 
 def _from_json(line: bytes | None) -> Document:
     if line is None:
-        raise _Unfit("too large", _TOO_LARGE)
+        raise Bad("too large", _TOO_LARGE)
     try:
         found = json.loads(_utf8(line))
     except (ValueError, RecursionError):
-        raise _Unfit("not JSON", "not JSON") from None
+        raise Bad("not JSON", "not JSON") from None
     if not isinstance(found, dict):
-        raise _Unfit("no text", 'not an object with a "text"')
+        raise Bad("no text", 'not an object with a "text"')
     return _document(found.get("text"), found.get("title"), found.get("id"))
 
 
@@ -120,14 +108,14 @@ class Table:
                 while True:
                     source.begin_row()
                     if row := next(rows):
-                        yield Record(_attempt(self._from_row, row), source.first)
+                        yield _attempt(self._from_row, row), source.first
             except StopIteration:
                 return
             # The reader is in the middle of that row, so a new one begins after it.
-            except _Unfit as unfit:
-                yield Record(unfit.bad, source.first)
+            except Bad as bad:
+                yield bad, source.first
             except csv.Error as error:
-                yield Record(Bad("damaged", f"not a row of a table: {error}"), source.first)
+                yield Bad("damaged", f"not a row of a table: {error}"), source.first
 
     def _from_row(self, row: Sequence[str]) -> Document:
         cells = [row[i] if i < len(row) else "" for i in (self._text, self._title, self._id)]
@@ -156,10 +144,10 @@ class _RowLines:
             line = next(self._lines)
         except StopIteration:
             if self._lines.number >= self.first:
-                raise _Unfit("damaged", "a quotation mark is never closed") from None
+                raise Bad("damaged", "a quotation mark is never closed") from None
             raise
         if line is None or self._lines.offset - self._offset > LARGEST_DOCUMENT:
-            raise _Unfit("too large", f"a row {_TOO_LARGE}: perhaps a quotation mark is not closed")
+            raise Bad("too large", f"a row {_TOO_LARGE}: perhaps a quotation mark is not closed")
         return line.decode("utf-8", "surrogateescape")
 
 
@@ -188,16 +176,16 @@ def _columns(header: str, delimiter: str) -> list[str]:
 
 def whole_file(contents: Contents) -> Record:
     """A file that is one document."""
-    return Record(_attempt(_from_file, contents), 1)
+    return _attempt(_from_file, contents), 1
 
 
 def _from_file(contents: Contents) -> Document:
     try:
         data = whole(contents)
     except CutOff as error:
-        raise _Unfit("damaged", str(error)) from None
+        raise Bad("damaged", str(error)) from None
     if data is None:
-        raise _Unfit("too large", _TOO_LARGE)
+        raise Bad("too large", _TOO_LARGE)
     return _document(_utf8(data), None, None)
 
 
@@ -211,10 +199,10 @@ def _utf8(data: bytes) -> str:
 def _document(text: object, title: object, external_id: object) -> Document:
     """A document of these fields, whatever their types."""
     if not isinstance(text, str) or not text.strip():
-        raise _Unfit("no text", "no text")
+        raise Bad("no text", "no text")
     name = _label(external_id, "id")
     if len(name.encode()) > LONGEST_ID:
-        raise _Unfit("too large", f"an id of over {LONGEST_ID} bytes")
+        raise Bad("too large", f"an id of over {LONGEST_ID} bytes")
     shown = " ".join(_label(title, "title").split()).encode()[:LONGEST_TITLE].decode("utf-8", "ignore")
     return Document(_sound(text), shown, name)
 
@@ -223,7 +211,7 @@ def _label(value: object, key: str) -> str:
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise _Unfit("damaged", f"its {key} is neither a text nor a whole number")
+        raise Bad("damaged", f"its {key} is neither a text nor a whole number")
     return _sound(str(value))
 
 
