@@ -32,6 +32,15 @@ def remote(urls, clock, kept=None, agreed=True, contact=None, budget_folder=None
     )
 
 
+async def kept_by(url, clock):
+    """What a session keeps of the dump at ``url``: its identity."""
+    source = remote([url], clock)
+    try:
+        return dict((await source.open()).identity)
+    finally:
+        await source.close()
+
+
 async def read(source, position=None, blocks=None):
     """(page ids, the last position, what was told) of a source, which is then closed."""
     feed = None

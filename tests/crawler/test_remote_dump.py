@@ -7,7 +7,7 @@ import pytest
 
 from tests.crawler.dump_server import etag_of, serving
 from tests.crawler.dumps import dump, multistream
-from tests.crawler.remote import DATA, NUMBERS, PATH, of_files, read, remote
+from tests.crawler.remote import DATA, NUMBERS, PATH, kept_by, of_files, read, remote
 from wikitopics.crawler.dumps.source import DUMP, VERSIONS
 
 pytestmark = pytest.mark.usefixtures("in_small_pieces", "counted_here")
@@ -66,9 +66,7 @@ async def test_only_a_few_places_are_looked_at_first(clock):
 
 async def test_a_session_goes_on_where_it_was(server, clock, monkeypatch):
     monkeypatch.setattr("wikitopics.session.training.intake.parted.BLOCK", 20)
-    source = remote([server.url + PATH], clock)
-    kept = dict((await source.open()).identity)
-    await source.close()
+    kept = await kept_by(server.url + PATH, clock)
     assert kept[DUMP.name] == [server.url + PATH]
     assert kept[VERSIONS] == [etag_of(DATA)]
     whole, _, _ = await read(remote([server.url + PATH], clock, kept))

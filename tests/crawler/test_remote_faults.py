@@ -7,7 +7,8 @@ import pytest
 from aiohttp import web
 
 from tests.crawler.dump_server import etag_of, part, range_of, says, serving
-from tests.crawler.remote import DATA, NUMBERS, PATH, of_files, read, remote
+from tests.crawler.remote import DATA, NUMBERS, PATH, kept_by, of_files, read, remote
+from wikitopics.crawler.dumps.range_server import LIMITS
 from wikitopics.crawler.dumps.source import VERSIONS
 from wikitopics.crawler.errors import CrawlerError, SourceChanged
 from wikitopics.crawler.http.wire import RequestBounds
@@ -80,7 +81,7 @@ async def _whole(request, data):
 )
 async def test_a_reply_that_is_not_the_range_is_asked_for_once_more(server, clock, tmp_path, fault):
     server.acts = [None, None, None, fault, None, None, fault, fault]
-    bounds = RequestBounds(stall_seconds=0.3) if fault is _slow else None
+    bounds = RequestBounds(stall_seconds=0.3) if fault is _slow else LIMITS
     found, _, told = await read(remote([server.url + PATH], clock, bounds=bounds))
     assert server.acts == []
     assert found == await of_files(tmp_path, DATA)
@@ -89,9 +90,7 @@ async def test_a_reply_that_is_not_the_range_is_asked_for_once_more(server, cloc
 
 async def test_a_part_that_came_damaged_is_read_again(server, clock, tmp_path):
     """In the middle of training too, when the damaged bytes may have been dropped before anybody notices."""
-    source = remote([server.url + PATH], clock)
-    kept = dict((await source.open()).identity)
-    await source.close()
+    kept = await kept_by(server.url + PATH, clock)
     server.acts = [None, None, _damaged]
     found, _, told = await read(remote([server.url + PATH], clock, kept))
     assert server.acts == []
@@ -116,9 +115,7 @@ async def test_bytes_that_are_never_the_same_twice_are_given_up(server, clock):
             return None
         return part(bytes([len(server.asked) % 256]) * len(data), start, stop, ETag=etag_of(data))
 
-    source = remote([server.url + PATH], clock)
-    kept = dict((await source.open()).identity)
-    await source.close()  # with the bytes that it has kept of the survey
+    kept = await kept_by(server.url + PATH, clock)
     server.always = noise
     _, _, told = await read(remote([server.url + PATH], clock, kept))
     assert "damaged" in told[0]
@@ -126,9 +123,7 @@ async def test_bytes_that_are_never_the_same_twice_are_given_up(server, clock):
 
 @pytest.mark.parametrize("change", [b"x", DATA[:-9], b""])
 async def test_another_file_in_its_place_ends_the_run_where_it_stood(server, clock, change):
-    source = remote([server.url + PATH], clock)
-    kept = dict((await source.open()).identity)
-    await source.close()
+    kept = await kept_by(server.url + PATH, clock)
     if change == b"x":
         server.files[PATH] = DATA.replace(b"B", b"C")  # as large as before
     else:
@@ -147,9 +142,7 @@ async def test_a_change_is_seen_without_a_version_too(server, clock):
         return response
 
     server.always = nameless
-    source = remote([server.url + PATH], clock)
-    kept = dict((await source.open()).identity)
-    await source.close()
+    kept = await kept_by(server.url + PATH, clock)
     assert kept[VERSIONS] == [""]
     server.files[PATH] = DATA + DATA
     with pytest.raises(SourceChanged):
