@@ -255,11 +255,10 @@ def test_places_are_spread_evenly():
     assert part_size([5, 5]) < part_size([10**9]) == part_size([10**9, 10**9]) < part_size([10**13])
 
 
-@pytest.mark.parametrize(
-    ("key", "values"),
-    [("seed", ["1"]), ("part", [0]), ("each", [-1]), ("x", [1]), ("window", [0, 1 << 40]), ("lanes", [0])]
-    + [("sizes", [[1, 2], 3, [1 << 40]])],
-)
+NOT_NUMBERS = {"seed": ["1"], "part": [0], "each": [-1], "x": [1], "window": [0, 1 << 40], "lanes": [0]}
+
+
+@pytest.mark.parametrize(("key", "values"), [*NOT_NUMBERS.items(), ("sizes", [[1, 2], 3, [1 << 40]])])
 def test_an_order_that_is_none_is_refused(key, values):
     kept = Order(0, 1024, (5,), 50, 1, 10, 1, 1).kept()
     assert Order.fault(kept, 1) == ""
