@@ -1,42 +1,43 @@
 """The screen's entry point: `run` opens it on a session and returns when it is closed."""
 
 import asyncio
-import re
+import gc
 import signal
 import time
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from textual import events, on
 from textual.app import App, SystemCommand
-from textual.dom import DOMNode
-from textual.notifications import SeverityLevel
+from textual.binding import Binding
 from textual.screen import Screen
+from textual.worker import Worker
 
 from wikitopics.session import escapes
-from wikitopics.session.control import requests
+from wikitopics.session.control import launch
 from wikitopics.session.control.naming import rename
 from wikitopics.session.errors import SessionError
+from wikitopics.session.paths import session_name
 from wikitopics.session.signals import Signals
 from wikitopics.session.storage.files import replacing
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.background import begin
 from wikitopics.tui.browser import open_page
-from wikitopics.tui.commanding import Commanding
-from wikitopics.tui.controls import Controls, Ending, TrainerProcess, Trainers
+from wikitopics.tui.curves import wanted
 from wikitopics.tui.dialogs.help import Help
-from wikitopics.tui.inks import INKS, Drawn
-from wikitopics.tui.keys import EVERYWHERE
+from wikitopics.tui.dialogs.starting import Starting
+from wikitopics.tui.inks import INKS, Drawn, Lines
+from wikitopics.tui.keys import EVERYWHERE, key
 from wikitopics.tui.listing import ORDERS
-from wikitopics.tui.look import Choice
-from wikitopics.tui.messages import OpenArticle, OpenSession, OpenTopic
-from wikitopics.tui.palette import Finds
+from wikitopics.tui.look import Choice, Look, Replay
+from wikitopics.tui.messages import LookAgain, NewSession, OpenArticle, OpenSession, OpenTopic, Ready
+from wikitopics.tui.palette import Finds, commands
 from wikitopics.tui.preferences import Preferences, preferences
 from wikitopics.tui.screens import VIEWS, Main
 from wikitopics.tui.terminal import (
-    SMALL_HEIGHTS,
-    SMALL_WIDTHS,
+    TerminalApp,
     drawn_on,
     few_colours,
     obey_signals,
@@ -44,84 +45,201 @@ from wikitopics.tui.terminal import (
     plain_terminal,
     speaks_utf8,
 )
-from wikitopics.tui.themes import DARK, LIGHT, house, inks, suitable
+from wikitopics.tui.themes import DARK, LIGHT
+from wikitopics.tui.training import Ending, Training
 from wikitopics.tui.views.articles import Articles
+from wikitopics.tui.views.dashboard import VAST
 from wikitopics.tui.views.topics import Topics
+from wikitopics.tui.watch import TrainerProcess, Watch
 from wikitopics.tui.widgets.findbar import FindBar
+from wikitopics.tui.widgets.statusline import condition, fitted, pieces, window_title
 from wikitopics.tui.words import visible
 
-FONTS = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
-"""For pictures of the screen."""
+T = TypeVar("T")
 
-TOPIC_ACTIONS = ("rename", "pin")
-"""Actions for the selected topic."""
+POLL_SECONDS = 0.5
+COMPARE_SECONDS = 2.0
+"""Seconds between two looks at the marked sessions."""
+FRAME_SECONDS = 0.25
+"""Seconds that a replay shows each snapshot."""
 
-ASKING_ACTIONS = ("find", "maximise", "models", "order", "pause", "save", "restart", "browse")
-"""Other actions that apply only at times."""
 
-
-class Wikitopics(Commanding):
-    """The app: keys, dialogs and the requests of views, around the session that it follows."""
+class Wikitopics(TerminalApp[Ending]):
+    """The app: the session that it watches, the trainers that it commands, and the views that show it."""
 
     TITLE = "wikitopics"
-    CSS_PATH = "room.tcss"
     COMPONENT_CLASSES = set(INKS)  # noqa: RUF012 - Textual's own convention
-    ENABLE_COMMAND_PALETTE = True
     COMMANDS = App.COMMANDS | {Finds}
     COMMAND_PALETTE_BINDING = "ctrl+p"
-    BINDINGS = EVERYWHERE
-    HORIZONTAL_BREAKPOINTS = SMALL_WIDTHS
-    VERTICAL_BREAKPOINTS = SMALL_HEIGHTS
+    BINDINGS = [  # noqa: RUF012 - Textual's own convention
+        *(
+            key(f"view.{title.lower()}", str(i), f"view({i - 1})", title, f"open {title}")
+            for i, title in enumerate((kind.TITLE for kind in VIEWS), start=1)
+        ),
+        *EVERYWHERE,
+    ]
 
     def __init__(
         self,
-        open_reader: Callable[[Path], SessionReader],
         path: Path,
-        controls: Controls,
         *,
-        trainers: Trainers | None = None,
+        trainers: launch.Trainers | None = None,
         trainer: TrainerProcess | None = None,
         signals: Signals | None = None,
         preferences: Preferences | None = None,
         notify_by: str | None = None,
     ) -> None:
-        """``trainer``: the trainer of ``path``, if one of ``trainers`` has just been started for it."""
-        choice = Choice(ascii_only=plain_terminal())
-        super().__init__(open_reader, path, choice, controls, trainers, trainer, notify_by)
-        self.choice.patterned = few_colours(self)
+        """``trainer``: the trainer of ``path``, if one of ``trainers`` has just been started for it.
+        ``notify_by``: how to announce the end of a trainer, as in `NOTIFY`."""
+        super().__init__()
+        self.choice = Choice(ascii_only=plain_terminal())
+        self.watched = Watch(path, trainer)
+        self.training = Training(self, trainers or launch.Trainers())
         self._signals = signals or Signals()
         self._preferences = preferences or Preferences()
-        for theme in house(self.console.color_system):
-            self.register_theme(theme)
+        self._notify_by = notify_by
 
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        return inks(self.current_theme)
+    @property
+    def path(self) -> Path:
+        """The session on screen."""
+        return self.watched.path
+
+    @property
+    def latest(self) -> Look | None:
+        """The newest look at it."""
+        return self.watched.latest
+
+    @property
+    def main(self) -> Main:
+        """The screen below all dialogs."""
+        main = self.screen_stack[0]
+        assert isinstance(main, Main)
+        return main
 
     def get_default_screen(self) -> Main:
         return Main()
 
-    def notify(
-        self,
-        message: str,
-        *,
-        title: str = "",
-        severity: SeverityLevel = "information",
-        timeout: float | None = None,
-        markup: bool = True,
-    ) -> None:
-        """Show a message; nothing in it can control the terminal."""
-        super().notify(visible(message), title=title, severity=severity, timeout=timeout, markup=markup)
-
     def on_mount(self) -> None:
-        self.theme = self._preferences.theme or suitable()
+        if self._preferences.theme is not None:
+            self.theme = self._preferences.theme
         self.set_class(self.choice.ascii_only, "-ascii")
-        self.set_class(not speaks_utf8(), "-ascii-text")
+        self.set_class(few_colours(self), "-few-colours")
         self.set_class(escapes.links(drawn_on()), "-links")
         self.set_keymap(self._preferences.keys)
         obey_signals(self, self._signals, _ending)
-        self.begin_following()
+        self.training.wait_for_session()
+        self.set_interval(FRAME_SECONDS, self._tick)
+        self._begin_watching()
+
+    def on_unmount(self) -> None:
+        """Close the session's file, whatever ended the app."""
+        self.watched.close()
+        self.give_back_title()
+
+    # Watching -------------------------------------------------------------------------------------
+
+    def _begin_watching(self) -> None:
+        """Read the session from now on, and the marked ones beside it."""
+        begin(self, self._follow, "follow")
+        begin(self, self._compare, "compare")
+
+    async def _follow(self) -> None:
+        watch = self.watched
+        while True:
+            before = watch.latest
+            failed = await watch.look(wanted(before, self.choice, small=self.size.width >= VAST))
+            if not self.is_running:
+                return
+            if failed:
+                self.training.failed(failed)
+            if not watch.trouble and isinstance(self.screen, Starting):
+                self.screen.dismiss("begun")  # the session can be shown: no question is left
+            if watch.latest is not before:
+                self._give_notice(before, watch.latest)
+                if _applies(before) != _applies(watch.latest):
+                    self.keys_changed()
+                if watch.frozen_at is None:
+                    self.show()
+            self.show_status()
+            await watch.turn(POLL_SECONDS)
+
+    async def _compare(self) -> None:
+        """Keep the curves of the marked sessions current; one that cannot be read is reported and
+        unmarked."""
+        watch = self.watched
+        while True:
+            for path, why in (await watch.compare(self.choice)).items():
+                if self.is_running and path in self.choice.compared:  # not unmarked meanwhile
+                    self.choice.compared.remove(path)
+                    words = f"{session_name(path)} is no longer compared: {why}"
+                    self.notify(words, severity="warning", markup=False)
+            await watch.compare_turn(COMPARE_SECONDS)
+
+    async def ask(self, question: Callable[[SessionReader], T], *, aside: bool = False) -> T:
+        """Put a question to the session's reader; ``aside``: one that may take long."""
+        return await self.watched.ask(question, aside=aside)
+
+    async def follow(self, path: Path, trainer: TrainerProcess | None = None) -> None:
+        """Look at another session from now on."""
+        if path != self.path:
+            self.watched.close()
+            self.watched = Watch(path, trainer)
+            self.choice.model = None
+            self.choice.pinned.clear()
+            self._begin_watching()
+        await self.action_view(0)
+        self.look_again()
+
+    @on(LookAgain)
+    def look_again(self) -> None:
+        """Read the session now, without waiting for the next turn."""
+        self.watched.look_again()
+
+    def show(self) -> None:
+        """Draw the newest look in the view in sight."""
+        if self.latest is not None and self.main.ready:
+            self.main.view.show(self.latest, self.choice)
+
+    def show_status(self) -> None:
+        """Draw the status line: the newest state, even if the view is frozen, or that of the replay."""
+        watch, status = self.watched, self.latest.status if self.latest else None
+        self.entitle(window_title(status, self.path, watch.trouble))
+        if not (self.is_running and self.main.ready):  # while the app closes, its widgets go first
+            return
+        frozen = None if watch.frozen_at is None else time.monotonic() - watch.frozen_at
+        told = pieces(status, watch.trouble, frozen, watch.replay, self.choice.ascii_only)
+        self.main.query_one("#status", Lines).show_lines(lambda width, _: [fitted(told, width)])
+
+    def keys_changed(self) -> None:
+        """Relabel the keys: which ones apply, or what they do, has changed."""
+        labels = self.main.labels = {}
+        if self.latest is not None and self.latest.status.state == "paused":
+            labels["app.pause"] = "Resume"
+        if self.watched.frozen_at is not None:
+            labels["app.freeze"] = "Unfreeze"
+        if self.watched.replay is not None and not self.watched.replay.playing:
+            labels["replay.play"] = "Play"
+        self.refresh_bindings()
+
+    def _give_notice(self, before: Look | None, now: Look | None) -> None:
+        """Announce that the trainer has ended, if that is wanted."""
+        if self._notify_by is None or before is None or not before.status.running:
+            return
+        if now is not None and not now.status.running:
+            words = f"wikitopics, {session_name(self.path)}: {condition(now.status)[1].lower()}"
+            self.tell_terminal(escapes.notice(self._notify_by, words))
 
     # What views ask for ---------------------------------------------------------------------------
+
+    @on(Ready)
+    def _view_ready(self) -> None:
+        if not gc.get_freeze_count():
+            # Objects made up to the first frame stay to the end. Searching them for garbage repeatedly would
+            # cost a twentieth of a second in the middle of a key press.
+            gc.freeze()
+        self.show()
+        self.show_status()
+        self.main.settle()
 
     @on(OpenTopic)
     async def _open_topic(self, event: OpenTopic) -> None:
@@ -139,37 +257,112 @@ class Wikitopics(Commanding):
     async def _open_session(self, event: OpenSession) -> None:
         await self.follow(event.path)
 
+    @on(NewSession)
+    def _new_session(self) -> None:
+        self.training.new_session()
+
+    @on(Worker.StateChanged)
+    def _worker_changed(self, event: Worker.StateChanged) -> None:
+        self.training.told(event.worker)
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys without a meaning here and now are neither shown nor obeyed."""
         if action.startswith("replay_"):
-            return self.replay is not None and self.screen is self.main and not self.main.finding
-        if action in {*ASKING_ACTIONS, *TOPIC_ACTIONS} and isinstance(self.screen_stack[0], Main):
-            view = self.main.view
-            status = self.latest.status if self.latest is not None else None
-            return {
-                "find": bool(view.finds()),
-                "maximise": view.PANELS > 1,
-                "models": self.latest is not None and view.OF_MODEL and len(self.latest.models) > 1,
-                "order": view.LISTS_TOPICS,
-                "pause": status is not None and status.running,
-                "save": status is not None and status.running,
-                "restart": status is not None and status.pid is None and not self.is_awaiting,
-                "browse": self._address() is not None,
-                **dict.fromkeys(TOPIC_ACTIONS, view.chosen_topic() is not None),
-            }[action]
+            return self.watched.replay is not None and self.screen is self.main and not self.main.finding
+        if not isinstance(self.screen_stack[0], Main):
+            return True
+        view, look = self.main.view, self.latest
+        status = None if look is None else look.status
+        match action:
+            case "find":
+                return bool(view.FINDS)
+            case "maximise":
+                return view.PANELS > 1
+            case "models":
+                return look is not None and view.OF_MODEL and len(look.models) > 1
+            case "order":
+                return view.LISTS_TOPICS
+            case "pause" | "save":
+                return status is not None and status.running
+            case "restart":
+                return status is not None and status.pid is None and self.watched.awaited is None
+            case "browse":
+                return self._address() is not None
+            case "rename" | "pin":
+                return view.chosen_topic() is not None
         return True
 
     # Keys ---------------------------------------------------------------------------------------
+
+    async def action_view(self, index: int) -> None:
+        """Open a view, by its number."""
+        await self.main.open_view(index)
+        self.show()
 
     async def action_in_view(self, action: str) -> None:
         await self.run_action(action, self.main.view)
 
     def action_freeze(self) -> None:
-        self.frozen_at = time.monotonic() if self.frozen_at is None else None
-        if self.frozen_at is None:
+        watch = self.watched
+        watch.frozen_at = time.monotonic() if watch.frozen_at is None else None
+        if watch.frozen_at is None:
             self.show()
         self.show_status()
         self.keys_changed()
+
+    def action_pause(self) -> None:
+        self.training.pause()
+
+    def action_save(self) -> None:
+        self.training.save()
+
+    def action_restart(self) -> None:
+        self.training.restart()
+
+    async def action_leave(self) -> None:
+        self.training.leave()
+
+    async def action_replay(self) -> None:
+        """Start a replay from the first snapshot, or end it."""
+        watch = self.watched
+        if watch.replay is not None:
+            self.action_replay_end()
+            return
+        if watch.latest is None:
+            return
+        try:
+            points = await watch.snapshots()
+        except SessionError as error:
+            self.notify(str(error), severity="warning", markup=False)
+            return
+        if points:
+            watch.replay, watch.frozen_at = Replay(points), None
+            self._replay_moved()
+        else:
+            self.notify("nothing to replay yet: snapshots begin with the first minibatch")
+
+    def action_replay_play(self) -> None:
+        if self.watched.replay is not None:
+            self.watched.replay.play()
+            self._replay_moved()
+
+    def action_replay_step(self, by: int) -> None:
+        if self.watched.replay is not None:
+            self.watched.replay.step(by)
+            self._replay_moved()
+
+    def action_replay_end(self) -> None:
+        self.watched.replay = None
+        self._replay_moved()
+
+    def _tick(self) -> None:
+        if self.watched.replay is not None and self.watched.replay.tick():
+            self._replay_moved()
+
+    def _replay_moved(self) -> None:
+        self.keys_changed()
+        self.show_status()
+        self.look_again()
 
     def _address(self) -> str | None:
         """The address of the selected article."""
@@ -255,7 +448,7 @@ class Wikitopics(Commanding):
             folder = Path.cwd()
         except OSError:  # it has been deleted
             folder = Path()
-        self.push_screen(Export(self._open_reader, self.path, models, folder))
+        self.push_screen(Export(self.path, models, folder))
 
     def action_copy(self) -> None:
         text = "\n".join(map(visible, self.main.view.copied().split("\n")))
@@ -268,39 +461,17 @@ class Wikitopics(Commanding):
 
     def action_help(self) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
-        for key, words, _, where in self._commands():
-            groups.setdefault(where, []).append((key, words))
+        for command in commands(self):
+            groups.setdefault(command.where, []).append((command.key, command.does))
         self.push_screen(Help(list(groups.items())))
 
-    def _commands(self) -> Iterable[tuple[str, str, Callable[[], Coroutine[object, object, bool]], str]]:
-        """(key, what it does, how to do it, where it works) for everything that applies now."""
-        seen = set()
-        for active in self.main.active_bindings.values():
-            binding = active.binding
-            if not binding.id or binding.id in seen or not active.enabled or not binding.tooltip:
-                continue
-            seen.add(binding.id)
-            where = "Everywhere" if active.node is self else self.main.view.TITLE
-            node = active.node
-
-            def act(action: str = binding.action, node: DOMNode = node) -> Coroutine[object, object, bool]:
-                return self.run_action(action, node)
-
-            key = binding.key_display or self.get_key_display(binding)
-            yield key, binding.tooltip, act, where
-
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        for key, words, act, where in self._commands():
-            yield SystemCommand(words[0].upper() + words[1:], f"{where}, key {key}", act)
+        for command in commands(self):
+            does = command.does[0].upper() + command.does[1:]
+            yield SystemCommand(does, f"{command.where}, key {command.key}", command.act)
         yield SystemCommand("Change the theme", "Dark, light and others", self.action_change_theme)
         yield SystemCommand("Plain ASCII", "Draw with or without braille and boxes", self.action_ascii)
         yield SystemCommand("Picture of this screen", "Save it as an SVG file", self.action_picture)
-
-    def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
-        """The screen as an SVG in a font that the viewer has; Textual's would be fetched from the network."""
-        head, end, drawn = super().export_screenshot(title=title, simplify=simplify).partition("</style>")
-        head = re.sub(r"<!--.*?-->|@font-face\s*\{.*?\}", "", head, flags=re.DOTALL)
-        return head.replace("Fira Code, monospace", FONTS) + end + drawn
 
     def action_picture(self) -> None:
         """Save a picture of the screen in the current folder."""
@@ -320,13 +491,21 @@ class Wikitopics(Commanding):
             self.notify(f"saved: {target.absolute()}", markup=False)
 
     def action_ascii(self) -> None:
-        self.choice.ascii_only = self.plain_signs.enabled = not self.choice.ascii_only
+        self.choice.ascii_only = not self.choice.ascii_only
+        self.plain_signs.enabled = self.choice.ascii_only or not speaks_utf8()
         self.set_class(self.choice.ascii_only, "-ascii")
         self.show()
         self.show_status()
         for widget in self.main.query(Drawn):
-            widget.refresh()
+            widget.redraw()
         self.main.hint()
+
+
+def _applies(look: Look | None) -> tuple[object, ...]:
+    """The values that decide which keys have a meaning."""
+    if look is None:
+        return (None,)
+    return look.status.running, look.status.state, len(look.models) > 1
 
 
 def _ending(number: signal.Signals) -> Ending:
@@ -334,10 +513,16 @@ def _ending(number: signal.Signals) -> Ending:
     return "leave" if number == signal.SIGHUP else "stop"
 
 
+def names() -> frozenset[str]:
+    """The names of all keys, here and in the views."""
+    every = [*Wikitopics.BINDINGS, *(binding for kind in VIEWS for binding in kind.BINDINGS)]
+    return frozenset(binding.id for binding in every if isinstance(binding, Binding) and binding.id)
+
+
 def run(
     path: Path,
     signals: Signals,
-    trainers: Trainers | None = None,
+    trainers: launch.Trainers | None = None,
     trainer: TrainerProcess | None = None,
     notify_by: str | None = None,
 ) -> Ending | None:
@@ -349,18 +534,15 @@ def run(
     """
     if trainer is None:
         SessionReader(path).close()  # if it is not a session, say so now, in one line
-    controls = Controls(requests.pause, requests.resume, requests.save)
     app = Wikitopics(
-        SessionReader,
         path,
-        controls,
         trainers=trainers,
         trainer=trainer,
         signals=signals,
-        preferences=preferences(),
+        preferences=preferences(names()),
         notify_by=notify_by,
     )
     try:
         return open_app(app, gone="leave")
     finally:
-        app.stop_following(wait=True)
+        app.watched.close(wait=True)

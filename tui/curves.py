@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from wikitopics.session.metrics import METRICS, SCORES, Metric
 from wikitopics.session.records import Curve, Status
 from wikitopics.tui.chart.axes import duration, plain
-from wikitopics.tui.chart.drawing import Drawing
-from wikitopics.tui.chart.plot import Series
+from wikitopics.tui.chart.plot import Drawing, Series
 from wikitopics.tui.chart.spark import bar
 from wikitopics.tui.look import Choice, Look
 from wikitopics.tui.words import clock, count, measured, plural, short, visible

@@ -4,6 +4,7 @@
 component classes as a separate node whenever it styles the widget.
 """
 
+from collections.abc import Callable
 from itertools import zip_longest
 from typing import Self
 
@@ -15,7 +16,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from wikitopics.tui.words import in_ascii, visible
+from wikitopics.tui.words import visible
 
 INKS = frozenset(
     f"ink--{name}"
@@ -59,14 +60,21 @@ def linked(text: str, address: str | None) -> str:
 Part = tuple[str, str]
 """Text and the name of its ink; "" for the widget's own colour."""
 
-IN_ASCII = str.maketrans({"…": "~", "·": ".", "‹": "<", "“": '"', "”": '"', "←": "<", "→": ">", "●": "*"})
-"""Replacements for our own signs on a terminal that lacks them; foreign text stays if it can be written."""
-
 
 class Drawn(Widget):
     """Draws with inks. The style of an ink on this widget is computed once, not once per line."""
 
     _pens: dict[tuple[str, str], Style] | None = None
+
+    @property
+    def ascii_only(self) -> bool:
+        """Whether braille, blocks and shades are drawn in ASCII. All other signs are replaced later, by
+        `PlainSigns`."""
+        return self.app.has_class("-ascii")
+
+    def redraw(self) -> None:
+        """Draw again: something that is shown has changed."""
+        self.refresh()
 
     def notify_style_update(self) -> None:
         self._pens = None
@@ -93,7 +101,7 @@ class Drawn(Widget):
 
         Nothing in foreign text can control the terminal, whatever the parts were made of.
         """
-        plain, bare, opens = map(self.app.has_class, ("-ascii", "-ascii-text", "-links"))
+        opens = self.app.has_class("-links")
         runs: list[tuple[str, Style]] = []
         for text, name in parts:
             pen = self.pen(name, under)
@@ -105,32 +113,35 @@ class Drawn(Widget):
         segments = []
         for text, pen in runs:
             shown = visible(text)
-            if plain:
-                shown = shown.translate(IN_ASCII)
-            if bare:
-                shown = in_ascii(shown)
             if shown:
                 segments.append(Segment(shown, pen))
         line = Strip(segments)
         if line.cell_length > width > 0 and cell_len(line.text.rstrip()) > width:
             cut, *_ = line.crop(width - 1)
-            mark = Segment("~" if plain or bare else "…", cut.style)
-            line = Strip([*line.crop(0, width - 1), mark])
+            line = Strip([*line.crop(0, width - 1), Segment("…", cut.style)])
         return line.adjust_cell_length(width, self.pen("", under))
+
+
+Line = list[Part]
 
 
 class Lines(Drawn):
     """A widget of a few lines of text, made once for each change and repainted only then."""
 
-    _lines: list[list[Part]] | None = None
+    _lines: list[Line] | None = None
     _lines_for: tuple[int, int] = (0, 0)
+    _make: Callable[[int, int], list[Line]] | None = None
 
-    def lines(self, width: int, height: int) -> list[list[Part]]:
-        """The lines to draw now, top line first."""
-        raise NotImplementedError
+    def show_lines(self, make: Callable[[int, int], list[Line]]) -> None:
+        """Show these lines from now on: ``make`` gets width and height, and returns the top line first."""
+        self._make = make
+        self.redraw()
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        """The lines to draw now."""
+        return [] if self._make is None else self._make(width, height)
 
     def redraw(self) -> None:
-        """Draw again: something that `lines` uses has changed."""
         before, self._lines = self._lines, None
         width, height = self.size
         if before is None or self._lines_for != (width, height) or not self.is_on_screen:
@@ -140,7 +151,7 @@ class Lines(Drawn):
         if changed := [Region(0, y, width, 1) for y, (old, new) in enumerate(pairs) if old != new]:
             self.refresh(*changed)
 
-    def _made(self) -> list[list[Part]]:
+    def _made(self) -> list[Line]:
         size = self.size
         if self._lines is None or self._lines_for != size:
             self._lines, self._lines_for = self.lines(*size), size
@@ -155,10 +166,6 @@ def name(widget: Widget, title: str, below: str = "") -> None:
     """Give a panel a title from possibly foreign text, which is neither parsed as markup nor obeyed by the
     terminal."""
     title, below = visible(title), visible(below)
-    if widget.app.has_class("-ascii"):
-        title, below = title.translate(IN_ASCII), below.translate(IN_ASCII)
-    if widget.app.has_class("-ascii-text"):
-        title, below = in_ascii(title), in_ascii(below)
     # Textual redraws the widget whenever these are set, even to the same value.
     if widget.border_title != Content(title).markup:
         widget.border_title = Content(title)

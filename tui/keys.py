@@ -1,58 +1,96 @@
-"""The keys that work in every view. Each binding's id is its name in the config file's table `[keys]`."""
+"""The keys: how one is declared, those that work in every view, and those that the bottom line shows.
 
-from textual.binding import Binding, BindingType
+The name of a key is its name in the config file's table `[keys]`.
+"""
 
-from wikitopics.tui.screens import VIEWS
+from dataclasses import replace
 
-EVERYWHERE: list[BindingType] = [
-    *[
-        Binding(
-            str(i + 1),
-            f"view({i})",
-            kind.TITLE,
-            show=False,
-            id=f"view.{kind.TITLE.lower()}",
-            tooltip=f"open {kind.TITLE}",
-        )
-        for i, kind in enumerate(VIEWS)
-    ],
-    Binding("space", "freeze", "Freeze", id="app.freeze", tooltip="freeze the view; training continues"),
-    Binding("r", "replay", "Replay", id="app.replay", tooltip="replay from the first snapshot"),
-    Binding("space", "replay_play", "Pause", id="replay.play", tooltip="pause or continue", priority=True),
-    Binding(
-        "left",
-        "replay_step(-1)",
-        "Step",
-        key_display="←→",
-        id="replay.before",
-        tooltip="to the previous or next snapshot",
-        priority=True,
+from textual.binding import Binding
+
+
+def key(name: str, keys: str, action: str, label: str, does: str = "", shown: str = "") -> Binding:
+    """A key with a name. ``label``: for the bottom line; ``does``: for the help and the palette, where a key
+    without it is left out; ``shown``: how the key is written, if not by its name."""
+    return Binding(keys, action, label, id=name, tooltip=does, key_display=shown or None)
+
+
+def at_once(binding: Binding) -> Binding:
+    """The same key, handled before whatever has the focus."""
+    return replace(binding, priority=True)
+
+
+EVERYWHERE = [
+    key("app.freeze", "space", "freeze", "Freeze", "freeze the view; training continues"),
+    key("app.replay", "r", "replay", "Replay", "replay from the first snapshot"),
+    at_once(key("replay.play", "space", "replay_play", "Pause", "pause or continue")),
+    at_once(
+        key("replay.before", "left", "replay_step(-1)", "Step", "to the previous or next snapshot", "←→")
     ),
-    Binding("right", "replay_step(1)", "Step", show=False, id="replay.after", priority=True),
-    Binding("escape", "replay_end", "End", id="replay.end", tooltip="back to now", priority=True),
-    Binding("P", "pause", "Pause", key_display="P", id="app.pause", tooltip="pause or resume training"),
-    Binding("R", "restart", "Start again", key_display="R", id="app.restart", tooltip="restart the trainer"),
-    Binding("S", "save", "Save", show=False, key_display="S", id="app.save", tooltip="save the session now"),
-    Binding("m", "models", "Model", id="app.models", tooltip="all models, or one at a time"),
-    Binding("z", "maximise", "Max", id="app.maximise", tooltip="maximise the selected panel"),
-    Binding("slash", "find", "Find", key_display="/", id="app.find", tooltip="find in this view"),
-    Binding("o", "order", "Order", id="app.order", tooltip="sort topics by share, change, number or name"),
-    Binding(
-        "asterisk", "pin", "Pin", key_display="*", id="app.pin", tooltip="pin the topic to the top of lists"
-    ),
-    Binding("N", "rename", "Name", key_display="N", id="app.rename", tooltip="give the topic a name"),
-    Binding("w", "browse", "Browser", id="app.browse", tooltip="open the article in the browser"),
-    Binding("e", "export", "Export", id="app.export", tooltip="write topics, metrics … to a file"),
-    Binding("c", "copy", "Copy", id="app.copy", tooltip="copy the selection to the clipboard"),
-    Binding("t", "theme", "Theme", show=False, id="app.theme", tooltip="dark or light"),
-    Binding("question_mark", "help", "Help", key_display="?", id="app.help", tooltip="all keys"),
-    Binding("q", "leave", "Quit", id="app.quit", tooltip="close this screen"),
-    Binding("ctrl+c", "leave", "Quit", show=False, priority=True, system=True),
-    Binding("ctrl+q", "leave", "Quit", show=False, priority=True, system=True),
+    at_once(key("replay.after", "right", "replay_step(1)", "Step")),
+    at_once(key("replay.end", "escape", "replay_end", "End", "back to now")),
+    key("app.pause", "P", "pause", "Pause", "pause or resume training", "P"),
+    key("app.restart", "R", "restart", "Start again", "restart the trainer", "R"),
+    key("app.save", "S", "save", "Save", "save the session now", "S"),
+    key("app.models", "m", "models", "Model", "all models, or one at a time"),
+    key("app.maximise", "z", "maximise", "Max", "maximise the selected panel"),
+    key("app.find", "slash", "find", "Find", "find in this view", "/"),
+    key("app.order", "o", "order", "Order", "sort topics by share, change, number or name"),
+    key("app.pin", "asterisk", "pin", "Pin", "pin the topic to the top of lists", "*"),
+    key("app.rename", "N", "rename", "Name", "give the topic a name", "N"),
+    key("app.browse", "w", "browse", "Browser", "open the article in the browser"),
+    key("app.export", "e", "export", "Export", "write topics, metrics … to a file"),
+    key("app.copy", "c", "copy", "Copy", "copy the selection to the clipboard"),
+    key("app.theme", "t", "theme", "Theme", "dark or light"),
+    key("app.help", "question_mark", "help", "Help", "all keys", "?"),
+    key("app.quit", "q", "leave", "Quit", "close this screen"),
+    Binding("ctrl+c", "leave", "Quit", priority=True, system=True),
+    Binding("ctrl+q", "leave", "Quit", priority=True, system=True),
 ]
 
-
-def names() -> frozenset[str]:
-    """The ids of all bindings, here and in the views."""
-    every = [*EVERYWHERE, *(binding for kind in VIEWS for binding in kind.BINDINGS)]
-    return frozenset(binding.id for binding in every if isinstance(binding, Binding) and binding.id)
+IN_BAR = (
+    "replay.play",
+    "replay.before",
+    "replay.end",
+    "app.freeze",
+    "sessions.new",
+    "sessions.compare",
+    "sessions.all",
+    "topics.back",
+    "topics.fold",
+    "articles.all",
+    "topics.before",
+    "app.browse",
+    "app.find",
+    "app.help",
+    "app.quit",
+    "chart.left",
+    "crawl.left",
+    "map.left",
+    "chart.log_x",
+    "app.maximise",
+    "chart.axis",
+    "app.models",
+    "chart.zoom_in",
+    "crawl.zoom_in",
+    "chart.reset",
+    "crawl.reset",
+    "chart.metric",
+    "chart.log_y",
+    "chart.fit_y",
+    "crawl.log_y",
+    "topics.detail",
+    "dashboard.detail",
+    "map.detail",
+    "app.rename",
+    "app.order",
+    "sessions.order",
+    "sessions.delete",
+    "app.pin",
+    "app.pause",
+    "app.export",
+    "app.replay",
+    "app.copy",
+)
+"""The keys in the bottom line, the most useful first; the rest are in the help and the palette."""
+STAY = ("app.help", "app.quit")
+"""Those of them that are shown before all others."""

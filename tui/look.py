@@ -1,4 +1,5 @@
-"""One look at a session, complete and immutable, from which all views draw."""
+"""One look at a session, complete and immutable, from which all views draw; what the user has chosen to see
+of it; and the state of a replay."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -54,15 +55,19 @@ class Look:
     as_of: int | None = None
     """In a replay, the number of articles; None: now."""
 
+    def topics_of(self, model: str | None) -> tuple[TopicRow, ...]:
+        """The topics of a model, topic k at index k; none before the first."""
+        return self.topics.get(model or "", ())
+
     def topic_label(self, model: str, topic: int) -> str:
         """A topic's number and its name, or only the number if the topic is not known yet."""
-        rows = self.topics.get(model, ())
+        rows = self.topics_of(model)
         return rows[topic].label if topic < len(rows) else f"#{topic}"
 
     def topics_after(self, model: str | None) -> str:
         """The number of articles that the shown topics of a model are based on, in words; "" before the
         first."""
-        rows = self.topics.get(model or "", ())
+        rows = self.topics_of(model)
         return f"after {plural(rows[0].articles, 'article')}" if rows else ""
 
     def of_model(self, model: str | None) -> str:
@@ -121,8 +126,6 @@ class Choice:
     """None: all models on the chart, the first in the lists."""
     metric: str = METRICS[0].name
     ascii_only: bool = False
-    patterned: bool = False
-    """Whether the terminal has too few colours to tell lines apart."""
     order: str = "share"
     """One of `ORDERS`."""
     compared: list[Path] = field(default_factory=list)
@@ -143,3 +146,37 @@ class Choice:
     def models_of(self, look: Look) -> tuple[str, ...]:
         """The models on the chart."""
         return (self.model,) if self.model in look.models else look.models
+
+
+@dataclass(slots=True)
+class Replay:
+    """The state of a replay. What is shown there is a `back_at`."""
+
+    points: tuple[int, ...]
+    """Articles at each snapshot, ascending; at least one."""
+    place: int = 0
+    playing: bool = True
+
+    @property
+    def articles(self) -> int:
+        """The number of articles after which the session is shown."""
+        return self.points[self.place]
+
+    def play(self) -> None:
+        """Pause or continue; after the last point, start again."""
+        self.playing = not self.playing
+        if self.playing and self.place == len(self.points) - 1:
+            self.place = 0
+
+    def tick(self) -> bool:
+        """Note that time has passed; returns whether another point is reached."""
+        if not self.playing:
+            return False
+        self.place += self.place < len(self.points) - 1
+        self.playing = self.place < len(self.points) - 1
+        return True
+
+    def step(self, by: int) -> None:
+        """Pause at an earlier or later point."""
+        self.playing = False
+        self.place = min(max(self.place + by, 0), len(self.points) - 1)

@@ -5,24 +5,24 @@ from pathlib import Path
 from textual.message import Message
 
 
+class Ready(Message):
+    """A view is made and can draw."""
+
+
+class LookAgain(Message):
+    """Look at the session now, without waiting for the next turn, since something else is wanted of it."""
+
+
+class NewSession(Message):
+    """Ask for a new session's settings."""
+
+
 class OpenTopic(Message):
     """Show everything about this topic of the model in use."""
 
     def __init__(self, topic: int) -> None:
         super().__init__()
         self.topic = topic
-
-
-class OpenSession(Message):
-    """Look at another session."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.path = path
-
-
-class Ready(Message):
-    """A view is made and can draw."""
 
 
 class OpenArticle(Message):
@@ -33,17 +33,9 @@ class OpenArticle(Message):
         self.title = title
 
 
-class TrainerAsks(Message):
-    """The trainer of the session on screen has ended with a question for the user."""
+class OpenSession(Message):
+    """Look at another session."""
 
-    def __init__(self, question: str) -> None:
+    def __init__(self, path: Path) -> None:
         super().__init__()
-        self.question = question
-
-
-class NewSession(Message):
-    """Ask for a new session's settings."""
-
-
-class LookAgain(Message):
-    """Look at the session now, without waiting for the next turn, since something else is wanted of it."""
+        self.path = path

@@ -1,7 +1,9 @@
-"""What the command palette finds besides commands: topics by number, name and word, articles by title."""
+"""What the command palette finds: the keys that apply now, topics by number, name and word, articles by
+title."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Coroutine, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from textual.command import Hit, Hits, Provider
 from textual.content import Content
@@ -22,6 +24,28 @@ LEAST = 3
 """The number of letters from which titles are searched."""
 
 
+class Command(NamedTuple):
+    """A key that applies now."""
+
+    key: str
+    does: str
+    where: str
+    """The view in which it works, or "Everywhere"."""
+    act: Callable[[], Coroutine[object, object, bool]]
+
+
+def commands(app: "Wikitopics") -> Iterator[Command]:
+    """Everything that applies now, once each."""
+    seen = set()
+    for node, binding, enabled, _ in app.main.active_bindings.values():
+        if not binding.id or binding.id in seen or not enabled or not binding.tooltip:
+            continue
+        seen.add(binding.id)
+        key = binding.key_display or app.get_key_display(binding)
+        where = "Everywhere" if node is app else app.main.view.TITLE
+        yield Command(key, binding.tooltip, where, partial(app.run_action, binding.action, node))
+
+
 class Finds(Provider):
     """Each hit opens the topic or article that it names."""
 
@@ -31,7 +55,7 @@ class Finds(Provider):
         if look is None:
             return
         model = app.choice.model_of(look)
-        for place, row in enumerate(found(look.topics.get(model or "", ()), query)[:TOPICS]):
+        for place, row in enumerate(found(look.topics_of(model), query)[:TOPICS]):
             words = f"Topic, {share(row.share)}: {' '.join(word for word, _ in row.words)}"
             yield self._hit(0.9 - place / 100, row.label, words, OpenTopic(row.topic))
         if len(query.strip()) < LEAST:

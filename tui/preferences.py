@@ -5,7 +5,7 @@ theme = "light"            # "dark", or the name of any theme in the palette
 "app.freeze" = "f"         # binding = key; the names of the bindings are in docs/screen.md
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from textual.theme import BUILTIN_THEMES
@@ -13,7 +13,6 @@ from textual.theme import BUILTIN_THEMES
 from wikitopics.session import config
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.paths import config_file
-from wikitopics.tui.keys import names
 from wikitopics.tui.themes import DARK, LIGHT
 
 
@@ -25,10 +24,11 @@ class Preferences:
     keys: Mapping[str, str] = field(default_factory=dict)
 
 
-def preferences() -> Preferences:
-    """Read the config file. Raises `BadUsage` naming the line that is not valid."""
+def preferences(names: Collection[str]) -> Preferences:
+    """Read the config file; ``names``: those of all keys. Raises `BadUsage` naming the line that is not
+    valid."""
     settings = config.load()
-    return Preferences(_theme(settings.get("theme")), _keys(settings.get("keys", {})))
+    return Preferences(_theme(settings.get("theme")), _keys(settings.get("keys", {}), names))
 
 
 def _theme(value: object) -> str | None:
@@ -43,12 +43,10 @@ def _theme(value: object) -> str | None:
     return known[value]
 
 
-def _keys(value: object) -> dict[str, str]:
+def _keys(value: object, names: Collection[str]) -> dict[str, str]:
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value.values()):
         raise BadUsage(f'{config_file()}: the table [keys] must hold lines like "app.freeze" = "f"')
-    unknown = sorted(set(value) - names())
+    unknown = sorted(set(value).difference(names))
     if unknown:
-        raise BadUsage(
-            f"{config_file()}: [keys] names {unknown[0]!r}; available: {', '.join(sorted(names()))}"
-        )
+        raise BadUsage(f"{config_file()}: [keys] names {unknown[0]!r}; available: {', '.join(sorted(names))}")
     return dict(value)

@@ -5,7 +5,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Container
 from textual.screen import Screen
+from textual.widgets import Input
 
+from wikitopics.tui.inks import Lines
+from wikitopics.tui.keys import IN_BAR, STAY
 from wikitopics.tui.views.articles import Articles
 from wikitopics.tui.views.crawl import Crawl
 from wikitopics.tui.views.dashboard import Dashboard
@@ -16,58 +19,9 @@ from wikitopics.tui.views.topics import Topics
 from wikitopics.tui.views.view import View
 from wikitopics.tui.widgets.findbar import FindBar
 from wikitopics.tui.widgets.keybar import Hint, KeyBar, shown_key
-from wikitopics.tui.widgets.statusline import StatusLine
 
 VIEWS: tuple[type[View], ...] = (Dashboard, Topics, Articles, Crawl, Log, Sessions, Map)
 """The views in the order of their keys 1, 2, 3 …"""
-
-KEYS = (
-    "replay.play",
-    "replay.before",
-    "replay.end",
-    "app.freeze",
-    "sessions.new",
-    "sessions.compare",
-    "sessions.all",
-    "topics.back",
-    "topics.fold",
-    "articles.all",
-    "topics.before",
-    "app.browse",
-    "app.find",
-    "app.help",
-    "app.quit",
-    "chart.left",
-    "crawl.left",
-    "map.left",
-    "chart.log_x",
-    "app.maximise",
-    "chart.axis",
-    "app.models",
-    "chart.zoom_in",
-    "crawl.zoom_in",
-    "chart.reset",
-    "crawl.reset",
-    "chart.metric",
-    "chart.log_y",
-    "chart.fit_y",
-    "crawl.log_y",
-    "topics.detail",
-    "dashboard.detail",
-    "map.detail",
-    "app.rename",
-    "app.order",
-    "sessions.order",
-    "sessions.delete",
-    "app.pin",
-    "app.pause",
-    "app.export",
-    "app.replay",
-    "app.copy",
-)
-"""The keys in the key bar, the most useful first; the rest are in the help and the palette."""
-STAY = ("app.help", "app.quit")
-"""Those of them that are shown before all others."""
 
 
 class Main(Screen[None]):
@@ -81,7 +35,7 @@ class Main(Screen[None]):
     ]
 
     def compose(self) -> ComposeResult:
-        yield StatusLine()
+        yield Lines(id="status")
         yield Container(id="views")
         yield FindBar()
         yield KeyBar()
@@ -145,15 +99,20 @@ class Main(Screen[None]):
 
     def open_find(self) -> None:
         """Let the user type what to find in the view in sight."""
-        sought = self.view.finds()
+        sought = self.view.FINDS
         if sought and not self.finding:
             self.query_one(FindBar).open(sought)
 
-    @on(FindBar.Sought)
-    def _sought(self, event: FindBar.Sought) -> None:
-        self.view.find(event.text)
-        if event.done:
-            self.settle()
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        if self.finding:
+            self.view.find(event.value)
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        self.query_one(FindBar).shut()
+        self.view.find(event.value)
+        self.settle()
 
     def on_resize(self) -> None:
         for view in self._made.values():
@@ -170,12 +129,12 @@ class Main(Screen[None]):
         by_id = {}
         for active in self.active_bindings.values():
             binding = active.binding
-            if binding.show and active.enabled and binding.id in KEYS and binding.id not in by_id:
+            if active.enabled and binding.id in IN_BAR and binding.id not in by_id:
                 display = shown_key(binding, self.app.get_key_display(binding))
                 label = self.labels.get(binding.id, binding.description)
                 action = self._action(active.node, binding.action)
                 by_id[binding.id] = Hint(display, label, action, stays=binding.id in STAY)
-        keys = [by_id[name] for name in KEYS if name in by_id]
+        keys = [by_id[name] for name in IN_BAR if name in by_id]
         for bar in self.query(KeyBar):  # there is none any more while the screen closes
             bar.show(views, keys)
 

@@ -1,6 +1,7 @@
 """The terminal is returned as it was found, however the screen ends."""
 
 import os
+import re
 import select
 import signal
 import sys
@@ -15,21 +16,23 @@ from textual.color import Color
 from textual.css.query import NoMatches
 from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
+from textual.notifications import SeverityLevel
 from textual.widget import MountError
 
 from wikitopics.session import escapes
 from wikitopics.session.signals import Signals
-from wikitopics.tui.words import in_ascii
+from wikitopics.tui.themes import house, inks, suitable
+from wikitopics.tui.words import in_ascii, visible
+
+FONTS = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+"""For pictures of the screen."""
 
 T = TypeVar("T")
 
-SMALL_WIDTHS = [(0, "-narrow"), (50, "-broad")]
-SMALL_HEIGHTS = [(0, "-low"), (16, "-high")]
-"""The sizes in cells from which a screen has each class: dialogs drop their margins where there is no
-room."""
-
 LOOK_SECONDS = 1.0
 """Seconds between two checks that the terminal still exists."""
+TITLE_SECONDS = 1.0
+"""The least seconds between two titles of the window."""
 PATIENCE = 3.0
 """Seconds without progress after which a terminal is given up, once a signal ends the screen."""
 
@@ -100,18 +103,29 @@ class Drawing:
 
 
 class PlainSigns(LineFilter):
-    """Replaces what Textual's own widgets draw beyond ASCII, cell by cell.
+    """Replaces signs beyond ASCII, cell by cell; and all else beyond it if the terminal cannot be sent it.
 
-    Text that the terminal can be sent stays as it is.
+    What would look alike in ASCII, as braille and bars do, is drawn so by the widgets themselves.
     """
 
     SIGNS = str.maketrans(
         dict.fromkeys("─━▔", "-")
         | dict.fromkeys("│┃▏▎▍▌▋▊▉▐▕", "|")
-        | dict.fromkeys("╭╮╰╯┌┐└┘", "+")
+        | dict.fromkeys("╭╮╰╯┌┐└┘┤┬◆", "+")
         | dict.fromkeys("▂▃▄▅▆▇", " ")  # the ends of a scrollbar, which is drawn in shades
         | {"▁": "_", "█": "#", "▼": "v", "▲": "^", "↑": "^", "↓": "v", "←": "<", "→": ">", "…": "~"}
-        | {"·": ".", "🔎": "> "}
+        | {
+            "·": ".",
+            "┊": ":",
+            "≈": "~",
+            "▾": "v",
+            "▴": "^",
+            "‹": "<",
+            "“": '"',
+            "”": '"',
+            "●": "*",
+            "🔎": "> ",
+        }
     )
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
@@ -126,19 +140,70 @@ class PlainSigns(LineFilter):
 
 
 class TerminalApp(App[T]):
-    """An app on this terminal that can be asked to end at any moment, even while it is opening."""
+    """An app on this terminal, in our colours, that can be asked to end at any moment, even while it is
+    opening."""
+
+    CSS_PATH = "app.tcss"
+    # The cells from which a screen has each class: dialogs drop their margins where there is no room.
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (50, "-broad")]  # noqa: RUF012 - Textual's own convention
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (16, "-high")]  # noqa: RUF012
 
     def __init__(self) -> None:
         super().__init__(driver_class=TerminalDriver)
         self.plain_signs = PlainSigns(enabled=plain_terminal())
+        self._entitled = float("-inf"), ""
+        """When the terminal got its last title, and which."""
+        for theme in house(self.console.color_system):
+            self.register_theme(theme)
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return inks(self.current_theme)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         filters = super().get_line_filters()
         return [*filters, self.plain_signs] if self.plain_signs.enabled else filters
 
     def on_mount(self) -> None:
+        self.theme = suitable()
         # Of 16 colours none but black, white and two greys are left: too few to shade what is selected.
         self.set_class(self.no_color and self.console.color_system in {None, "standard"}, "-unshaded")
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """Show a message; nothing in it can control the terminal."""
+        super().notify(visible(message), title=title, severity=severity, timeout=timeout, markup=markup)
+
+    def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
+        """The screen as an SVG in a font that the viewer has; Textual's would be fetched from the network."""
+        head, end, drawn = super().export_screenshot(title=title, simplify=simplify).partition("</style>")
+        head = re.sub(r"<!--.*?-->|@font-face\s*\{.*?\}", "", head, flags=re.DOTALL)
+        return head.replace("Fira Code, monospace", FONTS) + end + drawn
+
+    def tell_terminal(self, sequence: str) -> None:
+        """Send the terminal a sequence that draws nothing, if it supports such sequences."""
+        if self._driver is not None and not self.is_headless and escapes.obeys(drawn_on()):
+            self._driver.write(sequence)
+
+    def entitle(self, title: str) -> None:
+        """Give the terminal's window this title, at most once a second."""
+        now = time.monotonic()
+        if title != self._entitled[1] and now - self._entitled[0] >= TITLE_SECONDS:
+            if not self._entitled[1]:
+                self.tell_terminal(escapes.KEEP_TITLE)
+            self._entitled = now, title
+            self.tell_terminal(escapes.title(title))
+
+    def give_back_title(self) -> None:
+        """Give the terminal's window back the title that it had."""
+        if self._entitled[1]:
+            self.tell_terminal(escapes.GIVE_BACK_TITLE)
 
     def _handle_exception(self, error: Exception) -> None:
         """Ignore errors once the app is ending: Textual mounts nothing more then, so a missing widget is

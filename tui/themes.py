@@ -5,65 +5,10 @@ Terminals without 24-bit colours use the nearest they have. The tones are chosen
 """
 
 import os
+from typing import Any
 
 from textual.color import Color
 from textual.theme import Theme
-
-DARK = Theme(
-    name="wikitopics-dark",
-    primary="#7fb7d6",
-    secondary="#8fa5bd",
-    accent="#7cc4b8",
-    warning="#e3b672",
-    error="#e58f8a",
-    success="#9fcf8b",
-    foreground="#d9dde3",
-    background="#15171b",
-    surface="#1c1e22",
-    panel="#22252b",
-    dark=True,
-    variables={
-        "text-muted-own": "#8b95a3",
-        "faint": "#6f7884",
-        "frame": "#30353d",
-        "focus": "#5b7884",
-        "spark": "#4f8f86",
-        "cursor": "#313842",
-        "bar": "#1d2026",
-        "series-0": "#7cc4d8",
-        "series-1": "#e3b672",
-        "series-2": "#b8a2e3",
-        "series-3": "#9fcf8b",
-    },
-)
-
-LIGHT = Theme(
-    name="wikitopics-light",
-    primary="#24688c",
-    secondary="#52667a",
-    accent="#14776b",
-    warning="#96620a",
-    error="#b23a35",
-    success="#3d7a27",
-    foreground="#23282e",
-    background="#fbfaf7",
-    surface="#f3f1ee",
-    panel="#eae7e2",
-    dark=False,
-    variables={
-        "text-muted-own": "#5d666f",
-        "faint": "#7d848c",
-        "frame": "#cfcdc7",
-        "focus": "#6f96a0",
-        "spark": "#5b9a90",
-        "cursor": "#d9e6ea",
-        "bar": "#eeece9",
-        "series-0": "#1b6f94",
-        "series-1": "#a4650a",
-        "series-2": "#6d4fa8",
-        "series-3": "#3d7a27",
-    },
-)
 
 _BLACK, _RED, _GREEN, _BROWN, _BLUE, _MAGENTA, _CYAN, _SILVER = (
     "#000000", "#aa0000", "#00aa00", "#aa5500", "#0000aa", "#aa00aa", "#00aaaa", "#aaaaaa",
@@ -72,61 +17,42 @@ _GREY, _PINK, _LIME, _YELLOW, _VIOLET, _AQUA, _WHITE = (
     "#555555", "#ff5555", "#55ff55", "#ffff55", "#ff55ff", "#55ffff", "#ffffff",
 )  # fmt: skip
 
-DARK_16 = Theme(
-    name=DARK.name,
-    primary=_AQUA,
-    secondary=_SILVER,
-    accent=_AQUA,
-    warning=_YELLOW,
-    error=_PINK,
-    success=_LIME,
-    foreground=_WHITE,
-    background=_BLACK,
-    surface=_BLACK,
-    panel=_BLACK,
-    dark=True,
-    variables={
-        "text-muted-own": _SILVER,
-        "faint": _SILVER,
-        "frame": _GREY,
-        "focus": _CYAN,
-        "spark": _CYAN,
-        "cursor": _BLUE,
-        "bar": _BLACK,
-        "series-0": _AQUA,
-        "series-1": _YELLOW,
-        "series-2": _VIOLET,
-        "series-3": _LIME,
-    },
-)
+_COLOURS = {
+    # dark, light, dark of 16 colours, light of 16 colours
+    "primary": ("#7fb7d6", "#24688c", _AQUA, _BLUE),
+    "secondary": ("#8fa5bd", "#52667a", _SILVER, _GREY),
+    "accent": ("#7cc4b8", "#14776b", _AQUA, _BLUE),
+    "warning": ("#e3b672", "#96620a", _YELLOW, _MAGENTA),
+    "error": ("#e58f8a", "#b23a35", _PINK, _RED),
+    "success": ("#9fcf8b", "#3d7a27", _LIME, _GREEN),
+    "foreground": ("#d9dde3", "#23282e", _WHITE, _BLACK),
+    "background": ("#15171b", "#fbfaf7", _BLACK, _WHITE),
+    "surface": ("#1c1e22", "#f3f1ee", _BLACK, _WHITE),
+    "panel": ("#22252b", "#eae7e2", _BLACK, _WHITE),
+}
+_INKS = {
+    "text-muted-own": ("#8b95a3", "#5d666f", _SILVER, _GREY),
+    "faint": ("#6f7884", "#7d848c", _SILVER, _GREY),
+    "frame": ("#30353d", "#cfcdc7", _GREY, _SILVER),
+    "focus": ("#5b7884", "#6f96a0", _CYAN, _BLUE),
+    "spark": ("#4f8f86", "#5b9a90", _CYAN, _CYAN),
+    "cursor": ("#313842", "#d9e6ea", _BLUE, _AQUA),
+    "bar": ("#1d2026", "#eeece9", _BLACK, _WHITE),
+    "series-0": ("#7cc4d8", "#1b6f94", _AQUA, _BLUE),
+    "series-1": ("#e3b672", "#a4650a", _YELLOW, _RED),
+    "series-2": ("#b8a2e3", "#6d4fa8", _VIOLET, _MAGENTA),
+    "series-3": ("#9fcf8b", "#3d7a27", _LIME, _GREEN),
+}
 
-LIGHT_16 = Theme(
-    name=LIGHT.name,
-    primary=_BLUE,
-    secondary=_GREY,
-    accent=_BLUE,
-    warning=_MAGENTA,
-    error=_RED,
-    success=_GREEN,
-    foreground=_BLACK,
-    background=_WHITE,
-    surface=_WHITE,
-    panel=_WHITE,
-    dark=False,
-    variables={
-        "text-muted-own": _GREY,
-        "faint": _GREY,
-        "frame": _SILVER,
-        "focus": _BLUE,
-        "spark": _CYAN,
-        "cursor": _AQUA,
-        "bar": _WHITE,
-        "series-0": _BLUE,
-        "series-1": _RED,
-        "series-2": _MAGENTA,
-        "series-3": _GREEN,
-    },
-)
+
+def _theme(column: int) -> Theme:
+    dark = column % 2 == 0
+    colours: dict[str, Any] = {name: row[column] for name, row in _COLOURS.items()}
+    variables = {name: row[column] for name, row in _INKS.items()}
+    return Theme(f"wikitopics-{'dark' if dark else 'light'}", dark=dark, variables=variables, **colours)
+
+
+DARK, LIGHT, DARK_16, LIGHT_16 = map(_theme, range(4))
 
 
 def house(colours: str | None) -> tuple[Theme, Theme]:

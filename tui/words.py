@@ -107,26 +107,25 @@ def nearness(sought: str, text: str) -> int:
     return next((i for i, each in enumerate(patterns) if re.search(each, text.casefold())), APART)
 
 
-def cut(text: str, cells: int, *, ascii_only: bool = False) -> str:
+def cut(text: str, cells: int) -> str:
     """``text`` in at most ``cells`` terminal cells (a wide character takes two), ending in "…" if it was
     cut."""
     if cell_len(text) <= cells:
         return text
-    mark = "~" if ascii_only else "…"
-    return set_cell_size(text, max(cells - 1, 0)).rstrip() + mark[:cells]
+    return set_cell_size(text, max(cells - 1, 0)).rstrip() + "…"[:cells]
 
 
-def padded(text: str, cells: int, *, ascii_only: bool = False) -> str:
+def padded(text: str, cells: int) -> str:
     """``text`` in exactly ``cells`` terminal cells, cut or padded with spaces."""
-    return set_cell_size(cut(text, cells, ascii_only=ascii_only), cells)
+    return set_cell_size(cut(text, cells), cells)
 
 
-def squeezed(text: str, cells: int, *, ascii_only: bool = False) -> str:
+def squeezed(text: str, cells: int) -> str:
     """``text`` in at most ``cells`` terminal cells, shortened by "…" in the middle: names often differ at
     their ends."""
     if cell_len(text) <= cells:
         return text
-    head = cut(text, (cells + 1) // 2, ascii_only=ascii_only)
+    head = cut(text, (cells + 1) // 2)
     room = max(cells - cell_len(head), 0)
     tail = text[len(text) - room :]
     while cell_len(tail) > room:

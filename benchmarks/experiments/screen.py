@@ -31,7 +31,6 @@ from wikitopics.session.records import Curve, TopicEvent
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.app import Wikitopics
 from wikitopics.tui.chart.chart import Chart
-from wikitopics.tui.controls import Controls
 from wikitopics.tui.look import Look
 
 EXPERIMENT = Experiment("screen", "how soon the screen draws and answers, and what it costs")
@@ -42,14 +41,10 @@ HOUR = 3_600
 """Commits of an hour in which there is one a second."""
 
 
-def ignore(_: Path) -> None:
-    """Controls that reach no trainer."""
-
-
 class Measured(Wikitopics):
     """The app without a terminal; it still produces what it would write there."""
 
-    CSS_PATH = str(ROOT / "tui" / "room.tcss")
+    CSS_PATH = str(ROOT / "tui" / "app.tcss")
 
     def _display(self, screen: AppScreen[object], renderable: object) -> None:
         if isinstance(renderable, CompositorUpdate):
@@ -97,13 +92,13 @@ def ticked(look: Look, by: int) -> Look:
 async def opened(path: Path) -> AsyncIterator[Measured]:
     """The screen on a session, once it has drawn it."""
     os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")
-    app = Measured(SessionReader, path, Controls(ignore, ignore, ignore))
+    app = Measured(path)
     async with app.run_test(size=SIZE) as pilot:
         while app.latest is None or not app.main.query_one(Chart).drawing.series:
             await pilot.pause(0.05)
         await pilot.pause(1.0)
         yield app
-    app.stop_following(wait=True)  # the session's folder is about to be deleted
+    app.watched.close(wait=True)  # the session's folder is about to be deleted
 
 
 @EXPERIMENT.point(minutes=2)
@@ -134,7 +129,7 @@ def draw() -> Figures:
                 if kind == "chart":
                     chart.draw(replace(chart.drawing))
                 elif kind != "nothing":
-                    app.latest = look
+                    app.watched.latest = look
                     app.show()
                     app.show_status()
                 await asyncio.sleep(0.4)  # answers of other threads are drawn too
@@ -199,7 +194,7 @@ def memory() -> Figures:
     with tempfile.TemporaryDirectory() as folder:
         recipe = canned.Recipe(models=("lda", "hdp"))
         path = canned.build(Path(folder) / "hour.db", recipe)
-        with canned.live(path, recipe), mock.patch("wikitopics.tui.follower.FULL_EVERY", 0.0):
+        with canned.live(path, recipe), mock.patch("wikitopics.tui.follow.FULL_EVERY", 0.0):
             found = asyncio.run(run(path, recipe))
     tenth = len(found) // 10
     early, late = statistics.median(found[tenth : 2 * tenth]), statistics.median(found[-tenth:])

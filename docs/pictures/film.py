@@ -17,7 +17,7 @@ from make import demo, opened, picture
 from textual.pilot import Pilot
 
 from wikitopics.tui.app import Wikitopics
-from wikitopics.tui.controls import Ending
+from wikitopics.tui.training import Ending
 
 SIZE = 110, 32
 """Columns and lines: readable where a README is shown."""
@@ -40,7 +40,7 @@ def places(points: int, most: int) -> list[int]:
 async def drawn(app: Wikitopics, pilot: Pilot[Ending]) -> str:
     """The screen once it shows the replay's point and no longer changes."""
     app.look_again()
-    while app.latest is None or app.replay is None or app.latest.as_of != app.replay.articles:
+    while app.latest is None or app.watched.replay is None or app.latest.as_of != app.watched.replay.articles:
         await pilot.pause(0.02)
     before, now = "", picture(app)
     while before != now:
@@ -51,7 +51,7 @@ async def drawn(app: Wikitopics, pilot: Pilot[Ending]) -> str:
 
 async def played(app: Wikitopics, pilot: Pilot[Ending], most: int, seconds: float) -> list[Picture]:
     """The replay from beginning to end, in the view in sight."""
-    replay = app.replay
+    replay = app.watched.replay
     if replay is None:
         sys.exit(f"{app.path}: no topics have been kept yet, so there is nothing to replay")
     pictures = []
@@ -66,7 +66,7 @@ async def film(session: Path) -> str:
     """A session's replay as an SVG that moves."""
     app = opened(session)
     by_hand = mock.patch(
-        "wikitopics.tui.following.FRAME_SECONDS", 3600.0
+        "wikitopics.tui.app.FRAME_SECONDS", 3600.0
     )  # no point passes by while pictures are taken
     with by_hand:
         async with app.run_test(size=SIZE) as pilot:

@@ -19,10 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from wikitopics.session.control import requests  # noqa: E402
-from wikitopics.session.storage.reader import SessionReader  # noqa: E402
 from wikitopics.tui.app import Wikitopics  # noqa: E402
-from wikitopics.tui.controls import Controls  # noqa: E402
 from wikitopics.tui.themes import LIGHT  # noqa: E402
 
 ENOUGH = 6_000
@@ -41,7 +38,7 @@ VIEWS = {
 
 def opened(session: Path) -> Wikitopics:
     """The screen on a session."""
-    return Wikitopics(SessionReader, session, Controls(requests.pause, requests.resume, requests.save))
+    return Wikitopics(session)
 
 
 def picture(app: Wikitopics) -> str:

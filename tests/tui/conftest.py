@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from textual.css import stylesheet
@@ -12,9 +12,8 @@ from textual.css.tokenizer import Token
 from textual.pilot import Pilot
 
 from tests.tui import canned, seeing
-from tests.tui.standins import Process, Told, start_nothing
+from tests.tui.standins import Process, start_nothing
 from wikitopics.session.control.launch import Trainers
-from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.app import Wikitopics
 from wikitopics.tui.dialogs.newsession import NewSession
 from wikitopics.tui.preferences import Preferences
@@ -59,8 +58,8 @@ def sheets_read_once() -> Iterator[None]:
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Turn animations off, and look soon at what a trainer has saved."""
     monkeypatch.setattr("textual.constants.TEXTUAL_ANIMATIONS", "none")
-    monkeypatch.setattr("wikitopics.tui.following.POLL_SECONDS", 0.15)
-    monkeypatch.setattr("wikitopics.tui.follower.FULL_EVERY", 0.15)
+    monkeypatch.setattr("wikitopics.tui.app.POLL_SECONDS", 0.15)
+    monkeypatch.setattr("wikitopics.tui.follow.FULL_EVERY", 0.15)
 
 
 @pytest.fixture(autouse=True)
@@ -106,12 +105,18 @@ def live(two_models: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def told() -> Told:
-    return Told()
+def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What trainers are told, in place of their hearing it."""
+    words: list[str] = []
+    for word in ("pause", "resume", "save"):
+        monkeypatch.setattr(
+            f"wikitopics.session.control.requests.{word}", lambda _, word=word: words.append(word)
+        )
+    return words
 
 
 @pytest.fixture
-def open_app(told: Told, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Wikitopics]]:
+def open_app(told: list[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Wikitopics]]:
     """Make the app on a session; in the end its file is closed.
 
     ``trainer``: one that was started for it already. ``launch`` stands for starting the processes of others.
@@ -134,11 +139,9 @@ def open_app(told: Told, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[.
             trainers.start(path, ["train", "--session", path.stem])
         monkeypatch.setattr("wikitopics.session.control.launch.start_trainer", launch)
         app = Wikitopics(
-            SessionReader,
             path,
-            told.controls(),
             trainers=trainers,
-            trainer=trainer,
+            trainer=cast(Any, trainer),
             preferences=preferences,
             notify_by=notify_by,
         )
@@ -147,7 +150,25 @@ def open_app(told: Told, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[.
 
     yield make
     for app in made:
-        app.stop_following(wait=True)
+        app.watched.close(wait=True)
+
+
+@pytest.fixture
+def shown(open_app: Callable[..., Wikitopics]) -> Callable[..., Any]:
+    """Runs the app on a session, and returns once it shows ``words``:
+    ``async with shown(path, size=(80, 24)) as (app, pilot)``."""
+
+    @contextlib.asynccontextmanager
+    async def running(
+        path: Path, *, size: tuple[int, int] = (80, 24), words: str = "", **more: Any
+    ) -> AsyncIterator[tuple[Any, Any]]:
+        app = open_app(path, **more)
+        async with app.run_test(size=size) as pilot:
+            if words:
+                await seeing.until(pilot, words)
+            yield app, pilot
+
+    return running
 
 
 @pytest.fixture

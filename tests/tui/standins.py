@@ -1,10 +1,8 @@
 """Stand-ins for what the screen talks to."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 from tests.tui import canned
-from wikitopics.tui.controls import Controls
 
 
 class Process:
@@ -37,16 +35,3 @@ class Launcher:
 def start_nothing(path: Path, arguments: list[str]) -> Process:
     """For tests in which no trainer is started."""
     raise NotImplementedError
-
-
-class Told:
-    """Stands for a trainer: notes what it is told."""
-
-    def __init__(self) -> None:
-        self.said: list[str] = []
-
-    def controls(self) -> Controls:
-        def note(word: str) -> Callable[[Path], None]:
-            return lambda path: self.said.append(word)
-
-        return Controls(note("pause"), note("resume"), note("save"))

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from wikitopics.tui.chart.axes import Axis, ago, duration, fitted, own_space, plain, ticks
 from wikitopics.tui.chart.fit import fitted_range
-from wikitopics.tui.chart.patterns import PATTERNS, dashed, sample
 from wikitopics.tui.chart.plot import Frame, Series, plot
-from wikitopics.tui.chart.raster import ascii_signs, braille, cells, dots, spans
+from wikitopics.tui.chart.raster import PATTERNS, ascii_signs, braille, cells, dashed, dots, sample, spans
 from wikitopics.tui.chart.spark import bar, spark
 
 UNIT = Axis(0.0, 1.0)

@@ -10,8 +10,8 @@ import pytest
 
 from tests.tui import canned, seeing
 from wikitopics.tui.chart.chart import Chart
-from wikitopics.tui.comparing import Comparing, Read
 from wikitopics.tui.curves import warning
+from wikitopics.tui.follow import Comparing
 from wikitopics.tui.look import Beside, Look
 
 Opener = Callable[..., Any]
@@ -38,10 +38,8 @@ def lines(app: Any) -> list[str]:
     return [series.name for series in app.screen.query_one(Chart).drawing.series]
 
 
-async def test_marked_sessions_lie_over_this_one(open_app: Opener, sessions: Path) -> None:
-    app = open_app(sessions)
-    async with app.run_test(size=(160, 50)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+async def test_marked_sessions_lie_over_this_one(shown: Opener, sessions: Path) -> None:
+    async with shown(sessions, size=(160, 50), words="lda 1,3") as (app, pilot):
         await pilot.press("6")
         await seeing.until(pilot, "● alpha")
         await pilot.press("down", "x", "down", "x")
@@ -62,10 +60,9 @@ async def test_marked_sessions_lie_over_this_one(open_app: Opener, sessions: Pat
 
 
 async def test_the_cursor_begins_on_the_session_on_screen_and_stays_on_its_session(
-    open_app: Opener, sessions: Path
+    shown: Opener, sessions: Path
 ) -> None:
-    app = open_app(sessions.parent / "beta.db")
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with shown(sessions.parent / "beta.db", size=(100, 30)) as (app, pilot):
         await pilot.press("6")
         await seeing.until(pilot, ">● beta")
         await pilot.press("down")
@@ -85,7 +82,7 @@ async def test_one_unmarked_while_it_is_read_is_not_told_of(
 ) -> None:
     app, beta = open_app(sessions), sessions.parent / "beta.db"
 
-    async def look(self: Comparing, paths: list[Path], metric: str) -> Read:
+    async def look(self: Comparing, paths: list[Path], metric: str) -> object:
         if not paths:
             return (), {}
         app.choice.compared.clear()
@@ -101,11 +98,9 @@ async def test_one_unmarked_while_it_is_read_is_not_told_of(
         assert not seeing.notices(app)
 
 
-async def test_what_cannot_be_marked_says_so(open_app: Opener, sessions: Path) -> None:
+async def test_what_cannot_be_marked_says_so(shown: Opener, sessions: Path) -> None:
     (sessions.parent / "broken.db").write_bytes(b"SQLite format 3\0" + bytes(5_000))
-    app = open_app(sessions)
-    async with app.run_test(size=(160, 50)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+    async with shown(sessions, size=(160, 50), words="lda 1,3") as (app, pilot):
         await pilot.press("6")
         await seeing.until(pilot, "broken")
         await pilot.press("x")

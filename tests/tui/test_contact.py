@@ -10,7 +10,6 @@ from textual.widgets import Input
 from tests.tui import seeing
 from tests.tui.standins import Launcher
 from wikitopics.session.signals import Signals
-from wikitopics.tui.dialogs.contact import ContactBook
 from wikitopics.tui.first_question import Contact
 
 Opener = Callable[..., Any]
@@ -81,42 +80,35 @@ async def test_instead_of_a_contact_the_sample(dialog: Opener) -> None:
     assert launch.started == [["demo", "--headless", "--session", "night"]]
 
 
-def contact_app(kept: list[str]) -> Contact:
-    wrong: Callable[[str], str | None] = lambda text: None if "@" in text else "no address in it"  # noqa: E731
-    return Contact(ContactBook(wrong, kept.append, "not much"), Signals())
-
-
-async def test_the_contact_is_checked_and_kept() -> None:
-    kept: list[str] = []
-    app = contact_app(kept)
+async def test_the_contact_is_checked_and_kept(home: Path) -> None:
+    app = Contact(Signals())
     async with app.run_test(size=(80, 24)) as pilot:
-        seen = await seeing.until(pilot, "What will be downloaded: not much.")
+        seen = await seeing.until(pilot, "What will be downloaded: ")
         assert "Wikipedia is run by a charity" in seen
         assert "Try the embedded sample" in seen
         await pilot.press(*"me", "enter")
-        await seeing.until(pilot, "no address in it")
+        await seeing.until(pilot, "does not look like an e-mail")
         await pilot.press(*"@x.org", "enter")
         await seeing.until_true(lambda: app.return_value)
     assert app.return_value == "saved"
-    assert kept == ["me@x.org"]
+    assert 'contact = "me@x.org"' in (home / "config.toml").read_text()
 
 
 @pytest.mark.parametrize(("button", "answer"), [("#demo", "demo"), ("#quit", "quit")])
-async def test_ways_around_the_contact(button: str, answer: str) -> None:
-    kept: list[str] = []
-    app = contact_app(kept)
+async def test_ways_around_the_contact(home: Path, button: str, answer: str) -> None:
+    app = Contact(Signals())
     async with app.run_test(size=(80, 24)) as pilot:
         await seeing.until(pilot, "Try the embedded sample")
         await pilot.click(button)
         await seeing.until_true(lambda: app.return_value)
     assert app.return_value == answer
-    assert kept == []
+    assert not (home / "config.toml").exists()
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
-async def test_the_contact_says_something_at_any_size(size: tuple[int, int]) -> None:
-    contact = contact_app([])
+async def test_the_contact_says_something_at_any_size(home: Path, size: tuple[int, int]) -> None:
+    contact = Contact(Signals())
     async with contact.run_test(size=size) as pilot:
         await seeing.until(pilot, "you@host.org")
         await pilot.press("x", "enter")
-        await seeing.until(pilot, "no address")
+        await seeing.until(pilot, "the contact")

@@ -23,9 +23,8 @@ Opener = Callable[..., Any]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
-async def test_everything_of_the_design_is_there(open_app: Opener, live: Path, size: tuple[int, int]) -> None:
-    app = open_app(live)
-    async with app.run_test(size=size) as pilot:
+async def test_everything_of_the_design_is_there(shown: Opener, live: Path, size: tuple[int, int]) -> None:
+    async with shown(live, size=size) as (app, pilot):
         seen = await seeing.until(pilot, "LIVE")
         seen = await seeing.until(pilot, "1,3")
         for words in (
@@ -48,27 +47,23 @@ async def test_everything_of_the_design_is_there(open_app: Opener, live: Path, s
         assert len(seeing.lines(app)) == size[1]
 
 
-async def test_a_small_terminal_gets_numbers_only(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(50, 14)) as pilot:
+async def test_a_small_terminal_gets_numbers_only(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(50, 14)) as (app, pilot):
         seen = await seeing.until(pilot, "perplexity 1,3")
         assert "12,480" in seen
         assert not app.screen.query_one(Chart).region.width
 
 
-async def test_any_size_at_any_moment(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await seeing.until(pilot, "LIVE")
+async def test_any_size_at_any_moment(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(80, 24), words="LIVE") as (_, pilot):
         for size in ((40, 12), (300, 100), (20, 5), (1, 1), (60, 16), (59, 15), (120, 20), (80, 24)):
             await pilot.resize_terminal(*size)
             await pilot.pause()
         assert "LIVE" in await seeing.until(pilot, "12,480")
 
 
-async def test_hostile_titles_print_as_themselves(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(200, 150)) as pilot:
+async def test_hostile_titles_print_as_themselves(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(200, 150)) as (_, pilot):
         seen = await seeing.until(pilot, "[/x] [bold red]not bold[/]")
         assert "bell\\x07 escape\\x1b[31m red" in seen
         assert "two\\x0alines\\x09tab" in seen
@@ -76,10 +71,8 @@ async def test_hostile_titles_print_as_themselves(open_app: Opener, live: Path) 
         assert "[@click=app.exit]click[/]" in seen
 
 
-async def test_the_chart_obeys_its_keys(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+async def test_the_chart_obeys_its_keys(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         chart = app.screen.query_one(Chart)
         await pilot.press("left")
         assert "at 12,480 articles: lda 1,322" in await seeing.until(pilot, "at 12,480")
@@ -108,9 +101,8 @@ async def test_the_chart_obeys_its_keys(open_app: Opener, live: Path) -> None:
         await seeing.until(pilot, "lda 0.1")
 
 
-async def test_small_charts_show_what_else_is_measured(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(200, 60)) as pilot:
+async def test_small_charts_show_what_else_is_measured(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(200, 60)) as (app, pilot):
         seen = await seeing.until(pilot, "Topics in use")
         assert "Coherence" in seen
         assert "Drift" not in seen, "this session has not measured it"
@@ -124,10 +116,8 @@ async def test_small_charts_show_what_else_is_measured(open_app: Opener, live: P
         await seeing.until_true(lambda: all(len(chart.drawing.series) == 1 for chart in small))
 
 
-async def test_zooming_in_keeps_the_crosshair_in_sight(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+async def test_zooming_in_keeps_the_crosshair_in_sight(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         chart = app.screen.query_one(Chart)
         await pilot.press("left", *["plus"] * 6, *["left"] * 12)
         assert chart.window is not None
@@ -139,10 +129,8 @@ def turned(wheel: type[events.MouseEvent]) -> events.MouseEvent:
     return wheel(None, 20, 5, 0, 0, 0, False, False, False)
 
 
-async def test_the_mouse_points_and_zooms(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+async def test_the_mouse_points_and_zooms(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         await pilot.hover(Chart, offset=(30, 5))
         await seeing.until(pilot, " articles: lda ")
         await pilot.click(Chart, offset=(20, 5))
@@ -158,10 +146,8 @@ async def test_the_mouse_points_and_zooms(open_app: Opener, live: Path) -> None:
         assert app.screen.query_one(TopicList).cursor == 3
 
 
-async def test_m_shows_one_model_after_the_other(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "hdp 1,2")
+async def test_m_shows_one_model_after_the_other(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(120, 40), words="hdp 1,2") as (_, pilot):
         await pilot.press("m")
         assert "hdp 1,2" not in await seeing.until(pilot, "lda 1,3")
         await pilot.press("m")
@@ -188,10 +174,8 @@ async def test_space_freezes_the_view_and_only_the_view(open_app: Opener, tmp_pa
             assert "Unfreeze" not in seen
 
 
-async def test_z_gives_the_focused_panel_all_the_room(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+async def test_z_gives_the_focused_panel_all_the_room(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         await pilot.press("z")
         await seeing.until_true(lambda: app.screen.query_one(TopicList).size.height > 30)
         await pilot.press("z", "shift+tab", "z")
@@ -200,25 +184,21 @@ async def test_z_gives_the_focused_panel_all_the_room(open_app: Opener, live: Pa
 
 @pytest.mark.parametrize(("view", "panel"), [("2", "all-topics"), ("4", "rates")])
 async def test_z_does_so_in_every_view_with_several_panels(
-    open_app: Opener, live: Path, view: str, panel: str
+    shown: Opener, live: Path, view: str, panel: str
 ) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+    async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         await pilot.press(view)
         await seeing.until_true(lambda: app.screen.query_one(f"#{panel}").has_focus)
-        shown = app.screen.query_one(f"#{panel}").outer_size
+        size = app.screen.query_one(f"#{panel}").outer_size
         await pilot.press("z")
         await seeing.until_true(lambda: app.screen.query_one(f"#{panel}").outer_size == (120, 38))
         await pilot.press("z")
-        await seeing.until_true(lambda: app.screen.query_one(f"#{panel}").outer_size == shown)
+        await seeing.until_true(lambda: app.screen.query_one(f"#{panel}").outer_size == size)
 
 
 @pytest.mark.parametrize("view", ["1", "2", "4"])
-async def test_the_next_panel_takes_over_all_the_room(open_app: Opener, live: Path, view: str) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+async def test_the_next_panel_takes_over_all_the_room(shown: Opener, live: Path, view: str) -> None:
+    async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         await pilot.press(view)
         await seeing.until_true(lambda: app.focused is app.main.view.home())
         await pilot.press("z")
@@ -263,74 +243,73 @@ async def test_help_and_palette_know_every_key(open_app: Opener, live: Path) -> 
     ],
 )
 async def test_the_status_line_tells_the_truth(
-    open_app: Opener, tmp_path: Path, recipe: canned.Recipe, says: str
+    shown: Opener, tmp_path: Path, recipe: canned.Recipe, says: str
 ) -> None:
-    app = open_app(canned.build(tmp_path / "s.db", recipe))
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with shown(canned.build(tmp_path / "s.db", recipe), size=(120, 40)) as (_, pilot):
         assert "LIVE" not in await seeing.until(pilot, says)
 
 
-async def test_a_trainer_that_starts_shows_what_it_does(open_app: Opener, tmp_path: Path) -> None:
-    recipe = canned.Recipe(state="starting", activity={"waiting_for": "the wiki"})
-    path = canned.build(tmp_path / "s.db", recipe)
-    with canned.live(path, recipe):
-        app = open_app(path)
-        async with app.run_test(size=(80, 24)) as pilot:
-            seen = await seeing.until(pilot, "compiling the models, asking for the first articles")
-            assert "STARTING" in seen
-            assert "waiting for the wiki" in seen
-
-
-async def test_a_pause_before_the_first_measurement_is_told_in_the_chart(
-    open_app: Opener, tmp_path: Path
+@pytest.mark.parametrize(
+    ("built", "live", "says", "is_silent_on"),
+    [
+        (
+            canned.Recipe(state="starting"),
+            {"state": "starting", "activity": {"waiting_for": "the wiki"}},
+            ["compiling the models, asking for the first articles", "STARTING", "waiting for the wiki"],
+            "LIVE",
+        ),
+        (
+            canned.Recipe(state="starting"),
+            {"state": "paused"},
+            ["paused before the first measurement"],
+            "starting",
+        ),
+        (
+            canned.Recipe(),
+            {"activity": {"compiling": True, "waiting_for": "the wiki's reply"}},
+            ["compiling the models, only once"],
+            "waiting for",
+        ),
+        (
+            canned.Recipe(),
+            {"activity": {"waiting_for": "429", "waiting_until": time.time() + 3_625, "bound_by": None}},
+            ["waiting for 429 until", " min)"],
+            "sets the pace",
+        ),
+    ],
+    ids=["starting", "paused", "compiling", "waiting"],
+)
+async def test_what_a_trainer_does_is_told(
+    shown: Opener,
+    tmp_path: Path,
+    built: canned.Recipe,
+    live: dict[str, Any],
+    says: list[str],
+    is_silent_on: str,
 ) -> None:
-    recipe = canned.Recipe(state="starting")
-    path = canned.build(tmp_path / "s.db", recipe)
-    with canned.live(path, replace(recipe, state="paused")):
-        app = open_app(path)
-        async with app.run_test(size=(80, 24)) as pilot:
-            seen = await seeing.until(pilot, "paused before the first measurement")
-            assert "starting" not in seen
+    path = canned.build(tmp_path / "s.db", built)
+    with canned.live(path, replace(built, **live)):
+        async with shown(path, size=(120, 40)) as (_, pilot):
+            seen = await seeing.until(pilot, says[0])
+            assert [words for words in says if words not in seen] == []
+            assert is_silent_on not in seen
 
 
-async def test_a_first_start_says_that_it_compiles(open_app: Opener, two_models: Path) -> None:
-    activity = {"compiling": True, "waiting_for": "the wiki's reply"}
-    with canned.live(two_models, canned.Recipe(activity=activity)):
-        app = open_app(two_models)
-        async with app.run_test(size=(120, 40)) as pilot:
-            assert "waiting for" not in await seeing.until(pilot, "compiling the models, only once")
-
-
-async def test_what_it_waits_for_and_until_when(open_app: Opener, two_models: Path) -> None:
-    recipe = canned.Recipe(
-        activity={"waiting_for": "429: told to wait", "waiting_until": time.time() + 625, "bound_by": None}
-    )
-    with canned.live(two_models, recipe):
-        app = open_app(two_models)
-        async with app.run_test(size=(120, 40)) as pilot:
-            seen = await seeing.until(pilot, "waiting for 429: told to wait until")
-            assert "(10 min)" in seen
-
-
-async def test_a_narrow_screen_says_first_what_is_wrong(open_app: Opener, two_models: Path) -> None:
+async def test_a_narrow_screen_says_first_what_is_wrong(shown: Opener, two_models: Path) -> None:
     wrong = "the disk: no space left on the disk of /s.db"
     with canned.live(two_models, canned.Recipe(activity={"waiting_for": wrong, "bound_by": None})):
-        app = open_app(two_models)
-        async with app.run_test(size=(80, 24)) as pilot:
+        async with shown(two_models, size=(80, 24)) as (_, pilot):
             assert f"\n waiting for {wrong}  rate " in await seeing.until(pilot, "waiting for the disk")
 
 
-async def test_keys_can_be_bound_anew(open_app: Opener, live: Path) -> None:
-    app = open_app(live, keys={"app.freeze": "f9"})
-    async with app.run_test() as pilot:
-        await seeing.until(pilot, "LIVE")
+async def test_keys_can_be_bound_anew(shown: Opener, live: Path) -> None:
+    async with shown(live, keys={"app.freeze": "f9"}, words="LIVE") as (_, pilot):
         await pilot.press("f9")
         await seeing.until(pilot, "VIEW FROZEN")
 
 
-async def test_what_has_happened_to_topics(open_app: Opener, two_models: Path) -> None:
-    app = open_app(two_models)
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_what_has_happened_to_topics(shown: Opener, two_models: Path) -> None:
+    async with shown(two_models, size=(120, 40)) as (_, pilot):
         seen = await seeing.until(pilot, "9,216 lda #6 is now")
         assert "What changed" in seen
         assert (

@@ -58,12 +58,8 @@ async def test_an_export_goes_to_the_named_file(open_app: Opener, live: Path, tm
     assert any(row["title"] == "[/x] [bold red]not bold[/]" for row in rows)
 
 
-async def test_an_export_that_cannot_be_written_says_why(
-    open_app: Opener, live: Path, tmp_path: Path
-) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+async def test_an_export_that_cannot_be_written_says_why(shown: Opener, live: Path, tmp_path: Path) -> None:
+    async with shown(live, size=(100, 30), words="lda 1,3") as (app, pilot):
         await pilot.press("e")
         await seeing.until(pilot, "two-topics.csv")
         app.screen.query_one("#file", Input).value = str(tmp_path / "no" / "such" / "folder.csv")
@@ -97,12 +93,10 @@ async def test_every_answer_is_in_sight_when_leaving(open_app: Opener, live: Pat
 
 @pytest.mark.parametrize("size", [SIZES[0], SIZES[-1]], ids=str)
 async def test_forms_can_be_walked_through_at_any_size(
-    open_app: Opener, live: Path, home: Path, size: tuple[int, int]
+    shown: Opener, live: Path, home: Path, size: tuple[int, int]
 ) -> None:
     home.mkdir()
-    app = open_app(live)
-    async with app.run_test(size=size) as pilot:
-        await seeing.until(pilot, "LIVE")
+    async with shown(live, size=size, words="LIVE") as (app, pilot):
         for keys, form, last in ((["e"], Export, "#close"), (["6", "n"], NewSession, "#close")):
             await pilot.press(*keys)
             await seeing.in_front(pilot, form)
@@ -121,11 +115,9 @@ async def test_forms_can_be_walked_through_at_any_size(
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
 async def test_help_and_palette_say_something_at_any_size(
-    open_app: Opener, live: Path, size: tuple[int, int]
+    shown: Opener, live: Path, size: tuple[int, int]
 ) -> None:
-    app = open_app(live)
-    async with app.run_test(size=size) as pilot:
-        await seeing.until(pilot, "LIVE")
+    async with shown(live, size=size, words="LIVE") as (app, pilot):
         await pilot.press("question_mark")
         await seeing.until(pilot, "logarithmic")
         await pilot.press("escape")
@@ -134,10 +126,8 @@ async def test_help_and_palette_say_something_at_any_size(
         await seeing.until(pilot, "All keys")
 
 
-async def test_help_that_is_folded_stays_beside_its_key(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(50, 30)) as pilot:
-        await seeing.until(pilot, "LIVE")
+async def test_help_that_is_folded_stays_beside_its_key(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(50, 30), words="LIVE") as (_, pilot):
         await pilot.press("question_mark")
         lines = (await seeing.until(pilot, "crosshair from")).splitlines()
         at = next(i for i, line in enumerate(lines) if "crosshair from" in line)

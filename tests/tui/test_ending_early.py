@@ -11,7 +11,7 @@ from tests.tui.standins import Process
 from wikitopics.session.signals import Signals
 from wikitopics.tui.app import Wikitopics
 from wikitopics.tui.dialogs.ask import Ask
-from wikitopics.tui.dialogs.contact import AskContact, ContactBook
+from wikitopics.tui.dialogs.contact import AskContact
 from wikitopics.tui.first_question import Contact
 from wikitopics.tui.screens import Main
 from wikitopics.tui.views.dashboard import Dashboard
@@ -72,7 +72,7 @@ async def test_its_first_dialog(
 async def test_the_first_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     begun = ends_at(AskContact, step, monkeypatch)
     with Signals() as signals:
-        app = Contact(ContactBook.of_user(), signals)
+        app = Contact(signals)
         await app.run_async(headless=True)
     assert begun
     assert app.return_code == 0

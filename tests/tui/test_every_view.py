@@ -15,10 +15,8 @@ from wikitopics.tui.widgets.topiclist import TopicList
 Opener = Callable[..., Any]
 
 
-async def test_every_view_at_every_size(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await seeing.until(pilot, "LIVE")
+async def test_every_view_at_every_size(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(80, 24), words="LIVE") as (app, pilot):
         for size in ((40, 12), (300, 100), (80, 24)):
             await pilot.resize_terminal(*size)
             for index in range(len(VIEWS)):
@@ -40,24 +38,22 @@ def fills_the_room(app: Any) -> bool:
 
 
 async def test_every_binding_in_the_bar_can_be_pressed(
-    open_app: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
+    shown: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each hint of each view, run as a click on it would: no fault, and the app is still there."""
-    real, shown = KeyBar.show, list[Hint]()
+    real, hints = KeyBar.show, list[Hint]()
 
     def show(bar: KeyBar, views: list[Hint], keys: list[Hint]) -> None:
-        shown[:] = keys
+        hints[:] = keys
         real(bar, views, keys)
 
     monkeypatch.setattr(KeyBar, "show", show)
-    app = open_app(live)
-    async with app.run_test(size=(120, 30)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+    async with shown(live, size=(120, 30), words="lda 1,3") as (app, pilot):
         seen_keys, done = set(), set()
         for view in "1234567":
             await pilot.press(view)
             await seeing.until_true(lambda view=view: is_open(app, int(view) - 1))
-            for hint in [hint for hint in shown if "leave" not in hint.action]:
+            for hint in [hint for hint in hints if "leave" not in hint.action]:
                 if hint.action in done:
                     continue
                 done.add(hint.action)
@@ -90,10 +86,8 @@ async def test_every_binding_in_the_bar_can_be_pressed(
 
 
 @pytest.mark.parametrize("width", [80, 120])
-async def test_the_bar_tells_how_to_get_help_and_out(open_app: Opener, live: Path, width: int) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(width, 40)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+async def test_the_bar_tells_how_to_get_help_and_out(shown: Opener, live: Path, width: int) -> None:
+    async with shown(live, size=(width, 40), words="lda 1,3") as (app, pilot):
         for view in "1234567":
             await pilot.press(view)
             await seeing.until_true(lambda view=view: is_open(app, int(view) - 1))
@@ -102,9 +96,8 @@ async def test_the_bar_tells_how_to_get_help_and_out(open_app: Opener, live: Pat
             assert "q Quit " in bar, bar
 
 
-async def test_topics_can_be_grouped_where_they_are_in_sight(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_topics_can_be_grouped_where_they_are_in_sight(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(120, 40)) as (app, pilot):
         await pilot.press("2")
         await seeing.until(pilot, "50 topics after")
         await seeing.until(pilot, " b Group ")
@@ -117,19 +110,15 @@ async def test_topics_can_be_grouped_where_they_are_in_sight(open_app: Opener, l
         assert not app.screen.query_one("#all-topics").is_grouped
 
 
-async def test_a_click_on_the_bar_is_its_key(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 30)) as pilot:
-        await seeing.until(pilot, "2 Topics")
+async def test_a_click_on_the_bar_is_its_key(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(120, 30), words="2 Topics") as (app, pilot):
         line = seeing.lines(app)[-1]
         await pilot.click("#keys", offset=(line.index("Articles"), 0))
         await seeing.until(pilot, "Articles read, newest first")
 
 
-async def test_copying_uses_the_terminal_s_clipboard(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 30)) as pilot:
-        await seeing.until(pilot, "film actor")
+async def test_copying_uses_the_terminal_s_clipboard(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(120, 30), words="film actor") as (app, pilot):
         await pilot.press("c")
         await seeing.until_true(lambda: app.clipboard.startswith("film actor"))
         await pilot.press("5")
@@ -138,10 +127,8 @@ async def test_copying_uses_the_terminal_s_clipboard(open_app: Opener, live: Pat
         await seeing.until_true(lambda: "saved at 12,288 articles" in app.clipboard)
 
 
-async def test_themes(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 30)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+async def test_themes(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(120, 30), words="lda 1,3") as (app, pilot):
         grounds = set()
         for theme in ("wikitopics-dark", "wikitopics-light", "textual-dark", "nord", "ansi-dark"):
             app.theme = theme
@@ -153,13 +140,9 @@ async def test_themes(open_app: Opener, live: Path) -> None:
         assert len(grounds) == 5
 
 
-async def test_no_color_leaves_no_colour(
-    open_app: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_no_color_leaves_no_colour(shown: Opener, live: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    app = open_app(live)
-    async with app.run_test(size=(120, 30)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+    async with shown(live, size=(120, 30), words="lda 1,3") as (app, _):
         for strip in seeing.strips(app):
             for segment in strip:
                 for colour in (segment.style.color, segment.style.bgcolor) if segment.style else ():
@@ -167,12 +150,11 @@ async def test_no_color_leaves_no_colour(
 
 
 async def test_what_is_selected_is_visible_in_black_and_white(
-    open_app: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
+    shown: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(Console, "color_system", "standard")
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with shown(live, size=(120, 40)) as (app, pilot):
         await pilot.press("2")
         await seeing.until(pilot, "film, actor, directed")
         await pilot.press("down")
@@ -193,10 +175,8 @@ async def test_what_is_selected_is_visible_in_black_and_white(
 
 
 @pytest.mark.parametrize("keys", [("6", "n"), ("question_mark",), ("ctrl+p",), ("e",)], ids=str)
-async def test_dialogs_in_plain_ascii(open_app: Opener, live: Path, keys: tuple[str, ...]) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+async def test_dialogs_in_plain_ascii(shown: Opener, live: Path, keys: tuple[str, ...]) -> None:
+    async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         app.action_ascii()
         await seeing.until_true(lambda: not strange(app))
         await pilot.press(*keys)
@@ -205,10 +185,8 @@ async def test_dialogs_in_plain_ascii(open_app: Opener, live: Path, keys: tuple[
         assert not strange(app)
 
 
-async def test_plain_ascii(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+async def test_plain_ascii(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(120, 40), words="lda 1,3") as (app, _):
         app.action_ascii()
         await seeing.until_true(lambda: not strange(app))
         assert "chg since 6.1k" in seeing.text(app)

@@ -19,7 +19,7 @@ from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training.beginning import Beginning, establish, read_first
 from wikitopics.session.training.stream import Stream
 from wikitopics.tui import curves
-from wikitopics.tui.follower import Follower
+from wikitopics.tui.follow import Follower
 from wikitopics.tui.look import Beside, Look
 from wikitopics.vocab import Vocabulary
 

@@ -14,8 +14,8 @@ from wikitopics.session.records import TopicRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.inks import Drawn, Linked
 from wikitopics.tui.listing import found
-from wikitopics.tui.rowlist import RowList
-from wikitopics.tui.widgets.articlelist import ArticleList
+from wikitopics.tui.widgets.articles import ArticleList
+from wikitopics.tui.widgets.rowlist import RowList
 from wikitopics.tui.widgets.topiclist import TopicList
 from wikitopics.tui.words import nearness
 
@@ -51,11 +51,9 @@ def place_on_screen(rows: RowList[Any]) -> float:
 
 @pytest.mark.parametrize("keys", [["2", *["down"] * 5, "enter"], ["2", "enter"], [*["down"] * 5]])
 async def test_a_chosen_topic_stays_chosen_while_the_shares_change(
-    open_app: Opener, growing: Path, keys: list[str]
+    shown: Opener, growing: Path, keys: list[str]
 ) -> None:
-    app = open_app(growing)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await seeing.until(pilot, "film actor")
+    async with shown(growing, size=(100, 30), words="film actor") as (app, pilot):
         await pilot.press(*keys)
         listed = "#all-topics" if "2" in keys else "#topics"
         await seeing.until_true(lambda: app.screen.query(listed))
@@ -72,10 +70,8 @@ async def test_a_chosen_topic_stays_chosen_while_the_shares_change(
         await seeing.until_true(lambda: 0 <= place_on_screen(topics) < topics.size.height - 1)
 
 
-async def test_before_anybody_has_chosen_the_largest_topic_is_on_top(open_app: Opener, growing: Path) -> None:
-    app = open_app(growing)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await seeing.until(pilot, "film actor")
+async def test_before_anybody_has_chosen_the_largest_topic_is_on_top(shown: Opener, growing: Path) -> None:
+    async with shown(growing, size=(100, 30), words="film actor") as (app, pilot):
         topics = app.screen.query_one(TopicList)
         for _ in range(6):
             await grow(pilot, growing)
@@ -83,19 +79,15 @@ async def test_before_anybody_has_chosen_the_largest_topic_is_on_top(open_app: O
             assert topics.current.share == max(row.share for row in topics.rows)
 
 
-async def test_another_model_is_listed_from_its_top(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await seeing.until(pilot, "film actor")
+async def test_another_model_is_listed_from_its_top(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(100, 30), words="film actor") as (app, pilot):
         await pilot.press(*["down"] * 5, "m", "m")
         await seeing.until(pilot, "Topics by share · hdp")
         assert app.screen.query_one(TopicList).cursor == 0
 
 
-async def test_a_chosen_article_stays_where_it_is_while_others_come(open_app: Opener, growing: Path) -> None:
-    app = open_app(growing)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await seeing.until(pilot, "film actor")
+async def test_a_chosen_article_stays_where_it_is_while_others_come(shown: Opener, growing: Path) -> None:
+    async with shown(growing, size=(100, 30), words="film actor") as (app, pilot):
         await pilot.press("3")
         await seeing.until(pilot, "Bauhaus")
         listed = app.screen.query_one("#articles", ArticleList)
@@ -113,10 +105,8 @@ async def test_a_chosen_article_stays_where_it_is_while_others_come(open_app: Op
         await seeing.until(pilot, "Another 2 149")
 
 
-async def test_a_row_that_moves_out_of_sight_takes_the_list_along(open_app: Opener, growing: Path) -> None:
-    app = open_app(growing)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await seeing.until(pilot, "film actor")
+async def test_a_row_that_moves_out_of_sight_takes_the_list_along(shown: Opener, growing: Path) -> None:
+    async with shown(growing, size=(100, 30), words="film actor") as (app, pilot):
         await pilot.press("3", "slash", *"things", "enter")
         await seeing.until(pilot, "200 articles with")
         await pilot.press("down", "down")
@@ -164,10 +154,9 @@ def test_how_near_a_title_is(text: str, near: int) -> None:
     assert nearness("[/x", "a [/x] b") == 0
 
 
-async def test_titles_with_the_whole_word_come_first(open_app: Opener, growing: Path) -> None:
+async def test_titles_with_the_whole_word_come_first(shown: Opener, growing: Path) -> None:
     canned.grow(growing, RECIPE, 64, ("Siege War", *(f"Software {i}" for i in range(300))))
-    app = open_app(growing)
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with shown(growing, size=(100, 30)) as (app, pilot):
         await pilot.press("3", "slash", *"war", "enter")
         await seeing.until(pilot, "with “war” in the title")
         await seeing.until(pilot, "Siege War")
@@ -177,10 +166,9 @@ async def test_titles_with_the_whole_word_come_first(open_app: Opener, growing: 
 
 
 async def test_a_topic_that_was_found_stays_chosen_when_all_are_listed_again(
-    open_app: Opener, live: Path
+    shown: Opener, live: Path
 ) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with shown(live, size=(100, 30)) as (app, pilot):
         await pilot.press("2", "slash", *"galaxy", "enter")
         await seeing.until(pilot, "with “galaxy”")
         topics = app.screen.query_one("#all-topics", TopicList)
@@ -191,14 +179,13 @@ async def test_a_topic_that_was_found_stays_chosen_when_all_are_listed_again(
 
 
 async def test_the_name_of_a_session_has_the_room_that_is_there(
-    open_app: Opener, live: Path, home: Path
+    shown: Opener, live: Path, home: Path
 ) -> None:
     home.mkdir()
     long = "a-night-with-three-models-and-a-dump"
     canned.build(home / f"{long}.db", canned.Recipe(state="finished"))
     canned.build(home / "日本語の記事.db", canned.Recipe(state="finished"))
-    app = open_app(live)
-    async with app.run_test(size=(160, 30)) as pilot:
+    async with shown(live, size=(160, 30)) as (_, pilot):
         await pilot.press("6")
         seen = (await seeing.until(pilot, long)).splitlines()
         head, *rows = (line for line in seen if "perplexity" in line or "finished" in line)
@@ -209,10 +196,8 @@ async def test_the_name_of_a_session_has_the_room_that_is_there(
         await seeing.until(pilot, "a-night-wi…-and-a-dump")
 
 
-async def test_keys_typed_while_a_view_opens_are_not_lost(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await seeing.until(pilot, "film actor")
+async def test_keys_typed_while_a_view_opens_are_not_lost(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(100, 30), words="film actor") as (app, pilot):
         for view, rows in (("2", "#all-topics"), ("1", "#topics")):
             for key in (view, "down", "down"):  # at once, as a terminal sends what was typed ahead
                 app.post_message(events.Key(key, None))
@@ -221,10 +206,8 @@ async def test_keys_typed_while_a_view_opens_are_not_lost(open_app: Opener, live
                     await pilot.pause(0.05)
 
 
-async def test_what_is_typed_while_the_line_to_find_opens_goes_into_it(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await seeing.until(pilot, "film actor")
+async def test_what_is_typed_while_the_line_to_find_opens_goes_into_it(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(100, 30), words="film actor") as (app, pilot):
         theme = app.theme
         for key, char in (("slash", "/"), *zip("talk", "talk", strict=True)):  # at once, as when it is pasted
             app.post_message(events.Key(key, char))
@@ -232,17 +215,14 @@ async def test_what_is_typed_while_the_line_to_find_opens_goes_into_it(open_app:
         assert app.theme == theme, "t is a key of its own elsewhere"
 
 
-async def test_a_search_without_a_hit_says_so(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await seeing.until(pilot, "film actor")
+async def test_a_search_without_a_hit_says_so(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(100, 30), words="film actor") as (_, pilot):
         await pilot.press("2", "slash", *"zzzz")
         assert "no topics yet" not in await seeing.until(pilot, "no topic has “zzzz” among its top words")
 
 
-async def test_beside_a_search_without_a_hit_stands_no_topic(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_beside_a_search_without_a_hit_stands_no_topic(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(120, 40)) as (app, pilot):
         await pilot.press("2")
         first = app.screen.query_one("#all-topics", TopicList)
         await seeing.until(pilot, "over time, by articles read")
@@ -284,11 +264,9 @@ async def test_the_mark_of_a_cut_line_looks_like_what_it_stands_for(open_app: Op
 
 @pytest.mark.parametrize(("view", "listed"), [("1", "#topics"), ("7", "#map")])
 async def test_escape_shows_everything_again_after_a_search(
-    open_app: Opener, growing: Path, view: str, listed: str
+    shown: Opener, growing: Path, view: str, listed: str
 ) -> None:
-    app = open_app(growing)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await seeing.until(pilot, "film actor")
+    async with shown(growing, size=(100, 30), words="film actor") as (app, pilot):
         await pilot.press(view)
         await seeing.until_true(lambda: app.screen.query(listed) and app.screen.query_one(listed).rows)
         rows = app.screen.query_one(listed, RowList)

@@ -76,9 +76,8 @@ def test_orders() -> None:
     assert [row.topic for row in ordered(rows, "share", {0})] == [0, 1, 2]
 
 
-async def test_the_map_tells_of_the_cell_under_the_cursor(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_the_map_tells_of_the_cell_under_the_cursor(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(120, 40)) as (app, pilot):
         await pilot.press("7")
         await seeing.until(pilot, "50 topics over time")
         await seeing.until(pilot, "after 12,480 articles")
@@ -103,10 +102,8 @@ def test_the_card_tells_of_the_topic_that_matters_most() -> None:
     assert featured([], None, ())[0] is None
 
 
-async def test_a_vast_dashboard_has_the_map_and_a_card(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(200, 60)) as pilot:
-        await seeing.until(pilot, "distinctiveness of its words")
+async def test_a_vast_dashboard_has_the_map_and_a_card(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(200, 60), words="distinctiveness of its words") as (app, pilot):
         assert "most about it" in await seeing.until(pilot, "moved most")
         await pilot.press("down")
         await seeing.until_true(lambda: app.screen.query_one("#topics", TopicList).held)
@@ -116,8 +113,8 @@ async def test_a_vast_dashboard_has_the_map_and_a_card(open_app: Opener, live: P
         await seeing.until_true(lambda: drawn.current.topic == chosen.topic)
         await pilot.press("r", "space")
         await seeing.until(pilot, "REPLAY")
-        first = app.replay.points[0]
-        app.replay.step(-len(app.replay.points))
+        first = app.watched.replay.points[0]
+        app.watched.replay.step(-len(app.watched.replay.points))
         app.look_again()
         seen = await seeing.until(pilot, f"after {first} articles ─")
         assert "most about it" not in seen  # what articles were about then is not known
@@ -130,10 +127,8 @@ def own(tmp_path: Path) -> Path:
     return canned.build(tmp_path / "own.db", canned.Recipe(state="finished"))
 
 
-async def test_a_topic_is_named_and_loses_the_name_again(open_app: Opener, own: Path) -> None:
-    app = open_app(own)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "film actor")
+async def test_a_topic_is_named_and_loses_the_name_again(shown: Opener, own: Path) -> None:
+    async with shown(own, size=(120, 40), words="film actor") as (app, pilot):
         topic, before = app.latest.topics["lda"][3], app.latest.topics["lda"][3].name
         await pilot.press("2", "N")
         await seeing.until(pilot, "Name of topic 3")
@@ -153,9 +148,8 @@ async def test_a_topic_is_named_and_loses_the_name_again(open_app: Opener, own: 
         await seeing.until(pilot, f"#3 {before} over time, by articles read")
 
 
-async def test_topics_fold_into_groups_around_the_chosen_one(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(100, 30)) as pilot:
+async def test_topics_fold_into_groups_around_the_chosen_one(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(100, 30)) as (app, pilot):
         await pilot.press("2")
         await seeing.until(pilot, "50 topics after")
         listed = app.screen.query_one("#all-topics", TopicList)
@@ -182,10 +176,8 @@ async def test_topics_fold_into_groups_around_the_chosen_one(open_app: Opener, l
         assert len(listed.rows) == 50
 
 
-async def test_topics_are_pinned_and_sorted(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await seeing.until(pilot, "film actor")
+async def test_topics_are_pinned_and_sorted(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(100, 30), words="film actor") as (app, pilot):
         listed = app.screen.query_one("#topics", TopicList)
         await pilot.press(*["down"] * 5)
         await seeing.until_true(lambda: listed.cursor == 5)
@@ -198,10 +190,8 @@ async def test_topics_are_pinned_and_sorted(open_app: Opener, live: Path) -> Non
         assert f"*{pinned}" in seeing.text(app)
 
 
-async def test_the_palette_finds_topics_and_titles(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "film actor")
+async def test_the_palette_finds_topics_and_titles(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(120, 40), words="film actor") as (app, pilot):
         await pilot.press("ctrl+p")
         await seeing.in_front(pilot, CommandPalette)
         await pilot.press(*"cephe")

@@ -13,53 +13,56 @@ from tests.tui.standins import Launcher, Process
 from wikitopics.session import sources
 from wikitopics.session.control.launch import NOBODY_ASKED
 from wikitopics.session.errors import SessionError
-from wikitopics.tui.dialogs.newsession import OWN_FIELDS, NewSession, Wish, arguments
+from wikitopics.tui.dialogs.newsession import OWN_FIELDS, Entries, NewSession, arguments
 
 Opener = Callable[..., Any]
 LDA = (("lda", "100"),)
 
 
 @pytest.mark.parametrize(
-    ("wish", "words"),
+    ("entries", "words"),
     [
         (
-            Wish("night", "api", {"lang": "en", "dump": "", "vocab": "english", "held_out": "1000"}, LDA),
+            Entries("night", "api", {"lang": "en", "dump": "", "vocab": "english", "held_out": "1000"}, LDA),
             "train --session night --source api --held-out 1000 --model lda:topics=100",
         ),
         (
-            Wish("de", "recent", {"lang": "de", "vocab": "de.txt"}, (("lda", "50"), ("hdp", ""))),
+            Entries("de", "recent", {"lang": "de", "vocab": "de.txt"}, (("lda", "50"), ("hdp", ""))),
             "train --session de --source recent --lang de --vocab de.txt --model lda:topics=50 --model hdp",
         ),
         (
-            Wish("d", "dump", {"lang": "en", "dump": "x.xml.bz2", "vocab": "english"}, (("scvb0", "20"),)),
+            Entries("d", "dump", {"lang": "en", "dump": "x.xml.bz2", "vocab": "english"}, (("scvb0", "20"),)),
             "train --session d --source dump --dump x.xml.bz2 --model scvb0:topics=20",
         ),
-        (Wish("toy", "demo", {"lang": "en"}, ()), "demo --headless --session toy"),
+        (Entries("toy", "demo", {"lang": "en"}, ()), "demo --headless --session toy"),
     ],
 )
-def test_wishes_become_words_of_the_command_line(wish: Wish, words: str) -> None:
-    assert arguments(wish) == words.split()
+def test_entries_become_words_of_the_command_line(entries: Entries, words: str) -> None:
+    assert arguments(entries) == words.split()
 
 
 @pytest.mark.parametrize(
-    ("wish", "why"),
+    ("entries", "why"),
     [
-        (Wish("", "api", {}, LDA), "needs a name"),
-        (Wish("a b", "api", {}, LDA), "not a session name"),
-        (Wish("../evil", "api", {}, LDA), "not a session name"),
-        (Wish("/tmp/evil", "demo", {}, ()), "not a session name"),
-        (Wish("evil.db", "demo", {}, ()), "not a session name"),
-        (Wish("~root/evil", "demo", {}, ()), "not a session name"),
-        (Wish(f"/{'x' * 300}.db", "demo", {}, ()), "not a session name"),
-        (Wish("n", "texts", {}, LDA), "needs a file or folder"),
-        (Wish("n", "api", {}, ()), "at least one model"),
-        (Wish("n", "api", {}, (("lda", "0"),)), "topics must be a whole number from 1"),
-        (Wish("n", "api", {"held_out": "many"}, LDA), "Held out must be a whole number from 0 .* not 'many'"),
+        (Entries("", "api", {}, LDA), "needs a name"),
+        (Entries("a b", "api", {}, LDA), "not a session name"),
+        (Entries("../evil", "api", {}, LDA), "not a session name"),
+        (Entries("/tmp/evil", "demo", {}, ()), "not a session name"),
+        (Entries("evil.db", "demo", {}, ()), "not a session name"),
+        (Entries("~root/evil", "demo", {}, ()), "not a session name"),
+        (Entries(f"/{'x' * 300}.db", "demo", {}, ()), "not a session name"),
+        (Entries("n", "texts", {}, LDA), "needs a file or folder"),
+        (Entries("n", "api", {}, ()), "at least one model"),
+        (Entries("n", "api", {}, (("lda", "0"),)), "topics must be a whole number from 1"),
+        (
+            Entries("n", "api", {"held_out": "many"}, LDA),
+            "Held out must be a whole number from 0 .* not 'many'",
+        ),
     ],
 )
-def test_wishes_that_make_no_sense_are_refused_in_one_line(wish: Wish, why: str) -> None:
+def test_wishes_that_make_no_sense_are_refused_in_one_line(entries: Entries, why: str) -> None:
     with pytest.raises(SessionError, match=why):
-        arguments(wish)
+        arguments(entries)
 
 
 def test_a_form_says_nothing_of_the_command_line() -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.tui import canned, seeing
 from tests.tui.standins import Process
 from wikitopics.tui.browser import open_page
-from wikitopics.tui.widgets.articlelist import ArticleList
+from wikitopics.tui.widgets.articles import ArticleList
 
 Opener = Callable[..., Any]
 BAUHAUS = "http://127.0.0.1:9/w/index.php?title=Bauhaus&oldid=9019"
@@ -37,10 +37,8 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return told
 
 
-async def test_an_article_is_opened_as_it_was_read(open_app: Opener, live: Path, opened: list[str]) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "film actor")
+async def test_an_article_is_opened_as_it_was_read(shown: Opener, live: Path, opened: list[str]) -> None:
+    async with shown(live, size=(120, 40), words="film actor") as (app, pilot):
         await pilot.press("w")
         assert not opened, "no article is chosen"
         await pilot.press("3")
@@ -67,9 +65,8 @@ def test_a_browser_has_nothing_of_this_terminal(tmp_path: Path, monkeypatch: pyt
     assert not open_page(BAUHAUS)
 
 
-async def test_titles_are_links_where_the_terminal_takes_them(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_titles_are_links_where_the_terminal_takes_them(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(120, 40)) as (app, pilot):
         await pilot.press("3")
         await seeing.until(pilot, "Bauhaus")
         listed = app.screen.query_one(ArticleList)
@@ -100,16 +97,19 @@ async def test_the_terminal_is_told_how_the_trainer_is(
             await seeing.until_true(lambda: f"\x1b]2;{title}\x1b\\" in terminal)
 
 
-async def test_a_dead_trainer_is_started_again_once(open_app: Opener, tmp_path: Path) -> None:
+async def test_a_dead_trainer_is_started_again_once(shown: Opener, tmp_path: Path) -> None:
     started: list[list[str]] = []
 
     def launch(path: Path, arguments: list[str]) -> Process:
         started.append(arguments)
         return Process()
 
-    app = open_app(canned.build(tmp_path / "s.db", canned.Recipe(state="dead")), launch=launch)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "TRAINER DIED")
+    async with shown(
+        canned.build(tmp_path / "s.db", canned.Recipe(state="dead")),
+        launch=launch,
+        size=(120, 40),
+        words="TRAINER DIED",
+    ) as (_, pilot):
         await seeing.until(pilot, "R restarts it")
         await pilot.press("R", "R")
         await seeing.until(pilot, "STARTING")
@@ -118,7 +118,7 @@ async def test_a_dead_trainer_is_started_again_once(open_app: Opener, tmp_path: 
 
 
 async def test_the_contact_is_asked_for_if_none_is_known(
-    open_app: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shown: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("wikitopics.crawler.mediawiki.source.WikiKind.needs_contact", lambda *_: True)
     started: list[Path] = []
@@ -127,9 +127,12 @@ async def test_the_contact_is_asked_for_if_none_is_known(
         started.append(path)
         return Process()
 
-    app = open_app(canned.build(tmp_path / "s.db", canned.Recipe(state="stopped")), launch=launch)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await seeing.until(pilot, "STOPPED")
+    async with shown(
+        canned.build(tmp_path / "s.db", canned.Recipe(state="stopped")),
+        launch=launch,
+        size=(100, 30),
+        words="STOPPED",
+    ) as (_, pilot):
         await pilot.press("R")
         await seeing.until(pilot, "Your contact, for Wikimedia")
         await pilot.press("escape", "R")
@@ -145,10 +148,12 @@ async def test_the_contact_is_asked_for_if_none_is_known(
     [({}, "every article has been read once"), ({"article_limit": 12_480}, "--articles 12,480 is reached")],
 )
 async def test_a_finished_session_says_why_nothing_starts(
-    open_app: Opener, tmp_path: Path, activity: dict[str, object], says: str
+    shown: Opener, tmp_path: Path, activity: dict[str, object], says: str
 ) -> None:
-    app = open_app(canned.build(tmp_path / "s.db", canned.Recipe(state="finished", activity=activity)))
-    async with app.run_test(size=(100, 30)) as pilot:
-        await seeing.until(pilot, "FINISHED")
+    async with shown(
+        canned.build(tmp_path / "s.db", canned.Recipe(state="finished", activity=activity)),
+        size=(100, 30),
+        words="FINISHED",
+    ) as (app, pilot):
         await pilot.press("R")
         await seeing.until_true(lambda: any(says in notice for notice in seeing.notices(app)))

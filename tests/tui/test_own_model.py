@@ -41,11 +41,9 @@ async def test_it_is_shown_like_ours(open_app: Opener, race: Path) -> None:
     await look(open_app(race), "Share of the main topic, mean of 40 held-out articles")
 
 
-async def test_it_is_offered_for_a_new_session(open_app: Opener, race: Path, unigrams: Package) -> None:
+async def test_it_is_offered_for_a_new_session(shown: Opener, race: Path, unigrams: Package) -> None:
     launch = Launcher(1)
-    app = open_app(race, launch=launch)
-    async with app.run_test(size=(100, 50)) as pilot:
-        await seeing.until(pilot, "unigrams 4")
+    async with shown(race, launch=launch, size=(100, 50), words="unigrams 4") as (app, pilot):
         await pilot.press("6", "n")
         await seeing.in_front(pilot, NewSession)
         app.screen.query_one("#source", Select).value = "counts"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from wikitopics.session.errors import BadUsage
-from wikitopics.tui.keys import names
+from wikitopics.tui.app import names
 from wikitopics.tui.preferences import Preferences, preferences
 
 
@@ -15,12 +15,12 @@ def write(home: Path, text: str) -> None:
 
 
 def test_nothing_said() -> None:
-    assert preferences() == Preferences()
+    assert preferences(names()) == Preferences()
 
 
 def test_theme_and_keys(home: Path) -> None:
     write(home, 'contact = "me@x.org"\ntheme = "light"\n[keys]\n"app.freeze" = "f9"\n')
-    assert preferences() == Preferences(theme="wikitopics-light", keys={"app.freeze": "f9"})
+    assert preferences(names()) == Preferences(theme="wikitopics-light", keys={"app.freeze": "f9"})
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_theme_and_keys(home: Path) -> None:
 def test_what_makes_no_sense_is_named(home: Path, text: str, why: str) -> None:
     write(home, text)
     with pytest.raises(BadUsage, match=why):
-        preferences()
+        preferences(names())
 
 
 def test_every_binding_is_documented() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.tui import seeing
-from wikitopics.tui.replay import Replay
+from wikitopics.tui.look import Replay
 
 Opener = Callable[..., Any]
 
@@ -28,10 +28,8 @@ def test_a_replay_goes_to_its_end_and_can_begin_again() -> None:
     assert (replay.articles, replay.playing) == (64, True)
 
 
-async def test_what_was_learnt_goes_back_and_comes_again(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+async def test_what_was_learnt_goes_back_and_comes_again(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         await pilot.press("r", "space")
         await seeing.until(pilot, "REPLAY")
         await seeing.until(pilot, "space Play")
@@ -56,9 +54,7 @@ async def test_what_was_learnt_goes_back_and_comes_again(open_app: Opener, live:
         assert "REPLAY" not in seen
 
 
-async def test_it_plays_by_itself(
-    open_app: Opener, two_models: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_it_plays_by_itself(shown: Opener, two_models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real, reached = Replay.tick, list[int]()
 
     def tick(replay: Replay) -> bool:
@@ -67,24 +63,20 @@ async def test_it_plays_by_itself(
         return moved
 
     monkeypatch.setattr(Replay, "tick", tick)
-    app = open_app(two_models)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+    async with shown(two_models, size=(80, 24), words="lda 1,3") as (app, pilot):
         await pilot.press("r")
         await seeing.until(pilot, "REPLAY  12,480 of 12,480")
-        assert reached == [*app.replay.points[1:]]
+        assert reached == [*app.watched.replay.points[1:]]
         await pilot.press("r")
         await seeing.until(pilot, "TRAINER DIED")
 
 
-async def test_log_and_flow_are_those_of_then(open_app: Opener, live: Path) -> None:
+async def test_log_and_flow_are_those_of_then(shown: Opener, live: Path) -> None:
     with contextlib.closing(sqlite3.connect(live)) as db, db:
         began = "(SELECT min(started_at) FROM runs)"
         # It had trained on 512 articles after 251 s.
         db.execute(f"UPDATE events SET at = {began} + 5000 WHERE message LIKE 'saved%'")
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+    async with shown(live, size=(120, 40), words="lda 1,3") as (_, pilot):
         await pilot.press("r", "space", *["left"] * 20, *["right"] * 5)
         seen = await seeing.until(pilot, "REPLAY  512 of 12,480 articles")
         seen = await seeing.until(pilot, "70.1k words in 00:04:10")

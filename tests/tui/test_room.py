@@ -13,8 +13,7 @@ from tests.tui import canned, seeing
 from wikitopics.session.records import TopicRow
 from wikitopics.session.storage.tables.trainer import HeartbeatWriter
 from wikitopics.tui.chart.chart import Chart
-from wikitopics.tui.chart.drawing import Drawing
-from wikitopics.tui.chart.plot import Series
+from wikitopics.tui.chart.plot import Drawing, Series
 from wikitopics.tui.widgets.evolution import COLUMN, Evolution
 from wikitopics.tui.widgets.keybar import KeyBar
 from wikitopics.tui.widgets.statusline import fitted
@@ -63,7 +62,6 @@ def test_folding_loses_nothing() -> None:
 def test_a_name_keeps_both_its_ends() -> None:
     assert squeezed("lda", 10) == "lda"
     assert squeezed("lda-fifty-topics", 11) == "lda-f…opics"
-    assert squeezed("lda-fifty-topics", 11, ascii_only=True) == "lda-f~opics"
     assert cell_len(squeezed("鉄道駅鉄道駅鉄道駅", 8)) <= 8
 
 
@@ -78,19 +76,15 @@ async def test_what_a_line_has_no_room_for_is_marked(
         assert app.screen.query_one(KeyBar).strip([(text, "")], 4).text == shown
 
 
-async def test_an_end_label_shortens_the_name_and_never_the_value(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+async def test_an_end_label_shortens_the_name_and_never_the_value(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         series = Series("lda-with-a-long-name-1", X, np.array([9_000.0, 5_000.0, 3_216.4]))
         app.screen.query_one(Chart).draw(Drawing(series=(series,), value=measured))
         await seeing.until(pilot, "name-1 3,216 ▼")
 
 
-async def test_end_labels_stand_in_the_order_of_their_values(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+async def test_end_labels_stand_in_the_order_of_their_values(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         ends = {"second": 1_320.0, "third": 1_319.0, "first": 1_321.0}
         series = tuple(Series(name, X, np.array([9_000.0, 3_000.0, end])) for name, end in ends.items())
         app.screen.query_one(Chart).draw(Drawing(series=series, value=measured))
@@ -100,15 +94,13 @@ async def test_end_labels_stand_in_the_order_of_their_values(open_app: Opener, l
 
 
 async def test_zoomed_in_a_label_has_the_value_where_its_line_leaves_the_picture(
-    open_app: Opener, live: Path
+    shown: Opener, live: Path
 ) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+    async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         chart = app.screen.query_one(Chart)
         chart.draw(Drawing(series=(Series("a", X, np.array([900.0, 500.0, 300.0])),), value=measured))
         chart.window = (2.0, 3.2)
-        chart.paint_anew()
+        chart.redraw()
         assert "a 300" not in await seeing.until(pilot, "a 500 ▼")
 
 
@@ -116,11 +108,9 @@ async def test_zoomed_in_a_label_has_the_value_where_its_line_leaves_the_picture
     ("presses", "title", "value"), [(1, "Log-likelihood", "-7."), (3, "Coherence", "0.")]
 )
 async def test_what_has_no_logarithm_stays_on_a_linear_axis(
-    open_app: Opener, live: Path, presses: int, title: str, value: str
+    shown: Opener, live: Path, presses: int, title: str, value: str
 ) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+    async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         await pilot.press("y")
         await seeing.until(pilot, "[log x, log y, y cut]")
         await pilot.press(*["v"] * presses)
@@ -131,22 +121,20 @@ async def test_what_has_no_logarithm_stays_on_a_linear_axis(
         await seeing.until_true(lambda: any("have no logarithm" in one for one in seeing.notices(app)))
 
 
-async def test_a_long_line_of_the_log_is_folded(open_app: Opener, tmp_path: Path) -> None:
+async def test_a_long_line_of_the_log_is_folded(shown: Opener, tmp_path: Path) -> None:
     path = canned.build(tmp_path / "s.db", canned.Recipe(state="finished"))
     pulse = HeartbeatWriter(path)
     pulse.event("warning", f"the wiki refuses {'again and ' * 20}for the very last time")
     pulse.close()
-    app = open_app(path)
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with shown(path, size=(80, 24)) as (app, pilot):
         await pilot.press("5")
         await seeing.until(pilot, "for the very last")
         await pilot.press("c")
         await seeing.until_true(lambda: "again and again and for the very last time" in app.clipboard)
 
 
-async def test_the_smallest_dashboard_shows_chart_and_topics(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(60, 16)) as pilot:
+async def test_the_smallest_dashboard_shows_chart_and_topics(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(60, 16)) as (_, pilot):
         seen = await seeing.until(pilot, "lda 1,3")
         assert "Topics by share" in seen
         assert sum("%" in line for line in seen.splitlines()) >= 2, "topics with their shares"
@@ -155,9 +143,8 @@ async def test_the_smallest_dashboard_shows_chart_and_topics(open_app: Opener, l
         assert "number" in await seeing.until(pilot, "12,480")
 
 
-async def test_facts_that_do_not_fit_can_be_scrolled_to(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(80, 24)) as pilot:
+async def test_facts_that_do_not_fit_can_be_scrolled_to(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(80, 24)) as (_, pilot):
         await pilot.press("4")
         assert "last save" not in await seeing.until(pilot, "latency")
         await pilot.press("end")

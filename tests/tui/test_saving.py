@@ -31,12 +31,10 @@ async def picture(pilot: Any) -> str:
 
 
 async def test_a_picture_of_the_screen_loads_nothing_and_is_written_here(
-    open_app: Opener, live: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shown: Opener, live: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "LIVE")
+    async with shown(live, size=(120, 40), words="LIVE") as (_, pilot):
         await pilot.press("3")
         await seeing.until(pilot, "[/x] [bold red]not bold[/]")
         told = await picture(pilot)
@@ -55,11 +53,9 @@ async def test_a_picture_of_the_screen_loads_nothing_and_is_written_here(
 
 @pytest.mark.parametrize("ways", ["screenshot", "save_screenshot"])
 async def test_textuals_own_ways_to_a_picture_load_nothing_either(
-    open_app: Opener, live: Path, tmp_path: Path, ways: str
+    shown: Opener, live: Path, tmp_path: Path, ways: str
 ) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await seeing.until(pilot, "LIVE")
+    async with shown(live, size=(80, 24), words="LIVE") as (app, _):
         if ways == "screenshot":
             app.action_screenshot("picture.svg", str(tmp_path))
             await seeing.until_true((tmp_path / "picture.svg").exists)
@@ -70,14 +66,12 @@ async def test_textuals_own_ways_to_a_picture_load_nothing_either(
 
 @pytest.mark.parametrize("gone", [True, False])
 async def test_a_picture_that_cannot_be_written_says_why(
-    open_app: Opener, live: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: bool
+    shown: Opener, live: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: bool
 ) -> None:
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "LIVE")
+    async with shown(live, size=(120, 40), words="LIVE") as (app, pilot):
         if gone:
             here.rmdir()
             await pilot.press("e")
@@ -99,16 +93,14 @@ def full(draft: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["file", "link"])
 async def test_an_export_asks_before_it_replaces_a_file(
-    open_app: Opener, live: Path, tmp_path: Path, kind: str
+    shown: Opener, live: Path, tmp_path: Path, kind: str
 ) -> None:
     target = tmp_path / "script.sh"
     if kind == "file":
         target.write_text("#!/bin/sh\n")
     else:
         target.symlink_to("nowhere")
-    app = open_app(live)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await seeing.until(pilot, "LIVE")
+    async with shown(live, size=(100, 30), words="LIVE") as (app, pilot):
         await pilot.press("e")
         await seeing.in_front(pilot, Export)
         for answer in ("escape", "c", "r"):

@@ -17,7 +17,7 @@ from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.look import Look
 from wikitopics.tui.views.crawl import facts, rates
 from wikitopics.tui.widgets.flow import allowed, last_stretch, rate, waiting
-from wikitopics.tui.widgets.statusline import StatusLine
+from wikitopics.tui.widgets.statusline import pieces
 
 Opener = Callable[..., Any]
 STATES = (
@@ -123,10 +123,9 @@ def test_facts_say_which_run_they_are_of(tmp_path: Path) -> None:
     assert ("latency", "0.31 s", "faint") in told
 
 
-async def test_a_trainer_without_a_sign_of_life_on_the_screen(open_app: Opener, tmp_path: Path) -> None:
+async def test_a_trainer_without_a_sign_of_life_on_the_screen(shown: Opener, tmp_path: Path) -> None:
     with session_in(tmp_path / "s.db", "stalled") as path:
-        app = open_app(path)
-        async with app.run_test(size=(140, 40)) as pilot:
+        async with shown(path, size=(140, 40)) as (_, pilot):
             assert "sets the pace" not in await seeing.until(pilot, "no sign of life since")
             await pilot.press("4")
             seen = await seeing.until(pilot, "Articles a second")
@@ -143,6 +142,5 @@ def test_one_article_is_not_many(tmp_path: Path, articles: int, limit: int | Non
         status = replace(
             look.status, articles=articles, activity=replace(look.status.activity, article_limit=limit)
         )
-    line = StatusLine()
-    line._status = status
-    assert told in "".join(text for text, _ in line.lines(160, 1)[0])
+    shown = [text for _, parts in pieces(status, "", None, None, False) for text, _ in parts]
+    assert told in "".join(shown)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.tui import canned, seeing
-from tests.tui.standins import Process, Told
+from tests.tui.standins import Process
 from wikitopics.session.control.launch import NOBODY_ASKED
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader
@@ -18,14 +18,12 @@ from wikitopics.tui.widgets.flow import begins_again
 Opener = Callable[..., Any]
 
 
-async def test_q_detaches_a_viewer_at_once(open_app: Opener, live: Path, told: Told) -> None:
-    app = open_app(live)
-    async with app.run_test() as pilot:
-        await seeing.until(pilot, "LIVE")
+async def test_q_detaches_a_viewer_at_once(shown: Opener, live: Path, told: list[str]) -> None:
+    async with shown(live, words="LIVE") as (app, pilot):
         await pilot.press("q")
         await seeing.until_true(lambda: app.return_code is not None)
     assert app.return_code == 0
-    assert told.said == []
+    assert told == []
 
 
 @pytest.mark.parametrize(
@@ -39,11 +37,9 @@ async def test_q_detaches_a_viewer_at_once(open_app: Opener, live: Path, told: T
     ],
 )
 async def test_what_is_to_become_of_the_trainer(
-    open_app: Opener, live: Path, told: Told, keys: list[str], ending: str
+    shown: Opener, live: Path, told: list[str], keys: list[str], ending: str
 ) -> None:
-    app = open_app(live, trainer=Process())
-    async with app.run_test() as pilot:
-        await seeing.until(pilot, "LIVE")
+    async with shown(live, trainer=Process(), words="LIVE") as (app, pilot):
         await pilot.press(keys[0])
         await seeing.until(pilot, "Leave it running")
         for before, key in pairwise(keys):
@@ -52,16 +48,14 @@ async def test_what_is_to_become_of_the_trainer(
             await pilot.press(key)
         await seeing.until_true(lambda: app.return_value)
     assert app.return_value == ending
-    assert told.said == []
+    assert told == []
 
 
 async def test_a_trainer_is_asked_for_from_another_session_too(
-    open_app: Opener, live: Path, tmp_path: Path
+    shown: Opener, live: Path, tmp_path: Path
 ) -> None:
     other = canned.build(tmp_path / "other.db", canned.Recipe(state="stopped"))
-    app = open_app(live, trainer=Process())
-    async with app.run_test() as pilot:
-        await seeing.until(pilot, "LIVE")
+    async with shown(live, trainer=Process(), words="LIVE") as (app, pilot):
         await app.follow(other)
         await seeing.until(pilot, "STOPPED")
         await pilot.press("q")
@@ -71,12 +65,11 @@ async def test_a_trainer_is_asked_for_from_another_session_too(
     assert app.return_value == "stop"
 
 
-async def test_before_there_is_a_session_its_trainer_is_quoted(open_app: Opener, home: Path) -> None:
+async def test_before_there_is_a_session_its_trainer_is_quoted(shown: Opener, home: Path) -> None:
     home.mkdir()
     path, trainer = home / "night.db", Process()
     Path(f"{path}.log").write_text("no address found for en.wikipedia.org; trying for another 299 s\n")
-    app = open_app(path, trainer=trainer)
-    async with app.run_test() as pilot:
+    async with shown(path, trainer=trainer) as (app, pilot):
         seen = await seeing.until(pilot, "no address found for en.wikipedia.org; trying for another 2")
         assert "Try the embedded sample instead" in seen
         trainer.code = 3
@@ -93,7 +86,7 @@ ASKED = f"wikitopics: {QUESTION} {NOBODY_ASKED}\n"
 
 @pytest.mark.parametrize("key", ["y", "n", "enter", "escape"])
 async def test_what_the_first_trainer_asks_is_asked_on_the_screen(
-    open_app: Opener, home: Path, key: str
+    shown: Opener, home: Path, key: str
 ) -> None:
     home.mkdir()
     path, started = home / "night.db", list[list[str]]()
@@ -104,8 +97,7 @@ async def test_what_the_first_trainer_asks_is_asked_on_the_screen(
         canned.build(path, canned.Recipe(state="starting", restarts=()))
         return Process()
 
-    app = open_app(path, trainer=Process(2), launch=launch)
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with shown(path, trainer=Process(2), launch=launch, size=(100, 30)) as (app, pilot):
         seen = await seeing.until(pilot, "Before it starts")
         assert QUESTION in " ".join(seen.replace("│", " ").split())
         await pilot.press(key)
@@ -117,7 +109,7 @@ async def test_what_the_first_trainer_asks_is_asked_on_the_screen(
     assert app.return_value == (None if key == "y" else "stop")
 
 
-async def test_a_yes_holds_for_one_start(open_app: Opener, home: Path) -> None:
+async def test_a_yes_holds_for_one_start(shown: Opener, home: Path) -> None:
     home.mkdir()
     path, started = home / "night.db", list[list[str]]()
     Path(f"{path}.log").write_text(ASKED)
@@ -129,9 +121,10 @@ async def test_a_yes_holds_for_one_start(open_app: Opener, home: Path) -> None:
         canned.build(path, canned.Recipe(state="stopped"))
         return Process(0)
 
-    app = open_app(path, trainer=Process(2), launch=launch)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await seeing.until(pilot, "Before it starts")
+    async with shown(path, trainer=Process(2), launch=launch, size=(100, 30), words="Before it starts") as (
+        _app,
+        pilot,
+    ):
         await pilot.press("y")
         await seeing.until(pilot, "STOPPED")
         await pilot.press("R")
@@ -140,7 +133,7 @@ async def test_a_yes_holds_for_one_start(open_app: Opener, home: Path) -> None:
     assert started == [[*first, "--yes"], first]
 
 
-async def test_an_agreed_start_that_fails_leaves_no_empty_screen(open_app: Opener, home: Path) -> None:
+async def test_an_agreed_start_that_fails_leaves_no_empty_screen(shown: Opener, home: Path) -> None:
     home.mkdir()
     path = home / "night.db"
     Path(f"{path}.log").write_text(ASKED)
@@ -148,19 +141,18 @@ async def test_an_agreed_start_that_fails_leaves_no_empty_screen(open_app: Opene
     def launch(path: Path, words: list[str]) -> Process:
         raise SessionError("cannot write night.db.log: no space left")
 
-    app = open_app(path, trainer=Process(2), launch=launch)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await seeing.until(pilot, "Before it starts")
+    async with shown(path, trainer=Process(2), launch=launch, size=(100, 30), words="Before it starts") as (
+        app,
+        pilot,
+    ):
         await pilot.press("y")
         await seeing.until_true(lambda: app.return_value)
     assert app.return_value == "stop"
 
 
-async def test_where_the_session_appears_it_is_shown(open_app: Opener, home: Path) -> None:
+async def test_where_the_session_appears_it_is_shown(shown: Opener, home: Path) -> None:
     path = home / "night.db"
-    app = open_app(path, trainer=Process())
-    async with app.run_test() as pilot:
-        await seeing.until(pilot, "starting the trainer")
+    async with shown(path, trainer=Process(), words="starting the trainer") as (_, pilot):
         assert "no session" not in await seeing.until(pilot, "wikitopics  starting night …")
         canned.build(path, canned.Recipe(state="running"))
         await seeing.until(pilot, "STARTING")
@@ -168,11 +160,9 @@ async def test_where_the_session_appears_it_is_shown(open_app: Opener, home: Pat
 
 
 @pytest.mark.parametrize("keys", [["q"], ["escape"], ["ctrl+c"], []])
-async def test_a_start_that_is_given_up_or_fails(open_app: Opener, home: Path, keys: list[str]) -> None:
+async def test_a_start_that_is_given_up_or_fails(shown: Opener, home: Path, keys: list[str]) -> None:
     trainer = Process()
-    app = open_app(home / "night.db", trainer=trainer)
-    async with app.run_test() as pilot:
-        await seeing.until(pilot, "starting the trainer")
+    async with shown(home / "night.db", trainer=trainer, words="starting the trainer") as (app, pilot):
         await pilot.press(*keys)
         if not keys:
             trainer.code = 2
@@ -181,12 +171,11 @@ async def test_a_start_that_is_given_up_or_fails(open_app: Opener, home: Path, k
 
 
 async def test_a_trainer_on_its_way_is_starting_whatever_the_last_one_left(
-    open_app: Opener, tmp_path: Path, told: Told
+    shown: Opener, tmp_path: Path, told: list[str]
 ) -> None:
     path = canned.build(tmp_path / "s.db", canned.Recipe(state="stopped"))
     trainer = Process()
-    app = open_app(path, trainer=trainer)
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with shown(path, trainer=trainer, size=(120, 40)) as (_, pilot):
         assert "STOPPED" not in await seeing.until(pilot, "STARTING")
         await pilot.press("q")
         await seeing.until(pilot, "Leave it running")
@@ -194,28 +183,25 @@ async def test_a_trainer_on_its_way_is_starting_whatever_the_last_one_left(
         trainer.code = 1
         await seeing.until(pilot, "STOPPED")
         await pilot.press("q")
-    assert told.said == []
+    assert told == []
 
 
-async def test_pause_and_save_reach_the_trainer(open_app: Opener, live: Path, told: Told) -> None:
-    app = open_app(live)
-    async with app.run_test() as pilot:
-        await seeing.until(pilot, "LIVE")
+async def test_pause_and_save_reach_the_trainer(shown: Opener, live: Path, told: list[str]) -> None:
+    async with shown(live, words="LIVE") as (_, pilot):
         await pilot.press("P", "S")
-        await seeing.until_true(lambda: len(told.said) == 2)
-    assert sorted(told.said) == ["pause", "save"]
+        await seeing.until_true(lambda: len(told) == 2)
+    assert sorted(told) == ["pause", "save"]
 
 
-async def test_the_key_bar_says_what_p_does_next(open_app: Opener, tmp_path: Path, told: Told) -> None:
+async def test_the_key_bar_says_what_p_does_next(shown: Opener, tmp_path: Path, told: list[str]) -> None:
     path = canned.build(tmp_path / "s.db")
-    app = open_app(path)
-    async with app.run_test(size=(300, 30)) as pilot:
+    async with shown(path, size=(300, 30)) as (_, pilot):
         with canned.live(path):
             assert "P Resume" not in await seeing.until(pilot, "P Pause")
         with canned.live(path, canned.Recipe(state="paused")):
             assert "P Pause" not in await seeing.until(pilot, "P Resume")
             await pilot.press("P")
-            await seeing.until_true(lambda: told.said == ["resume"])
+            await seeing.until_true(lambda: told == ["resume"])
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,7 @@ from wikitopics.tui.dialogs.ask import Ask
 Opener = Callable[..., Any]
 
 
-async def test_the_screen_answers_while_the_file_is_slow(
-    open_app: Opener, live: Path, monkeypatch: Any
-) -> None:
+async def test_the_screen_answers_while_the_file_is_slow(shown: Opener, live: Path, monkeypatch: Any) -> None:
     from wikitopics.session.storage.reader import SessionReader
 
     reading, answered, waits = threading.Event(), threading.Event(), []
@@ -28,9 +26,7 @@ async def test_the_screen_answers_while_the_file_is_slow(
         waits.append(answered.wait(60))
         return real(self)
 
-    app = open_app(live)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+    async with shown(live, size=(100, 30), words="lda 1,3") as (app, pilot):
         monkeypatch.setattr(SessionReader, "status", slow)
         while not reading.is_set():
             await pilot.pause(0.05)
@@ -43,7 +39,7 @@ async def test_the_screen_answers_while_the_file_is_slow(
 
 
 async def test_a_list_that_could_not_be_read_once_is_read_the_next_time(
-    open_app: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
+    shown: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from wikitopics.session.errors import SessionError
     from wikitopics.session.storage.reader import SessionReader
@@ -59,8 +55,7 @@ async def test_a_list_that_could_not_be_read_once_is_read_the_next_time(
         return real(self, text, limit)
 
     monkeypatch.setattr(SessionReader, "find_articles", locked_once)
-    app = open_app(live)
-    async with app.run_test(size=(120, 30)) as pilot:
+    async with shown(live, size=(120, 30)) as (app, pilot):
         await pilot.press("3")
         await seeing.until(pilot, "Bauhaus")
         app.screen.view.find("Unix")
@@ -69,7 +64,7 @@ async def test_a_list_that_could_not_be_read_once_is_read_the_next_time(
 
 
 async def test_a_file_that_cannot_be_read_any_more_is_named(
-    open_app: Opener, live: Path, monkeypatch: Any
+    shown: Opener, live: Path, monkeypatch: Any
 ) -> None:
     from wikitopics.session.errors import SessionError
     from wikitopics.session.storage.reader import SessionReader
@@ -77,18 +72,14 @@ async def test_a_file_that_cannot_be_read_any_more_is_named(
     def gone(self: SessionReader) -> Any:
         raise SessionError("disk I/O error [/x]")
 
-    app = open_app(live)
-    async with app.run_test(size=(160, 30)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+    async with shown(live, size=(160, 30), words="lda 1,3") as (_, pilot):
         monkeypatch.setattr(SessionReader, "status", gone)
         await seeing.until(pilot, "cannot read the session: disk I/O error [/x]")
 
 
-async def test_a_file_that_is_removed_is_no_session_any_more(open_app: Opener, tmp_path: Path) -> None:
+async def test_a_file_that_is_removed_is_no_session_any_more(shown: Opener, tmp_path: Path) -> None:
     path = canned.build(tmp_path / "s.db", canned.Recipe(state="finished"))
-    app = open_app(path)
-    async with app.run_test(size=(160, 30)) as pilot:
-        await seeing.until(pilot, "FINISHED")
+    async with shown(path, size=(160, 30), words="FINISHED") as (_, pilot):
         path.unlink()
         seen = await seeing.until(pilot, "cannot read the session: its file was removed or replaced")
         assert "FINISHED" not in seen
@@ -98,10 +89,9 @@ async def test_a_file_that_is_removed_is_no_session_any_more(open_app: Opener, t
         assert "cannot read" not in seen
 
 
-async def test_nothing_looks_current_once_the_file_is_removed(open_app: Opener, tmp_path: Path) -> None:
+async def test_nothing_looks_current_once_the_file_is_removed(shown: Opener, tmp_path: Path) -> None:
     path = canned.build(tmp_path / "s.db", canned.Recipe())
-    app = open_app(path)
-    async with app.run_test(size=(160, 40)) as pilot:
+    async with shown(path, size=(160, 40)) as (app, pilot):
         with canned.live(path):
             seen = await seeing.until(pilot, "LIVE")
             assert "saved" in seen
@@ -114,7 +104,7 @@ async def test_nothing_looks_current_once_the_file_is_removed(open_app: Opener, 
 
 
 async def test_whatever_ends_the_screen_it_lets_go_of_the_file(
-    open_app: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
+    shown: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from wikitopics.session.storage.reader import SessionReader
 
@@ -126,29 +116,26 @@ async def test_whatever_ends_the_screen_it_lets_go_of_the_file(
         left.append(self.path)
 
     monkeypatch.setattr(SessionReader, "leave", leave)
-    app = open_app(live)
-    async with app.run_test() as pilot:
+    async with shown(live) as (_, pilot):
         await seeing.until(pilot, "LIVE")
     await seeing.until_true(lambda: left == [live])
 
 
-async def test_a_look_that_ends_after_the_screen_is_no_fault(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test() as pilot:
+async def test_a_look_that_ends_after_the_screen_is_no_fault(shown: Opener, live: Path) -> None:
+    async with shown(live) as (app, pilot):
         await seeing.until(pilot, "LIVE")
     app.show_status()
 
 
 async def test_a_session_that_was_tampered_with_is_listed_and_deleted(
-    open_app: Opener, live: Path, home: Path
+    shown: Opener, live: Path, home: Path
 ) -> None:
     home.mkdir()
     bad = canned.build(home / "bad.db", canned.Recipe(state="finished"))
     with contextlib.closing(sqlite3.connect(bad)) as db, db:
         db.execute("PRAGMA writable_schema = ON")
         db.execute("UPDATE sqlite_master SET sql = CAST(sql AS BLOB)")
-    app = open_app(live)
-    async with app.run_test(size=(250, 30)) as pilot:
+    async with shown(live, size=(250, 30)) as (app, pilot):
         await pilot.press("6")
         await seeing.until(pilot, "the session is damaged ('")
         await pilot.press("D")

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from tests.tui import canned, seeing
 from wikitopics.tui.dialogs.ask import Ask
 from wikitopics.tui.views.topics import Topics
-from wikitopics.tui.widgets.articlelist import ArticleList
+from wikitopics.tui.widgets.articles import ArticleList
 from wikitopics.tui.widgets.evolution import Evolution, doublings
 from wikitopics.tui.widgets.topiclist import TopicList
 
@@ -27,10 +27,8 @@ def test_columns_are_doublings_and_the_newest() -> None:
     assert doublings([]) == []
 
 
-async def test_topics_open_with_words_history_and_articles(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await seeing.until(pilot, "LIVE")
+async def test_topics_open_with_words_history_and_articles(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(80, 24), words="LIVE") as (app, pilot):
         await pilot.press("2")
         seen = await seeing.until(pilot, "50 topics after 12,480 articles")
         assert "film actor" in seen
@@ -44,10 +42,9 @@ async def test_topics_open_with_words_history_and_articles(open_app: Opener, liv
         await seeing.until(pilot, "50 topics after 12,480 articles")
 
 
-async def test_a_topic_opened_at_once_after_another_takes_its_place(open_app: Opener, live: Path) -> None:
+async def test_a_topic_opened_at_once_after_another_takes_its_place(shown: Opener, live: Path) -> None:
     """And what was begun for the first one is left without a word."""
-    app = open_app(live)
-    async with app.run_test(size=(200, 60)) as pilot:
+    async with shown(live, size=(200, 60)) as (app, pilot):
         await pilot.press("2")
         await seeing.until(pilot, "over time, by articles read")
         with warnings.catch_warnings(record=True) as warned:
@@ -59,9 +56,8 @@ async def test_a_topic_opened_at_once_after_another_takes_its_place(open_app: Op
         assert not [one for one in warned if one.category is RuntimeWarning]  # a coroutine never awaited
 
 
-async def test_newcomers_are_marked_column_by_column(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(200, 60)) as pilot:
+async def test_newcomers_are_marked_column_by_column(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(200, 60)) as (app, pilot):
         await pilot.press("2")
         await seeing.until(pilot, "over time, by articles read")
         seen = await seeing.until(pilot, "12,480         ")
@@ -84,12 +80,8 @@ async def test_newcomers_are_marked_column_by_column(open_app: Opener, live: Pat
         await seeing.until_true(lambda: evolution.words == newest)
 
 
-async def test_the_dashboard_leads_to_a_topic_and_an_article_to_its_topic(
-    open_app: Opener, live: Path
-) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "film actor")
+async def test_the_dashboard_leads_to_a_topic_and_an_article_to_its_topic(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(120, 40), words="film actor") as (app, pilot):
         await pilot.press("down", "down", "enter")
         await seeing.until(pilot, "over time, by articles read")
         assert isinstance(app.screen.view, Topics)
@@ -101,9 +93,8 @@ async def test_the_dashboard_leads_to_a_topic_and_an_article_to_its_topic(
         await seeing.until(pilot, f"#{topic} ")
 
 
-async def test_articles_are_found_by_title_and_by_topic(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 30)) as pilot:
+async def test_articles_are_found_by_title_and_by_topic(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(120, 30)) as (_, pilot):
         await pilot.press("3")
         await seeing.until(pilot, "Articles read, newest first")
         await pilot.press("slash", *"things (1")
@@ -118,9 +109,8 @@ async def test_articles_are_found_by_title_and_by_topic(open_app: Opener, live: 
         await seeing.until(pilot, "Articles read, newest first")
 
 
-async def test_hostile_titles_in_lists_and_searches(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
+async def test_hostile_titles_in_lists_and_searches(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(120, 40)) as (_, pilot):
         await pilot.press("3")
         seen = await seeing.until(pilot, "[/x] [bold red]not bold[/]")
         assert "two\\x0alines" in seen
@@ -131,10 +121,8 @@ async def test_hostile_titles_in_lists_and_searches(open_app: Opener, live: Path
         await seeing.until(pilot, "nothing found")
 
 
-async def test_topics_are_found_by_word(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "film actor")
+async def test_topics_are_found_by_word(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(120, 40), words="film actor") as (app, pilot):
         await pilot.press("slash", *"galax", "enter")
         await seeing.until(pilot, "with “galax”")
         # Two are about stars, and two have the word by chance among the twenty that are kept.
@@ -145,9 +133,8 @@ async def test_topics_are_found_by_word(open_app: Opener, live: Path) -> None:
         await seeing.until(pilot, "50 topics")
 
 
-async def test_crawl_tells_rates_limits_and_errors(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(140, 40)) as pilot:
+async def test_crawl_tells_rates_limits_and_errors(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(140, 40)) as (_, pilot):
         await pilot.press("4")
         seen = await seeing.until(pilot, "41/200 a minute")
         for words in (
@@ -167,19 +154,17 @@ async def test_crawl_tells_rates_limits_and_errors(open_app: Opener, live: Path)
         assert "reply cut" in await seeing.until(pilot, "latency")
 
 
-async def test_errors_have_the_time_at_which_they_happened(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(160, 40)) as pilot:
+async def test_errors_have_the_time_at_which_they_happened(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(160, 40)) as (_, pilot):
         await pilot.press("4")
         seen = await seeing.until(pilot, "reply cut after 8,192 bytes")
         assert "16:02:30 warning 429: told to wait 30 s" in seen
         assert "16:03:31 warning reply cut after 8,192 bytes" in seen
 
 
-async def test_the_demo_says_what_it_is(open_app: Opener, tmp_path: Path) -> None:
+async def test_the_demo_says_what_it_is(shown: Opener, tmp_path: Path) -> None:
     recipe = canned.Recipe(state="stopped", source="demo", source_name="demo")
-    app = open_app(canned.build(tmp_path / "demo.db", recipe))
-    async with app.run_test(size=(160, 40)) as pilot:
+    async with shown(canned.build(tmp_path / "demo.db", recipe), size=(160, 40)) as (_, pilot):
         await pilot.press("4")
         await seeing.until(pilot, "embedded sample (demo)")
         await seeing.until(pilot, "this machine to itself")
@@ -200,14 +185,13 @@ UNASKED: dict[str, object] = {
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40)])
 async def test_a_session_over_files_says_nothing_of_servers(
-    open_app: Opener, tmp_path: Path, width: int, height: int
+    shown: Opener, tmp_path: Path, width: int, height: int
 ) -> None:
     recipe = canned.Recipe(source="counts", source_name="words.npz", activity=UNASKED)
     path = canned.build(tmp_path / "s.db", recipe)
     canned.grow(path, recipe, 1, ("",))
     with canned.live(path, recipe):
-        app = open_app(path)
-        async with app.run_test(size=(width, height)) as pilot:
+        async with shown(path, size=(width, height)) as (_, pilot):
             dashboard = await seeing.until(pilot, "reading the files sets the pace")
             await pilot.press("3")
             assert "document " in await seeing.until(pilot, "newest first")
@@ -223,39 +207,35 @@ async def test_a_session_over_files_says_nothing_of_servers(
     [(None, "every article has been read once"), (12_480, "--articles 12,480 is reached")],
 )
 async def test_a_finished_session_says_why(
-    open_app: Opener, tmp_path: Path, limit: int | None, words: str
+    shown: Opener, tmp_path: Path, limit: int | None, words: str
 ) -> None:
     recipe = canned.Recipe(state="finished", activity={"article_limit": limit})
-    app = open_app(canned.build(tmp_path / "s.db", recipe))
-    async with app.run_test(size=(160, 40)) as pilot:
+    async with shown(canned.build(tmp_path / "s.db", recipe), size=(160, 40)) as (_, pilot):
         await pilot.press("4")
         await seeing.until(pilot, words)
 
 
 @pytest.mark.parametrize(("limit", "words"), [(20_000, "12,480 of 20,000"), (400, "12,480")])
 async def test_a_limit_that_is_passed_is_no_total(
-    open_app: Opener, tmp_path: Path, limit: int, words: str
+    shown: Opener, tmp_path: Path, limit: int, words: str
 ) -> None:
     recipe = canned.Recipe(state="finished", activity={"article_limit": limit})
-    app = open_app(canned.build(tmp_path / "s.db", recipe))
-    async with app.run_test(size=(160, 40)) as pilot:
+    async with shown(canned.build(tmp_path / "s.db", recipe), size=(160, 40)) as (_, pilot):
         await pilot.press("4")
         seen = await seeing.until(pilot, f" trained       {words} ")
         assert f"{words} articles" in seen
 
 
-async def test_a_dead_trainer_s_last_words(open_app: Opener, tmp_path: Path) -> None:
+async def test_a_dead_trainer_s_last_words(shown: Opener, tmp_path: Path) -> None:
     path = canned.build(tmp_path / "s.db", canned.Recipe(state="dead"))
     path.with_name("s.db.log").write_text("first\nwikitopics: the wiki cannot be reached: [/x]\x1b[31m\n\n")
-    app = open_app(path)
-    async with app.run_test(size=(160, 40)) as pilot:
+    async with shown(path, size=(160, 40)) as (_, pilot):
         await pilot.press("4")
         await seeing.until(pilot, "reached: [/x]\\x1b[31m")
 
 
-async def test_the_log_shows_and_finds(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(100, 30)) as pilot:
+async def test_the_log_shows_and_finds(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(100, 30)) as (_, pilot):
         await pilot.press("5")
         await seeing.until(pilot, "saved at 12,288 articles")
         await pilot.press("slash", *"429", "enter")
@@ -265,12 +245,11 @@ async def test_the_log_shows_and_finds(open_app: Opener, live: Path) -> None:
         await seeing.until(pilot, "saved at 12,288 articles")
 
 
-async def test_sessions_are_listed_and_opened(open_app: Opener, live: Path, home: Path) -> None:
+async def test_sessions_are_listed_and_opened(shown: Opener, live: Path, home: Path) -> None:
     home.mkdir()
     canned.build(home / "other.db", canned.Recipe(state="finished", articles=5_000, restarts=()))
     (home / "broken.db").write_bytes(b"no database at all")
-    app = open_app(live)
-    async with app.run_test(size=(250, 30)) as pilot:
+    async with shown(live, size=(250, 30)) as (app, pilot):
         await pilot.press("6")
         seen = await seeing.until(pilot, "finished")
         assert "not an SQLite file" in seen

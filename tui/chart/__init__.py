@@ -1,1 +1,1 @@
-"""A line chart for the terminal: pure arithmetic in `axes` and `raster`, the widget in `chart`."""
+"""A line chart for the terminal: pure arithmetic up to `plot`, then the widgets `picture` and `chart`."""

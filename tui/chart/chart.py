@@ -8,9 +8,8 @@ from textual.geometry import Offset
 from textual.message import Message
 
 from wikitopics.tui.chart.axes import plain
-from wikitopics.tui.chart.drawing import Drawing
 from wikitopics.tui.chart.picture import Picture
-from wikitopics.tui.chart.plot import Series, plot
+from wikitopics.tui.chart.plot import Drawing, Series, plot
 
 ZOOM = 0.6
 SMALLEST_WINDOW = 1e-4
@@ -20,29 +19,21 @@ class Chart(Picture, can_focus=True):
     """A picture with a crosshair and a zoom."""
 
     class Pointed(Message):
-        """The crosshair moved or disappeared; ``text`` gives the values there ("" for none)."""
+        """The crosshair moved or disappeared: `pointed` tells the values there."""
 
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
-
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._held = False
-        """Whether the crosshair was set by a key or a click, and so stays when the mouse leaves."""
-
-    # Handing over ---------------------------------------------------------------------------
+    _held = False
+    """Whether the crosshair was set by a key or a click, and so stays when the mouse leaves."""
 
     def draw(self, drawing: Drawing) -> None:
         """Show this drawing from now on."""
         if drawing.x_name != self.drawing.x_name:
             self.window, self.cross = None, None
-        self.set_drawing(drawing)
+        self.drawing = drawing
         self._changed()
 
     def _changed(self) -> None:
-        self.paint_anew()
-        self.post_message(self.Pointed(self.pointed()))
+        self.redraw()
+        self.post_message(self.Pointed())
 
     def toggle_log_x(self) -> None:
         self.window = None

@@ -7,18 +7,12 @@ import numpy as np
 from rich.cells import cell_len
 
 from wikitopics.tui.chart.axes import Floats
-from wikitopics.tui.chart.drawing import Drawing
-from wikitopics.tui.chart.patterns import sample
-from wikitopics.tui.chart.plot import Frame, Plot, Series, plot
-from wikitopics.tui.chart.raster import runs
-from wikitopics.tui.inks import SERIES, Lines, Part
+from wikitopics.tui.chart.plot import Drawing, Frame, Plot, Series, plot
+from wikitopics.tui.chart.raster import runs, sample
+from wikitopics.tui.inks import SERIES, Line, Lines, Part
 from wikitopics.tui.words import folded, squeezed
 
 END_LABEL_MOST = 24
-TURNS, TURNS_ASCII = ("▴", "▾"), ("^", "v")
-"""Signs on the axis where something began, and where it ended."""
-CUTS, CUTS_ASCII = ("↑", "↓", "≈"), ("^", "v", "~")
-"""Signs where a line leaves the picture upwards or downwards, and on the axis that is cut off there."""
 SHORTEST_NAME = 6
 """Cells of an end label that belong to the name. The value is never cut, however long it is."""
 
@@ -31,39 +25,31 @@ class EndLabel(NamedTuple):
 
 
 class Picture(Lines):
-    """Lines over a linear or logarithmic axis, labelled with their last values."""
+    """Lines over a linear or logarithmic axis, labelled with their last values. Whoever changes an attribute
+    calls `redraw`."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.drawing = Drawing()
-        self.log_x = True
-        self.log_y = False
-        self.fit_y = False
-        """Whether y is fitted to the later part of the lines, with their early fall cut off."""
-        self.named = True
-        """Whether end labels show the names of lines beside the values."""
-        self.ascii_only = False
-        self.patterned = False
-        """Whether lines must be told apart without colour."""
-        self.window: tuple[float, float] | None = None
-        """The part of the x axis in sight, in logarithms if it is logarithmic; None: all of it."""
-        self.cross: float | None = None
-        """The crosshair's x."""
-        self._plot: Plot | None = None
-        self._plotted: tuple[Drawing, Frame] | None = None
-        self.left = 0
-        self._measured: Floats | None = None
-        self._labels: list[EndLabel] | None = None
+    drawing = Drawing()
+    log_x = True
+    log_y = False
+    fit_y = False
+    """Whether y is fitted to the later part of the lines, with their early fall cut off."""
+    named = True
+    """Whether end labels show the names of lines beside the values."""
+    window: tuple[float, float] | None = None
+    """The part of the x axis in sight, in logarithms if it is logarithmic; None: all of it."""
+    cross: float | None = None
+    """The crosshair's x."""
+    left = 0
+    """Cells of the labels of the y axis."""
+    _plot: Plot | None = None
+    _plotted: tuple[Drawing, Frame] | None = None
+    _measured: Floats | None = None
+    _measured_of: Drawing | None = None
+    _labels: list[EndLabel] | None = None
 
-    def set_drawing(self, drawing: Drawing) -> None:
-        """Show this drawing from the next `paint_anew` on."""
-        self.drawing = drawing
-        self._measured = None
-
-    def paint_anew(self) -> None:
-        """Draw again: something about the picture has changed."""
+    def redraw(self) -> None:
         self._labels = None
-        self.redraw()
+        super().redraw()
 
     @property
     def logs_y(self) -> bool:
@@ -72,7 +58,8 @@ class Picture(Lines):
 
     def all_x(self) -> Floats:
         """Every measured x, once; cached until other series are drawn."""
-        if self._measured is None:
+        if self._measured is None or self._measured_of is not self.drawing:
+            self._measured_of = self.drawing
             known = [s.x[np.isfinite(s.y)] for s in self.drawing.series]
             same = len(known) > 1 and all(np.array_equal(known[0], other) for other in known[1:])
             self._measured = np.unique(np.concatenate(known[:1] if same else known)) if known else np.empty(0)
@@ -92,7 +79,7 @@ class Picture(Lines):
     def patterns(self) -> tuple[int, ...]:
         """The number of each series' pattern. With colour, only lines of the same colour differ in
         pattern."""
-        each = SERIES if not (self.patterned or self.ascii_only) else 1
+        each = 1 if self.ascii_only or self.app.has_class("-few-colours") else SERIES
         return tuple(self._number(i) // each for i in range(len(self.drawing.series)))
 
     def _end_label(self, series: Series) -> EndLabel:
@@ -100,15 +87,15 @@ class Picture(Lines):
         known = series.y[: np.searchsorted(series.x, self._last_x(), side="right")][-64:]
         known = known[np.isfinite(known)]
         if not known.size:
-            return EndLabel(float("nan"), squeezed(series.name, END_LABEL_MOST, ascii_only=self.ascii_only))
+            return EndLabel(float("nan"), squeezed(series.name, END_LABEL_MOST))
         told = " " + self.drawing.value(float(known[-1]))
         if known.size > 1 and known[-1] != known[-2]:
             up = bool(known[-1] > known[-2])
-            told += (" ^" if up else " v") if self.ascii_only else (" ▲" if up else " ▼")
+            told += " ▲" if up else " ▼"
         if not self.named:
             return EndLabel(float(known[-1]), told.lstrip())
         room = max(END_LABEL_MOST - len(told), SHORTEST_NAME)
-        return EndLabel(float(known[-1]), squeezed(series.name, room, ascii_only=self.ascii_only) + told)
+        return EndLabel(float(known[-1]), squeezed(series.name, room) + told)
 
     def _last_x(self) -> float:
         """The right end of the range in sight."""
@@ -149,45 +136,42 @@ class Picture(Lines):
             self._plotted = drawing, frame
         return self._plot
 
-    def lines(self, width: int, height: int) -> list[list[Part]]:
+    def lines(self, width: int, height: int) -> list[Line]:
         chart = self.current_plot()
         if chart is None or self.drawing.nothing:
             return self._blank(width, height)
         rows = chart.codes.shape[0]
         ends = self._placed_ends(chart, width)
         y_ticks = dict(chart.y_ticks)
-        tick, wall = ("+", "|") if self.ascii_only else ("┤", "│")
         broken = {0 if cut.above else rows - 1 for cut in chart.cuts}
-        lines: list[list[Part]] = []
+        lines: list[Line] = []
         for row, cells in enumerate(self._cells(chart)):
             label = y_ticks.get(row, "")
-            edge: Part = (tick if label else wall, "faint")
+            edge: Part = ("┤" if label else "│", "faint")
             if row in broken:
-                edge = (self._cut_signs()[2], "accent")
+                edge = ("≈", "accent")
             lines.append([(label.rjust(self.left), "muted"), edge, *cells, *ends[row]])
         return [*lines, *self._bottom(chart, width)]
 
-    def _blank(self, width: int, height: int) -> list[list[Part]]:
+    def _blank(self, width: int, height: int) -> list[Line]:
         told = [piece for line in self.drawing.empty for piece in folded(line, width) or [""]]
-        above: list[list[Part]] = [[] for _ in range((height - len(told)) // 2)]
+        above: list[Line] = [[] for _ in range((height - len(told)) // 2)]
         return [*above, *([(" " * ((width - cell_len(text)) // 2) + text, "muted")] for text in told)]
 
-    def _cells(self, chart: Plot) -> list[list[Part]]:
+    def _cells(self, chart: Plot) -> list[Line]:
         """The plotting area, row by row: lines hide the crosshair, which hides the marks."""
         codes, owners = chart.codes.astype(np.uint32), chart.owners.copy()
         lines = len(self.drawing.series)
-        bar, broken = ("|", ":") if self.ascii_only else ("│", "┊")
-        upright = [(chart.column(x), broken, lines) for x in self.drawing.marks]
+        upright = [(chart.column(x), "┊", lines) for x in self.drawing.marks]
         if self.cross is not None:
-            upright.append((chart.column(self.cross), bar, lines + 1))
+            upright.append((chart.column(self.cross), "│", lines + 1))
         for column, sign, owner in upright:
             if 0 <= column < codes.shape[1]:
                 free = chart.codes[:, column] == 0
                 codes[free, column], owners[free, column] = ord(sign), owner
-        up, down, _ = self._cut_signs()
         for cut in chart.cuts:
             row = 0 if cut.above else -1
-            codes[row, cut.column], owners[row, cut.column] = ord(up if cut.above else down), cut.line
+            codes[row, cut.column], owners[row, cut.column] = ord("↑" if cut.above else "↓"), cut.line
         inks = [*map(self._ink, range(lines)), "faint", "accent", ""]  # the last is for no series, -1
         return [[(text, inks[owner]) for text, owner in row] for row in runs(codes, owners)]
 
@@ -201,13 +185,10 @@ class Picture(Lines):
         inks = self.drawing.inks
         return inks[index] if index < len(inks) else index
 
-    def _cut_signs(self) -> tuple[str, str, str]:
-        return CUTS_ASCII if self.ascii_only else CUTS
-
-    def _placed_ends(self, chart: Plot, whole: int) -> list[list[Part]]:
+    def _placed_ends(self, chart: Plot, whole: int) -> list[Line]:
         """The label of each row: where its line ends, moved apart where labels collide."""
         labels, (height, width) = self._end_labels(), chart.codes.shape
-        placed: list[list[Part]] = [[] for _ in range(height)]
+        placed: list[Line] = [[] for _ in range(height)]
         if whole - self.left - 1 - width <= 1:
             return placed
         # The higher value is placed higher, even where rows are shared.
@@ -222,28 +203,26 @@ class Picture(Lines):
             lowest = row + 1
         return placed
 
-    def _bottom(self, chart: Plot, whole: int) -> list[list[Part]]:
+    def _bottom(self, chart: Plot, whole: int) -> list[Line]:
         width = chart.codes.shape[1]
-        corner, line, tick = ("+", "-", "+") if self.ascii_only else ("└", "─", "┬")
-        rule = [line] * width
+        rule = ["─"] * width
         text = [" "] * (width + self.left + 1)
         for column, label in chart.x_ticks:
-            rule[column] = tick
+            rule[column] = "┬"
             start = min(max(self.left + 1 + column - len(label) // 2, 0), len(text) - len(label))
             text[start : start + len(label)] = label
-        parts: list[Part] = [(" " * self.left + corner, "faint"), *self._turned(chart, rule)]
+        parts: Line = [(" " * self.left + "└", "faint"), *self._turned(chart, rule)]
         labels = "".join(text).rstrip()
         name = f"  {self.drawing.x_name}"
         room = whole - len(labels)
         names: Sequence[Part] = [(name, "faint")] if room >= len(name) else []
         return [parts, [(labels, "muted"), *names]]
 
-    def _turned(self, chart: Plot, rule: list[str]) -> list[Part]:
+    def _turned(self, chart: Plot, rule: list[str]) -> Line:
         """The axis, with a sign where something began or ended; if both, the sign for beginning."""
-        begun, ended = TURNS_ASCII if self.ascii_only else TURNS
         signs: dict[int, Part] = {}
         for x, begins in sorted(self.drawing.turns, key=lambda turn: turn[1]):
             column = chart.column(x)
             if column is not None:
-                signs[column] = (begun, "good") if begins else (ended, "muted")
+                signs[column] = ("▴", "good") if begins else ("▾", "muted")
         return [signs.get(column, (line, "faint")) for column, line in enumerate(rule)]

@@ -1,4 +1,4 @@
-"""A finished picture of several series in a rectangle of cells. Pure: no screen, no colours."""
+"""What a chart shows, and its finished picture in a rectangle of cells. Pure: no screen, no colours."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.tui.chart.axes import Axis, Floats, fitted, own_space, ticks
+from wikitopics.tui.chart.axes import Axis, Floats, fitted, own_space, plain, ticks
 from wikitopics.tui.chart.fit import Cut, cuts, fitted_range
-from wikitopics.tui.chart.patterns import dashed, with_signs
-from wikitopics.tui.chart.raster import Spans, ascii_signs, braille, cells, dots, spans
+from wikitopics.tui.chart.raster import Spans, ascii_signs, braille, cells, dashed, dots, spans, with_signs
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +18,42 @@ class Series:
     name: str
     x: Floats
     y: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawing:
+    """The contents of a chart, handed over as a whole."""
+
+    series: tuple[Series, ...] = ()
+    marks: tuple[float, ...] = ()
+    """Values of x with a faint vertical line, where the trainer was started again."""
+    turns: tuple[tuple[float, bool], ...] = ()
+    """Values of x where something began (true) or ended, marked on the axis."""
+    x_name: str = "articles"
+    label_x: Callable[[float], str] = plain
+    label_y: Callable[[float], str] = plain
+    value: Callable[[float], str] = plain
+    """Formats a measured value for end labels and the crosshair."""
+    tell_x: Callable[[float], str] = plain
+    """Formats x for the crosshair, e.g. "at 4,096 articles"."""
+    inks: tuple[int, ...] = ()
+    """The number of each series' colour, so that a model keeps its colour when others are hidden."""
+    whole_y: bool = False
+    time_x: bool = False
+    faded: bool = False
+    """Whether the drawing is grey, because it does not show the present."""
+    empty: tuple[str, ...] = ("nothing measured yet",)
+    """Lines shown in the middle while there is nothing to draw."""
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there is nothing to draw."""
+        return not any(bool(np.isfinite(s.y).any()) for s in self.series)
+
+    @property
+    def has_negative(self) -> bool:
+        """Whether a value has no logarithm. (Zeros are gaps on a logarithmic axis.)"""
+        return any(bool((s.y < 0).any()) for s in self.series)
 
 
 @dataclass(frozen=True, slots=True)

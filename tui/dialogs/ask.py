@@ -27,24 +27,21 @@ class Ask(Dialog[str | None]):
         with VerticalScroll(classes="dialog ask", can_focus=False) as box:
             box.border_title = Content(self._title)
             yield Static(Content(self._text), classes="reason")
-            options = []
-            for name, letter, words in self._answers:
-                options.append(
+            yield OptionList(
+                *(
                     Option(Content.assemble((f" {letter} ", "bold $accent"), f" {words}"), id=name)
+                    for name, letter, words in self._answers
                 )
-            yield OptionList(*options)
+            )
 
     def on_mount(self) -> None:
         self.query_one(OptionList).focus()
 
-    def key_of(self, key: str) -> str | None:
-        return next((name for name, letter, _ in self._answers if letter == key), None)
-
-    async def on_key(self, event: events.Key) -> None:
-        name = self.key_of(event.key)
-        if name is not None:
-            event.stop()
-            self.dismiss(name)
+    def on_key(self, event: events.Key) -> None:
+        for name, letter, _ in self._answers:
+            if letter == event.key:
+                event.stop()
+                self.dismiss(name)
 
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:

@@ -1,8 +1,6 @@
 """Ask for a contact for Wikimedia, once, before the first article is fetched."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Literal
 
 from textual import on
 from textual.app import ComposeResult
@@ -11,7 +9,9 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Input, Static
 
+from wikitopics.session import config
 from wikitopics.session.errors import SessionError
+from wikitopics.session.request import DOWNLOAD
 from wikitopics.tui.dialogs.dialog import Dialog
 
 Answer = Literal["saved", "demo", "quit"]
@@ -27,52 +27,31 @@ WHERE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ContactBook:
-    """Where a contact is checked and saved."""
-
-    wrong: Callable[[str], str | None]
-    """One line saying what is wrong with a text, or None if it is acceptable."""
-    save: Callable[[str], object]
-    """Saves an acceptable text; may raise `SessionError`."""
-    volume: str
-    """How much will be downloaded."""
-    saved: str = ""
-    """The contact saved so far, which is asked for again because it is not acceptable."""
-
-    @classmethod
-    def of_user(cls) -> Self:
-        """The user's own: the config file."""
-        from wikitopics.session import config
-        from wikitopics.session.request import DOWNLOAD
-
-        return cls(config.contact_problem, config.save_contact, DOWNLOAD, config.contact() or "")
-
-
 class AskContact(Dialog[Answer]):
     """One field for the contact, and ways to go on without one."""
 
     AUTO_FOCUS = ""
     BINDINGS = [Binding("escape", "leave", "Quit")]  # noqa: RUF012 - Textual's own convention
 
-    def __init__(self, book: ContactBook, *, leave: str = "Quit", sample: bool = True) -> None:
+    def __init__(self, *, leave: str = "Quit", sample: bool = True) -> None:
         """``leave``: the label for leaving without an answer. ``sample``: whether the embedded sample is
         offered."""
         super().__init__()
-        self._book, self._leave, self._offers_sample = book, leave, sample
+        self._leave, self._offers_sample = leave, sample
+        self._saved = config.contact() or ""
+        """The contact saved so far, which is asked for again because it is not acceptable."""
 
     def compose(self) -> ComposeResult:
-        saved = self._book.saved
         with VerticalScroll(classes="dialog form", can_focus=False) as box:
             box.border_title = "wikitopics: before the first article"
             yield Static(Content(WHY), classes="reason")
             yield Static("Your contact, for Wikimedia", classes="label")
-            yield Input(saved, placeholder="you@host.org or https://host.org/you", id="address", compact=True)
-            yield Static(
-                Content((saved and self._book.wrong(saved)) or ""), id="contact-told", classes="told"
-            )
+            example = "you@host.org or https://host.org/you"
+            yield Input(self._saved, placeholder=example, id="address", compact=True)
+            wrong = (self._saved and config.contact_problem(self._saved)) or ""
+            yield Static(Content(wrong), id="contact-told", classes="told")
             yield Static(Content(WHERE), classes="hint")
-            yield Static(Content(f"What will be downloaded: {self._book.volume}."), classes="hint")
+            yield Static(Content(f"What will be downloaded: {DOWNLOAD}."), classes="hint")
             with Horizontal(classes="buttons"):
                 yield Button("Save and start", variant="primary", id="save", compact=True)
                 if self._offers_sample:
@@ -85,17 +64,17 @@ class AskContact(Dialog[Answer]):
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
-        if event.value != self._book.saved:
+        if event.value != self._saved:
             self.query_one("#contact-told", Static).update("")
 
     @on(Input.Submitted)
     @on(Button.Pressed, "#save")
     def _submitted(self) -> None:
         text = self.query_one(Input).value.strip()
-        wrong = self._book.wrong(text)
+        wrong = config.contact_problem(text)
         if wrong is None:
             try:
-                self._book.save(text)
+                config.save_contact(text)
             except SessionError as error:
                 wrong = str(error)
         if wrong is None:

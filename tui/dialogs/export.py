@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -33,11 +32,9 @@ class Export(Dialog[None]):
 
     BINDINGS = [Binding("escape", "dismiss(None)", "Close")]  # noqa: RUF012 - Textual's own convention
 
-    def __init__(
-        self, open_reader: Callable[[Path], SessionReader], path: Path, models: tuple[str, ...], folder: Path
-    ) -> None:
+    def __init__(self, path: Path, models: tuple[str, ...], folder: Path) -> None:
         super().__init__()
-        self._open_reader, self._path, self._models, self._folder = open_reader, path, models, folder
+        self._path, self._models, self._folder = path, models, folder
         self._busy = False
 
     def compose(self) -> ComposeResult:
@@ -52,8 +49,8 @@ class Export(Dialog[None]):
                 ("Model", "model", self._model_choices(first)),
             ):
                 select = Select(choices, value=choices[0][1], allow_blank=False, id=name, compact=True)
-                yield from field(label, select)
-            yield from field("File", Input(file, id="file", compact=True))
+                yield field(label, select)
+            yield field("File", Input(file, id="file", compact=True))
             yield Static(id="export-progress", classes="hint")
             with Horizontal(classes="buttons"):
                 yield Button("Export", variant="primary", id="go", compact=True)
@@ -120,7 +117,7 @@ class Export(Dialog[None]):
             loop.call_soon_threadsafe(self._tell, f"{plural(rows, 'row')} written …")
 
         def in_thread() -> str:
-            with self._open_reader(self._path) as reader:
+            with SessionReader(self._path) as reader:
                 rows = save(subject, form, ExportRequest(reader, models or reader.models()), target, written)
                 licence = licence_of(reader.settings()) if subject.of_texts else None
             told = f"{plural(rows, 'row')} in {target}" if rows is not None else f"written to {target}"

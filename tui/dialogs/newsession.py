@@ -18,7 +18,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Checkbox, Input, Select, Static
 
 from wikitopics.session import config, sources
-from wikitopics.session.control.launch import question
+from wikitopics.session.control.launch import Trainers, question
 from wikitopics.session.errors import SessionError
 from wikitopics.session.models import DEFAULT_KIND, model_choices, parse_specs
 from wikitopics.session.options import MODEL, OWN, SOURCE, Option
@@ -26,11 +26,11 @@ from wikitopics.session.paths import log_file, named_session
 from wikitopics.session.request import TrainRequest, check_new
 from wikitopics.session.storage.files import last_line
 from wikitopics.tui.background import begin
-from wikitopics.tui.controls import TrainerProcess, Trainers
-from wikitopics.tui.dialogs.contact import Answer, AskContact, ContactBook
+from wikitopics.tui.dialogs.contact import Answer, AskContact
 from wikitopics.tui.dialogs.dialog import Dialog
 from wikitopics.tui.dialogs.form import Tick, field
 from wikitopics.tui.dialogs.starting import Agree
+from wikitopics.tui.watch import TrainerProcess
 from wikitopics.tui.words import visible
 
 PATIENCE = 90.0
@@ -40,7 +40,7 @@ OWN_FIELDS = tuple(option for option in OWN if option.label)
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class Entries:
     """The form as filled in."""
 
     name: str
@@ -51,34 +51,34 @@ class Wish:
     """(kind, topics) of each model requested; "" for its default."""
 
 
-def arguments(wish: Wish) -> list[str]:
+def arguments(entries: Entries) -> list[str]:
     """The words after `wikitopics` that start this trainer. Raises `SessionError`."""
-    if not wish.name:
+    if not entries.name:
         raise SessionError("the session needs a name")
-    path = named_session(wish.name)
+    path = named_session(entries.name)
     if os.path.exists(path):  # Path.exists raises for a folder that is not readable
-        raise SessionError(f"a session {wish.name} already exists: open it, or choose another name")
-    kind = sources.load(wish.source)
+        raise SessionError(f"a session {entries.name} already exists: open it, or choose another name")
+    kind = sources.load(entries.source)
     if kind.command:
-        return [kind.command, "--headless", "--session", wish.name]
-    if not wish.models:
+        return [kind.command, "--headless", "--session", entries.name]
+    if not entries.models:
         raise SessionError("choose at least one model")
-    words = ["train", "--session", wish.name, "--source", wish.source]
-    for option, text, _ in _filled(wish):
+    words = ["train", "--session", entries.name, "--source", entries.source]
+    for option, text, _ in _filled(entries):
         words += [option.flag, text]
-    specs = [f"{kind}:topics={topics}" if topics else kind for kind, topics in wish.models]
+    specs = [f"{kind}:topics={topics}" if topics else kind for kind, topics in entries.models]
     parse_specs(specs, {})
     for spec in specs:
         words += [MODEL.flag, spec]
     return words
 
 
-def _filled(wish: Wish) -> Iterator[tuple[Option[Any], str, object]]:
+def _filled(entries: Entries) -> Iterator[tuple[Option[Any], str, object]]:
     """The options whose fields the user has filled in, what is in each field, and its value."""
-    for option in (*sources.load(wish.source).options, *OWN_FIELDS):
-        text = wish.values.get(option.name, "")
+    for option in (*sources.load(entries.source).options, *OWN_FIELDS):
+        text = entries.values.get(option.name, "")
         if option.needed and not text:
-            raise SessionError(f"the source {wish.source} needs a {option.label.lower()}")
+            raise SessionError(f"the source {entries.source} needs a {option.label.lower()}")
         if text and text != option.default:
             try:
                 value = option.parse(text)
@@ -87,12 +87,12 @@ def _filled(wish: Wish) -> Iterator[tuple[Option[Any], str, object]]:
             yield option, text, (value,) if option.of is tuple else value
 
 
-def needs_contact(wish: Wish) -> bool:
+def needs_contact(entries: Entries) -> bool:
     """Whether the selected source needs a contact. Raises `SessionError` for fields that are wrong."""
-    kind = sources.load(wish.source)
+    kind = sources.load(entries.source)
     if kind.command:
         return False
-    request = TrainRequest(**{option.name: value for option, _, value in _filled(wish)})
+    request = TrainRequest(**{option.name: value for option, _, value in _filled(entries)})
     return kind.needs_contact(check_new(request, kind))
 
 
@@ -113,8 +113,8 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         with VerticalScroll(classes="dialog form", can_focus=False) as box:
             box.border_title = "New session"
             box.border_subtitle = "Esc cancels"
-            yield from field("Name", Input("night", id="name", compact=True))
-            yield from field(
+            yield field("Name", Input("night", id="name", compact=True))
+            yield field(
                 "Source",
                 Select(_source_choices(), value=SOURCE.default, allow_blank=False, id="source", compact=True),
             )
@@ -122,7 +122,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
                 for name in sources.BUILT_IN:
                     yield from self._fields(name)
             for option in OWN_FIELDS:
-                yield from self._field(option, "trained")
+                yield self._field(option, "trained")
             yield Static(
                 "Models, trained side by side on the same articles, and their topics", classes="trained"
             )
@@ -147,9 +147,9 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         for option in sources.described(source).options:
             if option.label and option.name not in self._options:
                 self._options[option.name] = option
-                yield from self._field(option)
+                yield self._field(option)
 
-    def _field(self, option: Option[Any], classes: str = "") -> Iterator[Widget]:
+    def _field(self, option: Option[Any], classes: str = "") -> Widget:
         """The row for an option."""
         value = "" if option.default is None else str(option.default)
         entry = Input(value, id=f"option-{option.name}", compact=True)
@@ -175,7 +175,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         for widget in self.query(".trained"):
             widget.display = not kind.command
 
-    def wish(self) -> Wish:
+    def entries(self) -> Entries:
         """The form as filled in now."""
 
         def value(name: str) -> str:
@@ -188,7 +188,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
             if self.query_one(f"#use-{kind}", Checkbox).value
         )
         source = str(self.query_one("#source", Select).value)
-        return Wish(value("name"), source, {name: value(f"option-{name}") for name in fields}, models)
+        return Entries(value("name"), source, {name: value(f"option-{name}") for name in fields}, models)
 
     @on(Button.Pressed, "#close")
     def _cancelled(self) -> None:
@@ -197,17 +197,17 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
     @on(Input.Submitted)
     @on(Button.Pressed, "#go")
     def _go(self) -> None:
-        wish = self.wish()
+        entries = self.entries()
         try:
-            words = arguments(wish)
-            path = named_session(wish.name)
-            asks = needs_contact(wish) and config.lacks_contact()
+            words = arguments(entries)
+            path = named_session(entries.name)
+            asks = needs_contact(entries) and config.lacks_contact()
         except SessionError as error:
             self._tell(str(error))
             return
         if asks:
             self._tell("")  # what was wrong before is right now
-            self.app.push_screen(AskContact(ContactBook.of_user(), leave="Back"), self._asked)
+            self.app.push_screen(AskContact(leave="Back"), self._asked)
             return
         self._begin(path, partial(self._trainers.start, path, words))
 

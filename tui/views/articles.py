@@ -4,16 +4,17 @@ from functools import partial
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.widget import Widget
 
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow
 from wikitopics.tui.background import begin
+from wikitopics.tui.inks import name
+from wikitopics.tui.keys import key
 from wikitopics.tui.look import Choice, Look
 from wikitopics.tui.messages import OpenTopic
-from wikitopics.tui.views.view import View, name
-from wikitopics.tui.widgets.articlelist import ArticleList
+from wikitopics.tui.views.view import View
+from wikitopics.tui.widgets.articles import COMING, ArticleList
 from wikitopics.tui.words import count, nearness, plural, visible
 
 MANY = 200
@@ -25,17 +26,13 @@ class Articles(View):
     """One list that shows the stream, or the articles found."""
 
     TITLE = "Articles"
+    FINDS = "a title, or #12 for the articles about topic 12"
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        Binding("escape", "all", "All articles", id="articles.all", tooltip="back to the newest articles"),
+        key("articles.all", "escape", "all", "All articles", "back to the newest articles")
     ]
 
-    def __init__(self) -> None:
-        super().__init__(id="articles-view")
-        self._look: Look | None = None
-        self._choice = Choice()
-        self._sought = ""
-        self._recent: object = None
-        self._shown: tuple[object, ...] = ()
+    _recent: object = None
+    _shown: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
         yield ArticleList(id="articles")
@@ -43,10 +40,9 @@ class Articles(View):
     def home(self) -> Widget | None:
         return self.query_one(ArticleList)
 
-    def show(self, look: Look, choice: Choice) -> None:
-        self._look, self._choice = look, choice
+    def draw(self, look: Look, choice: Choice) -> None:
         model, newest = choice.model_of(look), self._newest_shown(look)
-        now = (model, self._sought, newest)
+        now = (model, self.sought, newest)
         if look.recent is not self._recent or now != self._shown:
             self._recent, self._shown = look.recent, now
             begin(self, partial(self._fill, look, model, newest), "articles")
@@ -60,7 +56,7 @@ class Articles(View):
         return listed.rows[0].seq if listed.held or listed.scroll_offset.y else None
 
     async def _fill(self, look: Look, model: str | None, newest: int | None) -> None:
-        sought = self._sought
+        sought = self.sought
         try:
             rows, title = await self._found(sought, model, newest)
         except SessionError:
@@ -70,7 +66,7 @@ class Articles(View):
         if later and not sought:
             title += f"; Home shows {count(later)} newer"
         listed = self.query_one(ArticleList)
-        listed.empty = " nothing found" if sought else " the first articles are on their way"
+        listed.empty = " nothing found" if sought else COMING
         had_any = bool(listed.rows)
         listed.show_articles(rows, look, model, sought)
         if bool(rows) != had_any:
@@ -84,7 +80,7 @@ class Articles(View):
         if model is not None and sought.startswith("#") and sought[1:].isdecimal():
             topic = int(sought[1:])
             rows = await self.ask(lambda reader: reader.articles_about(model, topic, MANY))
-            label = self._look.topic_label(model, topic) if self._look is not None else f"#{topic}"
+            label = self.look.topic_label(model, topic) if self.look is not None else f"#{topic}"
             return rows, f"Articles most about {label}"
         if sought:
             rows = await self.ask(lambda reader: reader.find_articles(sought, FOUND), aside=True)
@@ -96,27 +92,14 @@ class Articles(View):
     @on(ArticleList.Chosen, "#articles")
     def _chosen(self, event: ArticleList.Chosen) -> None:
         row: ArticleRow = event.row
-        model = None if self._look is None else self._choice.model_of(self._look)
         for named, topic, _ in row.topics:
-            if named == model:
+            if named == self.model:
                 self.post_message(OpenTopic(topic))
                 return
         self.app.notify("this article was not trained on, so it has no topic", markup=False)
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return bool(self._sought) if action == "all" else True
-
-    def action_all(self) -> None:
-        self.find("")
-
-    def finds(self) -> str:
-        return "a title, or #12 for the articles about topic 12"
-
     def find(self, text: str) -> None:
-        self._sought = text.strip()
-        self.refresh_bindings()
-        if self.is_mounted and self._look is not None:
-            self.show(self._look, self._choice)
+        super().find(text.strip())
 
     def chosen_article(self) -> ArticleRow | None:
         return self.query_one(ArticleList).current if self.is_mounted else None

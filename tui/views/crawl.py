@@ -4,21 +4,21 @@ import time
 from dataclasses import replace
 
 import numpy as np
+from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from wikitopics.session.records import Status, skips_told
 from wikitopics.session.sources import described
 from wikitopics.tui.chart.axes import ago
-from wikitopics.tui.chart.chart import ZOOM, Chart
-from wikitopics.tui.chart.drawing import Drawing
-from wikitopics.tui.chart.plot import Series
+from wikitopics.tui.chart.chart import Chart
+from wikitopics.tui.chart.plot import Drawing, Series
+from wikitopics.tui.inks import name
+from wikitopics.tui.keys import key
 from wikitopics.tui.look import Choice, Look
-from wikitopics.tui.views.view import View, name
-from wikitopics.tui.widgets.eventlist import EventList
-from wikitopics.tui.widgets.facts import Fact, Facts
+from wikitopics.tui.views.view import View
+from wikitopics.tui.widgets.events import EventList, Fact, Facts
 from wikitopics.tui.widgets.flow import GAP, allowed, asks, incoming, per_second, rate, read, waiting
 from wikitopics.tui.widgets.statusline import condition, source_words
 from wikitopics.tui.words import age, count, limited, plural, share, short, visible
@@ -33,32 +33,15 @@ class Crawl(View):
     OF_MODEL = False
     PANELS = 3
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        Binding("y", "log_y", "Log y", id="crawl.log_y", tooltip="logarithmic or linear rates"),
-        Binding(
-            "left",
-            "cross(-1)",
-            "Crosshair",
-            key_display="←→",
-            id="crawl.left",
-            tooltip="show the rates at one moment",
-        ),
-        Binding("right", "cross(1)", "Crosshair", show=False, id="crawl.right"),
-        Binding(
-            "plus,equals_sign",
-            "zoom(1)",
-            "Zoom",
-            key_display="+-",
-            id="crawl.zoom_in",
-            tooltip="zoom around the crosshair",
-        ),
-        Binding("minus", "zoom(-1)", "Zoom out", show=False, id="crawl.zoom_out"),
-        Binding("0", "reset", "Reset", id="crawl.reset", tooltip="the whole half hour"),
+        key("crawl.log_y", "y", "log_y", "Log y", "logarithmic or linear rates"),
+        key("crawl.left", "left", "cross(-1)", "Crosshair", "show the rates at one moment", "←→"),
+        key("crawl.right", "right", "cross(1)", "Crosshair"),
+        key("crawl.zoom_in", "plus,equals_sign", "zoom(1)", "Zoom", "zoom around the crosshair", "+-"),
+        key("crawl.zoom_out", "minus", "zoom(-1)", "Zoom out"),
+        key("crawl.reset", "0", "reset", "Reset", "the whole half hour"),
     ]
 
-    def __init__(self) -> None:
-        super().__init__(id="crawl-view")
-        self._flow: object = None
-        self._of_now = ""
+    _flow: object = None
 
     def compose(self) -> ComposeResult:
         with Container(id="crawl-panels"):
@@ -70,7 +53,9 @@ class Crawl(View):
     def on_mount(self) -> None:
         chart = self.query_one(Chart)
         chart.log_x = False
-        name(self.query_one("#crawl-errors"), "Last errors")
+        errors = self.query_one(EventList)
+        errors.empty = " none"
+        name(errors, "Last errors")
 
     def home(self) -> Widget | None:
         chart = self.query_one(Chart)
@@ -84,39 +69,24 @@ class Crawl(View):
         self.set_class(width >= WIDE, "-wide")
         self.set_class(height >= TALL, "-tall")
 
-    def show(self, look: Look, choice: Choice) -> None:
-        self._of_now = look.of_now()
-        name(self.query_one(Facts), "Crawl" + self._of_now)
-        self.query_one(Facts).show_facts(facts(look))
-        chart = self.query_one(Chart)
-        chart.ascii_only = choice.ascii_only
+    def draw(self, look: Look, choice: Choice) -> None:
+        facts_ = self.query_one(Facts)
+        name(facts_, "Crawl" + look.of_now())
+        facts_.show_items(facts(look))
         shown = (look.flow, look.status.lively, look.status.activity.crawl_rate)
         if self._flow != shown or not look.flow:
             self._flow = shown
-            chart.draw(rates(look))
-        self._entitle(chart.pointed())
-        errors = self.query_one(EventList)
-        errors.empty = " none"
-        errors.show_events(look.status.activity.errors)
+            self.query_one(Chart).draw(rates(look))
+        self._entitle()
+        self.query_one(EventList).show_items(look.status.activity.errors)
 
     def action_log_y(self) -> None:
         self.query_one(Chart).toggle_log_y()
 
-    def on_chart_pointed(self, event: Chart.Pointed) -> None:
-        self._entitle(event.text)
-
-    def _entitle(self, pointed: str) -> None:
-        chart = self.query_one(Chart)
-        name(chart, f"Articles a second{chart.scales()}{self._of_now}", pointed)
-
-    def action_cross(self, columns: int) -> None:
-        self.query_one(Chart).step(columns)
-
-    def action_zoom(self, way: int) -> None:
-        self.query_one(Chart).zoom(ZOOM if way > 0 else 1 / ZOOM)
-
-    def action_reset(self) -> None:
-        self.query_one(Chart).reset()
+    @on(Chart.Pointed)
+    def _entitle(self) -> None:
+        chart, now = self.query_one(Chart), "" if self.look is None else self.look.of_now()
+        name(chart, f"Articles a second{chart.scales()}{now}", chart.pointed())
 
 
 def rates(look: Look) -> Drawing:

@@ -4,24 +4,23 @@ from functools import partial
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import Container, Horizontal, Vertical
 from textual.widget import Widget
 
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.tui.background import begin
-from wikitopics.tui.chart.chart import ZOOM, Chart
+from wikitopics.tui.chart.chart import Chart
 from wikitopics.tui.curves import X_KINDS, drawing, title, warning
+from wikitopics.tui.inks import Line, Lines, name
+from wikitopics.tui.keys import key
 from wikitopics.tui.listing import featured
 from wikitopics.tui.look import Choice, Look
 from wikitopics.tui.messages import LookAgain, OpenTopic
-from wikitopics.tui.views.view import TINY_HEIGHT, TINY_WIDTH, View, name
-from wikitopics.tui.widgets.changes import WhatChanged, told
-from wikitopics.tui.widgets.eventlist import EventList
-from wikitopics.tui.widgets.flow import FlowPanel
-from wikitopics.tui.widgets.numbers import Numbers
-from wikitopics.tui.widgets.reading import NowReading
+from wikitopics.tui.views.view import A_TOPIC, TINY_HEIGHT, TINY_WIDTH, View
+from wikitopics.tui.widgets.articles import COMING, now_reading
+from wikitopics.tui.widgets.events import NOTHING_CHANGED, EventList, told, what_changed
+from wikitopics.tui.widgets.flow import flow_lines, numbers
 from wikitopics.tui.widgets.smallcharts import SmallCharts
 from wikitopics.tui.widgets.topiccard import TopicCard
 from wikitopics.tui.widgets.topiclist import TopicList, topics_title
@@ -35,90 +34,66 @@ LOFTY = 52
 """The number of lines from which the log has room beside the rest."""
 ABOUT = 12
 """Articles listed on the topic card."""
+FIT_Y = "fit y to the later part of the curves, or to the whole"
+CROSS = "move the crosshair from measurement to measurement"
 FAR = 10
 """Columns of a long step of the crosshair."""
+
+
+class Panel(Lines, can_focus=True):
+    """Lines that can be maximised."""
+
+    DEFAULT_CLASSES = "panel"
 
 
 class Dashboard(View):
     """Panels side by side if the terminal is wide, otherwise one below another."""
 
     TITLE = "Dashboard"
+    FINDS = A_TOPIC
     LISTS_TOPICS = True
     PANELS = 8
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        Binding("x", "log_x", "Log x", id="chart.log_x", tooltip="logarithmic or linear x axis"),
-        Binding("y", "log_y", "Log y", id="chart.log_y", tooltip="logarithmic or linear y axis"),
-        Binding(
-            "Y",
-            "fit_y",
-            "Whole y",
-            key_display="Y",
-            id="chart.fit_y",
-            tooltip="fit y to the later part of the curves, or to the whole",
-        ),
-        Binding("a", "x_kind", "Axis", id="chart.axis", tooltip="x axis: articles, words or time"),
-        Binding("v", "metric", "Metric", id="chart.metric", tooltip="which metric the chart shows"),
-        Binding(
-            "left",
-            "cross(-1)",
-            "Crosshair",
-            key_display="←→",
-            id="chart.left",
-            tooltip="move the crosshair from measurement to measurement",
-        ),
-        Binding("right", "cross(1)", "Crosshair", show=False, id="chart.right"),
-        Binding("shift+left", f"cross(-{FAR})", "Crosshair", show=False),
-        Binding("shift+right", f"cross({FAR})", "Crosshair", show=False),
-        Binding(
-            "plus,equals_sign",
-            "zoom(1)",
-            "Zoom",
-            key_display="+-",
-            id="chart.zoom_in",
-            tooltip="zoom around the crosshair",
-        ),
-        Binding("minus", "zoom(-1)", "Zoom out", show=False, id="chart.zoom_out"),
-        Binding("0", "reset", "Reset", id="chart.reset", tooltip="show the whole curve, no crosshair"),
-        Binding("up", "list('move', -1)", show=False),
-        Binding("down", "list('move', 1)", show=False),
-        Binding("pageup", "list('page', -1)", show=False),
-        Binding("pagedown", "list('page', 1)", show=False),
-        Binding(
-            "enter",
-            "list('choose')",
-            "Detail",
-            key_display="Enter",
-            id="dashboard.detail",
-            tooltip="open the topic",
-        ),
-        Binding("escape", "all", "All topics", id="dashboard.all", tooltip="show all topics again"),
+        key("chart.log_x", "x", "log_x", "Log x", "logarithmic or linear x axis"),
+        key("chart.log_y", "y", "log_y", "Log y", "logarithmic or linear y axis"),
+        key("chart.fit_y", "Y", "fit_y", "Whole y", FIT_Y, "Y"),
+        key("chart.axis", "a", "x_kind", "Axis", "x axis: articles, words or time"),
+        key("chart.metric", "v", "metric", "Metric", "which metric the chart shows"),
+        key("chart.left", "left", "cross(-1)", "Crosshair", CROSS, "←→"),
+        key("chart.right", "right", "cross(1)", "Crosshair"),
+        ("shift+left", f"cross(-{FAR})"),
+        ("shift+right", f"cross({FAR})"),
+        key("chart.zoom_in", "plus,equals_sign", "zoom(1)", "Zoom", "zoom around the crosshair", "+-"),
+        key("chart.zoom_out", "minus", "zoom(-1)", "Zoom out"),
+        key("chart.reset", "0", "reset", "Reset", "show the whole curve, no crosshair"),
+        ("up", "list('move', -1)"),
+        ("down", "list('move', 1)"),
+        ("pageup", "list('page', -1)"),
+        ("pagedown", "list('page', 1)"),
+        key("dashboard.detail", "enter", "list('choose')", "Detail", "open the topic", "Enter"),
+        key("dashboard.all", "escape", "all", "All topics", "show all topics again"),
     ]
 
-    def __init__(self) -> None:
-        super().__init__(id="dashboard")
-        self.x_kind = X_KINDS[0]
-        self._look: Look | None = None
-        self._choice = Choice()
-        self._drawn: tuple[object, ...] | None = None
-        self._sought = ""
-        self._carded: tuple[object, ...] = ()
-        """The topic whose articles the card shows, and the moment they are from."""
+    x_kind = X_KINDS[0]
+    _drawn: tuple[object, ...] | None = None
+    _carded: tuple[object, ...] = ()
+    """The topic whose articles the card shows, and the moment they are from."""
 
     def compose(self) -> ComposeResult:
-        yield Numbers(id="numbers")
+        yield Lines(id="numbers")
         with Container(id="panels"):
             with Vertical(id="left"):
                 yield Chart(id="chart")
                 yield SmallCharts(id="small-charts")
-                yield FlowPanel(id="flow-brief")
+                yield Lines(id="flow-brief", classes="panel")
                 with Horizontal(id="below"):
                     yield TopicList(id="topics")
                     yield TopicMap(id="over-time")
             with Vertical(id="right"):
-                yield FlowPanel(id="flow")
-                yield NowReading(id="reading")
+                yield Lines(id="flow", classes="panel")
+                yield Panel(id="reading")
                 yield TopicCard(id="card")
-                yield WhatChanged(id="changes")
+                yield Panel(id="changes")
                 yield EventList(id="log")
 
     def on_mount(self) -> None:
@@ -132,6 +107,8 @@ class Dashboard(View):
             ("#log", "Log"),
         ):
             name(self.query_one(selector, Widget), words)
+        for panel, words in (("#reading", COMING), ("#changes", NOTHING_CHANGED)):
+            self.query_one(panel, Panel).show_lines(partial(_alone, words))
 
     def home(self) -> Widget | None:
         return self.query_one("#topics", TopicList)
@@ -145,13 +122,11 @@ class Dashboard(View):
         self.set_class(height >= LOFTY, "-lofty")
         self.set_class(height < LOW, "-low")
 
-    def show(self, look: Look, choice: Choice) -> None:
-        self._look, self._choice = look, choice
+    def draw(self, look: Look, choice: Choice) -> None:
         if self.has_class("-tiny"):
-            self.query_one(Numbers).show(look, choice)
+            self.query_one("#numbers", Lines).show_lines(lambda *_: numbers(look, choice))
             return
-        chart = self.query_one(Chart)
-        chart.ascii_only, chart.patterned = choice.ascii_only, choice.patterned
+        chart, model = self.query_one(Chart), choice.model_of(look)
         # A new look often has the old curves, and then the picture stays as it is.
         shown = (
             look.curves,
@@ -170,26 +145,27 @@ class Dashboard(View):
             chart.draw(drawing(look, choice, self.x_kind))  # this also sets the title
         else:
             self._entitle()
+        for flow in self.query("#flow, #flow-brief").results(Lines):
+            flow.show_lines(partial(flow_lines, look, choice.ascii_only))
+        topics = self.query_one(TopicList)
+        topics.show_topics(look, choice, self.sought)
+        self._entitle_topics(look, choice)
+        reading, changes = self.query_one("#reading", Panel), self.query_one("#changes", Panel)
+        name(reading, "Now reading" if look.status.lively else "Last read")
+        reading.show_lines(partial(now_reading, look, model))
+        models = choice.models_of(look)
+        changes.show_lines(partial(what_changed, look.changes_of(models), len(models) > 1))
         if self.has_class("-vast"):
             self.query_one(SmallCharts).show(look, choice, self.x_kind, chart)
-        for flow in self.query(FlowPanel):
-            flow.show(look, choice.ascii_only)
-        topics = self.query_one(TopicList)
-        topics.show_topics(look, choice, self._sought)
-        self._entitle_topics(look, choice)
-        self.query_one(NowReading).show(look, choice)
-        self.query_one(WhatChanged).show(look, choice)
-        if self.has_class("-vast"):
             self._show_card(look, choice)
-            self.query_one(TopicMap).show_map(
-                look, choice, self._sought, lambda question: self.ask(question, aside=True)
-            )
-            self.query_one(EventList).show_events(look.events)
+            over_time = self.query_one(TopicMap)
+            over_time.show_map(look, choice, self.sought, lambda question: self.ask(question, aside=True))
+            self.query_one(EventList).show_items(look.events)
 
     def _show_card(self, look: Look, choice: Choice) -> None:
         """Show one topic in more detail: the one selected here, or the one that matters most."""
         listed, model = self.query_one(TopicList), choice.model_of(look)
-        rows = look.topics.get(model or "", ())
+        rows = look.topics_of(model)
         row, why = featured(rows, listed.topic if listed.held else None, choice.pinned_of(model))
         self.query_one(TopicCard).show(row, look, choice, why)
         now = (look.status.session, model, row and row.topic, look.recent, look.as_of)
@@ -208,7 +184,7 @@ class Dashboard(View):
             self._carded = ()  # the old drawing stays; the next look asks again
 
     def _entitle_topics(self, look: Look, choice: Choice) -> None:
-        title, below = topics_title(look, choice, self._sought)
+        title, below = topics_title(look, choice, self.sought)
         change = self._newest_change(look, choice)
         after = f" · {look.topics_after(choice.model_of(look))}" if change else ""
         name(self.query_one(TopicList), title + after, change or below)
@@ -222,12 +198,12 @@ class Dashboard(View):
         return f"{count(events[0].articles)} {told(events[0], len(models) > 1)}"
 
     def _entitle(self) -> None:
-        if self._look is None:
+        if self.look is None:
             return
         chart = self.query_one(Chart)
-        told = (warning(self._look), chart.cut_off())
+        told = (warning(self.look), chart.cut_off())
         below = chart.pointed() or " · ".join(text for text in told if text)
-        name(chart, title(self._look, self._choice, self.x_kind) + chart.scales(), below)
+        name(chart, title(self.look, self.choice, self.x_kind) + chart.scales(), below)
 
     @on(Chart.Pointed)
     def _pointed(self) -> None:
@@ -235,7 +211,7 @@ class Dashboard(View):
 
     @on(SmallCharts.Picked)
     def _picked(self, event: SmallCharts.Picked) -> None:
-        self._choice.metric = event.metric
+        self.choice.metric = event.metric
         self.post_message(LookAgain())
 
     @on(TopicList.Chosen, "#topics")
@@ -246,16 +222,16 @@ class Dashboard(View):
     @on(TopicList.Moved, "#topics")
     def _moved(self) -> None:
         listed = self.query_one(TopicList)
-        if self._look is not None and self.has_class("-vast"):
-            self._show_card(self._look, self._choice)
+        if self.look is not None and self.has_class("-vast"):
+            self._show_card(self.look, self.choice)
             if listed.topic is not None:
                 self.query_one(TopicMap).choose(listed.topic)
 
     @on(TopicMap.Pointed)
     @on(TopicMap.Moved, "#over-time")
     def _entitle_map(self) -> None:
-        drawn, look = self.query_one(TopicMap), self._look
-        after = "" if look is None else look.topics_after(self._choice.model_of(look))
+        drawn, look = self.query_one(TopicMap), self.look
+        after = "" if look is None else look.topics_after(self.model)
         name(drawn, drawn.legend, drawn.told if drawn.has_focus else after)
 
     @on(TopicMap.Chosen, "#over-time")
@@ -266,7 +242,7 @@ class Dashboard(View):
 
     def action_log_x(self) -> None:
         self.query_one(Chart).toggle_log_x()
-        self._again()
+        self.again()
 
     def action_log_y(self) -> None:
         chart = self.query_one(Chart)
@@ -277,45 +253,18 @@ class Dashboard(View):
 
     def action_fit_y(self) -> None:
         self.query_one(Chart).toggle_fit_y()
-        self._again()
+        self.again()
 
     def action_x_kind(self) -> None:
         self.x_kind = X_KINDS[(X_KINDS.index(self.x_kind) + 1) % len(X_KINDS)]
-        self._again()
+        self.again()
 
     def action_metric(self) -> None:
-        if self._look is not None:
-            names = [metric.name for metric in self._look.metrics]
-            now = names.index(self._choice.metric) if self._choice.metric in names else -1
-            self._choice.metric = names[(now + 1) % len(names)]
+        if self.look is not None:
+            names = [metric.name for metric in self.look.metrics]
+            now = names.index(self.choice.metric) if self.choice.metric in names else -1
+            self.choice.metric = names[(now + 1) % len(names)]
             self.post_message(LookAgain())
-
-    def _again(self) -> None:
-        if self._look is not None:
-            self.show(self._look, self._choice)
-
-    def action_cross(self, columns: int) -> None:
-        self.query_one(Chart).step(columns)
-
-    def action_zoom(self, way: int) -> None:
-        self.query_one(Chart).zoom(ZOOM if way > 0 else 1 / ZOOM)
-
-    def action_reset(self) -> None:
-        self.query_one(Chart).reset()
-
-    def finds(self) -> str:
-        return "a topic's name, number or word"
-
-    def find(self, text: str) -> None:
-        self._sought = text
-        self.refresh_bindings()
-        self._again()
-
-    def action_all(self) -> None:
-        self.find("")
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return bool(self._sought) if action == "all" else True
 
     def action_list(self, what: str, by: int = 0) -> None:
         topics = self.query_one(TopicList)
@@ -330,9 +279,13 @@ class Dashboard(View):
         return self.query_one(TopicList).topic if not self.has_class("-tiny") else None
 
     def chosen_article(self) -> ArticleRow | None:
-        reading = self.query_one(NowReading)
-        return reading.newest if reading.has_focus else None
+        recent = self.look.recent if self.look is not None else ()
+        return recent[0] if recent and self.query_one("#reading").has_focus else None
 
     def copied(self) -> str:
         current = self.query_one(TopicList).topic
         return " ".join(word for word, _ in current.words) if current else ""
+
+
+def _alone(words: str, *_: int) -> list[Line]:
+    return [[(words, "muted")]]

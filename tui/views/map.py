@@ -2,13 +2,14 @@
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.widget import Widget
 
 from wikitopics.session.records import TopicRow
+from wikitopics.tui.inks import name
+from wikitopics.tui.keys import key
 from wikitopics.tui.look import Choice, Look
 from wikitopics.tui.messages import OpenTopic
-from wikitopics.tui.views.view import View, name
+from wikitopics.tui.views.view import A_TOPIC, View
 from wikitopics.tui.widgets.topicmap import TopicMap
 from wikitopics.tui.words import plural, share
 
@@ -21,28 +22,16 @@ class Map(View):
     cursor."""
 
     TITLE = "Map"
+    FINDS = A_TOPIC
     LISTS_TOPICS = True
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        Binding("enter", "choose", "Detail", key_display="Enter", id="map.detail", tooltip="open the topic"),
-        Binding("escape", "all", "All topics", id="map.all", tooltip="show all topics again"),
-        Binding(
-            "left",
-            "along(-1)",
-            "Along",
-            key_display="←→",
-            id="map.left",
-            tooltip="earlier or later in the stream",
-        ),
-        Binding("right", "along(1)", "Later", show=False, id="map.right"),
-        Binding("shift+left", f"along(-{FAR})", show=False),
-        Binding("shift+right", f"along({FAR})", show=False),
+        key("map.detail", "enter", "choose", "Detail", "open the topic", "Enter"),
+        key("map.all", "escape", "all", "All topics", "show all topics again"),
+        key("map.left", "left", "along(-1)", "Along", "earlier or later in the stream", "←→"),
+        key("map.right", "right", "along(1)", "Later"),
+        ("shift+left", f"along(-{FAR})"),
+        ("shift+right", f"along({FAR})"),
     ]
-
-    def __init__(self) -> None:
-        super().__init__(id="map-view")
-        self._look: Look | None = None
-        self._choice = Choice()
-        self._sought = ""
 
     def compose(self) -> ComposeResult:
         yield TopicMap(id="map")
@@ -50,49 +39,30 @@ class Map(View):
     def home(self) -> Widget | None:
         return self.query_one(TopicMap)
 
-    def show(self, look: Look, choice: Choice) -> None:
-        self._look, self._choice = look, choice
-        self.query_one(TopicMap).show_map(
-            look, choice, self._sought, lambda question: self.ask(question, aside=True)
-        )
+    def draw(self, look: Look, choice: Choice) -> None:
+        drawn = self.query_one(TopicMap)
+        drawn.show_map(look, choice, self.sought, lambda question: self.ask(question, aside=True))
 
     @on(TopicMap.Pointed)
     @on(TopicMap.Moved, "#map")
     def _entitle(self) -> None:
-        look, drawn = self._look, self.query_one(TopicMap)
+        look, drawn = self.look, self.query_one(TopicMap)
         if look is None:
             return
-        which = f"with “{self._sought}”" if self._sought else "over time"
-        title = f"{plural(len(drawn.rows), 'topic')} {which}{look.of_model(self._choice.model_of(look))}"
+        which = f"with “{self.sought}”" if self.sought else "over time"
+        title = f"{plural(len(drawn.rows), 'topic')} {which}{look.of_model(self.model)}"
         name(drawn, f"{title} · {drawn.legend}", drawn.told)
         self.refresh_bindings()  # by now there is a topic to name and to pin
 
     @on(TopicMap.Chosen, "#map")
-    def _chosen(self) -> None:
-        row = self.chosen_topic()
-        if row is not None:
-            self.post_message(OpenTopic(row.topic))
+    def _chosen(self, event: TopicMap.Chosen) -> None:
+        self.post_message(OpenTopic(event.row.topic))
 
     def action_along(self, by: int) -> None:
         self.query_one(TopicMap).along(by)
 
     def action_choose(self) -> None:
         self.query_one(TopicMap).action_choose()
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return bool(self._sought) if action == "all" else True
-
-    def action_all(self) -> None:
-        self.find("")
-
-    def finds(self) -> str:
-        return "a topic's name, number or word"
-
-    def find(self, text: str) -> None:
-        self._sought = text
-        self.refresh_bindings()
-        if self.is_mounted and self._look is not None:
-            self.show(self._look, self._choice)
 
     def chosen_topic(self) -> TopicRow | None:
         return self.query_one(TopicMap).current

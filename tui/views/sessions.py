@@ -2,24 +2,26 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.widget import Widget
 
 from wikitopics.session.control.sessions import list_sessions, remove
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import command
 from wikitopics.tui.background import begin
-from wikitopics.tui.comparing import MOST
 from wikitopics.tui.dialogs.ask import Ask
+from wikitopics.tui.follow import MOST
+from wikitopics.tui.inks import name
+from wikitopics.tui.keys import key
 from wikitopics.tui.look import Choice, Look
 from wikitopics.tui.messages import LookAgain, NewSession, OpenSession
-from wikitopics.tui.views.view import View, name
+from wikitopics.tui.views.view import View
 from wikitopics.tui.widgets.sessionlist import ORDERS, SessionList, SessionRow, listed
 from wikitopics.tui.words import plural, visible
 
@@ -32,29 +34,26 @@ class Sessions(View):
 
     TITLE = "Sessions"
     OF_MODEL = False
+    FINDS = "a session's name or source"
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        Binding("n", "new", "New session", id="sessions.new", tooltip="begin a new session"),
-        Binding("o", "order", "Order", id="sessions.order", tooltip="sort by name, articles or last save"),
-        Binding(
+        key("sessions.new", "n", "new", "New session", "begin a new session"),
+        key("sessions.order", "o", "order", "Order", "sort by name, articles or last save"),
+        key(
+            "sessions.compare",
             "x",
             "compare",
             "Compare",
-            id="sessions.compare",
-            tooltip="mark the session: its curves are drawn over this one's",
+            "mark the session: its curves are drawn over this one's",
         ),
-        Binding("D", "delete", "Delete", key_display="D", id="sessions.delete", tooltip="delete the session"),
-        Binding("escape", "all", "All", id="sessions.all", tooltip="show all sessions again"),
+        key("sessions.delete", "D", "delete", "Delete", "delete the session", "D"),
+        key("sessions.all", "escape", "all", "All", "show all sessions again"),
     ]
 
-    def __init__(self) -> None:
-        super().__init__(id="sessions-view")
-        self._looked_at = float("-inf")
-        self._here = Path()
-        """The session on screen."""
-        self._found: list[SessionRow] = []
-        self._order = next(iter(ORDERS))
-        self._sought = ""
-        self._choice = Choice()
+    _looked_at = float("-inf")
+    _here = Path()
+    """The session on screen."""
+    _found: Sequence[SessionRow] = ()
+    _order = next(iter(ORDERS))
 
     def compose(self) -> ComposeResult:
         yield SessionList(id="sessions")
@@ -62,8 +61,7 @@ class Sessions(View):
     def home(self) -> Widget | None:
         return self.query_one(SessionList)
 
-    def show(self, look: Look, choice: Choice) -> None:
-        self._choice = choice
+    def draw(self, look: Look, choice: Choice) -> None:
         here, now = Path(look.status.session), time.monotonic()
         if here != self._here or now - self._looked_at >= EVERY:
             self._here, self._looked_at = here, now
@@ -72,18 +70,18 @@ class Sessions(View):
     async def _fill(self) -> None:
         found = await asyncio.to_thread(list_sessions)
         self._found = [SessionRow(title, path, status, path == self._here) for title, path, status in found]
-        self._list()
+        self.again()
 
-    def _list(self) -> None:
+    def again(self) -> None:
         rows = self.query_one(SessionList)
         rows.empty = (
-            f" no session has “{visible(self._sought)}” in its name or source"
-            if self._sought
+            f" no session has “{visible(self.sought)}” in its name or source"
+            if self.sought
             else " no sessions in the session folder; this one is elsewhere"
         )
-        marked = self._choice.compared
+        marked = self.choice.compared
         found = [replace(row, marked=row.path in marked and not row.here) for row in self._found]
-        rows.show(listed(found, self._order, self._sought))
+        rows.show(listed(found, self._order, self.sought))
         running = sum(row.running for row in self._found)
         head = f"{plural(len(rows.rows), 'session')} by {self._order}"
         name(
@@ -105,7 +103,7 @@ class Sessions(View):
 
     def action_compare(self) -> None:
         """Mark or unmark the selected session."""
-        row, marked = self.query_one(SessionList).current, self._choice.compared
+        row, marked = self.query_one(SessionList).current, self.choice.compared
         if row is None:
             return
         if row.path in marked:
@@ -114,7 +112,7 @@ class Sessions(View):
             self.app.notify(why, severity="warning", markup=False)
         else:
             marked.append(row.path)
-        self._list()
+        self.again()
         self.post_message(LookAgain())
 
     def _not_compared(self, row: SessionRow) -> str:
@@ -123,13 +121,13 @@ class Sessions(View):
             return "this session is on screen: mark another one to compare it with"
         if isinstance(row.status, str):
             return row.status
-        many = len(self._choice.compared) >= MOST
+        many = len(self.choice.compared) >= MOST
         return f"{MOST} sessions are marked already: x removes a mark" if many else ""
 
     def action_order(self) -> None:
         orders = list(ORDERS)
         self._order = orders[(orders.index(self._order) + 1) % len(orders)]
-        self._list()
+        self.again()
 
     def action_delete(self) -> None:
         row = self.query_one(SessionList).current
@@ -165,19 +163,8 @@ class Sessions(View):
             self.app.notify(f"{row.name} was deleted", markup=False)
         await self._fill()
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return bool(self._sought) if action == "all" else True
-
-    def action_all(self) -> None:
-        self.find("")
-
-    def finds(self) -> str:
-        return "a session's name or source"
-
     def find(self, text: str) -> None:
-        self._sought = text.strip()
-        self.refresh_bindings()
-        self._list()
+        super().find(text.strip())
 
     def copied(self) -> str:
         row = self.query_one(SessionList).current

@@ -4,7 +4,6 @@ from functools import partial
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
@@ -12,10 +11,12 @@ from wikitopics.session.analysis.tree import overview, topic_tree
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.tui.background import begin
+from wikitopics.tui.inks import name
+from wikitopics.tui.keys import key
 from wikitopics.tui.look import Choice, Look
 from wikitopics.tui.messages import OpenArticle
-from wikitopics.tui.views.view import View, name
-from wikitopics.tui.widgets.articlelist import ArticleList
+from wikitopics.tui.views.view import A_TOPIC, View
+from wikitopics.tui.widgets.articles import ArticleList
 from wikitopics.tui.widgets.evolution import Evolution
 from wikitopics.tui.widgets.topiccard import TopicCard
 from wikitopics.tui.widgets.topiclist import TopicList, topics_title
@@ -34,49 +35,31 @@ class Topics(View):
     closes it."""
 
     TITLE = "Topics"
+    FINDS = A_TOPIC
     LISTS_TOPICS = True
     PANELS = 4
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        Binding(
-            "enter",
-            "detail",
-            "Detail",
-            key_display="Enter",
-            id="topics.detail",
-            tooltip="show everything about the topic",
-        ),
-        Binding("escape", "close", "Back", id="topics.back", tooltip="back to the list"),
-        Binding(
+        key("topics.detail", "enter", "detail", "Detail", "show everything about the topic", "Enter"),
+        key("topics.back", "escape", "close", "Back", "back to the list"),
+        key(
+            "topics.before",
             "left_square_bracket",
             "step(-1)",
             "History",
-            key_display="[ ]",
-            id="topics.before",
-            tooltip="the topic as it was earlier or later",
+            "the topic as it was earlier or later",
+            "[ ]",
         ),
-        Binding("right_square_bracket", "step(1)", "Later", show=False, id="topics.after"),
-        Binding("b", "fold", "Group", id="topics.fold", tooltip="group similar topics"),
-        Binding("left", "unfold(False)", "Fold", show=False, id="topics.close", tooltip="fold the group"),
-        Binding("right", "unfold(True)", "Unfold", show=False, id="topics.open", tooltip="unfold the group"),
-        Binding("n", "neighbour(1)", "Next topic", show=False, id="topics.next", tooltip="the next topic"),
-        Binding(
-            "p",
-            "neighbour(-1)",
-            "Previous topic",
-            show=False,
-            id="topics.previous",
-            tooltip="the previous topic",
-        ),
+        key("topics.after", "right_square_bracket", "step(1)", "Later"),
+        key("topics.fold", "b", "fold", "Group", "group similar topics"),
+        key("topics.close", "left", "unfold(False)", "Fold", "fold the group"),
+        key("topics.open", "right", "unfold(True)", "Unfold", "unfold the group"),
+        key("topics.next", "n", "neighbour(1)", "Next topic", "the next topic"),
+        key("topics.previous", "p", "neighbour(-1)", "Previous topic", "the previous topic"),
     ]
 
-    def __init__(self) -> None:
-        super().__init__(id="topics-view")
-        self._look: Look | None = None
-        self._choice = Choice()
-        self._sought = ""
-        self._wanted: int | None = None
-        """A topic to open as soon as it is listed."""
-        self._told: tuple[object, ...] = ()
+    _wanted: int | None = None
+    """A topic to open as soon as it is listed."""
+    _told: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
         with Horizontal():
@@ -87,7 +70,7 @@ class Topics(View):
                 yield ArticleList(id="topic-articles")
 
     def home(self) -> Widget | None:
-        return self.query_one("#evolution") if self._covered else self.query_one("#all-topics")
+        return self.query_one(Evolution) if self._covered else self.query_one(TopicList)
 
     @property
     def _covered(self) -> bool:
@@ -100,9 +83,9 @@ class Topics(View):
         self.set_class(height >= LOFTY, "-lofty")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        listed = self.query_one("#all-topics", TopicList) if self.is_mounted else None
+        listed = self.query_one(TopicList) if self.is_mounted else None
         if action == "close":
-            return bool(self._covered or self._sought or (listed is not None and not listed.has_focus))
+            return bool(self._covered or self.sought or (listed is not None and not listed.has_focus))
         if action == "unfold":
             return listed is not None and listed.is_grouped and not self._covered
         if action == "fold":
@@ -111,32 +94,29 @@ class Topics(View):
             return self._covered or self.has_class("-side")
         return True
 
-    def show(self, look: Look, choice: Choice) -> None:
-        self._look, self._choice = look, choice
-        topics = self.query_one("#all-topics", TopicList)
-        topics.show_topics(look, choice, self._sought)
-        name(topics, *topics_title(look, choice, self._sought))
+    def draw(self, look: Look, choice: Choice) -> None:
+        topics = self.query_one(TopicList)
+        topics.show_topics(look, choice, self.sought)
+        name(topics, *topics_title(look, choice, self.sought))
         self._go_to_wanted()
         self._detail()
 
     def open(self, topic: int) -> None:
         """Show everything about this topic."""
-        self._sought, self._wanted = "", topic
-        if self.is_mounted and self._look is not None:
-            self.show(self._look, self._choice)
+        self.sought, self._wanted = "", topic
+        self.again()
 
     def _go_to_wanted(self) -> None:
-        if self._wanted is not None and self.query_one("#all-topics", TopicList).go_to_topic(self._wanted):
+        if self._wanted is not None and self.query_one(TopicList).go_to_topic(self._wanted):
             self._wanted = None
             self._open_detail()
 
     def _detail(self) -> None:
         """Fill the detail if it is in sight and does not yet show this topic at this moment."""
-        row, look = self.chosen_topic(), self._look
+        row, look, model = self.chosen_topic(), self.look, self.model
         if look is None or not (self.has_class("-side") or self.has_class("-open")):
             return
-        model = self._choice.model_of(look)
-        self.query_one(TopicCard).show(row, look, self._choice)
+        self.query_one(TopicCard).show(row, look, self.choice)
         if row is None or model is None:
             self._empty(look)
             return
@@ -151,7 +131,7 @@ class Topics(View):
         self.workers.cancel_group(self, "detail")
         if self._told != NOTHING:
             self._told = NOTHING
-            evolution, listed = self.query_one(Evolution), self.query_one("#topic-articles", ArticleList)
+            evolution, listed = self.query_one(Evolution), self.query_one(ArticleList)
             evolution.show((), "no topic selected")
             name(evolution, "Over time")
             listed.show_articles((), look, None)
@@ -170,7 +150,7 @@ class Topics(View):
         evolution = self.query_one(Evolution)
         evolution.show(history)
         name(evolution, f"{row.label} over time, by articles read", "[ ] step through it")
-        listed = self.query_one("#topic-articles", ArticleList)
+        listed = self.query_one(ArticleList)
         listed.show_articles(articles, look, model, (model, topic))
         name(listed, f"Articles most about {row.label}")
 
@@ -187,31 +167,30 @@ class Topics(View):
         self.post_message(OpenArticle(event.row.title))
 
     def action_detail(self) -> None:
-        self.query_one("#all-topics", TopicList).action_choose()
+        self.query_one(TopicList).action_choose()
 
     def _open_detail(self) -> None:
         self.add_class("-open")
-        self.query_one("#all-topics", TopicList).hold()
+        self.query_one(TopicList).hold()
         self._detail()
         self.query_one(Evolution).focus()
         self.refresh_bindings()
 
     def action_close(self) -> None:
-        if self._covered or self.screen.focused is not self.query_one("#all-topics"):
+        if self._covered or self.screen.focused is not self.query_one(TopicList):
             self.remove_class("-open")
-            self.query_one("#all-topics").focus()
+            self.query_one(TopicList).focus()
             self.refresh_bindings()
-        elif self._sought:
+        elif self.sought:
             self.find("")
 
     def action_step(self, by: int) -> None:
         if self._covered or self.has_class("-side"):
-            self.query_one("#all-topics", TopicList).hold()
+            self.query_one(TopicList).hold()
             self.query_one(Evolution).step(by)
 
     def action_fold(self) -> None:
-        listed, look = self.query_one("#all-topics", TopicList), self._look
-        model = None if look is None else self._choice.model_of(look)
+        listed, model = self.query_one(TopicList), self.model
         if listed.is_grouped:
             listed.group(())
             self.refresh_bindings()
@@ -227,29 +206,21 @@ class Topics(View):
         except SessionError as error:
             self.app.notify(str(error), severity="warning", markup=False)
             return
-        if self._look is not None and self._choice.model_of(self._look) == model:
-            self.query_one("#all-topics", TopicList).group(branches)
+        if self.model == model:
+            self.query_one(TopicList).group(branches)
             self.refresh_bindings()
 
     def action_unfold(self, out: bool) -> None:
-        self.query_one("#all-topics", TopicList).unfold(out)
+        self.query_one(TopicList).unfold(out)
 
     def action_neighbour(self, by: int) -> None:
-        self.query_one("#all-topics", TopicList).action_move(by)
-
-    def finds(self) -> str:
-        return "a topic's name, number or word"
-
-    def find(self, text: str) -> None:
-        self._sought = text
-        if self._look is not None:
-            self.show(self._look, self._choice)
+        self.query_one(TopicList).action_move(by)
 
     def chosen_topic(self) -> TopicRow | None:
-        return self.query_one("#all-topics", TopicList).topic
+        return self.query_one(TopicList).topic
 
     def chosen_article(self) -> ArticleRow | None:
-        listed = self.query_one("#topic-articles", ArticleList)
+        listed = self.query_one(ArticleList)
         return listed.current if listed.has_focus else None
 
     def copied(self) -> str:

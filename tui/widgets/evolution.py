@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from wikitopics.tui.inks import Lines, Part
+from wikitopics.tui.inks import Line, Lines
 from wikitopics.tui.words import count, padded, share
 
 History = Sequence[tuple[int, float, tuple[tuple[str, float], ...]]]
@@ -29,13 +29,11 @@ def doublings(history: History) -> list[int]:
 class Evolution(Lines, can_focus=True):
     """One column per doubling of the articles read; a word that is missing from the column before has a +."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._history: History = ()
-        self._columns: list[int] = []
-        self._chosen: int | None = None
-        """Index of the selected column; None: the newest, as it changes."""
-        self._why = ""
+    _history: History = ()
+    _columns: Sequence[int] = ()
+    _chosen: int | None = None
+    """Index of the selected column; None: the newest, as it changes."""
+    _why = ""
 
     def show(self, history: History, why: str = "no snapshot yet") -> None:
         """Draw this history; a selected column stays selected by its article count.
@@ -69,7 +67,7 @@ class Evolution(Lines, can_focus=True):
             return ()
         return self._history[self._columns[-1 if self._chosen is None else self._chosen]][2]
 
-    def lines(self, width: int, height: int) -> list[list[Part]]:
+    def lines(self, width: int, height: int) -> list[Line]:
         if not self._columns:
             return [[(f" {self._why}", "muted")]]
         room = max((width - 1) // COLUMN, 1)
@@ -78,13 +76,13 @@ class Evolution(Lines, can_focus=True):
         shown = range(first, min(first + room, len(self._columns)))
         out = []
         for y in range(height):
-            parts: list[Part] = [("‹" if first and y == 0 else " ", "faint")]
+            parts: Line = [("‹" if first and y == 0 else " ", "faint")]
             for place in shown:
                 parts += self._cell(place, y, place == chosen and self._chosen is not None)
             out.append(parts)
         return out
 
-    def _cell(self, place: int, y: int, chosen: bool) -> list[Part]:
+    def _cell(self, place: int, y: int, chosen: bool) -> Line:
         articles, part, words = self._history[self._columns[place]]
         if y == 0:
             return [(f"{count(articles):<{COLUMN}}", "accent" if chosen else "strong")]

@@ -1,10 +1,8 @@
 """The line for typing what to find; results show as the user types."""
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal
-from textual.message import Message
 from textual.widgets import Input
 
 
@@ -12,14 +10,6 @@ class FindBar(Horizontal):
     """Enter keeps what was found, Escape discards it."""
 
     BINDINGS = [Binding("escape", "let_go", "Cancel", id="find.cancel", tooltip="cancel the search")]  # noqa: RUF012 - Textual's own convention
-
-    class Sought(Message):
-        """Find this; ``done``: the line is closed again."""
-
-        def __init__(self, text: str, done: bool) -> None:
-            super().__init__()
-            self.text = text
-            self.done = done
 
     def __init__(self) -> None:
         super().__init__(id="find")
@@ -51,18 +41,6 @@ class FindBar(Horizontal):
         """Hide the line and change nothing."""
         self.remove_class("-open")
 
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
-        if self.has_class("-open"):
-            self.post_message(self.Sought(event.value, done=False))
-
-    @on(Input.Submitted)
-    def _submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.shut()
-        self.post_message(self.Sought(event.value, done=True))
-
     def action_let_go(self) -> None:
-        self.shut()
-        self.post_message(self.Sought("", done=True))
+        line = self.query_one(Input)
+        line.post_message(Input.Submitted(line, ""))

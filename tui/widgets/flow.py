@@ -1,22 +1,27 @@
-"""The flow of articles: how fast they come in, how fast they are learnt, and what limits it."""
+"""The flow of articles: how fast they come in, how fast they are learnt, and what limits it; and the whole
+session in a few numbers, for a terminal too small for anything else."""
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from wikitopics.session.options import ARTICLES
 from wikitopics.session.paths import command
 from wikitopics.session.records import Flow, Status
 from wikitopics.session.sources import described
 from wikitopics.tui.chart.spark import spark
-from wikitopics.tui.inks import Lines, Part
-from wikitopics.tui.look import Look
-from wikitopics.tui.words import age, clock, count, folded, plural, short, size, visible
+from wikitopics.tui.inks import Line, Part
+from wikitopics.tui.listing import ordered
+from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.words import age, clock, count, folded, measured, plural, share, short, size, visible
 
 GAP = 30.0
 """With this many seconds without a measured rate, no trainer was running."""
 OF_THE_PAST = "from the measurements, the only rates in a replay"
+ALL_READ = "finished: every article has been read once"
 COMPILING = "compiling the models, only once after installation"
 
 
@@ -46,12 +51,25 @@ def begins_again(status: Status) -> str:
     return visible(command(described(status.source).command, Path(status.session)))
 
 
+def limit_reached(status: Status) -> int | None:
+    """The limit of articles at which a finished session has ended; None if its source has ended."""
+    limit = status.activity.article_limit
+    return limit if limit is not None and status.articles >= limit else None
+
+
 def finished(status: Status) -> str:
     """Why a finished session has ended."""
-    limit = status.activity.article_limit
-    if limit is not None and status.articles >= limit:
-        return f"finished: --articles {count(limit)} is reached"
-    return "finished: every article has been read once"
+    limit = limit_reached(status)
+    return f"finished: {ARTICLES.flag} {count(limit)} is reached" if limit else ALL_READ
+
+
+def nothing_left(status: Status) -> str:
+    """Why a trainer that is started again would end at once; "" if it would not."""
+    if status.state != "finished":
+        return ""
+    again = command(f"train {ARTICLES.flag} N", Path(status.session))
+    more = f"; `{again}` continues to a larger N" if limit_reached(status) else ""
+    return finished(status) + more
 
 
 def waiting(status: Status, now: float) -> Part:
@@ -125,7 +143,7 @@ def last_stretch(flow: Sequence[Flow]) -> list[Flow]:
     return kept[gaps[-1] :] if gaps else kept
 
 
-def past(look: Look, width: int, *, ascii_only: bool) -> list[list[Part]]:
+def past(look: Look, width: int, *, ascii_only: bool) -> list[Line]:
     """What a replay knows of the flow at that time: how far and how fast training was."""
     course = look.course()
     if course is None or course.articles.size < 2:
@@ -133,7 +151,7 @@ def past(look: Look, width: int, *, ascii_only: bool) -> list[list[Part]]:
     took = np.maximum(np.diff(course.seconds), 1e-3)
     rates = (np.diff(course.articles) / took).tolist()
     bars = spark(rates, max(min(width - 17, 40), 0), ascii_only=ascii_only, zero=True)
-    so_far: list[Part] = [(short(float(course.tokens[-1])), "strong"), (" words in ", "muted")]
+    so_far: Line = [(short(float(course.tokens[-1])), "strong"), (" words in ", "muted")]
     return [
         [(" train ", "muted"), (f"{per_second(rates[-1]):>8}", "strong"), (f" {bars}", "spark")],
         [(" ", ""), *so_far, (clock(float(course.seconds[-1])), "strong")],
@@ -141,94 +159,96 @@ def past(look: Look, width: int, *, ascii_only: bool) -> list[list[Part]]:
     ]
 
 
-class FlowPanel(Lines):
-    """Eight lines if there is room, otherwise two."""
+def flow_lines(look: Look, ascii_only: bool, width: int, height: int) -> list[Line]:
+    """The panel: eight lines if there is room, otherwise two."""
+    if look.as_of is not None:
+        return past(look, width, ascii_only=ascii_only)
+    status, now, stretch = look.status, look.status.activity, last_stretch(look.flow)
+    bars_ink = "spark" if status.lively else "faint"
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._look: Look | None = None
-        self._stretch: Sequence[Flow] = ()
-        """The rates since training was last started."""
-        self.ascii_only = False
+    def course(name: str, rate: Part, of: Callable[[Flow], float], room: int) -> Line:
+        """A number and its values since training was last started."""
+        history = [of(flow) for flow in stretch]
+        bars = spark(history[-4 * room :], room, ascii_only=ascii_only, zero=True) if room else ""
+        text, ink = rate
+        return [(f"{name} ", "muted"), (f"{text:>8}", ink), (f" {bars}", bars_ink)]
 
-    def show(self, look: Look, ascii_only: bool) -> None:
-        self._look, self.ascii_only = look, ascii_only
-        self.redraw()
-
-    def lines(self, width: int, height: int) -> list[list[Part]]:
-        if self._look is not None and self._look.as_of is not None:
-            return past(self._look, width, ascii_only=self.ascii_only)
-        if self._look is not None:
-            self._stretch = last_stretch(self._look.flow)
-        return self._brief(width) if height <= 2 else self._full(width, height)
-
-    def _brief(self, width: int) -> list[list[Part]]:
-        look = self._look
-        if look is None:
-            return []
-        s, now = look.status, look.status.activity
+    crawl, train = rate(status, now.crawl_rate), rate(status, now.train_rate, "idle")
+    queue = count(status.pending), "strong"
+    if height <= 2:
         room = max(min((width - 48) // 2, 24), 0)
-        return [
-            [
-                *self._rate(f" {incoming(s)}", rate(s, now.crawl_rate), lambda flow: flow.crawl_rate, room),
-                *self._rate("  train", rate(s, now.train_rate, "idle"), lambda flow: flow.train_rate, room),
-                ("  queue ", "muted"),
-                (count(s.pending), "strong"),
-            ],
-            self._held_up(look),
-        ]
+        first = course(f" {incoming(status)}", crawl, lambda flow: flow.crawl_rate, room)
+        first += course("  train", train, lambda flow: flow.train_rate, room)
+        return [[*first, ("  queue ", "muted"), queue], _held_up(look)]
+    room = max(width - 17, 0)
+    lines = [
+        course(f" {incoming(status):<5}", crawl, lambda flow: flow.crawl_rate, room),
+        course(" train", train, lambda flow: flow.train_rate, room),
+        course(" queue", queue, lambda flow: flow.queue, room),
+        *(_asking(status) if asks(status) else []),
+        [(" in all ", "muted"), (read(status), "")],
+        [(" skipped ", "muted"), (count(status.skipped), "")],
+    ]
+    if status.lap is not None:
+        lines[-1] += [("   so far ", "muted"), (f"{100 * status.lap:.2f}% of all", "")]
+    text, ink = waiting(status, look.at)
+    told = [[(" " + piece, ink)] for piece in folded(text, width - 2)]
+    return [*lines[: max(height - len(told), 0)], *told]
 
-    @staticmethod
-    def _held_up(look: Look) -> list[Part]:
-        """Requests and the present wait; the end may be cut off, so problems come first."""
-        s, wait = look.status, waiting(look.status, look.at)
-        if not asks(s):
-            return [(" ", ""), wait]
-        requests: list[Part] = [("rate ", "muted"), allowed(s)]
-        if s.activity.throttled:
-            requests += [("  429s ", "muted"), (count(s.activity.throttled), "warn")]
-        first, then = ([wait], requests) if wait[1] != "muted" else (requests, [wait])
-        return [(" ", ""), *first, ("  ", ""), *then]
 
-    def _rate(self, name: str, now: Part, of: Callable[[Flow], float], room: int) -> list[Part]:
-        """A number and its values over the last minutes."""
-        assert self._look is not None
-        history = [of(flow) for flow in self._stretch]
-        bars = spark(history[-4 * room :], room, ascii_only=self.ascii_only, zero=True) if room else ""
-        text, ink = now
-        spark_ink = "spark" if self._look.status.lively else "faint"
-        return [(f"{name} ", "muted"), (f"{text:>8}", ink), (f" {bars}", spark_ink)]
+def _held_up(look: Look) -> Line:
+    """Requests and the present wait; the end may be cut off, so problems come first."""
+    status, wait = look.status, waiting(look.status, look.at)
+    if not asks(status):
+        return [(" ", ""), wait]
+    requests: Line = [("rate ", "muted"), allowed(status)]
+    if status.activity.throttled:
+        requests += [("  429s ", "muted"), (count(status.activity.throttled), "warn")]
+    first, then = ([wait], requests) if wait[1] != "muted" else (requests, [wait])
+    return [(" ", ""), *first, ("  ", ""), *then]
 
-    @staticmethod
-    def _asking(s: Status) -> list[list[Part]]:
-        """How the server responds to requests."""
-        return [
-            [(" rate  ", "muted"), allowed(s)],
-            [
-                (" told to wait ", "muted"),
-                (f"{count(s.activity.throttled)}x", "warn" if s.activity.throttled else ""),
-                ("  retries ", "muted"),
-                (count(s.activity.retries), ""),
-            ],
-        ]
 
-    def _full(self, width: int, height: int) -> list[list[Part]]:
-        look = self._look
-        if look is None:
-            return []
-        s, now = look.status, look.status.activity
-        room = max(width - 17, 0)
-        text, colour = waiting(s, look.at)
-        lines: list[list[Part]] = [
-            self._rate(f" {incoming(s):<5}", rate(s, now.crawl_rate), lambda flow: flow.crawl_rate, room),
-            self._rate(" train", rate(s, now.train_rate, "idle"), lambda flow: flow.train_rate, room),
-            self._rate(" queue", (count(s.pending), "strong"), lambda flow: flow.queue, room),
-            *(self._asking(s) if asks(s) else []),
-            [(" in all ", "muted"), (read(s), "")],
-            [(" skipped ", "muted"), (count(s.skipped), "")],
-        ]
-        if s.lap is not None:
-            lines[-1] += [("   so far ", "muted"), (f"{100 * s.lap:.2f}% of all", "")]
-        told = [[(" " + piece, colour)] for piece in folded(text, width - 2)]
-        keep = max(height - len(told), 0)
-        return [*lines[:keep], *told]
+def _asking(status: Status) -> list[Line]:
+    """How the server responds to requests."""
+    throttled = status.activity.throttled
+    return [
+        [(" rate  ", "muted"), allowed(status)],
+        [
+            (" told to wait ", "muted"),
+            (f"{count(throttled)}x", "warn" if throttled else ""),
+            ("  retries ", "muted"),
+            (count(status.activity.retries), ""),
+        ],
+    ]
+
+
+def numbers(look: Look, choice: Choice) -> list[Line]:
+    """The whole session, one number per line, the most important first."""
+    lines = _progress(look) if look.as_of is None else [[(" as it was then", "muted")]]
+    model = choice.model_of(look)
+    if after := look.topics_after(model):
+        lines.append([(f" topics {after}", "muted")])
+    for row in ordered(look.topics_of(model), choice.order, choice.pinned_of(model)):
+        lines.append([(f"{row.topic:>4} {share(row.share):>5} ", "muted"), (row.name, "")])
+    return lines
+
+
+def _progress(look: Look) -> list[Line]:
+    """The progress of training."""
+    s = look.status
+    lines: list[Line] = []
+    for model in s.models:
+        value = "not measured yet" if model.perplexity is None else measured(model.perplexity)
+        lines.append([(f" {model.name} ", "muted"), ("perplexity ", "muted"), (value, "strong")])
+        if model.prequential_log_likelihood is not None:
+            coming = measured(math.exp(-model.prequential_log_likelihood))
+            lines.append([(" on new articles, before training ", "muted"), (coming, "strong")])
+    crawl, train = rate(s, s.activity.crawl_rate), rate(s, s.activity.train_rate, "idle")
+    articles, crawled = (count(s.articles), "strong"), (count(s.crawled), "")
+    return [
+        *lines,
+        [(" articles ", "muted"), articles, (" crawled ", "muted"), crawled],
+        [(" held out ", "muted"), (f"{count(s.held_out)} of {count(s.held_out_target)}", "")],
+        [(f" {incoming(s)} ", "muted"), crawl, (" train ", "muted"), train],
+        [(" ", ""), waiting(s, look.at)],
+    ]

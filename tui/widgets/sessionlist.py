@@ -7,8 +7,8 @@ from pathlib import Path
 from rich.cells import cell_len
 
 from wikitopics.session.records import Status
-from wikitopics.tui.inks import Part
-from wikitopics.tui.rowlist import RowList
+from wikitopics.tui.inks import Line, Part
+from wikitopics.tui.widgets.rowlist import RowList
 from wikitopics.tui.widgets.statusline import condition, source_words
 from wikitopics.tui.words import age, count, cut, measured, padded, squeezed, visible
 
@@ -68,11 +68,9 @@ class SessionList(RowList[SessionRow]):
     The cursor begins on the session on screen and stays on its session when the list is sorted.
     """
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.empty = " looking for sessions …"
-        self._longest = 0, 0, 0
-        """Cells of the longest name, the longest source, and the longest text after the columns."""
+    empty = " looking for sessions …"
+    _longest = 0, 0, 0
+    """Cells of the longest name, the longest source, and the longest text after the columns."""
 
     def show(self, rows: Sequence[SessionRow], *, anew: bool = False) -> None:
         cells = [
@@ -93,7 +91,7 @@ class SessionList(RowList[SessionRow]):
     def key(self, row: SessionRow) -> object:
         return row.path
 
-    def header(self, width: int) -> list[Part]:
+    def header(self, width: int) -> Line:
         name, state, source = self._widths(width)
         head = f"   {'name':<{name}} {'state':<{state}} {'articles':>{ARTICLES}}  {'source':<{source}} "
         return [(head + "models, perplexity", "header")]
@@ -107,7 +105,7 @@ class SessionList(RowList[SessionRow]):
         left = width - len("   ") - name - 1 - state - 1 - ARTICLES - 2 - 1
         return name, state, max(min(source, left - tail), SOURCE)
 
-    def parts(self, row: SessionRow, width: int) -> list[Part]:
+    def parts(self, row: SessionRow, width: int) -> Line:
         name, state, source = self._widths(width)
         cursor = ">" if row is self.current and self.has_focus else " "
         mark: Part = (f"{cursor}{'●' if row.here else '+' if row.marked else ' '} ", "accent")
@@ -126,7 +124,7 @@ class SessionList(RowList[SessionRow]):
         ]
 
 
-def _tail(status: Status | str) -> list[Part]:
+def _tail(status: Status | str) -> Line:
     """The text after the columns: the models with their perplexity, and the time of the last save."""
     if isinstance(status, str):
         return []

@@ -19,10 +19,8 @@ MOST = 4
 class SmallChart(Picture):
     """The curves of one metric; a click moves it to the large chart."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.metric = ""
-        self.named = False
+    named = False
+    metric = ""
 
     def on_click(self) -> None:
         self.post_message(SmallCharts.Picked(self.metric))
@@ -38,9 +36,8 @@ class SmallCharts(Container):
             super().__init__()
             self.metric = metric
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id, classes="-empty")
-        self._drawn: tuple[object, ...] | None = None
+    DEFAULT_CLASSES = "-empty"
+    _drawn: tuple[object, ...] | None = None
 
     def compose(self) -> ComposeResult:
         for _ in range(MOST):
@@ -69,7 +66,6 @@ class SmallCharts(Container):
             metric = metrics[index]
             chart.metric = metric.name
             chart.log_x, chart.fit_y = like.log_x, like.fit_y
-            chart.ascii_only, chart.patterned = choice.ascii_only, choice.patterned
-            chart.set_drawing(drawing(look, replace(choice, metric=metric.name), x_kind, turns=False))
-            chart.paint_anew()
+            chart.drawing = drawing(look, replace(choice, metric=metric.name), x_kind, turns=False)
+            chart.redraw()
             name(chart, metric.brief)

@@ -3,15 +3,14 @@
 It never looks alive by itself: what it says comes from the trainer's heartbeat.
 """
 
-from dataclasses import replace
 from pathlib import Path
 
 from rich.cells import cell_len
 
 from wikitopics.session.records import Status
 from wikitopics.session.sources import described
-from wikitopics.tui.inks import Lines, Part
-from wikitopics.tui.replay import Replay
+from wikitopics.tui.inks import Line
+from wikitopics.tui.look import Replay
 from wikitopics.tui.words import age, clock, count, limited, visible
 
 
@@ -45,74 +44,51 @@ def window_title(status: Status | None, session: Path, trouble: str = "") -> str
     return f"{state} · {session.stem} · wikitopics"
 
 
-class StatusLine(Lines):
-    """One line that drops the least important parts if the terminal is narrow."""
-
-    def __init__(self) -> None:
-        super().__init__(id="status")
-        self._status: Status | None = None
-        self._trouble = ""
-        self._frozen: float | None = None
-        self._replay: Replay | None = None
-        self.ascii_only = False
-
-    def show(
-        self,
-        status: Status | None,
-        trouble: str = "",
-        frozen: float | None = None,
-        replay: Replay | None = None,
-    ) -> None:
-        """``trouble``: why the session cannot be read now; ``frozen``: seconds since the view froze."""
-        self._status, self._trouble, self._frozen = status, trouble, frozen
-        self._replay = replay and replace(replay)
-        self.redraw()
-
-    def lines(self, width: int, height: int) -> list[list[Part]]:
-        return [fitted(self._pieces(), width)]
-
-    def _pieces(self) -> list[tuple[int, list[Part]]]:
-        """(rank, parts): the higher the rank, the earlier it is dropped if there is no room."""
-        if self._status is None:
-            return [(0, [("wikitopics", "strong")]), (0, [(self._trouble or "opening …", "muted")])]
-        s = self._status
-        sign, words, colour = condition(s)
-        if self.ascii_only:
-            sign = sign if sign.isascii() else "*"
-        name = s.session.rsplit("/", 1)[-1].removesuffix(".db")
-        if self._trouble:  # then the trainer's state is not known
-            sign, words, colour = "!", f"cannot read the session: {visible(self._trouble)}", "bad"
-        pieces: list[tuple[int, list[Part]]] = [
-            (6, [("wikitopics", "strong")]),
-            (0, [(f"{sign} {words}", colour)]),
-        ]
-        if self._replay is not None:
-            shown = pieces if self._trouble else pieces[:1]  # the trainer's present state has no place here
-            return [*shown, *_replayed(self._replay, s, ascii_only=self.ascii_only)]
-        if s.state in ("dead", "stopped") and not self._trouble:
-            pieces.append((3, [("R restarts it", "muted")]))
-        if self._frozen is not None:
-            pieces.append((0, [(f"VIEW FROZEN {age(self._frozen)}", "warn")]))
-        pieces.append((2, [(source_words(s), "")]))
-        pieces.append((7, [(f"session {visible(name)}", "muted")]))
-        if s.running and s.pid:
-            pieces.append((8, [(f"pid {s.pid}", "muted")]))
-        pieces.append((5, [(clock(s.elapsed_seconds), "muted")]))
-        total = limited(s.activity.article_limit, s.articles)
-        articles = "article" if s.articles == 1 and not total else "articles"
-        pieces.append((1, [(count(s.articles), "strong"), (f"{total} {articles}", "")]))
-        if self._trouble:  # when it was last saved is not known
-            return pieces
-        if s.checkpoint_age_seconds is not None:
-            late = s.running and s.checkpoint_age_seconds > 120 and s.state == "running" and not s.waiting_for
-            saved = f"saved {age(s.checkpoint_age_seconds)} ago"
-            pieces.append((4, [(saved, "warn" if late else "muted")]))
-        elif s.running:
-            pieces.append((4, [("nothing to save yet", "muted")]))
-        return pieces
+Pieces = list[tuple[int, Line]]
+"""(rank, parts): the higher the rank, the earlier it is dropped if there is no room."""
 
 
-def _replayed(replay: Replay, status: Status, *, ascii_only: bool) -> list[tuple[int, list[Part]]]:
+def pieces(
+    s: Status | None, trouble: str, frozen: float | None, replay: Replay | None, ascii_only: bool
+) -> Pieces:
+    """The line's parts. ``trouble``: why the session cannot be read now; ``frozen``: seconds since the view
+    froze."""
+    if s is None:
+        return [(0, [("wikitopics", "strong")]), (0, [(trouble or "opening …", "muted")])]
+    sign, words, ink = condition(s)
+    if trouble:  # then the trainer's state is not known
+        sign, words, ink = "!", f"cannot read the session: {visible(trouble)}", "bad"
+    elif ascii_only and not sign.isascii():
+        sign = "*"
+    out: Pieces = [(6, [("wikitopics", "strong")]), (0, [(f"{sign} {words}", ink)])]
+    if replay is not None:
+        shown = out if trouble else out[:1]  # the trainer's present state has no place here
+        return [*shown, *_replayed(replay, s, ascii_only=ascii_only)]
+    if s.state in ("dead", "stopped") and not trouble:
+        out.append((3, [("R restarts it", "muted")]))
+    if frozen is not None:
+        out.append((0, [(f"VIEW FROZEN {age(frozen)}", "warn")]))
+    out.append((2, [(source_words(s), "")]))
+    name = s.session.rsplit("/", 1)[-1].removesuffix(".db")
+    out.append((7, [(f"session {visible(name)}", "muted")]))
+    if s.running and s.pid:
+        out.append((8, [(f"pid {s.pid}", "muted")]))
+    out.append((5, [(clock(s.elapsed_seconds), "muted")]))
+    total = limited(s.activity.article_limit, s.articles)
+    articles = "article" if s.articles == 1 and not total else "articles"
+    out.append((1, [(count(s.articles), "strong"), (f"{total} {articles}", "")]))
+    if trouble:  # when it was last saved is not known
+        return out
+    if s.checkpoint_age_seconds is not None:
+        late = s.running and s.checkpoint_age_seconds > 120 and s.state == "running" and not s.waiting_for
+        saved = f"saved {age(s.checkpoint_age_seconds)} ago"
+        out.append((4, [(saved, "warn" if late else "muted")]))
+    elif s.running:
+        out.append((4, [("nothing to save yet", "muted")]))
+    return out
+
+
+def _replayed(replay: Replay, status: Status, *, ascii_only: bool) -> Pieces:
     """Say that the view shows the past, which point of it, and how to get back."""
     sign = (">" if ascii_only else "▶") if replay.playing else ("=" if ascii_only else "‖")
     return [
@@ -123,7 +99,7 @@ def _replayed(replay: Replay, status: Status, *, ascii_only: bool) -> list[tuple
     ]
 
 
-def fitted(pieces: list[tuple[int, list[Part]]], width: int) -> list[Part]:
+def fitted(pieces: Pieces, width: int) -> Line:
     """The pieces, two spaces apart, the highest ranks dropped until the rest fit ``width``."""
     kept = list(pieces)
     while True:
@@ -132,7 +108,7 @@ def fitted(pieces: list[tuple[int, list[Part]]], width: int) -> list[Part]:
         if length <= width or worst == 0:
             break
         kept.remove(next(piece for piece in reversed(kept) if piece[0] == worst))
-    line: list[Part] = [(" ", "")]
+    line: Line = [(" ", "")]
     for i, (_, parts) in enumerate(kept):
         line += [("  ", "")] if i else []
         line += parts

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 
-from wikitopics.session.analysis.origin import Address, nowhere
 from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.tui.chart.spark import bar, spark
-from wikitopics.tui.inks import Lines, Part, linked, name
+from wikitopics.tui.inks import Line, Lines, linked, name
 from wikitopics.tui.look import Choice, Look
-from wikitopics.tui.widgets.reading import weight
+from wikitopics.tui.widgets.articles import weight
 from wikitopics.tui.widgets.topiclist import NOISE
 from wikitopics.tui.words import cut, padded, share, visible
 
@@ -22,18 +21,14 @@ COLUMN = 28
 class TopicCard(Lines):
     """The most probable words first, in two columns if one is not tall enough."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._row: TopicRow | None = None
-        self._model: str | None = None
-        self._articles: Sequence[ArticleRow] | None = None
-        self._address: Address = nowhere
-        self._ascii = False
+    _row: TopicRow | None = None
+    _model: str | None = None
+    _look: Look | None = None
+    _articles: Sequence[ArticleRow] | None = None
 
     def show(self, row: TopicRow | None, look: Look, choice: Choice, why: str = "") -> None:
         """``why``: the reason for showing this topic."""
-        self._row, self._ascii, self._model = row, choice.ascii_only, choice.model_of(look)
-        self._address = look.address
+        self._row, self._look, self._model = row, look, choice.model_of(look)
         if row is None:
             name(self, "Topic")
         else:
@@ -46,38 +41,34 @@ class TopicCard(Lines):
         self._articles = articles
         self.redraw()
 
-    def lines(self, width: int, height: int) -> list[list[Part]]:
+    def lines(self, width: int, height: int) -> list[Line]:
         row = self._row
         if row is None:
             return [[(" no topic selected", "muted")]]
-        trend = spark(row.trend, max(width - 30, 0), ascii_only=self._ascii, least=NOISE)
-        top: list[Part] = [(" share ", "muted"), (f"{share(row.share)}  ", "strong"), (trend, "spark")]
+        trend = spark(row.trend, max(width - 30, 0), ascii_only=self.ascii_only, least=NOISE)
+        top: Line = [(" share ", "muted"), (f"{share(row.share)}  ", "strong"), (trend, "spark")]
         return [top, *self._words(row, width, height - 1), *self._about(width)]
 
-    def _words(self, row: TopicRow, width: int, height: int) -> list[list[Part]]:
+    def _words(self, row: TopicRow, width: int, height: int) -> list[Line]:
+        plain = self.ascii_only
         if len(row.words) <= height or width < 2 * COLUMN:
-            return [word_line(row, i, width, self._ascii) for i in range(len(row.words))]
+            return [word_line(row, i, width, plain) for i in range(len(row.words))]
         half, column = (len(row.words) + 1) // 2, width // 2
-        left = [word_line(row, i, column, self._ascii, fill=True) for i in range(half)]
-        return [[*line, *word_line(row, half + i, column, self._ascii)] for i, line in enumerate(left)]
+        left = [word_line(row, i, column, plain, fill=True) for i in range(half)]
+        return [[*line, *word_line(row, half + i, column, plain)] for i, line in enumerate(left)]
 
-    def _about(self, width: int) -> list[list[Part]]:
-        if self._articles is None:
+    def _about(self, width: int) -> list[Line]:
+        if self._articles is None or self._look is None:
             return []
-        out: list[list[Part]] = [[(" most about it", "muted")]]
+        out: list[Line] = [[(" most about it", "muted")]]
         for article in self._articles:
-            parts = [part for name, _, part in article.topics if name == self._model]
-            title = cut(visible(article.title), width - 6, ascii_only=self._ascii)
-            out.append(
-                [
-                    (f" {weight(parts[0]) if parts else '':>4} ", "accent"),
-                    (linked(title, self._address(article)), ""),
-                ]
-            )
+            part = next((weight(part) for name, _, part in article.topics if name == self._model), "")
+            title = linked(cut(visible(article.title), width - 6), self._look.address(article))
+            out.append([(f" {part:>4} ", "accent"), (title, "")])
         return out
 
 
-def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, *, fill: bool = False) -> list[Part]:
+def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, *, fill: bool = False) -> Line:
     """The index-th word with its probability and a bar that compares it to the first.
 
     ``fill``: use all ``width`` cells.
@@ -89,7 +80,7 @@ def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, *, fill: 
     most = row.words[0][1] or 1.0
     cells = min(WORD, width - BESIDE)
     room = max(width - cells - BESIDE, 4)
-    shown = f" {'+' if new else ' '}{padded(word, cells, ascii_only=ascii_only)}"
+    shown = f" {'+' if new else ' '}{padded(word, cells)}"
     drawn = bar(probability / most, room, ascii_only=ascii_only)
     return [
         (shown, "new" if new else ("strong" if index < 3 else "")),

@@ -7,10 +7,10 @@ from rich.cells import cell_len
 from wikitopics.session.analysis.tree import Branch
 from wikitopics.session.records import TopicRow
 from wikitopics.tui.chart.spark import spark
-from wikitopics.tui.inks import Part
+from wikitopics.tui.inks import Line, Part
 from wikitopics.tui.listing import Row, found, grouped, number_of
 from wikitopics.tui.look import Choice, Look
-from wikitopics.tui.rowlist import RowList
+from wikitopics.tui.widgets.rowlist import RowList
 from wikitopics.tui.words import cut, padded, plural, share, short
 
 NO_TOPICS = " no topics yet: they appear with the first minibatch"
@@ -32,20 +32,16 @@ WORDS = 17
 class TopicList(RowList[Row]):
     """One line per topic; its number never changes, only its place."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.ascii_only = False
-        self.empty = NO_TOPICS
-        self._of: tuple[str, str | None] | None = None
-        self._sought = ""
-        self._order = ""
-        self._drawn: tuple[str, frozenset[int], bool] | None = None
-        self._listed: tuple[object, ...] = ()
-        """What the rows were last made from, besides the topics."""
-        self._topics: Sequence[TopicRow] = ()
-        self._pinned: frozenset[int] = frozenset()
-        self._groups: Sequence[Branch] = ()
-        self._opened: set[int] = set()
+    empty = NO_TOPICS
+    _of: tuple[str, str | None] | None = None
+    _sought = ""
+    _order = ""
+    _pinned: frozenset[int] = frozenset()
+    _topics: Sequence[TopicRow] = ()
+    _listed: tuple[object, ...] = ()
+    """What the rows were last made from, besides the topics."""
+    _groups: Sequence[Branch] = ()
+    _opened: frozenset[int] = frozenset()
 
     def show_topics(self, look: Look, choice: Choice, sought: str) -> None:
         """Draw the topics of the model in use in the selected order; with ``sought``, only those it finds."""
@@ -57,15 +53,14 @@ class TopicList(RowList[Row]):
             self.hold()  # the topic found stays under the cursor when all are listed again
         if of != self._of:
             self._groups = ()
-        if (drawn := (choice.order, choice.pinned_of(model), choice.ascii_only)) != self._drawn:
-            self.refresh()  # the header and the signs, even if the rows are the same
-            self._drawn = drawn
         self._of, self._sought = of, sought
-        self._order, self._pinned, self.ascii_only = drawn
-        topics = look.topics.get(model or "", ())
-        if topics is self._topics and (drawn, sought, model) == self._listed:
+        self._order, self._pinned = choice.order, choice.pinned_of(model)
+        topics, listed = look.topics_of(model), (self._order, self._pinned, sought, model)
+        if topics is self._topics and listed == self._listed:
             return
-        self._topics, self._listed = topics, (drawn, sought, model)
+        if listed != self._listed:
+            self.refresh()  # the header and the signs, even if the rows are the same
+        self._topics, self._listed = topics, listed
         self.empty = f" no topic has “{sought}” among its top words" if self._topics and sought else NO_TOPICS
         self._list()
 
@@ -101,7 +96,7 @@ class TopicList(RowList[Row]):
         """Put the topics into these groups, all folded except that of the topic under the cursor; without
         groups they are listed one by one again. The cursor stays on its topic."""
         chosen = self.topic
-        self._groups, self._opened = groups, set()
+        self._groups, self._opened = groups, frozenset()
         self._list()
         if chosen is not None:
             self.go_to_topic(chosen.topic)
@@ -135,10 +130,9 @@ class TopicList(RowList[Row]):
     def key(self, row: Row) -> object:
         return type(row), number_of(row)
 
-    def header(self, width: int) -> list[Part]:
+    def header(self, width: int) -> Line:
         def head(words: str, order: str) -> str:
-            mark = "v" if self.ascii_only else "▾"
-            return words + (mark if order == self._order else " ")
+            return words + ("▾" if order == self._order else " ")
 
         text = f"   {head('#', 'number')} {head('share', 'share')}  "
         if width >= ROOMY:
@@ -165,8 +159,8 @@ class TopicList(RowList[Row]):
         named = NAME if room >= NAME + WORDS else max(room, 0)
         return named, room - named
 
-    def parts(self, row: Row, width: int) -> list[Part]:
-        out: list[Part] = [
+    def parts(self, row: Row, width: int) -> Line:
+        out: Line = [
             (self._sign(row).rjust(4), "muted"),
             (f" {share(row.share):>6}  ", "strong"),
             self._change(row),
@@ -179,13 +173,13 @@ class TopicList(RowList[Row]):
         if not isinstance(row, TopicRow):
             many = f"  {plural(row.many, 'topic')}"
             room = named - 2 if words else named - len(many)  # so that these numbers stand in a column
-            called = padded(row.name, max(room, 0), ascii_only=self.ascii_only)
+            called = padded(row.name, max(room, 0))
             return [*out, (called, "accent"), (many, "muted")]
         inside = "  " if self._groups and not self._sought and row.topic not in self._pinned else ""
         if words:
             out.append((inside + padded(row.name, named - 1 - len(inside)) + " ", ""))
             return out + words_of(row, words)
-        called = inside + cut(row.name, named - len(inside), ascii_only=self.ascii_only)
+        called = inside + cut(row.name, named - len(inside))
         return [*out, (called + "  ", ""), *words_of(row, named - cell_len(called) - 2, beside=row.name)]
 
     def _sign(self, row: Row) -> str:
@@ -198,7 +192,7 @@ class TopicList(RowList[Row]):
         if isinstance(row, TopicRow) and row.since == row.articles:
             return " " * CHANGE, "muted"
         if abs(row.change) < CHANGE_SHOWN:
-            return ("." if self.ascii_only else "·").ljust(CHANGE), "faint"
+            return "·".ljust(CHANGE), "faint"
         up, points = row.change > 0, abs(100 * row.change)
         sign = ("+" if up else "-") if self.ascii_only else ("▲" if up else "▼")
         told = f"{points:.2f}".removeprefix("0") if points < 9.995 else f"{points:.1f}"
@@ -209,10 +203,10 @@ def _group(row: Row | None) -> int | None:
     return None if row is None or isinstance(row, TopicRow) else row.number
 
 
-def words_of(row: TopicRow, room: int, *, beside: str | None = None) -> list[Part]:
+def words_of(row: TopicRow, room: int, *, beside: str | None = None) -> Line:
     """As many whole top words as fit ``room``, new ones marked with + (and in colour). ``beside``: only
     words that are not in this name, which precedes them."""
-    out: list[Part] = []
+    out: Line = []
     named = frozenset((beside or "").replace(",", " ").split())
     for i, (word, _) in enumerate(row.words):
         if word in named:
@@ -231,6 +225,6 @@ def topics_title(look: Look, choice: Choice, sought: str) -> tuple[str, str]:
     12,480 articles"."""
     model = choice.model_of(look)
     which = f"Topics with “{sought}”" if sought else f"Topics by {choice.order}"
-    rows = look.topics.get(model or "", ())
+    rows = look.topics_of(model)
     below = f"{plural(len(rows), 'topic')} {look.topics_after(model)}" if rows else ""
     return which + look.of_model(model), below

@@ -18,10 +18,10 @@ from wikitopics.session.records import ShareHistory, TopicRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.background import begin
 from wikitopics.tui.chart.axes import Axis, Floats, own_space, ticks
-from wikitopics.tui.inks import Part
+from wikitopics.tui.inks import Line
 from wikitopics.tui.listing import found
 from wikitopics.tui.look import Choice, Look
-from wikitopics.tui.rowlist import RowList
+from wikitopics.tui.widgets.rowlist import RowList
 from wikitopics.tui.widgets.topiclist import NO_TOPICS, words_of
 from wikitopics.tui.words import count, padded, share, short
 
@@ -107,18 +107,15 @@ class TopicMap(RowList[TopicRow]):
     class Pointed(Message):
         """The cursor moved to another cell, or its cell shows a newer snapshot."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.empty = NO_TOPICS
-        self.ascii_only = False
-        self._history: ShareHistory | None = None
-        self._at: int | None = None
-        """Articles of the snapshot under the cursor; None: the newest, as it changes."""
-        self._of: object = None
-        self._asked: tuple[object, ...] = ()
-        """What was last asked for, besides the topics."""
-        self._topics: object = None
-        self._made: Picture | None = None
+    empty = NO_TOPICS
+    _history: ShareHistory | None = None
+    _at: int | None = None
+    """Articles of the snapshot under the cursor; None: the newest, as it changes."""
+    _of: object = None
+    _asked: tuple[object, ...] = ()
+    """What was last asked for, besides the topics."""
+    _topics: object = None
+    _made: Picture | None = None
 
     def show_map(self, look: Look, choice: Choice, sought: str, ask: Ask) -> None:
         """Draw the topics of the model in use, in the selected order, as soon as their history is known."""
@@ -143,8 +140,7 @@ class TopicMap(RowList[TopicRow]):
         if (of := (look.status.session, model)) != self._of:
             self.release()
             self._of, self._at = of, None
-        rows = look.topics.get(model or "", ())
-        self.ascii_only = choice.ascii_only
+        rows = look.topics_of(model)
         self._history, self._made = (history if len(history.articles) else None), None
         self.empty = f" no topic has “{sought}” among its top words" if rows and sought else NO_TOPICS
         listed = found(rows, sought, choice.order, choice.pinned_of(model))
@@ -226,16 +222,16 @@ class TopicMap(RowList[TopicRow]):
             self._made = Picture(shown, levels(own[shown], own[-1]).T.tolist(), _axis(history, room))
         return self._made
 
-    def header(self, width: int) -> list[Part]:
+    def header(self, width: int) -> Line:
         name, room, words = self._room(width)
         text = f"{'#':>{NUMBER - 1}} {'name':<{name}}"
         axis = self._picture(width).axis if self._history is not None else " " * room
         return [(text + axis + (" words now" if words else ""), "header")]
 
-    def parts(self, row: TopicRow, width: int) -> list[Part]:
+    def parts(self, row: TopicRow, width: int) -> Line:
         name, _, words = self._room(width)
-        called = padded(row.name, name - 1, ascii_only=self.ascii_only)
-        out: list[Part] = [(f"{row.topic:>{NUMBER - 1}} ", "muted"), (f"{called} ", "")]
+        called = padded(row.name, name - 1)
+        out: Line = [(f"{row.topic:>{NUMBER - 1}} ", "muted"), (f"{called} ", "")]
         if self._history is None:
             return out
         picture = self._picture(width)
@@ -243,17 +239,17 @@ class TopicMap(RowList[TopicRow]):
         out += self._cells(picture.shades[row.topic], column)
         return [*out, (" ", ""), *words_of(row, words)] if words else out
 
-    def _cells(self, shades: Sequence[int], column: int) -> list[Part]:
+    def _cells(self, shades: Sequence[int], column: int) -> Line:
         """The shades, with equal neighbours in one part; the cell under the cursor has its own part and
         ink."""
         signs = ASCII_SHADES if self.ascii_only else SHADES
-        out: list[Part] = []
+        out: Line = []
         start = 0
         for end in range(1, len(shades) + 1):
             if end < len(shades) and shades[end] == shades[start] and column not in (start, end):
                 continue
             shade = shades[start]
-            cell = ("+" if self.ascii_only else "◆") if start == column else signs[shade] * (end - start)
+            cell = "◆" if start == column else signs[shade] * (end - start)
             out.append((cell, "strong" if start == column else INKS[shade]))
             start = end
         return out

@@ -105,10 +105,9 @@ def contact_missing(path: Path, request: "TrainRequest") -> bool:
 
 def ask_contact() -> str:
     """Ask for the contact on the screen and save it; returns "saved", "demo" or "quit"."""
-    from wikitopics.tui.dialogs.contact import ContactBook
     from wikitopics.tui.first_question import ask
 
-    return ask(ContactBook.of_user())
+    return ask()
 
 
 def open_demo(session: str, articles: int | None, wiki_size: int | None, notify: str | None = None) -> int:

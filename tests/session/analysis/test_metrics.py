@@ -10,7 +10,7 @@ from wikitopics.session.analysis.metrics import metrics_of
 from wikitopics.session.metrics import METRICS, OF_STREAM, OF_TOPICS, SCORES
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.curves import drawing, title
-from wikitopics.tui.follower import Follower
+from wikitopics.tui.follow import Follower
 from wikitopics.tui.look import Choice
 
 SURPRISED = """

@@ -23,7 +23,7 @@ from wikitopics.session.storage.npz import pack_state
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.stream import Stream
-from wikitopics.tui.follower import Follower
+from wikitopics.tui.follow import Follower
 
 CASES = int(os.environ.get("WIKITOPICS_DAMAGES", "160"))
 """Ways to damage a file that are tried, out of some thousands; each on a few commands."""

@@ -13,7 +13,7 @@ from wikitopics.session.errors import NoSession
 from wikitopics.session.storage.database import connect
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import Changes, SessionWriter
-from wikitopics.tui.follower import Follower
+from wikitopics.tui.follow import Follower
 
 TRAINER = """
 import sys

@@ -6,18 +6,19 @@ call goes through an executor with one thread, and returns plain values.
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from wikitopics.session.analysis.metrics import metrics_of
 from wikitopics.session.analysis.origin import addresses
 from wikitopics.session.errors import NoSession, SessionError
-from wikitopics.session.paths import log_file
+from wikitopics.session.paths import log_file, session_name
 from wikitopics.session.records import SNAPSHOT_WORDS, Curve, Status
 from wikitopics.session.storage.files import last_line
-from wikitopics.tui.look import Look
+from wikitopics.tui.look import Beside, Look
 
 if TYPE_CHECKING:
     from wikitopics.session.storage.reader import SessionReader
@@ -31,6 +32,8 @@ FULL_EVERY = 1.0
 
 LOGGED_WITHIN = 2.0
 """The most seconds between an event and its line in the log."""
+MOST = 8
+"""The most marked sessions; with more, their lines could not be told apart."""
 
 
 class Follower:
@@ -154,3 +157,58 @@ def _curves(reader: "SessionReader", look: Look, metrics: tuple[str, ...]) -> Ma
 def _last_words(reader: "SessionReader", status: Status) -> str:
     """The end of the log beside a session whose trainer is gone: the reason why it ended."""
     return "" if status.running else last_line(log_file(reader.path))
+
+
+class Comparing:
+    """Reads the curves of the marked sessions, in a thread of their own. Its methods are for the event loop;
+    its readers belong to the thread."""
+
+    def __init__(self, open_reader: "Callable[[Path], SessionReader]") -> None:
+        self._open = open_reader
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="compared-sessions")
+        self._readers: dict[Path, SessionReader] = {}
+        self._known: dict[Path, tuple[object, Beside]] = {}
+        """What was read, with its commit and metric."""
+        self._closed = False
+
+    async def look(self, paths: Sequence[Path], metric: str) -> tuple[tuple[Beside, ...], dict[Path, str]]:
+        """The sessions as of their last commits, and the reasons why some cannot be read. A commit that was
+        read before gives the same object again."""
+        if self._closed:
+            return (), {}
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._look, paths, metric)
+
+    def close(self, *, wait: bool = False) -> None:
+        """Close all files. Safe to call twice."""
+        if not self._closed:
+            self._closed = True
+            self._thread.submit(self._let_go, ())
+        self._thread.shutdown(wait=wait)
+
+    def _look(self, paths: Sequence[Path], metric: str) -> tuple[tuple[Beside, ...], dict[Path, str]]:
+        self._let_go(paths)
+        found, failed = [], {}
+        for path in paths[:MOST]:
+            try:
+                found.append(self._read(path, metric))
+            except SessionError as error:
+                failed[path] = str(error)
+        return tuple(found), failed
+
+    def _read(self, path: Path, metric: str) -> Beside:
+        reader = self._readers.get(path)
+        if reader is None:
+            reader = self._readers[path] = self._open(path)
+        of = reader.status().committed_at, metric
+        if path not in self._known or self._known[path][0] != of:
+            models = tuple(reader.models())
+            curves = {(model, metric): reader.curve(model, metric) for model in models}
+            settings = reader.settings()
+            words = settings.fingerprint, settings.rule
+            self._known[path] = of, Beside(session_name(path), words, models, curves)
+        return self._known[path][1]
+
+    def _let_go(self, but: Sequence[Path]) -> None:
+        for path in [path for path in self._readers if path not in but]:
+            self._readers.pop(path).leave()
+            self._known.pop(path, None)

@@ -12,7 +12,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from wikitopics.tui.inks import Drawn, Part
+from wikitopics.tui.inks import Drawn, Line
 
 T = TypeVar("T")
 
@@ -22,12 +22,12 @@ class _OfRow(Message):
 
     def __init__(self, rows: "RowList[Any]", row: Any) -> None:
         super().__init__()
-        self.rows = rows
         self.row = row
+        self._rows = rows
 
     @property
     def control(self) -> Widget:
-        return self.rows
+        return self._rows
 
 
 class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
@@ -48,6 +48,8 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
     """Whether rows can be selected; otherwise the list only scrolls."""
     headed = False
     """Whether there is a line above the rows, which a subclass draws in `header`."""
+    empty = ""
+    """The line shown while there are no rows."""
     stays_on_top = False
     """Whether a cursor on the first row stays there, for lists that show the newest or best first."""
 
@@ -61,20 +63,17 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
     class Moved(_OfRow):
         """The cursor moved to another row."""
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
-        self.rows: Sequence[T] = ()
-        self.empty = ""
-        self.held = False
-        """Whether the user selected the row under the cursor; the cursor then follows that row."""
+    rows: Sequence[T] = ()
+    held = False
+    """Whether the user selected the row under the cursor; the cursor then follows that row."""
 
     # What a subclass gives ------------------------------------------------------------------
 
-    def header(self, width: int) -> list[Part]:
+    def header(self, width: int) -> Line:
         """The line above the rows, if there is one."""
         raise NotImplementedError
 
-    def parts(self, row: T, width: int) -> list[Part]:
+    def parts(self, row: T, width: int) -> Line:
         """One row."""
         raise NotImplementedError
 
@@ -212,30 +211,32 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
                 self.action_choose()
 
 
-class Folded(RowList[list[Part]]):
-    """Lines that are folded to the width, so that none is cut; the list only scrolls.
-
-    A subclass provides them (`fold`) and calls `refold` when they change.
-    """
+class Folded(RowList[Line], Generic[T]):
+    """Items in lines that are folded to the width, so that none is cut; the list only scrolls."""
 
     selectable = False
+    follows = False
+    """Whether new lines appear at the end, so that the end matters."""
+    items: Sequence[T] = ()
 
-    def fold(self, width: int) -> list[list[Part]]:
-        """All lines, each of at most ``width`` cells."""
+    def fold(self, width: int) -> list[Line]:
+        """The lines of all items, each of at most ``width`` cells."""
         raise NotImplementedError
 
-    def refold(self) -> None:
-        """Draw the current lines at the present width; a list scrolled to its end stays there."""
+    def show_items(self, items: Sequence[T]) -> None:
+        """Draw these; a list scrolled to its end stays there."""
+        if self.items != items:
+            self.items = items
+            self._refold()
+
+    def _refold(self) -> None:
         at_end = self.follows and self.scroll_offset.y >= self.max_scroll_y - 1
         self.show(self.fold(max(self.size.width - 1, 1)))  # one cell is for the scrollbar
         if at_end:
             self.call_after_refresh(self.action_to, -1)
 
-    follows = False
-    """Whether new lines appear at the end, so that the end matters."""
-
-    def parts(self, row: list[Part], width: int) -> list[Part]:
+    def parts(self, row: Line, width: int) -> Line:
         return row
 
     def on_resize(self, event: events.Resize) -> None:
-        self.refold()
+        self._refold()

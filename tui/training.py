@@ -1,0 +1,184 @@
+"""Commands from the screen to trainers: start, pause, save, restart, and stop with the screen."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from rich.text import Text
+from textual.worker import Worker, WorkerState
+
+from wikitopics.session import config, sources
+from wikitopics.session.control import launch, requests
+from wikitopics.session.errors import SessionError
+from wikitopics.session.paths import session_name, session_path
+from wikitopics.tui.dialogs.ask import Ask
+from wikitopics.tui.dialogs.starting import Agree, Starting, State
+from wikitopics.tui.look import Look
+from wikitopics.tui.watch import TrainerProcess
+from wikitopics.tui.widgets.flow import nothing_left
+
+if TYPE_CHECKING:
+    from wikitopics.tui.app import Wikitopics
+
+Ending = Literal["leave", "stop", "demo"]
+"""What to do with the trainers started by a screen when it is closed: leave them running, stop them, or
+stop them and open the embedded sample instead."""
+CONTROL = "control"
+"""The group of the workers that tell a trainer something."""
+
+
+class Training:
+    """The trainers that this screen has started, and the one of the session on screen."""
+
+    def __init__(self, app: "Wikitopics", trainers: launch.Trainers) -> None:
+        self._app, self._trainers = app, trainers
+
+    # Starting -------------------------------------------------------------------------------------
+
+    def wait_for_session(self) -> None:
+        """If there is no session yet, show what its trainer says until there is one or the user gives up."""
+        app, path, trainer = self._app, self._app.path, self._app.watched.awaited
+        if trainer is None or path.exists():
+            return
+
+        def state() -> State:
+            code = trainer.poll()
+            if path.exists():
+                return "begun", ""
+            return "" if code in (None, launch.UNREACHABLE) else "ended", launch.last_words(path)
+
+        def answered(answer: str | None) -> None:
+            if answer == "begun":
+                app.look_again()
+            elif answer == "ended" and (question := launch.question(path)):
+                self._ask_to_agree(question)
+            else:  # the error is shown after the screen has closed
+                app.exit("demo" if answer == "demo" else "stop")
+
+        app.push_screen(Starting(state, sample=path != session_path("demo")), answered)
+
+    def failed(self, code: int) -> None:
+        """The trainer of the session on screen ended before it opened it: ask its question, or say why."""
+        path = self._app.path
+        if question := launch.question(path):
+            self._ask_to_agree(question)
+        else:
+            words = launch.last_words(path) or f"the trainer ended with code {code}"
+            self._app.notify(words, severity="error", markup=False)
+
+    def _ask_to_agree(self, question: str) -> None:
+        app, path = self._app, self._app.path
+
+        def answered(answer: str | None) -> None:
+            if answer == "yes":
+                try:
+                    self._start_again(agreed=True)
+                except SessionError as error:
+                    not_begun(str(error))
+                    return
+                self.wait_for_session()
+            elif not path.exists():
+                app.exit("stop")
+
+        def not_begun(why: str) -> None:
+            if path.exists():
+                app.notify(why, severity="warning", markup=False)
+            else:  # there is nothing to show
+                app.exit("stop", message=Text(why))
+
+        app.push_screen(Agree(question), answered)
+
+    def _start_again(self, *, agreed: bool = False) -> None:
+        self._app.watched.awaited = self._trainers.start_again(self._app.path, agreed=agreed)
+        self._app.look_again()
+
+    def new_session(self) -> None:
+        """Ask for a new session's settings, start its trainer, and show it."""
+        from wikitopics.tui.dialogs.newsession import NewSession  # forms are heavy: not for the first frame
+
+        async def made(new: tuple[Path, TrainerProcess] | None) -> None:
+            if new is not None:
+                await self._app.follow(*new)
+
+        self._app.push_screen(NewSession(self._trainers), made)
+
+    def restart(self) -> None:
+        """Start the trainer of this session again, if there is anything left to do."""
+        app = self._app
+        if app.latest is None:
+            return
+        if why := nothing_left(app.latest.status):
+            app.notify(why, markup=False)
+            return
+        try:
+            # A trainer that this screen started may have its contact from an option.
+            asks = app.path not in self._trainers.paths() and _lacks_contact(app.latest)
+            if not asks:
+                self._start_again()
+        except SessionError as error:
+            app.notify(str(error), severity="warning", markup=False)
+            return
+        if asks:
+            from wikitopics.tui.dialogs.contact import AskContact  # forms are heavy
+
+            def answered(answer: str | None) -> None:
+                if answer == "saved":
+                    self.restart()
+
+            app.push_screen(AskContact(leave="Back", sample=False), answered)
+
+    # Telling --------------------------------------------------------------------------------------
+
+    def pause(self) -> None:
+        """Have the trainer pause, or continue."""
+        latest = self._app.latest
+        self._tell(
+            requests.resume if latest is not None and latest.status.state == "paused" else requests.pause
+        )
+
+    def save(self) -> None:
+        """Have the trainer save now."""
+        self._tell(requests.save)
+
+    def _tell(self, command: Callable[[Path], None]) -> None:
+        tell = partial(command, self._app.path)
+        self._app.run_worker(tell, group=CONTROL, thread=True, exit_on_error=False)
+
+    def told(self, worker: Worker[object]) -> None:
+        """Show why a command could not be carried out. Any other error is a bug and is not hidden."""
+        if worker.state is WorkerState.ERROR and worker.group == CONTROL:
+            if not isinstance(worker.error, SessionError):
+                raise RuntimeError("a control command failed") from worker.error
+            self._app.notify(str(worker.error), severity="warning", markup=False)
+
+    # Ending ---------------------------------------------------------------------------------------
+
+    def leave(self) -> None:
+        """Close the screen; if it started trainers, ask first whether they should keep running."""
+        app, running = self._app, self._trainers.running()
+        if not running:
+            app.exit()
+        elif isinstance(app.screen, Ask):
+            app.exit("stop")  # asked twice without an answer
+        else:
+            names = ", ".join(map(session_name, running))
+            answers = [
+                ("leave", "l", "Leave it running"),
+                ("stop", "s", "Save and stop"),
+                ("cancel", "c", "Cancel"),
+            ]
+            words = f"This screen started the trainer of {names}, which can continue without it."
+            app.push_screen(Ask("Close the screen", words, answers), self._left)
+
+    def _left(self, answer: str | None) -> None:
+        if answer in ("leave", "stop"):
+            self._app.exit("leave" if answer == "leave" else "stop")
+
+
+def _lacks_contact(look: Look) -> bool:
+    """Whether the server requires a contact, and there is none. Raises SessionError."""
+    kind, identity = sources.described(look.status.source), look.settings.get("source_options")
+    if not isinstance(identity, Mapping) or kind.fault(identity):
+        return False  # the trainer reports what is wrong
+    return kind.needs_contact(identity) and config.lacks_contact()
