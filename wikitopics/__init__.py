@@ -37,24 +37,19 @@ if TYPE_CHECKING:
     from wikitopics.vocab import Vocabulary
 
 _HOME = {
-    "Article": "wikitopics.stored",
-    "BatchLDA": "wikitopics.model",
-    "Measurement": "wikitopics.stored",
-    "Minibatch": "wikitopics.model",
-    "OnlineHDP": "wikitopics.model",
-    "OnlineLDA": "wikitopics.model",
-    "OnlineModel": "wikitopics.model",
-    "SCVB0": "wikitopics.model",
-    "SessionError": "wikitopics.session.errors",
-    "StoredSession": "wikitopics.stored",
-    "Topic": "wikitopics.stored",
-    "TopicThen": "wikitopics.stored",
-    "Vocabulary": "wikitopics.vocab",
-    "__version__": "wikitopics.session.version",
-    "check_model": "wikitopics.model",
-    "check_source": "wikitopics.crawler.checking",
-    "document_completion": "wikitopics.model",
-    "open": "wikitopics.stored",
+    name: module
+    for module, names in {
+        "wikitopics.crawler.checking": ("check_source",),
+        "wikitopics.model": (
+            *("BatchLDA", "Minibatch", "OnlineHDP", "OnlineLDA", "OnlineModel", "SCVB0"),
+            *("check_model", "document_completion"),
+        ),
+        "wikitopics.session.errors": ("SessionError",),
+        "wikitopics.session.version": ("__version__",),
+        "wikitopics.stored": ("Article", "Measurement", "StoredSession", "Topic", "TopicThen", "open"),
+        "wikitopics.vocab": ("Vocabulary",),
+    }.items()
+    for name in names
 }
 
 __all__ = [

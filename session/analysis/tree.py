@@ -77,19 +77,14 @@ def pruned(branches: tuple[Branch, ...], kept: Container[int]) -> tuple[Branch, 
 
 
 def overview(branches: tuple[Branch, ...]) -> list[Branch]:
-    """The tree cut into a number of branches that can be read at a glance: a few more than the square root
-    of its topics."""
-    return cut(branches, math.ceil(1.3 * math.sqrt((len(branches) + 1) // 2)))
-
-
-def cut(branches: tuple[Branch, ...], groups: int) -> list[Branch]:
-    """The tree cut into at most ``groups`` branches, in drawing order."""
+    """The tree cut into as many branches as can be read at a glance, in drawing order: a few more than the
+    square root of its topics."""
     if not branches:
         return []
     children: dict[int | None, list[Branch]] = {}
     for branch in branches:
         children.setdefault(branch.parent, []).append(branch)
-    found = list(children[None])
+    found, groups = list(children[None]), math.ceil(1.3 * math.sqrt((len(branches) + 1) // 2))
     while len(found) < groups and any(branch.height > 0 for branch in found):
         place = max(range(len(found)), key=lambda i: found[i].height)
         found[place : place + 1] = children[found[place].number]

@@ -6,12 +6,15 @@ import json
 import pickle
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.sparse import load_npz
 
 import wikitopics as wt
+from wikitopics.session.analysis.proportions import not_found
+from wikitopics.session.records import ArticleRow
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +79,12 @@ def test_what_it_cannot_answer_is_one_line(cli, titled, home, tmp_path, one_line
     (tmp_path / "binary").write_bytes(bytes(range(256)) * 9)
     one_line(cli("similar", tmp_path / "binary"), 1, "binary")
     one_line(cli("similar", "Subject 3 / 203", "--model", "hdp"), 2, "hdp")
+
+
+def test_of_titles_that_differ_in_case_only_one_is_told_with_its_own_reason():
+    found = [ArticleRow(1, 1, "Rust", 0, 9, "skipped"), ArticleRow(2, 2, "RUST", 0, 9, "held_out")]
+    said = str(not_found(SimpleNamespace(resembling=lambda _: found), "rust"))
+    assert said == "'Rust' was skipped: its topic proportions are not recorded"
 
 
 def test_a_session_without_topics_or_proportions_says_so(cli, corpus, new_session, home, one_line):

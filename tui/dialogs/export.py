@@ -12,7 +12,7 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content, ContentText
 from textual.widgets import Button, Input, Select, Static
 
-from wikitopics.session.analysis.exports.formats import FORMATS, Format, format_of, formats, save
+from wikitopics.session.analysis.exports.formats import FORMATS, Format, format_of, save
 from wikitopics.session.analysis.exports.tables import SUBJECTS, ExportRequest, Subject
 from wikitopics.session.analysis.origin import licence_of
 from wikitopics.session.errors import BadUsage, SessionError
@@ -138,4 +138,4 @@ class Export(Dialog[None]):
 
 
 def _forms(subject: Subject) -> list[tuple[ContentText, str]]:
-    return [(form.label, form.name) for form in formats(subject)]
+    return [(FORMATS[name].label, name) for name in subject.formats]

@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 
 from wikitopics.session.analysis.exports.gensim import write_gensim
-from wikitopics.session.analysis.exports.tables import Batch, Content, ExportRequest, Subject
+from wikitopics.session.analysis.exports.tables import Batch, ExportRequest, Subject
 from wikitopics.session.errors import BadUsage
 
 _FORMULA = tuple("=+-@＝＋－＠\t\r\n")  # Chinese and Japanese spreadsheets accept the wide signs too
@@ -31,8 +31,6 @@ class Format:
     _: KW_ONLY
     ending: str
     """The ending of its file's name."""
-    takes: Content
-    """What a subject must hold in order to be written in this format."""
     stream: Callable[[Subject, ExportRequest], Iterator[bytes]] | None = None
     """The pieces of the stream; text is UTF-8."""
     folder: Callable[[Subject, ExportRequest, Path], None] | None = None
@@ -125,28 +123,22 @@ def _ldavis(subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
 FORMATS = {
     form.name: form
     for form in (
-        Format("csv", "CSV", ending=".csv", takes="rows", stream=_csv, bom=True),
-        Format("json", "JSON", ending=".json", takes="rows", stream=_json),
-        Format("npz", "NumPy .npz", ending=".npz", takes="arrays", stream=_npz, binary=True),
-        Format("gensim", "gensim LdaModel, a folder", ending="-gensim", takes="model", folder=write_gensim),
-        Format("ldavis", "LDAvis JSON", ending=".ldavis.json", takes="model", stream=_ldavis),
+        Format("csv", "CSV", ending=".csv", stream=_csv, bom=True),
+        Format("json", "JSON", ending=".json", stream=_json),
+        Format("npz", "NumPy .npz", ending=".npz", stream=_npz, binary=True),
+        Format("gensim", "gensim LdaModel, a folder", ending="-gensim", folder=write_gensim),
+        Format("ldavis", "LDAvis JSON", ending=".ldavis.json", stream=_ldavis),
     )
 }
 
 
-def formats(subject: Subject) -> list[Format]:
-    """The formats it can be written in, the default one first."""
-    return [form for form in FORMATS.values() if form.takes in subject.holds]
-
-
 def format_of(subject: Subject, name: str | None) -> Format:
     """The format of this name, or the default one. Raises `BadUsage` for a format that does not fit."""
-    fitting = {form.name: form for form in formats(subject)}
     if name is None:
-        return next(iter(fitting.values()))
-    if name not in fitting:
-        raise BadUsage(f"{subject.name} cannot be exported as {name}: choose {' or '.join(fitting)}")
-    return fitting[name]
+        name = subject.formats[0]
+    if name not in subject.formats:
+        raise BadUsage(f"{subject.name} cannot be exported as {name}: choose {' or '.join(subject.formats)}")
+    return FORMATS[name]
 
 
 def save(

@@ -6,7 +6,7 @@ Importing this loads no numpy.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, cycle, islice, repeat
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +18,6 @@ Row = Sequence[object]
 """One value per column."""
 Batch = Sequence[Sequence[object]]
 """Some rows, as one sequence per column: handling millions row by row would take minutes."""
-Content = Literal["rows", "arrays", "model"]
 _BATCH_ROWS = 500
 _TOPIC_WORDS, _HISTORY_WORDS = 20, 10
 _DIGITS = 6
@@ -39,11 +38,13 @@ class ExportRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """Rows, arrays or a model; the formats available follow from that."""
+    """Rows, arrays or a model."""
 
     name: str
     label: str
     """Its name for people, e.g. "Topics: top words, probabilities, shares"."""
+    formats: tuple[str, ...] = ("csv", "json")
+    """The formats it can be written in, the default one first."""
     columns: tuple[str, ...] = ()
     """Its columns; new ones are added at the end."""
     optional: Mapping[str, Callable[[ExportRequest], bool]] = field(default_factory=dict)
@@ -62,12 +63,6 @@ class Subject:
     """Whether it contains titles or word counts, which are under the licence of the texts."""
     count: Callable[[ExportRequest], int | None] | None = None
     """The number of rows, if that is worth a progress line and known beforehand."""
-
-    @property
-    def holds(self) -> set[Content]:
-        """What it can be written from."""
-        contents: dict[Content, object] = {"rows": self.batches, "arrays": self.arrays, "model": self.model}
-        return {content for content, made_by in contents.items() if made_by is not None}
 
     def header(self, asked: ExportRequest) -> tuple[str, ...]:
         """The names of the columns."""
@@ -238,6 +233,7 @@ PROPORTIONS = Subject(
     name="proportions",
     label="Proportions: the topics of every trained article (npz: one model's, as CSR)",
     columns=("page_id", "title", "model", "topic", "proportion"),
+    formats=("csv", "json", "npz"),
     batches=_proportions,
     arrays=_proportions_matrix,
     of_texts=True,
@@ -283,6 +279,7 @@ def _model_arrays(asked: ExportRequest) -> "Mapping[str, NDArray[Any]]":
 MODEL = Subject(
     name="model",
     label="Model: all topics and words as arrays, or in formats that other programs load",
+    formats=("npz", "gensim", "ldavis"),
     arrays=_model_arrays,
     model=_model,
     one_model=True,

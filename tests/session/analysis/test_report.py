@@ -11,7 +11,6 @@ import pytest
 
 from wikitopics.session.analysis.report.contents import contents, spread
 from wikitopics.session.analysis.tree import overview, pruned, topic_tree
-from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader
 
 
@@ -77,11 +76,6 @@ def test_nothing_of_the_machine_is_told(trained, corpus):
     assert corpus.vocabulary.name in texts
     assert str(corpus.vocabulary.parent) not in texts
     assert str(trained.parent) not in texts
-
-
-def test_a_session_without_topics_is_one_line(path):
-    with pytest.raises(SessionError, match="no topics yet"):
-        read(path)
 
 
 def test_values_that_no_chart_can_show_are_left_out(trained):

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from wikitopics.session.control.launch import Trainers, start_trainer
+from wikitopics.session.control.launch import start_trainer
 from wikitopics.session.errors import SessionError
 
 
@@ -24,7 +24,3 @@ def test_a_folder_that_cannot_be_made_is_told_of(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(SessionError, match=r"cannot write .*night\.db\.log: "):
         start_trainer(tmp_path / "file" / "night.db", [])
-
-
-def test_where_none_runs_nobody_is_asked_whether_to_give_up():
-    Trainers().stop(lambda: pytest.fail("asked"))
