@@ -11,7 +11,7 @@ from typing import TypeVar
 from wikitopics.session.errors import NotNow, SessionError
 from wikitopics.session.records import State
 from wikitopics.session.storage.tables.trainer import HeartbeatWriter
-from wikitopics.session.training.monitor import Line, Monitor, Report
+from wikitopics.session.training.monitor import Line, Monitor, Outside
 from wikitopics.session.training.orders import Orders
 
 BEAT_SECONDS = 0.5
@@ -28,17 +28,8 @@ class Heart:
     since no other process could see that it is alive or send it requests.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        monitor: Monitor,
-        orders: Orders,
-        report: Callable[[Report], None],
-        tell: Callable[[str], None],
-    ) -> None:
-        """``report`` is called with every beat, ``tell`` with messages that should not wait for one."""
-        self._path, self._monitor, self._orders = path, monitor, orders
-        self._report, self._tell = report, tell
+    def __init__(self, path: Path, monitor: Monitor, orders: Orders, outside: Outside) -> None:
+        self._path, self._monitor, self._orders, self._outside = path, monitor, orders, outside
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="heartbeat")
         self._over = asyncio.Event()
 
@@ -96,7 +87,7 @@ class Heart:
     async def _note(self, news: Sequence[Line]) -> None:
         for level, message in news:
             if level != "info":
-                self._tell(message)
+                self._outside.say(message)
             with contextlib.suppress(NotNow):
                 await self._log(level, message)
 
@@ -105,7 +96,7 @@ class Heart:
 
     def _tell_progress(self) -> None:
         try:
-            self._report(self._monitor.report())
+            self._outside.report(self._monitor.report())
         except BrokenPipeError:
             self._orders.stop("nothing reads the progress any more")
         except OSError:

@@ -2,11 +2,12 @@
 
 import time
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from wikitopics.model.compiling import is_compiling
 from wikitopics.session.records import BoundBy, Event, State, TrainerActivity, skips_told
+from wikitopics.session.signals import Signals
 from wikitopics.session.storage.tables.progress import Progress
 from wikitopics.session.training.evaluation import Measured
 from wikitopics.session.training.intake.crawl import Blocks
@@ -15,6 +16,28 @@ from wikitopics.session.training.orders import Orders
 
 Line = tuple[str, str]
 """Level and text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The contents of a progress line: the present state of the stream, ahead of the last commit."""
+
+    state: State
+    progress: Progress
+    elapsed_seconds: float
+    perplexities: Mapping[str, float]
+    activity: TrainerActivity
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """Whom a trainer tells of itself, and what may stop it."""
+
+    report: Callable[[Report], None]
+    """Called with every heartbeat."""
+    say: Callable[[str], None]
+    """Takes messages that should not wait for a heartbeat."""
+    signals: Signals
 
 
 class News:
@@ -86,17 +109,6 @@ SAVING_SECONDS = 5.0
 """A commit of more seconds is reported as what the run waits for: models are large, or the disk is slow."""
 ERRORS = 5
 """The most of the source's last errors that are reported."""
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """The contents of a progress line: the present state of the stream, ahead of the last commit."""
-
-    state: State
-    progress: Progress
-    elapsed_seconds: float
-    perplexities: Mapping[str, float]
-    activity: TrainerActivity
 
 
 class Monitor:

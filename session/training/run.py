@@ -7,12 +7,10 @@ reports to other processes and receives their requests (`wikitopics.session.trai
 
 import asyncio
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from wikitopics.session.errors import NotNow
-from wikitopics.session.signals import Signals
 from wikitopics.session.sources import described
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.writer import SessionWriter
@@ -20,7 +18,7 @@ from wikitopics.session.training.beginning import Beginning
 from wikitopics.session.training.heart import Heart
 from wikitopics.session.training.intake.crawl import Blocks
 from wikitopics.session.training.learner import COMMIT_SECONDS, Learner
-from wikitopics.session.training.monitor import Monitor, Report
+from wikitopics.session.training.monitor import Monitor, Outside
 from wikitopics.session.training.orders import Orders
 from wikitopics.session.training.stream import Stream
 
@@ -57,20 +55,16 @@ class Run:
         stream: Stream | Beginning,
         feed: Blocks,
         limits: RunLimits,
-        report: Callable[[Report], None],
-        tell: Callable[[str], None],
-        signals: Signals,
+        outside: Outside,
     ) -> None:
-        """``report`` is called with every heartbeat, ``tell`` with messages that should not wait for one;
-        each of ``signals`` stops the run."""
         self.orders = Orders()
         self.learner = Learner(stream, store, self.orders)
         self.feed = feed
         self.feed.wanted = lambda: self.learner.stream.missing
         self.monitor = Monitor(feed, self.learner, self.orders, described(store.settings().source).advice)
-        self._heart = Heart(path, self.monitor, self.orders, report, tell)
+        self._heart = Heart(path, self.monitor, self.orders, outside)
         self._limits = limits
-        self._signals = signals
+        self._signals = outside.signals
         self._begun = time.monotonic()
 
     def stop(self, reason: str) -> None:

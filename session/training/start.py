@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +41,7 @@ from wikitopics.session.training.creation import complete, corpus_size, create
 from wikitopics.session.training.heart import BEAT_SECONDS
 from wikitopics.session.training.intake.cluster.address import cluster_address
 from wikitopics.session.training.intake.opening import Opened, open_source
-from wikitopics.session.training.monitor import Report
+from wikitopics.session.training.monitor import Outside, Report
 from wikitopics.session.training.run import FINISHED, Run, RunLimits
 from wikitopics.session.training.stream import Stream
 from wikitopics.vocab import Vocabulary
@@ -104,7 +104,7 @@ def train(path: Path, request: TrainRequest, report: Callable[[Report], None], s
     with Signals() as signals:
         signals.at_once = lambda number: _insist(number, signals)
         try:
-            return asyncio.run(_train(path, request, report, say, signals))
+            return asyncio.run(_train(path, request, Outside(report, say, signals)))
         except asyncio.CancelledError:
             return "stopped before training began"
 
@@ -122,12 +122,10 @@ def _obey(signals: Signals) -> None:
     signals.tell(lambda _: starting.cancel())
 
 
-async def _train(
-    path: Path, request: TrainRequest, report: Callable[[Report], None], say: Say, signals: Signals
-) -> str:
+async def _train(path: Path, request: TrainRequest, outside: Outside) -> str:
     asyncio.get_running_loop().set_default_executor(Unawaited())
     # From here on, slow work is done in threads, so that signals are noticed.
-    _obey(signals)
+    _obey(outside.signals)
     plan = await asyncio.to_thread(resolve, path, request)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -141,13 +139,13 @@ async def _train(
         try:
             limits = RunLimits(request.get(HOURS), request.get(MAX_MB))
             if isinstance(plan.vocabulary, Rule):
-                begun, limits = await begin(plan, plan.vocabulary, limits, report, say, signals)
+                begun, limits = await begin(plan, plan.vocabulary, limits, outside)
                 if begun != FINISHED:
                     return begun
                 plan = await asyncio.to_thread(resolve, path, request)
             assert isinstance(plan.vocabulary, Vocabulary)
-            opening = await open_session(plan, plan.vocabulary, say)
-            return await run(plan, opening, limits, report, say, signals)
+            opening = await open_session(plan, plan.vocabulary, outside.say)
+            return await run(plan, opening, limits, outside)
         finally:
             keeping.cancel()
 
@@ -178,29 +176,20 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
     return Plan(path, request, settings, stored is None, kind, vocabulary, cluster)
 
 
-async def begin(
-    plan: Plan,
-    rule: Rule,
-    limits: RunLimits,
-    report: Callable[[Report], None],
-    say: Say,
-    signals: Signals,
-) -> tuple[str, RunLimits]:
+async def begin(plan: Plan, rule: Rule, limits: RunLimits, outside: Outside) -> tuple[str, RunLimits]:
     """Build the session's vocabulary; returns why that ended, and what is left of the limits."""
     began = time.monotonic()
-    opening = await _open(plan, rule, Beginning, say)
+    opening = await _open(plan, rule, Beginning, outside.say)
     beginning, store = opening.stream, opening.store
     try:
-        say(_builds(store.settings(), beginning, opening))
-        for line in _remarks(plan, opening.source):
-            say(line)
-        reason = await Run(plan.path, store, beginning, opening.source.feed, limits, report, say, signals)()
+        outside.say(_builds(store.settings(), beginning, opening))
+        reason = await _run(plan, opening, _remarks(plan, opening.source), limits, outside)
     finally:
         await opening.close()
     seconds = time.monotonic() - began
     if reason == FINISHED:
-        _obey(signals)
-        say(await _to_its_end(lambda: _build(plan.path, beginning.built, seconds)))
+        _obey(outside.signals)
+        outside.say(await _to_its_end(lambda: _build(plan.path, beginning.built, seconds)))
     return reason, limits.less(seconds, opening.source.feed.activity.bytes_read)
 
 
@@ -282,29 +271,27 @@ async def _to_its_end(work: Callable[[], T]) -> T:
     return made
 
 
-async def run(
-    plan: Plan,
-    opening: Opening[Stream],
-    limits: RunLimits,
-    report: Callable[[Report], None],
-    say: Say,
-    signals: Signals,
-) -> str:
+async def run(plan: Plan, opening: Opening[Stream], limits: RunLimits, outside: Outside) -> str:
     """Train to the end, and close session and source; returns why it ended."""
-    request, stream = plan.request, opening.stream
+    stream = opening.stream
     try:
         await _to_its_end(lambda: read_first(opening.store, stream))
-        say(_begins(opening.store.settings(), stream))
-        for line in (*_remarks(plan, opening.source), *_room(plan, opening)):
-            say(line)
-        reason = await Run(
-            plan.path, opening.store, stream, opening.source.feed, limits, report, say, signals
-        )()
+        outside.say(_begins(opening.store.settings(), stream))
+        remarks = [*_remarks(plan, opening.source), *_room(plan, opening)]
+        reason = await _run(plan, opening, remarks, limits, outside)
         if reason == FINISHED:
-            say(_ended(stream.progress, request.get(ARTICLES)))
+            outside.say(_ended(stream.progress, plan.request.get(ARTICLES)))
         return reason
     finally:
         await opening.close()
+
+
+async def _run(
+    plan: Plan, opening: Opening[S], remarks: Sequence[str], limits: RunLimits, outside: Outside
+) -> str:
+    for line in remarks:
+        outside.say(line)
+    return await Run(plan.path, opening.store, opening.stream, opening.source.feed, limits, outside)()
 
 
 def _stored_settings(path: Path) -> Settings | None:

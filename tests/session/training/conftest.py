@@ -31,6 +31,7 @@ def trainer_of(
     from wikitopics.session.storage.writer import SessionWriter
     from wikitopics.session.training.intake.count_pages import count_pages
     from wikitopics.session.training.intake.crawl import CrawledBlocks
+    from wikitopics.session.training.monitor import Outside
     from wikitopics.session.training.run import Run, RunLimits
     from wikitopics.session.training.stream import Stream
     from wikitopics.vocab import Vocabulary
@@ -58,7 +59,7 @@ def trainer_of(
             store = SessionWriter(path)
             trainer = Stream(store, article_limit=articles, threads=1)
             feed = CrawledBlocks(source, INFO, corpus.words)
-            one = Run(path, store, trainer, feed, limits, report, lambda _: None, signals)
+            one = Run(path, store, trainer, feed, limits, Outside(report, lambda _: None, signals))
             task = asyncio.create_task(one())
             try:
                 if meanwhile is not None:

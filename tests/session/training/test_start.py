@@ -20,6 +20,7 @@ from wikitopics.session.signals import Signals
 from wikitopics.session.training import start
 from wikitopics.session.training.intake import opening
 from wikitopics.session.training.intake.opening import patiently
+from wikitopics.session.training.monitor import Outside
 from wikitopics.vocab import Vocabulary
 
 
@@ -163,7 +164,7 @@ async def test_a_signal_while_a_vocabulary_is_finished_is_obeyed_then(planned, m
         """A run that has come to its end."""
 
         def __init__(self, *arguments):
-            self.signals = arguments[-1]
+            self.signals = arguments[-1].signals
 
         async def __call__(self):
             self.signals.tell(lambda _: None)
@@ -194,7 +195,7 @@ async def test_a_signal_while_a_vocabulary_is_finished_is_obeyed_then(planned, m
     for words in ("_builds", "_remarks"):
         monkeypatch.setattr(start, words, lambda *_: "")
     with Signals() as signals:
-        beginning = asyncio.create_task(start.begin(plan, None, None, print, print, signals))
+        beginning = asyncio.create_task(start.begin(plan, None, None, Outside(print, print, signals)))
         with pytest.raises(asyncio.CancelledError):
             await beginning
     assert built

@@ -18,6 +18,7 @@ from wikitopics.session.training.intake.count_pages import count_pages
 from wikitopics.session.training.intake.crawl import CrawledBlocks
 from wikitopics.session.training.intake.pool import CountingPool
 from wikitopics.session.training.intake.workers import WorkerDied, Workers
+from wikitopics.session.training.monitor import Outside
 from wikitopics.session.training.run import Run, RunLimits
 from wikitopics.session.training.stream import Stream
 from wikitopics.vocab import Vocabulary
@@ -153,7 +154,8 @@ async def test_a_skipped_page_is_in_the_account_and_in_the_log(feed_of, path, mo
         store = SessionWriter(path)
         trainer = Stream(store, article_limit=None, threads=1)
         try:
-            run = Run(path, store, trainer, feed, RunLimits(), lambda _: None, told.append, signals)
+            outside = Outside(lambda _: None, told.append, signals)
+            run = Run(path, store, trainer, feed, RunLimits(), outside)
             assert await run() == "finished"
         finally:
             await feed.close()
