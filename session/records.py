@@ -285,20 +285,6 @@ class ShareHistory:
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
-    """All topics of one model after this many articles. Row k is topic k."""
-
-    model: str
-    articles: int
-    words: tuple[tuple[str, ...], ...]
-    """K rows of (up to 20) top words."""
-    probabilities: NDArray[np.float32]
-    """(K, 20), parallel to ``words``."""
-    shares: NDArray[np.float32]
-    """(K,)"""
-
-
-@dataclass(frozen=True, slots=True)
 class ArticleRow:
     """One article of the stream, and its topics in each model."""
 

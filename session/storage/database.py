@@ -48,28 +48,37 @@ def connect(path: Path, *, timeout: float | None = None) -> "Database":
     from wikitopics.session.storage.sqliteutils import Database
 
     check_file(path)
-    with session_errors(path):  # such as one that has just been deleted
-        connection = sqlite3.connect(
-            path.absolute().as_uri() + "?mode=rw",
-            uri=True,
-            timeout=timeout or BUSY_SECONDS,
-            isolation_level=None,
-            check_same_thread=False,
-        )
+    connection = open_session(path, "mode=rw", timeout or BUSY_SECONDS)
     try:
-        check_session(connection, path)
-        # NORMAL with a write-ahead log: after a power cut the newest commits may be missing, but the file is
-        # a complete earlier state, from which the same stream is trained again identically.
-        connection.execute("PRAGMA synchronous = NORMAL")
-        if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":  # a backup's copy
-            connection.execute("PRAGMA journal_mode = WAL")
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        raise as_session_error(error, path) from None
+        with session_errors(path):
+            # NORMAL with a write-ahead log: after a power cut the newest commits may be missing, but the file
+            # is a complete earlier state, from which the same stream is trained again identically.
+            connection.execute("PRAGMA synchronous = NORMAL")
+            if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":  # a backup's copy
+                connection.execute("PRAGMA journal_mode = WAL")
     except BaseException:
         connection.close()
         raise
     return Database(connection)
+
+
+def open_session(path: Path, how: str, timeout: float) -> sqlite3.Connection:
+    """A connection to a session that may be read; ``how``: parameters of SQLite's URI. Raises
+    `SessionError`, for example if the file has just been deleted."""
+    with session_errors(path):
+        connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?{how}",
+            uri=True,
+            timeout=timeout,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            check_session(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
 
 
 @contextlib.contextmanager

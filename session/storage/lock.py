@@ -15,6 +15,7 @@ from wikitopics.crawler.ownfile import open_own
 from wikitopics.session.errors import SessionError, SessionInUse
 from wikitopics.session.paths import LOCK, beside, command
 from wikitopics.session.process import Process
+from wikitopics.session.storage.database import is_at
 
 TRIES = 20
 _MOST_BYTES = 400
@@ -35,7 +36,7 @@ class TrainerLock:
 
     def renew(self) -> None:
         """Take the lock again if its file was deleted, so that others see who holds the session."""
-        if _is_at(self._descriptor, lock_path(self._path)):
+        if is_at(lock_path(self._path), os.fstat(self._descriptor)):
             return
         try:
             descriptor, _ = _try_lock(self._path)
@@ -51,7 +52,7 @@ class TrainerLock:
         try:
             os.ftruncate(self._descriptor, 0)
             file = lock_path(self._path)
-            if not self._path.exists() and _is_at(self._descriptor, file):
+            if not self._path.exists() and is_at(file, os.fstat(self._descriptor)):
                 file.unlink(missing_ok=True)
         finally:
             os.close(self._descriptor)
@@ -101,7 +102,7 @@ def _try_lock(path: Path) -> tuple[int | None, int]:
     descriptor = open_own(lock_path(path), os.O_RDWR)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if _is_at(descriptor, lock_path(path)):  # and not a file that its owner has just unlinked
+        if is_at(lock_path(path), os.fstat(descriptor)):  # and not a file that its owner has just unlinked
             return descriptor, pid
     except BlockingIOError:
         pid = _read_process(descriptor).pid
@@ -110,15 +111,6 @@ def _try_lock(path: Path) -> tuple[int | None, int]:
         raise
     os.close(descriptor)
     return None, pid
-
-
-def _is_at(descriptor: int, path: Path) -> bool:
-    try:
-        there = path.stat()
-    except OSError:
-        return False
-    here = os.fstat(descriptor)
-    return (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
 
 
 def owner(path: Path) -> Process | None:

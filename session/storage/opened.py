@@ -12,11 +12,10 @@ from wikitopics.session.models import ModelSpec
 from wikitopics.session.paths import WAL, beside, command, no_session, session_name
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.database import (
-    as_session_error,
     check_file,
-    check_session,
     fold_log,
     only_row,
+    open_session,
     read_rows,
     session_errors,
 )
@@ -156,24 +155,11 @@ class OpenedSession:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    uri = path.absolute().as_uri() + "?mode=ro"
+    try:
+        return open_session(path, "mode=ro", 5.0)
+    except SessionError:
+        if beside(path, WAL).exists():
+            raise
     # A reader without write permission needs the -shm file that only a writer makes. If there is no writer,
     # there is no -wal either, and the file can be read as it is.
-    choices = [uri, uri + "&immutable=1"] if not beside(path, WAL).exists() else [uri]
-    for number, choice in enumerate(choices):
-        with session_errors(path):  # such as one that has just been deleted
-            connection = sqlite3.connect(
-                choice, uri=True, timeout=5.0, isolation_level=None, check_same_thread=False
-            )
-        try:
-            check_session(connection, path)
-        except sqlite3.DatabaseError as error:
-            connection.close()
-            if number + 1 == len(choices):
-                raise as_session_error(error, path) from None
-        except BaseException:
-            connection.close()
-            raise
-        else:
-            return connection
-    raise AssertionError("unreachable")
+    return open_session(path, "mode=ro&immutable=1", 5.0)

@@ -111,11 +111,10 @@ TOPICS = Subject(
 def _history(asked: ExportRequest) -> Iterator[Row]:
     """The topics at every stored snapshot, one row per word."""
     for model in asked.models:
-        for snapshot in asked.reader.each_snapshot(model):
-            for topic, words in enumerate(snapshot.words):
-                probabilities = snapshot.probabilities[topic].tolist()
-                for rank, word in enumerate(words[:_HISTORY_WORDS], start=1):
-                    yield model, snapshot.articles, topic, rank, word, probabilities[rank - 1]
+        for articles, topics in asked.reader.each_snapshot(model):
+            for topic, words in enumerate(topics):
+                for rank, (word, probability) in enumerate(words[:_HISTORY_WORDS], start=1):
+                    yield model, articles, topic, rank, word, probability
 
 
 HISTORY = Subject(

@@ -14,13 +14,16 @@ from wikitopics.model.topics.names import distinctness, most_relevant
 from wikitopics.session.errors import Damaged
 from wikitopics.session.models import ModelSpec
 from wikitopics.session.naming import names
-from wikitopics.session.records import ShareHistory, Snapshot, TopicChange, TopicEvent, TopicRow, TopWords
+from wikitopics.session.records import ShareHistory, TopicChange, TopicEvent, TopicRow, TopWords
 from wikitopics.session.storage.database import connect, session_errors
 from wikitopics.session.storage.decoding import numbers, one_of, optional, text, whole
 from wikitopics.session.storage.opened import OpenedSession
 
 if TYPE_CHECKING:
     from wikitopics.session.storage.sqliteutils import Database
+
+Words = tuple[tuple[str, float], ...]
+"""A topic's most probable words, most probable first, each with its probability."""
 
 TREND_POINTS = 12
 LEADING = 10
@@ -60,10 +63,11 @@ class TopicReader(OpenedSession):
         )
         return [whole(articles, "snapshots.articles") for (articles,) in rows]
 
-    def each_snapshot(self, model: str) -> Iterator[Snapshot]:
-        """The topics of one model at every stored point, oldest first, with one point at a time in memory."""
+    def each_snapshot(self, model: str) -> Iterator[tuple[int, list[Words]]]:
+        """(articles, every topic's words) at every stored point, oldest first, with one point at a time in
+        memory."""
         for kept in self.words_at(model, self.snapshots(model)):
-            yield self._as_snapshot(model, kept)
+            yield kept.articles, [self._pairs(kept, topic) for topic in range(len(kept.shares))]
 
     def words_at(self, model: str, points: Iterable[int]) -> Iterator[TopWords]:
         """The topics stored at these article counts, except those that a trainer thins out meanwhile."""
@@ -88,18 +92,14 @@ class TopicReader(OpenedSession):
 
     def topic_history(
         self, model: str, topic: int, top: int = 10, as_of: int | None = None
-    ) -> list[tuple[int, float, tuple[tuple[str, float], ...]]]:
-        """(articles, share, top words with probabilities) of one topic at every stored point, up to
-        ``as_of`` articles if given."""
-        words = self.vocabulary()
-        history = []
-        for kept in self.words_at(model, self.snapshots(model)):
-            if as_of is not None and kept.articles > as_of:
-                break
-            ids, probabilities = kept.word_ids[topic, :top], kept.probabilities[topic, :top]
-            pairs = zip(ids.tolist(), probabilities.tolist(), strict=True)
-            history.append((kept.articles, float(kept.shares[topic]), tuple((words[i], p) for i, p in pairs)))
-        return history
+    ) -> list[tuple[int, float, Words]]:
+        """(articles, share, top words) of one topic at every stored point, up to ``as_of`` articles if
+        given."""
+        points = [point for point in self.snapshots(model) if as_of is None or point <= as_of]
+        return [
+            (kept.articles, float(kept.shares[topic]), self._pairs(kept, topic)[:top])
+            for kept in self.words_at(model, points)
+        ]
 
     def topic_names(self, model: str) -> tuple[str, ...]:
         """The name of each topic: the given one, otherwise that made of its words; empty before the first
@@ -166,18 +166,20 @@ class TopicReader(OpenedSession):
         kept = list(self.words_at(model, _late(there)))
         if not kept:
             return []
-        newest, then = self._as_snapshot(model, kept[-1]), self._as_snapshot(model, kept[0])
+        newest, then = kept[-1], kept[0]
         trend = np.stack([one.shares for one in kept], axis=1)
         rows = []
-        called = self.topic_names(model) if as_of is None else self._names_by_words(model, kept[-1])
-        for topic, words in enumerate(newest.words):
+        called = self.topic_names(model) if as_of is None else self._names_by_words(model, newest)
+        for topic, name in enumerate(called):
+            words, before = self._pairs(newest, topic), self._pairs(then, topic)[:LEADING]
+            leading = {word for word, _ in words[: min(top, LEADING)]}
             rows.append(
                 TopicRow(
                     topic=topic,
-                    name=called[topic],
+                    name=name,
                     share=float(newest.shares[topic]),
-                    words=tuple(zip(words[:top], newest.probabilities[topic].tolist(), strict=False)),
-                    newcomers=frozenset(words[: min(top, LEADING)]).difference(then.words[topic][:LEADING]),
+                    words=words[:top],
+                    newcomers=frozenset(leading.difference(word for word, _ in before)),
                     trend=tuple(trend[topic].tolist()),
                     articles=newest.articles,
                     since=then.articles,
@@ -205,15 +207,10 @@ class TopicReader(OpenedSession):
         models, n_words = self.settings().models, len(self.vocabulary())
         return [_top_words(row, models, n_words) for row in rows]
 
-    def _as_snapshot(self, model: str, kept: TopWords) -> Snapshot:
+    def _pairs(self, kept: TopWords, topic: int) -> Words:
         words = self.vocabulary()
-        return Snapshot(
-            model=model,
-            articles=kept.articles,
-            words=tuple(tuple(words[i] for i in line) for line in kept.word_ids.tolist()),
-            probabilities=kept.probabilities,
-            shares=kept.shares,
-        )
+        ids, probabilities = kept.word_ids[topic].tolist(), kept.probabilities[topic].tolist()
+        return tuple((words[i], p) for i, p in zip(ids, probabilities, strict=True))
 
 
 def _late(snapshots: Sequence[int]) -> list[int]:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Literal, TypeVar, get_args
+from typing import Any, Literal, get_args
 
 from wikitopics.session.errors import Damaged
 from wikitopics.session.process import Process
@@ -27,8 +27,6 @@ from wikitopics.session.storage.decoding import (
     whole,
 )
 from wikitopics.session.storage.opened import OpenedSession
-
-T = TypeVar("T")
 
 FLOW_ROWS = 900
 EVENT_ROWS = 2000
@@ -74,36 +72,16 @@ def decode_heartbeat(at: object, state: object, activity: object) -> Heartbeat:
     """Columns of the one row of `heartbeat`; the inverse of `encode_heartbeat`."""
     place = "heartbeat.activity"
     values = json_object(activity, place)
+    known: dict[str, Any] = {
+        name: decode(values[name], f"{place}.{name}")
+        for name, decode in _ACTIVITY.items()
+        if values.get(name) is not None
+    }
     return Heartbeat(
         at=moment(at, "heartbeat.at"),
         process=Process.from_text(text(values.get("process"), f"{place}.process")),
         state=one_of(state, "heartbeat.state", get_args(State)),
-        activity=_activity(values, place),
-    )
-
-
-def _activity(values: Mapping[str, object], place: str) -> TrainerActivity:
-    def get(name: str, decode: Callable[[object, str], T], default: T) -> T:
-        found = optional(values.get(name), f"{place}.{name}", decode)
-        return default if found is None else found
-
-    return TrainerActivity(
-        article_limit=get("article_limit", whole, None),
-        waiting_for=get("waiting_for", text, None),
-        waiting_until=get("waiting_until", moment, None),
-        compiling=get("compiling", flag, False),
-        bound_by=get("bound_by", lambda value, place: one_of(value, place, BOUNDS), None),
-        crawl_rate=get("crawl_rate", number, 0.0),
-        train_rate=get("train_rate", number, 0.0),
-        queue=get("queue", whole, 0),
-        requests=get("requests", whole, 0),
-        requests_last_minute=get("requests_last_minute", whole, 0),
-        allowed_per_minute=get("allowed_per_minute", whole, None),
-        latency_seconds=get("latency_seconds", number, None),
-        batch_pages=get("batch_pages", whole, None),
-        retries=get("retries", whole, 0),
-        throttled=get("throttled", whole, 0),
-        errors=get("errors", lambda value, place: listed(value, place, _error), ()),
+        activity=TrainerActivity(**known),
     )
 
 
@@ -112,6 +90,27 @@ def _error(value: object, place: str) -> Event:
     if not isinstance(value, list) or len(value) != 2:
         raise Damaged(f"{place} is not a time and a text")
     return Event(moment(value[0], place), "warning", text(value[1], place))
+
+
+_ACTIVITY: Mapping[str, Callable[[object, str], object]] = {
+    "article_limit": whole,
+    "waiting_for": text,
+    "waiting_until": moment,
+    "compiling": flag,
+    "bound_by": lambda value, place: one_of(value, place, BOUNDS),
+    "crawl_rate": number,
+    "train_rate": number,
+    "queue": whole,
+    "requests": whole,
+    "requests_last_minute": whole,
+    "allowed_per_minute": whole,
+    "latency_seconds": number,
+    "batch_pages": whole,
+    "retries": whole,
+    "throttled": whole,
+    "errors": lambda value, place: listed(value, place, _error),
+}
+"""How each field of a `TrainerActivity` is checked; one that is missing has its default."""
 
 
 class TrainerReader(OpenedSession):

@@ -24,7 +24,7 @@ from wikitopics.session.training.intake.workers import JobFailed, WorkerDied
 from wikitopics.session.training.rates import Rate
 
 if TYPE_CHECKING:
-    from wikitopics.session.storage.tables.kept_counts import KeptCounts
+    from wikitopics.session.storage.tables.counts import KeptCounts
     from wikitopics.session.training.intake.counts_npz import CountsFile
 
 Wait = Literal["network", "parsing"]

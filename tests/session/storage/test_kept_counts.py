@@ -6,7 +6,7 @@ import pytest
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.options import DOCUMENTS
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.tables.kept_counts import KeptCounts
+from wikitopics.session.storage.tables.counts import KeptCounts
 
 
 def kept(cli, corpus, *more):

@@ -19,7 +19,7 @@ import pytest
 import wikitopics
 from tests.sessions import RELEASES
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.tables.kept_counts import KeptCounts
+from wikitopics.session.storage.tables.counts import KeptCounts
 from wikitopics.session.storage.writer import SessionWriter
 
 READING = [

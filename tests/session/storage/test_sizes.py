@@ -40,10 +40,6 @@ def test_articles_take_about_what_is_expected(cli, corpus_of, home, monkeypatch)
     assert (sizes["all"] - sizes["none"]) / 1_500 == pytest.approx(growth(kept("all")), rel=0.5)
 
 
-def test_the_log_is_room_that_the_smallest_session_needs_too():
-    assert file_bytes(kept("none"), 100, 1_000) > 64 * 2**20
-
-
 def test_a_model_may_be_as_large_as_four_arrays_of_its_topics():
     def state(arrays, more):
         topics = dict.fromkeys(map(str, range(arrays)), np.broadcast_to(0.0, (2_000, 100_000)))

@@ -117,12 +117,6 @@ def test_a_file_of_before_the_first_release_is_refused_and_stays_as_it_is(
     assert cli("sessions", "rm", "default", "--yes").code == 0
 
 
-def test_a_trainer_makes_what_it_accepts(path: Path) -> None:
-    SessionWriter(path).close()
-    with SessionReader(path) as reader:
-        assert reader.status().articles == 0
-
-
 def test_a_table_of_a_pragmas_name_hides_nothing(trained: Path) -> None:
     with contextlib.closing(sqlite3.connect(trained)) as db:
         columns = db.execute(

@@ -104,11 +104,6 @@ def test_what_a_trainer_says_comes_back_whole():
         assert decode_heartbeat(row["at"], row["state"], row["activity"]) == beat
 
 
-def test_a_trainer_that_has_just_begun_counts_from_nothing():
-    begun = dataclasses.asdict(TrainerActivity())
-    assert [name for name, value in begun.items() if value] == []
-
-
 def test_heartbeats_of_other_versions_are_read():
     """They may leave keys out, or say more."""
     told = {"crawl_rate": 2.0, "waiting_for": None, "mood": "fine", "process": "7\n\n\n"}

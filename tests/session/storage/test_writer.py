@@ -1,7 +1,6 @@
 """The store: sessions are made whole or not at all, and so is every commit."""
 
 import contextlib
-import errno
 import os
 import sqlite3
 import stat
@@ -37,6 +36,9 @@ def dump(path):
 def test_a_new_session_is_whole_and_its_owners_alone(path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert os.listdir(path.parent) == ["s.db"]
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone()[0] == VERSION
+        assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
     with contextlib.closing(SessionWriter(path)) as store:
         assert store.settings() == settings()
         assert store.vocabulary() == WORDS
@@ -94,16 +96,6 @@ def test_a_file_that_came_while_the_session_was_made_is_not_overwritten(tmp_path
     with pytest.raises(SessionError, match="exists"):
         stores.create(path, settings(), WORDS, [row()])
     assert path.read_text() == "mine"
-
-
-def test_a_file_system_without_hard_links_holds_sessions_too(tmp_path, monkeypatch):
-    def link(*_, **__):
-        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
-
-    monkeypatch.setattr(os, "link", link)
-    stores.create(tmp_path / "s.db", settings(), WORDS, [row()])
-    with contextlib.closing(SessionWriter(tmp_path / "s.db")) as store:
-        assert store.vocabulary() == WORDS
 
 
 def test_a_session_that_cannot_be_made_leaves_nothing(tmp_path):
@@ -241,12 +233,6 @@ def test_a_full_disk_has_its_own_error_and_loses_nothing(path, monkeypatch):
         disk.execute("PRAGMA max_page_count = 100000").fetchall()
         store.commit(Progress(articles=2), many, 1)
         assert store.progress().articles == 2
-
-
-def test_a_new_session_says_what_it_is(path):
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone()[0] == VERSION
-        assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 
 
 def test_a_session_holds_no_contact(tmp_path, new_session, corpus):
