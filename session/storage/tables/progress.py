@@ -2,19 +2,18 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from wikitopics.session.errors import Damaged
 from wikitopics.session.storage.decoding import (
     LARGEST,
-    LATEST,
     from_json,
     json_object,
     listed,
+    moment,
     number,
-    optional,
     tally,
     whole,
 )
@@ -75,36 +74,48 @@ class Progress:
             self.skips[reason] = self.skips.get(reason, 0) + number
 
 
+def _prequential(value: object, place: str) -> tuple[Scored, ...]:
+    return listed(from_json(value, place), place, _scored)
+
+
+def _scored(value: object, place: str) -> Scored:
+    if not isinstance(value, list) or len(value) != 3:
+        raise Damaged(f"{place} is not a list of articles, words and nats")
+    articles, words, nats = value
+    return Scored(whole(articles, place, 1), whole(words, place), listed(nats, place, _nats))
+
+
+def _nats(value: object, place: str) -> float:
+    return number(value, place, -LARGEST)
+
+
+_COLUMNS: Mapping[str, Callable[[object, str], object]] = {
+    **dict.fromkeys(("articles", "tokens", "held_out", "crawled", "pending", "skipped"), whole),
+    **dict.fromkeys(("minibatches", "pending_offset", "renew_from", "bytes_read"), whole),
+    "skips": tally,
+    "position": lambda value, place: dict(json_object(value, place)),
+    "lap": number,
+    "prequential": _prequential,
+    "finished": lambda value, place: bool(whole(value, place, 0, 1)),
+    "elapsed_seconds": moment,
+    "next_seq": lambda value, place: whole(value, place, 1),
+    "committed_at": moment,
+}
+"""How each column is checked."""
+_OPTIONAL = {"position", "lap", "renew_from", "prequential"}
+
+
 def decode_progress(row: Mapping[str, object]) -> Progress:
     """The one row of `progress`."""
-
-    def get(name: str) -> tuple[object, str]:
-        return row.get(name), f"progress.{name}"
-
-    position = optional(*get("position"), json_object)
-    skips, skipped = tally(*get("skips")), whole(*get("skipped"))
-    if sum(skips.values()) != skipped:
+    values: dict[str, Any] = {
+        name: decode(row[name], f"progress.{name}")
+        for name, decode in _COLUMNS.items()
+        if row[name] is not None or name not in _OPTIONAL
+    }
+    progress = Progress(**values)
+    if sum(progress.skips.values()) != progress.skipped:
         raise Damaged("progress.skips and progress.skipped do not match")
-    return Progress(
-        articles=whole(*get("articles")),
-        tokens=whole(*get("tokens")),
-        held_out=whole(*get("held_out")),
-        crawled=whole(*get("crawled")),
-        pending=whole(*get("pending")),
-        skipped=skipped,
-        skips=skips,
-        minibatches=whole(*get("minibatches")),
-        pending_offset=whole(*get("pending_offset")),
-        position=None if position is None else dict(position),
-        lap=optional(*get("lap"), number),
-        renew_from=optional(*get("renew_from"), whole),
-        prequential=optional(*get("prequential"), _prequential) or (),
-        finished=bool(whole(*get("finished"), 0, 1)),
-        elapsed_seconds=number(*get("elapsed_seconds"), 0, LATEST),
-        bytes_read=whole(*get("bytes_read")),
-        next_seq=whole(*get("next_seq"), 1),
-        committed_at=number(*get("committed_at"), 0, LATEST),
-    )
+    return progress
 
 
 def encode_progress(progress: Progress, next_seq: int) -> dict[str, object]:
@@ -119,18 +130,3 @@ def encode_progress(progress: Progress, next_seq: int) -> dict[str, object]:
         "next_seq": next_seq,
         "committed_at": time.time(),
     }
-
-
-def _prequential(value: object, place: str) -> tuple[Scored, ...]:
-    return listed(from_json(value, place), place, _scored)
-
-
-def _scored(value: object, place: str) -> Scored:
-    if not isinstance(value, list) or len(value) != 3:
-        raise Damaged(f"{place} is not a list of articles, words and nats")
-    articles, words, nats = value
-    return Scored(whole(articles, place, 1), whole(words, place), listed(nats, place, _nats))
-
-
-def _nats(value: object, place: str) -> float:
-    return number(value, place, -LARGEST)
