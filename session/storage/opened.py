@@ -155,10 +155,11 @@ class OpenedSession:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
+    has_writer = beside(path, WAL).exists()  # asked first: an attempt to open it may make one
     try:
         return open_session(path, "mode=ro", 5.0)
     except SessionError:
-        if beside(path, WAL).exists():
+        if has_writer:
             raise
     # A reader without write permission needs the -shm file that only a writer makes. If there is no writer,
     # there is no -wal either, and the file can be read as it is.
