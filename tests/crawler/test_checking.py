@@ -21,6 +21,16 @@ def folder(tmp_path):
     return str(tmp_path)
 
 
+def read_by(reader):
+    """The kind of a source that this class reads."""
+
+    class Kind(Notes):
+        def open(self, identity, asked):
+            return reader(Path(identity["notes"]), identity.get("checksum"))
+
+    return Kind
+
+
 def kind_of(change):
     """The kind of a source whose batches are changed: `change(batch, position)`."""
 
@@ -29,12 +39,7 @@ def kind_of(change):
             async for batch in super().batches(position):
                 yield change(batch, position)
 
-    class Kind(Notes):
-        def open(self, identity, asked):
-            source = super().open(identity, asked)
-            return Changed(source.folder, source.checksum)
-
-    return Kind
+    return read_by(Changed)
 
 
 def paged(**fields):
@@ -75,13 +80,8 @@ def test_a_number_of_articles_that_is_none(folder):
         async def open(self):
             return replace(await super().open(), articles="120")
 
-    class Kind(Notes):
-        def open(self, identity, asked):
-            source = super().open(identity, asked)
-            return Told(source.folder, source.checksum)
-
     with pytest.raises(AssertionError, match="articles of SourceInfo to be a whole number or None"):
-        check_source(Kind, notes=folder)
+        check_source(read_by(Told), notes=folder)
 
 
 def test_a_source_that_is_broken_only_when_it_resumes(folder):
@@ -109,12 +109,8 @@ def test_a_member_that_the_source_lacks_is_said(folder, member):
                 raise AttributeError(name)
             return super().__getattribute__(name)
 
-    class Kind(Notes):
-        def open(self, identity, asked):
-            return Lacking(Path(identity["notes"]), None)
-
     with pytest.raises(AssertionError, match=rf"expected the source(?: to have|'s) {member}\b"):
-        check_source(Kind, notes=folder)
+        check_source(read_by(Lacking), notes=folder)
 
 
 def test_a_resumed_source_may_cut_its_batches_otherwise(folder, monkeypatch):
@@ -140,12 +136,7 @@ def test_its_batches_end_before_it_is_closed(folder):
         async def close(self):
             ended.append("source")
 
-    class Kind(Notes):
-        def open(self, identity, asked):
-            source = super().open(identity, asked)
-            return Watched(source.folder, source.checksum)
-
-    check_source(Kind, notes=folder)
+    check_source(read_by(Watched), notes=folder)
     assert ended == ["batches", "source", "source"] * 3 + ["source", "source"]
 
 

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from contextlib import aclosing
 from typing import Any
 
-import aiohttp
 import pytest
 
 from tests.corpora import synthetic_corpus
@@ -211,22 +210,6 @@ async def test_403_stops(serve: Callable[..., Any], clock: Any) -> None:
     url = await serve(wiki(100, faults=Faults({"403": 0.5})))
     with pytest.raises(WikiRefused, match="robot policy"):
         await crawl(url, clock)
-
-
-async def test_pages(serve: Callable[..., Any]) -> None:
-    api = wiki(100, faults=Faults({"deleted": 0.2}))
-    url = (await serve(api)).removesuffix("/w/api.php")
-    async with aiohttp.ClientSession() as session:
-        for index in range(20):
-            title = api.articles.title(index)
-            async with session.get(f"{url}/wiki/{title.replace(' ', '_')}") as response:
-                assert response.status == (404 if api.faults.hits("deleted", index) else 200)
-                if response.status == 200:
-                    page = await response.text()
-                    assert f'"wgArticleId":{index + 1},' in page
-                    assert api.writer.html(api.articles.article(index)) in page
-        async with session.get(f"{url}/robots.txt") as response:
-            assert "Disallow: /w/" in await response.text()
 
 
 def test_the_process_ends_with_its_standard_input() -> None:

@@ -2,7 +2,7 @@ import pytest
 
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.http.addresses import api_candidates, language_api
-from wikitopics.crawler.http.limits import dump_limits, is_loopback, is_wikimedia, limits_for
+from wikitopics.crawler.http.limits import dump_limits, is_wikimedia, limits_for
 from wikitopics.crawler.mediawiki.wiki import Wiki
 
 
@@ -34,6 +34,9 @@ def test_whose_host(host: str, wikimedia: bool) -> None:
         ("localhost", None, None),
         ("::1", None, None),
         ("127.0.0.1", 20, 20),
+        ("127.8.9.1", None, None),
+        ("128.0.0.1", None, 60),
+        ("localhost.evil.net", None, 60),
     ],
 )
 def test_requests_a_minute(host: str, asked: int | None, rpm: int | None) -> None:
@@ -69,12 +72,6 @@ def test_a_given_rate_bounds_pages_and_the_api(asked: int | None, api: int, page
 def test_elsewhere_pages_and_the_api_share_one_rate() -> None:
     wiki = Wiki("https://wiki.someone.net/w/api.php", version="0", rpm=100)
     assert wiki.page_limits == wiki.limits
-
-
-def test_loopback() -> None:
-    assert is_loopback("127.8.9.1")
-    assert not is_loopback("128.0.0.1")
-    assert not is_loopback("localhost.evil.net")
 
 
 @pytest.mark.parametrize(

@@ -16,15 +16,22 @@ from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import Activity
 
 
-async def test_requests_a_minute(wiki: Any, clock: Any, source: Any, read: Any) -> None:
+def moments_of(wiki: Any, clock: Any, latency: float = 0.0) -> list[float]:
+    """The moments at which the wiki is asked, as they come; each reply takes ``latency``."""
     moments: list[float] = []
     answer = wiki.reply
 
     def timed(query: dict[str, str]) -> Any:
         moments.append(clock.now)
+        clock.now += latency
         return answer(query)
 
     wiki.reply = timed
+    return moments
+
+
+async def test_requests_a_minute(wiki: Any, clock: Any, source: Any, read: Any) -> None:
+    moments = moments_of(wiki, clock)
     s = source(batch_pages=1, limits=RateLimits(rpm=6))
     await read(s)
     assert all(b - a >= 10 for a, b in itertools.pairwise(moments))
@@ -33,15 +40,7 @@ async def test_requests_a_minute(wiki: Any, clock: Any, source: Any, read: Any) 
 
 
 async def test_rest_after_a_slow_reply(wiki: Any, clock: Any, source: Any, read: Any) -> None:
-    began: list[float] = []
-    answer = wiki.reply
-
-    def slow(query: dict[str, str]) -> Any:
-        began.append(clock.now)
-        clock.now += 1.5
-        return answer(query)
-
-    wiki.reply = slow
+    began = moments_of(wiki, clock, 1.5)
     s = source(limits=wikimedia_limits(), contact="me@wiki-reader.org")
     await read(s)
     assert all(b - a >= 6.5 for a, b in itertools.pairwise(began))
@@ -65,9 +64,9 @@ async def test_a_redirect_takes_its_own_turn_and_only_once(
 
 
 @pytest.mark.parametrize("retry_after", ["20", "absent", "garbage"])
-@pytest.mark.parametrize("kind", ["429", "503", "429 under 200", "maxlag", "429, body broken"])
+@pytest.mark.parametrize("kind", ["429", "503", "429 under 200", "maxlag", "429, body broken", 500, 502, 504])
 async def test_told_to_wait(
-    wiki: Any, clock: Any, acts: Any, kind: str, retry_after: str, source: Any, read_ids: Any
+    wiki: Any, clock: Any, acts: Any, kind: str | int, retry_after: str, source: Any, read_ids: Any
 ) -> None:
     headers = {"20": {"Retry_After": "20"}, "absent": {}, "garbage": {"Retry_After": "soon"}}[retry_after]
     lag = {"error": {"code": "maxlag", "info": "Waiting for db1: 8.5 seconds lagged.", "lag": 8.5}}
@@ -78,6 +77,7 @@ async def test_told_to_wait(
         "503": acts.text(503, "busy", **headers),
         "429 under 200": acts.text(200, "Please respect our robot policy https://w.wiki/4wJS\n", **headers),
         "maxlag": acts.json(lag, **headers),
+        **{status: acts.text(status, "down for a while", **headers) for status in (500, 502, 504)},
     }[kind]
     s = source()
     await s.open()
@@ -85,8 +85,10 @@ async def test_told_to_wait(
     wiki.script = [act]
     assert await read_ids(s) == [1, 2, 3, 4, 5, 6, 7]
     waited = clock.now - before
-    assert (20 <= waited <= 22.1) if retry_after == "20" else (5 <= waited <= 6.3)
-    assert s.activity.throttled == 1
+    throttled = isinstance(kind, str)
+    usual = 5 if throttled else 1
+    assert (20 <= waited <= 22.1) if retry_after == "20" else (usual <= waited <= 1.26 * usual)
+    assert s.activity.throttled == throttled
 
 
 async def test_429_at_the_start_is_waited_out(wiki: Any, source: Any, acts: Any, clock: Any) -> None:
@@ -148,19 +150,6 @@ def test_wikimedia_needs_a_contact() -> None:
         with pytest.raises(ContactMissing) as caught:
             Wiki("https://en.wikipedia.org/w/api.php", version="0", contact=contact)
         assert caught.value.exit_code == 2
-
-
-@pytest.mark.parametrize("status", [500, 502, 504])
-async def test_any_error_that_says_how_long_is_obeyed(
-    wiki: Any, clock: Any, acts: Any, source: Any, read_ids: Any, status: int
-) -> None:
-    s = source()
-    await s.open()
-    before = clock.now
-    wiki.script = [acts.text(status, "down for a while", Retry_After="20")]
-    assert await read_ids(s) == [1, 2, 3, 4, 5, 6, 7]
-    assert 20 <= clock.now - before <= 22.1
-    assert s.activity.throttled == 0
 
 
 async def test_an_error_at_the_start_that_names_a_long_wait(
