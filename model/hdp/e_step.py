@@ -6,8 +6,8 @@ the row that each entry's word has in `Corpus.rows`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,11 @@ from wikitopics.model.hdp import kernels
 from wikitopics.model.hdp.kernels import Corpus, Tables
 from wikitopics.model.hdp.recipe import Recipe
 from wikitopics.model.kernels import Floats
-from wikitopics.model.lambda_ import WORD_BLOCK, Statistics, Topics, Vector
+from wikitopics.model.lambda_ import WORD_BLOCK, Statistics, Vector
 from wikitopics.model.minibatch import Minibatch
 from wikitopics.model.workers import Workers
 
 BLOCK = 64  # documents
-PART = 1024  # documents whose tables are held at a time
 
 
 @dataclass(frozen=True)
@@ -64,36 +63,14 @@ def sticks_bound(a: Vector, b: Vector, omega: float) -> float:
     return float(np.sum(prior - posterior))
 
 
-def corpus_for_shortlists(
-    topics: Topics,
-    ids: NDArray[np.int32],
-    sigma: Vector,
-    Elog_sigma: Vector,
-    balance: Vector,
-    workers: Workers,
-) -> Corpus:
-    """For `shortlists`; balance: (K,) factors on the topics."""
-    rows = topics.exp_Elog_rows(ids, workers, balance)
-    padding = (0, rows.shape[1] - topics.n_topics)
-    narrow = topics.dtype
-    return Corpus(rows, np.pad(sigma.astype(narrow), padding), np.pad(Elog_sigma.astype(narrow), padding))
-
-
-def corpus_for_figure_9(topics: Topics, ids: NDArray[np.int32], sigma: Vector, Elog_sigma: Vector) -> Corpus:
-    """For `figure_9`."""
-    narrow = topics.dtype
-    return Corpus(topics.Elog_rows(ids).astype(narrow), sigma.astype(narrow), Elog_sigma.astype(narrow))
+def corpus_of(rows: Floats, sigma: Vector, Elog_sigma: Vector, dtype: Any) -> Corpus:
+    """The corpus for `shortlists` or `figure_9`, in this type; sticks are padded like the rows."""
+    padding = (0, rows.shape[1] - len(sigma))
+    sticks = (np.pad(values.astype(dtype), padding) for values in (sigma, Elog_sigma))
+    return Corpus(rows.astype(dtype, copy=False), *sticks)
 
 
 # The documents
-
-
-def parts(batch: Minibatch, local: NDArray[np.int32]) -> Iterator[tuple[slice, Minibatch, NDArray[np.int32]]]:
-    """The documents `PART` at a time: which they are, the documents themselves, and their part of `local`."""
-    for start in range(0, batch.D, PART):
-        documents = slice(start, min(start + PART, batch.D))
-        entries = slice(batch.indptr[documents.start], batch.indptr[documents.stop])
-        yield documents, batch[documents], local[entries]
 
 
 def shortlists(

@@ -25,7 +25,7 @@ the priors. All these numbers are a `Recipe`. `warm_start=False` is figure 9 lin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from wikitopics.model import options as check
 from wikitopics.model.hdp.recipe import PAPER, WARM, Recipe
 from wikitopics.model.lambda_ import LambdaModel, Topics, Vector, random_topics, topics_from
-from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.minibatch import Minibatch, Words
 from wikitopics.model.options import HALF_LIFE, LARGEST_PRIOR, prior
 from wikitopics.model.schedules import StepSizes
 from wikitopics.model.states import (
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from wikitopics.model.hdp.kernels import Corpus, Tables
 
 
+PART = 1024  # documents whose tables are held at a time
 MOST_TABLES = 1000  # that a document may have in a state: each takes memory
 
 
@@ -249,13 +250,10 @@ class OnlineHDP(LambdaModel):
 
         Raises ValueError for a word id out of range.
         """
-        from wikitopics.model.hdp.e_step import parts
-
-        ids, local = batch.words(self.n_words)
         theta = np.empty((batch.D, self.n_topics), np.float32)
-        corpus = self._corpus(ids, self._amount)
-        for documents, part, part_local in parts(batch, local):
-            theta[documents] = self._e_step(part, part_local, corpus).theta
+        words = batch.words(self.n_words)
+        for documents, _, _, found in self._local_steps(batch, words, self._corpus(words.ids, self._amount)):
+            theta[documents] = found.theta
         return theta
 
     def document_bounds(self, batch: Minibatch) -> Vector:
@@ -263,16 +261,16 @@ class OnlineHDP(LambdaModel):
 
         [W11]'s L_j without its share of the corpus terms. Raises ValueError for a word id out of range.
         """
-        from wikitopics.model.hdp.e_step import Elog_sticks, bounds, parts
+        from wikitopics.model.hdp.e_step import Elog_sticks, bounds
 
-        ids, local = batch.words(self.n_words)
-        corpus = self._corpus(ids, self._amount)
-        Elog = self._topics.Elog_rows(ids), Elog_sticks(self.a, self.b)
-        found = np.empty(batch.D)
-        for documents, part, part_local in parts(batch, local):
-            tables = self._e_step(part, part_local, corpus)
-            found[documents] = bounds(part, part_local, *Elog, self.alpha, tables, self._workers)
-        return found
+        words = batch.words(self.n_words)
+        Elog = self._topics.Elog_rows(words.ids), Elog_sticks(self.a, self.b)
+        result = np.empty(batch.D)
+        for documents, part, local, found in self._local_steps(
+            batch, words, self._corpus(words.ids, self._amount)
+        ):
+            result[documents] = bounds(part, local, *Elog, self.alpha, found, self._workers)
+        return result
 
     def corpus_bound(self) -> float:
         """The corpus's terms of the ELBO, those of topics and sticks, nats: docs/derivations.md."""
@@ -282,18 +280,27 @@ class OnlineHDP(LambdaModel):
 
     def _corpus(self, ids: NDArray[np.int32], seen: float) -> Corpus:
         """The corpus as these documents see it; when few were `seen`, topics that are ahead are held back."""
-        from wikitopics.model.hdp.e_step import (
-            Elog_sticks,
-            corpus_for_figure_9,
-            corpus_for_shortlists,
-            expected_sticks,
+        from wikitopics.model.hdp.e_step import Elog_sticks, corpus_of, expected_sticks
+
+        if self.warm_start:
+            balance = self.recipe.balance(self._topics, seen, self._in_all())
+            rows = self._topics.exp_Elog_rows(ids, self._workers, balance)
+        else:
+            rows = self._topics.Elog_rows(ids)
+        return corpus_of(
+            rows, expected_sticks(self.a, self.b), Elog_sticks(self.a, self.b), self._topics.dtype
         )
 
-        sigma, Elog_sigma = expected_sticks(self.a, self.b), Elog_sticks(self.a, self.b)
-        if not self.warm_start:
-            return corpus_for_figure_9(self._topics, ids, sigma, Elog_sigma)
-        balance = self.recipe.balance(self._topics, seen, self._in_all())
-        return corpus_for_shortlists(self._topics, ids, sigma, Elog_sigma, balance, self._workers)
+    def _local_steps(
+        self, batch: Minibatch, words: Words, corpus: Corpus
+    ) -> Iterator[tuple[slice, Minibatch, NDArray[np.int32], Tables]]:
+        """The local step on `PART` documents at a time: which they are, the documents, their words' rows in
+        `words`, and what was found."""
+        for start in range(0, batch.D, PART):
+            documents = slice(start, min(start + PART, batch.D))
+            part = batch[documents]
+            local = words.local[batch.indptr[documents.start] : batch.indptr[documents.stop]]
+            yield documents, part, local, self._e_step(part, local, corpus)
 
     def _e_step(self, batch: Minibatch, local: NDArray[np.int32], corpus: Corpus) -> Tables:
         """[SVI13] fig. 9 lines 5 to 10, as printed or started from each document's own topics."""
@@ -337,10 +344,10 @@ class OnlineHDP(LambdaModel):
 
     def _step(self, batch: Minibatch, seen: float) -> NDArray[np.float32]:
         """[SVI13] fig. 9 lines 5 to 12."""
-        from wikitopics.model.hdp.e_step import parts, sum_statistics
+        from wikitopics.model.hdp.e_step import sum_statistics
 
-        ids, local = batch.words(self.n_words)
-        corpus = self._corpus(ids, seen)
+        words = batch.words(self.n_words)
+        local_steps = self._local_steps(batch, words, self._corpus(words.ids, seen))
         whole = min(1.0, self.recipe.amount(batch) / self.whole_step) if self.warm_start else 1.0
         self._time += whole
         # Steps on the parts of a minibatch together forget as much as one step on the whole.
@@ -351,8 +358,7 @@ class OnlineHDP(LambdaModel):
         theta = np.empty((batch.D, self.n_topics), np.float32)
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d sum_i zeta_di n_d phi_di), a part at a time
         self._topics.decay(rho, self.eta)
-        for documents, part, part_local in parts(batch, local):
-            found = self._e_step(part, part_local, corpus)
+        for documents, part, _, found in local_steps:
             statistics = sum_statistics(part, found, self.n_words, self._workers)
             self._topics.add(weight, statistics, self._workers, precise=True)
             theta[documents] = found.theta

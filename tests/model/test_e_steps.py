@@ -31,10 +31,11 @@ def scvb0(topics, batch):
 
 
 def hdp(topics, batch):
-    from wikitopics.model.hdp.e_step import corpus_for_shortlists, shortlists, sum_statistics
+    from wikitopics.model.hdp.e_step import corpus_of, shortlists, sum_statistics
 
     words = batch.words(W)
-    corpus = corpus_for_shortlists(topics, words.ids, EVEN / K, np.log(EVEN / K), EVEN, ONE)
+    rows = topics.exp_Elog_rows(words.ids, ONE, EVEN)
+    corpus = corpus_of(rows, EVEN / K, np.log(EVEN / K), rows.dtype)
     found = shortlists(batch, words.local, corpus, K, 3, 1.0, 1e-2, WARM, ONE)
     return found.theta, sum_statistics(batch, found, W, ONE)
 
