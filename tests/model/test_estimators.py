@@ -156,14 +156,5 @@ def test_refuses_sizes_that_are_none(name):
             named("SCVB0Estimator")(**{name: wrong}).fit([[1, 2]])
 
 
-def test_takes_weights_of_words(estimator):
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.pipeline import make_pipeline
-
-    pipeline = make_pipeline(TfidfVectorizer(stop_words="english"), estimator(n_components=2, n_passes=2))
-    theta = pipeline.fit_transform(TEXTS)
-    np.testing.assert_allclose(theta.sum(axis=1), 1, rtol=1e-5)
-
-
 def test_models_and_their_estimators_are_the_same_kinds():
     assert [named(name).kind for name in ALL] == list(kinds.names())

@@ -105,14 +105,6 @@ def test_an_array_of_another_shape_or_type_is_refused(trained):
             assert not goes or key.startswith("first_"), (key, wrong.dtype, wrong.shape)
 
 
-@pytest.mark.parametrize("kind", kinds.names())
-def test_a_matrix_with_a_topic_too_few(kind):
-    """At first seen as "munmap_chunk(): invalid pointer"."""
-    state = made(kind).state()
-    with pytest.raises(ValueError, match="shape"):
-        kinds.load(kind).from_state({**state, "lambda_hat": state["lambda_hat"][:, :-1].copy()})
-
-
 def test_words_to_start_from_that_are_out_of_range():
     state = made("hdp").state()
     first = {"first_indptr": np.array([0, 1]), "first_counts": np.array([1])}

@@ -21,14 +21,6 @@ def test_topics_are_only_labels(documents):
     np.testing.assert_allclose(a.lambda_[order], b.lambda_, rtol=1e-10)
 
 
-def test_a_word_n_times_is_n_words():
-    once = Minibatch([0, 7], [3, 1, 3, 3, 9, 1, 0], np.ones(7, int))
-    counted = Minibatch([0, 4], [0, 1, 3, 9], [1, 2, 3, 1])
-    a, b = (OnlineLDA(5, 30, 1000, **PAPER) for _ in range(2))
-    np.testing.assert_array_equal(a.learn(once), b.learn(counted))
-    np.testing.assert_array_equal(a.lambda_, b.lambda_)
-
-
 @needs_jit
 def test_planted_topics_are_found():
     found = []
@@ -44,20 +36,6 @@ def test_planted_topics_are_found():
     # One pass from small minibatches may merge two topics now and then, no more.
     assert min(found) >= 4
     assert found.count(6) >= 6
-
-
-def test_a_model_that_knows_predicts_better_than_one_that_does_not():
-    batch, beta = planted(600)
-    knowing = OnlineLDA(4, 40, 600, alpha=0.1)
-    state = knowing.state()
-    state["lambda_hat"] = (beta.T * 1e6).astype(np.float32)
-    state["total_hat"] = state["lambda_hat"].sum(axis=0, dtype=float)
-    knowing = OnlineLDA.from_state(state)
-    learnt = OnlineLDA(4, 40, 600, alpha=0.1)
-    blank = document_completion(learnt, batch)
-    for start in range(0, 600, 100):
-        learnt.learn(batch[start : start + 100])
-    assert blank < document_completion(learnt, batch) < document_completion(knowing, batch) + 1e-3
 
 
 @pytest.mark.parametrize("n_documents", [20, 150])
