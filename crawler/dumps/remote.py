@@ -5,8 +5,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 from yarl import URL
 
@@ -24,7 +22,7 @@ from wikitopics.crawler.http.limits import RateLimits, dump_limits, is_wikimedia
 from wikitopics.crawler.http.pace import Clock
 from wikitopics.crawler.http.wire import Reply, RequestBounds
 from wikitopics.crawler.identity import DUMP_FILES, VERSIONS
-from wikitopics.crawler.source import Lack, SourceInfo
+from wikitopics.crawler.source import Asked, Identity, Lack, SourceInfo
 
 MOST_BROUGHT = 64 << 20
 """The most bytes sent along with one part."""
@@ -40,39 +38,34 @@ def format_size(size: int) -> str:
 class RemoteDump(ShuffledDump):
     """The dump in the files at ``urls``, all on one server; with a ``wiki``, its newest dump in that folder.
 
-    ``kept``, ``versions``: the order and the versions of the files, from a session being resumed; without,
-    they are requested. ``agreed``: whether the user has agreed to any size, and to sending the contact to any
-    server. ``limits_of``: the limits for a host. Raises `ContactMissing` and `Unconfirmed` at once.
+    ``agreed``: whether the user has agreed to any size, and to sending the contact to any server.
+    ``limits_of``: the limits for a host. Raises `ContactMissing` and `Unconfirmed` at once.
     """
 
     def __init__(
         self,
         urls: Sequence[URL],
-        kept: Mapping[str, Any] | None = None,
-        versions: Sequence[str] | None = None,
+        identity: Identity,
+        asked: Asked,
         *,
-        seed: int,
-        held_out: int | None,
         wiki: str | None = None,
-        version: str,
         contact: str | None,
-        budget_folder: Path | None,
         agreed: bool,
         limits_of: Callable[[str], RateLimits] = dump_limits,
         clock: Clock | None = None,
         bounds: RequestBounds = LIMITS,
     ) -> None:
-        super().__init__(kept, seed=seed, held_out=held_out)
+        super().__init__(identity, asked)
         host = urls[0].host or ""
         if contact and not is_wikimedia(host) and not agreed:
             raise Unconfirmed(f"the dump is at {host}, which is not Wikimedia's: {AGREED_TO}")
         self._client = Client(
             limits_of(host),
             self.activity,
-            version=version,
+            version=asked.version,
             contact=contact,
             limits_of=lambda url: limits_of(url.host or ""),
-            budget_folder=budget_folder,
+            budget_folder=asked.budget_folder,
             clock=clock,
             bounds=bounds,
             elsewhere=_followed if agreed else _not_agreed,
@@ -81,7 +74,7 @@ class RemoteDump(ShuffledDump):
         self._server = RangeServer(self._client)
         self._use(urls)
         self._wiki = wiki
-        self._versions = versions
+        self._versions = identity.get(VERSIONS)
         self._agreed = agreed
         self._names_somebody = contact is not None
         self._files: Mapping[str, RemoteFile] = {}

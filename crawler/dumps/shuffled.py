@@ -14,7 +14,8 @@ from wikitopics.crawler.dumps.ranges import HeldFile, LocalFile, RangedFile
 from wikitopics.crawler.dumps.read_ahead import stop_of
 from wikitopics.crawler.dumps.survey import look, survey
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.source import Activity, Lack, Round, SourceInfo
+from wikitopics.crawler.identity import DUMP_FILES
+from wikitopics.crawler.source import Activity, Asked, Identity, Lack, Round, SourceInfo
 
 BEYOND = 64 << 10
 """Bytes first sent after the end of a part: its last page ends in the next block, or soon after."""
@@ -25,8 +26,8 @@ MOST_BEYOND = 512 << 10
 class ShuffledDump(ABC):
     """The articles of dump files in which reading can begin anywhere.
 
-    ``kept``: the order that a session stores; without one, it is made with ``seed`` on opening, so that
-    ``held_out`` articles (None: the default) come first.
+    If the ``identity`` that a session stores contains no order, one is made on opening: the articles to hold
+    out come first.
     """
 
     name: str
@@ -34,12 +35,11 @@ class ShuffledDump(ABC):
     identity: Mapping[str, Any] = {}
     """What a session stores of it besides the options given, the facts that it states, and the order."""
 
-    def __init__(self, kept: Mapping[str, Any] | None, *, seed: int, held_out: int | None) -> None:
+    def __init__(self, identity: Identity, asked: Asked) -> None:
         self.activity = Activity()
-        self.order = None if kept is None else Order.from_kept(kept)
+        self.order = Order.from_kept(identity[ORDER]) if identity.get(ORDER) else None
         self.files: Sequence[RangedFile] = ()
-        self._seed = seed
-        self._held_out = held_out
+        self._asked = asked
 
     @abstractmethod
     async def find(self) -> Sequence[RangedFile]:
@@ -61,7 +61,7 @@ class ShuffledDump(ABC):
         if self.order is None:
             self._check()
             self.activity.waiting_for = "sampling the dump, to choose the held-out articles"
-            self.order = survey(self.files, sizes, info, self._seed, self._held_out)
+            self.order = survey(self.files, sizes, info, self._asked.seed, self._asked.held_out)
         identity = {**info.identity, **self.identity, ORDER: self.order.kept()}
         return replace(info, articles=self.order.articles or None, identity=identity)
 
@@ -92,24 +92,12 @@ class ShuffledDump(ABC):
 
 
 class LocalDump(ShuffledDump):
-    """The dump in the files ``paths`` of this machine. Raises BadSource at once for missing ones.
+    """The dump in files of this machine. Raises BadSource at once for missing ones."""
 
-    ``elsewhere``: parts are read on other machines.
-    """
-
-    def __init__(
-        self,
-        paths: Sequence[str],
-        kept: Mapping[str, Any] | None = None,
-        *,
-        seed: int,
-        held_out: int | None,
-        elsewhere: bool = False,
-    ) -> None:
-        super().__init__(kept, seed=seed, held_out=held_out)
-        self.name = DumpFiles(paths).name
-        self._paths = paths
-        self._elsewhere = elsewhere
+    def __init__(self, identity: Identity, asked: Asked) -> None:
+        super().__init__(identity, asked)
+        self._paths = identity[DUMP_FILES]
+        self.name = DumpFiles(self._paths).name
         self._beyond = BEYOND
 
     async def find(self) -> Sequence[RangedFile]:
@@ -118,7 +106,9 @@ class LocalDump(ShuffledDump):
     async def bring(self, part: DumpPart) -> DumpPart:
         """The part itself, since the files are at hand; for other machines, with its bytes."""
         self.activity.bytes_read += part.size
-        return await asyncio.to_thread(part.held, stop_of(part, self._beyond)) if self._elsewhere else part
+        if not self._asked.elsewhere:
+            return part
+        return await asyncio.to_thread(part.held, stop_of(part, self._beyond))
 
     async def bring_better(self, part: DumpPart, lack: Lack) -> DumpPart | None:
         """The part with more bytes, if there are more: damaged local bytes do not get better."""

@@ -146,28 +146,21 @@ class Dump(PageKind):
         from wikitopics.crawler.dumps.wikimedia import database
         from wikitopics.crawler.file_source import FileSource
 
-        order = identity.get(ORDER)
         if urls := _addresses(identity):
             return RemoteDump(
                 urls,
-                order,
-                identity.get(VERSIONS),
-                seed=asked.seed,
-                held_out=asked.held_out,
+                identity,
+                asked,
                 wiki=None if DUMP_FILES in identity else database(identity[API_URL.name]),
-                version=asked.version,
                 contact=asked.get(CONTACT),
-                budget_folder=asked.budget_folder,
                 agreed=bool(asked.get(YES)),
             )
         paths = identity[DUMP_FILES]
         files = DumpFiles(paths)
         # A session begun in the order of the files continues in it.
         is_new = not asked.resuming and files.is_repeatable
-        if order is not None or (is_new and all(can_be_parted(LocalFile(path)) for path in paths)):
-            return LocalDump(
-                paths, order, seed=asked.seed, held_out=asked.held_out, elsewhere=asked.elsewhere
-            )
+        if identity.get(ORDER) or (is_new and all(can_be_parted(LocalFile(path)) for path in paths)):
+            return LocalDump(identity, asked)
         return FileSource("dump", files, held_out=asked.held_out, resuming=asked.resuming)
 
 

@@ -7,7 +7,7 @@ from yarl import URL
 from tests.crawler.dumps import multistream
 from wikitopics.crawler.dumps.remote import RemoteDump
 from wikitopics.crawler.dumps.shuffled import LocalDump
-from wikitopics.crawler.dumps.source import VERSIONS
+from wikitopics.crawler.source import Asked
 from wikitopics.session.training.intake.parted import PartedBlocks
 
 WORDS = ("article", "r")
@@ -16,20 +16,20 @@ PATH = "/enwiki/latest/dump.bz2"
 DATA = multistream(NUMBERS, every=3)
 
 
-def remote(urls, clock, kept=None, agreed=True, contact=None, budget_folder=None, **more):
+def remote(urls, clock, kept=None, agreed=True, contact=None, **more):
     return RemoteDump(
         [URL(url) for url in urls],
-        kept and kept["order"],
-        kept and kept[VERSIONS],
-        seed=5,
-        held_out=30,
-        version="1",
+        kept or {},
+        Asked({}, seed=5, held_out=30, version="1"),
         contact=contact,
-        budget_folder=budget_folder,
         agreed=agreed,
         clock=clock,
         **more,
     )
+
+
+def local(paths, **asked):
+    return LocalDump({"dump": list(map(str, paths))}, Asked({}, **{"seed": 5, "held_out": 30} | asked))
 
 
 async def kept_by(url, clock):
@@ -67,4 +67,4 @@ async def of_files(tmp_path, *datas):
     for number, data in enumerate(datas):
         paths.append(str(tmp_path / f"{number}.dump"))
         Path(paths[-1]).write_bytes(data)
-    return (await read(LocalDump(paths, seed=5, held_out=30)))[0]
+    return (await read(local(paths)))[0]

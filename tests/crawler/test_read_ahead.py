@@ -11,6 +11,7 @@ from wikitopics.crawler.dumps import read_ahead, remote_files
 from wikitopics.crawler.dumps.order import Order, Window, windows_and_lanes
 from wikitopics.crawler.dumps.parts import DumpPart
 from wikitopics.crawler.dumps.remote import RemoteDump
+from wikitopics.crawler.source import Asked
 from wikitopics.session.training.intake.count_pages import EMPTY, CountedPart
 from wikitopics.session.training.intake.parted import PartedBlocks
 from wikitopics.session.training.intake.pool import CountingPool
@@ -108,8 +109,7 @@ async def test_hardly_anything_is_requested_twice(monkeypatch, gigabytes, most, 
     monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.look", lambda file, name: INFO)
     order = Order(1, PART, (size,), 50, 20, 1000, *windows_and_lanes(size // PART))
     urls = [URL("http://h/dump")]
-    nobody = {"version": "1", "contact": None, "budget_folder": None}
-    source = RemoteDump(urls, order.kept(), seed=1, held_out=None, agreed=True, **nobody)
+    source = RemoteDump(urls, {"order": order.kept()}, Asked({}, version="1"), contact=None, agreed=True)
     feed = PartedBlocks(source, await source.open(), (), pool=Pool(workers, count))
     feed.start(None)
     while await feed.next() is not None:

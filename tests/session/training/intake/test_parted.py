@@ -11,11 +11,13 @@ from tests.crawler.dumps import multistream
 from wikitopics.crawler.dumps.order import Order
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.errors import BadPosition, BadSource
+from wikitopics.crawler.source import Asked
 from wikitopics.session.training.intake.parted import PartedBlocks
 from wikitopics.session.training.intake.pool import CountingPool
 from wikitopics.session.training.intake.workers import Workers
 
 WORDS = ("article", "r")
+ASKED = Asked({}, seed=5, held_out=30)
 NUMBERS = range(1, 901)
 POISONED = """
 import os
@@ -46,7 +48,7 @@ def source(tmp_path: Any) -> Any:
     kept: list[dict[str, Any]] = []
 
     async def opened() -> tuple[LocalDump, Any]:
-        made = LocalDump([str(path)], kept[0] if kept else None, seed=5, held_out=30)
+        made = LocalDump({"dump": [str(path)]} | ({"order": kept[0]} if kept else {}), ASKED)
         info = await made.open()
         kept.append(dict(info.identity["order"]))
         return made, info
@@ -165,7 +167,7 @@ async def test_a_second_file_that_is_no_dump_is_told_at_once(tmp_path: Any, seco
     files = [tmp_path / "1.bz2", tmp_path / "2.bz2"]
     files[0].write_bytes(multistream(NUMBERS))
     files[1].write_bytes(second)
-    made = LocalDump([str(file) for file in files], seed=5, held_out=30)
+    made = LocalDump({"dump": [str(file) for file in files]}, ASKED)
     with pytest.raises(BadSource, match=r"not a MediaWiki dump|7z is not supported"):
         await made.open()
 
@@ -181,5 +183,7 @@ async def test_the_order_that_is_kept_holds(source: Any, tmp_path: Path) -> None
     order = Order.from_kept(info.identity["order"])
     assert info.articles == order.articles
     assert 0.9 < info.articles / len(NUMBERS) < 1.1
-    again = LocalDump([str(tmp_path / "dump.bz2")], order.kept(), seed=99, held_out=3)
+    again = LocalDump(
+        {"dump": [str(tmp_path / "dump.bz2")], "order": order.kept()}, Asked({}, seed=99, held_out=3)
+    )
     assert (await again.open()).identity == info.identity

@@ -12,6 +12,7 @@ import pytest
 from tests.crawler.dumps import multistream
 from tests.session.training.intake.cluster.conftest import DaskProcesses, kill
 from wikitopics.crawler.dumps.shuffled import LocalDump
+from wikitopics.crawler.source import Asked
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.block import Block
 from wikitopics.session.training.intake.parted import PartedBlocks
@@ -54,7 +55,7 @@ async def read(
     dump: str, cluster: str | None = None, meanwhile: Callable[[], object] = lambda: None
 ) -> tuple[list[Block], LocalDump]:
     """All blocks, counted here or on a cluster; ``meanwhile`` is called after the third."""
-    source = LocalDump([dump], seed=5, held_out=30, elsewhere=cluster is not None)
+    source = LocalDump({"dump": [dump]}, Asked({}, seed=5, held_out=30, elsewhere=cluster is not None))
     info = await source.open()
     pool = None
     if cluster is not None:
