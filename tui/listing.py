@@ -33,11 +33,6 @@ ORDERS: Mapping[str, Callable[[Row], tuple[object, ...]]] = {
 """The orders of topics; equal ones are ordered by number."""
 
 
-def number_of(row: Row) -> int:
-    """The number of a topic or a group."""
-    return row.topic if isinstance(row, TopicRow) else row.number
-
-
 def ordered(rows: Collection[TopicRow], order: str, pinned: Collection[int] = ()) -> list[TopicRow]:
     """The topics in this order, with pinned ones before all others."""
     key = ORDERS[order]

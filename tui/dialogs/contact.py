@@ -30,6 +30,7 @@ WHERE = (
 class AskContact(Dialog[Answer]):
     """One field for the contact, and ways to go on without one."""
 
+    TELLS = "#contact-told"
     AUTO_FOCUS = ""
     BINDINGS = [Binding("escape", "leave", "Quit")]  # noqa: RUF012 - Textual's own convention
 
@@ -65,7 +66,7 @@ class AskContact(Dialog[Answer]):
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         if event.value != self._saved:
-            self.query_one("#contact-told", Static).update("")
+            self.tell("")
 
     @on(Input.Submitted)
     @on(Button.Pressed, "#save")
@@ -80,9 +81,8 @@ class AskContact(Dialog[Answer]):
         if wrong is None:
             self.dismiss("saved")
         else:
-            told = self.query_one("#contact-told", Static)
-            told.update(Content(wrong))
-            told.scroll_visible(animate=False)
+            self.tell(wrong)
+            self.query_one(self.TELLS).scroll_visible(animate=False)
 
     @on(Button.Pressed, "#demo")
     def _sample(self) -> None:

@@ -1,11 +1,18 @@
 """Base of the dialogs: a screen in front of the others, which ends once."""
 
 from textual.await_complete import AwaitComplete
+from textual.content import Content
 from textual.screen import ModalScreen, ScreenResultType
+from textual.widgets import Static
+
+from wikitopics.tui.words import visible
 
 
 class Dialog(ModalScreen[ScreenResultType]):
     """Ends with its first answer, and only when it is in front: Textual would end whichever screen is."""
+
+    TELLS = ""
+    """The selector of the line in which `tell` shows words."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -18,6 +25,11 @@ class Dialog(ModalScreen[ScreenResultType]):
         if self._due is None:
             self._due = (result,)
         return AwaitComplete()
+
+    def tell(self, words: str) -> None:
+        """Show these words in the dialog, unless it has been closed."""
+        for line in self.query(self.TELLS).results(Static):
+            line.update(Content(visible(words)))
 
     def on_screen_resume(self) -> None:
         if self._due is not None:

@@ -30,6 +30,7 @@ ALL_MODELS = "all models"
 class Export(Dialog[None]):
     """What to export, in which format, of which model, to which file."""
 
+    TELLS = "#export-progress"
     BINDINGS = [Binding("escape", "dismiss(None)", "Close")]  # noqa: RUF012 - Textual's own convention
 
     def __init__(self, path: Path, models: tuple[str, ...], folder: Path) -> None:
@@ -93,11 +94,11 @@ class Export(Dialog[None]):
         try:
             target = user_path(self.query_one("#file", Input).value)
         except BadUsage as error:
-            self._tell(str(error))
+            self.tell(str(error))
             return
         # Not Path.is_dir, which raises for a folder that is not readable.
         if not target.name or (os.path.isdir(target) and FORMATS[form].folder is None):
-            self._tell(f"name a file in the folder {target}")
+            self.tell(f"name a file in the folder {target}")
             return
         subject = SUBJECTS[what]
         models = self._models if model == ALL_MODELS else (model,)
@@ -114,7 +115,7 @@ class Export(Dialog[None]):
         loop = asyncio.get_running_loop()
 
         def written(rows: int) -> None:
-            loop.call_soon_threadsafe(self._tell, f"{plural(rows, 'row')} written …")
+            loop.call_soon_threadsafe(self.tell, f"{plural(rows, 'row')} written …")
 
         def in_thread() -> str:
             with SessionReader(self._path) as reader:
@@ -124,17 +125,13 @@ class Export(Dialog[None]):
             return f"{told}; {licence.text}" if licence is not None else told
 
         self._busy = True
-        self._tell("writing …")
+        self.tell("writing …")
         try:
-            self._tell(await asyncio.to_thread(in_thread))
+            self.tell(await asyncio.to_thread(in_thread))
         except SessionError as error:
-            self._tell(str(error))
+            self.tell(str(error))
         finally:
             self._busy = False
-
-    def _tell(self, words: str) -> None:
-        if self.is_mounted:
-            self.query_one("#export-progress", Static).update(Content(visible(words)))
 
 
 def _forms(subject: Subject) -> list[tuple[ContentText, str]]:

@@ -31,7 +31,6 @@ from wikitopics.tui.dialogs.dialog import Dialog
 from wikitopics.tui.dialogs.form import Tick, field
 from wikitopics.tui.dialogs.starting import Agree
 from wikitopics.tui.watch import TrainerProcess
-from wikitopics.tui.words import visible
 
 PATIENCE = 90.0
 """Seconds that a trainer may take to create its session file."""
@@ -99,6 +98,7 @@ def needs_contact(entries: Entries) -> bool:
 class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
     """Returns the path of the new session, once its trainer has created it, and the trainer."""
 
+    TELLS = "#new-told"
     BINDINGS = [Binding("escape", "dismiss(None)", "Cancel")]  # noqa: RUF012 - Textual's own convention
 
     def __init__(self, trainers: Trainers) -> None:
@@ -203,10 +203,10 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
             path = named_session(entries.name)
             asks = needs_contact(entries) and config.lacks_contact()
         except SessionError as error:
-            self._tell(str(error))
+            self.tell(str(error))
             return
         if asks:
-            self._tell("")  # what was wrong before is right now
+            self.tell("")  # what was wrong before is right now
             self.app.push_screen(AskContact(leave="Back"), self._asked)
             return
         self._begin(path, partial(self._trainers.start, path, words))
@@ -223,7 +223,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
             self._go()
 
     async def _start(self, path: Path, launch: Callable[[], TrainerProcess]) -> None:
-        self._tell("starting the trainer …")
+        self.tell("starting the trainer …")
         try:
             process = await asyncio.to_thread(launch)
         except SessionError as error:
@@ -253,14 +253,11 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         if answer == "yes":
             self._begin(path, partial(self._trainers.start_again, path, agreed=True))
         else:
-            self._tell("nothing was started")
+            self.tell("nothing was started")
 
     def _failed(self, words: str) -> None:
-        self._tell(words)
+        self.tell(words)
         self.query_one("#go", Button).disabled = False
-
-    def _tell(self, words: str) -> None:
-        self.query_one("#new-told", Static).update(Content(visible(words)))
 
 
 def _source_choices() -> list[tuple[str, str]]:

@@ -23,6 +23,7 @@ HINT = "Enter saves it for every screen and export; an empty name restores the o
 class Rename(Dialog[str | None]):
     """Returns the topic's new name, or None if nothing changes."""
 
+    TELLS = "#rename-told"
     BINDINGS = [Binding("escape", "dismiss(None)", "Cancel")]  # noqa: RUF012 - Textual's own convention
 
     def __init__(self, row: TopicRow, rename: Callable[[str], str]) -> None:
@@ -40,7 +41,7 @@ class Rename(Dialog[str | None]):
 
     @on(Input.Changed)
     def _typed(self) -> None:
-        self._tell("")
+        self.tell("")
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
@@ -53,11 +54,7 @@ class Rename(Dialog[str | None]):
         try:
             called = await asyncio.to_thread(self._rename, name)  # a trainer may be saving
         except SessionError as error:
-            self._tell(str(error))
+            self.tell(str(error))
         else:
             if self.is_current:
                 self.dismiss(called)
-
-    def _tell(self, words: str) -> None:
-        if self.is_mounted:
-            self.query_one("#rename-told", Static).update(Content(visible(words)))

@@ -25,6 +25,7 @@ from wikitopics.tui.views.view import View
 from wikitopics.tui.widgets.sessionlist import ORDERS, SessionList, SessionRow, listed
 from wikitopics.tui.words import plural, visible
 
+COMPARE = "mark the session: its curves are drawn over this one's"
 EVERY = 3.0
 """Seconds between two looks at the folder while the view is in sight."""
 
@@ -38,13 +39,7 @@ class Sessions(View):
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         key("sessions.new", "n", "new", "New session", "begin a new session"),
         key("sessions.order", "o", "order", "Order", "sort by name, articles or last save"),
-        key(
-            "sessions.compare",
-            "x",
-            "compare",
-            "Compare",
-            "mark the session: its curves are drawn over this one's",
-        ),
+        key("sessions.compare", "x", "compare", "Compare", COMPARE),
         key("sessions.delete", "D", "delete", "Delete", "delete the session", "D"),
         key("sessions.all", "escape", "all", "All", "show all sessions again"),
     ]

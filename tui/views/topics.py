@@ -25,6 +25,7 @@ from wikitopics.tui.words import share
 SIDE_BY_SIDE = 110
 LOW, TALL, LOFTY = 22, 38, 55
 KEPT_WORDS = 20
+HISTORY = "the topic as it was earlier or later"
 NOTHING = (None,)
 """What the detail shows, as in `_told`, while no topic is selected."""
 ARTICLES = 50
@@ -41,14 +42,7 @@ class Topics(View):
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         key("topics.detail", "enter", "detail", "Detail", "show everything about the topic", "Enter"),
         key("topics.back", "escape", "close", "Back", "back to the list"),
-        key(
-            "topics.before",
-            "left_square_bracket",
-            "step(-1)",
-            "History",
-            "the topic as it was earlier or later",
-            "[ ]",
-        ),
+        key("topics.before", "left_square_bracket", "step(-1)", "History", HISTORY, "[ ]"),
         key("topics.after", "right_square_bracket", "step(1)", "Later"),
         key("topics.fold", "b", "fold", "Group", "group similar topics"),
         key("topics.close", "left", "unfold(False)", "Fold", "fold the group"),

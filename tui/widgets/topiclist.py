@@ -8,7 +8,7 @@ from wikitopics.session.analysis.tree import Branch
 from wikitopics.session.records import TopicRow
 from wikitopics.tui.chart.spark import spark
 from wikitopics.tui.inks import Line, Part
-from wikitopics.tui.listing import Row, found, grouped, number_of
+from wikitopics.tui.listing import Row, found, grouped
 from wikitopics.tui.look import Choice, Look
 from wikitopics.tui.widgets.rowlist import RowList
 from wikitopics.tui.words import cut, padded, plural, share, short
@@ -128,7 +128,7 @@ class TopicList(RowList[Row]):
     # Drawing --------------------------------------------------------------------------------------
 
     def key(self, row: Row) -> object:
-        return type(row), number_of(row)
+        return ("topic", row.topic) if isinstance(row, TopicRow) else ("group", row.number)
 
     def header(self, width: int) -> Line:
         def head(words: str, order: str) -> str:
