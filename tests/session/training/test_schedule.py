@@ -41,24 +41,15 @@ def test_the_first_minibatches_are_measured_at_powers_of_two():
     assert due == [1, 2, 4, 8, 16, 32]
 
 
-def test_later_measurements_come_after_every_50_times_the_held_out_articles():
+@pytest.mark.parametrize(("half_life", "every"), [(None, 50_000), (5000, 5000)])
+def test_later_measurements_come_after_50_times_the_held_out_articles_or_a_half_life(half_life, every):
     counts = [0, *stream(1024, 200_000)]
     due = [
         after
         for n, (before, after) in enumerate(itertools.pairwise(counts), 1)
-        if evaluation_due(n, before, after, 1000)
+        if evaluation_due(n, before, after, 1000, half_life)
     ]
-    assert {after // 50_000 for after in due} == {after // 50_000 for after in counts}
-
-
-def test_models_that_forget_are_measured_once_a_half_life():
-    counts = [0, *stream(1024, 100_000)]
-    due = [
-        after
-        for n, (before, after) in enumerate(itertools.pairwise(counts), 1)
-        if evaluation_due(n, before, after, 1000, 5000)
-    ]
-    assert {after // 5000 for after in due} == {after // 5000 for after in counts}
+    assert {after // every for after in due} == {after // every for after in counts}
 
 
 def test_the_last_looks_of_models_that_forget_stay():
