@@ -101,8 +101,9 @@ def shortlists(
 
     def block(start: int, stop: int) -> None:
         kernels.e_step(
-            start, stop, batch.indptr, local, batch.counts, corpus, alpha, T, tolerance, limits, found
-        )
+            start, stop, batch.indptr, local, batch.counts, *corpus, alpha, T, tolerance, limits,
+            found.tables, found.topics, found.zeta, found.n_topics, found.theta,
+        )  # fmt: skip
 
     workers.map(block, D, BLOCK)
     return found

@@ -18,7 +18,20 @@ document telescope: with gamma1_i = 1 + N_i and gamma2_i = alpha + N_{i+1} + …
 gamma1_i + gamma2_i = 1 + gamma2_{i-1} and psi(1 + x) = psi(x) + 1/x, so that up to a constant
 E[log sigma_i(pi)] = psi(gamma1_i) - sum_{s<=i} 1/gamma2_{s-1} (docs/derivations.md).
 
-Within a document: `Scratch`.
+Within a document, of n words, with t tables and a shortlist of c topics:
+
+| symbol | shape and type | meaning |
+|---|---|---|
+| words, n_dw | (n,) int64, floats | its words' rows, and their counts |
+| shortlist | (C,) int32 | its topics, of which it has c |
+| block | (C + T, n) floats | the words' entries of each topic of the shortlist, then of each mixed table |
+| logs | (C, n) floats | the logarithms of the first C lines |
+| line | (T,) int32 | each table's line of the block |
+| order | (T,) int32 | the tables, most words first |
+| words, weight | (T,) floats | a table's words N_i, and exp(E[log sigma_i(pi)]) up to a constant |
+| chosen | (T, C) floats | its zeta, over the shortlist |
+| held | (T n,) floats | its part of `tables`, table-major |
+| mixture, ratio | (n,) floats | sum_i weight_i block[line_i], and n_dw over it |
 """
 
 from __future__ import annotations
@@ -74,34 +87,6 @@ class Tables(NamedTuple):
     theta: Floats
 
 
-class Scratch(NamedTuple):
-    """Memory for one document of n words, with t tables and a shortlist of c topics.
-
-    n_dw: (n,) its words' counts
-    shortlist: (C,) its topics, of which it has c
-    block: (C + T, n) the words' entries of each topic of the shortlist, then of each mixed table
-    logs: (C, n) the logarithms of the first C lines
-    line, order: (T,) each table's line of the block; the tables, most words first
-    words, weight: (T,) a table's words N_i, and exp(E[log sigma_i(pi)]) up to a constant
-    zeta: (T, C) of its tables, over the shortlist
-    held: (T n,) its part of `tables`, table-major
-    mixture, ratio: (n,) sum_i weight_i block[line_i], and n_dw over it
-    """
-
-    n_dw: Floats
-    shortlist: NDArray[np.int32]
-    block: Floats
-    logs: Floats
-    line: NDArray[np.int32]
-    order: NDArray[np.int32]
-    words: Floats
-    weight: Floats
-    zeta: Floats
-    held: Floats
-    mixture: Floats
-    ratio: Floats
-
-
 @kernel
 def soft_em(
     n: int, local: NDArray[np.int32], n_dw: Floats, rows: Floats, prior: Floats, steps: int, expected: Floats
@@ -128,12 +113,18 @@ def e_step(
     indptr: NDArray[np.int64],
     local: NDArray[np.int32],
     counts: Counts,
-    corpus: Corpus,
+    rows: Floats,
+    sigma: Floats,
+    Elog_sigma: Floats,
     alpha: float,
     T: int,
     tolerance: float,
     limits: Limits,
-    found: Tables,
+    tables: Floats,
+    topics: NDArray[np.int32],
+    zeta: Floats,
+    n_topics: NDArray[np.int32],
+    theta: Floats,
 ) -> None:
     """Local step for documents start to stop: [SVI13] fig. 9 lines 7 to 10 from a better start.
 
@@ -146,31 +137,26 @@ def e_step(
 
     Writes tables, most words first, their topics, and theta: (words of k + alpha sigma_k) / (words + alpha).
     """
-    rows, sigma, Elog_sigma = corpus
-    tables, _, zeta, _, theta = found
     kind = rows.dtype.type
     K = theta.shape[1]
     C = zeta.shape[2]
     longest = longest_of(start, stop, indptr)
-    scratch = Scratch(
-        np.empty(longest, rows.dtype),
-        np.empty(C, np.int32),
-        np.empty((C + T, longest), rows.dtype),
-        np.empty((C, longest), rows.dtype),
-        np.empty(T, np.int32),
-        np.empty(T, np.int32),
-        np.empty(max(C, T), rows.dtype),
-        np.empty(T, rows.dtype),
-        np.empty((T, C), rows.dtype),
-        np.empty(T * longest, rows.dtype),
-        np.empty(longest, rows.dtype),
-        np.empty(longest, rows.dtype),
-    )
-    n_dw, shortlist, block, _, line, order, words, weight, chosen, held, mixture, ratio = scratch
+    block = np.empty((C + T, longest), rows.dtype)
+    logs = np.empty((C, longest), rows.dtype)
+    held = np.empty(T * longest, rows.dtype)
+    chosen = np.empty((T, C), rows.dtype)
+    shortlist = np.empty(C, np.int32)
+    mixture = np.empty(longest, rows.dtype)
+    ratio = np.empty(longest, rows.dtype)
+    n_dw = np.empty(longest, rows.dtype)
     expected = np.empty(rows.shape[1], rows.dtype)
     prior = np.empty(rows.shape[1], rows.dtype)
     for k in range(rows.shape[1]):
         prior[k] = alpha * sigma[k]
+    words = np.empty(max(C, T), rows.dtype)
+    weight = np.empty(T, rows.dtype)
+    line = np.empty(T, np.int32)
+    order = np.empty(T, np.int32)
     for d in range(start, stop):
         first = indptr[d]
         n = indptr[d + 1] - first
@@ -184,21 +170,26 @@ def e_step(
             here = local[first : first + n]
             soft_em(n, here, n_dw, rows, prior, limits.em_steps, expected)
             c = best(K, expected, limits.fewest_words, C, shortlist, words)
-            gather(n, c, here, rows, scratch)
+            gather(n, c, here, rows, shortlist, block, logs)
             t = min(T, c)
             for i in range(t):
                 line[i] = i
                 order[i] = i
             for round_ in range(limits.rounds):
-                settle(n, t, T, alpha, float(tolerance * total), limits.iterations, scratch)
-                t = drop_empty(t, n, limits.empty, scratch)
+                settle(
+                    n, t, T, alpha, float(tolerance * total), limits.iterations,
+                    n_dw, words, weight, line, order, block, mixture, ratio,
+                )  # fmt: skip
+                t = drop_empty(t, C, n, limits.empty, words, weight, line, block, chosen)
                 for i in range(t):
                     order[i] = i
                     for j in range(n):
                         held[i * n + j] = weight[i] * block[line[i], j] * ratio[j]
                 # Line 8, zeta; not after the last round, whose tables are returned with their zeta.
-                last = round_ == limits.rounds - 1
-                if not last and not choose_topics(t, c, n, limits, Elog_sigma, scratch):
+                if round_ < limits.rounds - 1 and not choose_topics(
+                    t, c, n, limits.one_topic, limits.unlikely,
+                    held, logs, Elog_sigma, shortlist, chosen, line, block,
+                ):  # fmt: skip
                     break
             sort_tables(t, words, order)
             weigh_tables(t, T, alpha, words, order, weight)
@@ -210,16 +201,23 @@ def e_step(
                     share = weight[i] * block[line[i], j] * n_dw[j] / (mixture[j] + kind(1e-30))
                     tables[first + j, rank] = share
                     value += share
-                seat(d, rank, c, value, chosen[i], shortlist, found)
+                seat(d, rank, c, value, chosen[i], shortlist, topics, zeta, n_topics, theta)
         inverse = kind(1 / (total + alpha))
         for k in range(K):
             theta[d, k] *= inverse
 
 
 @kernel
-def gather(n: int, c: int, here: NDArray[np.int32], rows: Floats, scratch: Scratch) -> None:
+def gather(
+    n: int,
+    c: int,
+    here: NDArray[np.int32],
+    rows: Floats,
+    shortlist: NDArray[np.int32],
+    block: Floats,
+    logs: Floats,
+) -> None:
     """The words' entries of the topics on the shortlist, and their logarithms."""
-    shortlist, block, logs = scratch.shortlist, scratch.block, scratch.logs
     for j in range(n):
         u = here[j]
         for a in range(c):
@@ -229,9 +227,23 @@ def gather(n: int, c: int, here: NDArray[np.int32], rows: Floats, scratch: Scrat
 
 
 @kernel
-def settle(n: int, t: int, T: int, alpha: float, small: float, iterations: int, scratch: Scratch) -> None:
+def settle(
+    n: int,
+    t: int,
+    T: int,
+    alpha: float,
+    small: float,
+    iterations: int,
+    n_dw: Floats,
+    words: Floats,
+    weight: Floats,
+    line: NDArray[np.int32],
+    order: NDArray[np.int32],
+    block: Floats,
+    mixture: Floats,
+    ratio: Floats,
+) -> None:
     """A round: line 8's gamma and line 9's phi in turn, until the tables' words change by at most `small`."""
-    n_dw, _, block, _, line, order, words, weight, _, _, mixture, ratio = scratch
     kind = block.dtype.type
     for _ in range(iterations):
         sort_tables(t, words, order)
@@ -251,11 +263,19 @@ def settle(n: int, t: int, T: int, alpha: float, small: float, iterations: int, 
 
 @kernel
 def seat(
-    d: int, rank: int, c: int, words: Any, chosen: Floats, shortlist: NDArray[np.int32], found: Tables
+    d: int,
+    rank: int,
+    c: int,
+    words: Any,
+    chosen: Floats,
+    shortlist: NDArray[np.int32],
+    topics: NDArray[np.int32],
+    zeta: Floats,
+    n_topics: NDArray[np.int32],
+    theta: Floats,
 ) -> None:
     """Write a table's topics, given how many words it has; chosen (C,) is its zeta. theta gains the
     topics' words."""
-    _, topics, zeta, n_topics, theta = found
     for a in range(c):
         if chosen[a] > 0:
             topics[d, rank, n_topics[d, rank]] = shortlist[a]
@@ -320,10 +340,18 @@ def weigh_tables(
 
 
 @kernel
-def drop_empty(t: int, n: int, empty: float, scratch: Scratch) -> int:
+def drop_empty(
+    t: int,
+    C: int,
+    n: int,
+    empty: float,
+    words: Floats,
+    weight: Floats,
+    line: NDArray[np.int32],
+    block: Floats,
+    zeta: Floats,
+) -> int:
     """Move tables with at least `empty` words to the front; returns how many there are, at least one."""
-    _, _, block, logs, line, _, words, weight, zeta, _, _, _ = scratch
-    C = logs.shape[0]
     kept = 0
     for i in range(t):
         if words[i] >= empty or (i == t - 1 and kept == 0):
@@ -342,7 +370,20 @@ def drop_empty(t: int, n: int, empty: float, scratch: Scratch) -> int:
 
 
 @kernel
-def choose_topics(t: int, c: int, n: int, limits: Limits, Elog_sigma: Floats, scratch: Scratch) -> bool:
+def choose_topics(
+    t: int,
+    c: int,
+    n: int,
+    one_topic: float,
+    unlikely: float,
+    held: Floats,
+    logs: Floats,
+    Elog_sigma: Floats,
+    shortlist: NDArray[np.int32],
+    zeta: Floats,
+    line: NDArray[np.int32],
+    block: Floats,
+) -> bool:
     """zeta_i^k ∝ exp(E[log sigma_k] + sum_w n_dw phi_dwi E[log beta_kw]), line 8, over the shortlist.
 
     A topic below `unlikely` times the probability of the likeliest is not one of the table's topics. A table
@@ -350,7 +391,6 @@ def choose_topics(t: int, c: int, n: int, limits: Limits, Elog_sigma: Floats, sc
     each table's line: its one topic's, or of several exp(sum_k zeta E[log beta_k]), put into the block.
     Returns whether another round is worth it: a table took another topic or is undecided.
     """
-    _, shortlist, block, logs, line, _, _, _, zeta, held, _, _ = scratch
     kind = block.dtype.type
     C = logs.shape[0]
     changed = False
@@ -366,9 +406,9 @@ def choose_topics(t: int, c: int, n: int, limits: Limits, Elog_sigma: Floats, sc
         total = 0.0
         for a in range(c):
             value = math.exp(zeta[i, a] - kind(largest))
-            zeta[i, a] = value if value > limits.unlikely else 0
+            zeta[i, a] = value if value > unlikely else 0
             total += zeta[i, a]
-        if total < 1 + limits.one_topic:
+        if total < 1 + one_topic:
             for a in range(c):
                 zeta[i, a] = 1 if a == winner else 0
             changed |= line[i] != winner
