@@ -57,11 +57,7 @@ def _drift(of: Evaluation) -> float | None:
 
 SCORES = (
     SessionMetric(
-        "perplexity",
-        "Perplexity of {held_out}",
-        "exp(-log_likelihood)",
-        better="lower",
-        brief="Perplexity",
+        "perplexity", "Perplexity of {held_out}", "exp(-log_likelihood)", better="lower", brief="Perplexity"
     ),
     SessionMetric(
         "log_likelihood",

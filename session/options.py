@@ -29,22 +29,14 @@ VOCAB = Option(
 )
 
 MODEL: Option[tuple[str, ...]] = Option(
-    tuple,
-    "model",
-    "KIND[:key=value,…]; `--model help` lists the kinds (default: lda).",
-    metavar="SPEC",
+    tuple, "model", "KIND[:key=value,…]; `--model help` lists the kinds (default: lda).", metavar="SPEC"
 )
 SHARED = (
     Option(str, "topics", "Topics of each model (default 100; hdp: at most 300).", metavar="K"),
     Option(str, "alpha", "Prior of the proportions: a number, or 'learn'.", metavar="A"),
     Option(str, "eta", "Prior of the topics: a number, or 'learn'.", metavar="E"),
     Option(str, "batch_size", "Articles in a full minibatch.", metavar="S"),
-    Option(
-        str,
-        "kappa",
-        "How fast old minibatches are forgotten, 0.5 to 1.",
-        metavar="X",
-    ),
+    Option(str, "kappa", "How fast old minibatches are forgotten, 0.5 to 1.", metavar="X"),
     Option(str, "tau0", "Larger values damp the first updates.", metavar="X"),
     Option(
         str,

@@ -78,7 +78,9 @@ class TrainRequest(Given):
     def asked(self, kind: SourceKind, *, resuming: bool = False) -> Asked:
         """The options for a source of this kind."""
         given = {
-            option.name: option.resolved(self[option], _local) for option in kind.options if option in self
+            option.name: option.resolved(self[option], lambda name: str(user_path(name)))
+            for option in kind.options
+            if option in self
         }
         return Asked(
             given,
@@ -235,11 +237,6 @@ def _as_before(asked: Asked, kind: SourceKind, stored: Settings) -> Asked:
         if option.name not in given and kept is not None:
             values[option.name] = tuple(kept) if isinstance(kept, list) else kept
     return replace(asked, values=values)
-
-
-def _local(name: str) -> str:
-    """A path as given by the user, with `~` resolved."""
-    return str(user_path(name))
 
 
 def _same(flag: str, asked: object, stored: object) -> None:

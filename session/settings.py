@@ -1,7 +1,7 @@
 """The settings with which a session is created; resuming it with other ones is refused."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from wikitopics.option import Given
@@ -45,14 +45,9 @@ class Settings(Given):
 
     def as_json(self) -> dict[str, Any]:
         """Plain values for the store; `decode_settings` is the inverse."""
-        return {
-            "source": self.source,
-            "source_name": self.source_name,
+        own = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "values"}
+        plain = {
             "source_options": dict(self.source_options),
-            "vocabulary": self.vocabulary,
-            "fingerprint": self.fingerprint,
-            "rule": self.rule,
-            "models": [spec.as_json() for spec in self.models],
-            "batch_sizes": self.batch_sizes,
-            **self.values,
+            "models": [one.as_json() for one in self.models],
         }
+        return {**own, **plain, **self.values}

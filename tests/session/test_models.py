@@ -44,10 +44,7 @@ def test_a_spec_wins_over_the_shared_options_and_hdp_takes_no_shared_priors():
         ("lda:alpha=0", "from 1e-09 to"),
         ("lda:kappa=0.4", "from 0.5 to 1"),
         ("lda:tau0=-1", "from 0"),
-        (
-            "lda:omega=1",
-            "'omega' is not a setting of lda. Available: name, topics, alpha, eta, kappa",
-        ),
+        ("lda:omega=1", "'omega' is not a setting of lda. Available: name, topics, alpha, eta, kappa"),
         ("hdp:alpha=learn", "alpha must be a number from 1e-09 to 1,000,000,000, not learn"),
         ("lda:name=../x", "a model's name"),
         ("lda:name=", "a model's name"),

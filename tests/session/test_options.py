@@ -29,10 +29,7 @@ def test_names_are_used_once():
 @pytest.fixture
 def later(monkeypatch):
     """A setting that comes later: its declaration is all that it takes."""
-    for module in (
-        "wikitopics.session.request",
-        "wikitopics.session.storage.tables.settings",
-    ):
+    for module in ("wikitopics.session.request", "wikitopics.session.storage.tables.settings"):
         monkeypatch.setattr(f"{module}.KEPT", (*KEPT, LATER))
 
 

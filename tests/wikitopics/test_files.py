@@ -28,14 +28,7 @@ def test_no_trainer_to_speak_to(cli, command, trained, one_line):
 
 @pytest.mark.parametrize(
     "command",
-    [
-        ["status"],
-        ["topics"],
-        ["train"],
-        ["export", "model"],
-        ["articles", "--topic", "0"],
-        ["backup", "x"],
-    ],
+    [["status"], ["topics"], ["train"], ["export", "model"], ["articles", "--topic", "0"], ["backup", "x"]],
 )
 def test_a_file_that_is_no_session(cli, command, home, tmp_path, monkeypatch, one_line):
     monkeypatch.chdir(tmp_path)

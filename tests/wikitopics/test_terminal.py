@@ -22,16 +22,7 @@ def wikitopics(
 ) -> subprocess.CompletedProcess[bytes]:
     """Run the command line in a shell."""
     return subprocess.run(
-        [
-            "sh",
-            "-c",
-            f'exec "$@" {redirect}',
-            "sh",
-            sys.executable,
-            "-m",
-            "wikitopics",
-            *map(str, arguments),
-        ],
+        ["sh", "-c", f'exec "$@" {redirect}', "sh", sys.executable, "-m", "wikitopics", *map(str, arguments)],
         capture_output=True,
         stdin=subprocess.DEVNULL,
         timeout=120,

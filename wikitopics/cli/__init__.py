@@ -13,6 +13,7 @@ from wikitopics.cli.main import wikitopics
 from wikitopics.cli.output import (
     ReaderGone,
     error_line,
+    exit_code,
     forget_output,
     mend_standard_streams,
     say,
@@ -43,37 +44,27 @@ def run(arguments: Sequence[str]) -> int:
         result = wikitopics.main(list(arguments), prog_name="wikitopics", standalone_mode=False)
         with standard_output():
             pass  # flushing may fail, and should fail here
-    except click.exceptions.Exit as stop:
-        return stop.exit_code
-    except click.Abort:
-        return 130
-    except click.UsageError as error:
-        context = error.ctx.command_path if error.ctx else "wikitopics"
-        say(error_line(f"{error.format_message()} (see `{context} --help`)"))
-        return 2
-    except click.ClickException as error:
-        say(error_line(error.format_message()))
-        return 1
-    except ReaderGone:
-        return 0
-    except OSError as error:  # for example, help written to a full disk
-        forget_output()
-        say(error_line(str(error)))
-        return 1
+    except (click.exceptions.Exit, click.Abort, ReaderGone) as end:
+        return exit_code(end)
     except Exception as error:
-        if short_of_memory(error):
-            say(error_line("out of memory: close other programs, or train fewer topics or models at once"))
-            return 1
-        code = getattr(error, "exit_code", None)  # every room's errors carry one
-        if not isinstance(code, int):
+        text = _explained(error)
+        if isinstance(error, OSError):  # for example, help written to a full disk
+            forget_output()
+        if text is None:
             raise
-        say(error_line(str(error)))
-        return code
+        say(error_line(text))
+        return exit_code(error)
     return result if isinstance(result, int) else 0
 
 
-def short_of_memory(error: Exception) -> bool:
-    """Whether the system refused memory, for data or for another thread's stack."""
-    return isinstance(error, MemoryError) or (
-        isinstance(error, RuntimeError) and str(error) == "can't start new thread"
-    )
+def _explained(error: Exception) -> str | None:
+    """An error in words for the user; None if it is a fault of the program."""
+    if isinstance(error, click.UsageError):
+        context = error.ctx.command_path if error.ctx else "wikitopics"
+        return f"{error.format_message()} (see `{context} --help`)"
+    if isinstance(error, click.ClickException):
+        return error.format_message()
+    if isinstance(error, MemoryError) or str(error) == "can't start new thread":
+        return "out of memory: close other programs, or train fewer topics or models at once"
+    # Every room's errors carry an exit code.
+    return str(error) if isinstance(error, OSError) or hasattr(error, "exit_code") else None

@@ -5,7 +5,7 @@ import contextlib
 import click
 
 from wikitopics.cli.options import json_option, reading, session_names
-from wikitopics.cli.output import ProgressLine, put_json, put_line, say
+from wikitopics.cli.output import ProgressLine, fields_of, put_json, put_line, say
 from wikitopics.session.paths import session_path
 
 
@@ -56,10 +56,8 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
                         "model": one.model.name,
                         "kind": one.model.kind,
                         "articles": one.articles,
-                        "topics": one.model.topics,
-                        "topics_in_use": one.model.topics_in_use,
-                        "log_likelihood": one.log_likelihood,
-                        "perplexity": one.perplexity,
+                        **fields_of(one.model, "topics", "topics_in_use"),
+                        **fields_of(one, "log_likelihood", "perplexity"),
                         "difference": found.difference(one),
                     }
                     for one in found.models

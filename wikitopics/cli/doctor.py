@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
@@ -17,7 +17,7 @@ from wikitopics.cli.output import put_json, put_line
 from wikitopics.crawler.errors import CrawlerError
 from wikitopics.model import KindError, kinds
 from wikitopics.session import sources
-from wikitopics.session.errors import BadUsage, SessionError
+from wikitopics.session.errors import SessionError
 from wikitopics.session.extras import EXTRAS
 from wikitopics.session.paths import config_file, session_folder
 from wikitopics.session.version import __version__
@@ -35,11 +35,11 @@ Check = tuple[str, bool, str]
 @json_option
 def doctor(offline: bool, session: str | None, as_json: bool) -> int:
     """Check the installation, the network, the contact and the disk. Exit code 1 if something is wrong."""
-    checks = [*_installation(), *_extras(), *_brought(), *_places(), *_contact()]
+    checks = [*_installation(), *_extras(), *_brought(), *_places(), _tried("contact", _contact)]
     if session is not None:
-        checks.append(_session(session))
+        checks.append(_tried("session", _session, session))
     if not offline:
-        checks.append(_network())
+        checks.append(_tried("network", _network))
     if as_json:
         put_json([{"check": what, "ok": fine, "detail": words} for what, fine, words in checks])
     else:
@@ -47,6 +47,14 @@ def doctor(offline: bool, session: str | None, as_json: bool) -> int:
         for what, fine, words in checks:
             put_line(f"{'ok  ' if fine else 'BAD '} {what:{width}} {words}")
     return 0 if all(fine for _, fine, _ in checks) else 1
+
+
+def _tried(what: str, describe: Callable[..., str], *given: object) -> Check:
+    """A check that describes what is all right, and raises one of our errors for what is not."""
+    try:
+        return what, True, describe(*given)
+    except (SessionError, CrawlerError, KindError) as error:
+        return what, False, str(error)
 
 
 def _installation() -> Iterator[Check]:
@@ -58,12 +66,8 @@ def _installation() -> Iterator[Check]:
             yield package, False, "not installed: reinstall wikitopics"
     from wikitopics.model.compiling import cache_folder
 
-    kept = cache_folder()
-    yield (
-        "kernel cache",
-        kept is not None,
-        kept or "no writable folder: the models are compiled at every start",
-    )
+    kept, none = cache_folder(), "no writable folder: the models are compiled at every start"
+    yield "kernel cache", kept is not None, kept or none
 
 
 def _extras() -> Iterator[Check]:
@@ -76,15 +80,16 @@ def _extras() -> Iterator[Check]:
 
 def _brought() -> Iterator[Check]:
     """Models and sources from other packages."""
-    for what, theirs, load, errors in (
-        ("model", set(kinds.names()) - set(kinds.built_in), kinds.load, KindError),
-        ("source", set(sources.names()) - set(sources.BUILT_IN), sources.load, BadUsage),
+    for what, theirs, load in (
+        ("model", set(kinds.names()) - set(kinds.built_in), kinds.load),
+        ("source", set(sources.names()) - set(sources.BUILT_IN), sources.load),
     ):
         for name in sorted(theirs):
-            try:
-                yield f"{what} {name}", True, str(getattr(load(name), "label", "installed"))
-            except errors as error:
-                yield f"{what} {name}", False, str(error)
+            yield _tried(f"{what} {name}", _label, load, name)
+
+
+def _label(load: Callable[[str], object], name: str) -> str:
+    return str(getattr(load(name), "label", "installed"))
 
 
 def _packages() -> list[str]:
@@ -145,12 +150,9 @@ def _disk(folder: Path) -> Iterator[Check]:
     kind = _file_system(folder)
     local = kind not in _NETWORK_FILE_SYSTEMS
     advice = (
-        ""
-        if local
-        else ": on a network, where SQLite's write-ahead log does not work; "
-        "set WIKITOPICS_HOME to a local folder"
+        ": on a network, where SQLite's write-ahead log does not work; set WIKITOPICS_HOME to a local folder"
     )
-    yield "file system", local, (kind or "unknown") + advice
+    yield "file system", local, (kind or "unknown") + ("" if local else advice)
 
 
 def _file_system(path: Path) -> str | None:
@@ -169,39 +171,29 @@ def _file_system(path: Path) -> str | None:
     return kind
 
 
-def _contact() -> Iterator[Check]:
+def _contact() -> str:
     """The contact, as Wikimedia receives it. Nothing is wrong if there is none: the user is asked when one is
     needed."""
     from wikitopics.crawler.http.contact import check_contact, user_agent
     from wikitopics.session import config
 
-    try:
-        text = config.contact()
-        if text is None:
-            yield (
-                "contact",
-                True,
-                "none yet, and needed only for Wikipedia and Wikimedia's other servers: `wikitopics` asks "
-                "for it once and saves it; or give --contact or set $WIKITOPICS_CONTACT",
-            )
-            return
-        agent = user_agent(__version__, check_contact(text))
-    except (CrawlerError, SessionError) as error:
-        yield "contact", False, str(error)
-    else:
-        yield "contact", True, f"sent to Wikimedia's servers in the User-Agent: {agent}"
+    text = config.contact()
+    if text is None:
+        return (
+            "none yet, and needed only for Wikipedia and Wikimedia's other servers: `wikitopics` asks "
+            "for it once and saves it; or give --contact or set $WIKITOPICS_CONTACT"
+        )
+    agent = user_agent(__version__, check_contact(text))
+    return f"sent to Wikimedia's servers in the User-Agent: {agent}"
 
 
-def _session(name: str) -> Check:
-    try:
-        with reading(name) as reader:
-            now = reader.status()
-            return "session", True, f"{reader.path}: {now.state}, {now.articles:,} articles"
-    except SessionError as error:
-        return "session", False, str(error)
+def _session(name: str) -> str:
+    with reading(name) as reader:
+        now = reader.status()
+        return f"{reader.path}: {now.state}, {now.articles:,} articles"
 
 
-def _network() -> Check:
+def _network() -> str:
     import asyncio
     import socket
 
@@ -215,9 +207,6 @@ def _network() -> Check:
         reason = "no answer within 5 s" if isinstance(error, TimeoutError) else str(error)
         if isinstance(error, socket.gaierror):
             reason = "the name cannot be resolved"
-        return (
-            "network",
-            False,
-            f"en.wikipedia.org: {reason} (if you use a proxy, ignore this: only the crawler uses it)",
-        )
-    return "network", True, "en.wikipedia.org answers"
+        advice = "if you use a proxy, ignore this: only the crawler uses it"
+        raise SessionError(f"en.wikipedia.org: {reason} ({advice})") from None
+    return "en.wikipedia.org answers"

@@ -9,16 +9,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
-from wikitopics.cli.output import ReaderGone, error_line
+from wikitopics.cli.output import INTERRUPTED, error_line, exit_code
 from wikitopics.session import escapes
 from wikitopics.session.escapes import visible
 from wikitopics.session.paths import session_name
 
-STANDARD_ERROR = 2
-INTERRUPTED = (KeyboardInterrupt, click.Abort)
-"""Ctrl+C. At a question, click turns both Ctrl+C and the end of the input into an error of its own."""
 PATIENCE = 20.0
 """The most seconds that the command may take: whoever stopped the trainer waits for it."""
 
@@ -40,7 +35,7 @@ def at_end(
         yield end
     except BaseException as error:
         end.reason = "interrupted" if isinstance(error, INTERRUPTED) else str(error) or type(error).__name__
-        code = _code(error)
+        code = exit_code(error)
         raise
     finally:
         _notify(notify, path, end.reason)
@@ -53,16 +48,6 @@ def _notify(how: str | None, path: Path, reason: str) -> None:
         with contextlib.suppress(OSError):
             sys.stderr.write(escapes.notice(how, f"wikitopics, {session_name(path)}: {reason}"))
             sys.stderr.flush()
-
-
-def _code(error: BaseException) -> int:
-    """The exit code for this error."""
-    if isinstance(error, ReaderGone):
-        return 0
-    if isinstance(error, INTERRUPTED):
-        return 130
-    code = getattr(error, "exit_code", None)
-    return code if isinstance(code, int) else 1
 
 
 def _run(command: str | None, path: Path, reason: str, code: int, tell: Callable[[str], None]) -> None:
@@ -82,7 +67,7 @@ def _run(command: str | None, path: Path, reason: str, code: int, tell: Callable
             shell=True,
             env={**os.environ, **variables},
             stdin=subprocess.DEVNULL,
-            stdout=STANDARD_ERROR,
+            stdout=2,  # standard error
             start_new_session=True,  # so that the whole group can be killed
         )
     except (OSError, ValueError) as error:

@@ -75,13 +75,11 @@ def _uncollected() -> Iterator[None]:
 
     Loading compiled kernels makes about a hundred thousand objects, all of which stay.
     """
-    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was_enabled:
-            gc.enable()
+        gc.enable()
 
 
 def infer_files(reader: "SessionReader", model: str, files: Sequence[str]) -> "list[Inferred]":

@@ -14,7 +14,7 @@ from wikitopics.cli.options import (
     topic_numbers,
     whole,
 )
-from wikitopics.cli.output import duration, put_json, put_line, put_row, rate, say, until
+from wikitopics.cli.output import duration, fields_of, put_json, put_line, put_row, rate, say, until
 from wikitopics.session.paths import command
 from wikitopics.session.sources import described
 
@@ -56,7 +56,7 @@ def status(session: str, as_json: bool) -> None:
     with reading(session) as reader:
         now = reader.status()
     if as_json:
-        values = {key: getattr(now, key) for key in _STATUS_KEYS}
+        values = fields_of(now, *_STATUS_KEYS)
         models = [asdict(model) for model in now.models]
         for values_of in models:
             if values_of["prequential_log_likelihood"] is None:
@@ -131,14 +131,11 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
         put_json(
             [
                 {
-                    "page_id": row.page_id,
-                    "title": row.title,
-                    "revision_id": row.revision_id,
-                    "words": row.words,
+                    **fields_of(row, "page_id", "title", "revision_id", "words"),
                     "model": name,
                     "topic": topic,
                     "proportion": share,
-                    **({"id": row.id} if has_ids else {}),
+                    **(fields_of(row, "id") if has_ids else {}),
                     "url": address(row),
                 }
                 for row, share in found

@@ -48,7 +48,6 @@ _LOADING_SECONDS = 10
 """CPU seconds in which NumPy, SciPy and Numba must have been loaded."""
 _ROOM = 400 << 20
 """Bytes of address space that a command takes besides, mostly for its threads."""
-_TOLD_HERE = ("session", "contact", "version", "help")
 
 
 class LazyGroup(TakesSettings, click.Group):
@@ -76,7 +75,8 @@ class LazyGroup(TakesSettings, click.Group):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         # The options of `train` are listed once, by `wikitopics train --help`.
-        shown = [p.get_help_record(ctx) for p in self.get_params(ctx) if p.name in _TOLD_HERE]
+        named = ("session", "contact", "version", "help")
+        shown = [p.get_help_record(ctx) for p in self.get_params(ctx) if p.name in named]
         with formatter.section("Options"):
             formatter.write_dl([record for record in shown if record is not None])
         self.format_commands(ctx, formatter)

@@ -8,13 +8,16 @@ import select
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 
 from wikitopics.session import escapes
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.escapes import visible
+
+INTERRUPTED = (KeyboardInterrupt, click.Abort)
+"""Ctrl+C. At a question, click turns both Ctrl+C and the end of the input into an error of its own."""
 
 
 class ReaderGone(BrokenPipeError):
@@ -91,6 +94,18 @@ def put_json(value: object) -> None:
     """Print ``value`` as one line of JSON."""
     with standard_output() as out:
         out.write(json.dumps(value) + "\n")
+
+
+def exit_code(error: BaseException) -> int:
+    """The exit code of a program that this error ends."""
+    if isinstance(error, ReaderGone):
+        return 0
+    return 130 if isinstance(error, INTERRUPTED) else getattr(error, "exit_code", 1)
+
+
+def fields_of(row: object, *names: str) -> dict[str, Any]:
+    """These attributes of a row, for JSON."""
+    return {name: getattr(row, name) for name in names}
 
 
 def error_line(message: str) -> str:

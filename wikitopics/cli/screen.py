@@ -1,6 +1,5 @@
 """`wikitopics`, `watch` and `demo` with the screen: start a trainer if none is running, then show it."""
 
-import importlib
 import signal
 import sys
 import time
@@ -78,7 +77,9 @@ def open_screen(session: str, options: dict[str, Any]) -> int:
     request = TrainRequest(**options)
     request.specs()  # a wrong option is reported here, not in the trainer's log
     if contact_missing(path, request):
-        answer = ask_contact()
+        from wikitopics.tui.first_question import ask
+
+        answer = ask()  # and save it
         if answer == "quit":
             return 0
         if answer == "demo":
@@ -101,13 +102,6 @@ def contact_missing(path: Path, request: "TrainRequest") -> bool:
         kind = request.kind()
         identity = request.identity(kind)
     return kind.needs_contact(identity) and config.lacks_contact()
-
-
-def ask_contact() -> str:
-    """Ask for the contact on the screen and save it; returns "saved", "demo" or "quit"."""
-    from wikitopics.tui.first_question import ask
-
-    return ask()
 
 
 def open_demo(session: str, articles: int | None, wiki_size: int | None, notify: str | None = None) -> int:
@@ -150,7 +144,8 @@ def show(path: Path, arguments: list[str] | None = None, notify: str | None = No
         try:
             if arguments is not None:
                 trainer = trainers.start(path, arguments)
-            run = importlib.import_module("wikitopics.tui.app").run
+            from wikitopics.tui.app import run
+
             if not signals.noted:
                 ending = run(path, signals, trainers, trainer, notify)
         finally:

@@ -6,15 +6,15 @@ from pathlib import Path
 import click
 
 from wikitopics.cli.options import json_option, refuse_early_options, session_names, session_option
-from wikitopics.cli.output import agrees, put_json, put_line, say
+from wikitopics.cli.output import agrees, fields_of, put_json, put_line, say
+from wikitopics.session.control import requests
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import session_folder, session_path
 from wikitopics.session.storage.lock import in_use, owner
 
 
 @click.group(
-    invoke_without_command=True,
-    epilog="\b\nExamples:\n  wikitopics sessions\n  wikitopics sessions rm night",
+    invoke_without_command=True, epilog="\b\nExamples:\n  wikitopics sessions\n  wikitopics sessions rm night"
 )
 @click.option("--session", metavar="NAME", help="List only this one.")
 @json_option
@@ -32,13 +32,7 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
         rows = [
             {"name": name, "path": str(path), "error": status}
             if isinstance(status, str)
-            else {
-                "name": name,
-                "path": str(path),
-                "state": status.state,
-                "source": status.source,
-                "articles": status.articles,
-            }
+            else {"name": name, "path": str(path), **fields_of(status, "state", "source", "articles")}
             for name, path, status in found
         ]
         put_json(rows)
@@ -101,8 +95,6 @@ def rm(name: str | None, session: str | None, yes: bool) -> None:
 @session_option
 def stop(session: str) -> None:
     """Have the session's trainer save everything and exit."""
-    from wikitopics.session.control import requests
-
     requests.stop(session_path(session), say)
     say("stopped; everything is saved")
 
@@ -111,8 +103,6 @@ def stop(session: str) -> None:
 @session_option
 def pause(session: str) -> None:
     """Pause the session's trainer until `wikitopics resume`."""
-    from wikitopics.session.control import requests
-
     requests.pause(session_path(session))
 
 
@@ -120,8 +110,6 @@ def pause(session: str) -> None:
 @session_option
 def resume(session: str) -> None:
     """Resume a paused trainer."""
-    from wikitopics.session.control import requests
-
     requests.resume(session_path(session))
 
 
@@ -129,8 +117,6 @@ def resume(session: str) -> None:
 @session_option
 def save(session: str) -> None:
     """Have the session's trainer commit now."""
-    from wikitopics.session.control import requests
-
     requests.save(session_path(session))
 
 

@@ -14,7 +14,7 @@ from wikitopics.cli.options import (
     topic_numbers,
     whole,
 )
-from wikitopics.cli.output import put_json, put_line, say
+from wikitopics.cli.output import fields_of, put_json, put_line, say
 from wikitopics.session.errors import NO_TOPICS
 from wikitopics.session.escapes import visible
 from wikitopics.session.paths import session_path
@@ -125,10 +125,7 @@ def _tree(reader: "SessionReader", model: str, as_json: bool) -> None:
                 {
                     "model": model,
                     "node": branch.number,
-                    "parent": branch.parent,
-                    "height": branch.height,
-                    "name": branch.name,
-                    "share": branch.share,
+                    **fields_of(branch, "parent", "height", "name", "share"),
                 }
                 for branch in branches
             ]

@@ -20,6 +20,7 @@ from wikitopics.cli.output import (
     agrees,
     duration,
     error_line,
+    fields_of,
     nobody_reads,
     put_json,
     put_line,
@@ -243,12 +244,7 @@ class JsonLines(Lines):
         progress = report.progress
         return {
             "state": report.state,
-            "articles": progress.articles,
-            "tokens": progress.tokens,
-            "held_out": progress.held_out,
-            "crawled": progress.crawled,
-            "pending": progress.pending,
-            "skipped": progress.skipped,
+            **fields_of(progress, "articles", "tokens", "held_out", "crawled", "pending", "skipped"),
             "elapsed_seconds": round(report.elapsed_seconds, 3),
             "articles_per_hour": round(per_hour(progress.articles, report.elapsed_seconds), 1),
             "crawled_per_hour": round(report.activity.crawl_rate * 3600, 1),

@@ -68,12 +68,7 @@ Examples:
 @take(LANG, help="Crawl Wikipedia in this language; with files, the language of the files.")
 @take(API_URL, help="Crawl this wiki instead of reading files.")
 @click.option(
-    "--articles",
-    metavar="N",
-    type=whole(1),
-    default=20_000,
-    show_default=True,
-    help="Articles to crawl.",
+    "--articles", metavar="N", type=whole(1), default=20_000, show_default=True, help="Articles to crawl."
 )
 @take(CONTACT, help="As in `wikitopics train`.")
 @take(RPM, help="As in `wikitopics train`.")
