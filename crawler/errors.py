@@ -1,5 +1,7 @@
 """Errors on the way to an article; each message is one line for people."""
 
+from dataclasses import dataclass
+
 
 class CrawlerError(Exception):
     """Base of this room's errors. ``exit_code`` is the code with which `wikitopics` exits."""
@@ -50,34 +52,23 @@ class WikiRefused(CrawlerError):
     exit_code = 6
 
 
+@dataclass(eq=False, repr=False)
 class TransientError(Exception):
-    """A temporary error: the request is worth repeating.
+    """A temporary error: the request is worth repeating."""
 
-    ``throttled``: the wiki asks for patience (429, 503, maxlag). ``retry_after``: seconds it named.
-    ``answered``: this came from a working wiki, so the wiki counts as reached. ``slow``: the reply
-    did not come in time. ``too_large``: the reply is more than can be taken; asking for less may help.
-    ``lasting``: unlikely to clear by waiting; final at the start of a run.
-    """
-
-    def __init__(
-        self,
-        text: str,
-        *,
-        throttled: bool = False,
-        retry_after: float | None = None,
-        answered: bool = False,
-        slow: bool = False,
-        too_large: bool = False,
-        lasting: bool = False,
-    ) -> None:
-        super().__init__(text)
-        self.text = text
-        self.throttled = throttled
-        self.retry_after = retry_after
-        self.answered = answered
-        self.slow = slow
-        self.too_large = too_large
-        self.lasting = lasting
+    text: str
+    throttled: bool = False
+    """The wiki asks for patience (429, 503, maxlag)."""
+    retry_after: float | None = None
+    """Seconds that it named."""
+    answered: bool = False
+    """This came from a working wiki, so the wiki counts as reached."""
+    slow: bool = False
+    """The reply did not come in time."""
+    too_large: bool = False
+    """The reply is more than can be taken; asking for less may help."""
+    lasting: bool = False
+    """Unlikely to clear by waiting; final at the start of a run."""
 
 
 class CutOff(Exception):

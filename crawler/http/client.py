@@ -94,29 +94,18 @@ class Client:
 
     # -- what the sources call -------------------------------------------------
 
-    async def fetch(
-        self,
-        url: URL | Callable[[], URL],
-        read: Callable[[Reply], T],
-        on_error: Callable[[TransientError], None] | None = None,
-        wanted: Wanted | None = None,
-    ) -> T:
+    async def fetch(self, url: URL, read: Callable[[Reply], T], wanted: Wanted | None = None) -> T:
         """GET until ``read`` accepts the reply.
 
-        ``read`` raises `TransientError`, or a `CrawlerError` for permanent errors. ``on_error`` is called for
-        temporary errors, and ``url``, if it is a function, is called again for every try.
+        ``read`` raises `TransientError`, or a `CrawlerError` for permanent errors.
         """
         tries = 0
         while True:
             try:
-                value = await self.once(url() if callable(url) else url, read, wanted)
+                return await self.once(url, read, wanted)
             except TransientError as error:
                 tries += 1
-                if on_error is not None:
-                    on_error(error)
                 await self.backoff(error, tries)
-            else:
-                return value
 
     async def once(self, url: URL, read: Callable[[Reply], T], wanted: Wanted | None = None) -> T:
         """GET once, in its turn; each redirect takes a turn of its own.

@@ -5,13 +5,13 @@ continues from there, wraps around and ends where it began. The cursor is the po
 memory of earlier pages (see `wikitopics.crawler.mediawiki.seen`).
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 
 from wikitopics.crawler.errors import CrawlerError, TransientError
 from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass, generator
 from wikitopics.crawler.mediawiki.gathering import Gathering
 from wikitopics.crawler.mediawiki.sizing import BatchSizer
-from wikitopics.crawler.mediawiki.wiki import MOST_PAGES, TEXTS, Wiki, stuck_page
+from wikitopics.crawler.mediawiki.wiki import MOST_PAGES, TEXTS, Wiki
 from wikitopics.crawler.source import PageBatch, Position, SourceInfo
 
 _MOST_EMPTY = 100
@@ -29,10 +29,7 @@ class ApiSource:
 
     async def open(self) -> SourceInfo:
         """Find the wiki's api.php and ask it for its siteinfo."""
-        site = await self.wiki.open()
-        return SourceInfo(
-            site.name, site.articles, site.file_names, site.category_names, identity=self.wiki.identity
-        )
+        return await self.wiki.open()
 
     async def close(self) -> None:
         await self.wiki.close()
@@ -50,40 +47,31 @@ class ApiSource:
             self.wiki.step(crawl, going_on, gathering)
             yield PageBatch(gathering.pages(), crawl.position, gathering.skips_without_text(), crawl.share)
 
-    async def _gather(self, crawl: CrawlPass) -> tuple[Gathering, dict[str, str] | None]:
-        """The next batch of the pass, and how to continue after it; None at its end."""
+    async def _gather(self, crawl: CrawlPass) -> tuple[Gathering, Mapping[str, str] | None]:
+        """The next batch of the pass, and how to continue after it; None at its end.
+
+        If the wiki is too slow for this many pages, or they are too large, the next try is for fewer.
+        """
         tries = 0
         while True:
-            gathering = Gathering()
+            pages = self.activity.batch_pages = self._sizer.pages
+            query = {**crawl.query(pages), **TEXTS}
+            answer = None
             try:
-                return gathering, await self._fill(gathering, crawl)
-            except TransientError as error:  # too much in total: again, with fewer pages
-                if self._sizer.pages == 1:
+                answer = await self.wiki.client.once(self.wiki.url(query), crawl.read)
+                self._sizer.seen(max(1, len(answer.pages)), self.activity.latency_seconds or 0.0)
+                gathering, answer = await self.wiki.gather(query, answer, crawl.read)
+            except TransientError as error:
+                if error.slow or error.too_large:
+                    self._sizer.timed_out()
+                if answer is None or pages == 1:  # pages that are too large in total need no wait
                     tries += 1
                     await self.wiki.client.backoff(error, tries)
-                self._sizer.timed_out()
-
-    async def _fill(self, gathering: Gathering, crawl: CrawlPass) -> dict[str, str] | None:
-        query: dict[str, str] = {}
-
-        def first_query() -> dict[str, str]:
-            nonlocal query  # a wiki too slow for this many pages is asked for fewer at the next try
-            self.activity.batch_pages = self._sizer.pages
-            query = {**crawl.query(self._sizer.pages), **TEXTS}
-            return query
-
-        def on_error(error: TransientError) -> None:
-            if error.slow or error.too_large:
-                self._sizer.timed_out()
-
-        answer = await self.wiki.ask(first_query, on_error, crawl=crawl)
-        gathering.add(answer[0])
-        if self.activity.latency_seconds is not None:
-            self._sizer.seen(max(1, len(gathering)), self.activity.latency_seconds)
-        going_on, complete = await self.wiki.ask_on(gathering, query, answer, crawl)
-        if complete is None:
-            # One text never comes: fetch the others by id, then go past the batch.
-            await self.wiki.fill_in(gathering, stuck_page(going_on))
-            here = {key: value for key, value in going_on.items() if key.startswith("grn")}
-            complete = await self.wiki.ask({**generator(int(query["grnlimit"])), **here}, crawl=crawl)
-        return complete[1]
+                continue
+            if not answer.complete:
+                # One text never comes: fetch the others by id, then go past the batch.
+                going_on = answer.going_on or {}
+                await self.wiki.fill_in(gathering, going_on)
+                here = {key: value for key, value in going_on.items() if key.startswith("grn")}
+                answer = await self.wiki.ask({**generator(pages), **here}, crawl.read)
+            return gathering, answer.going_on

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from wikitopics.crawler.errors import BadPosition, TransientError
+from wikitopics.crawler.http.wire import Reply
+from wikitopics.crawler.mediawiki.replies import Answer, read_answer
 from wikitopics.crawler.mediawiki.seen import Seen
 from wikitopics.crawler.source import Position
 
@@ -76,6 +78,7 @@ class CrawlPass:
         listed, seen = position.get("listed"), position.get("seen")
         self._listed = listed if type(listed) is int else None
         self._seen = Seen(seen if isinstance(seen, Mapping) else None)
+        self._limit = 0
 
     @property
     def share(self) -> float:
@@ -97,21 +100,28 @@ class CrawlPass:
 
     def query(self, limit: int) -> dict[str, str]:
         """The parameters that list the next ``limit`` articles."""
+        self._limit = limit
         return {**generator(limit), **(self._cursor.parameters if self._cursor else {})}
 
-    def check(self, going_on: Mapping[str, str] | None, *, complete: bool, listed: int, limit: int) -> None:
-        """Check the wiki's continuation after a listing of ``listed`` articles; None: the pass is over.
+    def read(self, reply: Reply) -> Answer:
+        """One piece of the listing that `query` requested.
 
-        ``complete``: the listing has all its texts. ``limit``: the number of articles requested. Raises
-        `TransientError` for an impossible place or an impossible end of this pass.
+        Raises the errors of `read_answer`, and `TransientError` for an impossible place or an impossible end
+        of this pass.
         """
-        if going_on is None:
-            self._check_end(listed, limit)
+        answer = read_answer(reply)
+        self.check(answer)
+        return answer
+
+    def check(self, answer: Answer) -> None:
+        """Check how the wiki continues after ``answer``, as `read` does."""
+        if answer.going_on is None:
+            self._check_end(len(answer.pages))
             return
-        there = read_cursor(going_on)
-        if there is None and (complete or "grncontinue" in going_on):
+        there = read_cursor(answer.going_on)
+        if there is None and (answer.complete or "grncontinue" in answer.going_on):
             raise TransientError("the wiki's cursor is not valid")
-        if complete and there and self._cursor and not there.follows(self._cursor):
+        if answer.complete and there and self._cursor and not there.follows(self._cursor):
             raise TransientError("the wiki's cursor does not advance")
 
     def step(self, going_on: Mapping[str, str] | None, page_ids: Iterable[int]) -> set[int]:
@@ -123,17 +133,13 @@ class CrawlPass:
         self.is_over = self._cursor is None or self.repeats
         return new
 
-    def _check_end(self, listed: int, limit: int) -> None:
-        left = (1 - self.share) * self._size() - listed
+    def _check_end(self, listed: int) -> None:
+        known = self._listed is not None and self.share > 0
+        size = (self._listed or 0) / self.share if known else float(self.articles or 0)
+        left = (1 - self.share) * size - listed
         # A pass ends with a listing. Without one, its last few articles may have been deleted meanwhile.
-        most = _MOST_LEFT + 2 * limit if listed else _MOST_DELETED if self._cursor else 0
+        most = _MOST_LEFT + 2 * self._limit if listed else _MOST_DELETED if self._cursor else 0
         if left > most:
             raise TransientError(
                 f"the wiki's list ends at {self.share:.0%}, about {left:,.0f} articles too early"
             )
-
-    def _size(self) -> float:
-        """The estimated number of articles, extrapolated from the share of the pass completed."""
-        if self.share > 0 and self._listed is not None:
-            return self._listed / self.share
-        return float(self.articles or 0)

@@ -1,12 +1,11 @@
 """Pages from the Action API's replies: types checked, sizes bounded, and pieces of one batch combined."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from wikitopics.crawler.errors import TransientError
-from wikitopics.crawler.mediawiki.replies import entries
 from wikitopics.crawler.source import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, is_id, sound_text, utf8_size
 
 _MOST_CHARACTERS = 8 << 20
@@ -33,14 +32,14 @@ class Gathering:
         """Entries without an id: missing pages, and entries that are not pages."""
         self._size = 0
 
-    def add(self, reply: Mapping[str, Any]) -> bool:
-        """Merge one reply; returns whether it contained anything new.
+    def add(self, entries: Sequence[Mapping[str, Any]]) -> bool:
+        """Merge the pages of one reply; returns whether it contained anything new.
 
         Raises `TransientError` if the texts exceed the limit of a batch.
         """
         news = False
         nameless: Counter[Skip] = Counter()
-        for entry in entries(reply):
+        for entry in entries:
             page_id, title = entry.get("pageid"), entry.get("title")
             if not is_id(page_id) or not isinstance(title, str) or entry.get("ns", 0) != 0:
                 nameless[_skip(entry) or "damaged"] += 1

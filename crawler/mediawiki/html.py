@@ -16,7 +16,6 @@ from wikitopics.crawler.errors import BadPosition, CrawlerError, TransientError,
 from wikitopics.crawler.http.robots import Robots
 from wikitopics.crawler.http.wire import Reply, Wanted
 from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass
-from wikitopics.crawler.mediawiki.gathering import Gathering
 from wikitopics.crawler.mediawiki.siteinfo import SITEINFO
 from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import Page, PageBatch, Position, Skip, SourceInfo, is_id
@@ -70,7 +69,7 @@ class HtmlSource:
             self._robots = await self.wiki.client.fetch(robots, _read_robots)
             if not self._robots.allows(self._url("A").raw_path_qs):
                 raise WikiRefused(f"robots.txt of {self.wiki.api.host} keeps crawlers out of its articles")
-        return SourceInfo(site.name, site.articles, identity=self.wiki.identity)
+        return site
 
     async def close(self) -> None:
         await self.wiki.close()
@@ -98,13 +97,11 @@ class HtmlSource:
     async def _list(self, crawl: CrawlPass) -> tuple[list[_Title], Counter[Skip]]:
         """The next titles, and how many of the listed pages are not articles, by reason."""
         query = {**crawl.query(_LISTED), "prop": "pageprops", "ppprop": "disambiguation"}
-        gathering = Gathering()
-        answer = await self.wiki.ask(query, crawl=crawl)
-        gathering.add(answer[0])
-        _, complete = await self.wiki.ask_on(gathering, query, answer, crawl)
-        if complete is None:
+        answer = await self.wiki.ask(query, crawl.read)
+        gathering, answer = await self.wiki.gather(query, answer, crawl.read)
+        if not answer.complete:
             raise CrawlerError("the wiki's list of titles goes in circles")
-        self.wiki.step(crawl, complete[1], gathering)
+        self.wiki.step(crawl, answer.going_on, gathering)
         return gathering.titles(), gathering.skips()
 
     async def _fetch_all(

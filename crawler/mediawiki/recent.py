@@ -55,13 +55,7 @@ class RecentSource:
     async def open(self) -> SourceInfo:
         """Find the wiki and ask it for its siteinfo."""
         site = await self.wiki.open()
-        return SourceInfo(
-            f"changes of {site.name}",
-            None,
-            site.file_names,
-            site.category_names,
-            identity=self.wiki.identity,
-        )
+        return replace(site, name=f"changes of {site.name}", articles=None)
 
     async def close(self) -> None:
         await self.wiki.close()

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from wikitopics.crawler.errors import CrawlerError, TransientError, WikiRefused
@@ -16,6 +17,27 @@ _FOR_GOOD = re.compile(r"bad|unknown(?!error)|unrecognized|missingparam|invalidp
 _MOST_PAGES = 5000
 _MOST_CONTINUES = 30
 _LONGEST_CONTINUE = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to one query, or one piece of it."""
+
+    pages: Sequence[Mapping[str, Any]]
+    """As the reply lists them; an entry that is not a page becomes an empty one."""
+    going_on: dict[str, str] | None
+    """The parameters with which to continue, all passed through; None at the end."""
+    complete: bool
+    """Whether these pages have everything that was asked for."""
+
+
+def read_answer(reply: Reply) -> Answer:
+    """The reply to a query. Raises the errors of `read_api`, and `TransientError` if it is not valid."""
+    value = read_api(reply)
+    answer = Answer(entries(value), read_continue(value), "batchcomplete" in value)
+    if answer.going_on is None and not answer.complete:
+        raise TransientError("the wiki's reply is neither complete nor continued")
+    return answer
 
 
 def read_api(reply: Reply) -> dict[str, Any]:
@@ -67,10 +89,7 @@ def _judge_error(error: object, reply: Reply) -> None:
 
 
 def entries(reply: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The pages of a reply as it lists them; an entry that is not a page becomes an empty one.
-
-    Raises `TransientError` if they are not a list.
-    """
+    """The pages of a reply. Raises `TransientError` if they are not a list."""
     query = reply.get("query", {})
     pages = query.get("pages", []) if isinstance(query, dict) else query
     if not isinstance(pages, list) or len(pages) > _MOST_PAGES:
@@ -79,10 +98,7 @@ def entries(reply: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 
 
 def read_continue(reply: Mapping[str, Any]) -> dict[str, str] | None:
-    """The parameters with which to continue, all passed through; None at the end.
-
-    Raises `TransientError` for an invalid continuation.
-    """
+    """The parameters with which to continue. Raises `TransientError` for invalid ones."""
     value = reply.get("continue")
     if value is None:
         return None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from wikitopics.crawler.errors import TransientError
+from wikitopics.crawler.source import SourceInfo
 
 if TYPE_CHECKING:
     from yarl import URL
@@ -32,20 +33,15 @@ _PATH = re.compile(r"/(?!/)(?:[^%]|%[0-9A-Fa-f]{2})*")
 
 
 @dataclass(frozen=True, slots=True)
-class SiteInfo:
+class SiteInfo(SourceInfo):
     """The parts of siteinfo that matter here, types checked."""
 
-    name: str
-    articles: int | None
-    file_names: tuple[str, ...]
-    """The names of the File namespace there, including the English ones."""
-    category_names: tuple[str, ...]
-    article_path: str
+    article_path: str = _USUAL_PATH
     """The path of rendered pages, with ``$1`` for the title, such as "/wiki/$1"."""
 
 
 def read_siteinfo(reply: Mapping[str, Any], url: URL) -> SiteInfo:
-    """Parse a siteinfo reply. Raises `TransientError` if it is not one."""
+    """Parse the siteinfo reply of the api.php at ``url``. Raises `TransientError` if it is not one."""
     query = reply.get("query")
     general = query.get("general") if isinstance(query, dict) else None
     if not isinstance(query, dict) or not isinstance(general, dict):
@@ -58,6 +54,7 @@ def read_siteinfo(reply: Mapping[str, Any], url: URL) -> SiteInfo:
         articles=_articles(query.get("statistics")),
         file_names=_names(query, 6, ("File", "Image")),
         category_names=_names(query, 14, ("Category",)),
+        identity={FOUND_API: str(url.with_query(None))},
         article_path=_article_path(general.get("articlepath")),
     )
 

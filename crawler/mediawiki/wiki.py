@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from yarl import URL
 
@@ -14,7 +13,7 @@ from wikitopics.crawler.http.pace import Clock
 from wikitopics.crawler.http.wire import Reply, RequestBounds
 from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass
 from wikitopics.crawler.mediawiki.gathering import Gathering
-from wikitopics.crawler.mediawiki.replies import entries, read_api, read_continue
+from wikitopics.crawler.mediawiki.replies import Answer, read_answer, read_api
 from wikitopics.crawler.mediawiki.siteinfo import FOUND_API, SITEINFO, SiteInfo, read_siteinfo
 from wikitopics.crawler.source import Activity
 
@@ -30,8 +29,7 @@ TEXTS: Mapping[str, str] = {
 _MOST_REPLIES = 4 * MOST_PAGES
 """The most replies for one batch: more means that the wiki leads us in circles."""
 Query = Mapping[str, str]
-Answer = tuple[dict[str, Any], dict[str, str] | None]
-"""A reply and the parameters that continue it, None at the end."""
+Read = Callable[[Reply], Answer]
 
 
 class Wiki:
@@ -87,11 +85,6 @@ class Wiki:
             self._site = await self._find()
         return self._site
 
-    @property
-    def identity(self) -> Mapping[str, str]:
-        """What a session stores of it once it is found, as `WikiKind` says."""
-        return {FOUND_API: str(self.api)}
-
     async def close(self) -> None:
         """Close the connections."""
         await self.client.close()
@@ -102,69 +95,44 @@ class Wiki:
         while True:
             for url in self._places.copy():
                 try:
-                    self.api, site = await self.client.once(url.with_query(dict(SITEINFO)), _read_site)
+                    site = await self.client.once(url.with_query(dict(SITEINFO)), _read_site)
                 except TransientError as caught:
                     if caught.lasting and len(self._places) > 1:
                         self._places.remove(url)
                     else:
                         error = caught
                 else:
+                    self.api = URL(site.identity[FOUND_API])  # after redirects
                     return site
             tries += 1
             await self.client.backoff(error, tries)
 
-    async def ask(
-        self,
-        query: Query | Callable[[], Query],
-        on_error: Callable[[TransientError], None] | None = None,
-        *,
-        crawl: CrawlPass | None = None,
-    ) -> Answer:
-        """One valid reply to ``query``; if that is a function, it is called again for every try.
-
-        ``crawl``: the pass that ``query`` continues.
-        """
+    def url(self, query: Query) -> URL:
+        """The address of this query, once the wiki is open."""
         assert self.api is not None
-        api = self.api
-        sent: Query = {}
+        return self.api.with_query({**QUERY, **query})
 
-        def url() -> URL:
-            nonlocal sent
-            sent = query() if callable(query) else query
-            return api.with_query({**QUERY, **sent})
+    async def ask(self, query: Query, read: Read = read_answer) -> Answer:
+        """A valid answer to ``query``; ``read`` is that of the pass that ``query`` continues."""
+        return await self.client.fetch(self.url(query), read)
 
-        def read(reply: Reply) -> Answer:
-            value = read_api(reply)
-            going_on = read_continue(value)
-            complete = "batchcomplete" in value
-            if going_on is None and not complete:
-                raise TransientError("the wiki's reply is neither complete nor continued")
-            listed = len(entries(value))
-            if crawl is not None:
-                crawl.check(going_on, complete=complete, listed=listed, limit=int(sent["grnlimit"]))
-            return value, going_on
+    async def gather(
+        self, query: Query, answer: Answer, read: Read = read_answer
+    ) -> tuple[Gathering, Answer]:
+        """The pages of ``answer`` to ``query`` and of all its continuations, and the last answer.
 
-        return await self.client.fetch(url, read, on_error)
-
-    async def ask_on(
-        self, gathering: Gathering, query: Query, answer: Answer, crawl: CrawlPass | None = None
-    ) -> tuple[Query, Answer | None]:
-        """Follow the continuations of ``answer`` to ``query`` until the batch is complete.
-
-        Returns the last parameters of the continuation and the complete answer; None instead if the wiki
-        makes no progress, because one text is larger than a whole reply may be.
+        That one is not complete if the wiki makes no progress, because one text is larger than a whole reply
+        may be.
         """
+        gathering = Gathering()
+        gathering.add(answer.pages)
         seen: list[Query] = []
-        while "batchcomplete" not in answer[0]:
-            going_on = answer[1]
-            assert going_on is not None  # ensured by ask
-            if len(seen) > _MOST_REPLIES:
-                return going_on, None
-            seen.append(going_on)
-            answer = await self.ask({**query, **going_on}, crawl=crawl)
-            if not gathering.add(answer[0]) and answer[1] in seen:
-                return going_on, None
-        return (seen[-1] if seen else {}), answer
+        while answer.going_on is not None and not answer.complete and len(seen) <= _MOST_REPLIES:
+            seen.append(answer.going_on)
+            answer = await self.ask({**query, **answer.going_on}, read)
+            if not gathering.add(answer.pages) and answer.going_on in seen:
+                break
+        return gathering, answer
 
     def step(self, crawl: CrawlPass, going_on: Query | None, gathering: Gathering) -> None:
         """Advance the pass beyond a batch, and leave out pages that it returned before."""
@@ -173,36 +141,33 @@ class Wiki:
         if crawl.repeats:
             self.client.note("the wiki keeps returning the same articles: the lap ends here")
 
-    async def fill_in(self, gathering: Gathering, stuck: int | None) -> None:
-        """Fetch texts of the listed pages by their ids, giving up ``stuck`` and any others that never
-        come."""
+    async def fill_in(self, gathering: Gathering, going_on: Query | None) -> None:
+        """Fetch texts of the listed pages by their ids, giving up the one at which the wiki does not go on,
+        and any others that never come."""
         while left := gathering.without_text():
+            stuck = _stuck_page(going_on or {})
             gathering.give_up(stuck if stuck in left else left[0])
-            stuck = None
+            going_on = None
             while ids := gathering.without_text():
-                reply, going_on = await self.ask({"pageids": "|".join(map(str, ids[:MOST_PAGES])), **TEXTS})
-                if not gathering.add(reply):
-                    stuck = stuck_page(going_on or {})
+                answer = await self.ask({"pageids": "|".join(map(str, ids[:MOST_PAGES])), **TEXTS})
+                if not gathering.add(answer.pages):
+                    going_on = answer.going_on
                     break
 
     async def by_title(self, titles: Sequence[str]) -> Gathering:
         """The pages with these titles, at most 50; missing ones and redirects are not articles."""
-        gathering = Gathering()
         query = {**TEXTS, "titles": "|".join(titles), "prop": TEXTS["prop"] + "|info"}
-        answer = await self.ask(query)
-        gathering.add(answer[0])
-        going_on, complete = await self.ask_on(gathering, query, answer)
-        if complete is None:
-            await self.fill_in(gathering, stuck_page(going_on))
+        gathering, answer = await self.gather(query, await self.ask(query))
+        if not answer.complete:
+            await self.fill_in(gathering, answer.going_on)
         return gathering
 
 
-def stuck_page(cursor: Query) -> int | None:
+def _stuck_page(cursor: Query) -> int | None:
     """The page id at which ``rvcontinue`` ("page|revision") is."""
     first = cursor.get("rvcontinue", "").partition("|")[0]
     return int(first) if first.isascii() and first.isdigit() and len(first) < 20 else None
 
 
-def _read_site(reply: Reply) -> tuple[URL, SiteInfo]:
-    """The api.php, after redirects, and the wiki's siteinfo."""
-    return reply.url.with_query(None), read_siteinfo(read_api(reply), reply.url)
+def _read_site(reply: Reply) -> SiteInfo:
+    return read_siteinfo(read_api(reply), reply.url)

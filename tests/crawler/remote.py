@@ -16,11 +16,11 @@ PATH = "/enwiki/latest/dump.bz2"
 DATA = multistream(NUMBERS, every=3)
 
 
-def remote(urls, clock, kept=None, agreed=True, contact=None, **more):
+def remote(urls, clock, kept=None, agreed=True, contact=None, budget_folder=None, **more):
     return RemoteDump(
         [URL(url) for url in urls],
         kept or {},
-        Asked({}, seed=5, held_out=30, version="1"),
+        Asked({}, seed=5, held_out=30, version="1", budget_folder=budget_folder),
         contact=contact,
         agreed=agreed,
         clock=clock,

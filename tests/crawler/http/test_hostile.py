@@ -18,7 +18,7 @@ from wikitopics.crawler.http.wire import Reply
 from wikitopics.crawler.mediawiki.changes import changes
 from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass, read_cursor
 from wikitopics.crawler.mediawiki.gathering import Gathering
-from wikitopics.crawler.mediawiki.replies import read_api, read_continue
+from wikitopics.crawler.mediawiki.replies import Answer, entries, read_api, read_continue
 from wikitopics.crawler.mediawiki.siteinfo import read_siteinfo
 
 WIKI = URL("https://wiki.invalid/w/api.php")
@@ -74,8 +74,8 @@ REPLY = st.fixed_dictionaries({"query": st.fixed_dictionaries({"pages": st.lists
 def test_pages(reply: dict[str, Any]) -> None:
     gathering = Gathering()
     with contextlib.suppress(TransientError):
-        gathering.add(reply)
-        gathering.add(reply)
+        gathering.add(entries(reply))
+        gathering.add(entries(reply))
     for page in gathering.pages():
         assert isinstance(page.text, str)
         page.text.encode()
@@ -90,7 +90,7 @@ def test_pages(reply: dict[str, Any]) -> None:
 def test_titles_are_those_of_what_may_be_an_article() -> None:
     gathering = Gathering()
     article = {"pageid": 7, "ns": 0, "title": "An article"}
-    gathering.add({"query": {"pages": [article, {**article, "pageid": 8, "redirect": True}]}})
+    gathering.add([article, {**article, "pageid": 8, "redirect": True}])
     assert gathering.titles() == [(7, "An article")]
 
 
@@ -179,7 +179,7 @@ def test_cursors(one: dict[str, str], two: dict[str, str] | None, listed: int, s
     assert found is None or 0 <= found.share <= 1
     with contextlib.suppress(CrawlerError, TransientError):
         lap = CrawlPass({"cursor": one, "listed": stored, "seen": stored}, 100)
-        lap.check(two, complete=True, listed=listed, limit=50)
+        lap.check(Answer([{}] * listed, two, complete=True))
         lap.step(two, range(1, listed))
         assert 0 <= lap.share <= 1
         assert CrawlPass(json.loads(json.dumps(lap.position))).share == lap.share

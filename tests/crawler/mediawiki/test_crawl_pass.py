@@ -8,7 +8,19 @@ import pytest
 
 from wikitopics.crawler.errors import BadPosition, TransientError
 from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass, read_cursor
+from wikitopics.crawler.mediawiki.replies import Answer
 from wikitopics.crawler.mediawiki.seen import Seen
+
+
+def asked(position: Any, articles: int) -> CrawlPass:
+    """A pass whose next 50 articles have been requested."""
+    lap = CrawlPass(position, articles)
+    lap.query(50)
+    return lap
+
+
+def listing(pages: int, going_on: dict[str, str] | None) -> Answer:
+    return Answer([{}] * pages, going_on, complete=True)
 
 
 def at(share: float, page_id: int = 9, begin: float = 0.25) -> dict[str, str]:
@@ -51,10 +63,10 @@ def test_share(token: object, share: float | None) -> None:
     ],
 )
 def test_where_no_lap_goes_on(going_on: dict[str, str]) -> None:
-    lap = CrawlPass({"cursor": at(0.5)}, 1000)
+    lap = asked({"cursor": at(0.5)}, 1000)
     with pytest.raises(TransientError):
-        lap.check(going_on, complete=True, listed=50, limit=50)
-    lap.check(at(0.5, 10), complete=True, listed=50, limit=50)  # as near to 0.5 as the page before
+        lap.check(listing(50, going_on))
+    lap.check(listing(50, at(0.5, 10)))  # as near to 0.5 as the page before
 
 
 @pytest.mark.parametrize(
@@ -78,12 +90,12 @@ def test_where_no_lap_goes_on(going_on: dict[str, str]) -> None:
 def test_when_an_end_is_believed(
     share: float, said: int, counted: int | None, listed: int, believed: bool
 ) -> None:
-    lap = CrawlPass({"cursor": at(share) if share else {}, "listed": counted}, said)
+    lap = asked({"cursor": at(share) if share else {}, "listed": counted}, said)
     if believed:
-        lap.check(None, complete=True, listed=listed, limit=50)
+        lap.check(listing(listed, None))
     else:
         with pytest.raises(TransientError, match="list ends"):
-            lap.check(None, complete=True, listed=listed, limit=50)
+            lap.check(listing(listed, None))
 
 
 def test_a_position_of_another_kind_or_damaged() -> None:
