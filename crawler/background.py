@@ -20,7 +20,8 @@ class Background(Generic[T]):
         self._items = items
         self._room = threading.Semaphore(ahead)
         self._stopped = threading.Event()
-        self._queue: asyncio.Queue[T | _End] = asyncio.Queue()
+        self._queue: asyncio.Queue[tuple[T] | Exception | None] = asyncio.Queue()
+        """Items in tuples; then None, or the iterator's exception."""
 
     @property
     def stopped(self) -> bool:
@@ -37,31 +38,26 @@ class Background(Generic[T]):
         thread = threading.Thread(target=self._work, args=(asyncio.get_running_loop(),), daemon=True)
         thread.start()
         try:
-            while not isinstance(item := await self._queue.get(), _End):
+            while isinstance(item := await self._queue.get(), tuple):
                 self._room.release()
-                yield item
-            if item.error is not None:
-                raise item.error
+                yield item[0]
+            if item is not None:
+                raise item
         finally:
             self.stop()
 
     def _work(self, loop: asyncio.AbstractEventLoop) -> None:
-        end = _End(None)
+        end = None
         try:
             for item in self._items():
                 self._room.acquire()
                 if self._stopped.is_set():
                     break
-                self._put(loop, item)
+                self._put(loop, (item,))
         except Exception as error:  # noqa: BLE001 (handed on to whoever awaits)
-            end = _End(error)
+            end = error
         self._put(loop, end)
 
-    def _put(self, loop: asyncio.AbstractEventLoop, item: "T | _End") -> None:
+    def _put(self, loop: asyncio.AbstractEventLoop, item: tuple[T] | Exception | None) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: nothing waits for it any more
             loop.call_soon_threadsafe(self._queue.put_nowait, item)
-
-
-class _End:
-    def __init__(self, error: Exception | None) -> None:
-        self.error = error

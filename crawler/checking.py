@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from itertools import pairwise
 from os.path import expanduser
-from types import NoneType
+from types import UnionType
 from typing import TYPE_CHECKING, Any, get_args
 
 from wikitopics.crawler.source import (
@@ -51,9 +51,8 @@ def check_source(kind: type[PageKind], **options: Any) -> None:
         assert name in known, f"expected an option of {kind.__name__}, found {name!r}"
         given[name] = _taken(known[name], value)
     for option in described.options:
-        assert option.name in given or not option.needed, (
-            f"expected a value for {option.name}, which is needed"
-        )
+        is_given = option.name in given or not option.needed
+        assert is_given, f"expected a value for {option.name}, which is needed"
     _run_to_end(_check(described, Asked(given)))
 
 
@@ -107,13 +106,12 @@ async def _check(kind: PageKind, asked: Asked) -> None:
     again = replace(asked, resuming=True)
     for after in range(min(RESUMED, len(batches))):
         expected = [page for batch in batches[after + 1 :] for page in batch.pages]
+        position = batches[after].position
         async with _opened(kind, identity, again) as (source, _):
-            resumed = await _read(
-                source, batches[after].position, len(expected) + MOST_BATCHES, len(expected)
-            )
+            resumed = await _read(source, position, len(expected) + MOST_BATCHES, len(expected))
         found = [page for batch in resumed for page in batch.pages][: len(expected)]
         assert found == expected, (
-            f"expected the same pages again after the position {dict(batches[after].position)}, "
+            f"expected the same pages again after the position {dict(position)}, "
             f"found {_titles(found)} instead of {_titles(expected)}"
         )
 
@@ -128,12 +126,8 @@ async def _opened(
         assert hasattr(source, name), f"expected the source to have {name}, found {source!r:.60}"
     try:
         info = await source.open()
-        assert isinstance(info, SourceInfo), (
-            f"expected open of the source to give a SourceInfo, found {info!r:.60}"
-        )
-        assert type(info.articles) in (int, NoneType), (
-            f"expected articles of SourceInfo to be a whole number or None, found {info.articles!r:.60}"
-        )
+        _check_type(info, SourceInfo, "open of the source to give a SourceInfo")
+        _check_type(info.articles, int | None, "articles of SourceInfo to be a whole number or None")
         yield source, info
     finally:
         await source.close()
@@ -152,7 +146,7 @@ async def _read(
             batch = await anext(batches, None)
             if batch is None:
                 break
-            assert isinstance(batch, PageBatch), f"expected batches to yield a PageBatch, found {batch!r:.60}"
+            _check_type(batch, PageBatch, "batches to yield a PageBatch")
             _check_json("position", batch.position)
             _check_skips(batch.skips)
             found.append(batch)
@@ -166,12 +160,11 @@ def _check_pages(batches: Sequence[PageBatch]) -> None:
     pages = [page for batch in batches for page in batch.pages]
     assert pages, "expected at least one page"
     for page in pages:
-        assert isinstance(page, Page), f"expected pages to hold a Page, found {page!r:.60}"
-        assert type(page.page_id) is int, f"expected page_id to be a whole number, found {page.page_id!r}"
-        for name in ("title", "text"):
-            value = getattr(page, name)
-            assert isinstance(value, str), f"expected {name} to be text, found {value!r:.60}"
-        assert isinstance(page.id, str | None), f"expected id to be text or None, found {page.id!r:.60}"
+        _check_type(page, Page, "pages to hold a Page")
+        _check_type(page.page_id, int, "page_id to be a whole number")
+        _check_type(page.title, str, "title to be text")
+        _check_type(page.text, str, "text to be text")
+        _check_type(page.id, str | None, "id to be text or None")
         assert page.markup in get_args(Markup), (
             f"expected markup to be one of {', '.join(get_args(Markup))}, found {page.markup!r}"
         )
@@ -182,11 +175,15 @@ def _check_pages(batches: Sequence[PageBatch]) -> None:
     assert all(a <= b for a, b in pairwise(laps)), f"expected lap never to fall, found {laps}"
 
 
+def _check_type(value: object, types: type | UnionType, expected: str) -> None:
+    is_one = isinstance(value, types) and not isinstance(value, bool)
+    assert is_one, f"expected {expected}, found {value!r:.60}"
+
+
 def _check_skips(skips: object) -> None:
     counts = dict(skips) if isinstance(skips, Mapping) else {None: skips}
-    assert all(isinstance(why, str) and type(count) is int and count >= 0 for why, count in counts.items()), (
-        f"expected skips to be numbers of pages by reason, found {skips!r:.60}"
-    )
+    valid = all(isinstance(why, str) and type(many) is int and many >= 0 for why, many in counts.items())
+    assert valid, f"expected skips to be numbers of pages by reason, found {skips!r:.60}"
 
 
 def _check_json(name: str, value: Mapping[str, Any]) -> None:

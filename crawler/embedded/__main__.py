@@ -36,16 +36,13 @@ def main() -> None:
     parser.add_argument("--faults", default="", help="KIND=RATE,…")
     options = parser.parse_args()
     corpus = load_sample()
-    words_each = None
-    if options.article_bytes:
-        words_each = words_for_bytes(corpus, options.article_bytes)
+    words_each = words_for_bytes(corpus, options.article_bytes) if options.article_bytes else None
     try:
         articles = Articles(corpus, options.size, options.seed, words_each)
         faults = Faults.parse(options.faults, options.seed)
     except ValueError as error:
         parser.error(str(error))
-    api = EmbeddedApi(articles, faults=faults)
-    asyncio.run(_serve(api, options.port, options.latency))
+    asyncio.run(_serve(EmbeddedApi(articles, faults=faults), options.port, options.latency))
 
 
 async def _serve(api: EmbeddedApi, port: int, latency: float) -> None:
@@ -59,7 +56,7 @@ async def _serve(api: EmbeddedApi, port: int, latency: float) -> None:
         sys.exit(f"cannot listen on port {port}: {os.strerror(error.errno or 0).lower()}; try another --port")
     over = _asked_to_end()  # before any client knows its address
     print(f"http://127.0.0.1:{runner.addresses[0][1]}/w/api.php", flush=True)  # noqa: T201
-    await _parent_gone(over)
+    await over.wait()
     await runner.cleanup()
 
 
@@ -81,15 +78,6 @@ def _asked_to_end() -> asyncio.Event:
     with contextlib.suppress(PermissionError):  # from epoll: there is nothing to wait for
         loop.add_reader(sys.stdin.fileno(), read)
     return over
-
-
-async def _parent_gone(over: asyncio.Event) -> None:
-    """Wait for ``over``, or for the parent process to change."""
-    parent = os.getppid()
-    while not over.is_set() and os.getppid() == parent:
-        # A pipe also held by a forked child of the parent does not end when the parent dies.
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(over.wait(), 1.0)
 
 
 if __name__ == "__main__":

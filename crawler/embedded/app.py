@@ -1,6 +1,7 @@
 """The embedded wiki as an aiohttp application, including its faults."""
 
 import asyncio
+import json
 import random
 import time
 import zlib
@@ -9,7 +10,7 @@ from email.utils import formatdate
 
 from aiohttp import web
 
-from wikitopics.crawler.embedded.api import ApiError, EmbeddedApi, to_json
+from wikitopics.crawler.embedded.api import ApiError, EmbeddedApi
 from wikitopics.crawler.embedded.faults import ERRORS
 from wikitopics.crawler.embedded.skin import render_page
 from wikitopics.crawler.embedded.writing import page_address
@@ -74,14 +75,16 @@ async def _robots(request: web.Request) -> web.Response:
 
 
 def _api_body(api: EmbeddedApi, request: web.Request, fault: str | None, rng: random.Random) -> bytes:
-    if fault == "maxlag" and "maxlag" in request.query:
-        return to_json(ApiError("maxlag", "Waiting for db1: 8.5 seconds lagged.").reply)
-    if fault == "readonly":
-        return to_json(ApiError("readonly", "The wiki is currently in read-only mode.").reply)
+    """The reply as MediaWiki writes it: UTF-8, without spaces."""
     try:
-        return to_json(api.answer(request.query, fault, rng))
+        if fault == "maxlag" and "maxlag" in request.query:
+            raise ApiError("maxlag", "Waiting for db1: 8.5 seconds lagged.")
+        if fault == "readonly":
+            raise ApiError("readonly", "The wiki is currently in read-only mode.")
+        reply = api.answer(request.query, fault, rng)
     except ApiError as error:
-        return to_json(error.reply)
+        reply = error.reply
+    return json.dumps(reply, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _page(api: EmbeddedApi, request: web.Request) -> bytes | web.Response:

@@ -5,7 +5,7 @@ import errno
 import math
 import ssl
 import zlib
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from urllib.request import getproxies, proxy_bypass
@@ -78,11 +78,10 @@ def proxy_for(url: URL) -> URL | None:
         return None
     try:
         proxy = URL(named if "://" in named else f"http://{named}")
-        host = proxy.host  # raises if it is not valid IDNA
+        if not proxy.host:  # which raises, too, if it is not valid IDNA
+            raise ValueError
     except ValueError:
         raise BadSource("the proxy named in the environment is not an address") from None
-    if not host:
-        raise BadSource("the proxy named in the environment is not an address")
     if proxy.scheme not in ("http", "https"):
         raise BadSource(f"the environment names a {proxy.scheme} proxy: only http proxies can be used")
     return proxy
@@ -163,13 +162,23 @@ class Wire:
             raise transient_error(error, host) from None
 
     async def _whole(self, response: aiohttp.ClientResponse, url: URL, most: float) -> Reply:
+        host, parts, size = response.url.host, [], 0
         try:
-            body = await _body(response, most, self._count_bytes)
+            if (response.content_length or 0) > most:
+                announced = f"{host} announces a reply of {response.content_length} bytes: too large"
+                raise TransientError(announced, too_large=True)
+            async for part in decompressed(response, self._count_bytes):
+                parts.append(part)
+                size += len(part)
+                if size > most:
+                    raise TransientError(
+                        f"{host} sends too much: cut at {int(most) >> 20} MiB", too_large=True
+                    )
         except (aiohttp.ClientError, OSError, zlib.error, TransientError):
             if response.status < 400:
                 raise
-            body = b""  # "wait" and "go away" are valid without their explanation
-        return Reply(response.status, url, response.headers, body, self._quote)
+            parts = []  # "wait" and "go away" are valid without their explanation
+        return Reply(response.status, url, response.headers, b"".join(parts), self._quote)
 
 
 async def _sent_once(
@@ -194,25 +203,17 @@ def not_followed(reply: Reply, there: URL) -> None:
     raise TransientError(f"{reply.url.host} redirects to another host, {host}: not followed")
 
 
-def redirected(reply: Reply, elsewhere: Elsewhere = not_followed) -> URL | None:
+def redirected(reply: Reply, elsewhere: Elsewhere) -> URL | None:
     """The target of a redirect; None for any other reply.
 
     Raises `TransientError` for a redirect that cannot be followed, and the error of ``elsewhere`` for one to
     another host.
     """
-    target = reply.headers.get("Location")
+    url, target = reply.url, reply.headers.get("Location")
     if reply.status not in _REDIRECTS or target is None:
         return None
-    there = _next_hop(reply, target)
-    if there.host != reply.url.host or (there.port != reply.url.port and there.scheme == reply.url.scheme):
-        elsewhere(reply, there)
-    return there
-
-
-def _next_hop(reply: Reply, target: str) -> URL:
-    url = reply.url
     try:
-        there = url.join(URL(target))
+        there = url.join(URL(target)).with_fragment(None)
         there.host  # noqa: B018 (raises for what is no valid IDNA)
     except ValueError:
         raise TransientError(f"{url.host} redirects to an invalid address") from None
@@ -220,25 +221,9 @@ def _next_hop(reply: Reply, target: str) -> URL:
         raise TransientError(f"{url.host} redirects away from a secure connection")
     if there.user is not None or there.password is not None:
         raise TransientError(f"{url.host} redirects to an address with a user name or password", lasting=True)
-    return there.with_fragment(None)
-
-
-async def _body(response: aiohttp.ClientResponse, most: float, count_bytes: Callable[[int], None]) -> bytes:
-    declared = response.content_length
-    if declared is not None and declared > most:
-        raise TransientError(
-            f"{response.url.host} announces a reply of {declared} bytes: too large", too_large=True
-        )
-    parts: list[bytes] = []
-    size = 0
-    async for part in decompressed(response, count_bytes):
-        size += len(part)
-        if size > most:
-            raise TransientError(
-                f"{response.url.host} sends too much: cut at {int(most) >> 20} MiB", too_large=True
-            )
-        parts.append(part)
-    return b"".join(parts)
+    if there.host != url.host or (there.port != url.port and there.scheme == url.scheme):
+        elsewhere(reply, there)
+    return there
 
 
 async def decompressed(
@@ -291,7 +276,26 @@ def transient_error(error: Exception, host: str) -> TransientError:
     """What went wrong on the way to ``host``, in one line for people."""
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return TransientError(_describe_certificate(error.certificate_error, host), lasting=True)
-    return TransientError(_describe(error, host))
+    if isinstance(error, aiohttp.ClientHttpProxyError):
+        return TransientError(f"the proxy named in the environment answers {error.status}")
+    text = next((text for kind, text in _DESCRIPTIONS if isinstance(error, kind)), None)
+    if text is None and isinstance(error, aiohttp.ClientConnectorError):
+        why = error.os_error.strerror
+        text = "no connection to {host}" + (f": {why}" if why else "")
+        if error.errno == errno.ECONNREFUSED:
+            text = "{host} refuses connections"
+    return TransientError((text or "the connection to {host} was cut").replace("{host}", host))
+
+
+_DESCRIPTIONS: Sequence[tuple[type[Exception], str]] = (
+    (aiohttp.ClientConnectorDNSError, "no address found for {host} (DNS)"),
+    (UnicodeError, "no address found for {host} (DNS)"),
+    (aiohttp.ClientProxyConnectionError, "the proxy named in the environment cannot be reached"),
+    (aiohttp.ClientSSLError, "no secure connection to {host} (TLS): is it https?"),
+    (zlib.error, "{host} sends a compressed reply that cannot be read"),
+    (aiohttp.ClientResponseError, "{host} sends something that is not HTTP"),
+    (aiohttp.InvalidURL, "{host} redirects to an invalid address"),
+)
 
 
 def _describe_certificate(error: Exception, host: str) -> str:
@@ -305,26 +309,3 @@ def _describe_certificate(error: Exception, host: str) -> str:
     else:
         advice = "if you trust it, name its authority's certificate file in SSL_CERT_FILE"
     return f"the certificate of {host} is not valid (TLS: {reason.rstrip('.')}): {advice}"
-
-
-def _describe(error: Exception, host: str) -> str:
-    if isinstance(error, aiohttp.ClientConnectorDNSError | UnicodeError):
-        return f"no address found for {host} (DNS)"
-    if isinstance(error, aiohttp.ClientProxyConnectionError):
-        return "the proxy named in the environment cannot be reached"
-    if isinstance(error, aiohttp.ClientHttpProxyError):
-        return f"the proxy named in the environment answers {error.status}"
-    if isinstance(error, aiohttp.ClientSSLError):
-        return f"no secure connection to {host} (TLS): is it https?"
-    if isinstance(error, aiohttp.ClientConnectorError):
-        if error.errno == errno.ECONNREFUSED:
-            return f"{host} refuses connections"
-        why = error.os_error.strerror
-        return f"no connection to {host}" + (f": {why}" if why else "")
-    if isinstance(error, zlib.error):
-        return f"{host} sends a compressed reply that cannot be read"
-    if isinstance(error, aiohttp.ClientResponseError):
-        return f"{host} sends something that is not HTTP"
-    if isinstance(error, aiohttp.InvalidURL):
-        return f"{host} redirects to an invalid address"
-    return f"the connection to {host} was cut"

@@ -25,9 +25,9 @@ class Seen:
     def __init__(self, stored: Mapping[str, object] | None = None) -> None:
         """``stored``: the result of `stored`; something unusable counts as nothing."""
         fields = stored or {}
-        self._recent = _ids(fields.get("recent"))[:_RECENT]
-        """A ring: once full, the oldest is at ``_next``."""
-        self._next = _number(fields.get("next")) % _RECENT
+        recent, oldest = _ids(fields.get("recent"))[:_RECENT], _number(fields.get("next")) % _RECENT
+        self._recent = dict.fromkeys(recent[oldest:] + recent[:oldest])
+        """As an ordered set, oldest first. (In positions of earlier versions the oldest may be elsewhere.)"""
         self._sample = set(_ids(fields.get("sample"))[:_SAMPLE])
         self._bits = min(_number(fields.get("bits")), 64)
         """A page is in the sample if this many leading bits of its hash are zero."""
@@ -35,7 +35,6 @@ class Seen:
         """Known pages since the last one that was certainly new."""
         self._again = _number(fields.get("again"))
         """How many pages those represent."""
-        self._known = set(self._recent)
         self._sample_text: str | None = None
 
     @property
@@ -51,12 +50,12 @@ class Seen:
         """Everything as JSON values, to be stored with the position."""
         if self._sample_text is None:
             self._sample_text = _text(array("q", self._sample))
-        numbers = {"next": self._next, "bits": self._bits, "hits": self._hits, "again": self._again}
-        return {"recent": _text(self._recent), "sample": self._sample_text, **numbers}
+        numbers = {"bits": self._bits, "hits": self._hits, "again": self._again}
+        return {"recent": _text(array("q", self._recent)), "sample": self._sample_text, **numbers}
 
     def _is_new(self, page_id: int) -> bool:
         is_sampled = self._samples(page_id)
-        if page_id in self._sample or page_id in self._known:
+        if page_id in self._sample or page_id in self._recent:
             self._hits += 1
             # A page of the sample represents all those that came with it.
             self._again += 1 << self._bits if is_sampled else 1
@@ -68,13 +67,9 @@ class Seen:
             while len(self._sample) > _SAMPLE:
                 self._bits += 1
                 self._sample = set(filter(self._samples, self._sample))
-        if len(self._recent) < _RECENT:
-            self._recent.append(page_id)
-        else:
-            self._known.discard(self._recent[self._next])
-            self._recent[self._next] = page_id
-            self._next = (self._next + 1) % _RECENT
-        self._known.add(page_id)
+        self._recent[page_id] = None
+        if len(self._recent) > _RECENT:
+            del self._recent[next(iter(self._recent))]
         return True
 
     def _samples(self, page_id: int) -> bool:

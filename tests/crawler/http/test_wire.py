@@ -5,7 +5,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from wikitopics.crawler.errors import TransientError
-from wikitopics.crawler.http.wire import Reply, redirected
+from wikitopics.crawler.http.wire import Reply, not_followed, redirected
 
 
 def reply(url: str, target: str) -> Reply:
@@ -22,13 +22,13 @@ def reply(url: str, target: str) -> Reply:
     ],
 )
 def test_a_redirect_within_a_host_is_followed(url: str, target: str) -> None:
-    assert redirected(reply(url, target)) == URL(url).join(URL(target))
+    assert redirected(reply(url, target), not_followed) == URL(url).join(URL(target))
 
 
 @pytest.mark.parametrize("target", ["http://b.org/x", "http://a.org:8080/x"])
 def test_a_redirect_to_another_host_or_port_is_not(target: str) -> None:
     with pytest.raises(TransientError, match="not followed"):
-        redirected(reply("http://a.org/x", target))
+        redirected(reply("http://a.org/x", target), not_followed)
 
 
 @pytest.mark.parametrize("target", ["https://joe:secret@a.org/y", "//joe@b.org/y", "https://:secret@a.org/y"])
