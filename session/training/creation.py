@@ -12,6 +12,7 @@ from wikitopics.session.storage import writer
 from wikitopics.session.storage.tables.models import model_row
 from wikitopics.session.training.intake.opening import Opened
 from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.rules import Rule
 
 DEFAULT_DOCUMENTS = 7_000_000
 """D if the source's size cannot be known: about the number of articles in English Wikipedia."""
@@ -31,9 +32,9 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
     return replace(settings, values=values, source_name=opened.info.name, source_options=opened.identity)
 
 
-def create(path: Path, settings: Settings, vocabulary: Vocabulary | None) -> None:
-    """Create the session's file, with its models before their first article; None: without a vocabulary."""
-    words = () if vocabulary is None else vocabulary.words
+def create(path: Path, settings: Settings, vocabulary: Vocabulary | Rule) -> None:
+    """Create the session's file, with its models before their first article; only a rule: without words."""
+    words = vocabulary.words if isinstance(vocabulary, Vocabulary) else ()
     writer.create(path, settings, words, new_models(settings, len(words)) if words else ())
 
 

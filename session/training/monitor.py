@@ -40,64 +40,6 @@ class Outside:
     signals: Signals
 
 
-class News:
-    """Reports each event once. The state at the start is not news."""
-
-    def __init__(self, advice: tuple[int, str] | None, progress: Progress, measured: Measured) -> None:
-        """``advice``: a number of articles, and what to say once they have been read."""
-        self._measured_at = measured.articles
-        self._skipped = progress.skipped
-        self._errors: set[str] = set()
-        self._blocked: str | None = None
-        self._advice = advice if advice is not None and progress.crawled < advice[0] else None
-
-    def since(
-        self,
-        progress: Progress,
-        measured: Measured,
-        errors: Sequence[str],
-        warnings: Sequence[str],
-        blocked: str | None,
-    ) -> list[Line]:
-        """The news since the last call.
-
-        ``errors``: the source's last few, some of which were reported before; ``warnings``: new ones;
-        ``blocked``: why nothing can be saved.
-        """
-        news: list[Line] = []
-        if _doubled(self._measured_at, measured.articles):
-            news += self._measurement(measured)
-        if _doubled(self._skipped, progress.skipped):
-            news += self._skips(progress)
-        news += [("warning", error) for error in errors if error not in self._errors]
-        self._errors = set(errors)
-        news += [("warning", warning) for warning in warnings]
-        if blocked and blocked != self._blocked:
-            news.append(("error", blocked))
-        self._blocked = blocked
-        if self._advice is not None and progress.crawled >= self._advice[0]:
-            news.append(("warning", self._advice[1]))
-            self._advice = None
-        return news
-
-    def at_the_end(self, progress: Progress, measured: Measured) -> list[Line]:
-        """The newest numbers, if `since` was waiting for them to double."""
-        return [*self._measurement(measured), *self._skips(progress)]
-
-    def _measurement(self, measured: Measured) -> list[Line]:
-        if measured.articles <= self._measured_at or not measured.perplexities:
-            return []
-        self._measured_at = measured.articles
-        scores = ", ".join(f"{name} {value:,.1f}" for name, value in measured.perplexities.items())
-        return [("info", f"after {measured.articles:,} articles: perplexity {scores}")]
-
-    def _skips(self, progress: Progress) -> list[Line]:
-        if progress.skipped <= self._skipped:
-            return []
-        self._skipped = progress.skipped
-        return [("info", f"skipped so far: {progress.skipped:,} ({skips_told(progress.skips)})")]
-
-
 def _doubled(before: int, now: int) -> bool:
     """Whether a count has passed a power of two."""
     return now.bit_length() > before.bit_length()
@@ -117,15 +59,21 @@ class Monitor:
     def __init__(
         self, feed: Blocks, learner: Learner, orders: Orders, advice: tuple[int, str] | None
     ) -> None:
-        """``advice``: as `News` takes it."""
+        """``advice``: a number of articles, and what to say once they have been read."""
         self.blocked: str | None = None
         """Why nothing can be saved; set by whatever tries to."""
         self._feed, self._learner, self._orders = feed, learner, orders
-        self._news = News(advice, learner.stream.progress, learner.stream.measured)
-        self._warnings: list[str] = []
+        progress = learner.stream.progress
+        self._advice = advice if advice is not None and progress.crawled < advice[0] else None
         self._bound_by: deque[BoundBy] = deque(maxlen=20)
         self._counted = (0, 0)
         self._counted_at = time.monotonic()
+        # What the log has told already: the state at the start is not news.
+        self._measured_at = learner.stream.measured.articles
+        self._skipped = progress.skipped
+        self._errors: set[str] = set()
+        self._hindrance: str | None = None
+        self._warnings: list[str] = []
 
     def warn(self, warnings: Sequence[str]) -> None:
         """Add lines to the log."""
@@ -154,21 +102,44 @@ class Monitor:
         )
 
     def news(self) -> list[Line]:
-        """The news since the last call."""
-        stream, quiet = self._learner.stream, self._quiet()
-        warnings, self._warnings = self._warnings, []
-        return self._news.since(
-            stream.progress,
-            stream.measured,
-            [error.text for error in self._feed.activity.errors],
-            warnings,
-            self.blocked or (f"waiting for {quiet}" if quiet else None),
-        )
+        """The news since the last call, each told once."""
+        progress, measured = self._learner.stream.progress, self._learner.stream.measured
+        news: list[Line] = []
+        if _doubled(self._measured_at, measured.articles):
+            news += self._measurement(measured)
+        if _doubled(self._skipped, progress.skipped):
+            news += self._skips(progress)
+        errors = [error.text for error in self._feed.activity.errors]
+        new = [error for error in errors if error not in self._errors]
+        news += [("warning", line) for line in (*new, *self._warnings)]
+        self._errors, self._warnings = set(errors), []
+        quiet = self._quiet()
+        hindrance = self.blocked or (f"waiting for {quiet}" if quiet else None)
+        if hindrance and hindrance != self._hindrance:
+            news.append(("error", hindrance))
+        self._hindrance = hindrance
+        if self._advice is not None and progress.crawled >= self._advice[0]:
+            news.append(("warning", self._advice[1]))
+            self._advice = None
+        return news
 
     def last_news(self) -> list[Line]:
-        """The last news, and the newest numbers."""
+        """The last news, and the newest numbers, which may not have doubled."""
         stream = self._learner.stream
-        return [*self.news(), *self._news.at_the_end(stream.progress, stream.measured)]
+        return [*self.news(), *self._measurement(stream.measured), *self._skips(stream.progress)]
+
+    def _measurement(self, measured: Measured) -> list[Line]:
+        if measured.articles <= self._measured_at or not measured.perplexities:
+            return []
+        self._measured_at = measured.articles
+        scores = ", ".join(f"{name} {value:,.1f}" for name, value in measured.perplexities.items())
+        return [("info", f"after {measured.articles:,} articles: perplexity {scores}")]
+
+    def _skips(self, progress: Progress) -> list[Line]:
+        if progress.skipped <= self._skipped:
+            return []
+        self._skipped = progress.skipped
+        return [("info", f"skipped so far: {progress.skipped:,} ({skips_told(progress.skips)})")]
 
     def _activity(self) -> TrainerActivity:
         stream, source = self._learner.stream, self._feed.activity

@@ -6,11 +6,11 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from wikitopics.crawler.source import SourceKind
 from wikitopics.session import sources
@@ -77,16 +77,15 @@ class Plan:
     """The address of the cluster that counts."""
 
 
-S = TypeVar("S", Stream, Beginning)
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Opening(Generic[S]):
+class Opening:
     """A session and its source, both open."""
 
     store: writer.SessionWriter
-    stream: S
+    stream: Stream | Beginning
     source: Opened
 
     async def close(self) -> None:
@@ -138,14 +137,11 @@ async def _train(path: Path, request: TrainRequest, outside: Outside) -> str:
         keeping = asyncio.create_task(_keep(lock))
         try:
             limits = RunLimits(request.get(HOURS), request.get(MAX_MB))
-            if isinstance(plan.vocabulary, Rule):
-                begun, limits = await begin(plan, plan.vocabulary, limits, outside)
-                if begun != FINISHED:
-                    return begun
+            reason, left = await run(plan, limits, outside)
+            if reason == FINISHED and isinstance(plan.vocabulary, Rule):
                 plan = await asyncio.to_thread(resolve, path, request)
-            assert isinstance(plan.vocabulary, Vocabulary)
-            opening = await open_session(plan, plan.vocabulary, outside.say)
-            return await run(plan, opening, limits, outside)
+                reason, _ = await run(plan, left, outside)
+            return reason
         finally:
             keeping.cancel()
 
@@ -163,34 +159,41 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
     Raises for every error that can be found before the source is contacted.
     """
     cluster = cluster_address(request)
-    stored = _stored_settings(path)
-    if stored is None:
+    is_new = not os.path.exists(path)
+    if is_new:
         kind = request.kind()
         settings, vocabulary = new_settings(request, kind)
     else:
-        kind, settings = sources.load_stored(stored.source), stored
-        sources.check_identity(kind, stored.source_options)
-        check_resumable(request, stored, load_vocabulary(request[VOCAB]) if VOCAB in request else None)
-        vocabulary = Rule.parse(stored.rule) if stored.building else _counter(path)
+        with SessionReader(path) as reader:
+            settings = reader.settings()
+            kind = sources.load_stored(settings.source)
+            sources.check_identity(kind, settings.source_options)
+            check_resumable(request, settings, load_vocabulary(request[VOCAB]) if VOCAB in request else None)
+            vocabulary = Rule.parse(settings.rule) if settings.building else reader.counter()
     request = with_contact(request, kind, settings.source_options)
-    return Plan(path, request, settings, stored is None, kind, vocabulary, cluster)
+    return Plan(path, request, settings, is_new, kind, vocabulary, cluster)
 
 
-async def begin(plan: Plan, rule: Rule, limits: RunLimits, outside: Outside) -> tuple[str, RunLimits]:
-    """Build the session's vocabulary; returns why that ended, and what is left of the limits."""
+async def run(plan: Plan, limits: RunLimits, outside: Outside) -> tuple[str, RunLimits]:
+    """Train to the end, or build the vocabulary; returns why that ended, and what is left of the limits."""
     began = time.monotonic()
-    opening = await _open(plan, rule, Beginning, outside.say)
-    beginning, store = opening.stream, opening.store
+    opening = await open_session(plan, outside.say)
+    store, stream, feed = opening.store, opening.stream, opening.source.feed
     try:
-        outside.say(_builds(store.settings(), beginning, opening))
-        reason = await _run(plan, opening, _remarks(plan, opening.source), limits, outside)
+        if isinstance(stream, Stream):
+            await _to_its_end(lambda: read_first(store, stream))
+        for line in _remarks(plan, opening):
+            outside.say(line)
+        reason = await Run(plan.path, store, stream, feed, limits, outside)()
+        if isinstance(stream, Stream) and reason == FINISHED:
+            outside.say(_ended(stream.progress, plan.request.get(ARTICLES)))
     finally:
         await opening.close()
     seconds = time.monotonic() - began
-    if reason == FINISHED:
+    if isinstance(stream, Beginning) and reason == FINISHED:
         _obey(outside.signals)
-        outside.say(await _to_its_end(lambda: _build(plan.path, beginning.built, seconds)))
-    return reason, limits.less(seconds, opening.source.feed.activity.bytes_read)
+        outside.say(await _to_its_end(lambda: _build(plan.path, stream.built, seconds)))
+    return reason, limits.less(seconds, feed.activity.bytes_read)
 
 
 def _build(path: Path, built: Built | None, seconds: float) -> str:
@@ -208,46 +211,36 @@ def _build(path: Path, built: Built | None, seconds: float) -> str:
     )
 
 
-async def open_session(plan: Plan, vocabulary: Vocabulary, say: Say) -> Opening[Stream]:
+async def open_session(plan: Plan, say: Say) -> Opening:
     """Open the source, then the session, which is created if it is new. Raises the errors of both."""
-    limit, threads = plan.request.get(ARTICLES), plan.request[THREADS]
-    return await _open(
-        plan, vocabulary, lambda store: Stream(store, article_limit=limit, threads=threads), say
-    )
-
-
-async def _open(
-    plan: Plan, vocabulary: Vocabulary | Rule, stream_of: Callable[[writer.SessionWriter], S], say: Say
-) -> Opening[S]:
     settings, asked = plan.settings, plan.request.asked(plan.kind, resuming=not plan.is_new)
     async with contextlib.AsyncExitStack() as opened:
         source = await open_source(
-            plan.kind, settings.source_options, asked, vocabulary, say, settings.models, plan.cluster
+            plan.kind, settings.source_options, asked, plan.vocabulary, say, settings.models, plan.cluster
         )
         opened.push_async_callback(source.feed.close)
         if plan.is_new:
             settings = complete(settings, plan.request, source)
-            words = vocabulary if isinstance(vocabulary, Vocabulary) else None
-            await _to_its_end(lambda: create(plan.path, settings, words))
+            await _to_its_end(lambda: create(plan.path, settings, plan.vocabulary))
         elif is_released(plan.path):
             say("this session is of 1.0.0: it is brought to today's format, once")
             await _to_its_end(lambda: renew(plan.path))
         store = writer.SessionWriter(plan.path)
-        stream = await asyncio.to_thread(_read, store, stream_of)
-        opened.callback(store.close)
-        opening = Opening(store, stream, source)
+        stream = await asyncio.to_thread(_read, store, plan)
         opened.pop_all()
-        return opening
+        return Opening(store, stream, source)
 
 
-def _read(store: writer.SessionWriter, stream_of: Callable[[writer.SessionWriter], S]) -> S:
+def _read(store: writer.SessionWriter, plan: Plan) -> Stream | Beginning:
     """What an open session holds; it is closed on an error.
 
     A stop does not wait for it, and leaves the session open: SQLite crashes if a connection is closed while
     another thread reads from it.
     """
     try:
-        return stream_of(store)
+        if isinstance(plan.vocabulary, Rule):
+            return Beginning(store)
+        return Stream(store, article_limit=plan.request.get(ARTICLES), threads=plan.request[THREADS])
     except BaseException:
         store.close()
         raise
@@ -271,44 +264,17 @@ async def _to_its_end(work: Callable[[], T]) -> T:
     return made
 
 
-async def run(plan: Plan, opening: Opening[Stream], limits: RunLimits, outside: Outside) -> str:
-    """Train to the end, and close session and source; returns why it ended."""
-    stream = opening.stream
-    try:
-        await _to_its_end(lambda: read_first(opening.store, stream))
-        outside.say(_begins(opening.store.settings(), stream))
-        remarks = [*_remarks(plan, opening.source), *_room(plan, opening)]
-        reason = await _run(plan, opening, remarks, limits, outside)
-        if reason == FINISHED:
-            outside.say(_ended(stream.progress, plan.request.get(ARTICLES)))
-        return reason
-    finally:
-        await opening.close()
+def _remarks(plan: Plan, opening: Opening) -> list[str]:
+    """What is about to be done, and what else there is to say of it."""
+    settings, stream, source = opening.store.settings(), opening.stream, opening.source
+    if isinstance(stream, Beginning):
+        return [_builds(settings, stream, source), *_size(plan, source)]
+    return [_begins(settings, stream), *_size(plan, source), *_room(plan, opening)]
 
 
-async def _run(
-    plan: Plan, opening: Opening[S], remarks: Sequence[str], limits: RunLimits, outside: Outside
-) -> str:
-    for line in remarks:
-        outside.say(line)
-    return await Run(plan.path, opening.store, opening.stream, opening.source.feed, limits, outside)()
-
-
-def _stored_settings(path: Path) -> Settings | None:
-    if not os.path.exists(path):
-        return None
-    with SessionReader(path) as reader:
-        return reader.settings()
-
-
-def _counter(path: Path) -> Vocabulary:
-    with SessionReader(path) as reader:
-        return reader.counter()
-
-
-def _builds(settings: Settings, beginning: Beginning, opening: Opening[Beginning]) -> str:
-    """What is about to be done, and how long it will take."""
-    activity, info, done = opening.source.feed.activity, opening.source.info, beginning.progress.pending
+def _builds(settings: Settings, beginning: Beginning, source: Opened) -> str:
+    """How a vocabulary will be built, and how long that will take."""
+    activity, info, done = source.feed.activity, source.info, beginning.progress.pending
     wanted = beginning.wanted if info.articles is None else min(beginning.wanted, info.articles)
     rate = (activity.allowed_per_minute or 0) * (activity.batch_pages or 0)
     minutes = -(-(wanted - done) // rate) if rate and wanted > done else 0
@@ -332,8 +298,8 @@ def _begins(settings: Settings, stream: Stream) -> str:
     return f"{settings.source_name}: training {names}; {start}"
 
 
-def _remarks(plan: Plan, source: Opened) -> list[str]:
-    """Other remarks when it begins."""
+def _size(plan: Plan, source: Opened) -> list[str]:
+    """How much a new session downloads, or that the source has outgrown an old one."""
     if plan.is_new:
         download = plan.kind.download(source.identity)
         return [f"this downloads {download}"] if download else []
@@ -349,7 +315,7 @@ def _remarks(plan: Plan, source: Opened) -> list[str]:
     ]
 
 
-def _room(plan: Plan, opening: Opening[Stream]) -> list[str]:
+def _room(plan: Plan, opening: Opening) -> list[str]:
     """The space that the file will need, if it exceeds the free space and the length of the stream is
     known."""
     settings, store, info = opening.store.settings(), opening.store, opening.source.info

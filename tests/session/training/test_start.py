@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from types import SimpleNamespace
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 
@@ -64,19 +65,19 @@ async def test_how_long_a_wait_will_be_is_told_as_it_is(trying, waiting, says):
 
 @pytest.fixture
 def planned(tmp_path, corpus):
-    """Makes the plan of a new session over the corpus, and its vocabulary."""
+    """Makes the plan of a new session over the corpus."""
 
     def make(**options):
         source = {"source": "counts", "counts": str(corpus.counts), "vocab": str(corpus.vocabulary)}
-        plan = start.resolve(tmp_path / "s.db", TrainRequest(model=("lda:topics=3",), **source, **options))
-        return plan, plan.vocabulary
+        return start.resolve(tmp_path / "s.db", TrainRequest(model=("lda:topics=3",), **source, **options))
 
     return make
 
 
-async def test_a_stop_waits_for_what_is_being_written(planned, monkeypatch):
-    """The lock is let go behind it: another trainer would find half a session."""
-    (plan, words), create, began, held = planned(), start.create, threading.Event(), threading.Event()
+@pytest.fixture
+def slow_creation(monkeypatch):
+    """The events that a session is about to be written, and that it may be."""
+    create, began, held = start.create, threading.Event(), threading.Event()
 
     def slowly(*arguments):
         began.set()
@@ -84,7 +85,13 @@ async def test_a_stop_waits_for_what_is_being_written(planned, monkeypatch):
         create(*arguments)
 
     monkeypatch.setattr(start, "create", slowly)
-    opening = asyncio.create_task(start.open_session(plan, words, print))
+    return began, held
+
+
+async def test_a_stop_waits_for_what_is_being_written(planned, slow_creation):
+    """The lock is let go behind it: another trainer would find half a session."""
+    plan, (began, held) = planned(), slow_creation
+    opening = asyncio.create_task(start.open_session(plan, print))
     await until_true(began.is_set)
     for _ in range(2):
         opening.cancel()
@@ -99,7 +106,7 @@ async def test_a_stop_waits_for_what_is_being_written(planned, monkeypatch):
 
 async def test_a_stop_closes_no_session_that_is_being_read(planned, monkeypatch):
     """SQLite crashes if a connection is closed while another thread reads from it."""
-    (plan, words), (began, held, ended) = planned(), (threading.Event() for _ in range(3))
+    plan, (began, held, ended) = planned(), (threading.Event() for _ in range(3))
     read = []
 
     def slowly(store, **_):
@@ -112,7 +119,7 @@ async def test_a_stop_closes_no_session_that_is_being_read(planned, monkeypatch)
             ended.set()
 
     monkeypatch.setattr(start, "Stream", slowly)
-    opening = asyncio.create_task(start.open_session(plan, words, print))
+    opening = asyncio.create_task(start.open_session(plan, print))
     await until_true(began.is_set)
     opening.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -122,14 +129,9 @@ async def test_a_stop_closes_no_session_that_is_being_read(planned, monkeypatch)
     assert read == [0]
 
 
-def test_a_second_interrupt_does_not_wait_for_what_is_being_written(planned, monkeypatch):
-    (plan, _), create, began, held, codes = planned(), start.create, threading.Event(), threading.Event(), []
+def test_a_second_interrupt_does_not_wait_for_what_is_being_written(planned, slow_creation, monkeypatch):
+    plan, (began, held), codes = planned(), slow_creation, []
     insist, heard = start._insist, []
-
-    def slowly(*arguments):
-        began.set()
-        held.wait(600)
-        create(*arguments)
 
     def hear(number, signals):
         heard.append(number)
@@ -146,7 +148,6 @@ def test_a_second_interrupt_does_not_wait_for_what_is_being_written(planned, mon
         codes.append((code, plan.path.exists()))
         held.set()
 
-    monkeypatch.setattr(start, "create", slowly)
     monkeypatch.setattr("os._exit", end)
     monkeypatch.setattr(start, "_insist", hear)
     interrupting = threading.Thread(target=interrupt)
@@ -158,7 +159,7 @@ def test_a_second_interrupt_does_not_wait_for_what_is_being_written(planned, mon
 
 @pytest.mark.parametrize("when", ["as the run ends", "while the words are stored"])
 async def test_a_signal_while_a_vocabulary_is_finished_is_obeyed_then(planned, monkeypatch, when):
-    (plan, _), built = planned(), []
+    plan, built = planned(), []
 
     class Ended:
         """A run that has come to its end."""
@@ -179,23 +180,14 @@ async def test_a_signal_while_a_vocabulary_is_finished_is_obeyed_then(planned, m
         built.append(True)
         return "built"
 
-    async def close():
-        pass
-
     async def opened(*_):
-        stream = SimpleNamespace(built=None)
-        store = SimpleNamespace(settings=lambda: None)
-        return SimpleNamespace(
-            stream=stream, store=store, source=SimpleNamespace(feed=SimpleNamespace()), close=close
-        )
+        return start.Opening(Mock(), Mock(spec=start.Beginning, built=None), Mock(feed=AsyncMock()))
 
-    monkeypatch.setattr(start, "Run", Ended)
-    monkeypatch.setattr(start, "_build", build)
-    monkeypatch.setattr(start, "_open", opened)
-    for words in ("_builds", "_remarks"):
-        monkeypatch.setattr(start, words, lambda *_: "")
+    for name, made in {"Run": Ended, "_build": build, "open_session": opened}.items():
+        monkeypatch.setattr(start, name, made)
+    monkeypatch.setattr(start, "_remarks", lambda *_: [])
     with Signals() as signals:
-        beginning = asyncio.create_task(start.begin(plan, None, None, Outside(print, print, signals)))
+        beginning = asyncio.create_task(start.run(plan, None, Outside(print, print, signals)))
         with pytest.raises(asyncio.CancelledError):
             await beginning
     assert built
@@ -206,14 +198,14 @@ async def test_a_session_that_cannot_go_on_is_closed(planned, monkeypatch):
         raise Damaged("x")
 
     monkeypatch.setattr(start, "Stream", damaged)
-    plan, words = planned()
+    plan = planned()
     with pytest.raises(Damaged):
-        await start.open_session(plan, words, print)
+        await start.open_session(plan, print)
     assert os.listdir(plan.path.parent) == [plan.path.name]
 
 
-async def remarks(plan, words):
-    opening = await start.open_session(plan, words, print)
+async def remarks(plan):
+    opening = await start.open_session(plan, print)
     try:
         return start._room(plan, opening)
     finally:
@@ -223,7 +215,7 @@ async def remarks(plan, words):
 @pytest.mark.parametrize(("keep", "advised"), [("all", True), ("none", False)])
 async def test_a_disk_that_will_be_full_is_told_with_what_helps(planned, monkeypatch, keep, advised):
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=0))
-    (line,) = await remarks(*planned(keep_articles=keep))
+    (line,) = await remarks(planned(keep_articles=keep))
     assert "make room" in line
     assert ("--keep-articles none" in line) == advised
 
@@ -231,7 +223,7 @@ async def test_a_disk_that_will_be_full_is_told_with_what_helps(planned, monkeyp
 async def test_what_is_free_is_told_in_gigabytes(planned, monkeypatch):
     monkeypatch.setattr("wikitopics.session.training.start.file_bytes", lambda *_: 9_000_000_000)
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=2_500_000_000))
-    (line,) = await remarks(*planned())
+    (line,) = await remarks(planned())
     assert "about 9.0 GB more" in line
     assert "2.5 GB is free" in line
 
@@ -241,7 +233,7 @@ async def test_a_disk_that_does_not_say_what_is_free_is_no_obstacle(planned, mon
         raise PermissionError
 
     monkeypatch.setattr("shutil.disk_usage", refused)
-    assert await remarks(*planned()) == []
+    assert await remarks(planned()) == []
 
 
 @pytest.mark.parametrize(
@@ -252,8 +244,8 @@ def test_how_long_a_vocabulary_takes_is_told_where_that_is_known(rpm, done, says
     settings = SimpleNamespace(source_name="memory", vocabulary="own")
     beginning = SimpleNamespace(wanted=1_000, progress=SimpleNamespace(pending=done))
     feed = SimpleNamespace(activity=Activity(allowed_per_minute=rpm, batch_pages=50))
-    opening = SimpleNamespace(source=SimpleNamespace(feed=feed, info=SimpleNamespace(articles=None)))
-    line = start._builds(settings, beginning, opening)
+    source = SimpleNamespace(feed=feed, info=SimpleNamespace(articles=None))
+    line = start._builds(settings, beginning, source)
     assert says in line
     assert (" min " in line) == bool(says)
 
