@@ -37,7 +37,8 @@ class Beginning:
         self.article_limit: int | None = None
         self.measured = Measured(0, {})
         self.built: Built | None = None
-        self.wanted = articles_wanted(self.settings)
+        self.wanted = max(self.settings[VOCAB_ARTICLES], 2 * self.settings[HELD_OUT])
+        """The number of articles to collect: at least as many that count as are held out."""
         self._changes = Changes()
         self._source_ended = self._choosing = False
 
@@ -99,11 +100,6 @@ class Beginning:
         for block in self._changes.first_articles:
             beginning.feed(block)
         return beginning
-
-
-def articles_wanted(settings: Settings) -> int:
-    """The number of articles to collect: at least as many that count as are held out."""
-    return max(settings[VOCAB_ARTICLES], 2 * settings[HELD_OUT])
 
 
 def chosen(blocks: Callable[[], Iterable[Block]], held_out: int, wanted: int, recipe: Recipe) -> Built:
@@ -168,7 +164,8 @@ def read_first(store: SessionWriter, stream: Stream) -> None:
     numbers = {word: number for number, word in enumerate(store.vocabulary())}
     room = documents_room(store.settings()) // 2
     some = False
-    for rows in _stretches(store.first_articles()):
+    # The source can continue only after all blocks that share a position.
+    for _, rows in groupby(store.first_articles(), key=lambda block: block.position):
         counted = [block.over(numbers) for block in rows]
         room -= sum(len(block.to_bytes()) for block in counted)
         if some and room < 0:
@@ -179,8 +176,3 @@ def read_first(store: SessionWriter, stream: Stream) -> None:
     if some:
         stream.read_first_articles()
         stream.commit(stream.progress.elapsed_seconds, stream.progress.bytes_read)
-
-
-def _stretches(blocks: Iterable[Block]) -> Iterator[list[Block]]:
-    """The blocks that share a position: the source can continue only after all of them."""
-    return (list(rows) for _, rows in groupby(blocks, key=lambda block: block.position))

@@ -60,16 +60,12 @@ class Run:
         self.orders = Orders()
         self.learner = Learner(stream, store, self.orders)
         self.feed = feed
-        self.feed.wanted = lambda: self.learner.stream.missing
+        feed.wanted = lambda: self.learner.stream.missing
         self.monitor = Monitor(feed, self.learner, self.orders, described(store.settings().source).advice)
         self._heart = Heart(path, self.monitor, self.orders, outside)
         self._limits = limits
         self._signals = outside.signals
         self._begun = time.monotonic()
-
-    def stop(self, reason: str) -> None:
-        """Commit and end within seconds; a minibatch that takes longer is trained another time."""
-        self.orders.stop(reason)
 
     async def __call__(self) -> str:
         """Run to the end; returns why it ended. Everything fed is committed, even on an error."""
@@ -159,9 +155,9 @@ class Run:
     def _check_limits(self) -> None:
         limits = self._limits
         if limits.hours is not None and time.monotonic() - self._begun >= limits.hours * 3600:
-            self.stop("the time given with --hours is up")
+            self.orders.stop("the time given with --hours is up")
         if limits.megabytes is not None and self.feed.activity.bytes_read >= limits.megabytes * 1e6:
-            self.stop("the limit given with --max-mb is reached")
+            self.orders.stop("the limit given with --max-mb is reached")
 
     async def _commit_if(self, due: bool) -> None:
         if self.orders.save or (due and self.learner.stream.dirty):

@@ -54,6 +54,9 @@ class Work:
 class Stream:
     """Feeds the session's models and keeps the account; commits through the store when told to."""
 
+    waits_for: str | None = None
+    """What keeps training from continuing, besides the source: nothing."""
+
     def __init__(self, store: SessionWriter, *, article_limit: int | None, threads: int) -> None:
         self._store = store
         self.settings: Settings = store.settings()
@@ -104,11 +107,6 @@ class Stream:
         for block in self._fed:
             stream.feed(block)
         return stream
-
-    @property
-    def waits_for(self) -> str | None:
-        """What keeps training from continuing, besides the source: nothing."""
-        return None
 
     @property
     def dirty(self) -> bool:
@@ -175,7 +173,7 @@ class Stream:
     def work(self) -> Work | None:
         """The work to do before more articles are fed; None if there is none."""
         if self.renewing and self._trained_all():
-            return Work(self._renew_more, on_committed=True)
+            return Work(lambda _: self.renew(*self._to_renew(RENEWED_TOGETHER)), on_committed=True)
         if not self.ready():
             return None
         # The articles to drop are determined among those trained so far, whenever the last commit was, and
@@ -249,9 +247,6 @@ class Stream:
             self._measure(elapsed_seconds())
         return len(batch)
 
-    def _renew_more(self, elapsed_seconds: Callable[[], float]) -> None:
-        self.renew(*self._to_renew(RENEWED_TOGETHER))
-
     def _to_renew(self, most: int) -> tuple[Sequence[int], Block, int | None]:
         """Read articles to infer again: their numbers, the articles, and where to continue (None: these are
         the last).
@@ -285,11 +280,6 @@ class Stream:
             self._measure(elapsed_seconds)
         self._moved = self._learnt = True
 
-    def _ends_here(self) -> bool:
-        """Whether the present topics have been stored, and measured if any article is held out."""
-        articles, curves = self.progress.articles, self._curves
-        return curves.kept_at == articles and (curves.measured_at == articles or not len(self._held_out))
-
     @property
     def measured(self) -> Measured:
         """The last measurement."""
@@ -300,7 +290,11 @@ class Stream:
         progress = self.progress
         progress.elapsed_seconds = elapsed_seconds
         progress.bytes_read = bytes_read
-        progress.finished = self.done() and self._ends_here()
+        progress.finished = (
+            self.done()
+            and self._curves.kept_at == progress.articles
+            and (self._curves.measured_at == progress.articles or not len(self._held_out))
+        )
         if self._learnt:
             for number, model in enumerate(self.models):
                 self._changes.models[number] = model_row(model)

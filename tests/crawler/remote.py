@@ -9,6 +9,7 @@ from wikitopics.crawler.dumps.remote import RemoteDump
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.source import Asked
 from wikitopics.session.training.intake.parted import PartedBlocks
+from wikitopics.session.training.intake.pool import CountingPool
 
 WORDS = ("article", "r")
 NUMBERS = range(1, 401)
@@ -47,7 +48,7 @@ async def read(source, position=None, blocks=None):
     found, told = [], []
     try:
         info = await source.open()
-        feed = PartedBlocks(source, info, WORDS, workers=1)
+        feed = PartedBlocks(source, CountingPool.here(WORDS, info, 1))
         feed.start(position)
         while blocks is None or blocks > 0:
             block = await feed.next()

@@ -110,7 +110,8 @@ async def test_hardly_anything_is_requested_twice(monkeypatch, gigabytes, most, 
     order = Order(1, PART, (size,), 50, 20, 1000, *windows_and_lanes(size // PART))
     urls = [URL("http://h/dump")]
     source = RemoteDump(urls, {"order": order.kept()}, Asked({}, version="1"), contact=None, agreed=True)
-    feed = PartedBlocks(source, await source.open(), (), pool=Pool(workers, count))
+    await source.open()
+    feed = PartedBlocks(source, Pool(workers, count))
     feed.start(None)
     while await feed.next() is not None:
         pass

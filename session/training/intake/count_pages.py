@@ -4,7 +4,6 @@ import signal
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from wikitopics.crawler import extract_html, extract_wikitext
 from wikitopics.crawler.errors import BadSource, CutOff, Lacking
@@ -13,8 +12,6 @@ from wikitopics.session.storage.block import Block
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.lexicon import Lexicon
 from wikitopics.vocab.rules import Rule, rule_of
-
-T = TypeVar("T")
 
 _TOGETHER = 50
 """Pages whose text is in memory at a time."""
@@ -40,14 +37,9 @@ def start_worker(words: Sequence[str], info: SourceInfo) -> None:
 def count_in_worker(pages: Sequence[Page]) -> Block:
     """`count_pages` in a worker that `start_worker` has prepared."""
     assert _worker is not None
-    vocabulary, info = _worker
-    return _in_time(lambda: count_pages(pages, vocabulary, info))
-
-
-def _in_time(work: Callable[[], T]) -> T:
     signal.setitimer(signal.ITIMER_VIRTUAL, CALL_SECONDS)
     try:
-        return work()
+        return count_pages(pages, *_worker)
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
@@ -67,14 +59,9 @@ EMPTY = Block.concatenate([])
 
 
 def count_part_in_worker(part: Part) -> CountedPart:
-    """`count_part` in a worker that `start_worker` has prepared."""
+    """The word counts of a part's articles, in their order, in a worker that `start_worker` has prepared."""
     assert _worker is not None
-    return count_part(part, *_worker)
-
-
-def count_part(part: Part, vocabulary: Vocabulary | Rule, info: SourceInfo) -> CountedPart:
-    """The word counts of a part's articles, in their order."""
-    return _read(part, info, lambda pages: _in_time(lambda: count_pages(pages, vocabulary, info)))
+    return _read(part, _worker[1], count_in_worker)
 
 
 def pages_in_worker(part: Part) -> tuple[tuple[Page, ...], CountedPart]:

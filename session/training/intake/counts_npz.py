@@ -110,9 +110,8 @@ class CountsFile:
     def _read_through(self) -> str:
         """Check all of the file; returns its checksum."""
         with _hostile(self.path):
-            undamaged = is_undamaged(self._file)
-        if not undamaged:
-            raise _no_counts(self.path)
+            if not is_undamaged(self._file):
+                raise ValueError("it is damaged")
         digest = hashlib.blake2b(self._indptr.data, digest_size=16)
         for name, column in self._columns.items():
             for start in range(0, len(column), _AT_ONCE):
@@ -162,11 +161,7 @@ def _hostile(path: Path) -> Iterator[None]:
     except Exception as error:  # noqa: BLE001 (of zipfile, zlib, numpy and Python's tokenizer)
         if isinstance(error, OSError) and error.strerror:
             raise BadUsage(f"{path}: {error.strerror}") from None
-        raise _no_counts(path) from None
-
-
-def _no_counts(path: Path) -> BadUsage:
-    return BadUsage(f"{path} is not an .npz file of word counts, or is damaged")
+        raise BadUsage(f"{path} is not an .npz file of word counts, or is damaged") from None
 
 
 def _whole(path: Path, name: str, column: Column, dtype: type[np.signedinteger[Any]]) -> NDArray[Any]:

@@ -5,16 +5,15 @@ Documents that are counted already take the same way.
 
 import asyncio
 import contextlib
-import os
 import sys
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from wikitopics.crawler.source import Activity, PageBatch, Position, Source, SourceInfo, close_batches
+from wikitopics.crawler.source import Activity, PageBatch, Position, Source, close_batches
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.decoding import whole
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
     from wikitopics.session.training.intake.counts_npz import CountsFile
 
 Wait = Literal["network", "parsing"]
+AHEAD = 8
+"""Batches in progress."""
 MOST_AHEAD = 48 << 20
 """The most bytes of texts in progress."""
 
@@ -93,25 +94,14 @@ class CountedBlocks(Blocks):
 class CrawledBlocks(Blocks):
     """A `Source` with its pages counted by a pool of processes.
 
-    At most ``ahead`` batches are in progress, or as many as the workers need, and about 48 MiB of text, so
-    that memory stays bounded when training is slower than the crawl. Fetching continues while earlier pages
-    are parsed and trained.
+    At most eight batches are in progress, or as many as the workers need, and about 48 MiB of text, so that
+    memory stays bounded when training is slower than the crawl. Fetching continues while earlier pages are
+    parsed and trained.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        info: SourceInfo,
-        words: Sequence[str],
-        *,
-        workers: int = 0,
-        ahead: int = 8,
-        pool: CountingPool | None = None,
-    ) -> None:
+    def __init__(self, source: Source, pool: CountingPool) -> None:
         super().__init__(source.activity)
-        self._source = source
-        self._pool = pool or CountingPool.here(words, info, workers or min(os.cpu_count() or 1, 8))
-        self._ahead = ahead
+        self._source, self._pool = source, pool
         self._bytes_ahead = 0
         self._items: deque[tuple[PageBatch, Future[Block]]] = deque()
         self._moved = asyncio.Event()
@@ -128,9 +118,7 @@ class CrawledBlocks(Blocks):
                 self.queued += len(batch.pages)
                 self._bytes_ahead += _bytes_of(batch)
                 self._moved.set()
-                while (
-                    len(self._items) >= max(self._ahead, self._pool.jobs) or self._bytes_ahead >= MOST_AHEAD
-                ):
+                while len(self._items) >= max(AHEAD, self._pool.jobs) or self._bytes_ahead >= MOST_AHEAD:
                     self._moved.clear()
                     await self._moved.wait()
         finally:

@@ -1,6 +1,7 @@
 """Opening a source: from its kind and its identity to blocks of word counts."""
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,11 @@ from wikitopics.session.training.intake.parted import PartedBlocks
 from wikitopics.session.training.intake.pool import CountingPool
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
+
+MOST_WORKERS = 16
+"""The most workers: each takes 45 MB, and a few of them already read faster than a model learns."""
+MOST_OF_A_CRAWL = 8
+"""The same for articles that a wiki sends one request after another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +76,16 @@ async def open_source(
     source = kind.open(identity, asked)
     try:
         info = await patiently(source, say)
-        pool = None
         # the few articles for a vocabulary are counted here
         if cluster is not None and isinstance(vocabulary, Vocabulary):
             pool = await far_pool(cluster, vocabulary, info, source.activity, say)
+        else:
+            most = MOST_WORKERS if isinstance(source, PartedSource) else MOST_OF_A_CRAWL
+            pool = CountingPool.here(vocabulary.lines, info, min(os.cpu_count() or 1, most))
     except BaseException:
         await source.close()
         raise
-    feed: Blocks
-    if isinstance(source, PartedSource):
-        feed = PartedBlocks(source, info, vocabulary.lines, pool=pool)
-    else:
-        feed = CrawledBlocks(source, info, vocabulary.lines, pool=pool)
+    feed = PartedBlocks(source, pool) if isinstance(source, PartedSource) else CrawledBlocks(source, pool)
     return Opened(info, {**identity, **info.identity}, feed)
 
 

@@ -1,14 +1,13 @@
 """A source in parts: each is read and counted by a worker, and the articles of a round are put in order."""
 
 import asyncio
-import os
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from wikitopics.crawler.errors import BadPosition, BadSource
-from wikitopics.crawler.source import Part, PartedSource, Position, SourceInfo
+from wikitopics.crawler.source import Part, PartedSource, Position
 from wikitopics.session.storage.block import Block
 from wikitopics.session.training.intake.count_pages import (
     EMPTY,
@@ -24,8 +23,6 @@ BLOCK = 512
 """Articles handed out at a time."""
 AHEAD = 1
 """Rounds in progress besides the one waited for: sixteen parts are work for as many workers."""
-MOST_WORKERS = 16
-"""The most workers: each takes 45 MB, and a few of them already read faster than a model learns."""
 MOST_PARTS = 64
 """The most parts in progress, in whole rounds: once fetched, each takes 2 MB here and in a cluster's
 scheduler."""
@@ -42,19 +39,10 @@ class PartedBlocks(Blocks):
     is read again without those.
     """
 
-    def __init__(
-        self,
-        source: PartedSource[Any],
-        info: SourceInfo,
-        words: Sequence[str],
-        *,
-        workers: int = 0,
-        pool: CountingPool | None = None,
-    ) -> None:
+    def __init__(self, source: PartedSource[Any], pool: CountingPool) -> None:
         super().__init__(source.activity)
-        self._source = source
+        self._source, self._pool = source, pool
         self._rounds = source.rounds()
-        self._pool = pool or CountingPool.here(words, info, workers or min(os.cpu_count() or 1, MOST_WORKERS))
         self._under_way: deque[list[asyncio.Task[CountedPart]]] = deque()
         self._room = asyncio.Semaphore(0)
         self._most_brought = 0
@@ -120,15 +108,11 @@ class PartedBlocks(Blocks):
         found = await self._count(brought)
         if found.lack:
             async with self._large:
-                found = await self._counted_better(brought, found)
-        return found
-
-    async def _counted_better(self, brought: Part, found: CountedPart) -> CountedPart:
-        for _ in range(TRIES):
-            better = found.lack and await self._source.bring_better(brought, found.lack)
-            if better is None:
-                break
-            brought, found = better, await self._count(better)
+                for _ in range(TRIES):
+                    better = found.lack and await self._source.bring_better(brought, found.lack)
+                    if better is None:
+                        break
+                    brought, found = better, await self._count(better)
         return found
 
     async def _count(self, part: Part) -> CountedPart:

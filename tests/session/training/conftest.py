@@ -31,6 +31,7 @@ def trainer_of(
     from wikitopics.session.storage.writer import SessionWriter
     from wikitopics.session.training.intake.count_pages import count_pages
     from wikitopics.session.training.intake.crawl import CrawledBlocks
+    from wikitopics.session.training.intake.pool import CountingPool
     from wikitopics.session.training.monitor import Outside
     from wikitopics.session.training.run import Run, RunLimits
     from wikitopics.session.training.stream import Stream
@@ -58,7 +59,7 @@ def trainer_of(
         with trainer_lock(path), Signals() as signals:
             store = SessionWriter(path)
             trainer = Stream(store, article_limit=articles, threads=1)
-            feed = CrawledBlocks(source, INFO, corpus.words)
+            feed = CrawledBlocks(source, CountingPool.here(corpus.words, INFO, 2))
             one = Run(path, store, trainer, feed, limits, Outside(report, lambda _: None, signals))
             task = asyncio.create_task(one())
             try:

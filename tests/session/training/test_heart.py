@@ -91,7 +91,7 @@ async def test_it_outlives_a_disk_that_is_full_for_a_while(trainer_of, memory, b
         monkeypatch.setattr(HeartbeatWriter, "beat", real)
         await asyncio.to_thread(requests.pause, trainer_of.path)
         await until_true(lambda: run.orders.paused)
-        run.stop("enough")
+        run.orders.stop("enough")
 
     assert await trainer_of(memory, meanwhile=fill) == "enough"
 

@@ -138,7 +138,7 @@ async def test_a_save_that_is_asked_for_is_made_though_none_is_due(trainer_of, m
         assert status(trainer_of.path).crawled == 0
         await asyncio.to_thread(requests.save, trainer_of.path)
         await until_true(lambda: status(trainer_of.path).articles == 64)
-        run.stop("enough")
+        run.orders.stop("enough")
 
     assert await trainer_of(memory, meanwhile=ask) == "enough"
 
@@ -168,7 +168,7 @@ async def test_the_heartbeat_says_what_goes_on(trainer_of, memory):
         now = status(trainer_of.path)
         assert (now.running, now.pid, now.state) == (True, os.getpid(), "running")
         assert now.heartbeat_age_seconds < 60
-        run.stop("enough")
+        run.orders.stop("enough")
 
     await trainer_of(memory, meanwhile=look)
     now = status(trainer_of.path)

@@ -82,7 +82,7 @@ async def test_a_full_disk_does_not_keep_a_trainer_from_stopping(trainer_of, mem
 
     async def stop(run):
         await until_true(lambda: run.monitor.blocked is not None)
-        run.stop("enough")
+        run.orders.stop("enough")
 
     memory.slow = 0.03
     with pytest.raises(DiskFull):
@@ -145,7 +145,7 @@ async def test_progress_that_cannot_be_written_does_not_end_the_heartbeat(traine
         await memory.hanging.wait()
         await asyncio.to_thread(requests.pause, trainer_of.path)
         await until_true(lambda: run.orders.paused)
-        run.stop("enough")
+        run.orders.stop("enough")
 
     assert await trainer_of(memory, meanwhile=pause, report=report) == "enough"
     assert account_holds(status(trainer_of.path))

@@ -20,7 +20,7 @@ async def test_a_stop_keeps_all_that_was_fetched_and_trains_no_short_minibatch(t
     async def stop(run):
         await memory.hanging.wait()
         await until_true(lambda: run.learner.stream.progress.articles == 64)
-        run.stop("enough")
+        run.orders.stop("enough")
 
     assert await trainer_of(memory, meanwhile=stop) == "enough"
     now = status(trainer_of.path)
@@ -38,7 +38,7 @@ async def test_a_stop_with_batches_under_way_drains_them(trainer_of, memory, mon
 
     async def stop(run):
         await until_true(lambda: run.feed.queued == 80)
-        run.stop("enough")
+        run.orders.stop("enough")
         held.set()
 
     await trainer_of(memory, meanwhile=stop)
@@ -125,7 +125,7 @@ async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(
 
     async def stop(run):
         await until_true(begun.is_set)
-        run.stop("enough")
+        run.orders.stop("enough")
 
     monkeypatch.setattr(Stream, work, slow)
     try:

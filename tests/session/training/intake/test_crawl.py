@@ -20,7 +20,7 @@ from wikitopics.vocab import Vocabulary
 
 
 async def test_real_worker_processes_count_the_same(corpus, memory):
-    feed = CrawledBlocks(memory, INFO, corpus.words, workers=2)
+    feed = CrawledBlocks(memory, CountingPool.here(corpus.words, INFO, 2))
     feed.start({"page": 640})
     blocks = []
     try:
@@ -52,7 +52,7 @@ async def test_a_killed_worker_loses_no_page(corpus, memory, monkeypatch):
         return made[0]
 
     monkeypatch.setattr("wikitopics.session.training.intake.pool.Workers", workers)
-    feed = CrawledBlocks(memory, INFO, corpus.words, workers=1)
+    feed = CrawledBlocks(memory, CountingPool.here(corpus.words, INFO, 1))
     memory.slow = 0.02
     feed.start(None)
     seen = []
@@ -104,8 +104,8 @@ class Slow(Large):
 
 async def test_what_is_read_ahead_is_bounded_by_its_bytes(monkeypatch):
     source = Large()
-    monkeypatch.setattr("wikitopics.session.training.intake.pool.Workers", lambda *_: Never())
-    feed = CrawledBlocks(source, INFO, ("word",), ahead=100)
+    monkeypatch.setattr("wikitopics.session.training.intake.crawl.AHEAD", 100)
+    feed = CrawledBlocks(source, CountingPool(Never(), 1))
     feed.start(None)
     for _ in range(1000):
         await asyncio.sleep(0)
@@ -113,10 +113,9 @@ async def test_what_is_read_ahead_is_bounded_by_its_bytes(monkeypatch):
     await feed.close()
 
 
-async def test_the_batches_end_before_their_source_is_closed(monkeypatch):
+async def test_the_batches_end_before_their_source_is_closed():
     source = Slow()
-    monkeypatch.setattr("wikitopics.session.training.intake.pool.Workers", lambda *_: Never())
-    feed = CrawledBlocks(source, INFO, ("word",), ahead=1)
+    feed = CrawledBlocks(source, CountingPool(Never(), 1))
     feed.start(None)
     while not feed.queued:
         await asyncio.sleep(0)
@@ -124,13 +123,12 @@ async def test_the_batches_end_before_their_source_is_closed(monkeypatch):
     assert source.ended == ["batches", "source"]
 
 
-async def test_an_error_is_told_though_the_source_takes_a_while_to_end(monkeypatch):
+async def test_an_error_is_told_though_the_source_takes_a_while_to_end():
     class Broken(Executor):
         def submit(self, fn, /, *args, **kwargs):
             raise OSError("no more processes")
 
-    monkeypatch.setattr("wikitopics.session.training.intake.pool.Workers", lambda *_: Broken())
-    feed = CrawledBlocks(Slow(), INFO, ("word",))
+    feed = CrawledBlocks(Slow(), CountingPool(Broken(), 1))
     feed.start(None)
     async with asyncio.timeout(60):
         with pytest.raises(OSError, match="no more processes"):

@@ -58,7 +58,7 @@ def source(tmp_path: Any) -> Any:
 
 async def read(source: Any, position: Any = None, blocks: int | None = None) -> tuple[list[Any], Any]:
     made, info = await source()
-    feed = PartedBlocks(made, info, WORDS, workers=2)
+    feed = PartedBlocks(made, CountingPool.here(WORDS, info, 2))
     feed.start(position)
     found = []
     try:
@@ -105,7 +105,7 @@ async def test_no_more_parts_are_brought_at_a_time_than_workers_need(source: Any
             return await super().result(job)
 
     made.bring = bring_one  # type: ignore[method-assign]
-    feed = PartedBlocks(made, info, WORDS, pool=Pool.here(WORDS, info, 2))
+    feed = PartedBlocks(made, Pool.here(WORDS, info, 2))
     feed.start(None)
     found = []
     while block := await feed.next():
@@ -141,7 +141,7 @@ async def test_a_dump_that_goes_away_ends_the_run_where_it_stood(
     monkeypatch.setattr("wikitopics.session.training.intake.parted.BLOCK", 20)
     whole, _ = await read(source)
     made, info = await source()
-    feed = PartedBlocks(made, info, WORDS, workers=2)
+    feed = PartedBlocks(made, CountingPool.here(WORDS, info, 2))
     feed.start(whole[6].position)
     path = tmp_path / "dump.bz2"
     away = path.rename(path.with_name("away"))

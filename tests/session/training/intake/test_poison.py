@@ -62,13 +62,10 @@ class Memory:
 
 
 @pytest.fixture
-def feed_of(corpus, monkeypatch):
+def feed_of(corpus):
     """Makes a feed of 60 pages whose workers cannot stand those called `raises`, `kills` and `hangs`."""
-    monkeypatch.setattr(
-        "wikitopics.session.training.intake.pool.Workers",
-        lambda *_: Workers(2, exec, (WORKER, {"words": corpus.words, "info": INFO})),
-    )
-    return lambda poison: CrawledBlocks(Memory(list(corpus.words), poison), INFO, corpus.words)
+    workers = Workers(2, exec, (WORKER, {"words": corpus.words, "info": INFO}))
+    return lambda poison: CrawledBlocks(Memory(list(corpus.words), poison), CountingPool(workers, 2))
 
 
 async def all_blocks(feed):

@@ -10,11 +10,11 @@ import time
 
 import pytest
 
-from tests.session.memory import INFO
 from tests.waiting import gone, until
 from wikitopics.crawler.child import start_python
 from wikitopics.session.errors import SessionError
 from wikitopics.session.training.intake.crawl import CrawledBlocks
+from wikitopics.session.training.intake.pool import CountingPool
 from wikitopics.session.training.intake.workers import JobFailed, WorkerDied, Workers
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
@@ -129,10 +129,9 @@ def test_a_full_dev_shm_is_nothing_to_the_trainer():
     assert "300 articles" in done.stderr
 
 
-async def test_workers_that_cannot_start_are_one_clear_error(corpus, memory, monkeypatch, capfd):
+async def test_workers_that_cannot_start_are_one_clear_error(memory, capfd):
     short = Workers(1, exec, ("raise MemoryError('for a worker')",))
-    monkeypatch.setattr("wikitopics.session.training.intake.pool.Workers", lambda *_: short)
-    feed = CrawledBlocks(memory, INFO, corpus.words)
+    feed = CrawledBlocks(memory, CountingPool(short, 1))
     feed.start(None)
     try:
         with pytest.raises(SessionError, match=r"perhaps out of memory.*code 1: MemoryError") as caught:

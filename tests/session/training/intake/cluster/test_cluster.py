@@ -16,6 +16,7 @@ from wikitopics.crawler.source import Asked
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.block import Block
 from wikitopics.session.training.intake.parted import PartedBlocks
+from wikitopics.session.training.intake.pool import CountingPool
 from wikitopics.vocab import Vocabulary
 
 pytestmark = pytest.mark.interop
@@ -57,12 +58,13 @@ async def read(
     """All blocks, counted here or on a cluster; ``meanwhile`` is called after the third."""
     source = LocalDump({"dump": [dump]}, Asked({}, seed=5, held_out=30, elsewhere=cluster is not None))
     info = await source.open()
-    pool = None
-    if cluster is not None:
+    if cluster is None:
+        pool = CountingPool.here(VOCABULARY.words, info, 1)
+    else:
         from wikitopics.session.training.intake.opening import far_pool
 
         pool = await far_pool(cluster, VOCABULARY, info, source.activity, lambda _: None)
-    feed = PartedBlocks(source, info, VOCABULARY.words, workers=1, pool=pool)
+    feed = PartedBlocks(source, pool)
     feed.start(None)
     found = []
     try:
