@@ -6,7 +6,7 @@ from concurrent.futures import Executor, Future
 import pytest
 from yarl import URL
 
-from tests.session.memory import INFO
+from tests.session.memory import INFO, blocks_of
 from wikitopics.crawler.dumps import read_ahead, remote_files
 from wikitopics.crawler.dumps.order import Order, Window, windows_and_lanes
 from wikitopics.crawler.dumps.parts import DumpPart
@@ -111,11 +111,7 @@ async def test_hardly_anything_is_requested_twice(monkeypatch, gigabytes, most, 
     urls = [URL("http://h/dump")]
     source = RemoteDump(urls, {"order": order.kept()}, Asked({}, version="1"), contact=None, agreed=True)
     await source.open()
-    feed = PartedBlocks(source, Pool(workers, count))
-    feed.start(None)
-    while await feed.next() is not None:
-        pass
-    await feed.close()
+    await blocks_of(PartedBlocks(source, Pool(workers, count)))
     assert 1 <= server.sent / size < most
     # 50 requests for the articles held out, and 16 for the first parts, bring little.
     assert size / (server.requests - 66) > 8 * MB

@@ -73,3 +73,17 @@ def pages_of(path):
 
 def account_holds(now):
     return now.crawled == now.articles + now.held_out + now.pending + now.skipped
+
+
+async def blocks_of(feed, position=None, most=None):
+    """The blocks of a feed, ``most`` of them, which is then closed."""
+    found = []
+    try:
+        feed.start(position)
+        while most is None or len(found) < most:
+            if (block := await feed.next()) is None:
+                break
+            found.append(block)
+        return found
+    finally:
+        await feed.close()

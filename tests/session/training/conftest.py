@@ -1,16 +1,10 @@
 """A run over a source in memory, in this process."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import pytest
-
-from tests.corpora import Corpus
 
 
 @pytest.fixture
-def memory(corpus: Corpus) -> Any:
+def memory(corpus):
     """A source of 700 pages: see `memory.py`."""
     from tests.session.memory import Memory
 
@@ -18,9 +12,7 @@ def memory(corpus: Corpus) -> Any:
 
 
 @pytest.fixture
-def trainer_of(
-    tmp_path: Path, corpus: Corpus, new_session: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> Any:
+def trainer_of(tmp_path, corpus, new_session, monkeypatch):
     """Runs a session over a source, counting in threads: `await trainer_of(source, limits)`."""
     import asyncio
     from concurrent.futures import ThreadPoolExecutor
@@ -49,12 +41,12 @@ def trainer_of(
     )
 
     async def run(
-        source: Any,
-        limits: Any = None,
-        meanwhile: Any = None,
-        report: Any = lambda _: None,
-        articles: int | None = None,
-    ) -> str:
+        source,
+        limits=None,
+        meanwhile=None,
+        report=lambda _: None,
+        articles=None,
+    ):
         limits = limits or RunLimits()
         with trainer_lock(path), Signals() as signals:
             store = SessionWriter(path)
@@ -77,11 +69,11 @@ def trainer_of(
 
 
 @pytest.fixture
-def sessions(tmp_path: Path, corpus: Corpus, new_session: Callable[..., Path]) -> Callable[..., Path]:
+def sessions(tmp_path, corpus, new_session):
     """Makes the session under test, with a model of each kind: `sessions("name", …)`."""
     from tests.session.training.driving import MODELS
 
-    def make(name: str, **options: Any) -> Path:
+    def make(name, **options):
         options = {"model": tuple(MODELS.values()), "held_out": 40, "seed": 5} | options
         return new_session(tmp_path / f"{name}.db", corpus, **options)
 

@@ -1,6 +1,5 @@
 """A stream driven as a run would drive it, which may drop dead between any two actions."""
 
-import contextlib
 from dataclasses import replace
 
 from wikitopics.session.options import KEEP_ARTICLES
@@ -78,15 +77,9 @@ class Driver:
         self.file.close()
 
 
-@contextlib.contextmanager
-def reading(path):
-    with SessionReader(path) as reader:
-        yield reader
-
-
 def account(path):
     """All that must not depend on interruptions, beside the models."""
-    with reading(path) as reader:
+    with SessionReader(path) as reader:
         articles = [(a.page_id, a.words, a.role, a.topics) for a in reader.all_articles(trained_only=False)]
         status = reader.status()
         kept, counts = reader.trained_articles(), reader.word_counts()

@@ -4,7 +4,6 @@ import numpy as np
 
 from wikitopics.model.topics.changes import LOOKS
 from wikitopics.session.records import TopWords
-from wikitopics.session.storage.tables.topics import TopicNames
 from wikitopics.session.training.chronicle import Chronicle
 from wikitopics.session.training.schedule import looks
 
@@ -94,7 +93,3 @@ def test_a_name_from_before_births_follows_every_snapshot():
     one = chronicle()
     told(one, STORY[:5])
     assert one.known.names[2] == name(97)
-
-
-def test_what_is_known_is_a_record():
-    assert chronicle().known == TopicNames((), frozenset())

@@ -9,16 +9,16 @@ from wikitopics.session.training.learner import Saving
 class Clock:
     now = 100.0
 
-    def __call__(self) -> float:
+    def __call__(self):
         return self.now
 
 
 @pytest.fixture
-def clock() -> Clock:
+def clock():
     return Clock()
 
 
-def test_the_first_step_of_a_run_is_saved_at_once(clock: Clock) -> None:
+def test_the_first_step_of_a_run_is_saved_at_once(clock):
     saving = Saving(clock)
     assert not saving.due(False)
     saving.stepped(0.1, measured=False)
@@ -29,7 +29,7 @@ def test_the_first_step_of_a_run_is_saved_at_once(clock: Clock) -> None:
     assert not saving.due(False)
 
 
-def test_quick_steps_share_a_commit(clock: Clock) -> None:
+def test_quick_steps_share_a_commit(clock):
     saving = Saving(clock)
     saving.stepped(0.1, measured=False)
     saving.saved()
@@ -42,7 +42,7 @@ def test_quick_steps_share_a_commit(clock: Clock) -> None:
     assert not saving.due(False)
 
 
-def test_a_long_step_is_not_waited_for(clock: Clock) -> None:
+def test_a_long_step_is_not_waited_for(clock):
     saving = Saving(clock)
     saving.stepped(0.1, measured=False)
     saving.stepped(4.0, measured=True)
@@ -54,7 +54,7 @@ def test_a_long_step_is_not_waited_for(clock: Clock) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_every_minibatch_is_saved_within_two_seconds(clock: Clock, seed: int) -> None:
+def test_every_minibatch_is_saved_within_two_seconds(clock, seed):
     random = np.random.default_rng(seed)
     saving = Saving(clock)
     typical = {False: 2.0 ** random.uniform(-6, 2), True: 2.0 ** random.uniform(-3, 3)}

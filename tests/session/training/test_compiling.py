@@ -44,7 +44,7 @@ for spec in sys.argv[1:]:
 """
 
 
-def test_a_trainer_compiles_nothing_after_the_warm_up() -> None:
+def test_a_trainer_compiles_nothing_after_the_warm_up():
     """In a process of its own, where no other test has used a kernel: one that is cached counts too."""
     specs = ("lda", "lda:alpha=learn,eta=learn", "scvb0", "hdp")
     done = subprocess.run(
@@ -53,7 +53,7 @@ def test_a_trainer_compiles_nothing_after_the_warm_up() -> None:
     assert done.stdout.splitlines() == [f"{spec} True []" for spec in specs]
 
 
-def test_a_compilation_is_told_as_long_as_it_lasts() -> None:
+def test_a_compilation_is_told_as_long_as_it_lasts():
     importlib.import_module("wikitopics.model.kernels")  # what compiles them, and listens
     until(lambda: not is_compiling())  # in a thread that another test has left behind
     with event.trigger_event("numba:compile", data={}):

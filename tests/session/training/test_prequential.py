@@ -15,22 +15,14 @@ METRIC = "prequential_log_likelihood"
 FORGETTING = tuple(f"{spec},half_life=300" for spec in MODELS.values())
 
 
-@pytest.fixture
-def session(tmp_path, corpus, new_session):
-    def make(name, model=FORGETTING):
-        return new_session(tmp_path / f"{name}.db", corpus, model=model, held_out=40, seed=5)
-
-    return make
-
-
 def measured(path):
     with SessionReader(path) as reader:
         rows = reader.all_metrics()
     return {(model, articles): value for model, articles, _, _, metric, value in rows if metric == METRIC}
 
 
-def test_interrupted_anywhere_equals_undisturbed(session, corpus, states, assert_same_states):
-    calm, rough = session("calm"), session("rough")
+def test_interrupted_anywhere_equals_undisturbed(sessions, corpus, states, assert_same_states):
+    calm, rough = (sessions(name, model=FORGETTING) for name in ("calm", "rough"))
     Driver(calm, corpus).run()
     assert Driver(rough, corpus, threads=(1, 3), chance=random.Random(1)).run().deaths > 3
     assert_same_states(states(rough), states(calm))
@@ -40,14 +32,14 @@ def test_interrupted_anywhere_equals_undisturbed(session, corpus, states, assert
     assert measured(calm).keys() == {(name, count) for name in MODELS for count in points}
 
 
-def test_all_models_are_scored_where_one_forgets(session, corpus):
-    path = session("one", ("lda:topics=3,batch_size=64", "scvb0:topics=3,batch_size=64,half_life=300"))
+def test_all_models_are_scored_where_one_forgets(sessions, corpus):
+    path = sessions("one", model=("lda:topics=3,batch_size=64", "scvb0:topics=3,batch_size=64,half_life=300"))
     Driver(path, corpus).run()
     assert {model for model, _ in measured(path)} == {"lda", "scvb0"}
 
 
-def test_without_a_half_life_nothing_is_recorded(session, corpus):
-    path = session("plain", tuple(MODELS.values()))
+def test_without_a_half_life_nothing_is_recorded(sessions, corpus):
+    path = sessions("plain")
     driver = Driver(path, corpus).run()
     assert driver.trainer.progress.prequential == ()
     assert measured(path) == {}

@@ -18,23 +18,16 @@ def test_a_rate_is_of_the_time_since_the_start_or_of_ten_seconds():
     assert rate() == 5.0, "older events are forgotten"
 
 
-def test_speed_is_of_the_time_that_was_worked():
+def test_speed_is_of_the_time_that_was_worked_in_the_last_seconds():
     now = 0.0
     speed = Speed(lambda: now)
     assert speed(busy=True) == 0.0
     speed.add(100, 2.0)
+    now = 9.0
     speed.add(300, 2.0)
     assert speed(busy=False) == 100.0
     now = 11.0
+    assert speed(busy=False) == 150.0, "older work is forgotten"
+    now = 20.0
     assert speed(busy=True) == 150.0, "the last step, while the next is under way"
     assert speed(busy=False) == 0.0
-
-
-def test_speed_forgets_old_work_while_newer_work_counts():
-    now = 0.0
-    speed = Speed(lambda: now)
-    speed.add(100, 2.0)
-    now = 9.0
-    speed.add(300, 2.0)
-    now = 11.0
-    assert speed(busy=False) == 150.0

@@ -14,7 +14,7 @@ from wikitopics.session.training.run import RunLimits
 from wikitopics.session.training.stream import Stream
 
 
-async def test_to_the_end_of_the_source(trainer_of, memory):
+async def test_to_the_end_of_the_source_and_no_further(trainer_of, memory):
     assert await trainer_of(memory) == "finished"
     now = status(trainer_of.path)
     assert (now.state, now.articles, now.held_out, now.pending) == ("finished", 570, 30, 0)
@@ -29,6 +29,9 @@ async def test_to_the_end_of_the_source(trainer_of, memory):
         log = [event.message for event in reader.events()]
     assert "skipped so far: 170 (no known word 100, disambiguation 70)" in log
     assert any(line.startswith("after 570 articles: perplexity lda ") for line in log)
+    assert await trainer_of(memory) == "finished"
+    after = status(trainer_of.path)
+    assert (after.articles, after.crawled, after.models) == (now.articles, now.crawled, now.models)
 
 
 async def test_rates_fade_while_nothing_is_learnt(trainer_of, memory, monkeypatch):
@@ -45,14 +48,6 @@ async def test_rates_fade_while_nothing_is_learnt(trainer_of, memory, monkeypatc
     assert status(trainer_of.path).state == "running"
     run.cancel()
     await asyncio.gather(run, return_exceptions=True)
-
-
-async def test_a_finished_session_trains_nothing_more(trainer_of, memory):
-    await trainer_of(memory)
-    before = status(trainer_of.path)
-    assert await trainer_of(memory) == "finished"
-    after = status(trainer_of.path)
-    assert (after.articles, after.crawled, after.models) == (before.articles, before.crawled, before.models)
 
 
 async def test_what_was_learnt_is_saved_before_a_step_that_would_keep_it_waiting(

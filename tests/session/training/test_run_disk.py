@@ -18,25 +18,30 @@ from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.run import RunLimits
 
 
-async def test_a_full_disk_is_waited_for(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.run.RETRY_SECONDS", 0.1)
-    full = True
-    real = SessionWriter.commit
+@pytest.fixture
+def full(monkeypatch):
+    """As long as it is set, the disk is full."""
+    full, commit = threading.Event(), SessionWriter.commit
+    full.set()
 
-    def commit(self, *arguments):
-        if full:
+    def try_it(self, *arguments):
+        if full.is_set():
             raise DiskFull("no space left on the disk of x")
-        real(self, *arguments)
+        commit(self, *arguments)
 
-    monkeypatch.setattr(SessionWriter, "commit", commit)
+    monkeypatch.setattr(SessionWriter, "commit", try_it)
+    return full
+
+
+async def test_a_full_disk_is_waited_for(trainer_of, memory, full, monkeypatch):
+    monkeypatch.setattr("wikitopics.session.training.run.RETRY_SECONDS", 0.1)
 
     async def make_room(run):
-        nonlocal full
         await until_true(
             lambda: status(trainer_of.path).waiting_for == "the disk: no space left on the disk of x"
         )
         assert status(trainer_of.path).articles == 0
-        full = False
+        full.clear()
 
     memory.slow = 0.03
     assert await trainer_of(memory, meanwhile=make_room) == "finished"
@@ -74,34 +79,22 @@ def log_of(path):
         return "\n".join(event.message for event in reader.events())
 
 
-async def test_a_full_disk_does_not_keep_a_trainer_from_stopping(trainer_of, memory, monkeypatch):
-    def commit(self, *arguments):
-        raise DiskFull("no space left on the disk of x")
-
-    monkeypatch.setattr(SessionWriter, "commit", commit)
+@pytest.mark.parametrize("hours", [None, 2 / 3600])
+async def test_a_full_disk_keeps_no_trainer_from_stopping(trainer_of, memory, full, monkeypatch, hours):
+    if hours is not None:
+        monkeypatch.setattr("wikitopics.session.training.run.RETRY_SECONDS", 0.1)
 
     async def stop(run):
         await until_true(lambda: run.monitor.blocked is not None)
-        run.orders.stop("enough")
+        if hours is None:
+            run.orders.stop("enough")
+        await until_true(lambda: run.orders.stopped)
 
     memory.slow = 0.03
     with pytest.raises(DiskFull):
-        await trainer_of(memory, meanwhile=stop)
+        await trainer_of(memory, RunLimits(hours=hours), stop)
     with SessionReader(trainer_of.path) as reader:
         assert reader.runs()[-1].reason == "no space left on the disk of x"
-
-
-async def test_hours_end_a_run_that_cannot_save(trainer_of, memory, monkeypatch):
-    def commit(self, *arguments):
-        raise DiskFull("no space left on the disk of x")
-
-    monkeypatch.setattr("wikitopics.session.training.run.RETRY_SECONDS", 0.1)
-    monkeypatch.setattr(SessionWriter, "commit", commit)
-    memory.slow = 0.03
-    with pytest.raises(DiskFull):
-        await trainer_of(
-            memory, RunLimits(hours=2 / 3600), lambda run: until_true(lambda: run.orders.stopped)
-        )
 
 
 async def test_another_writer_is_waited_for(trainer_of, memory, monkeypatch):

@@ -29,9 +29,6 @@ def test_minibatches_grow_from_64_to_the_batch_size_and_stay_there():
     assert sizes == sorted(sizes)
     assert sizes[-1] == 1024
     assert all(size % 64 == 0 for size in sizes)
-
-
-def test_a_minibatch_is_never_larger_than_the_batch_size():
     assert [minibatch_size(articles, 10) for articles in (0, 64, 10_000)] == [10, 10, 10]
     assert minibatch_size(10**9, 16_384) == 16_384
 
@@ -76,11 +73,8 @@ def test_thinning_keeps_the_ends_the_younger_half_and_a_point_at_each_doubling(b
         assert next(p for p in points if p.bit_length() == bits) in kept
 
 
-def test_a_short_curve_loses_nothing():
+def test_thinning_keeps_the_shape_and_the_doublings_and_short_curves():
     assert thinned(list(range(1000)), 1000) == set()
-
-
-def test_thinning_keeps_the_shape_and_the_doublings():
     points: list[int] = []
     for articles in range(64, 64 * 3000, 64):
         points.append(articles)

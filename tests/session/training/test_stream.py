@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.session.training.driving import MODELS, Driver, account, block, reading
+from tests.session.training.driving import MODELS, Driver, account, block
 from wikitopics.model import kinds
 from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.reader import SessionReader
 
 
 def test_interrupted_anywhere_equals_undisturbed(sessions, corpus, states, assert_same_states):
@@ -59,9 +60,9 @@ def test_measuring_changes_no_model(sessions, corpus, states, assert_same_states
     driver.next = 41  # behind those that the other one holds out, and an empty one
     driver.run()
     assert_same_states(states(never), states(often))
-    with reading(often) as reader:
+    with SessionReader(often) as reader:
         assert len(reader.all_metrics()) > 20
-    with reading(never) as reader:
+    with SessionReader(never) as reader:
         assert reader.all_metrics() == []
         assert reader.status().held_out == 0
         assert reader.status().models[0].perplexity is None
@@ -85,10 +86,10 @@ def test_every_article_has_one_place_and_held_out_ones_are_never_trained(session
 
 
 @pytest.mark.parametrize("limit", [1, 63, 64, 65, 129, 500, 656, 657])
-def test_the_number_of_articles_is_exact(sessions, corpus, limit):
+def test_the_number_of_articles_is_exact_and_more_can_be_asked_for_later(sessions, corpus, limit):
     path = sessions("s")
     Driver(path, corpus, limit=limit).run()
-    with reading(path) as reader:
+    with SessionReader(path) as reader:
         status = reader.status()
         assert status.articles == limit
         assert status.state == "finished"
@@ -96,6 +97,8 @@ def test_the_number_of_articles_is_exact(sessions, corpus, limit):
         assert reader.curve("lda", "log_likelihood").articles[-1] == limit
     Driver(path, corpus, limit=limit).run()
     assert account(path)["counts"][0] == limit
+    Driver(path, corpus).run()
+    assert account(path)["counts"] == (657, 40, 700, 0, 3)
 
 
 def test_the_end_of_the_source_trains_what_is_left_and_nothing_else_does(sessions, corpus):
@@ -121,22 +124,15 @@ def test_a_session_has_not_finished_before_its_end_is_measured(sessions, corpus)
     while not driver.trainer.done():
         driver.act()
     driver.trainer.commit(0.0, 0)
-    with reading(path) as reader:
+    with SessionReader(path) as reader:
         assert reader.status().articles == 657
         assert reader.status().state != "finished"
     driver.trainer.finish(0.0)
     driver.trainer.commit(0.0, 0)
-    with reading(path) as reader:
+    with SessionReader(path) as reader:
         assert reader.status().state == "finished"
         assert reader.curve("lda", "log_likelihood").articles[-1] == 657
     driver.close()
-
-
-def test_more_articles_can_be_asked_for_later(sessions, corpus):
-    path = sessions("s")
-    Driver(path, corpus, limit=100).run()
-    Driver(path, corpus).run()
-    assert account(path)["counts"] == (657, 40, 700, 0, 3)
 
 
 def test_fewer_articles_than_held_out_train_nothing(sessions, corpus):
@@ -154,7 +150,6 @@ def test_what_the_source_skips_is_counted(sessions, corpus):
     driver.trainer.feed(replace(Block.concatenate([]), skips={"redirect": 2}, position={"document": 60}))
     assert (progress.crawled, progress.skipped) == (71, 12)
     assert progress.skips == {"disambiguation": 9, "no known word": 1, "redirect": 2}
-    assert driver.trainer.dirty
     driver.close()
 
 
@@ -180,21 +175,14 @@ def test_held_out_articles_that_come_again_are_never_trained_on(sessions, corpus
     assert len(held_out) == len(set(held_out)) == 40
 
 
-def test_nothing_new_means_nothing_to_commit(sessions, corpus):
+def test_pending_counts_wait_in_the_file(sessions, corpus):
     driver = Driver(sessions("s"), corpus)
     assert not driver.trainer.dirty
-    driver.act()
+    driver.trainer.feed(block(driver.file, 0, 90))
+    assert not driver.trainer.ready()
     assert driver.trainer.dirty
     driver.trainer.commit(0.0, 0)
     assert not driver.trainer.dirty
-    driver.close()
-
-
-def test_pending_counts_wait_in_the_file(sessions, corpus):
-    driver = Driver(sessions("s"), corpus)
-    driver.trainer.feed(block(driver.file, 0, 90))
-    assert not driver.trainer.ready()
-    driver.trainer.commit(0.0, 0)
     driver.die()
     assert driver.trainer.progress.pending == 49
     assert driver.trainer.missing == 64 - 49

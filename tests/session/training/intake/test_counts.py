@@ -175,21 +175,29 @@ def test_words_in_any_order_and_twice_are_the_same_document(tmp_path, cli, home)
     assert found[0] == found[1]
 
 
-def as_bytes(**arrays):
+NAMES = ("indptr", "word_ids", "counts", "n_words")
+
+
+def as_bytes(save=np.savez_compressed, **arrays):
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)
+    save(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def zipped(members, compression=zipfile.ZIP_STORED):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
     return buffer.getvalue()
 
 
 def giant():
     """An array that says it has 2**60 entries."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name in ("indptr", "word_ids", "counts", "n_words"):
-            header = b"{'descr': '<i8', 'fortran_order': False, 'shape': (1152921504606846976,), }"
-            header = header + b" " * (117 - len(header)) + b"\n"
-            archive.writestr(f"{name}.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
-    return buffer.getvalue()
+    header = b"{'descr': '<i8', 'fortran_order': False, 'shape': (1152921504606846976,), }"
+    header = header + b" " * (117 - len(header)) + b"\n"
+    array = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+    return zipped({f"{name}.npy": array for name in NAMES})
 
 
 def bomb(compression, header):
@@ -205,14 +213,6 @@ def bomb(compression, header):
     return buffer.getvalue()
 
 
-def zip_of_texts():
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name in ("indptr", "word_ids", "counts", "n_words"):
-            archive.writestr(name, "hello")
-    return buffer.getvalue()
-
-
 def broken_inside():
     data = bytearray(as_bytes(**GOOD))
     data[60:90] = b"\xff" * 30
@@ -225,16 +225,9 @@ def single_array():
     return buffer.getvalue()
 
 
-def pickled():
-    buffer = io.BytesIO()
-    np.savez(buffer, **(GOOD | {"counts": np.array([{}], dtype=object)}), allow_pickle=True)
-    return buffer.getvalue()
-
-
 def odd_header(text):
     """An array whose header is ``text``."""
-    buffer = io.BytesIO()
-    np.savez(buffer, **GOOD)
+    buffer = io.BytesIO(as_bytes(np.savez, **GOOD))
     with zipfile.ZipFile(buffer, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
         archive.writestr("counts.npy", b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text)
     return buffer.getvalue()
@@ -242,21 +235,15 @@ def odd_header(text):
 
 def odd_member(offset, value):
     """A good file with one more member, of which the directory says something strange."""
-    buffer = io.BytesIO()
-    np.savez(buffer, **GOOD, more=np.arange(9))
-    data = bytearray(buffer.getvalue())
+    data = bytearray(as_bytes(np.savez, **GOOD, more=np.arange(9)))
     entry = data.rindex(b"PK\x01\x02")
     data[entry + offset : entry + offset + len(value)] = value
     return bytes(data)
 
 
 def bad_lzma():
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_LZMA) as archive:
-        archive.writestr("n_words.npy", b"5" * 99)
-        for name in ("indptr", "word_ids", "counts"):
-            archive.writestr(f"{name}.npy", b"")
-    data = bytearray(buffer.getvalue())
+    members = {"n_words.npy": b"5" * 99} | {f"{name}.npy": b"" for name in NAMES[:3]}
+    data = bytearray(zipped(members, zipfile.ZIP_LZMA))
     start = data.index(b"n_words.npy") + len(b"n_words.npy")
     data[start : start + 9] = b"\x09\x04\x05\x00\xff\xff\xff\xff\xff"
     return bytes(data)
@@ -271,10 +258,10 @@ def bad_lzma():
         pytest.param(b"PK\x03\x04", id="zip-stub"),
         pytest.param(as_bytes(**GOOD)[:-40], id="cut"),
         pytest.param(giant(), id="giant"),
-        pytest.param(zip_of_texts(), id="texts"),
+        pytest.param(zipped(dict.fromkeys(NAMES, "hello")), id="texts"),
         pytest.param(broken_inside(), id="broken"),
         pytest.param(single_array(), id="npy"),
-        pytest.param(pickled(), id="pickle"),
+        pytest.param(as_bytes(np.savez, **GOOD | {"counts": np.array([{}])}), id="pickle"),
         pytest.param(odd_header(b"(" * 4000), id="header-unclosed"),
         pytest.param(odd_header(b"{[]: 1}".ljust(60)), id="header-unhashable"),
         pytest.param(odd_header(b"{1: 2, 'a': 3}".ljust(60)), id="header-unsortable"),

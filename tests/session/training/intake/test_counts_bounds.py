@@ -2,15 +2,11 @@
 
 import contextlib
 import json
-from collections.abc import Callable
-from pathlib import Path
 from struct import pack
-from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.corpora import Corpus
 from tests.session.rows import documents, largest
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.storage.schema import CREATE
@@ -20,7 +16,7 @@ from wikitopics.session.training.intake import counts_npz
 from wikitopics.session.training.intake.counts_npz import CountsFile
 
 
-def write(path: Path, lengths: list[int]) -> Path:
+def write(path, lengths):
     """Documents with so many entries, all of the first of five words."""
     n = sum(lengths)
     np.savez_compressed(
@@ -33,7 +29,7 @@ def write(path: Path, lengths: list[int]) -> Path:
     return path
 
 
-def test_a_document_has_no_more_entries_than_there_are_words(tmp_path: Path) -> None:
+def test_a_document_has_no_more_entries_than_there_are_words(tmp_path):
     with contextlib.closing(CountsFile(write(tmp_path / "c.npz", [1, 5]), 5)) as file:
         assert file.documents(0, 2).words.tolist() == [1, 5]
     long = write(tmp_path / "long.npz", [1, 5, 60_000_000])
@@ -41,16 +37,14 @@ def test_a_document_has_no_more_entries_than_there_are_words(tmp_path: Path) -> 
         CountsFile(long, 5)
 
 
-def test_a_file_known_before_is_held_to_it_too(tmp_path: Path) -> None:
+def test_a_file_known_before_is_held_to_it_too(tmp_path):
     first = CountsFile(write(tmp_path / "c.npz", [1, 5]), 5)
     first.close()
     with pytest.raises(BadUsage, match="document 1 has 6 entries"):
         CountsFile(write(tmp_path / "c.npz", [1, 6]), 5, first.identity)
 
 
-def test_a_minibatch_is_bounded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Callable[..., Any], one_line: Callable[..., None]
-) -> None:
+def test_a_minibatch_is_bounded(tmp_path, monkeypatch, cli, one_line):
     monkeypatch.setattr(counts_npz, "MOST_ENTRIES", 500)
     (tmp_path / "words.txt").write_text("aa\nbb\ncc\ndd\nee\n")
     counts = write(tmp_path / "c.npz", [5] * 2000)
@@ -62,13 +56,13 @@ def test_a_minibatch_is_bounded(
     assert cli(*train, "--batch-size", 32, "--session", "small").code == 0
 
 
-def test_a_very_large_minibatch_is_trained(cli: Callable[..., Any], corpus: Corpus) -> None:
+def test_a_very_large_minibatch_is_trained(cli, corpus):
     outcome = cli("train", *corpus.options(), "--topics", 3, "--batch-size", 1_000_000)
     assert outcome.code == 0, outcome.err
     assert json.loads(cli("status", "--json").out)["articles"] > 600
 
 
-def test_the_topics_of_a_very_large_minibatch_are_inferred_again() -> None:
+def test_the_topics_of_a_very_large_minibatch_are_inferred_again():
     seqs = range(1, 100_003)
     db = Database(memory=True)
     db.conn.executescript(CREATE)

@@ -10,7 +10,7 @@ from concurrent.futures import Executor, Future
 import numpy as np
 import pytest
 
-from tests.session.memory import INFO
+from tests.session.memory import INFO, blocks_of
 from wikitopics.crawler.source import Activity, Page, PageBatch
 from wikitopics.session.training.intake.count_pages import count_pages
 from wikitopics.session.training.intake.crawl import MOST_AHEAD, CrawledBlocks
@@ -21,13 +21,7 @@ from wikitopics.vocab import Vocabulary
 
 async def test_real_worker_processes_count_the_same(corpus, memory):
     feed = CrawledBlocks(memory, CountingPool.here(corpus.words, INFO, 2))
-    feed.start({"page": 640})
-    blocks = []
-    try:
-        while (found := await feed.next()) is not None:
-            blocks.append(found)
-    finally:
-        await feed.close()
+    blocks = await blocks_of(feed, {"page": 640})
     assert [page for b in blocks for page in b.page_ids.tolist()] == list(range(641, 701))
     expected = count_pages(memory.pages[640:650], Vocabulary.from_words(corpus.words), INFO)
     assert np.array_equal(blocks[0].counts, expected.counts)

@@ -2,21 +2,18 @@
 
 import bz2
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.crawler.dumps import german, multistream
 from tests.wikitopics.polyglot import SUBJECTS
 from wikitopics.crawler.file_source import page_hash
-from wikitopics.crawler.source import Page, SourceInfo
 from wikitopics.session.training.intake.vocabulary import file_documents
 
 WORDS = ["river", "mountain", "church", "football", "election", "theorem", "village", "painter", "engine"]
 
 
-def dump(articles: int, streams: int = 1) -> bytes:
+def dump(articles, streams=1):
     """A small dump, cut into so many streams wherever it falls."""
     pages = "".join(
         f"<page><title>T{i}</title><ns>0</ns><id>{i}</id><revision><id>{i}</id>"
@@ -29,7 +26,7 @@ def dump(articles: int, streams: int = 1) -> bytes:
 
 
 @pytest.mark.parametrize("streams", [1, 90])
-def test_every_article_once_also_when_the_run_is_resumed(cli: Any, tmp_path: Path, streams: int) -> None:
+def test_every_article_once_also_when_the_run_is_resumed(cli, tmp_path, streams):
     (tmp_path / "wiki.xml.bz2").write_bytes(dump(400, streams))
     options = ("--source", "dump", "--dump", tmp_path / "wiki.xml.bz2", "--topics", 3, "--batch-size", 16)
     assert cli("train", *options, "--articles", 100).code == 0
@@ -47,8 +44,8 @@ def test_every_article_once_also_when_the_run_is_resumed(cli: Any, tmp_path: Pat
 
 @pytest.mark.parametrize("together", [5, 400])
 def test_the_vocabulary_of_another_language_comes_from_the_first_articles(
-    cli: Any, counted_here: None, tmp_path: Path, together: int
-) -> None:
+    cli, counted_here, tmp_path, together
+):
     data = multistream(range(1, 401), every=together, text=german)
     (tmp_path / "wiki.xml.bz2").write_bytes(data)
     options = ("--dump", tmp_path / "wiki.xml.bz2", "--lang", "de", "--topics", 3, "--batch-size", 64)
@@ -64,11 +61,11 @@ def test_the_vocabulary_of_another_language_comes_from_the_first_articles(
     assert status["articles"] > 300
 
 
-def test_what_comes_once_builds_no_vocabulary(cli: Any, one_line: Any) -> None:
+def test_what_comes_once_builds_no_vocabulary(cli, one_line):
     one_line(cli("train", "--dump", "-", "--lang", "de"), 2, "needs a vocabulary of de", "--vocab FILE")
 
 
-def test_damage_is_told_and_counts_no_article_that_nobody_saw(cli: Any, tmp_path: Path) -> None:
+def test_damage_is_told_and_counts_no_article_that_nobody_saw(cli, tmp_path):
     data = bytearray(dump(400, 90))
     middle = len(data) // 2
     data[middle : middle + 20] = bytes(20)
@@ -82,7 +79,7 @@ def test_damage_is_told_and_counts_no_article_that_nobody_saw(cli: Any, tmp_path
     assert (status["skipped"], status["articles"]) == (0, status["crawled"] - status["held_out"])
 
 
-def test_a_dump_gives_documents_for_a_vocabulary(tmp_path: Path) -> None:
+def test_a_dump_gives_documents_for_a_vocabulary(tmp_path):
     path = tmp_path / "wiki.xml.bz2"
     path.write_bytes(dump(3))
     assert list(file_documents([str(path)], print)) == [
@@ -92,13 +89,11 @@ def test_a_dump_gives_documents_for_a_vocabulary(tmp_path: Path) -> None:
     ]
 
 
-def test_a_page_that_cannot_be_read_is_told_and_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_that_cannot_be_read_is_told_and_left_out(tmp_path, monkeypatch):
     path = tmp_path / "wiki.xml.bz2"
     path.write_bytes(dump(3))
 
-    def choosy(page: Page, info: SourceInfo) -> str:
+    def choosy(page, info):
         if page.page_id == 2:
             raise ValueError("&#" + "9" * 5000)
         return page.title
@@ -112,7 +107,7 @@ def test_a_page_that_cannot_be_read_is_told_and_left_out(
     assert len(line) < 400
 
 
-def test_a_character_of_five_thousand_digits_ends_no_vocabulary(cli: Any, tmp_path: Path) -> None:
+def test_a_character_of_five_thousand_digits_ends_no_vocabulary(cli, tmp_path):
     reference = f"&amp;#{'9' * 5000};".encode()
     path = tmp_path / "wiki.xml"
     path.write_bytes(bz2.decompress(dump(40)).replace(b" it", b" it " + reference))

@@ -2,12 +2,12 @@
 
 import asyncio
 import bz2
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.crawler.dumps import multistream
+from tests.session.memory import blocks_of
 from wikitopics.crawler.dumps.order import Order
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.errors import BadPosition, BadSource
@@ -41,13 +41,13 @@ pytestmark = pytest.mark.usefixtures("counted_here")
 
 
 @pytest.fixture
-def source(tmp_path: Any) -> Any:
+def source(tmp_path):
     """Makes a dump's source; the first opening chooses the order."""
     path = tmp_path / "dump.bz2"
     path.write_bytes(multistream(NUMBERS, bz2.compress, every=9))
     kept: list[dict[str, Any]] = []
 
-    async def opened() -> tuple[LocalDump, Any]:
+    async def opened():
         made = LocalDump({"dump": [str(path)]} | ({"order": kept[0]} if kept else {}), ASKED)
         info = await made.open()
         kept.append(dict(info.identity["order"]))
@@ -56,27 +56,17 @@ def source(tmp_path: Any) -> Any:
     return opened
 
 
-async def read(source: Any, position: Any = None, blocks: int | None = None) -> tuple[list[Any], Any]:
+async def read(source, position=None, blocks=None):
     made, info = await source()
     feed = PartedBlocks(made, CountingPool.here(WORDS, info, 2))
-    feed.start(position)
-    found = []
-    try:
-        while blocks is None or len(found) < blocks:
-            block = await feed.next()
-            if block is None:
-                break
-            found.append(block)
-    finally:
-        await feed.close()
-    return found, feed
+    return await blocks_of(feed, position, blocks), feed
 
 
-def ids(blocks: list[Any]) -> list[int]:
+def ids(blocks):
     return [number for block in blocks for number in block.page_ids.tolist()]
 
 
-async def test_every_article_once_from_any_position_on(source: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_every_article_once_from_any_position_on(source, monkeypatch):
     monkeypatch.setattr("wikitopics.session.training.intake.parted.BLOCK", 20)
     whole, feed = await read(source)
     assert sorted(ids(whole)) == list(NUMBERS)
@@ -87,38 +77,31 @@ async def test_every_article_once_from_any_position_on(source: Any, monkeypatch:
         assert ids(rest) == ids(whole[n:])
 
 
-async def test_no_more_parts_are_brought_at_a_time_than_workers_need(source: Any) -> None:
+async def test_no_more_parts_are_brought_at_a_time_than_workers_need(source):
     made, info = await source()
     bring = made.bring
     brought, most = 0, 0
 
-    async def bring_one(part: Any) -> Any:
+    async def bring_one(part):
         nonlocal brought, most
         brought, most = brought + 1, max(most, brought + 1)
         return await bring(part)
 
     class Pool(CountingPool):
-        async def result(self, job: Any) -> Any:
+        async def result(self, job):
             nonlocal brought
             await asyncio.sleep(0.01)  # a worker takes a while; here it is counted at once
             brought -= 1
             return await super().result(job)
 
     made.bring = bring_one  # type: ignore[method-assign]
-    feed = PartedBlocks(made, Pool.here(WORDS, info, 2))
-    feed.start(None)
-    found = []
-    while block := await feed.next():
-        found.append(block)
-    await feed.close()
+    found = await blocks_of(PartedBlocks(made, Pool.here(WORDS, info, 2)))
     assert sorted(ids(found)) == list(NUMBERS)
     assert most == 5
 
 
-async def test_a_page_that_breaks_its_worker_is_left_out_alone(
-    source: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def poisoned(number: int, _: Any, known: tuple[Any, Any]) -> Workers:
+async def test_a_page_that_breaks_its_worker_is_left_out_alone(source, monkeypatch):
+    def poisoned(number, _, known):
         words, info = known
         return Workers(number, exec, (POISONED, {"words": words, "info": info}))
 
@@ -135,27 +118,21 @@ async def test_a_page_that_breaks_its_worker_is_left_out_alone(
     assert sorted(line.split(" (")[0] for line in told) == ["page 30", "page 700"]
 
 
-async def test_a_dump_that_goes_away_ends_the_run_where_it_stood(
-    source: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_dump_that_goes_away_ends_the_run_where_it_stood(source, tmp_path, monkeypatch):
     monkeypatch.setattr("wikitopics.session.training.intake.parted.BLOCK", 20)
     whole, _ = await read(source)
     made, info = await source()
     feed = PartedBlocks(made, CountingPool.here(WORDS, info, 2))
-    feed.start(whole[6].position)
     path = tmp_path / "dump.bz2"
     away = path.rename(path.with_name("away"))
-    try:
-        with pytest.raises(BadSource, match="cannot be read"):
-            await feed.next()
-    finally:
-        await feed.close()
+    with pytest.raises(BadSource, match="cannot be read"):
+        await blocks_of(feed, whole[6].position)
     away.rename(path)
     rest, _ = await read(source, whole[6].position)
     assert ids(rest) == ids(whole[7:])
 
 
-async def test_a_position_behind_its_round_is_at_the_rounds_end(source: Any) -> None:
+async def test_a_position_behind_its_round_is_at_the_rounds_end(source):
     blocks, feed = await read(source, {"round": 1, "done": 10**9}, blocks=1)
     assert ids(blocks) == []
     assert blocks[0].position == {"round": 2, "done": 0}
@@ -163,7 +140,7 @@ async def test_a_position_behind_its_round_is_at_the_rounds_end(source: Any) -> 
 
 
 @pytest.mark.parametrize("second", [b"", b"[1, 2]", b"7z\xbc\xaf\x27\x1c"])
-async def test_a_second_file_that_is_no_dump_is_told_at_once(tmp_path: Any, second: bytes) -> None:
+async def test_a_second_file_that_is_no_dump_is_told_at_once(tmp_path, second):
     files = [tmp_path / "1.bz2", tmp_path / "2.bz2"]
     files[0].write_bytes(multistream(NUMBERS))
     files[1].write_bytes(second)
@@ -173,12 +150,12 @@ async def test_a_second_file_that_is_no_dump_is_told_at_once(tmp_path: Any, seco
 
 
 @pytest.mark.parametrize("position", [{}, {"round": -1, "done": 0}, {"round": 0}, {"round": 0, "done": "1"}])
-async def test_a_position_of_another_source_is_damaged(source: Any, position: Any) -> None:
+async def test_a_position_of_another_source_is_damaged(source, position):
     with pytest.raises(BadPosition):
         await read(source, position)
 
 
-async def test_the_order_that_is_kept_holds(source: Any, tmp_path: Path) -> None:
+async def test_the_order_that_is_kept_holds(source, tmp_path):
     _, info = await source()
     order = Order.from_kept(info.identity["order"])
     assert info.articles == order.articles

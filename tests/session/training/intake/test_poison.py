@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.session.memory import blocks_of
 from wikitopics.crawler.source import Activity, Page, PageBatch, SourceInfo
 from wikitopics.session.errors import SessionError
 from wikitopics.session.signals import Signals
@@ -68,19 +69,6 @@ def feed_of(corpus):
     return lambda poison: CrawledBlocks(Memory(list(corpus.words), poison), CountingPool(workers, 2))
 
 
-async def all_blocks(feed):
-    feed.start(None)
-    try:
-        return [block async for block in _blocks(feed)]
-    finally:
-        await feed.close()
-
-
-async def _blocks(feed):
-    while (block := await feed.next()) is not None:
-        yield block
-
-
 @pytest.mark.parametrize(
     ("poison", "reason"),
     [
@@ -91,7 +79,7 @@ async def _blocks(feed):
 )
 async def test_a_poison_page_is_left_empty_and_all_others_are_counted(feed_of, corpus, poison, reason):
     feed = feed_of({25: poison})
-    blocks = await all_blocks(feed)
+    blocks = await blocks_of(feed)
     assert [block.position for block in blocks] == [{"page": n} for n in range(10, 61, 10)]
     pages = Memory(list(corpus.words), {25: poison}).pages
     pages[24] = replace(pages[24], text="")
@@ -109,7 +97,7 @@ async def test_a_poison_page_is_left_empty_and_all_others_are_counted(feed_of, c
 @pytest.mark.long
 async def test_poison_in_several_blocks(feed_of):
     feed = feed_of({1: "it kills", 2: "it raises", 3: "it kills", 31: "it hangs", 60: "it kills"})
-    blocks = await all_blocks(feed)
+    blocks = await blocks_of(feed)
     assert [len(block) for block in blocks] == [10] * 6
     assert [len(block) - sum(block.has_words) for block in blocks] == [3, 0, 0, 1, 0, 1]
 
@@ -118,7 +106,7 @@ async def test_poison_in_several_blocks(feed_of):
 async def test_workers_that_always_die_are_no_fault_of_the_pages(feed_of):
     feed = feed_of(dict.fromkeys(range(1, 61), "it kills"))
     with pytest.raises(SessionError, match="perhaps out of memory"):
-        await all_blocks(feed)
+        await blocks_of(feed)
 
 
 async def test_a_fourth_death_in_a_row_is_no_fault_of_the_pages():

@@ -7,8 +7,6 @@ import random
 import signal
 import sqlite3
 import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,12 +14,12 @@ import pytest
 WORDS = ["river", "mountain", "church", "football", "election", "theorem", "village", "painter", "engine"]
 
 
-def text(number: int) -> str:
+def text(number):
     pick = random.Random(number)
     return " ".join(pick.choices(WORDS[number % 3 * 3 :][:5], k=20))
 
 
-def write(path: Path, first: int, last: int) -> Path:
+def write(path, first, last):
     with path.open("w") as file:
         for i in range(first, last):
             file.write(json.dumps({"id": f"doc/{i}", "title": f"T{i}", "text": text(i)}) + "\n")
@@ -32,7 +30,7 @@ MODEL = ("--topics", "3", "--batch-size", "16")
 
 
 @pytest.fixture
-def docs(tmp_path: Path) -> tuple[str, ...]:
+def docs(tmp_path):
     """400 documents, each with its number as page id, in three kinds of files."""
     first = write(tmp_path / "a.jsonl", 1, 300)
     with (tmp_path / "b.csv").open("w", newline="", encoding="utf-8-sig") as file:
@@ -46,14 +44,12 @@ def docs(tmp_path: Path) -> tuple[str, ...]:
     return ("--source", "texts", *(w for p in paths for w in ("--texts", str(p))), "--text-column", "body")
 
 
-def rows_of(cli: Callable[..., Any], *options: str) -> list[dict[str, Any]]:
+def rows_of(cli, *options):
     found: list[dict[str, Any]] = json.loads(cli("export", "articles", "--format", "json", *options).out)
     return found
 
 
-def test_every_document_once_with_its_id_also_when_the_run_is_resumed(
-    cli: Callable[..., Any], docs: tuple[str, ...]
-) -> None:
+def test_every_document_once_with_its_id_also_when_the_run_is_resumed(cli, docs):
     assert cli("train", *docs, *MODEL, "--articles", "100").code == 0
     assert cli("train", *docs).code == 0
     status = json.loads(cli("status", "--json").out)
@@ -72,9 +68,7 @@ def test_every_document_once_with_its_id_also_when_the_run_is_resumed(
     assert {row["id"] for row in about} <= {f"doc/{i}" for i in range(1, 380)} | {""}
 
 
-def test_the_held_out_are_of_all_files_and_never_trained_on(
-    cli: Callable[..., Any], docs: tuple[str, ...]
-) -> None:
+def test_the_held_out_are_of_all_files_and_never_trained_on(cli, docs):
     assert cli("train", *docs, *MODEL, "--held-out", "100").code == 0
     roles: dict[str, set[int]] = {"held_out": set(), "trained": set()}
     for row in rows_of(cli, "--all"):
@@ -89,7 +83,7 @@ def test_the_held_out_are_of_all_files_and_never_trained_on(
     assert third > 0
 
 
-def stream_of(session: Path) -> list[Any]:
+def stream_of(session):
     """What was read in which order, what is held out, and what each model made of it."""
     connection = sqlite3.connect(session)
     try:
@@ -104,9 +98,7 @@ def stream_of(session: Path) -> list[Any]:
 
 
 @pytest.mark.long
-def test_kills_and_stops_leave_the_same_stream(
-    cli: Callable[..., Any], spawn: Callable[..., Any], home: Path, tmp_path: Path
-) -> None:
+def test_kills_and_stops_leave_the_same_stream(cli, spawn, home, tmp_path):
     path = write(tmp_path / "many.jsonl", 1, 6000)
     with path.open("a") as file:
         file.write("nope\n" + json.dumps({"id": "doc/7", "text": text(7)}) + "\n")
@@ -125,7 +117,7 @@ def test_kills_and_stops_leave_the_same_stream(
     assert stream_of(home / "killed.db") == stream_of(home / "whole.db")
 
 
-def committed(session: Path) -> int:
+def committed(session):
     """Articles trained at the last commit."""
     if not session.exists():
         return 0
@@ -139,7 +131,7 @@ def committed(session: Path) -> int:
         connection.close()
 
 
-def test_bad_records_are_named_and_counted_by_reason(cli: Callable[..., Any], tmp_path: Path) -> None:
+def test_bad_records_are_named_and_counted_by_reason(cli, tmp_path):
     path = write(tmp_path / "a.jsonl", 1, 100)
     with path.open("ab") as file:
         file.write(
@@ -175,14 +167,14 @@ def test_bad_records_are_named_and_counted_by_reason(cli: Callable[..., Any], tm
     ],
 )
 def test_wrong_usage_is_one_line(
-    cli: Callable[..., Any],
-    one_line: Callable[..., None],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    home: Path,
-    arguments: tuple[str, ...],
-    says: str,
-) -> None:
+    cli,
+    one_line,
+    tmp_path,
+    monkeypatch,
+    home,
+    arguments,
+    says,
+):
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "a.jsonl", 1, 3)
     (tmp_path / "notes.docx").write_text("x")
@@ -191,9 +183,7 @@ def test_wrong_usage_is_one_line(
     assert not (home / "default.db").exists()
 
 
-def test_another_path_and_a_changed_file_are_refused(
-    cli: Callable[..., Any], one_line: Callable[..., None], tmp_path: Path
-) -> None:
+def test_another_path_and_a_changed_file_are_refused(cli, one_line, tmp_path):
     path = write(tmp_path / "a.jsonl", 1, 200)
     options = ("--source", "texts", "--texts", path)
     assert cli("train", *options, *MODEL, "--articles", "60").code == 0
@@ -209,7 +199,7 @@ def test_another_path_and_a_changed_file_are_refused(
     assert f"wikitopics: {path} has changed since this session began" in outcome.err
 
 
-def test_a_vocabulary_is_built_of_the_same_files(cli: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_vocabulary_is_built_of_the_same_files(cli, tmp_path):
     first = write(tmp_path / "a.jsonl", 1, 100)
     with first.open("a") as file:
         file.write("nope\n" + json.dumps({"id": "doc/3", "text": "repeated"}) + "\n")
@@ -230,9 +220,7 @@ def test_a_vocabulary_is_built_of_the_same_files(cli: Callable[..., Any], tmp_pa
     assert set(words) <= {*WORDS, "one", "document", "blank", "lines"}
 
 
-def test_counts_kept_of_documents_bring_their_ids_along(
-    cli: Callable[..., Any], tmp_path: Path, home: Path
-) -> None:
+def test_counts_kept_of_documents_bring_their_ids_along(cli, tmp_path, home):
     path = write(tmp_path / "a.jsonl", 1, 100)
     assert (
         cli("train", "--source", "texts", "--texts", path, *MODEL, "--keep-counts", "--session", "first").code

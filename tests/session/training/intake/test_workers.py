@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from tests.session.memory import blocks_of
 from tests.waiting import gone, until
 from wikitopics.crawler.child import start_python
 from wikitopics.session.errors import SessionError
@@ -132,11 +133,7 @@ def test_a_full_dev_shm_is_nothing_to_the_trainer():
 async def test_workers_that_cannot_start_are_one_clear_error(memory, capfd):
     short = Workers(1, exec, ("raise MemoryError('for a worker')",))
     feed = CrawledBlocks(memory, CountingPool(short, 1))
-    feed.start(None)
-    try:
-        with pytest.raises(SessionError, match=r"perhaps out of memory.*code 1: MemoryError") as caught:
-            await feed.next()
-    finally:
-        await feed.close()
+    with pytest.raises(SessionError, match=r"perhaps out of memory.*code 1: MemoryError") as caught:
+        await blocks_of(feed)
     assert "\n" not in str(caught.value)
     assert capfd.readouterr().err == ""

@@ -6,9 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +14,7 @@ import pytest
 class DaskProcesses:
     """A scheduler, and workers of one thread each, without a nanny that would start them again."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self.folder = folder
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
@@ -24,7 +22,7 @@ class DaskProcesses:
         self.workers: list[subprocess.Popen[bytes]] = []
         self._started: list[subprocess.Popen[bytes]] = []
 
-    def start_scheduler(self) -> subprocess.Popen[bytes]:
+    def start_scheduler(self):
         """Returns once it listens."""
         process = self._start("scheduler", "--host", "127.0.0.1", "--port", str(self.port))
         while process.poll() is None:
@@ -33,19 +31,19 @@ class DaskProcesses:
             time.sleep(0.1)
         raise AssertionError("the scheduler has ended")
 
-    def start_worker(self, path: Path | None = None) -> subprocess.Popen[bytes]:
+    def start_worker(self, path=None):
         """``path``: where Python looks for modules and installed packages first."""
         directory = str(self.folder / f"worker{len(self.workers)}")
         options = ("--nthreads", "1", "--no-nanny", "--local-directory", directory)
         self.workers.append(self._start("worker", self.address, *options, path=path))
         return self.workers[-1]
 
-    def end(self) -> None:
+    def end(self):
         for process in self._started:
             process.kill()
             process.wait()
 
-    def _start(self, what: str, *arguments: str, path: Path | None = None) -> subprocess.Popen[bytes]:
+    def _start(self, what, *arguments, path=None):
         env = {**os.environ, "PYTHONPATH": str(path or "")}
         with open(self.folder / f"{what}.log", "ab") as log:
             process = subprocess.Popen(
@@ -60,7 +58,7 @@ class DaskProcesses:
 
 
 @pytest.fixture
-def dask(tmp_path: Path) -> Iterator[DaskProcesses]:
+def dask(tmp_path):
     """Nothing is started yet."""
     pytest.importorskip("distributed")
     processes = DaskProcesses(tmp_path)
@@ -68,6 +66,6 @@ def dask(tmp_path: Path) -> Iterator[DaskProcesses]:
     processes.end()
 
 
-def kill(process: subprocess.Popen[bytes]) -> None:
+def kill(process):
     process.send_signal(signal.SIGKILL)
     process.wait()

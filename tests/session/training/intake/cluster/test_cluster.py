@@ -2,19 +2,15 @@
 
 import asyncio
 import bz2
-from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.crawler.dumps import multistream
-from tests.session.training.intake.cluster.conftest import DaskProcesses, kill
+from tests.session.training.intake.cluster.conftest import kill
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.source import Asked
 from wikitopics.session.errors import SessionError
-from wikitopics.session.storage.block import Block
 from wikitopics.session.training.intake.parted import PartedBlocks
 from wikitopics.session.training.intake.pool import CountingPool
 from wikitopics.vocab import Vocabulary
@@ -37,14 +33,14 @@ if sys.argv[0] == "-m":  # the process that counts
 
 
 @pytest.fixture
-def dump(tmp_path: Path) -> str:
+def dump(tmp_path):
     path = tmp_path / "dump.bz2"
     path.write_bytes(multistream(NUMBERS, bz2.compress, every=9))
     return str(path)
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
+def small(monkeypatch):
     """Small blocks, one round at a time, and parts that bring along too little."""
     for name, value in {"BLOCK": 30, "AHEAD": 0, "MOST_PARTS": 1}.items():
         monkeypatch.setattr(f"wikitopics.session.training.intake.parted.{name}", value)
@@ -52,9 +48,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wikitopics.session.training.intake.cluster.executor.FIRST_PATIENCE", 100)
 
 
-async def read(
-    dump: str, cluster: str | None = None, meanwhile: Callable[[], object] = lambda: None
-) -> tuple[list[Block], LocalDump]:
+async def read(dump, cluster=None, meanwhile=lambda: None):
     """All blocks, counted here or on a cluster; ``meanwhile`` is called after the third."""
     source = LocalDump({"dump": [dump]}, Asked({}, seed=5, held_out=30, elsewhere=cluster is not None))
     info = await source.open()
@@ -77,20 +71,18 @@ async def read(
     return found, source
 
 
-def plain(blocks: list[Block]) -> list[Any]:
+def plain(blocks):
     """All that a trainer makes use of, to be compared."""
     return [
         (block.to_bytes(), dict(block.skips), block.position, block.lap, block.warnings) for block in blocks
     ]
 
 
-def notes(source: LocalDump) -> str:
+def notes(source):
     return "\n".join(error.text for error in source.activity.errors)
 
 
-async def test_the_same_as_here_though_a_worker_is_lost_and_the_scheduler_too(
-    dump: str, dask: DaskProcesses
-) -> None:
+async def test_the_same_as_here_though_a_worker_is_lost_and_the_scheduler_too(dump, dask):
     scheduler = dask.start_scheduler()
     for _ in range(2):
         dask.start_worker()
@@ -103,7 +95,7 @@ async def test_the_same_as_here_though_a_worker_is_lost_and_the_scheduler_too(
     far, _ = await read(dump, dask.address, lambda: kill(dask.workers[0]))
     assert plain(far) == plain(local)
 
-    def restart() -> None:
+    def restart():
         kill(scheduler)
         dask.start_scheduler()
         dask.start_worker()
@@ -115,13 +107,11 @@ async def test_the_same_as_here_though_a_worker_is_lost_and_the_scheduler_too(
     assert str(dask.port) not in notes(source)  # the session keeps them
 
 
-async def test_a_scheduler_that_does_not_come_back_ends_the_run(
-    dump: str, dask: DaskProcesses, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_scheduler_that_does_not_come_back_ends_the_run(dump, dask, monkeypatch):
     scheduler = dask.start_scheduler()
     dask.start_worker()
 
-    def lose() -> None:
+    def lose():
         monkeypatch.setattr("wikitopics.session.training.intake.cluster.executor.PATIENCE", 1)
         monkeypatch.setattr("wikitopics.session.training.intake.cluster.scheduler.CONNECT_SECONDS", 1)
         kill(scheduler)
@@ -132,7 +122,7 @@ async def test_a_scheduler_that_does_not_come_back_ends_the_run(
     assert str(dask.port) not in str(caught.value)
 
 
-async def test_a_worker_of_another_version_is_refused(dump: str, dask: DaskProcesses) -> None:
+async def test_a_worker_of_another_version_is_refused(dump, dask):
     installed = dask.folder / "other" / "wikitopics-9.9.9.dist-info"
     installed.mkdir(parents=True)
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: wikitopics\nVersion: 9.9.9\n")
@@ -149,14 +139,14 @@ async def test_a_worker_of_another_version_is_refused(dump: str, dask: DaskProce
     assert other.poll() is None
 
 
-async def until_fit(dump: str, address: str) -> tuple[list[Block], LocalDump]:
+async def until_fit(dump, address):
     """As soon as there is a worker that can be used."""
     while True:
         with suppress(SessionError):
             return await read(dump, address)
 
 
-async def test_a_page_that_kills_its_process_is_left_out_alone(dump: str, dask: DaskProcesses) -> None:
+async def test_a_page_that_kills_its_process_is_left_out_alone(dump, dask):
     poisoned = dask.folder / "poisoned"
     poisoned.mkdir()
     (poisoned / "sitecustomize.py").write_text(POISON)
@@ -171,9 +161,7 @@ async def test_a_page_that_kills_its_process_is_left_out_alone(dump: str, dask: 
     assert worker.poll() is None
 
 
-async def test_nobody_there_is_told_in_a_line(
-    dump: str, dask: DaskProcesses, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_nobody_there_is_told_in_a_line(dump, dask, monkeypatch):
     monkeypatch.setattr("wikitopics.session.training.intake.cluster.scheduler.CONNECT_SECONDS", 1)
     monkeypatch.setattr("wikitopics.session.training.intake.cluster.executor.FIRST_PATIENCE", 0)
     with pytest.raises(SessionError, match=f"no Dask scheduler answers at {dask.address}"):

@@ -5,12 +5,11 @@ import gc
 import signal
 import socket
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import pytest
 
-from tests.session.training.intake.cluster.conftest import DaskProcesses, kill
+from tests.session.training.intake.cluster.conftest import kill
 from tests.session.training.intake.cluster.test_cluster import VOCABULARY, dump, notes, plain, read, small
 from wikitopics.crawler.source import Activity, SourceInfo
 from wikitopics.session.errors import SessionError
@@ -31,12 +30,12 @@ work.answer = lambda *_: {found}
 
 
 @contextmanager
-def silent(port: int) -> Iterator[None]:
+def silent(port):
     """Whatever connects to the port is accepted, and never gets an answer."""
     with socket.create_server(("127.0.0.1", port)) as server:
         taken = []
 
-        def accept() -> None:
+        def accept():
             with suppress(OSError):
                 while True:
                     taken.append(server.accept()[0])
@@ -51,26 +50,22 @@ def silent(port: int) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def impatient(monkeypatch):
     for name, seconds in {"scheduler.REPLY_SECONDS": 5, "scheduler.ANSWER_SECONDS": 5}.items():
         monkeypatch.setattr(f"wikitopics.session.training.intake.cluster.{name}", seconds)
 
 
-async def test_what_listens_and_never_answers_is_given_up_at_the_start(
-    dump: str, dask: DaskProcesses
-) -> None:
+async def test_what_listens_and_never_answers_is_given_up_at_the_start(dump, dask):
     with silent(dask.port), pytest.raises(SessionError, match=r"no Dask scheduler answers at .* in time"):
         await read(dump, dask.address)
 
 
-async def test_what_listens_and_never_answers_is_given_up_in_mid_run(
-    dump: str, dask: DaskProcesses, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_listens_and_never_answers_is_given_up_in_mid_run(dump, dask, monkeypatch):
     scheduler = dask.start_scheduler()
     dask.start_worker()
     mute = silent(dask.port)
 
-    def replace() -> None:
+    def replace():
         monkeypatch.setattr("wikitopics.session.training.intake.cluster.executor.PATIENCE", 1)
         kill(scheduler)
         mute.__enter__()
@@ -80,12 +75,12 @@ async def test_what_listens_and_never_answers_is_given_up_in_mid_run(
     mute.__exit__(None, None, None)
 
 
-async def test_a_suspended_worker_is_given_up(dump: str, dask: DaskProcesses) -> None:
+async def test_a_suspended_worker_is_given_up(dump, dask):
     dask.start_scheduler()
     worker = dask.start_worker()
     local, _ = await read(dump)
 
-    def suspend() -> None:
+    def suspend():
         worker.send_signal(signal.SIGSTOP)
         dask.start_worker()
 
@@ -103,9 +98,7 @@ async def test_a_suspended_worker_is_given_up(dump: str, dask: DaskProcesses) ->
         ("1 / 0", "it failed: division by zero"),
     ],
 )
-async def test_an_answer_that_is_none_ends_the_use_of_its_worker(
-    dump: str, dask: DaskProcesses, monkeypatch: pytest.MonkeyPatch, found: str, why: str
-) -> None:
+async def test_an_answer_that_is_none_ends_the_use_of_its_worker(dump, dask, monkeypatch, found, why):
     monkeypatch.setattr("wikitopics.session.training.intake.cluster.executor.PATIENCE", 1)
     folder, touched = dask.folder / "other", dask.folder / "touched"
     folder.mkdir()
@@ -117,12 +110,12 @@ async def test_an_answer_that_is_none_ends_the_use_of_its_worker(
     assert not touched.exists()  # nothing was unpickled
 
 
-def test_what_dask_leaves_behind_is_not_reported(caplog: pytest.LogCaptureFixture) -> None:
+def test_what_dask_leaves_behind_is_not_reported(caplog):
     """As after a scheduler's restart: "Future exception was never retrieved", on standard error."""
     executor = pytest.importorskip("wikitopics.session.training.intake.cluster.executor")
     cluster = executor.Cluster("tcp://127.0.0.1:9", VOCABULARY, SourceInfo("", None), Activity())
 
-    async def leave() -> None:
+    async def leave():
         asyncio.get_running_loop().create_future().set_exception(TimeoutError("Timeout"))
 
     cluster._loop.run_until_complete(leave())
