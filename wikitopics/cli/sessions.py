@@ -7,7 +7,6 @@ import click
 
 from wikitopics.cli.options import json_option, refuse_early_options, session_names, session_option
 from wikitopics.cli.output import agrees, fields_of, put_json, put_line, say
-from wikitopics.session.control import requests
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import session_folder, session_path
 from wikitopics.session.storage.lock import in_use, owner
@@ -95,6 +94,8 @@ def rm(name: str | None, session: str | None, yes: bool) -> None:
 @session_option
 def stop(session: str) -> None:
     """Have the session's trainer save everything and exit."""
+    from wikitopics.session.control import requests
+
     requests.stop(session_path(session), say)
     say("stopped; everything is saved")
 
@@ -103,6 +104,8 @@ def stop(session: str) -> None:
 @session_option
 def pause(session: str) -> None:
     """Pause the session's trainer until `wikitopics resume`."""
+    from wikitopics.session.control import requests
+
     requests.pause(session_path(session))
 
 
@@ -110,6 +113,8 @@ def pause(session: str) -> None:
 @session_option
 def resume(session: str) -> None:
     """Resume a paused trainer."""
+    from wikitopics.session.control import requests
+
     requests.resume(session_path(session))
 
 
@@ -117,6 +122,8 @@ def resume(session: str) -> None:
 @session_option
 def save(session: str) -> None:
     """Have the session's trainer commit now."""
+    from wikitopics.session.control import requests
+
     requests.save(session_path(session))
 
 
