@@ -41,127 +41,102 @@ def check(request, vocabulary=None, **more):
     check_resumable(request, stored(**more), vocabulary)
 
 
-def test_nothing_said_resumes():
-    check(TrainRequest())
-
-
-def test_the_same_said_again_resumes():
-    check(
-        TrainRequest(
-            source="api",
-            api_url="http://w/api.php",
-            vocab="english",
-            seed=7,
-            held_out=10,
-            documents=99,
-            keep_articles="all",
-            keep_counts=False,
-        ),
-        WORDS,
-    )
-    check(
-        TrainRequest(
-            model=(
-                "lda:topics=5,alpha=0.10,kappa=0.7,tau0=8,batch_size=64",
-                "hdp:batch_size=32,kappa=0.7,tau0=8.0",
-            )
-        )
-    )
-
-
-def test_agreeing_in_advance_chooses_no_source():
-    assert TrainRequest(yes=True).kind().name == "api"
-    assert TrainRequest(yes=True, dump=("d.xml",)).kind().name == "dump"
-    check(TrainRequest(yes=True))
-
-
-def test_a_rate_for_a_source_without_requests_is_refused():
-    request = TrainRequest(texts=("t",), rpm=3)
-    with pytest.raises(BadUsage, match="--source texts does not take --rpm"):
-        request.identity(request.kind())
-
-
-def test_a_contact_and_agreeing_in_advance_go_with_any_source():
-    request = TrainRequest(texts=("t",), contact="x", yes=True)
-    assert request.identity(request.kind())["texts"]
-    check(TrainRequest(contact="x", yes=True), source="texts", source_options={})
-
-
-def test_a_rate_cannot_be_given_later_to_a_source_without_requests():
-    with pytest.raises(BadUsage, match="--source texts; leave --rpm out"):
-        check(TrainRequest(rpm=3), source="texts", source_options={})
-
-
-def test_limits_threads_rpm_and_contact_may_change():
-    check(TrainRequest(contact="x", rpm=3, articles=5, hours=1.0, max_mb=3.0, threads=4))
+TEXTS = {"source": "texts", "source_options": {"texts": ["/a"], "text_column": "body"}}
 
 
 @pytest.mark.parametrize(
-    ("request_", "option"),
+    ("given", "made"),
     [
-        (TrainRequest(source="html"), "--source"),
-        (TrainRequest(source="counts", counts="x"), "--source"),
-        (TrainRequest(counts="x"), "--source"),
-        (TrainRequest(dump=("x",)), "--source"),
-        (TrainRequest(seed=8), "--seed"),
-        (TrainRequest(seed=0), "--seed"),
-        (TrainRequest(held_out=11), "--held-out"),
-        (TrainRequest(held_out=0), "--held-out"),
-        (TrainRequest(documents=100), "--documents"),
-        (TrainRequest(keep_articles="none"), "--keep-articles"),
-        (TrainRequest(model=("lda:topics=5,alpha=0.1",)), "--model"),
-        (TrainRequest(model=("hdp", "lda")), "--model"),
+        ({}, {}),
+        ({}, {"fingerprint": ""}),
+        ({"source": "api", "api_url": "http://w/api.php"}, {}),
+        ({"seed": 7, "held_out": 10, "documents": 99, "keep_articles": "all", "keep_counts": False}, {}),
+        (
+            {
+                "model": (
+                    "lda:topics=5,alpha=0.10,kappa=0.7,tau0=8,batch_size=64",
+                    "hdp:batch_size=32,kappa=0.7,tau0=8.0",
+                )
+            },
+            {},
+        ),
+        ({"yes": True}, {}),
+        ({"contact": "x", "rpm": 3, "articles": 5, "hours": 1.0, "max_mb": 3.0, "threads": 4}, {}),
+        ({"contact": "x", "yes": True}, TEXTS),
+        ({"text_column": "body"}, TEXTS),
     ],
 )
-def test_another_is_refused_by_its_name(request_, option):
-    with pytest.raises(BadUsage, match=f"^{option} ") as caught:
-        check(request_)
+def test_what_is_the_same_or_may_change_resumes(given, made):
+    check(TrainRequest(**given), **made)
+
+
+def test_the_same_vocabulary_resumes():
+    check(TrainRequest(vocab="english"), WORDS)
+
+
+def test_what_says_nothing_about_a_source_goes_with_any():
+    assert TrainRequest(yes=True).kind().name == "api"
+    assert TrainRequest(yes=True, dump=("d.xml",)).kind().name == "dump"
+    request = TrainRequest(texts=("t",), contact="x", yes=True)
+    assert request.identity(request.kind())["texts"]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"source": "html"}, "--source "),
+        ({"source": "counts", "counts": "x"}, "--source "),
+        ({"counts": "x"}, "--source "),
+        ({"dump": ("x",)}, "--source "),
+        ({"seed": 8}, "--seed "),
+        ({"seed": 0}, "--seed "),
+        ({"held_out": 11}, "--held-out "),
+        ({"held_out": 0}, "--held-out "),
+        ({"documents": 100}, "--documents "),
+        ({"keep_articles": "none"}, "--keep-articles "),
+        ({"keep_counts": True}, "--keep-counts: this session was made without it; leave"),
+        ({"model": ("lda:topics=5,alpha=0.1",)}, "--model "),
+        ({"model": ("hdp", "lda")}, "--model "),
+        ({"topics": "6"}, "--topics 6: "),
+        ({"batch_size": "32"}, "--batch-size 32: "),
+        ({"kappa": "0.8"}, "--kappa 0.8: "),
+        ({"tau0": "9.0"}, "--tau0 9.0: "),
+        ({"alpha": "0.2"}, "--alpha 0.2: "),
+        ({"alpha": "learn"}, "--alpha learn: "),
+        ({"eta": "0.2"}, "--eta 0.2: "),
+        ({"half_life": "500"}, "--half-life 500: this session was made without it"),
+        ({"api_url": "http://other"}, "--api-url "),
+        ({"lang": "de"}, r"--lang https://de\.wikipedia\.org/w/api\.php: "),
+    ],
+)
+def test_another_is_refused_by_its_name(given, says):
+    with pytest.raises(BadUsage, match=f"^{says}") as caught:
+        check(TrainRequest(**given))
     assert caught.value.exit_code == 2
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("key", "value"),
+    ("given", "says"),
     [
-        ("topics", "6"),
-        ("batch_size", "32"),
-        ("kappa", "0.8"),
-        ("tau0", "9.0"),
-        ("alpha", "0.2"),
-        ("alpha", "learn"),
-        ("eta", "0.2"),
+        ({"rpm": 3}, "--rpm 3: this session was made with --source texts; leave --rpm out"),
+        ({"lang": "de"}, "--lang de: this session was made with --source texts"),
+        ({"texts": ("/a", "/b")}, "--texts /a /b: this session was made with /a; leave"),
+        ({"text_column": "other"}, "--text-column other: this session was made with body; leave"),
     ],
 )
-def test_another_shared_option_is_refused_by_its_name(key, value):
-    with pytest.raises(BadUsage, match=f"^--{key.replace('_', '-')} {value}: "):
-        check(TrainRequest(**{key: value}))
+def test_another_is_refused_of_texts(given, says):
+    with pytest.raises(BadUsage, match=f"^{says}"):
+        check(TrainRequest(**given), **TEXTS)
 
 
-def test_a_flag_and_a_list_are_refused_as_they_would_be_typed():
-    with pytest.raises(BadUsage, match=r"^--keep-counts: this session was made without it; leave"):
-        check(TrainRequest(keep_counts=True))
-    with pytest.raises(BadUsage, match=r"^--texts /a /b: this session was made with /a; leave"):
-        check(TrainRequest(texts=("/a", "/b")), source="texts", source_options={"texts": ["/a"]})
-
-
-def test_what_is_not_said_again_is_as_the_session_has_it():
-    made = {"source": "texts", "source_options": {"texts": ["/a"], "text_column": "body"}}
-    check(TrainRequest(text_column="body"), **made)
-    with pytest.raises(BadUsage, match=r"^--text-column other: this session was made with body; leave"):
-        check(TrainRequest(text_column="other"), **made)
-
-
-def test_another_wiki_or_vocabulary_is_refused():
-    with pytest.raises(BadUsage, match=r"^--api-url "):
-        check(TrainRequest(api_url="http://other"))
-    with pytest.raises(BadUsage, match=r"^--lang https://de\.wikipedia\.org/w/api\.php: "):
-        check(TrainRequest(lang="de"))
-    with pytest.raises(BadUsage, match=r"^--lang de: this session was made with --source counts"):
-        check(TrainRequest(lang="de"), source="counts", source_options={"counts": "x"})
+def test_another_vocabulary_is_refused():
     with pytest.raises(BadUsage, match=r"^--vocab "):
         check(TrainRequest(vocab="other.txt"), Vocabulary.from_words(("aa", "bb")))
     with pytest.raises(BadUsage, match="word rule 2"):
         check(TrainRequest(vocab="english.txt"), Vocabulary.from_words(WORDS.words, "2"))
+    with pytest.raises(BadUsage, match="is building a vocabulary of its own; leave --vocab out"):
+        check(TrainRequest(vocab="english"), WORDS, fingerprint="")
 
 
 @pytest.mark.parametrize(
@@ -172,6 +147,7 @@ def test_another_wiki_or_vocabulary_is_refused():
         (TrainRequest(source="api", counts="x"), "needs --source counts"),
         (TrainRequest(dump=("x",), counts="y"), "give one"),
         (TrainRequest(counts="x", api_url="y"), "does not take --api-url"),
+        (TrainRequest(texts=("t",), rpm=3), "--source texts does not take --rpm"),
     ],
 )
 def test_sources_that_disagree(request_, says):
@@ -210,15 +186,7 @@ def test_a_language_finds_its_vocabulary_or_has_it_built(home):
         new_vocabulary(TrainRequest(vocab="fr"), Api())
 
 
-def test_while_it_builds_a_session_takes_no_other_vocabulary():
-    check(TrainRequest(), fingerprint="")
-    with pytest.raises(BadUsage, match="is building a vocabulary of its own; leave --vocab out"):
-        check(TrainRequest(vocab="english"), WORDS, fingerprint="")
-
-
 def test_a_half_life_is_a_setting_of_every_model_that_is_compared():
-    with pytest.raises(BadUsage, match=r"^--half-life 500: this session was made without it"):
-        check(TrainRequest(half_life="500"))
     forgetting = parse_specs(["lda"], {"half_life": 500})
     check(TrainRequest(half_life="500.0"), models=forgetting, batch_sizes=(1024,))
     with pytest.raises(BadUsage, match=r"^--half-life 600: this session was made with 500"):

@@ -50,17 +50,16 @@ def test_a_newer_format(cli, command, trained, one_line):
     one_line(cli(*command), 5, "newer", "upgrade")
 
 
-def test_a_second_trainer(cli, corpus, trained, one_line):
-    with trainer_lock(trained):
-        one_line(cli("train", *corpus.options()), 4, f"pid {os.getpid()}", "`wikitopics stop`")
-        assert json.loads(cli("status", "--json").out)["pid"] == os.getpid()
-
-
-def test_the_hint_of_a_session_in_use_names_it(cli, corpus, trained, home, one_line):
-    trained.rename(home / "two.db")
-    with trainer_lock(home / "two.db"):
-        outcome = cli("train", *corpus.options(), "--session", "two")
-    one_line(outcome, 4, "`wikitopics watch --session two`", "`wikitopics stop --session two`")
+def test_a_second_trainer_is_told_of_the_first_and_how_to_watch_or_stop_it(
+    cli, corpus, trained, home, one_line
+):
+    for path, named in ((trained, ""), (home / "two.db", " --session two")):
+        trained.rename(path)
+        with trainer_lock(path):
+            outcome = cli("train", *corpus.options(), "--session", path.stem)
+            told = json.loads(cli("status", "--json", "--session", path.stem).out)
+        one_line(outcome, 4, f"pid {os.getpid()}", f"`wikitopics watch{named}`", f"`wikitopics stop{named}`")
+        assert told["pid"] == os.getpid()
 
 
 @pytest.mark.parametrize(

@@ -93,33 +93,25 @@ def test_so_can_one_of_the_first_release(released, home):
     assert released.read_bytes() == before
 
 
-def test_but_not_trained(shown, corpus):
-    done = as_nobody("train", home=shown)
-    assert done.returncode == 1
-    assert done.stderr.count("\n") == 1
-    assert "cannot write" in done.stderr
-
-
-def test_nor_with_a_folder_that_can_be_written_to(shown):
-    shown.chmod(0o777)
+@pytest.mark.parametrize("mode", [0o555, 0o777])
+def test_but_not_trained_even_where_the_folder_can_be_written_to(shown, mode):
+    shown.chmod(mode)
     (shown / "default.db.lock").unlink(missing_ok=True)
     done = as_nobody("train", home=shown)
     assert done.returncode in (1, 2)
+    assert done.stderr.startswith("wikitopics: ")
     assert done.stderr.count("\n") == 1
-    assert "Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize("command", [("status",), ("sessions", "rm", "default", "--yes")])
-def test_a_session_that_one_may_not_read(shown, command):
-    (shown / "default.db").chmod(0o600)
-    done = as_nobody(*command, home=shown)
-    assert done.returncode == 1
-    assert "Permission denied" in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert mode == 0o777 or "cannot write" in done.stderr
 
 
 @pytest.mark.parametrize("command", [("status",), ("sessions",), ("sessions", "rm", "default", "--yes")])
-def test_a_folder_that_one_may_not_look_into(shown, command):
+def test_a_session_or_a_folder_that_one_may_not_look_into(shown, command):
+    (shown / "default.db").chmod(0o600)
+    if command != ("sessions",):  # which lists it with the reason
+        done = as_nobody(*command, home=shown)
+        assert done.returncode == 1
+        assert "Permission denied" in done.stderr
+        assert done.stderr.count("\n") == 1
     shown.chmod(0o700)
     done = as_nobody(*command, home=shown)
     assert (done.returncode, done.stdout) == (1, "")

@@ -152,10 +152,3 @@ def test_word_counts_are_those_of_the_trained_articles(cli, trained, corpus):
         word: (counts[word], documents[word]) for word in corpus.words
     }
     assert [row["count"] for row in rows] == sorted(counts.values(), reverse=True)
-
-
-def test_infer_says_how_many_words_it_knew(cli, trained, corpus, tmp_path):
-    (tmp_path / "text").write_text(f"{corpus.words[0]} unheard-of {corpus.words[0]}, {corpus.words[1]}!")
-    assert cli("infer", tmp_path / "text").out.splitlines()[0].endswith(": 3 of 5 words known")
-    (answer,) = json.loads(cli("infer", tmp_path / "text", "--json").out)
-    assert (answer["words"], answer["known"]) == (5, 3)

@@ -135,11 +135,12 @@ def test_nothing_is_printed_into_a_session_that_took_a_closed_streams_number(tra
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="has no full disk to write to")
-def test_help_for_a_full_disk_is_a_failure_in_one_line() -> None:
-    """What a session is asked for: tests/wikitopics/test_processes.py."""
-    done = wikitopics("--help", redirect=">/dev/full")
+@pytest.mark.parametrize("command", [["topics"], ["export", "metrics"], ["status", "--json"], ["--help"]])
+def test_a_full_disk_behind_the_output_is_a_failure_in_one_line(trained: Path, command: list[str]) -> None:
+    done = wikitopics(*command, redirect=">/dev/full")
     assert done.returncode == 1
-    assert b"No space left" in done.stderr
+    assert done.stderr.startswith(b"wikitopics: ")
+    assert b"No space left on device" in done.stderr
     assert done.stderr.count(b"\n") == 1
 
 
@@ -155,15 +156,15 @@ def test_a_broken_pipe_elsewhere_is_no_success(cli, monkeypatch: pytest.MonkeyPa
 
 def test_no_word_model_kind_or_source_acts_on_the_terminal(cli, hostile: Path, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("aaa aab")
-    commands = [
+    shown = []
+    commands = (
         ["status"],
         ["sessions"],
         ["topics"],
         ["articles", "--topic", 0],
         ["infer", tmp_path / "text"],
-    ]
-    shown = []
-    for command in commands:
+    )
+    for command in (*commands, ["doctor", "--offline"], ["--help"]):
         outcome = cli(*command)
         assert outcome.code == 0, outcome.err
         for text in (outcome.out, outcome.err):

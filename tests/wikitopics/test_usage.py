@@ -115,17 +115,12 @@ def test_whoever_names_no_session_is_told_which_there_are(cli, one_line, home):
     one_line(cli("status"), 1, "Available: night")
 
 
-def test_help_has_examples_everywhere(cli):
-    assert "Examples:" in cli("--help").out
-    for command in COMMANDS:
-        outcome = cli(command, "--help")
-        assert outcome.code == 0, command
-        assert "Example" in outcome.out, command
-
-
 @pytest.mark.parametrize("command", [*([name] for name in COMMANDS), ["vocab", "show"], ["vocab", "build"]])
-def test_every_command_takes_a_session(cli, command):
-    assert "--session NAME" in cli(*command, "--help").out
+def test_every_command_has_examples_and_takes_a_session(cli, command):
+    told = cli(*command, "--help")
+    assert told.code == 0
+    assert "Example" in told.out
+    assert "--session NAME" in told.out
 
 
 def test_a_sessions_vocabulary(cli, trained, corpus):
@@ -134,12 +129,12 @@ def test_a_sessions_vocabulary(cli, trained, corpus):
     assert cli("vocab", "--session", "default", "show") == words
 
 
-def test_the_help_names_every_command(cli):
+def test_the_help_names_every_command_and_has_examples(cli):
     out = cli("--help").out
+    assert "Examples:" in out
     assert all(f"  {command} " in out for command in COMMANDS)
 
 
 def test_the_screen_needs_a_terminal(cli, trained, one_line):
-    one_line(cli("watch"), 2, "terminal", "`wikitopics status`")
-    one_line(cli(), 2, "terminal")
-    one_line(cli("demo"), 2, "terminal")
+    for words in (["watch"], []):
+        one_line(cli(*words), 2, "terminal", "`wikitopics status`" if words else "`wikitopics train`")
