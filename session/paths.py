@@ -74,6 +74,14 @@ def beside(path: Path, ending: str) -> Path:
     return real.with_name(real.name + ending)
 
 
+def is_at(path: Path, opened: os.stat_result) -> bool:
+    """Whether the opened file is still the one at ``path``."""
+    try:
+        return os.path.samestat(os.stat(path), opened)
+    except OSError:
+        return False
+
+
 def session_name(path: Path) -> str:
     """The name of the session at ``path`` if it lies in the folder, otherwise the path."""
     return path.stem if path.parent == session_folder() and path.suffix == ".db" else str(path)

@@ -124,14 +124,6 @@ def session_errors(path: Path) -> Iterator[None]:
         raise as_session_error(error, path) from None
 
 
-def is_at(path: Path, opened: os.stat_result) -> bool:
-    """Whether the opened file is still the one at ``path``."""
-    try:
-        return os.path.samestat(os.stat(path), opened)
-    except OSError:
-        return False
-
-
 def check_session(connection: sqlite3.Connection, path: Path) -> None:
     """Check that this is a session that can be read, with plain tables only, so that nothing in it runs.
 

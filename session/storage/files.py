@@ -15,7 +15,8 @@ from typing import BinaryIO
 
 from wikitopics.crawler.ownfile import open_own
 from wikitopics.session.errors import SessionError
-from wikitopics.session.storage.database import is_at, keep_sessions, remove_database, sync, sync_names
+from wikitopics.session.paths import is_at
+from wikitopics.session.storage.database import keep_sessions, remove_database, sync, sync_names
 
 _DRAFT = ".wikitopics-"
 """How the name of a file or folder begins that replaces another one once it is whole."""

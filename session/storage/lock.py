@@ -13,9 +13,8 @@ from pathlib import Path
 
 from wikitopics.crawler.ownfile import open_own
 from wikitopics.session.errors import SessionError, SessionInUse
-from wikitopics.session.paths import LOCK, beside, command
+from wikitopics.session.paths import LOCK, beside, command, is_at
 from wikitopics.session.process import Process
-from wikitopics.session.storage.database import is_at
 
 TRIES = 20
 _MOST_BYTES = 400

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.options import HELD_OUT
+from wikitopics.session.paths import is_at
 from wikitopics.session.records import State, Status, TrainerActivity, per_hour
-from wikitopics.session.storage.database import as_session_error, is_at
+from wikitopics.session.storage.database import as_session_error
 from wikitopics.session.storage.files import draft_of
 from wikitopics.session.storage.lock import in_use, owner_pid
 from wikitopics.session.storage.tables.articles import ArticleReader

@@ -16,11 +16,11 @@ from typing import Any
 
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.options import KEEP_ARTICLES, KEEP_COUNTS
-from wikitopics.session.paths import WAL, beside
+from wikitopics.session.paths import WAL, beside, is_at
 from wikitopics.session.records import Role, TopicEvent, TopWords
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.database import as_session_error, connect, is_at, session_errors, writing
+from wikitopics.session.storage.database import as_session_error, connect, session_errors, writing
 from wikitopics.session.storage.decoding import whole
 from wikitopics.session.storage.files import draft_of
 from wikitopics.session.storage.reader import SessionReader
