@@ -1,9 +1,8 @@
 """Records of a session for the screen, `status` and the exports: plain values."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import repeat
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -284,9 +283,8 @@ class ShareHistory:
         return ShareHistory(self.articles[:end], self.shares[:end], self.own[:end])
 
 
-@dataclass(frozen=True, slots=True)
-class ArticleRow:
-    """One article of the stream, and its topics in each model."""
+class ArticleRow(NamedTuple):
+    """One article of the stream, and its topics in each model: a tuple, since exports read millions."""
 
     seq: int
     page_id: int
@@ -294,38 +292,10 @@ class ArticleRow:
     revision_id: int
     words: int
     role: Role
-    topics: tuple[tuple[str, int, float], ...] = field(default=())
-    """(model, topic, proportion) with each model's largest topic."""
+    topics: tuple[tuple[str, int, float], ...] = ()
+    """(model, topic, proportion) with each model's largest topic; none if it was not trained on."""
     id: str | None = None
     """Its id in its own collection, "" if it has none; None: the source has no ids at all."""
-
-
-@dataclass(frozen=True, slots=True)
-class ArticleColumns:
-    """Articles of the stream by column, for callers that read millions.
-
-    Each field except ``models`` has one value per article.
-    """
-
-    models: tuple[str, ...]
-    seqs: Sequence[int]
-    page_ids: Sequence[int]
-    titles: Sequence[str]
-    revision_ids: Sequence[int]
-    words: Sequence[int]
-    roles: Sequence[Role]
-    topics: Sequence[Sequence[int]]
-    """Each model's largest topic; none if the article was not trained on."""
-    shares: Sequence[Sequence[float]]
-    """Their proportions, parallel to ``topics``."""
-    ids: Sequence[str | None]
-
-    def rows(self) -> list[ArticleRow]:
-        """The articles one by one."""
-        names = repeat(self.models)
-        largest = map(tuple, map(zip, names, self.topics, self.shares))
-        columns = self.seqs, self.page_ids, self.titles, self.revision_ids, self.words, self.roles, largest
-        return list(map(ArticleRow, *columns, self.ids))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from wikitopics.session.errors import BadUsage
+from wikitopics.session.storage.decoding import LONGEST_NAME
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.tables.topics import LONGEST_NAME, give_name, given_name, take_back
+from wikitopics.session.storage.tables.topics import give_name, given_name, take_back
 
 
 def rename(path: Path, model: str, topic: int, name: str) -> str:

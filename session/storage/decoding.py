@@ -1,7 +1,7 @@
 """Values from a session file, checked one by one and converted from what SQLite or JSON gave.
 
 Every function takes a value and its place, such as "progress.articles", and raises `Damaged`, naming the
-place, for a value that no session of ours can have.
+place, for a value that no session of ours can have. `check_of` knows which function fits which column.
 """
 
 import contextlib
@@ -9,14 +9,18 @@ import json
 import math
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from functools import cache, partial
+from typing import Any, TypeVar, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.errors import Damaged
+from wikitopics.session.records import Event, State, TopicChange
+from wikitopics.session.storage.schema import tables
 
 T = TypeVar("T")
+Check = Callable[[object, str], Any]
 
 MOST = 10**15
 """No count is larger, so that sums of them fit 64 bits and floats."""
@@ -27,6 +31,12 @@ LATEST = 4e10
 """Seconds since the epoch, in the 33rd century: a calendar can show it."""
 LONGEST = 65_536
 """The most characters of a title or a message."""
+MOST_WORD_BYTES = 64 * 2**20
+"""The most bytes of a vocabulary."""
+LONGEST_NAME = 60
+"""The most characters of a given name."""
+LONGEST_WORDS = 1000
+"""The most characters of a name made of words."""
 
 _KINDS = {
     type(None): "missing",
@@ -135,6 +145,11 @@ def tally(value: object, place: str) -> dict[str, int]:
     return {text(name, place): whole(n, place) for name, n in json_object(value, place).items()}
 
 
+def switch(value: object, place: str) -> bool:
+    """True or false, as 1 or 0."""
+    return bool(whole(value, place, 0, 1))
+
+
 def moment(value: object, place: str) -> float:
     """Seconds since the epoch."""
     return number(value, place, 0, LATEST)
@@ -169,3 +184,45 @@ def _wrong(value: object, place: str, wanted: str) -> Damaged:
 
 def _no_number(name: str) -> None:
     raise ValueError(name)
+
+
+_OF_TYPE: Mapping[str, Check] = {
+    "INTEGER": whole,
+    "REAL": number,
+    "TEXT": text,
+    "BLOB": lambda value, place: value,
+}
+_OF_COLUMN: Mapping[str, Check] = {
+    **dict.fromkeys(("blocks.first_seq", "blocks.articles", "progress.next_seq"), partial(whole, low=1)),
+    **dict.fromkeys(("control.paused", "control.save", "control.stop", "progress.finished"), switch),
+    **dict.fromkeys(("events.at", "flow.at", "heartbeat.at", "metrics.seconds", "runs.started_at"), moment),
+    **dict.fromkeys(("runs.ended_at", "progress.elapsed_seconds", "progress.committed_at"), moment),
+    "events.level": partial(one_of, choices=get_args(Event.__annotations__["level"])),
+    "first_articles.position": json_object,
+    "first_articles.skips": tally,
+    "first_articles.words": partial(text, longest=MOST_WORD_BYTES),
+    "given_names.name": partial(text, longest=LONGEST_NAME),
+    "heartbeat.activity": json_object,
+    "heartbeat.state": partial(one_of, choices=get_args(State)),
+    "metrics.value": partial(number, low=-FINITE, high=FINITE),
+    "progress.position": json_object,
+    "progress.prequential": lambda value, place: listed(from_json(value, place), place, lambda one, _: one),
+    "progress.skips": tally,
+    "topic_events.event": partial(one_of, choices=get_args(TopicChange)),
+    "topic_events.name": partial(text, longest=LONGEST_WORDS),
+}
+"""How columns are checked, if not merely by their types."""
+_OPTIONAL = {
+    "first_articles.lap",
+    *("progress.position", "progress.lap", "progress.renew_from", "progress.prequential"),
+    *("runs.ended_at", "runs.reason", "topic_events.other"),
+}
+
+
+@cache
+def check_of(table: str, column: str) -> Callable[[object], Any]:
+    """Checks a value of this column, and converts it; blobs are left to what unpacks them."""
+    place = f"{table}.{column}"
+    (kind,) = [kind for name, kind, *_ in tables()[table] if name == column]
+    check = _OF_COLUMN.get(place, _OF_TYPE[kind])
+    return lambda value: None if value is None and place in _OPTIONAL else check(value, place)

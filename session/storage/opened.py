@@ -4,6 +4,7 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,10 +20,11 @@ from wikitopics.session.storage.database import (
     read_rows,
     session_errors,
 )
+from wikitopics.session.storage.decoding import MOST_WORD_BYTES, check_of, optional, whole
 from wikitopics.session.storage.lock import owner
 from wikitopics.session.storage.schema import RELEASED
 from wikitopics.session.storage.tables.progress import Progress, decode_progress
-from wikitopics.session.storage.tables.settings import MOST_WORD_BYTES, decode_settings, decode_words
+from wikitopics.session.storage.tables.settings import decode_settings, decode_words
 from wikitopics.vocab import Vocabulary
 
 
@@ -48,6 +50,14 @@ class OpenedSession:
     def _rows(self, sql: str, parameters: Sequence[object] = (), **limits: int) -> list[tuple[Any, ...]]:
         with session_errors(self.path):
             return read_rows(self._connection, sql, parameters, **limits)
+
+    def _select(
+        self, table: str, columns: str, clause: str = "", parameters: Sequence[object] = (), **limits: int
+    ) -> list[tuple[Any, ...]]:
+        """These columns of a table, separated by ", ", with every value checked."""
+        rows = self._rows(f"SELECT {columns} FROM {table} {clause}", parameters, **limits)
+        checks = [check_of(table, name) for name in columns.split(", ")]
+        return [tuple([check(value) for check, value in zip(checks, row, strict=True)]) for row in rows]
 
     @contextlib.contextmanager
     def one_moment(self) -> Iterator[None]:
@@ -110,6 +120,17 @@ class OpenedSession:
     def _number(self, name: str) -> int:
         return self.models().index(self.model_named(name))
 
+    def _spec_in(self, table: str, model: object, **topics: int | None) -> ModelSpec:
+        """The model that a row of this table is about by its number; ``topics``: the row's, by column.
+
+        Raises `Damaged` if the session has no such model, or the model no such topic.
+        """
+        models = self.settings().models
+        spec = models[whole(model, f"{table}.model", 0, len(models) - 1)]
+        for column, topic in topics.items():
+            optional(topic, f"{table}.{column}", partial(whole, high=spec.topics - 1))
+        return spec
+
     def vocabulary(self) -> tuple[str, ...]:
         """The words, by id; none while the session is building its vocabulary."""
         if not self._words:
@@ -135,7 +156,8 @@ class OpenedSession:
     def progress(self) -> Progress:
         """The progress at the last commit."""
         with session_errors(self.path):
-            return decode_progress(only_row(self._connection, "progress"))
+            row = only_row(self._connection, "progress")
+        return decode_progress({name: check_of("progress", name)(value) for name, value in row.items()})
 
     def close(self) -> None:
         """Safe to call twice."""

@@ -3,7 +3,7 @@
 import os
 import sqlite3
 import time
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 from wikitopics.session.errors import NoSession, SessionError
@@ -16,6 +16,7 @@ from wikitopics.session.storage.lock import in_use, owner_pid
 from wikitopics.session.storage.tables.articles import ArticleReader
 from wikitopics.session.storage.tables.counts import CountsReader
 from wikitopics.session.storage.tables.models import ModelReader
+from wikitopics.session.storage.tables.progress import Progress
 from wikitopics.session.storage.tables.proportions import ProportionReader
 from wikitopics.session.storage.tables.topics import TopicReader
 from wikitopics.session.storage.tables.trainer import Heartbeat, TrainerReader
@@ -24,6 +25,7 @@ STALE_SECONDS = 15.0
 """A heartbeat older than this many seconds is no sign of life."""
 BEATS_SECONDS = 2.0
 """A trainer's heart beats several times in this many seconds."""
+_OF_PROGRESS = {field.name for field in fields(Progress)} & {field.name for field in fields(Status)}
 
 
 class SessionReader(TrainerReader, ModelReader, TopicReader, ArticleReader, ProportionReader, CountsReader):
@@ -55,21 +57,11 @@ class SessionReader(TrainerReader, ModelReader, TopicReader, ArticleReader, Prop
             pid=pid,
             source=settings.source,
             source_name=settings.source_name,
-            articles=progress.articles,
-            tokens=progress.tokens,
-            held_out=progress.held_out,
+            **{name: getattr(progress, name) for name in _OF_PROGRESS},
             held_out_target=settings[HELD_OUT],
-            crawled=progress.crawled,
-            pending=progress.pending,
-            skipped=progress.skipped,
-            skips=progress.skips,
-            elapsed_seconds=progress.elapsed_seconds,
             articles_per_hour=per_hour(progress.articles, progress.elapsed_seconds),
-            bytes_read=progress.bytes_read,
-            committed_at=progress.committed_at,
             checkpoint_age_seconds=max(0.0, now - progress.committed_at) if progress.crawled else None,
             heartbeat_age_seconds=None if beat is None else max(0.0, now - beat.at),
-            lap=progress.lap,
             activity=activity if at_work else activity.ended(),
             models=models,
         )

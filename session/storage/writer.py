@@ -21,7 +21,6 @@ from wikitopics.session.records import Role, TopicEvent, TopWords
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.database import as_session_error, connect, session_errors, writing
-from wikitopics.session.storage.decoding import whole
 from wikitopics.session.storage.files import draft_of
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.schema import APPLICATION_ID, CREATE, VERSION, order_by_topic
@@ -172,8 +171,8 @@ class SessionWriter(SessionReader):
 
     def points(self, table: str) -> list[int]:
         """Article counts at which `metrics` or `snapshots` has rows."""
-        rows = self._rows(f"SELECT DISTINCT articles FROM {table} ORDER BY articles")
-        return [whole(articles, f"{table}.articles") for (articles,) in rows]
+        rows = self._select(table, "articles", "GROUP BY articles ORDER BY articles")
+        return [articles for (articles,) in rows]
 
     def commit(self, progress: Progress, changes: Changes, first_pending: int) -> None:
         """Write everything in one transaction; rows before number ``first_pending`` are no longer pending.

@@ -68,7 +68,7 @@ def status(path):
 
 def pages_of(path):
     with SessionReader(path) as reader:
-        return sorted(article.page_id for article in reader.all_articles(trained_only=False))
+        return sorted(article.page_id for some in reader.all_articles(trained_only=False) for article in some)
 
 
 def account_holds(now):

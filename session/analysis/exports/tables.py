@@ -154,20 +154,18 @@ METRICS = Subject(
 def _articles(asked: ExportRequest) -> Iterator[Batch]:
     """One row for each article and model, with its largest topic."""
     has_ids = asked.reader.has_ids()
-    for found in asked.reader.articles_by_column(trained_only=not asked.everything):
-        numbers = [number for number, model in enumerate(found.models) if model in asked.models]
-        names = [found.models[number] for number in numbers]
-        times = [len(names) if topics else 1 for topics in found.topics]
-        common = found.page_ids, found.titles, found.revision_ids, found.words
+    numbers = [number for number, model in enumerate(asked.reader.models()) if model in asked.models]
+    for found in asked.reader.all_articles(trained_only=not asked.everything):
+        _, page_ids, titles, revision_ids, words, roles, topics, ids = zip(*found, strict=True)
+        largest = [[one[number] for number in numbers] if one else [(None, None, None)] for one in topics]
+        times = list(map(len, largest))
+        common = page_ids, titles, revision_ids, words
         columns: list[Sequence[object]] = [_repeated(values, times) for values in common]
-        columns.append([name for topics in found.topics for name in (names if topics else (None,))])
-        for largest in (found.topics, found.shares):
-            of_models = ([one[number] for number in numbers] if one else (None,) for one in largest)
-            columns.append(list(chain.from_iterable(of_models)))
+        columns += zip(*chain.from_iterable(largest), strict=True)
         if asked.everything:
-            columns.append(_repeated(found.roles, times))
+            columns.append(_repeated(roles, times))
         if has_ids:
-            columns.append(_repeated(found.ids, times))
+            columns.append(_repeated(ids, times))
         yield columns
 
 
@@ -203,8 +201,8 @@ def _proportions_of_blocks(asked: ExportRequest) -> Iterator[Batch]:
         values = np.concatenate([of_model.values() for of_model in kept])[order]
         times = lengths.sum(axis=1, dtype=np.int64).tolist()
         yield (
-            _repeated(articles.page_ids, times),
-            _repeated(articles.titles, times),
+            _repeated((one.page_id for one in articles), times),
+            _repeated((one.title for one in articles), times),
             _repeated(cycle(models), lengths.ravel().tolist()),
             np.concatenate([of_model.topics for of_model in kept])[order].tolist(),
             values.astype(float).round(_DIGITS).tolist(),

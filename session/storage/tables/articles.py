@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from struct import pack
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from wikitopics.session.errors import Damaged
 from wikitopics.session.models import ModelSpec
-from wikitopics.session.records import ArticleColumns, ArticleRow, Role
+from wikitopics.session.records import ArticleRow, Role
 from wikitopics.session.storage import released
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.decoding import MOST, texts, whole, wholes
@@ -162,10 +163,12 @@ class ArticleReader(OpenedSession):
             found.update({row.seq: row for row in rows})
         return found
 
-    def articles_of(self, first_seq: int, articles: int) -> ArticleColumns:
+    def articles_of(self, first_seq: int, articles: int) -> list[ArticleRow]:
         """This many articles from this number on. Raises `Damaged` if one is missing."""
-        found = self._columns("WHERE seq BETWEEN ? AND ? ORDER BY seq", [first_seq, first_seq + articles - 1])
-        if len(found.seqs) != articles:
+        found = self._articles(
+            "WHERE seq BETWEEN ? AND ? ORDER BY seq", [first_seq, first_seq + articles - 1]
+        )
+        if len(found) != articles:
             raise Damaged("blocks and articles do not match")
         return found
 
@@ -196,22 +199,12 @@ class ArticleReader(OpenedSession):
             raise Damaged("the order by topic and articles do not match")
         return found
 
-    def all_articles(self, *, trained_only: bool) -> Iterator[ArticleRow]:
-        """The stream in its order, in bounded memory."""
-        for some in self.articles_by_column(trained_only=trained_only):
-            yield from some.rows()
-
-    def articles_by_column(self, *, trained_only: bool) -> Iterator[ArticleColumns]:
-        """The same by column, in batches."""
-        where = "WHERE role = 0" if trained_only else ""
-        last = 0
-        while True:
-            clause = f"{where} {'AND' if where else 'WHERE'} seq > ? ORDER BY seq LIMIT {_AT_ONCE}"
-            found = self._columns(clause, [last])
-            if not found.seqs:
-                return
+    def all_articles(self, *, trained_only: bool) -> Iterator[list[ArticleRow]]:
+        """The stream in its order, in batches of bounded memory."""
+        last, only = 0, "AND role = 0" if trained_only else ""
+        while found := self._articles(f"WHERE seq > ? {only} ORDER BY seq LIMIT {_AT_ONCE}", [last]):
             yield found
-            last = found.seqs[-1]
+            last = found[-1].seq
 
     def trained_among(self, page_ids: Sequence[int]) -> tuple[frozenset[int], bool]:
         """Which of these pages it is known to have trained on, and whether all that it trained on are
@@ -261,9 +254,6 @@ class ArticleReader(OpenedSession):
         return seqs, Block.concatenate(parts)
 
     def _articles(self, clause: str, parameters: Sequence[object]) -> list[ArticleRow]:
-        return self._columns(clause, parameters).rows()
-
-    def _columns(self, clause: str, parameters: Sequence[object]) -> ArticleColumns:
         with self.one_moment():
             rows = self._rows(
                 f"SELECT seq, page_id, {_TITLE}, revision_id, words, role, topics, id FROM articles {clause}",
@@ -276,31 +266,29 @@ class ArticleReader(OpenedSession):
 
 
 def _decoded(
-    rows: Sequence[tuple[Any, ...]], models: Sequence[ModelSpec], largest: np.dtype[Any]
-) -> ArticleColumns:
-    """`articles`: (seq, page_id, title, revision_id, words, role, topics, id), column by column."""
-    columns = list(zip(*rows, strict=True)) or [()] * 8
-    seqs, page_ids, titles, revision_ids, words, roles, packed, ids = columns
-    topics, shares = _decode_largest(packed, models, largest)
+    rows: Sequence[tuple[Any, ...]], models: Sequence[ModelSpec], dtype: np.dtype[Any]
+) -> list[ArticleRow]:
+    """`articles`: (seq, page_id, title, revision_id, words, role, topics, id), checked column by column."""
+    if not rows:
+        return []
+    seqs, page_ids, titles, revision_ids, words, roles, packed, ids = zip(*rows, strict=True)
+    largest = _decode_largest(packed, models, dtype)
     texts([one for one in ids if one is not None], "articles.id")
-    return ArticleColumns(
-        models=tuple(model.name for model in models),
-        seqs=wholes(seqs, "articles.seq", 1),
-        page_ids=wholes(page_ids, "articles.page_id", -(2**63), 2**63 - 1),
-        titles=texts(titles, "articles.title"),
-        revision_ids=wholes(revision_ids, "articles.revision_id", -(2**63), 2**63 - 1),
-        words=wholes(words, "articles.words"),
-        roles=[ROLES[role] for role in wholes(roles, "articles.role", 0, len(ROLES) - 1)],
-        topics=topics,
-        shares=shares,
-        ids=ids,
+    checked = (
+        wholes(seqs, "articles.seq", 1),
+        wholes(page_ids, "articles.page_id", -(2**63), 2**63 - 1),
+        texts(titles, "articles.title"),
+        wholes(revision_ids, "articles.revision_id", -(2**63), 2**63 - 1),
+        wholes(words, "articles.words"),
+        [ROLES[role] for role in wholes(roles, "articles.role", 0, len(ROLES) - 1)],
     )
+    return list(map(ArticleRow, *checked, largest, ids))
 
 
 def _decode_largest(
     packed: Sequence[object], models: Sequence[ModelSpec], dtype: np.dtype[Any]
-) -> tuple[list[list[int]], list[list[float]]]:
-    """`articles.topics`: each model's largest topic and its proportion; nothing for untrained articles."""
+) -> list[tuple[tuple[str, int, float], ...]]:
+    """`articles.topics`: each model's name, its largest topic, its proportion; () if not trained."""
     there = [one for one in packed if one is not None]
     size = 2 * dtype.itemsize * len(models)
     if not all(isinstance(one, bytes) and len(one) == size for one in there):
@@ -309,9 +297,9 @@ def _decode_largest(
     topics, shares = pairs[:, :, 0], pairs[:, :, 1]
     if (topics >= [model.topics for model in models]).any() or (shares > 10_000).any():
         raise Damaged("articles.topics is out of range")
-    found = iter(zip(topics.tolist(), (shares / 10_000).tolist(), strict=True))
-    each = [([], []) if one is None else next(found) for one in packed]
-    return [topic for topic, _ in each], [share for _, share in each]
+    names = repeat([model.name for model in models])
+    found = map(tuple, map(zip, names, topics.tolist(), (shares / 10_000).tolist()))
+    return [() if one is None else next(found) for one in packed]
 
 
 def _escaped(text: str) -> str:

@@ -17,10 +17,9 @@ from wikitopics.session.options import HELD_OUT, KEEP_COUNTS
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.block import Block, narrow, whole_numbers
 from wikitopics.session.storage.database import SMALL
-from wikitopics.session.storage.decoding import json_object, number, optional, tally, text, whole
+from wikitopics.session.storage.decoding import whole
 from wikitopics.session.storage.npz import pack_arrays, unpack_arrays
 from wikitopics.session.storage.opened import OpenedSession
-from wikitopics.session.storage.tables.settings import MOST_WORD_BYTES
 
 MOST_BLOCKS = 10_000_000
 """Rows of `kept_counts`, one per minibatch."""
@@ -69,8 +68,7 @@ def _cut(block: Block) -> Iterator[Block]:
 
 def decode_block(row: tuple[Any, ...]) -> Block:
     """`first_articles`: (documents, words, skips, unread, position, lap). Raises `Damaged`."""
-    documents, joined, skips, unread, position, lap = row
-    words = text(joined, "first_articles.words", MOST_WORD_BYTES)
+    documents, words, skips, unread, position, lap = row
     lexicon = tuple(words.split("\n")) if words else ()
     if len(set(lexicon)) < len(lexicon):
         raise Damaged("first_articles.words has a word twice")
@@ -80,9 +78,9 @@ def decode_block(row: tuple[Any, ...]) -> Block:
         found,
         # Which of the articles without words they are makes no difference.
         unread=frozenset(found.page_ids[~found.has_words][:missed].tolist()),
-        skips=tally(skips, "first_articles.skips"),
-        position=dict(json_object(position, "first_articles.position")),
-        lap=optional(lap, "first_articles.lap", number),
+        skips=skips,
+        position=position,
+        lap=lap,
     )
 
 
@@ -159,10 +157,12 @@ class CountsReader(OpenedSession):
 
     def first_articles(self) -> Iterator[Block]:
         """The blocks from which the vocabulary is built and with which the stream begins, one at a time."""
-        for (row_id,) in self._rows("SELECT id FROM first_articles ORDER BY id"):
-            (row,) = self._rows(
-                "SELECT documents, words, skips, unread, position, lap FROM first_articles WHERE id = ?",
-                [whole(row_id, "first_articles.id")],
+        for (row_id,) in self._select("first_articles", "id", "ORDER BY id"):
+            (row,) = self._select(
+                "first_articles",
+                "documents, words, skips, unread, position, lap",
+                "WHERE id = ?",
+                [row_id],
                 largest=documents_room(self.settings()),
             )
             yield decode_block(row)

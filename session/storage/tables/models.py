@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.models import ModelSpec
 from wikitopics.session.records import Curve, ModelStatus
-from wikitopics.session.storage.decoding import FINITE, LATEST, number, optional, text, whole
+from wikitopics.session.storage.decoding import number, optional, whole
 from wikitopics.session.storage.npz import pack_state, unpack_state
 from wikitopics.session.storage.opened import OpenedSession
 
@@ -75,12 +76,12 @@ class ModelReader(OpenedSession):
 
     def curve(self, model: str, metric: str) -> Curve:
         """One metric of one model over the stream."""
-        rows = self._rows(
-            "SELECT articles, tokens, seconds, value FROM metrics WHERE model = ? AND metric = ?"
-            " ORDER BY articles",
+        found = self._select(
+            "metrics",
+            "articles, tokens, seconds, value",
+            "WHERE model = ? AND metric = ? ORDER BY articles",
             [self._number(model), "log_likelihood" if metric == "perplexity" else metric],
         )
-        found = [_measurement(*row) for row in rows]
         columns = zip(*found, strict=True) if found else ((), (), (), ())
         articles, tokens, seconds, values = (np.array(column, np.float64) for column in columns)
         return Curve(articles, tokens, seconds, _perplexity(values) if metric == "perplexity" else values)
@@ -94,28 +95,28 @@ class ModelReader(OpenedSession):
 
     def all_metrics(self) -> list[tuple[str, int, int, float, str, float]]:
         """The measurements: (model, articles, tokens, seconds, metric, value), by model, then articles."""
-        rows = self._rows(
-            f"SELECT model, metric, articles, tokens, seconds, value FROM metrics WHERE {_STORED}"
-            " ORDER BY model, articles",
+        found = self._select(
+            "metrics",
+            "model, articles, metric, tokens, seconds, value",
+            f"WHERE {_STORED}",
             most=MOST_MEASUREMENTS,
         )
-        names, found = self.models(), []
-        for model_id, metric, *measurement in rows:
-            model = whole(model_id, "metrics.model", 0, len(names) - 1)
-            articles, tokens, seconds, value = _measurement(*measurement)
-            found.append((model, articles, text(metric, "metrics.metric"), tokens, seconds, value))
-            if metric == "log_likelihood":
-                found.append((model, articles, "perplexity", tokens, seconds, float(_perplexity(value))))
-        found.sort(key=lambda row: row[:3])
+        found += [
+            (model, articles, "perplexity", tokens, seconds, float(_perplexity(value)))
+            for model, articles, metric, tokens, seconds, value in found
+            if metric == "log_likelihood"
+        ]
+        names = {model: self._spec_in("metrics", model).name for model in {row[0] for row in found}}
         return [
             (names[model], at, tokens, seconds, metric, value)
-            for model, at, metric, tokens, seconds, value in found
+            for model, at, metric, tokens, seconds, value in sorted(found, key=lambda row: row[:3])
         ]
 
     def metric_names(self) -> list[str]:
         """The metrics measured for any model, in alphabetical order."""
-        rows = self._rows(f"SELECT DISTINCT metric FROM metrics WHERE {_STORED}")
-        found = {text(metric, "metrics.metric") for (metric,) in rows}
+        found = {
+            metric for (metric,) in self._select("metrics", "metric", f"WHERE {_STORED} GROUP BY metric")
+        }
         return sorted(found | ({"perplexity"} if "log_likelihood" in found else set()))
 
 
@@ -124,21 +125,8 @@ def _perplexity(log_likelihood: Any) -> Any:
     return np.exp(-log_likelihood)
 
 
-def _measurement(
-    articles: object, tokens: object, seconds: object, value: object
-) -> tuple[int, int, float, float]:
-    return (
-        whole(articles, "metrics.articles"),
-        whole(tokens, "metrics.tokens"),
-        number(seconds, "metrics.seconds", 0, LATEST),
-        number(value, "metrics.value", -FINITE, FINITE),
-    )
-
-
 def _status(spec: ModelSpec, in_use: object, updates: object, rho: object, score: object) -> ModelStatus:
-    log_likelihood = optional(
-        score, "metrics.value", lambda value, place: number(value, place, -MOST_SCORE, MOST_SCORE)
-    )
+    log_likelihood = optional(score, "metrics.value", partial(number, low=-MOST_SCORE, high=MOST_SCORE))
     return ModelStatus(
         name=spec.name,
         kind=spec.kind,

@@ -2,21 +2,13 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 from wikitopics.session.errors import Damaged
-from wikitopics.session.storage.decoding import (
-    LARGEST,
-    from_json,
-    json_object,
-    listed,
-    moment,
-    number,
-    tally,
-    whole,
-)
+from wikitopics.session.storage.decoding import LARGEST, listed, number, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,45 +66,20 @@ class Progress:
             self.skips[reason] = self.skips.get(reason, 0) + number
 
 
-def _prequential(value: object, place: str) -> tuple[Scored, ...]:
-    return listed(from_json(value, place), place, _scored)
-
-
-def _scored(value: object, place: str) -> Scored:
+def _scored(value: object) -> Scored:
+    place = "progress.prequential"
     if not isinstance(value, list) or len(value) != 3:
         raise Damaged(f"{place} is not a list of articles, words and nats")
     articles, words, nats = value
-    return Scored(whole(articles, place, 1), whole(words, place), listed(nats, place, _nats))
+    return Scored(
+        whole(articles, place, 1), whole(words, place), listed(nats, place, partial(number, low=-LARGEST))
+    )
 
 
-def _nats(value: object, place: str) -> float:
-    return number(value, place, -LARGEST)
-
-
-_COLUMNS: Mapping[str, Callable[[object, str], object]] = {
-    **dict.fromkeys(("articles", "tokens", "held_out", "crawled", "pending", "skipped"), whole),
-    **dict.fromkeys(("minibatches", "pending_offset", "renew_from", "bytes_read"), whole),
-    "skips": tally,
-    "position": lambda value, place: dict(json_object(value, place)),
-    "lap": number,
-    "prequential": _prequential,
-    "finished": lambda value, place: bool(whole(value, place, 0, 1)),
-    "elapsed_seconds": moment,
-    "next_seq": lambda value, place: whole(value, place, 1),
-    "committed_at": moment,
-}
-"""How each column is checked."""
-_OPTIONAL = {"position", "lap", "renew_from", "prequential"}
-
-
-def decode_progress(row: Mapping[str, object]) -> Progress:
-    """The one row of `progress`."""
-    values: dict[str, Any] = {
-        name: decode(row[name], f"progress.{name}")
-        for name, decode in _COLUMNS.items()
-        if row[name] is not None or name not in _OPTIONAL
-    }
-    progress = Progress(**values)
+def decode_progress(row: Mapping[str, Any]) -> Progress:
+    """The one row of `progress`, each value already checked for itself."""
+    scored = tuple(map(_scored, row["prequential"] or ()))
+    progress = Progress(**{name: row[name] for name in row if name != "id"} | {"prequential": scored})
     if sum(progress.skips.values()) != progress.skipped:
         raise Damaged("progress.skips and progress.skipped do not match")
     return progress

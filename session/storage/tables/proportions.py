@@ -6,7 +6,7 @@ a twentieth of that for a thousand blocks.
 
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -312,11 +312,9 @@ class ProportionReader(OpenedSession):
         blocks = [(data, whole(articles, "blocks.articles", 1)) for data, articles in rows]
         return Proportions.from_blocks(blocks, self.spec(model).topics)
 
-    def each_block(self) -> Iterator[tuple[int, int]]:
+    def each_block(self) -> list[tuple[int, int]]:
         """(first number, articles) of every block, in the order of the stream."""
-        rows = self._rows("SELECT first_seq, articles FROM blocks ORDER BY first_seq", most=MOST_BLOCKS)
-        for first, articles in rows:
-            yield whole(first, "blocks.first_seq", 1), whole(articles, "blocks.articles", 1)
+        return self._select("blocks", "first_seq, articles", "ORDER BY first_seq", most=MOST_BLOCKS)
 
     def proportions_of(self, model: str, first_seq: int, articles: int) -> Proportions:
         """The proportions of one block in one model."""

@@ -16,10 +16,17 @@ from wikitopics.session.errors import Damaged
 from wikitopics.session.models import BATCH_SIZE, MOST_TOPICS, NAME, ModelSpec
 from wikitopics.session.options import KEPT
 from wikitopics.session.settings import Settings
-from wikitopics.session.storage.decoding import FINITE, from_json, listed, named, number, text, whole
+from wikitopics.session.storage.decoding import (
+    FINITE,
+    MOST_WORD_BYTES,
+    from_json,
+    listed,
+    named,
+    number,
+    text,
+    whole,
+)
 
-MOST_WORD_BYTES = 64 * 2**20
-"""The most bytes of a vocabulary."""
 MOST_SOURCE_CHARACTERS = 2**20
 _SOURCE = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _RULE = re.compile(r"1|2( [a-z]{2,8})?")

@@ -5,18 +5,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.topics.names import distinctness, most_relevant
 from wikitopics.session.errors import Damaged
-from wikitopics.session.models import ModelSpec
 from wikitopics.session.naming import names
-from wikitopics.session.records import ShareHistory, TopicChange, TopicEvent, TopicRow, TopWords
+from wikitopics.session.records import ShareHistory, TopicEvent, TopicRow, TopWords
 from wikitopics.session.storage.database import connect, session_errors
-from wikitopics.session.storage.decoding import numbers, one_of, optional, text, whole
+from wikitopics.session.storage.decoding import LONGEST_NAME, LONGEST_WORDS, numbers, text, whole
 from wikitopics.session.storage.opened import OpenedSession
 
 if TYPE_CHECKING:
@@ -28,10 +27,6 @@ Words = tuple[tuple[str, float], ...]
 TREND_POINTS = 12
 LEADING = 10
 """The top words of a topic among which a new one is marked."""
-LONGEST_NAME = 60
-"""The most characters of a given name."""
-LONGEST_WORDS = 1000
-"""The most characters of a name made of words."""
 MOST_SNAPSHOT_WORDS = 100
 LARGEST_SNAPSHOT = 2**24
 """The most bytes of a snapshot's row."""
@@ -58,10 +53,10 @@ class TopicReader(OpenedSession):
 
     def snapshots(self, model: str) -> list[int]:
         """Article counts at which the model's topics were stored, ascending."""
-        rows = self._rows(
-            "SELECT articles FROM snapshots WHERE model = ? ORDER BY articles", [self._number(model)]
+        rows = self._select(
+            "snapshots", "articles", "WHERE model = ? ORDER BY articles", [self._number(model)]
         )
-        return [whole(articles, "snapshots.articles") for (articles,) in rows]
+        return [articles for (articles,) in rows]
 
     def each_snapshot(self, model: str) -> Iterator[tuple[int, list[Words]]]:
         """(articles, every topic's words) at every stored point, oldest first, with one point at a time in
@@ -135,27 +130,23 @@ class TopicReader(OpenedSession):
 
     def given_names(self) -> tuple[tuple[int, int, str], ...]:
         """(number of the model, topic, name) of every given name."""
-        models = self.settings().models
-        found = []
-        for model, topic, name in self._rows(
-            "SELECT model, topic, name FROM given_names ORDER BY model, topic"
-        ):
-            number = whole(model, "given_names.model", 0, len(models) - 1)
-            last = models[number].topics - 1
-            found.append(
-                (
-                    number,
-                    whole(topic, "given_names.topic", 0, last),
-                    text(name, "given_names.name", LONGEST_NAME),
-                )
-            )
+        found = self._select("given_names", "model, topic, name", "ORDER BY model, topic")
+        for model, topic, _ in found:
+            self._spec_in("given_names", model, topic=topic)
         return tuple(found)
 
     def topic_events(self) -> list[TopicEvent]:
         """The topic events of all models, oldest first."""
-        models = self.settings().models
-        rows = self._rows("SELECT model, articles, event, topic, other, name FROM topic_events ORDER BY id")
-        return [_topic_event(row, models) for row in rows]
+        events = []
+        columns = "model, articles, event, topic, other, name"
+        for model, articles, event, topic, other, name in self._select(
+            "topic_events", columns, "ORDER BY id"
+        ):
+            spec = self._spec_in("topic_events", model, topic=topic, other=other)
+            if (event in ("split", "merged")) != (other is not None):
+                raise Damaged("topic_events.event and topic_events.other do not match")
+            events.append(TopicEvent(spec.name, articles, event, topic, other, name))
+        return events
 
     def topics(self, model: str, top: int = 10, as_of: int | None = None) -> list[TopicRow]:
         """All topics by number, as of the newest snapshot; empty before the first.
@@ -199,13 +190,18 @@ class TopicReader(OpenedSession):
         return self._snapshots(f"WHERE model = ? {clause}", [self._number(model), *parameters])
 
     def _snapshots(self, clause: str, parameters: Sequence[object]) -> list[TopWords]:
-        rows = self._rows(
-            f"SELECT model, articles, word_ids, probabilities, shares FROM snapshots {clause}",
-            parameters,
-            largest=LARGEST_SNAPSHOT,
-        )
-        models, n_words = self.settings().models, len(self.vocabulary())
-        return [_top_words(row, models, n_words) for row in rows]
+        columns = "model, articles, word_ids, probabilities, shares"
+        rows = self._select("snapshots", columns, clause, parameters, largest=LARGEST_SNAPSHOT)
+        last, found = len(self.vocabulary()) - 1, []
+        for model, articles, word_ids, probabilities, shares in rows:
+            K = self._spec_in("snapshots", model).topics
+            ids = numbers(word_ids, "snapshots.word_ids", np.int32, (K, -1), 0, last)
+            if not 1 <= ids.shape[1] <= MOST_SNAPSHOT_WORDS:
+                raise Damaged("snapshots.word_ids has the wrong length")
+            of_words = numbers(probabilities, "snapshots.probabilities", np.float32, ids.shape, 0, 1.001)
+            of_topics = numbers(shares, "snapshots.shares", np.float32, (K,), 0, 1.001)
+            found.append(TopWords(model, articles, ids, of_words, of_topics))
+        return found
 
     def _pairs(self, kept: TopWords, topic: int) -> Words:
         words = self.vocabulary()
@@ -222,40 +218,6 @@ def _late(snapshots: Sequence[int]) -> list[int]:
     wanted = snapshots[-1] * 0.5 ** np.linspace(1, 0, TREND_POINTS)
     nearest = np.abs(np.log(kept[:, None] / wanted)).argmin(axis=0)
     return [snapshots[place] for place in np.unique(nearest).tolist()]
-
-
-def _top_words(row: tuple[Any, ...], models: Sequence[ModelSpec], n_words: int) -> TopWords:
-    """`snapshots`: (model, articles, word_ids, probabilities, shares)."""
-    model, articles, word_ids, probabilities, shares = row
-    K = models[whole(model, "snapshots.model", 0, len(models) - 1)].topics
-    ids = numbers(word_ids, "snapshots.word_ids", np.int32, (K, -1), 0, n_words - 1)
-    if not 1 <= ids.shape[1] <= MOST_SNAPSHOT_WORDS:
-        raise Damaged("snapshots.word_ids has the wrong length")
-    return TopWords(
-        model=model,
-        articles=whole(articles, "snapshots.articles"),
-        word_ids=ids,
-        probabilities=numbers(probabilities, "snapshots.probabilities", np.float32, ids.shape, 0, 1.001),
-        shares=numbers(shares, "snapshots.shares", np.float32, (K,), 0, 1.001),
-    )
-
-
-def _topic_event(row: tuple[Any, ...], models: Sequence[ModelSpec]) -> TopicEvent:
-    """(model, articles, event, topic, other, name) of `topic_events`."""
-    model, articles, event, topic, other, name = row
-    number = whole(model, "topic_events.model", 0, len(models) - 1)
-    last = models[number].topics - 1
-    changes: tuple[TopicChange, ...] = get_args(TopicChange)
-    if (event in ("split", "merged")) != (other is not None):
-        raise Damaged("topic_events.event and topic_events.other do not match")
-    return TopicEvent(
-        model=models[number].name,
-        articles=whole(articles, "topic_events.articles"),
-        event=one_of(event, "topic_events.event", changes),
-        topic=whole(topic, "topic_events.topic", 0, last),
-        other=optional(other, "topic_events.other", lambda value, place: whole(value, place, 0, last)),
-        name=text(name, "topic_events.name", LONGEST_WORDS),
-    )
 
 
 def given_name(name: str) -> str:

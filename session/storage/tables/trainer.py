@@ -6,32 +6,21 @@ The tables `heartbeat`, `flow`, `events` and `runs`, and `control`, which others
 import contextlib
 import json
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from wikitopics.session.errors import Damaged
 from wikitopics.session.process import Process
 from wikitopics.session.records import BoundBy, Event, Flow, PastRun, State, TrainerActivity
 from wikitopics.session.storage.database import connect, only_row, session_errors, writing
-from wikitopics.session.storage.decoding import (
-    flag,
-    json_object,
-    listed,
-    moment,
-    number,
-    one_of,
-    optional,
-    text,
-    whole,
-)
+from wikitopics.session.storage.decoding import check_of, flag, listed, moment, number, one_of, text, whole
 from wikitopics.session.storage.opened import OpenedSession
 
 FLOW_ROWS = 900
 EVENT_ROWS = 2000
-BOUNDS: Collection[BoundBy] = get_args(BoundBy)
-LEVELS: Collection[Literal["info", "warning", "error"]] = ("info", "warning", "error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +57,18 @@ def encode_heartbeat(beat: Heartbeat) -> dict[str, object]:
     }
 
 
-def decode_heartbeat(at: object, state: object, activity: object) -> Heartbeat:
-    """Columns of the one row of `heartbeat`; the inverse of `encode_heartbeat`."""
+def decode_heartbeat(at: float, state: State, values: Mapping[str, object]) -> Heartbeat:
+    """Columns of the one row of `heartbeat`, ``values`` of the JSON; the inverse of `encode_heartbeat`."""
     place = "heartbeat.activity"
-    values = json_object(activity, place)
     known: dict[str, Any] = {
         name: decode(values[name], f"{place}.{name}")
         for name, decode in _ACTIVITY.items()
         if values.get(name) is not None
     }
     return Heartbeat(
-        at=moment(at, "heartbeat.at"),
+        at=at,
         process=Process.from_text(text(values.get("process"), f"{place}.process")),
-        state=one_of(state, "heartbeat.state", get_args(State)),
+        state=state,
         activity=TrainerActivity(**known),
     )
 
@@ -97,7 +85,7 @@ _ACTIVITY: Mapping[str, Callable[[object, str], object]] = {
     "waiting_for": text,
     "waiting_until": moment,
     "compiling": flag,
-    "bound_by": lambda value, place: one_of(value, place, BOUNDS),
+    "bound_by": partial(one_of, choices=get_args(BoundBy)),
     "crawl_rate": number,
     "train_rate": number,
     "queue": whole,
@@ -108,7 +96,7 @@ _ACTIVITY: Mapping[str, Callable[[object, str], object]] = {
     "batch_pages": whole,
     "retries": whole,
     "throttled": whole,
-    "errors": lambda value, place: listed(value, place, _error),
+    "errors": partial(listed, decode=_error),
 }
 """How each field of a `TrainerActivity` is checked; one that is missing has its default."""
 
@@ -118,50 +106,27 @@ class TrainerReader(OpenedSession):
 
     def heartbeat(self) -> Heartbeat | None:
         """The last heartbeat of a trainer; None if there never was one."""
-        rows = self._rows("SELECT at, state, activity FROM heartbeat WHERE id = 1")
+        rows = self._select("heartbeat", "at, state, activity", "WHERE id = 1")
         return decode_heartbeat(*rows[0]) if rows else None
 
     def flow(self) -> list[Flow]:
         """The newest rates, oldest first."""
         return [
-            Flow(
-                moment(at, "flow.at"),
-                number(crawl_rate, "flow.crawl_rate"),
-                number(train_rate, "flow.train_rate"),
-                whole(queue, "flow.queue"),
-            )
-            for at, crawl_rate, train_rate, queue in self._rows(
-                "SELECT at, crawl_rate, train_rate, queue FROM flow ORDER BY id"
-            )
+            Flow(*row) for row in self._select("flow", "at, crawl_rate, train_rate, queue", "ORDER BY id")
         ]
 
     def events(self, limit: int = 200, until: float | None = None) -> list[Event]:
         """The newest lines of the log, oldest first; ``until``: only those up to then, in seconds since
         the epoch."""
         where, bound = ("WHERE at <= ?", [until]) if until is not None else ("", [])
-        query = f"SELECT at, level, message FROM events {where} ORDER BY id DESC LIMIT ?"
-        return [
-            Event(
-                moment(at, "events.at"),
-                one_of(level, "events.level", LEVELS),
-                text(message, "events.message"),
-            )
-            for at, level, message in reversed(self._rows(query, [*bound, limit]))
-        ]
+        clause = f"{where} ORDER BY id DESC LIMIT ?"
+        newest_first = self._select("events", "at, level, message", clause, [*bound, limit])
+        return [Event(*row) for row in reversed(newest_first)]
 
     def runs(self) -> list[PastRun]:
         """Every run of a trainer on this session, oldest first."""
-        return [
-            PastRun(
-                moment(started_at, "runs.started_at"),
-                optional(ended_at, "runs.ended_at", moment),
-                whole(first_article, "runs.first_article"),
-                optional(reason, "runs.reason", text),
-            )
-            for started_at, ended_at, first_article, reason in self._rows(
-                "SELECT started_at, ended_at, first_article, reason FROM runs ORDER BY id"
-            )
-        ]
+        columns = "started_at, ended_at, first_article, reason"
+        return [PastRun(*row) for row in self._select("runs", columns, "ORDER BY id")]
 
 
 class HeartbeatWriter:
@@ -201,7 +166,7 @@ class HeartbeatWriter:
                 self._db.execute("DELETE FROM flow WHERE id <= (SELECT max(id) FROM flow) - ?", [FLOW_ROWS])
             row = only_row(self._db.conn, "control")
             request = ControlRequest(
-                *(bool(whole(row[name], f"control.{name}", 0, 1)) for name in ("paused", "save", "stop"))
+                *(check_of("control", name)(row[name]) for name in ("paused", "save", "stop"))
             )
             if request.save:
                 self._db.execute("UPDATE control SET save = 0")

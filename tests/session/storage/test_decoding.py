@@ -5,7 +5,8 @@ import pytest
 
 from wikitopics.session.errors import Damaged
 from wikitopics.session.storage import decoding
-from wikitopics.session.storage.tables.topics import LONGEST_NAME, given_name
+from wikitopics.session.storage.decoding import LONGEST_NAME
+from wikitopics.session.storage.tables.topics import given_name
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from wikitopics.crawler.source import Page, SourceInfo
 from wikitopics.session.errors import Damaged
 from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.decoding import check_of
 from wikitopics.session.storage.tables.counts import decode_block, encode_block
 from wikitopics.session.training.beginning import chosen
 from wikitopics.session.training.intake.count_pages import count_pages
@@ -34,18 +35,12 @@ def block():
     )
 
 
-def rows(one):
-    keys = ("documents", "words", "skips", "unread", "position", "lap")
-    return [[row[key] for key in keys] for row in encode_block(one)]
-
-
-def columns(one):
-    (row,) = rows(one)
-    return row
+def decoded(row):
+    return decode_block([check_of("first_articles", column)(value) for column, value in row.items()])
 
 
 def test_a_stretch_survives_the_file():
-    one, found = block(), decode_block(tuple(columns(block())))
+    one, found = block(), decoded(*encode_block(block()))
     assert found.lexicon == ("річка", "п'ять", "море")
     assert found.counts.tolist() == one.counts.tolist() == [2, 1, 1, 1]
     assert (found.skips, found.position, found.lap, found.n_unread) == (one.skips, one.position, 0.5, 1)
@@ -54,12 +49,13 @@ def test_a_stretch_survives_the_file():
 def test_a_stretch_of_many_words_takes_rows_that_can_be_read(monkeypatch):
     """Whatever a wiki sends: a session that could not be read again would be lost."""
     monkeypatch.setattr("wikitopics.session.storage.tables.counts.MOST_ROW_BYTES", 100)
-    monkeypatch.setattr("wikitopics.session.storage.tables.counts.MOST_WORD_BYTES", 400)
     texts = [" ".join(f"{letter * 9}{other * 9}" for other in "abcdefghij") for letter in "abcdefgh"]
     documents = count_pages(pages(*texts[:4], "", *texts[4:], ""), RULE, INFO)
     whole = replace(documents, unread={5, 10}, skips={"redirect": 3}, position={"page": 10}, lap=0.5)
-    found = [decode_block(tuple(row)) for row in rows(whole)]
+    rows = list(encode_block(whole))
+    found = [decoded(row) for row in rows]
     assert len(found) == 9
+    assert all(len(row["words"]) <= 400 for row in rows)
     assert [one.position for one in found] == [whole.position] * 9
     assert [one.skips for one in found] == [whole.skips, *[{}] * 8]
     assert [one.n_unread for one in found] == [0, 0, 0, 0, 1, 0, 0, 0, 1]
@@ -73,15 +69,15 @@ def test_a_stretch_of_many_words_takes_rows_that_can_be_read(monkeypatch):
 @pytest.mark.parametrize(
     ("column", "value"),
     [
-        (0, b"no npz"), (0, None), (1, ""), (1, "a\na\nb"), (1, None), (2, "[]"), (2, '{"x": -1}'), (3, -1),
-        (3, 10**9), (4, "null"), (5, "half"),
+        ("documents", b"no npz"), ("documents", None), ("words", ""), ("words", "a\na\nb"), ("words", None),
+        ("skips", "[]"), ("skips", '{"x": -1}'), ("unread", -1), ("unread", 10**9), ("position", "null"),
+        ("lap", "half"),
     ],
 )  # fmt: skip
 def test_a_damaged_stretch_is_told(column, value):
-    row = columns(block())
-    row[column] = value
+    (row,) = encode_block(block())
     with pytest.raises(Damaged, match="first_articles"):
-        decode_block(tuple(row))
+        decoded({**row, column: value})
 
 
 def test_over_a_vocabulary_they_are_what_it_would_have_counted():

@@ -101,13 +101,13 @@ def test_what_a_trainer_says_comes_back_whole():
     for activity in (said, TrainerActivity()):
         beat = Heartbeat(1e9, Process.own(), "paused", activity)
         row = encode_heartbeat(beat)
-        assert decode_heartbeat(row["at"], row["state"], row["activity"]) == beat
+        assert decode_heartbeat(row["at"], row["state"], json.loads(row["activity"])) == beat
 
 
 def test_heartbeats_of_other_versions_are_read():
     """They may leave keys out, or say more."""
     told = {"crawl_rate": 2.0, "waiting_for": None, "mood": "fine", "process": "7\n\n\n"}
-    beat = decode_heartbeat(1e9, "running", json.dumps(told))
+    beat = decode_heartbeat(1e9, "running", told)
     assert (beat.process.pid, beat.activity) == (7, TrainerActivity(crawl_rate=2.0))
 
 
