@@ -103,16 +103,9 @@ class TrainerActivity:
 
     def ended(self) -> "TrainerActivity":
         """What remains of it when the trainer is gone: its counts, but nothing momentary."""
-        return replace(
-            self,
-            waiting_for=None,
-            waiting_until=None,
-            compiling=False,
-            bound_by=None,
-            crawl_rate=0.0,
-            train_rate=0.0,
-            requests_last_minute=0,
-        )
+        momentary = ("waiting_for", "waiting_until", "compiling", "bound_by", "crawl_rate", "train_rate")
+        none = TrainerActivity()
+        return replace(self, **{name: getattr(none, name) for name in (*momentary, "requests_last_minute")})
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -156,8 +156,8 @@ class Block:
         Raises `Damaged`.
         """
         arrays = unpack_arrays(data, place)
-        titles = _texts(arrays.get("titles"), place)
-        ids = _texts(arrays["ids"], place) if "ids" in arrays else None
+        titles = _texts(arrays, "titles", place)
+        ids = _texts(arrays, "ids", place) if "ids" in arrays else None
         if ids is not None and len(ids) != len(titles):
             raise Damaged(f"{place} has ids of another number of articles")
         n, limits = len(titles), np.iinfo(np.int64)
@@ -216,6 +216,7 @@ class Block:
                 [part if part.lexicon is None else part.over(numbers) for part in parts]
             )
             return replace(joined, lexicon=tuple(numbers))
+        no_ids = all(part.ids is None for part in parts)  # an empty part does not decide it
         return Block(
             np.concatenate([part.page_ids for part in parts]),
             np.concatenate([part.revision_ids for part in parts]),
@@ -223,7 +224,7 @@ class Block:
             _from_zero(np.concatenate([np.diff(part.indptr) for part in parts])),
             np.concatenate([part.word_ids for part in parts]),
             np.concatenate([part.counts for part in parts]),
-            _joined_ids(parts),
+            None if no_ids else tuple(one for part in parts for one in part.ids or ("",) * len(part)),
             unread=frozenset().union(*(part.unread for part in parts)),
         )
 
@@ -233,27 +234,16 @@ def _from_zero(lengths: ArrayLike) -> NDArray[np.int64]:
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)))
 
 
-def _joined_ids(parts: Sequence[Block]) -> tuple[str, ...] | None:
-    """The ids of all parts; an empty part does not decide whether there are ids."""
-    if all(part.ids is None for part in parts):
-        return None
-    return tuple(one for part in parts for one in part.ids or ("",) * len(part))
-
-
 def _as_json(texts: tuple[str, ...]) -> NDArray[np.uint8]:
     return np.frombuffer(json.dumps(texts).encode(), dtype=np.uint8)
 
 
-def _texts(characters: NDArray[Any] | None, place: str) -> tuple[str, ...]:
-    """The inverse of `_as_json`."""
-    return listed(from_json(_joined(characters), place, longest=2**30), place, text)
-
-
-def _joined(characters: NDArray[Any] | None) -> object:
-    """The JSON stored in an array of bytes."""
-    if characters is None or characters.dtype != np.uint8:
-        return None
-    return characters.tobytes().decode("ascii", "replace")
+def _texts(arrays: Mapping[str, NDArray[Any]], name: str, place: str) -> tuple[str, ...]:
+    """The inverse of `_as_json`, for the array of this name."""
+    stored = arrays.get(name)
+    if stored is None or stored.dtype != np.uint8:
+        raise Damaged(f"{place} is missing")
+    return listed(from_json(stored.tobytes().decode("ascii", "replace"), place, longest=2**30), place, text)
 
 
 def whole_numbers(

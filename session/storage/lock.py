@@ -123,12 +123,9 @@ def owner(path: Path) -> Process | None:
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return _read_process(descriptor)
-    except OSError:
         return None
-    else:
-        return None
+    except OSError as error:
+        return _read_process(descriptor) if isinstance(error, BlockingIOError) else None
     finally:
         os.close(descriptor)
 

@@ -26,20 +26,13 @@ NUMBER = 4
 
 def file_bytes(settings: Settings, n_words: int, articles: int) -> int:
     """The size of a session with this many articles, including its log."""
-    topics = sum(spec.topics for spec in settings.models)
+    models, topics = len(settings.models), sum(spec.topics for spec in settings.models)
     state = NUMBER * n_words * topics
     counts = COUNTS * articles if settings[KEEP_COUNTS] else 0
-    return NEWEST + TOPIC * topics + state + max(LARGEST_LOG, state) + counts + _kept(settings, articles)
-
-
-def _kept(settings: Settings, articles: int) -> int:
-    """The size added by `--keep-articles`."""
-    models, topics = len(settings.models), sum(spec.topics for spec in settings.models)
     listed = ARTICLE + models * LARGEST_TOPIC
-    match settings[KEEP_ARTICLES]:
-        case "all":
-            return articles * (listed + models * PROPORTIONS)
-        case "top":
-            return min(articles, TOP_ARTICLES * topics + DROPPED_EVERY) * listed
-        case _:
-            return 0
+    kept = {
+        "all": articles * (listed + models * PROPORTIONS),
+        "top": min(articles, TOP_ARTICLES * topics + DROPPED_EVERY) * listed,
+        "none": 0,
+    }[settings[KEEP_ARTICLES]]
+    return NEWEST + TOPIC * topics + state + max(LARGEST_LOG, state) + counts + kept

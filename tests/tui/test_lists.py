@@ -237,7 +237,7 @@ async def test_beside_a_search_without_a_hit_stands_no_topic(shown: Opener, live
 def test_changes_are_counted_from_half_of_the_articles(tmp_path: Path) -> None:
     path = canned.build(tmp_path / "s.db", canned.Recipe())
     with SessionReader(path) as reader:
-        kept = {one.articles: one for one in reader.each_snapshot("lda")}
+        kept = {one.articles: one for one in reader.words_at("lda", reader.snapshots("lda"))}
         for as_of, since in ((None, 6_144), (4_096, 2_048), (16, 16)):
             rows = reader.topics("lda", 20, as_of)
             assert {(row.articles, row.since) for row in rows} == {(as_of or 12_480, since)}
@@ -246,7 +246,8 @@ def test_changes_are_counted_from_half_of_the_articles(tmp_path: Path) -> None:
                 assert row.trend[0] == then.shares[row.topic]
                 assert row.trend[-1] == row.share == now.shares[row.topic]
                 assert row.change == row.share - row.trend[0]
-                assert row.newcomers == set(now.words[row.topic][:10]) - set(then.words[row.topic][:10])
+                words = [{*one.word_ids[row.topic][:10].tolist()} for one in (now, then)]
+                assert row.newcomers == {reader.vocabulary()[word] for word in words[0] - words[1]}
 
 
 async def test_the_mark_of_a_cut_line_looks_like_what_it_stands_for(open_app: Opener, live: Path) -> None:

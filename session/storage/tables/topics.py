@@ -66,8 +66,9 @@ class TopicReader(OpenedSession):
 
     def words_at(self, model: str, points: Iterable[int]) -> Iterator[TopWords]:
         """The topics stored at these article counts, except those that a trainer thins out meanwhile."""
+        number = self._number(model)
         for articles in points:
-            yield from self._top_words(model, "AND articles = ?", [articles])
+            yield from self._snapshots("WHERE model = ? AND articles = ?", [number, articles])
 
     def share_history(self, model: str) -> ShareHistory:
         """The shares of all topics at every stored point; nothing is read twice."""
@@ -118,10 +119,6 @@ class TopicReader(OpenedSession):
         alive = [whole(living, "topic_names.alive", 0, 1) for *_, living in rows]
         return TopicNames(by_words, frozenset(topic for topic, living in enumerate(alive) if living))
 
-    def _names_by_words(self, model: str, kept: TopWords) -> tuple[str, ...]:
-        """The names made of one snapshot's words, replaced by given names."""
-        return self._called(model, names(most_relevant(kept.leading, kept.shares), self.vocabulary()))
-
     def _called(self, model: str, by_words: Sequence[str]) -> tuple[str, ...]:
         """The names, with given names in their places."""
         number = self._number(model)
@@ -160,7 +157,11 @@ class TopicReader(OpenedSession):
         newest, then = kept[-1], kept[0]
         trend = np.stack([one.shares for one in kept], axis=1)
         rows = []
-        called = self.topic_names(model) if as_of is None else self._names_by_words(model, newest)
+        if as_of is None:
+            called = self.topic_names(model)
+        else:
+            by_words = names(most_relevant(newest.leading, newest.shares), self.vocabulary())
+            called = self._called(model, by_words)
         for topic, name in enumerate(called):
             words, before = self._pairs(newest, topic), self._pairs(then, topic)[:LEADING]
             leading = {word for word, _ in words[: min(top, LEADING)]}
@@ -180,14 +181,12 @@ class TopicReader(OpenedSession):
 
     def newest_words(self, model: str) -> TopWords | None:
         """The newest snapshot as it is stored; None before the first."""
-        return next(iter(self._top_words(model, "ORDER BY articles DESC LIMIT 1", [])), None)
+        newest = "WHERE model = ? ORDER BY articles DESC LIMIT 1"
+        return next(iter(self._snapshots(newest, [self._number(model)])), None)
 
     def snapshots_at(self, articles: int) -> dict[int, TopWords]:
         """The snapshots at this article count, by the model's number."""
         return {kept.model: kept for kept in self._snapshots("WHERE articles = ?", [articles])}
-
-    def _top_words(self, model: str, clause: str, parameters: Sequence[object]) -> list[TopWords]:
-        return self._snapshots(f"WHERE model = ? {clause}", [self._number(model), *parameters])
 
     def _snapshots(self, clause: str, parameters: Sequence[object]) -> list[TopWords]:
         columns = "model, articles, word_ids, probabilities, shares"

@@ -81,21 +81,13 @@ def _error(value: object, place: str) -> Event:
 
 
 _ACTIVITY: Mapping[str, Callable[[object, str], object]] = {
-    "article_limit": whole,
+    **dict.fromkeys(("article_limit", "queue", "requests", "requests_last_minute"), whole),
+    **dict.fromkeys(("allowed_per_minute", "batch_pages", "retries", "throttled"), whole),
+    **dict.fromkeys(("crawl_rate", "train_rate", "latency_seconds"), number),
     "waiting_for": text,
     "waiting_until": moment,
     "compiling": flag,
     "bound_by": partial(one_of, choices=get_args(BoundBy)),
-    "crawl_rate": number,
-    "train_rate": number,
-    "queue": whole,
-    "requests": whole,
-    "requests_last_minute": whole,
-    "allowed_per_minute": whole,
-    "latency_seconds": number,
-    "batch_pages": whole,
-    "retries": whole,
-    "throttled": whole,
     "errors": partial(listed, decode=_error),
 }
 """How each field of a `TrainerActivity` is checked; one that is missing has its default."""
