@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from hashlib import blake2b
 from typing import BinaryIO
@@ -20,11 +21,21 @@ from wikitopics.crawler.texts.folders import (
     text_files,
 )
 from wikitopics.crawler.texts.ids import Repeats, SeenIds
-from wikitopics.crawler.texts.lines import Contents, Lines, Stopped, open_regular
-from wikitopics.crawler.texts.records import Bad, Document, Record, Table, json_lines, whole_file
+from wikitopics.crawler.texts.lines import Contents, Stopped, open_regular
+from wikitopics.crawler.texts.records import (
+    Bad,
+    Columns,
+    Document,
+    Record,
+    json_lines,
+    table_rows,
+    whole_file,
+)
 
 MOST_NAMED = 10
 """The number of bad records that are named; further ones are only counted."""
+_END_OF_ONE: Place = {"offset": 1, "line": 1}
+"""The place after a file that is one document."""
 
 
 class TextFiles(PageFiles):
@@ -105,76 +116,69 @@ class TextFiles(PageFiles):
 
     def first_reading(self, tell: Tell = silently) -> Iterator[Found]:
         """All documents from the start. Raises BadSource if there are none."""
-        seen, repeats, digest = SeenIds(), Repeats(), blake2b(digest_size=8)
-        first_bad: list[str] = []
-
-        def is_repeated(number: int, external_id: str) -> bool:
-            if seen.add(external_id):
-                return False
-            repeats.add(number)
-            return True
+        repeats, digest = Repeats(), blake2b(digest_size=8)
+        told: list[str] = []
 
         def tell_bad(message: str) -> None:
-            first_bad.append(message)
+            told.append(message)
             tell(message)
 
         some = False
-        for found in self._read(START, is_repeated, tell_bad, digest.update):
+        for found in self._read(START, tell_bad, repeats, SeenIds(), digest.update):
             some = some or isinstance(found[0], Page)
             yield found
         if self.closed:
             return
         if not some:
-            raise BadSource(f"{self.name}: holds no documents" + (f" ({first_bad[0]})" if first_bad else ""))
+            raise BadSource(f"{self.name}: holds no documents" + (f" ({told[0]})" if told else ""))
         self._content, self._repeats = number_of(digest.digest()), repeats
 
     def read(self, place: Place = START) -> Iterator[Found]:
         """The documents after ``place``, once the first reading is over or `check` has succeeded."""
-        return self._read(place, lambda number, _: number in self._repeats, self.tell, lambda _: None)
+        return self._read(place, self.tell, self._repeats)
 
     def _read(
         self,
         place: Place,
-        is_repeated: Callable[[int, str], bool],
         tell: Tell,
-        digest: Callable[[bytes], object],
+        repeats: Repeats,
+        new_ids: SeenIds | None = None,
+        digest: Callable[[bytes], object] = lambda _: None,
     ) -> Iterator[Found]:
+        """The documents after ``place``. With ``new_ids``, ``repeats`` is not known yet, and is filled."""
         named = 0
-
-        def name(file: TextFile, line: int, why: str) -> None:
-            """Name the first bad records to people."""
-            nonlocal named
-            named += 1
-            if named <= MOST_NAMED:
-                where = "" if file.ending == ONE_DOCUMENT else f", line {line:,}"
-                tell(f"{printable(file.path)}{where}: {why}; skipped")
-            elif named == MOST_NAMED + 1:
-                tell("more documents are skipped; they are counted, but not named here")
-
         number = place.get("number", 0)
         first = place.get("file", 0)
         for index, file in enumerate(self.files[first:], first):
-            begin = place if index == first else START
-            try:
-                for (found, begun), offset, line in self._records(file, begin, digest, tell):
-                    number += 1
-                    if isinstance(found, Document) and found.id and is_repeated(number, found.id):
-                        found = Bad("repeated", f"the id {found.id[:100]!r} is a duplicate")
-                    here = {"file": index, "offset": offset, "line": line, "number": number}
-                    if isinstance(found, Bad):
-                        name(file, begun, found.why)
-                        yield found.skip, here
-                    else:
-                        yield _page(file, begun, number, found), here
-            except Stopped:
+            if self.closed:
                 return
+            begin = place if index == first else START
+            for (found, line), after in self._records(file, begin, digest, tell):
+                number += 1
+                if isinstance(found, Document) and found.id:
+                    if new_ids is not None and not new_ids.add(found.id):
+                        repeats.add(number)
+                    if number in repeats:
+                        found = Bad("repeated", f"the id {found.id[:100]!r} is a duplicate")
+                here = {"file": index, **after, "number": number}
+                if isinstance(found, Document):
+                    yield _page(file, line, number, found), here
+                    continue
+                named += 1
+                if named <= MOST_NAMED:
+                    where = "" if file.ending == ONE_DOCUMENT else f", line {line:,}"
+                    tell(f"{printable(file.path)}{where}: {found.why}; skipped")
+                elif named == MOST_NAMED + 1:
+                    tell("more documents are skipped; they are counted, but not named here")
+                yield found.skip, here
 
     def _records(
         self, file: TextFile, begin: Place, digest: Callable[[bytes], object], tell: Tell
-    ) -> Iterator[tuple[Record, int, int]]:
+    ) -> Iterator[tuple[Record, Place]]:
         """Each record with the place after it: unpacked bytes and lines of the file."""
+        is_one, name = file.ending == ONE_DOCUMENT, printable(file.path)
         offset, line = begin.get("offset", 0), begin.get("line", 0)
-        if file.ending == ONE_DOCUMENT and offset:
+        if is_one and offset:
             return
 
         def seen(data: bytes) -> None:
@@ -182,32 +186,34 @@ class TextFiles(PageFiles):
             digest(data)
 
         try:
-            with _open(file) as opened:
-                contents = Contents(opened, file.path, offset, seen, lambda: self.closed)
-                if file.ending == ONE_DOCUMENT:
-                    yield whole_file(contents), 1, 1
+            with _opened(file) as opened:
+                contents = Contents(opened, name, offset, line, seen, lambda: self.closed, tell)
+                if is_one:
+                    yield (whole_file(contents), 1), _END_OF_ONE
                 else:
-                    lines = Lines(contents, tell, printable(file.path), offset, line)
-                    for record in self._table(file, lines) if file.ending in TABLES else json_lines(lines):
+                    for record in (
+                        self._rows(file, contents) if file.ending in TABLES else json_lines(contents)
+                    ):
                         if isinstance(record[0], Document):
                             contents.found()
-                        yield record, lines.offset, lines.number
+                        yield record, {"offset": contents.offset, "line": contents.number}
                 while data := opened.read(1 << 20):  # bytes not looked at belong to the file too
                     seen(data)
-                _check_same(file, opened)
+        except Stopped:
+            return
         except OSError as error:
             why = f"cannot be read: {error.strerror or error}"
-            if file.ending != ONE_DOCUMENT:
-                raise BadSource(f"{printable(file.path)}: {why}") from None
-            yield (Bad("damaged", why), 1), 1, 1
+            if not is_one:
+                raise BadSource(f"{name}: {why}") from None
+            yield (Bad("damaged", why), 1), _END_OF_ONE
 
-    def _table(self, file: TextFile, lines: Lines) -> Iterator[Record]:
+    def _rows(self, file: TextFile, contents: Contents) -> Iterator[Record]:
         name = printable(file.path)
-        if not lines.offset:
-            return Table(lines, file.ending, self._column, name).records(lines)
-        with _open(file) as opened:
-            start = Lines(Contents(opened, file.path, 0, lambda _: None, lambda: self.closed), silently, name)
-            return Table(start, file.ending, self._column, name).records(lines)
+        if not contents.offset:
+            return table_rows(contents, Columns.of(contents, file.ending, self._column, name))
+        with _opened(file) as opened:
+            start = Contents(opened, name, stopped=lambda: self.closed)
+            return table_rows(contents, Columns.of(start, file.ending, self._column, name))
 
 
 def _page(file: TextFile, line: int, number: int, document: Document) -> Page:
@@ -215,14 +221,12 @@ def _page(file: TextFile, line: int, number: int, document: Document) -> Page:
     return Page(number, document.title or document.id or nameless, 0, document.text, "text", document.id)
 
 
-def _open(file: TextFile) -> BinaryIO:
-    opened = open_regular(file.path)
-    try:
+@contextmanager
+def _opened(file: TextFile) -> Iterator[BinaryIO]:
+    with open_regular(file.path) as opened:
         _check_same(file, opened)
-    except BaseException:
-        opened.close()
-        raise
-    return opened
+        yield opened
+        _check_same(file, opened)
 
 
 def _check_same(file: TextFile, opened: BinaryIO) -> None:

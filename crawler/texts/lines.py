@@ -8,6 +8,7 @@ from typing import BinaryIO
 
 from wikitopics.crawler.dumps.decompression import data_blocks
 from wikitopics.crawler.errors import BadSource, CutOff
+from wikitopics.crawler.file_source import Tell, silently
 
 LARGEST_DOCUMENT = 32 << 20
 """The most bytes of a document, or of its line; a larger one is skipped and never held in memory."""
@@ -17,6 +18,7 @@ LINE_COST = 100
 """Each line counts as this many bytes more: even an empty one takes as long to read."""
 PACKED = (".gz", ".bz2", ".xz", ".zst")
 _READ = 256 << 10
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def is_packed(name: str) -> bool:
@@ -39,95 +41,58 @@ class Stopped(Exception):
 
 
 class Contents:
-    """The bytes of one open file in blocks, unpacked if its name says that it is compressed.
+    """One open file, unpacked if its name says that it is compressed: its lines, or all of it.
 
-    ``offset`` counts unpacked bytes: a plain file is read from there on, a compressed one from its start.
-    ``seen`` is called with the bytes as stored on disk; ``stopped`` is called before each block and says
-    whether to end. The reader of the documents calls `found` for each one. Raises BadSource if there is none
-    in ``MOST_WITHOUT`` bytes, Stopped and CutOff.
+    ``offset`` and ``number`` say where to begin: a plain file is read from there on, a compressed one from
+    its start. ``seen`` is called with the bytes as stored on disk; ``stopped`` is called before each block
+    and says whether to end; ``tell`` takes one line for people if the file ends early. Reading raises
+    BadSource, Stopped and, for all of the file, CutOff.
     """
 
     def __init__(
         self,
         file: BinaryIO,
         name: str,
-        offset: int,
-        seen: Callable[[bytes], object],
-        stopped: Callable[[], bool],
-    ) -> None:
-        self._file = file
-        self._name = name
-        self._offset = offset
-        self._seen = seen
-        self._stopped = stopped
-        self._without = 0
-
-    def found(self) -> None:
-        """Note that a document was found in the data read."""
-        self._without = 0
-
-    def wasted(self, size: int) -> None:
-        """Note that so many bytes were read. Raises BadSource if no document has been found for too long."""
-        self._without += size
-        if self._without > MOST_WITHOUT:
-            raise BadSource(
-                f"{self._name}: over {MOST_WITHOUT // LINE_COST:,} lines, or {MOST_WITHOUT >> 30} GB, "
-                "without a document: leave this file out"
-            )
-
-    def __iter__(self) -> Iterator[bytes]:
-        skip = self._offset if is_packed(self._name) else 0
-        for block in self._blocks():
-            if self._stopped():
-                raise Stopped
-            if skip >= len(block):
-                skip -= len(block)
-                continue
-            yield block[skip:]
-            self.wasted(len(block) - skip)
-            skip = 0
-
-    def _blocks(self) -> Iterator[bytes]:
-        if is_packed(self._name):
-            return (block.data for block in data_blocks(self._read, self._name))
-        self._file.seek(self._offset)
-        return iter(lambda: self._read(_READ), b"")
-
-    def _read(self, size: int) -> bytes:
-        data = self._file.read(size)
-        self._seen(data)
-        return data
-
-
-class Lines:
-    """Lines of bytes with their ends, as an iterator; None for one over ``LARGEST_DOCUMENT``.
-
-    ``tell`` takes one line for people if the file ends early.
-    """
-
-    def __init__(
-        self, contents: Contents, tell: Callable[[str], None], name: str, offset: int = 0, number: int = 0
+        offset: int = 0,
+        number: int = 0,
+        seen: Callable[[bytes], object] = lambda _: None,
+        stopped: Callable[[], bool] = lambda: False,
+        tell: Tell = silently,
     ) -> None:
         self.offset = offset
         """The end of the last line handed out, in unpacked bytes."""
         self.number = number
         """The number of lines up to there, from the file's start."""
-        self._lines = self._split(contents)
-        self._tell = tell
+        self.lines = self._lines()
+        """The further lines with their ends; None for one over ``LARGEST_DOCUMENT``."""
+        self._file = file
         self._name = name
+        self._seen = seen
+        self._stopped = stopped
+        self._tell = tell
+        self._without = 0
 
-    def __iter__(self) -> Iterator[bytes | None]:
-        return self
+    def found(self) -> None:
+        """Note that a document was found in the lines read."""
+        self._without = 0
 
-    def __next__(self) -> bytes | None:
-        return next(self._lines)
+    def whole(self) -> bytes | None:
+        """All of a file that is one document; None if it is over ``LARGEST_DOCUMENT``. Raises CutOff."""
+        pieces: list[bytes] = []
+        size = 0
+        for block in self._blocks():
+            size += len(block)
+            if size > LARGEST_DOCUMENT:
+                return None
+            pieces.append(block)
+        return b"".join(pieces).removeprefix(_BYTE_ORDER_MARK)
 
-    def _split(self, contents: Contents) -> Iterator[bytes | None]:
+    def _lines(self) -> Iterator[bytes | None]:
         pieces: list[bytes] = []
         size = 0
         try:
-            for block in contents:
-                contents.wasted(LINE_COST * block.count(b"\n"))
+            for block in self._blocks():
+                self._check(len(block) + LINE_COST * block.count(b"\n"))
                 begin = 0
                 while begin < len(block):
                     end = block.find(b"\n", begin) + 1
@@ -154,16 +119,31 @@ class Lines:
         if size > LARGEST_DOCUMENT:
             return None
         line = b"".join(pieces)
-        return line.removeprefix(b"\xef\xbb\xbf") if begins_file else line
+        return line.removeprefix(_BYTE_ORDER_MARK) if begins_file else line
 
+    def _check(self, size: int) -> None:
+        """Raise BadSource if, with ``size`` bytes more, no document has been found for too long."""
+        self._without += size
+        if self._without > MOST_WITHOUT:
+            raise BadSource(
+                f"{self._name}: over {MOST_WITHOUT // LINE_COST:,} lines, or {MOST_WITHOUT >> 30} GB, "
+                "without a document: leave this file out"
+            )
 
-def whole(contents: Contents) -> bytes | None:
-    """All of a file that is one document; None if it is over ``LARGEST_DOCUMENT``. Raises CutOff."""
-    pieces: list[bytes] = []
-    size = 0
-    for block in contents:
-        size += len(block)
-        if size > LARGEST_DOCUMENT:
-            return None
-        pieces.append(block)
-    return b"".join(pieces).removeprefix(b"\xef\xbb\xbf")
+    def _blocks(self) -> Iterator[bytes]:
+        skip, blocks = 0, iter(lambda: self._read(_READ), b"")
+        if is_packed(self._name):
+            skip, blocks = self.offset, (block.data for block in data_blocks(self._read, self._name))
+        else:
+            self._file.seek(self.offset)
+        for block in blocks:
+            if self._stopped():
+                raise Stopped
+            if rest := block[skip:]:
+                yield rest
+            skip -= len(block) - len(rest)
+
+    def _read(self, size: int) -> bytes:
+        data = self._file.read(size)
+        self._seen(data)
+        return data
