@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from wikitopics.crawler.markup.prose import ITEM, in_kept_sections, tidy
+from wikitopics.crawler.markup.prose import ITEM, in_kept_sections, tidy, words
 
 if TYPE_CHECKING:
     from bs4.builder import TreeBuilder
 
-_DROPPED_TAGS = """
+_TAGS = words("""
 caption style script noscript math figure figcaption audio video nav footer aside head title iframe object svg
 textarea select button form pre template canvas map embed
-"""
-_DROPPED_CLASSES = """
+""")
+_CLASSES = words("""
 infobox navbox navbox-styles sidebar vertical-navbox hatnote dablink rellink mainarticle seealso reference
 references reflist mw-references-wrap refbegin mw-editsection thumb thumbinner thumbcaption tmulti gallery
 shortdescription noprint catlinks toc metadata ambox tmbox mbox-small navigation-not-searchable sistersitebox
@@ -24,30 +24,23 @@ printfooter mw-jump-link IPA geo geo-inline geo-inline-hidden locmap listen mw-k
 navbar mw-highlight sortkey authority-control mw-indicators mw-headline-number mw-hidden printonly
 mw-empty-elt succession-box mw-collapsible-toggle mw-redirectedfrom tex
 timeline-wrapper mw-ext-score searchaux mw-authority-control taxonbar-header asbox stub
-"""
-_DROPPED_IDS = """
+""")
+_IDS = words("""
 toc catlinks coordinates siteSub contentSub jump-to-nav siteNotice mw-navigation mw-panel mw-head footer
-"""
-_BLOCK_TAGS = (
-    "p div br hr li ul ol dl dt dd center blockquote section article header main body h1 h2 h3 h4 h5 h6"
-    " table tr td th"
-)
-_LIST_TAGS = "ul ol dl"
-_LAYOUT_CLASSES = "multicol col-begin"
-_TAGS = frozenset(_DROPPED_TAGS.split())
-_CLASSES = frozenset(_DROPPED_CLASSES.split())
-_IDS = frozenset(_DROPPED_IDS.split())
-_BLOCKS = frozenset(_BLOCK_TAGS.split())
-_LISTS = frozenset(_LIST_TAGS.split())
-_LAYOUTS = frozenset(_LAYOUT_CLASSES.split())
+""")
+_BLOCKS = words("""
+p div br hr li ul ol dl dt dd center blockquote section article header main body h1 h2 h3 h4 h5 h6
+table tr td th
+""")
+_LISTS = words("ul ol dl")
+_LAYOUTS = words("multicol col-begin")
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _CHARSET = re.compile(rb"""<meta[^<>]{0,200}?charset=["']?([a-zA-Z0-9_-]{2,20})""", re.IGNORECASE)
-_CHARSET_NAMES = """
+_CHARSETS = words("""
 iso-8859-1 iso-8859-2 iso-8859-5 iso-8859-9 iso-8859-15 windows-1250 windows-1251 windows-1252 koi8-r koi8-u
 gb2312 gbk gb18030 big5 shift_jis euc-jp euc-kr
-"""
-_CHARSETS = frozenset(_CHARSET_NAMES.split())
+""")
 """Other names are not trusted: some of Python's decoders are not character sets."""
 
 _CONTENT = re.compile(r"""<[a-zA-Z]+\s[^<>]*?\bid=["']mw-content-text["']""")
@@ -82,10 +75,9 @@ def extract_html(page: bytes | str) -> str:
 
     Any input gives a string, in time linear in its length.
     """
-    text = _content(
-        page.encode("utf-8", "replace").decode("utf-8") if isinstance(page, str) else _decoded(page)
-    )
-    text = _OF_XML.sub("", text)  # MediaWiki writes none, and BeautifulSoup would warn about them
+    decoded = page.encode("utf-8", "replace").decode("utf-8") if isinstance(page, str) else _decoded(page)
+    # MediaWiki writes no declarations of XML, and BeautifulSoup would warn about them.
+    text = _OF_XML.sub("", _content(decoded))
     if "<" not in text:
         return tidy(text).strip()
     from bs4 import BeautifulSoup
@@ -133,15 +125,12 @@ def _pruning_builder() -> "type[TreeBuilder]":
         ``<br>`` would take minutes.
         """
 
-        _depth = 0
-        _skipped_depth = 0
-        _open_lists = 0
-        _is_muted = False
-
         def __init__(self) -> None:
             super().__init__()
+            self._depth = self._skipped_depth = self._open_lists = 0
             self._turns: list[int] = []
             """Depths at which text is muted (a table's cells) and unmuted (a list in one), alternately."""
+            self._is_muted = False
 
         def feed(self, markup: Any) -> None:
             # In pieces, since an exception in our methods stops the parser only at the end of a piece.
@@ -209,23 +198,19 @@ def _pruning_builder() -> "type[TreeBuilder]":
 
 
 def _is_dropped(tag: str, attributes: dict[str, str]) -> bool:
-    if tag in _TAGS or (
-        tag == "table" and attributes.get("class") is not None and not _is_layout(attributes)
-    ):
-        return True
-    if not attributes:
-        return False
-    if (classes := attributes.get("class")) is not None and not _CLASSES.isdisjoint(classes.split()):
-        return True
+    if tag in _TAGS or not attributes:
+        return tag in _TAGS
+    classes, style = attributes.get("class"), attributes.get("style")
     return (
-        attributes.get("id") in _IDS
+        (classes is not None and not _CLASSES.isdisjoint(classes.split()))
+        or (classes is not None and tag == "table" and not _is_layout(attributes))
+        or attributes.get("id") in _IDS
         or attributes.get("role") in ("navigation", "note")
-        or ((style := attributes.get("style")) is not None and _HIDDEN.search(style) is not None)
+        or (style is not None and _HIDDEN.search(style) is not None)
     )
 
 
 def _is_layout(attributes: dict[str, str]) -> bool:
     """Whether a table with these attributes only arranges text in columns."""
-    return attributes.get("role") == "presentation" or not _LAYOUTS.isdisjoint(
-        attributes.get("class", "").split()
-    )
+    classes = attributes.get("class", "").split()
+    return attributes.get("role") == "presentation" or not _LAYOUTS.isdisjoint(classes)

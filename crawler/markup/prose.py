@@ -7,16 +7,26 @@ from collections.abc import Iterable, Iterator
 ITEM = -1
 """The value for a line of a list in place of a heading's level; 0 stands for a paragraph."""
 
-_LINKS = """
+
+def words(text: str) -> frozenset[str]:
+    """The words of a table in the code."""
+    return frozenset(text.split())
+
+
+def _headings(names: str) -> frozenset[str]:
+    return frozenset(name.strip() for name in names.strip().replace("\n", ";").split(";"))
+
+
+_LINKS = _headings("""
 see also; external links; external link; related pages; other websites; external links and references
 external links and sources; references and external links; further reading and external links
 siehe auch; weblinks; voir aussi; liens externes; articles connexes; annexes; véase también; enlaces externos
 voci correlate; collegamenti esterni; altri progetti; ver também; ligações externas; zie ook; externe links
 zobacz też; linki zewnętrzne; se även; externa länkar; см. также; ссылки
 関連項目; 外部リンク; 参见; 外部链接; 外部連結; 参看; 相关条目
-"""
+""")
 """Sections of links to elsewhere."""
-_REFERENCES = """
+_REFERENCES = _headings("""
 references; reference; notes; further reading; bibliography; footnotes; citations; endnotes; inline citations
 notes and references; references and notes; notes and citations; citations and notes; notes and sources
 references and sources; sources and references; references and further reading; works cited; cited works
@@ -29,23 +39,18 @@ referencias; bibliografía; notas; notas y referencias; note; bibliografia; note
 referências; leitura adicional; notas e referências; referenties; noten; voetnoten; przypisy; uwagi
 referenser; noter; vidare läsning; примечания
 脚注; 注釈; 出典; 参考文献; 参考资料; 註釋
-"""
+""")
 """Sections that list an article's sources; occasionally they contain a paragraph of prose too."""
-_SUBJECTS = """
+_SUBJECTS = _headings("""
 literature; sources; primary sources; literatur; quellen; fuentes; literatuur; bronnen; litteratur; källor
 литература; источники
-"""
+""")
 """Sections that may list sources, but may also be about a country's literature, or the source of a river."""
 
-
-def _headings(names: str) -> frozenset[str]:
-    return frozenset(name.strip() for name in names.strip().replace("\n", ";").split(";"))
-
-
 _LEAST_WORDS = {
-    **dict.fromkeys(_headings(_LINKS), None),
-    **dict.fromkeys(_headings(_REFERENCES), 12),
-    **dict.fromkeys(_headings(_SUBJECTS), 5),
+    **dict.fromkeys(_LINKS, None),
+    **dict.fromkeys(_REFERENCES, 12),
+    **dict.fromkeys(_SUBJECTS, 5),
 }
 """The least words of a paragraph under such a heading to count as prose; None: no paragraph does."""
 

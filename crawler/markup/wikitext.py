@@ -3,18 +3,16 @@
 import re
 from collections.abc import Collection, Iterator
 
-from wikitopics.crawler.markup.prose import ITEM, in_kept_sections, tidy
+from wikitopics.crawler.markup.prose import ITEM, in_kept_sections, tidy, words
 from wikitopics.crawler.markup.wikitext_scan import remove_tags, resolve
 
-_FILE_NAMES = """
+_IGNORED = words("""
 file image fichier datei bild archivo imagen immagine ficheiro imagem bestand afbeelding plik grafika fil
 файл изображение ファイル 画像 文件 檔案 图像 圖像
-"""
-_CATEGORY_NAMES = """
 category kategorie catégorie categoría categoria categorie kategoria kategori категория カテゴリ 分类 分類
-"""
-_IGNORED = frozenset((_FILE_NAMES + _CATEGORY_NAMES).split())
-"""Links into these namespaces are not words; the names on the larger Wikipedias, in lower case."""
+""")
+"""Links to files and categories are not words; the names of their namespaces on the larger Wikipedias, in
+lower case."""
 
 _EXTERNAL_LINK = re.compile(
     r"\[(?:(?:https?|ftp|irc)://|//|mailto:|news:)[^\s\[\]]*+([^\[\]\n]*+)\]", re.IGNORECASE

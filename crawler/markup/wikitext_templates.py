@@ -6,6 +6,8 @@ something that a reader reads as prose.
 
 from collections.abc import Sequence
 
+from wikitopics.crawler.markup.prose import words
+
 Arguments = Sequence[str]
 """The texts between the bars, not counting the template's name."""
 
@@ -43,8 +45,8 @@ _PLACES = {
     for names, place in ((_FIRST, 0), (_SECOND, 1), (_ALL, -1))
     for name in names.strip().replace("\n", "|").split("|")
 }
-_SHIP_NAMES = "hms uss ss mv rms hmas hmcs hmnzs ins uscgc usns usat sms mt gts css hnlms hmsas"
-_SHIPS = frozenset(_SHIP_NAMES.split())
+_SHIPS = words("hms uss ss mv rms hmas hmcs hmnzs ins uscgc usns usat sms mt gts css hnlms hmsas")
+_WITH_WORDS = {*_PLACES, *_SHIPS, "convert", "cvt", "sclass", "sclass2", "as of", "asof", "zh"}
 _UNIT_NAMES = """
 kilometres: km; metres: m; centimetres: cm; millimetres: mm; miles: mi mile miles; feet: ft foot feet
 inches: in inch; yards: yd; nautical miles: nmi; acres: acre acres; hectares: ha; square miles: sqmi
@@ -65,26 +67,23 @@ def render_template(content: str) -> str:
     key = " ".join(name.replace("_", " ").lower().split()).removeprefix("template:")
     if (literal := _LITERAL.get(key)) is not None:
         return literal
+    if key not in _WITH_WORDS and not key.startswith(("lang-", "script/")):
+        return ""
+    named, positional = _split(arguments)
+    first = positional[0] if positional else ""
     if key in _PLACES:
-        named, positional = _split(arguments)
         return _choose(_PLACES[key], named, positional)
     if key in {"convert", "cvt"}:
-        return _convert(*_split(arguments))
+        return _convert(named, positional)
     if key in _SHIPS:
-        return f"{key.upper()} " + _first(_split(arguments)[1])
-    if key == "sclass" or key == "sclass2":
-        positional = _split(arguments)[1]
-        return f"{positional[0]}-class {positional[1]}" if len(positional) > 1 else _first(positional)
+        return f"{key.upper()} {first}"
+    if key in {"sclass", "sclass2"}:
+        return f"{first}-class {positional[1]}" if len(positional) > 1 else first
     if key in {"as of", "asof"}:
-        return "as of " + " ".join(_split(arguments)[1])
+        return "as of " + " ".join(positional)
     if key == "zh":
-        return " ".join(_split(arguments)[0].values())
-    if key.startswith("lang-"):
-        return _first(_split(arguments)[1])
-    if key.startswith("script/"):
-        positional = _split(arguments)[1]
-        return positional[-1] if positional else ""
-    return ""
+        return " ".join(named.values())
+    return first if key.startswith("lang-") else "".join(positional[-1:])
 
 
 def _split(arguments: Arguments) -> tuple[dict[str, str], list[str]]:
@@ -110,10 +109,6 @@ def _choose(place: int, named: dict[str, str], positional: list[str]) -> str:
     if text is not None:
         return text
     return positional[min(place, len(positional) - 1)] if positional else ""
-
-
-def _first(positional: list[str]) -> str:
-    return positional[0] if positional else ""
 
 
 def _convert(named: dict[str, str], positional: list[str]) -> str:
