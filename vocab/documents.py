@@ -21,24 +21,21 @@ def read_documents(file: BinaryIO, name: str | Path) -> Iterator[str]:
     replaced. Raises BadDocuments for files that cannot be read, and for binary ones.
     """
     path = Path(name)
+    unpacked: IO[bytes] = _OPENERS[path.suffix](file) if path.suffix in _OPENERS else file
+    lines: list[bytes] = []
+    held = 0
     try:
-        yield from _paragraphs(_OPENERS[path.suffix](file) if path.suffix in _OPENERS else file, path)
+        while line := unpacked.readline(_MAX_LINE):
+            if b"\0" in line:
+                raise BadDocuments(f"{path}: a binary file, or not UTF-8 text")
+            if line.strip():
+                lines.append(line)
+                held += len(line)
+            if lines and (held > _MAX_LINE or not line.strip()):
+                yield b"".join(lines).decode("utf-8", "replace")
+                lines, held = [], 0
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise BadDocuments(f"{path}: cannot be read: {reason}") from error
-
-
-def _paragraphs(file: IO[bytes], path: Path) -> Iterator[str]:
-    lines: list[bytes] = []
-    held = 0
-    while line := file.readline(_MAX_LINE):
-        if b"\0" in line:
-            raise BadDocuments(f"{path}: a binary file, or not UTF-8 text")
-        if line.strip():
-            lines.append(line)
-            held += len(line)
-        if lines and (held > _MAX_LINE or not line.strip()):
-            yield b"".join(lines).decode("utf-8", "replace")
-            lines, held = [], 0
     if lines:
         yield b"".join(lines).decode("utf-8", "replace")

@@ -19,7 +19,9 @@ Everything else, digits among it, separates words.
 """
 
 import unicodedata
-from collections.abc import Mapping, Set
+from collections.abc import Set
+
+from wikitopics.vocab.words import ASCII, replaced
 
 DOTTED = frozenset({"tr", "az", "crh", "gag"})
 """Languages with a dotted and a dotless i."""
@@ -35,7 +37,6 @@ CUT_SHORT = {
 LANGUAGES = DOTTED | CUT_SHORT.keys()
 """The languages in which this rule differs from its form in all others."""
 
-_ASCII = bytes(range(128))
 _APOSTROPHE = b"'"
 _TO_WORDS = bytes(
     b if b > 127 or b == ord(_APOSTROPHE) else ord(chr(b).lower()) if chr(b).isalpha() else 32
@@ -51,8 +52,6 @@ _LEFT_OUT = frozenset("\u00ad\u034f\u0640\u061c\u200e\u200f\u2060\ufeff").union(
 )
 _HEBREW = b"\xd7"
 """The first bytes of the Hebrew letters."""
-# With more kinds of separators than this, one pass over the characters is cheaper than a replace for each.
-_MOST_REPLACES = 48
 _MOST_KINDS = 1 << 14
 
 # The kinds of a character beyond ASCII. A plain letter is none of them, unless it is in upper case or has to
@@ -100,8 +99,10 @@ def words(text: str, language: str = "") -> list[bytes]:
     data = text.encode("utf-8", "replace")
     others: dict[str, int] = {}
     if len(data) != len(text):
-        others = {char: _KINDS[char] for char in set(data.translate(None, _ASCII).decode())}
-        data = _without_separators(data, others)
+        others = {char: _KINDS[char] for char in set(data.translate(None, ASCII).decode())}
+        data = replaced(data, {char: _INSTEAD[kind] for char, kind in others.items() if kind in _INSTEAD})
+        if b'"' in data and any("\u05d0" <= char <= "\u05ea" for char in others):
+            data = _with_gershayim(data)
     if language in DOTTED:
         data = data.replace("İ".encode(), b"i").replace(b"I", "ı".encode())
     data = data.translate(_TO_WORDS)
@@ -111,19 +112,6 @@ def words(text: str, language: str = "") -> list[bytes]:
         data = data.decode().lower().replace("i\u0307", "i").encode()
     found = data.split()
     return _mended(found) if any(kind & _TO_MEND for kind in others.values()) else found
-
-
-def _without_separators(data: bytes, others: Mapping[str, int]) -> bytes:
-    """The data with spaces for separators, and with ASCII apostrophes."""
-    instead = {char: _INSTEAD[kind] for char, kind in others.items() if kind in _INSTEAD}
-    if len(instead) > _MOST_REPLACES:
-        data = data.decode().translate({ord(char): new for char, new in instead.items()}).encode()
-    else:
-        for char, new in instead.items():
-            data = data.replace(char.encode(), new.encode())
-    if b'"' in data and any("\u05d0" <= char <= "\u05ea" for char in others):
-        data = _with_gershayim(data)
-    return data
 
 
 def _with_gershayim(data: bytes) -> bytes:

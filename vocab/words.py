@@ -6,7 +6,9 @@ A word is a maximal run of Unicode letters (``str.isalpha``), lower-cased. Digit
 five times as long over the same text.
 """
 
-_ASCII = bytes(range(128))
+from collections.abc import Mapping
+
+ASCII = bytes(range(128))
 _TO_WORDS = bytes(b if b > 127 else ord(chr(b).lower()) if chr(b).isalpha() else 32 for b in range(256))
 # With more kinds of separators than this, one pass over the characters is cheaper than a replace for each.
 _MAX_REPLACES = 48
@@ -17,23 +19,22 @@ def words(text: str) -> list[bytes]:
     data = text.encode("utf-8", "replace")
     if len(data) == len(text):
         return data.translate(_TO_WORDS).split()
-    others = set(data.translate(None, _ASCII).decode("utf-8"))
-    separators = [char for char in others if not char.isalpha()]
-    if len(separators) > _MAX_REPLACES:
-        data = text.translate({ord(char): " " for char in separators}).encode("utf-8", "replace")
-    else:
-        for char in separators:
-            data = data.replace(char.encode("utf-8"), b" ")
+    others = set(data.translate(None, ASCII).decode("utf-8"))
+    data = replaced(data, {char: " " for char in others if not char.isalpha()})
     found = data.translate(_TO_WORDS).split()
     if any(char.lower() != char for char in others):
         # Lower-case after splitting: the lower case of some letters (dotted I) holds non-letters.
-        return [word if word.isascii() else lower(word) for word in found]
+        return [word if word.isascii() else word.decode("utf-8").lower().encode("utf-8") for word in found]
     return found
 
 
-def lower(word: bytes) -> bytes:
-    """Lower-case one UTF-8 word by Unicode's rules."""
-    return word.decode("utf-8").lower().encode("utf-8")
+def replaced(data: bytes, instead: Mapping[str, str]) -> bytes:
+    """UTF-8 with other characters ``instead`` of some."""
+    if len(instead) > _MAX_REPLACES:
+        return data.decode().translate({ord(char): new for char, new in instead.items()}).encode()
+    for char, new in instead.items():
+        data = data.replace(char.encode(), new.encode())
+    return data
 
 
 def is_word(text: str) -> bool:
