@@ -6,6 +6,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -49,20 +50,20 @@ def data_blocks(read: Read, name: str, offset: int = 0) -> Iterator[DataBlock]:
     first = b""
     while len(first) < 6 and (more := read(_READ)):
         first += more
-    if first.startswith(b"BZh"):
-        return _streams(read, name, first, offset, bz2.BZ2Decompressor)
-    if first.startswith(b"\x1f\x8b"):
-        return _streams(read, name, first, offset, _Gzip)
-    if first.startswith(b"\xfd7zXZ\x00"):
-        return _streams(
-            read, name, first, offset, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _MOST_MEMORY)
-        )
-    if ZSTD.match(first):
-        zstd = _zstd_module(name)
-        return _streams(read, name, first, offset, lambda: _Zstandard(zstd))
     if first.startswith(b"7z\xbc\xaf"):
         raise BadSource(f"{name}: 7z is not supported; take the .bz2 of the same dump")
-    return _plain(read, first, offset)
+    new: Callable[[], Any]
+    if first.startswith(b"BZh"):
+        new = bz2.BZ2Decompressor
+    elif first.startswith(b"\x1f\x8b"):
+        new = _Gzip
+    elif first.startswith(b"\xfd7zXZ\x00"):
+        new = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, _MOST_MEMORY)
+    elif ZSTD.match(first):
+        new = partial(_Zstandard, _zstd_module(name))
+    else:
+        return _plain(read, first, offset)
+    return _streams(read, name, first, offset, new)
 
 
 def _plain(read: Read, data: bytes, offset: int) -> Iterator[DataBlock]:
@@ -111,44 +112,28 @@ def _streams(read: Read, name: str, data: bytes, offset: int, new: Callable[[], 
 class _Gzip:
     """zlib's decompressor with the interface of bz2's and lzma's."""
 
+    eof, needs_input, unused_data = False, True, b""
+
     def __init__(self) -> None:
         self._inner = zlib.decompressobj(wbits=31)
 
-    @property
-    def eof(self) -> bool:
-        return self._inner.eof
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._inner.unconsumed_tail
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._inner.unused_data
-
     def decompress(self, data: bytes, most: int) -> bytes:
-        return self._inner.decompress(self._inner.unconsumed_tail + data, most)
+        inner = self._inner
+        out = inner.decompress(inner.unconsumed_tail + data, most)
+        self.eof, self.unused_data = inner.eof, inner.unused_data
+        self.needs_input = not inner.unconsumed_tail
+        return out
 
 
 class _Zstandard:
     """zstandard's decompressor, for one frame, with the interface of bz2's and lzma's."""
 
+    eof, needs_input, unused_data = False, True, b""
+
     def __init__(self, zstd: ModuleType) -> None:
         self._zstd = zstd
         self._inner = zstd.ZstdDecompressor().decompressobj()
         self._rest = self._out = memoryview(b"")
-
-    @property
-    def eof(self) -> bool:
-        return bool(self._inner.eof) and not self._out
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._rest and not self._out
-
-    @property
-    def unused_data(self) -> bytes:
-        return bytes(self._inner.unused_data) + self._rest
 
     def decompress(self, data: bytes, most: int) -> bytes:
         if data:
@@ -160,6 +145,9 @@ class _Zstandard:
             except self._zstd.ZstdError as error:
                 raise OSError(str(error)) from None
         out, self._out = self._out[:most], self._out[most:]
+        self.needs_input = not self._rest and not self._out
+        if self._inner.eof and not self._out:
+            self.eof, self.unused_data = True, self._inner.unused_data + bytes(self._rest)
         return bytes(out)
 
 

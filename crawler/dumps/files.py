@@ -74,25 +74,25 @@ class DumpFiles(PageFiles):
         path = self.paths[number]
         can_seek = path != STANDARD_INPUT
         name = path if can_seek else "standard input"
-        offset = begin.get("offset", 0)
-        try:
-            with open(path, "rb") if can_seek else nullcontext(sys.stdin.buffer) as file:
-                if can_seek:
-                    file.seek(offset)
-                yield from self._pages(number, name, self._counted(cast("BufferedReader", file)), begin)
-        except OSError as error:
-            raise BadSource(f"{name}: cannot be read: {error.strerror or error}") from error
 
-    def _counted(self, file: BufferedReader) -> Read:
         def read(size: int) -> bytes:
             data = file.read1(size)
             self.bytes_read += len(data)
             return data
 
-        return read
+        try:
+            with (
+                open(path, "rb")
+                if can_seek
+                else nullcontext(cast("BufferedReader", sys.stdin.buffer)) as file
+            ):
+                if can_seek:
+                    file.seek(begin.get("offset", 0))
+                yield from self._pages(number, name, read, begin, can_seek=can_seek)
+        except OSError as error:
+            raise BadSource(f"{name}: cannot be read: {error.strerror or error}") from error
 
-    def _pages(self, number: int, name: str, read: Read, begin: Place) -> Iterator[Found]:
-        can_seek = self.paths[number] != STANDARD_INPUT
+    def _pages(self, number: int, name: str, read: Read, begin: Place, *, can_seek: bool) -> Iterator[Found]:
         offset, to_skip = begin.get("offset", 0), begin.get("skip", 0)
         reader = self._reader = DumpReader(name, self.info, continued=offset > 0)
         restart, behind_restart = offset, 0

@@ -7,12 +7,11 @@ evenly over the dump.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
 from itertools import groupby
-from typing import Any
 
 from wikitopics.crawler.dumps.parts import MOST_PARTS, DumpPart, parts_of
 from wikitopics.crawler.dumps.ranges import RangedFile
@@ -32,12 +31,12 @@ _MOST = 1000
 
 @dataclass(frozen=True)
 class Order:
-    """The rounds of one dump; all numbers are stored with the session."""
+    """The rounds of one dump; a session stores its ``vars``."""
 
     seed: int
     part: int
     """The bytes of a part."""
-    sizes: tuple[int, ...]
+    sizes: list[int]
     """The bytes of each file."""
     places: int
     each: int
@@ -49,18 +48,9 @@ class Order:
     lanes: int
     """The windows read side by side."""
 
-    @classmethod
-    def from_kept(cls, kept: Mapping[str, Any]) -> "Order":
-        """The inverse of `kept`, for values without a `fault`."""
-        return cls(**{**kept, "sizes": tuple(kept["sizes"])})
-
-    def kept(self) -> dict[str, Any]:
-        """As JSON values."""
-        return {**vars(self), "sizes": list(self.sizes)}
-
     @staticmethod
     def fault(kept: object, files: int) -> str:
-        """Why JSON values cannot come from `kept` for this many files; "" if they can."""
+        """Why JSON values cannot be the ``vars`` of an order of this many files; "" if they can."""
         names = set(Order.__dataclass_fields__)
         if not isinstance(kept, dict) or kept.keys() != names:
             return f"order lacks {', '.join(sorted(names))}"
@@ -99,7 +89,8 @@ def windows(order: Order, files: Sequence[RangedFile]) -> Iterator[Window]:
         for number in spread(len(parts), order.places):
             yield Window(0, [replace(parts[number], last=order.each)])
             parts[number] = replace(parts[number], first=order.each)
-    for place, number in enumerate(_shuffled(range(-(-len(parts) // order.window)), order.seed)):
+    shuffled = sorted(range(-(-len(parts) // order.window)), key=partial(_dice, order.seed))
+    for place, number in enumerate(shuffled):
         begin = bool(order.each) + place // order.lanes * order.window
         window = parts[number * order.window : (number + 1) * order.window]
         for _, of_file in groupby(window, key=lambda part: part.file):
@@ -137,12 +128,8 @@ def spread(n: int, places: int) -> list[int]:
     return [(2 * i + 1) * n // (2 * places) for i in range(places)]
 
 
-def _shuffled(numbers: Iterable[int], seed: int) -> list[int]:
-    """The ``numbers`` in an order that looks random and is the same everywhere."""
-    return sorted(numbers, key=lambda n: _dice(seed, n))
-
-
 def _dice(seed: int, n: int) -> bytes:
+    """By these, numbers come into an order that looks random and is the same everywhere."""
     return blake2b(f"{seed} {n}".encode(), digest_size=8).digest()
 
 

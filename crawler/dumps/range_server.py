@@ -22,10 +22,11 @@ _CONTENT_RANGE = re.compile(r"bytes (\d{1,16})-(\d{1,16})/(\d{1,16})")
 _GONE = (401, 403, 404, 410)
 
 
-@dataclass(frozen=True, slots=True)
-class FileFacts:
-    """A server's information on a file."""
+@dataclass(eq=False)
+class ServedFile:
+    """A file on a server, as far as the server states."""
 
+    url: URL
     size: int
     version: str
     """Its ETag, or the time of its last change; "" if neither is given."""
@@ -40,8 +41,8 @@ class RangeServer:
         self._found_at: dict[URL, URL] = {}
         """The targets of redirects."""
 
-    async def look(self, url: URL, first: int) -> tuple[FileFacts, bytes]:
-        """The size of a file, its version, and its ``first`` bytes. Raises a CrawlerError."""
+    async def look(self, url: URL, first: int) -> tuple[ServedFile, bytes]:
+        """A file that is not known yet, and its ``first`` bytes. Raises a CrawlerError."""
 
         def check(reply: Reply) -> None:
             if reply.status == 200:
@@ -51,17 +52,17 @@ class RangeServer:
                 raise BadSource(f"{url}: {what}")
             _check_encoding(reply, url)
 
-        def read(reply: Reply) -> tuple[FileFacts, bytes]:
+        def read(reply: Reply) -> tuple[ServedFile, bytes]:
             start, stop, size = _range_of(reply)
             if start or stop != min(first, size) or len(reply.body) != stop:
                 raise _another_range(reply)
             self._found_at[url] = reply.url
-            return FileFacts(size, self._version(reply)), reply.body
+            return ServedFile(url, size, self._version(reply)), reply.body
 
         return await self._client.fetch(url, read, wanted=Wanted(_range(0, first), first, check))
 
-    async def read(self, url: URL, facts: FileFacts, start: int, stop: int) -> bytes:
-        """These bytes of a known file, retried for as long as the client allows.
+    async def read(self, file: ServedFile, start: int, stop: int) -> bytes:
+        """These bytes of the file, retried for as long as the client allows.
 
         Raises SourceChanged if it is a different file now, and the client's errors.
         """
@@ -70,7 +71,7 @@ class RangeServer:
         while start < stop:
             end = min(stop, start + self._most)
             try:
-                part = await self._once(url, facts, start, end)
+                part = await self._once(file, start, end)
             except TransientError as error:
                 tries += 1
                 if not error.throttled:
@@ -84,7 +85,8 @@ class RangeServer:
             start = end
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    async def _once(self, url: URL, facts: FileFacts, start: int, stop: int) -> bytes:
+    async def _once(self, file: ServedFile, start: int, stop: int) -> bytes:
+        url = file.url
         at = self._found_at.get(url, url)
 
         def check(reply: Reply) -> None:
@@ -93,16 +95,16 @@ class RangeServer:
             if reply.status in (404, 410):
                 raise CrawlerError(f"{url}: the dump is no longer there ({reply.status})")
             if reply.status == 200:
-                if self._is_same(reply, facts) and reply.headers.get("Content-Length") == str(facts.size):
+                if self._is_same(reply, file) and reply.headers.get("Content-Length") == str(file.size):
                     raise TransientError(f"{reply.url.host} sends the whole file instead of a range")
                 raise _changed(url)
-            if reply.status == 416 or (reply.status == 206 and not self._is_same(reply, facts)):
+            if reply.status == 416 or (reply.status == 206 and not self._is_same(reply, file)):
                 raise _changed(url)
             _check_encoding(reply, url)
 
         def read(reply: Reply) -> bytes:
             begin, end, size = _range_of(reply)
-            if size != facts.size:
+            if size != file.size:
                 raise _changed(url)
             if (begin, end) != (start, stop) or len(reply.body) != stop - start:
                 raise _another_range(reply)
@@ -110,13 +112,13 @@ class RangeServer:
             return reply.body
 
         headers = _range(start, stop)
-        if facts.version and not facts.version.startswith("W/"):
-            headers["If-Range"] = facts.version
+        if file.version and not file.version.startswith("W/"):
+            headers["If-Range"] = file.version
         return await self._client.once(at, read, Wanted(headers, stop - start, check))
 
-    def _is_same(self, reply: Reply, facts: FileFacts) -> bool:
+    def _is_same(self, reply: Reply, file: ServedFile) -> bool:
         version = self._version(reply)
-        return not version or not facts.version or version == facts.version
+        return not version or not file.version or version == file.version
 
     def _version(self, reply: Reply) -> str:
         """The reply's version, if it can be stored: no session contains the contact, even if a server

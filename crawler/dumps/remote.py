@@ -10,7 +10,7 @@ from yarl import URL
 
 from wikitopics.crawler.dumps.order import Window, windows
 from wikitopics.crawler.dumps.parts import DumpPart
-from wikitopics.crawler.dumps.range_server import LIMITS, MOST_SIZE, FileFacts, RangeServer
+from wikitopics.crawler.dumps.range_server import LIMITS, MOST_SIZE, RangeServer
 from wikitopics.crawler.dumps.ranges import HEAD, HeldFile, RangedFile
 from wikitopics.crawler.dumps.read_ahead import BEHIND, steps, stop_of
 from wikitopics.crawler.dumps.remote_files import Blocks, RemoteFile
@@ -116,16 +116,16 @@ class RemoteDump(ShuffledDump):
             files = [await blocks.look(url) for url in self._urls]
         else:
             versions = self._versions or [""] * len(self._urls)
-            known = map(FileFacts, self.order.sizes, versions)
-            files = [RemoteFile(url, facts, blocks) for url, facts in zip(self._urls, known, strict=True)]
+            known = zip(self._urls, self.order.sizes, versions, strict=True)
+            files = [RemoteFile(*each, blocks) for each in known]
         size = sum(file.size for file in files)
         if size > MOST_SIZE:
             raise BadSource(f"{self.name}: its server says that it has over {format_size(MOST_SIZE)}")
-        blocks.expect(size)
+        blocks.size_of_all = size
         self._files = {file.name: file for file in files}
         self.identity = {
             DUMP_FILES: [file.name for file in files],
-            VERSIONS: [file.facts.version for file in files],
+            VERSIONS: [file.version for file in files],
         }
         return files
 
@@ -142,7 +142,7 @@ class RemoteDump(ShuffledDump):
         finally:
             self._under_way[number] -= 1
             self._under_way = +self._under_way
-            self._blocks.used_before(min(self._under_way, default=self._round))
+            self._blocks.round = min(self._under_way, default=self._round)
             self._moved.set()
 
     async def bring_better(self, part: DumpPart, lack: Lack) -> DumpPart | None:

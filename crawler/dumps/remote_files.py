@@ -3,12 +3,14 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass
+from math import inf
 from mmap import MAP_PRIVATE, mmap
 from typing import Any, TypeVar
 
 from yarl import URL
 
-from wikitopics.crawler.dumps.range_server import LARGEST, FileFacts, RangeServer
+from wikitopics.crawler.dumps.range_server import LARGEST, RangeServer, ServedFile
 from wikitopics.crawler.dumps.ranges import HEAD
 from wikitopics.crawler.errors import CrawlerError
 
@@ -31,26 +33,23 @@ class Blocks:
     def __init__(self, server: RangeServer) -> None:
         self.loop = asyncio.get_running_loop()
         self._server = server
-        self._all_fit = False
+        self.size_of_all: float = inf
+        """Bytes of all files: if they fit in memory, neighbours come with every block."""
+        self.round = 0
+        """All rounds before this one have had the bytes that they need."""
         self._kept: dict[tuple[RemoteFile, int], mmap] = {}
         self._needed: dict[tuple[RemoteFile, int], int] = {}
         """The last round that needs a block."""
-        self._round = 0
         self._size = 0
         self._turn = asyncio.Lock()
         self._renewals: Counter[tuple[RemoteFile, int]] = Counter()
 
     async def look(self, url: URL) -> "RemoteFile":
         """A file of which nothing is known yet, with its first block. Raises a CrawlerError."""
-        facts, first = await self._server.look(url, BLOCK)
-        file = RemoteFile(url, facts, self)
-        file.head = first[:HEAD]
+        found, first = await self._server.look(url, BLOCK)
+        file = RemoteFile(url, found.size, found.version, self, first[:HEAD])
         self._keep(file, 0, first)
         return file
-
-    def expect(self, size: int) -> None:
-        """Learn the size of all files: if they fit in memory, neighbours come with every block."""
-        self._all_fit = size <= MOST
 
     async def read(self, file: "RemoteFile", start: int, stop: int) -> bytes:
         """Bytes of a file, as many as it has. Raises a CrawlerError."""
@@ -78,14 +77,10 @@ class Blocks:
         for block in list(self._kept):
             if self._size + size <= MOST:
                 break
-            if self._needed.get(block, -1) < self._round:
+            if self._needed.get(block, -1) < self.round:
                 self._needed.pop(block, None)
                 self._drop(*block)
         return not size or self._size + size <= MOST
-
-    def used_before(self, number: int) -> None:
-        """Note that all rounds before this one have had the bytes that they need."""
-        self._round = number
 
     async def renewed(self, file: "RemoteFile", start: int, stop: int, before: bytes | None = None) -> bool:
         """Read bytes again, a few times at most; return whether they now differ from ``before``.
@@ -118,14 +113,14 @@ class Blocks:
 
     def _around(self, file: "RemoteFile", numbers: range) -> range:
         """The blocks to have if some of these are missing."""
-        if not self._all_fit:
+        if self.size_of_all > MOST:
             return numbers
         many, last = max(1, LARGEST // BLOCK), -(-file.size // BLOCK)
         return range(numbers.start // many * many, min(-(-numbers.stop // many) * many, last))
 
     async def _fetched(self, file: "RemoteFile", few: range) -> dict[int, mmap]:
         start, stop = few.start * BLOCK, min(few.stop * BLOCK, file.size)
-        data = memoryview(await self._server.read(file.url, file.facts, start, stop))
+        data = memoryview(await self._server.read(file, start, stop))
         for number in few:
             self._keep(file, number, data[(number - few.start) * BLOCK :][:BLOCK])
         return self._at_hand(file, few)
@@ -144,35 +139,29 @@ class Blocks:
             self._size -= len(kept)
 
 
-class RemoteFile:
+@dataclass(eq=False)
+class RemoteFile(ServedFile):
     """A file on a server. It can be read in any thread except that of its event loop."""
 
-    def __init__(self, url: URL, facts: FileFacts, blocks: Blocks) -> None:
-        self.url = url
-        self.facts = facts
-        self.head = b""
-        """Its first few bytes, once they are known."""
-        self._blocks = blocks
+    blocks: Blocks
+    head: bytes = b""
+    """Its first few bytes, once they are known."""
 
     @property
     def name(self) -> str:
         """Its address."""
         return str(self.url)
 
-    @property
-    def size(self) -> int:
-        return self.facts.size
-
     def renewed(self, start: int, stop: int) -> bool:
-        return self.wait(self._blocks.renewed(self, start, stop))
+        return self.wait(self.blocks.renewed(self, start, stop))
 
     def read(self, start: int, stop: int) -> bytes:
         """Bytes of it, as many as it has. Raises a CrawlerError."""
-        return self.wait(self._blocks.read(self, start, stop))
+        return self.wait(self.blocks.read(self, start, stop))
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
         """Run the work in the event loop, and wait for it."""
-        loop = self._blocks.loop
+        loop = self.blocks.loop
         future = asyncio.run_coroutine_threadsafe(work, loop)
         while True:
             try:

@@ -37,7 +37,7 @@ class ShuffledDump(ABC):
 
     def __init__(self, identity: Identity, asked: Asked) -> None:
         self.activity = Activity()
-        self.order = Order.from_kept(identity[ORDER]) if identity.get(ORDER) else None
+        self.order = Order(**identity[ORDER]) if identity.get(ORDER) else None
         self.files: Sequence[RangedFile] = ()
         self._asked = asked
 
@@ -54,7 +54,7 @@ class ShuffledDump(ABC):
             self.activity.waiting_for = None
 
     def _open(self) -> SourceInfo:
-        sizes = tuple(file.size for file in self.files)
+        sizes = [file.size for file in self.files]
         if self.order is not None and self.order.sizes != sizes:
             raise BadSource(f"{self.name}: the dump has changed since this session began to read it")
         info = look(self.files[0], self.name)
@@ -62,7 +62,7 @@ class ShuffledDump(ABC):
             self._check()
             self.activity.waiting_for = "sampling the dump, to choose the held-out articles"
             self.order = survey(self.files, sizes, info, self._asked.seed, self._asked.held_out)
-        identity = {**info.identity, **self.identity, ORDER: self.order.kept()}
+        identity = {**info.identity, **self.identity, ORDER: dict(vars(self.order))}
         return replace(info, articles=self.order.articles or None, identity=identity)
 
     def _check(self) -> None:
@@ -77,18 +77,6 @@ class ShuffledDump(ABC):
         """The rounds of the order; the source must be open."""
         assert self.order is not None
         return rounds(self.order, self.files)
-
-    @abstractmethod
-    async def bring(self, part: DumpPart) -> DumpPart:
-        """The part itself, or a copy with its bytes."""
-
-    @abstractmethod
-    async def bring_better(self, part: DumpPart, lack: Lack) -> DumpPart | None:
-        """A copy with more bytes, or with the same ones again."""
-
-    @abstractmethod
-    async def close(self) -> None:
-        """Close connections; safe to call twice."""
 
 
 class LocalDump(ShuffledDump):

@@ -53,7 +53,7 @@ def look(file: RangedFile, name: str) -> SourceInfo:
 
 
 def survey(
-    files: Sequence[RangedFile], sizes: Sequence[int], info: SourceInfo, seed: int, held_out: int | None
+    files: Sequence[RangedFile], sizes: list[int], info: SourceInfo, seed: int, held_out: int | None
 ) -> Order:
     """The order in which to read the dump in ``files``, of ``sizes`` bytes.
 
@@ -70,7 +70,7 @@ def survey(
     places = len(parts) if share < 1 and len(parts) <= 2 * PLACES else min(len(parts), round(PLACES / share))
     places = min(places, max(1, round(wanted / share)))  # so that each place gives at least one
     each = -(-with_spare(wanted) // max(1, round(places * share)))
-    return Order(seed, size, tuple(sizes), places, each, articles, *windows_and_lanes(len(parts)))
+    return Order(seed, size, sizes, places, each, articles, *windows_and_lanes(len(parts)))
 
 
 def _count_some(parts: Sequence[DumpPart], info: SourceInfo) -> list[int]:

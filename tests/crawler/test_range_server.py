@@ -25,10 +25,10 @@ async def test_ranges_are_halved_down_to_256_kb_and_grow_again(
     async with serving({"/dump": DATA}) as server:
         client = Client(dump_limits("127.0.0.1"), Activity(), version="1", clock=clock)
         ranges, url = RangeServer(client), URL(f"{server.url}/dump")
-        facts, first = await ranges.look(url, 1000)
+        file, first = await ranges.look(url, 1000)
         assert first == DATA[:1000]
         server.acts = [says(429), *[says(500)] * 5, says(503)]
-        assert await ranges.read(url, facts, 0, len(DATA)) == DATA
+        assert await ranges.read(file, 0, len(DATA)) == DATA
         await client.close()
     asked = [stop - start for start, stop in map(range_of, server.asked[1:])]
     falling = [4096, 4096, 2048, 1024, 512, 256, 256]
@@ -47,9 +47,9 @@ async def test_over_a_slow_line_ranges_do_not_grow(clock: Any, monkeypatch: pyte
     async with serving({"/dump": DATA}) as server:
         client = Client(dump_limits("127.0.0.1"), Activity(), version="1", clock=clock)
         ranges, url = RangeServer(client), URL(f"{server.url}/dump")
-        facts, _ = await ranges.look(url, 1000)
+        file, _ = await ranges.look(url, 1000)
         server.acts, server.always = [says(500)], slow
-        assert await ranges.read(url, facts, 0, 2048 * KB) == DATA[: 2048 * KB]
+        assert await ranges.read(file, 0, 2048 * KB) == DATA[: 2048 * KB]
         await client.close()
     asked = [stop - start for start, stop in map(range_of, server.asked[2:])]
     assert asked == [512 * KB] * 4

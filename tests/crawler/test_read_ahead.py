@@ -29,7 +29,7 @@ class Zeros:
     def __init__(self, turns):
         self.turns, self.sent, self.requests = turns, 0, 0
 
-    async def read(self, url, facts, start, stop):
+    async def read(self, file, start, stop):
         self.sent += stop - start
         self.requests += 1
         await turn(self.turns)
@@ -107,9 +107,9 @@ async def test_hardly_anything_is_requested_twice(monkeypatch, gigabytes, most, 
     server = Zeros(reply)
     monkeypatch.setattr("wikitopics.crawler.dumps.remote.RangeServer", lambda client: server)
     monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.look", lambda file, name: INFO)
-    order = Order(1, PART, (size,), 50, 20, 1000, *windows_and_lanes(size // PART))
+    order = Order(1, PART, [size], 50, 20, 1000, *windows_and_lanes(size // PART))
     urls = [URL("http://h/dump")]
-    source = RemoteDump(urls, {"order": order.kept()}, Asked({}, version="1"), contact=None, agreed=True)
+    source = RemoteDump(urls, {"order": vars(order)}, Asked({}, version="1"), contact=None, agreed=True)
     await source.open()
     await blocks_of(PartedBlocks(source, Pool(workers, count)))
     assert 1 <= server.sent / size < most

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from yarl import URL
 
-from wikitopics.crawler.dumps.range_server import FileFacts
+from wikitopics.crawler.dumps.range_server import ServedFile
 from wikitopics.crawler.dumps.remote_files import BLOCK, Blocks, RemoteFile
 
 DATA = bytes(range(256)) * (9 * BLOCK // 256)
@@ -17,7 +17,7 @@ class Server:
     def __init__(self) -> None:
         self.asked: list[range] = []
 
-    async def read(self, url: URL, facts: FileFacts, start: int, stop: int) -> bytes:
+    async def read(self, file: ServedFile, start: int, stop: int) -> bytes:
         self.asked.append(range(start // BLOCK, -(-stop // BLOCK)))
         return DATA[start:stop]
 
@@ -25,7 +25,7 @@ class Server:
 async def test_neighbours_are_requested_together_and_nothing_twice() -> None:
     server = Server()
     blocks = Blocks(server)  # type: ignore[arg-type]
-    file = RemoteFile(URL("http://h/dump"), FileFacts(len(DATA), "v1"), blocks)
+    file = RemoteFile(URL("http://h/dump"), len(DATA), "v1", blocks)
     assert await blocks.read(file, 3 * BLOCK + 5, 4 * BLOCK) == DATA[3 * BLOCK + 5 : 4 * BLOCK]
     assert await blocks.read(file, 1, len(DATA) + 9) == DATA[1:]
     assert server.asked == [range(3, 4), range(3), range(4, 9)]
@@ -45,11 +45,11 @@ async def test_a_reader_sleeps_until_its_bytes_are_there(monkeypatch: pytest.Mon
         return False
 
     class Slow(Server):
-        async def read(self, url: URL, facts: FileFacts, start: int, stop: int) -> bytes:
+        async def read(self, file: ServedFile, start: int, stop: int) -> bytes:
             await asyncio.sleep(0.2)
-            return await super().read(url, facts, start, stop)
+            return await super().read(file, start, stop)
 
     monkeypatch.setattr(loop, "is_closed", look)
-    file = RemoteFile(URL("http://h/dump"), FileFacts(len(DATA), "v1"), Blocks(Slow()))  # type: ignore[arg-type]
+    file = RemoteFile(URL("http://h/dump"), len(DATA), "v1", Blocks(Slow()))  # type: ignore[arg-type]
     assert await asyncio.to_thread(file.read, 5, 9) == DATA[5:9]
     assert looks < 20

@@ -157,10 +157,10 @@ async def test_a_position_of_another_source_is_damaged(source, position):
 
 async def test_the_order_that_is_kept_holds(source, tmp_path):
     _, info = await source()
-    order = Order.from_kept(info.identity["order"])
+    order = Order(**info.identity["order"])
     assert info.articles == order.articles
     assert 0.9 < info.articles / len(NUMBERS) < 1.1
     again = LocalDump(
-        {"dump": [str(tmp_path / "dump.bz2")], "order": order.kept()}, Asked({}, seed=99, held_out=3)
+        {"dump": [str(tmp_path / "dump.bz2")], "order": vars(order)}, Asked({}, seed=99, held_out=3)
     )
     assert (await again.open()).identity == info.identity
