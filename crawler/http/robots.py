@@ -43,9 +43,7 @@ class Robots:
 
 def _rules_for(text: str, agent: str) -> list[_Rule]:
     """The rules of all groups that name ``agent``; if there are none, those for ``*``."""
-    ours: list[_Rule] = []
-    everyones: list[_Rule] = []
-    named = False
+    found: dict[str, list[_Rule]] = {}
     targets: list[list[_Rule]] = []
     in_agents = False
     for line in text.splitlines():
@@ -58,18 +56,15 @@ def _rules_for(text: str, agent: str) -> list[_Rule]:
                 targets = []
             in_agents = True
             token = value.lower().partition("/")[0]
-            if token == agent:
-                named = True
-                targets.append(ours)
-            elif token == "*":
-                targets.append(everyones)
+            if token in (agent, "*"):
+                targets.append(found.setdefault(token, []))
         elif key in ("allow", "disallow"):
             in_agents = False
             rule = _rule(value, key == "allow")
             for target in targets:
                 if rule is not None and len(target) < _MOST_RULES:
                     target.append(rule)
-    return ours if named else everyones
+    return found.get(agent, found.get("*", []))
 
 
 def _rule(pattern: str, allow: bool) -> _Rule | None:

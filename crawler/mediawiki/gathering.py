@@ -64,10 +64,6 @@ class Gathering:
         """Ids of the pages whose text is still missing, in ascending order."""
         return sorted(i for i, p in self._listed.items() if p.text is None and p.skip is None)
 
-    def give_up(self, page_id: int) -> None:
-        """Note that this page's text will never come."""
-        self._listed[page_id].skip = "no text"
-
     def titles(self) -> list[tuple[int, str]]:
         """Id and title of the pages that may be articles, in the order in which the wiki listed them."""
         return [(page_id, p.title) for page_id, p in self._listed.items() if p.skip is None]

@@ -5,6 +5,7 @@ every 15 minutes; it continues by Last-Event-ID, which is the position.
 """
 
 import asyncio
+import math
 from collections import OrderedDict
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -13,7 +14,7 @@ from urllib.parse import quote
 
 from yarl import URL
 
-from wikitopics.crawler.errors import BadPosition, BadSource, CrawlerError, TransientError
+from wikitopics.crawler.errors import BadPosition, BadSource, TransientError
 from wikitopics.crawler.http.client import UnknownPlace
 from wikitopics.crawler.http.limits import is_wikimedia, wikimedia_service_limits
 from wikitopics.crawler.mediawiki.changes import Change, changes
@@ -30,6 +31,7 @@ _MOST_SENT = 5000
 """The most characters of titles in one request: many servers refuse addresses above 8 kB."""
 _QUEUED = 5000
 _REMEMBERED = 20_000
+_Queue = asyncio.Queue[Change | Exception]
 
 
 class RecentSource:
@@ -66,13 +68,13 @@ class RecentSource:
         if not isinstance(event_id, str):
             raise BadPosition
         await self.open()
-        queue: asyncio.Queue[Change] = asyncio.Queue(_QUEUED)
+        queue: _Queue = asyncio.Queue(_QUEUED)
         listening = asyncio.create_task(self._listen(event_id, queue))
         waiting: list[Change] = []
         tries = 0
         try:
             while True:
-                waiting = waiting or await self._gather(queue, listening)
+                waiting = waiting or await self._gather(queue)
                 batch, later = waiting[: self._sizer.pages], waiting[self._sizer.pages :]
                 titles = [change.title for change in batch if change.title is not None]
                 try:
@@ -93,8 +95,15 @@ class RecentSource:
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
 
-    async def _listen(self, event_id: str, queue: asyncio.Queue[Change]) -> None:
-        """Keep the stream open and put its events into the queue; a full queue holds the stream back."""
+    async def _listen(self, event_id: str, queue: _Queue) -> None:
+        """Put the events of the stream into the queue, which holds the stream back when it is full, and at
+        last the error that ends it."""
+        try:
+            await self._hear(event_id, queue)
+        except Exception as error:  # noqa: BLE001 (raised by whoever waits for changes)
+            await queue.put(error)
+
+    async def _hear(self, event_id: str, queue: _Queue) -> None:
         client, tries = self.wiki.client, 0
         while True:
             tries += 1
@@ -117,15 +126,13 @@ class RecentSource:
             else:
                 await client.clock.sleep(_RECONNECT_SECONDS)  # cut after a while, as every connection is
 
-    async def _gather(self, queue: asyncio.Queue[Change], listening: asyncio.Task[None]) -> list[Change]:
+    async def _gather(self, queue: _Queue) -> list[Change]:
         """Changes of articles for one batch, at least one. Raises the listener's errors."""
         found: list[Change] = []
         began, sent = 0.0, 0
         while len(found) < self._sizer.pages and sent < _MOST_SENT:
-            left = began + _GATHER_SECONDS - self.wiki.client.clock.monotonic() if found else None
-            if left is not None and left <= 0:
-                break
-            change = await self._next(queue, listening, left)
+            left = began + _GATHER_SECONDS - self.wiki.client.clock.monotonic() if found else math.inf
+            change = await self._next(queue, left) if left > 0 else None
             if change is None:
                 break
             title = change.title
@@ -146,24 +153,17 @@ class RecentSource:
                 self._known.popitem(last=False)
         return found
 
-    async def _next(
-        self, queue: asyncio.Queue[Change], listening: asyncio.Task[None], seconds: float | None
-    ) -> Change | None:
+    async def _next(self, queue: _Queue, seconds: float) -> Change | None:
         """The next change; None after ``seconds`` without one."""
-        if not queue.empty():
-            return queue.get_nowait()
-        if self.activity.waiting_for is None:
+        if queue.empty() and self.activity.waiting_for is None:
             self.activity.waiting_for = "changes on the wiki"
-        getting = asyncio.ensure_future(queue.get())
         try:
-            await asyncio.wait({getting, listening}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-            if getting.done():
-                return getting.result()
-            if listening.done():
-                listening.result()
-                raise CrawlerError("the stream of changes has ended")
+            change = await asyncio.wait_for(queue.get(), seconds if seconds < math.inf else None)
+        except TimeoutError:
             return None
         finally:
-            getting.cancel()
             if self.activity.waiting_for == "changes on the wiki":
                 self.activity.waiting_for = None
+        if isinstance(change, Exception):
+            raise change
+        return change

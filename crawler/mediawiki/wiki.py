@@ -146,7 +146,7 @@ class Wiki:
         and any others that never come."""
         while left := gathering.without_text():
             stuck = _stuck_page(going_on or {})
-            gathering.give_up(stuck if stuck in left else left[0])
+            gathering.leave_out([stuck if stuck in left else left[0]], "no text")
             going_on = None
             while ids := gathering.without_text():
                 answer = await self.ask({"pageids": "|".join(map(str, ids[:MOST_PAGES])), **TEXTS})

@@ -82,8 +82,7 @@ def test_pages(reply: dict[str, Any]) -> None:
         page.title.encode()
         assert 0 < page.page_id < 1 << 63
         assert 0 <= page.revision_id < 1 << 63
-    for page_id in gathering.without_text():
-        gathering.give_up(page_id)
+    gathering.leave_out(gathering.without_text(), "no text")
     assert gathering.without_text() == []
 
 

@@ -298,7 +298,5 @@ async def test_who_no_longer_waits_for_changes_does_not_say_so(reason: str | Non
     activity = Activity(waiting_for=reason)
     wiki: Any = SimpleNamespace(activity=activity, limits=wikimedia_limits(), host="host")
     source = RecentSource(wiki, "http://host/stream")
-    listening = asyncio.create_task(asyncio.sleep(3600))
-    assert await source._next(asyncio.Queue(), listening, 0) is None
+    assert await source._next(asyncio.Queue(), 0) is None
     assert activity.waiting_for == reason
-    listening.cancel()
