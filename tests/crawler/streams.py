@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
 from typing import Any
 
 from aiohttp import web
@@ -11,8 +10,7 @@ from aiohttp import web
 from tests.corpora import synthetic_corpus
 from wikitopics.crawler.embedded.corpus import Articles
 from wikitopics.crawler.mediawiki.recent import RecentSource
-from wikitopics.crawler.mediawiki.wiki import Wiki
-from wikitopics.crawler.source import PageBatch, Position
+from wikitopics.crawler.source import PageBatch
 
 ARTICLES = Articles(synthetic_corpus(60), 100)
 
@@ -27,6 +25,7 @@ def event(number: int, **fields: Any) -> bytes:
     return f'event: message\nid: [{{"offset":{number}}}]\ndata: {json.dumps(change)}\n\n'.encode()
 
 
+Hear = Callable[..., Awaitable[tuple[list[PageBatch], RecentSource]]]
 Script = bytes | int | Callable[[web.Request, web.StreamResponse], Awaitable[None]]
 
 
@@ -55,24 +54,6 @@ class Stream:
         if not self.scripts:
             await asyncio.sleep(3600)
         return response
-
-
-async def listen(
-    url: str, clock: Any, articles: int, position: Position | None = None, **options: Any
-) -> tuple[list[PageBatch], RecentSource]:
-    """Batches until there are so many articles and skipped ones."""
-    stream_url = url.replace("api.php", "stream")
-    source = RecentSource(Wiki(url, version="0", clock=clock, **options), stream_url)
-    batches: list[PageBatch] = []
-    try:
-        async with aclosing(source.batches(position)) as coming:
-            async for batch in coming:
-                batches.append(batch)
-                if sum(len(b.pages) + b.skipped for b in batches) >= articles:
-                    break
-    finally:
-        await source.close()
-    return batches, source
 
 
 def ids(batches: list[PageBatch]) -> list[int]:

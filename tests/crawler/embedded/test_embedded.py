@@ -8,12 +8,12 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import aclosing
 from typing import Any
 
 import pytest
 
 from tests.corpora import synthetic_corpus
+from tests.crawler import laps
 from tests.waiting import gone, until
 from wikitopics.crawler.embedded import __main__ as program
 from wikitopics.crawler.embedded.api import ApiError, EmbeddedApi
@@ -28,7 +28,6 @@ from wikitopics.crawler.markup.html import extract_html
 from wikitopics.crawler.markup.wikitext import extract_wikitext
 from wikitopics.crawler.mediawiki.api import ApiSource
 from wikitopics.crawler.mediawiki.wiki import Wiki
-from wikitopics.crawler.source import Position
 
 CORPUS = synthetic_corpus(60)
 LIST = {"action": "query", "generator": "random"}
@@ -157,30 +156,13 @@ def test_what_are_no_faults_is_said(text: str, says: str) -> None:
         Faults.parse(text)
 
 
-async def crawl(
-    url: str, clock: Any, batches_each: int = 3, stall_seconds: float = 30.0
-) -> tuple[list[int], int, ApiSource]:
-    """Every article of the wiki, with a new source from the saved position every few batches."""
-    read: list[int] = []
-    skipped = 0
-    position: Position | None = None
+async def crawl(url: str, clock: Any, stall_seconds: float = 30.0) -> tuple[list[int], int]:
+    """The ids of all articles of the wiki, and the number of pages skipped."""
     bounds = RequestBounds(most_bytes=4 << 20, stall_seconds=stall_seconds)
-    while True:
-        source = ApiSource(Wiki(url, version="0", clock=clock, bounds=bounds), batch_pages=10)
-        taken = 0
-        try:
-            async with aclosing(source.batches(position)) as batches:
-                async for batch in batches:
-                    read += [page.page_id for page in batch.pages]
-                    skipped += batch.skipped
-                    position = batch.position
-                    taken += 1
-                    if taken == batches_each:
-                        break
-        finally:
-            await source.close()
-        if position is not None and position.get("finished"):
-            return read, skipped, source
+    pages, skipped = await laps.crawl(
+        lambda: ApiSource(Wiki(url, version="0", clock=clock, bounds=bounds), batch_pages=10), 3
+    )
+    return [page.page_id for page in pages], skipped
 
 
 PASSING = [kind for kind in REQUEST_KINDS if kind != "403"]
@@ -190,7 +172,7 @@ PASSING = [kind for kind in REQUEST_KINDS if kind != "403"]
 async def test_each_fault_costs_no_article(kind: str, serve: Callable[..., Any], clock: Any) -> None:
     api = wiki(100, faults=Faults({kind: 0.3}, seed=5))
     stall_seconds = 0.3 if kind == "stall" else 30.0
-    read, skipped, _ = await crawl(await serve(api), clock, stall_seconds=stall_seconds)
+    read, skipped = await crawl(await serve(api), clock, stall_seconds=stall_seconds)
     assert sorted(read) == list(range(1, 101))
     assert skipped == 0
 
@@ -198,7 +180,7 @@ async def test_each_fault_costs_no_article(kind: str, serve: Callable[..., Any],
 async def test_all_faults_together(serve: Callable[..., Any], clock: Any) -> None:
     rates = dict.fromkeys(PASSING, 0.02) | {"deleted": 0.1, "disambiguation": 0.1, "oversized": 0.02}
     api = wiki(300, faults=Faults(rates, seed=11), most_bytes=200_000)
-    read, skipped, _ = await crawl(await serve(api), clock, stall_seconds=0.3)
+    read, skipped = await crawl(await serve(api), clock, stall_seconds=0.3)
     lost = {i + 1 for i in range(300) if any(api.faults.hits(kind, i) for kind in PAGE_KINDS)}
     assert len(lost) > 30
     assert sorted(read) == sorted(set(range(1, 301)) - lost)
@@ -211,9 +193,11 @@ async def test_403_stops(serve: Callable[..., Any], clock: Any) -> None:
         await crawl(url, clock)
 
 
+COMMAND = [sys.executable, "-m", "wikitopics.crawler.embedded", "--size", "5"]
+
+
 def test_the_process_ends_with_its_standard_input() -> None:
-    command = [sys.executable, "-m", "wikitopics.crawler.embedded", "--size", "5"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stdout.readline().startswith("http://127.0.0.1:")
@@ -222,9 +206,8 @@ def test_the_process_ends_with_its_standard_input() -> None:
 
 
 def test_it_runs_in_the_background_of_a_script_until_it_is_told_to_end() -> None:
-    command = [sys.executable, "-m", "wikitopics.crawler.embedded", "--size", "5"]
     with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        COMMAND, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("http://127.0.0.1:")
@@ -238,7 +221,7 @@ def test_it_runs_in_the_background_of_a_script_until_it_is_told_to_end() -> None
 def test_a_port_in_use_is_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        command = [sys.executable, "-m", "wikitopics.crawler.embedded", "--size", "5", "--port", str(port)]
+        command = [*COMMAND, "--port", str(port)]
         ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     assert ended.returncode == 1
     assert ended.stdout == ""

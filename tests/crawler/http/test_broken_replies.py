@@ -180,15 +180,3 @@ async def test_403_stops(wiki: Any, source: Any, acts: Any, early: bool, read: A
     assert "me@wiki-reader.org" not in str(caught.value)
     assert "\n" not in str(caught.value)
     assert "\x1b" not in str(caught.value)
-
-
-@pytest.mark.parametrize("before", range(170, 200))
-async def test_a_reason_that_is_cut_within_the_contact(
-    wiki: Any, source: Any, acts: Any, before: int
-) -> None:
-    s = source(contact="somebody@wiki-reader.org")
-    wiki.script = [acts.text(403, "x" * before + " somebody@wiki-reader.org may not " + "y" * 200)]
-    with pytest.raises(WikiRefused) as caught:
-        await s.open()
-    await s.close()
-    assert "some" not in str(caught.value)

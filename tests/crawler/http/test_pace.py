@@ -18,6 +18,8 @@ from wikitopics.crawler.http.limits import (
 from wikitopics.crawler.http.pace import Clock, OwnPace, SharedPace, interval
 from wikitopics.crawler.mediawiki.sizing import BatchSizer
 
+SERVICE = wikimedia_service_limits("dumps.wikimedia.org", "the dump server")
+
 
 async def wait_until(clock: Any, moment: float) -> None:
     while clock.monotonic() < moment:
@@ -54,20 +56,48 @@ class Log:
         return max(sum(begin <= s < begin + seconds for s in starts) for begin in starts)
 
 
+async def busy(
+    limits: RateLimits, trainers: int, clock: Any, folder: Path, slowest: float, each: int = 1
+) -> Log:
+    """Requests for two minutes by several trainers, ``each`` of which makes so many at once."""
+    log, rng, end = Log(clock), random.Random(0), clock.now + 120
+
+    async def requests(pace: SharedPace) -> None:
+        while clock.now < end:
+            await log.request(pace, rng.uniform(0.05, slowest))
+
+    paces = [SharedPace(limits, clock, folder) for _ in range(trainers)]
+    await asyncio.gather(*(requests(pace) for pace in paces for _ in range(each)))
+    return log
+
+
 @pytest.mark.parametrize("trainers", [1, 3])
 async def test_the_shared_budget_holds(trainers: int, clock: Any, tmp_path: Path) -> None:
-    log, rng = Log(clock), random.Random(0)
-
-    async def trainer() -> None:
-        pace = SharedPace(wikimedia_limits(), clock, tmp_path)
-        while clock.now < 1130:
-            await log.request(pace, rng.uniform(0.05, 0.4))
-
-    await asyncio.gather(*(trainer() for _ in range(trainers)))
+    log = await busy(wikimedia_limits(), trainers, clock, tmp_path, slowest=0.4)
     assert log.most_running == 1
     assert log.most_in(60) <= 200
     assert log.most_in(60) > 130
     assert all(b - a >= interval(wikimedia_limits()) - 1e-4 for a, b in pairwise(log.starts))
+
+
+@pytest.mark.parametrize("trainers", [1, 3])
+async def test_pages_have_a_limit_of_their_own_for_all_trainers(
+    trainers: int, clock: Any, tmp_path: Path
+) -> None:
+    log = await busy(wikimedia_page_limits(), trainers, clock, tmp_path, slowest=0.3, each=6)
+    assert log.most_running <= 4
+    assert log.most_in(1) <= 8
+    assert log.most_in(60) <= 480
+    assert all(b - a >= 0.125 for a, b in pairwise(sorted(log.starts)))
+
+
+@pytest.mark.parametrize("trainers", [1, 3])
+async def test_a_second_passes_between_two_requests_to_a_server_of_dumps(
+    trainers: int, clock: Any, tmp_path: Path
+) -> None:
+    log = await busy(SERVICE, trainers, clock, tmp_path, slowest=6.0)
+    assert log.most_running == 1
+    assert all(start - end >= 1.0 for end, start in zip(log.ends, log.starts[1:], strict=False))
 
 
 async def test_what_one_is_told_holds_for_all(clock: Any, tmp_path: Path) -> None:
@@ -217,27 +247,6 @@ async def test_a_restart_of_the_machine_keeps_nobody_waiting(
     assert log.starts == [uptime]
 
 
-SERVICE = wikimedia_service_limits("dumps.wikimedia.org", "the dump server")
-
-
-@pytest.mark.parametrize("trainers", [1, 3])
-async def test_pages_have_a_limit_of_their_own_for_all_trainers(
-    trainers: int, clock: Any, tmp_path: Path
-) -> None:
-    log, rng = Log(clock), random.Random(0)
-
-    async def page(pace: SharedPace) -> None:
-        while clock.now < 1100:
-            await log.request(pace, rng.uniform(0.01, 0.3))
-
-    paces = [SharedPace(wikimedia_page_limits(), clock, tmp_path) for _ in range(trainers)]
-    await asyncio.gather(*(page(pace) for pace in paces for _ in range(6)))
-    assert log.most_running <= 4
-    assert log.most_in(1) <= 8
-    assert log.most_in(60) <= 480
-    assert all(b - a >= 0.125 for a, b in pairwise(sorted(log.starts)))
-
-
 @pytest.mark.parametrize("trainers", [1, 3])
 async def test_at_most_four_slow_pages_at_a_time(trainers: int, clock: Any, tmp_path: Path) -> None:
     """Replies here take until all that may be sent have been sent."""
@@ -299,22 +308,6 @@ async def test_an_api_request_and_a_page_do_not_wait_for_each_other(clock: Any, 
             pass
     async with api.turn(quietly(clock)):
         assert clock.now < before + 1
-
-
-@pytest.mark.parametrize("trainers", [1, 3])
-async def test_a_second_passes_between_two_requests_to_a_server_of_dumps(
-    trainers: int, clock: Any, tmp_path: Path
-) -> None:
-    log, rng = Log(clock), random.Random(0)
-
-    async def trainer() -> None:
-        pace = SharedPace(SERVICE, clock, tmp_path)
-        while clock.now < 1200:
-            await log.request(pace, rng.uniform(0.05, 6.0))
-
-    await asyncio.gather(*(trainer() for _ in range(trainers)))
-    assert log.most_running == 1
-    assert all(start - end >= 1.0 for end, start in zip(log.ends, log.starts[1:], strict=False))
 
 
 async def test_a_long_wait_is_explained_and_outlives_its_trainer(clock: Any, tmp_path: Path) -> None:

@@ -103,12 +103,14 @@ async def test_none_of_the_ways_into_a_message(wiki: Any, source: Any, acts: Any
     assert not any(piece in said.lower() for piece in PIECES)
 
 
+@pytest.mark.parametrize("spelling", ["{}", "&#{:d};"])
 @pytest.mark.parametrize("before", range(170, 200))
 async def test_a_refusal_that_is_cut_within_the_contact(
-    wiki: Any, source: Any, acts: Any, before: int
+    wiki: Any, source: Any, acts: Any, before: int, spelling: str
 ) -> None:
     s = source(contact=CONTACT)
-    wiki.script = [acts.text(403, "x" * before + " " + "".join(f"&#{ord(c)};" for c in CONTACT) + "y" * 200)]
+    spelt = "".join(spelling.format(c if spelling == "{}" else ord(c)) for c in CONTACT)
+    wiki.script = [acts.text(403, f"{'x' * before} {spelt} may not {'y' * 200}")]
     with pytest.raises(WikiRefused) as caught:
         await s.open()
     await s.close()

@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 from yarl import URL
 
-from wikitopics.crawler.errors import ContactMissing, TransientError, WikiUnreachable
+from wikitopics.crawler.errors import ContactMissing, TransientError
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.limits import RateLimits, wikimedia_limits
 from wikitopics.crawler.mediawiki.replies import read_api
@@ -91,16 +91,6 @@ async def test_told_to_wait(
     assert s.activity.throttled == throttled
 
 
-async def test_429_at_the_start_is_waited_out(wiki: Any, source: Any, acts: Any, clock: Any) -> None:
-    wiki.script = [acts.text(429, "Too many requests", Retry_After="55")]
-    s = source()
-    before = clock.now
-    await s.open()
-    await s.close()
-    assert wiki.script == []
-    assert clock.now - before >= 55
-
-
 async def test_a_clock_of_day_that_jumps_does_no_harm(wiki: Any, clock: Any, source: Any, read: Any) -> None:
     s = source()
     await s.open()
@@ -150,15 +140,3 @@ def test_wikimedia_needs_a_contact() -> None:
         with pytest.raises(ContactMissing) as caught:
             Wiki("https://en.wikipedia.org/w/api.php", version="0", contact=contact)
         assert caught.value.exit_code == 2
-
-
-async def test_an_error_at_the_start_that_names_a_long_wait(
-    wiki: Any, clock: Any, acts: Any, source: Any
-) -> None:
-    """Asking again sooner would be against its word, and the start has 30 s."""
-    wiki.script = [acts.text(502, "down", Retry_After="600")] * 9
-    s = source()
-    with pytest.raises(WikiUnreachable):
-        await s.open()
-    await s.close()
-    assert len(wiki.requests) == 1

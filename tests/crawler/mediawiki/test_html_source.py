@@ -1,10 +1,8 @@
 """HtmlSource against the embedded wiki."""
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import Callable
-from contextlib import aclosing
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -15,17 +13,18 @@ from aiohttp import web
 from yarl import URL
 
 from tests.corpora import synthetic_corpus
+from tests.crawler import laps
 from wikitopics.crawler.embedded.api import EmbeddedApi
 from wikitopics.crawler.embedded.corpus import Articles
 from wikitopics.crawler.embedded.faults import PAGE_KINDS, REQUEST_KINDS, Faults
 from wikitopics.crawler.errors import BadPosition, CrawlerError, WikiRefused
-from wikitopics.crawler.http.limits import RateLimits, wikimedia_limits
+from wikitopics.crawler.http.limits import wikimedia_limits
 from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.mediawiki import html
 from wikitopics.crawler.mediawiki.html import HtmlSource, page_url
 from wikitopics.crawler.mediawiki.siteinfo import read_siteinfo
 from wikitopics.crawler.mediawiki.wiki import Wiki
-from wikitopics.crawler.source import Page, Position
+from wikitopics.crawler.source import Page
 
 CORPUS = synthetic_corpus(60)
 LIMITS = RequestBounds(most_bytes=4 << 20)
@@ -36,32 +35,11 @@ def embedded(size: int, **options: Any) -> EmbeddedApi:
 
 
 async def crawl(
-    url: str, clock: Any, batches_each: int, limits: RateLimits | None = None, bounds: RequestBounds = LIMITS
+    url: str, clock: Any, batches_each: int, bounds: RequestBounds = LIMITS
 ) -> tuple[list[Page], int]:
-    """Every page, with a new source from the saved position every few batches."""
-    pages: list[Page] = []
-    skipped, share = 0, 0.0
-    position: Position | None = None
-    while True:
-        source = HtmlSource(Wiki(url, version="0", clock=clock, bounds=bounds, limits=limits))
-        taken = 0
-        try:
-            async with aclosing(source.batches(position)) as batches:
-                async for batch in batches:
-                    pages += batch.pages
-                    skipped += batch.skipped
-                    position = json.loads(json.dumps(batch.position))
-                    assert batch.lap is not None
-                    assert share <= batch.lap <= 1
-                    share = batch.lap
-                    taken += 1
-                    if taken == batches_each:
-                        break
-        finally:
-            await source.close()
-        if taken < batches_each:
-            assert share == pytest.approx(1.0)
-            return pages, skipped
+    return await laps.crawl(
+        lambda: HtmlSource(Wiki(url, version="0", clock=clock, bounds=bounds)), batches_each
+    )
 
 
 @pytest.mark.parametrize("batches_each", [3, 10_000])

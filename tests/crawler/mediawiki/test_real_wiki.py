@@ -5,9 +5,9 @@ import os
 import aiohttp
 import pytest
 
+from tests.crawler.laps import crawl
 from wikitopics.crawler.mediawiki.api import ApiSource
 from wikitopics.crawler.mediawiki.wiki import Wiki
-from wikitopics.crawler.source import Position
 
 API = os.environ.get("WIKITOPICS_TEST_API", "")
 pytestmark = pytest.mark.skipif(not API, reason="WIKITOPICS_TEST_API names no wiki")
@@ -36,24 +36,8 @@ async def every_article() -> set[int]:
 @pytest.mark.parametrize("batch_pages", [50, 7])
 async def test_every_article_once_whatever_interrupts(batch_pages: int) -> None:
     """Closed and opened again after every third batch, from the position of the last one."""
-    read: list[int] = []
-    skipped = 0
-    position: Position | None = None
-    lap = 0.0
-    while lap < 1.0:
-        source = ApiSource(Wiki(API, version="0"), batch_pages)
-        taken = 0
-        async for batch in source.batches(position):
-            read += [page.page_id for page in batch.pages]
-            skipped += batch.skipped
-            position = batch.position
-            assert batch.lap is not None
-            assert batch.lap >= lap
-            lap = batch.lap
-            taken += 1
-            if taken == 3:
-                break
-        await source.close()
+    pages, skipped = await crawl(lambda: ApiSource(Wiki(API, version="0"), batch_pages), 3)
+    read = [page.page_id for page in pages]
     every = await every_article()
     assert len(read) == len(set(read))
     assert set(read) <= every

@@ -13,9 +13,8 @@ import pytest
 from aiohttp import web
 from yarl import URL
 
-from tests.crawler.streams import ARTICLES, Stream, event, ids, listen
+from tests.crawler.streams import ARTICLES, Hear, Stream, event, ids
 from wikitopics.crawler.embedded.api import EmbeddedApi
-from wikitopics.crawler.embedded.faults import Faults
 from wikitopics.crawler.errors import BadPosition, BadSource, WikiRefused
 from wikitopics.crawler.http.limits import wikimedia_limits
 from wikitopics.crawler.mediawiki import gathering as pages
@@ -27,13 +26,7 @@ from wikitopics.crawler.source import Activity
 Serve = Callable[..., Awaitable[str]]
 
 
-@pytest.fixture
-def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recent, "_GATHER_SECONDS", 0.2)
-
-
-@pytest.mark.usefixtures("short_waits")
-async def test_changed_articles_in_batches(serve: Serve, clock: Any) -> None:
+async def test_changed_articles_in_batches(hear: Hear) -> None:
     script = b":ok\n\n" + b"".join(
         [
             event(1),
@@ -52,8 +45,7 @@ async def test_changed_articles_in_batches(serve: Serve, clock: Any) -> None:
         ]
     )
     stream = Stream(script)
-    api = EmbeddedApi(ARTICLES, faults=Faults({"disambiguation": 0.0}))
-    batches, source = await listen(await serve(api, override=stream), clock, 4)
+    batches, source = await hear(stream, 4)
     assert sorted(ids(batches)) == [1, 6, 10]
     assert sum((Counter(b.skips) for b in batches), Counter()) == {"deleted or hidden": 1}
     assert batches[-1].position == {"last_event_id": '[{"offset":10}]'}
@@ -61,38 +53,34 @@ async def test_changed_articles_in_batches(serve: Serve, clock: Any) -> None:
     assert source.activity.waiting_for is None
 
 
-@pytest.mark.usefixtures("short_waits")
-async def test_goes_on_behind_the_last_event(serve: Serve, clock: Any) -> None:
+async def test_goes_on_behind_the_last_event(hear: Hear) -> None:
     stream = Stream(event(1) + event(2), event(3), 429, 503, event(4))
-    url = await serve(EmbeddedApi(ARTICLES), override=stream)
-    batches, source = await listen(url, clock, 4, {"last_event_id": '[{"offset":0}]'})
+    batches, source = await hear(stream, 4, {"last_event_id": '[{"offset":0}]'})
     assert sorted(ids(batches)) == [1, 2, 3, 4]
     offsets = [f'[{{"offset":{n}}}]' for n in (0, 2, 3, 3, 3)]
     assert stream.asked == offsets
     assert source.activity.throttled == 2
 
 
-async def test_a_burst_comes_in_full_batches(serve: Serve, clock: Any) -> None:
+async def test_a_burst_comes_in_full_batches(hear: Hear, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recent, "_GATHER_SECONDS", 20.0)
     stream = Stream(b"".join(event(n) for n in range(100)))
-    batches, _ = await listen(await serve(EmbeddedApi(ARTICLES), override=stream), clock, 100)
+    batches, _ = await hear(stream, 100)
     assert sorted(ids(batches)) == list(range(100))
     assert max(len(b.pages) for b in batches) == 50
 
 
-@pytest.mark.usefixtures("short_waits")
-async def test_stream_and_api_on_wikimedia(serve: Serve, clock: Any, tmp_path: Path) -> None:
+async def test_stream_and_api_on_wikimedia(hear: Hear, tmp_path: Path) -> None:
     stream = Stream(b"".join(event(n) for n in range(70)))
-    url = await serve(EmbeddedApi(ARTICLES), override=stream)
     polite = {"limits": wikimedia_limits(), "contact": "me@wiki-reader.org", "budget_folder": tmp_path}
-    batches, _ = await listen(url, clock, 70, **polite)
+    batches, _ = await hear(stream, 70, **polite)
     assert sorted(ids(batches)) == list(range(70))
     assert {path.name for path in tmp_path.iterdir()} == {"127.0.0.1.lock", "wikimedia.lock"}
 
 
-async def test_403_stops(serve: Serve, clock: Any) -> None:
-    url = await serve(EmbeddedApi(ARTICLES), override=Stream(403))
+async def test_403_stops(hear: Hear) -> None:
     with pytest.raises(WikiRefused):
-        await listen(url, clock, 1)
+        await hear(Stream(403), 1)
 
 
 def test_only_wikimedia_streams() -> None:
@@ -107,8 +95,7 @@ async def test_a_foreign_position(clock: Any) -> None:
     await source.close()
 
 
-@pytest.mark.usefixtures("short_waits")
-async def test_a_connection_cut_after_a_while_is_no_fault(serve: Serve, clock: Any) -> None:
+async def test_a_connection_cut_after_a_while_is_no_fault(hear: Hear) -> None:
     """Wikimedia cuts every connection after 15 minutes, in the midst of whatever it sends."""
 
     async def cut(request: web.Request, response: web.StreamResponse) -> None:
@@ -118,15 +105,14 @@ async def test_a_connection_cut_after_a_while_is_no_fault(serve: Serve, clock: A
         request.transport.close()
 
     stream = Stream(cut, cut, event(2))
-    batches, source = await listen(await serve(EmbeddedApi(ARTICLES), override=stream), clock, 2)
+    batches, source = await hear(stream, 2)
     assert sorted(ids(batches)) == [1, 2]
     assert stream.asked == [None, '[{"offset":1}]', '[{"offset":1}]']
     assert source.activity.errors == []
     assert source.activity.retries == 0
 
 
-@pytest.mark.usefixtures("short_waits")
-async def test_a_compressed_stream_is_read_as_it_comes(serve: Serve, clock: Any) -> None:
+async def test_a_compressed_stream_is_read_as_it_comes(hear: Hear) -> None:
     async def packed(request: web.Request) -> web.StreamResponse | None:
         if request.path != "/w/stream":
             return None
@@ -139,58 +125,50 @@ async def test_a_compressed_stream_is_read_as_it_comes(serve: Serve, clock: Any)
         await asyncio.sleep(3600)
         return response
 
-    batches, _ = await listen(await serve(EmbeddedApi(ARTICLES), override=packed), clock, 2)
+    batches, _ = await hear(packed, 2)
     assert sorted(ids(batches)) == [1, 2]
 
 
-@pytest.mark.usefixtures("short_waits")
-async def test_other_wikis_events_move_the_place(serve: Serve, clock: Any) -> None:
+async def test_other_wikis_events_move_the_place(hear: Hear) -> None:
     """Else a wiki with few edits would hear the same hours of all the others again and again."""
     others = [event(n, meta={"domain": domain}) for n, domain in ((2, "de.wikipedia.org"), (3, "canary"))]
     stream = Stream(event(1) + b"".join(others), event(4))
-    await listen(await serve(EmbeddedApi(ARTICLES), override=stream), clock, 2)
+    await hear(stream, 2)
     assert stream.asked == [None, '[{"offset":3}]']
 
 
-@pytest.mark.usefixtures("short_waits")
-async def test_a_batch_stands_behind_other_wikis_events(serve: Serve, clock: Any) -> None:
+async def test_a_batch_stands_behind_other_wikis_events(hear: Hear) -> None:
     """Those before its first article move nothing, those after its last one are not heard again."""
     other = {"meta": {"domain": "de.wikipedia.org"}}
 
     async def at_once(request: web.Request, response: web.StreamResponse) -> None:
         await response.write(event(0, **other) + event(1) + event(2, **other))
 
-    batches, _ = await listen(await serve(EmbeddedApi(ARTICLES), override=Stream(at_once)), clock, 1)
+    batches, _ = await hear(Stream(at_once), 1)
     assert ids(batches) == [1]
     assert batches[0].position == {"last_event_id": '[{"offset":2}]'}
 
 
-@pytest.mark.usefixtures("short_waits")
 @pytest.mark.parametrize("status", [400, 404])
-async def test_a_place_that_the_stream_has_forgotten(serve: Serve, clock: Any, status: int) -> None:
+async def test_a_place_that_the_stream_has_forgotten(hear: Hear, status: int) -> None:
     """It keeps its events for some time only; a session that slept longer goes on from now."""
     stream = Stream(status, event(1))
-    url = await serve(EmbeddedApi(ARTICLES), override=stream)
-    batches, source = await listen(url, clock, 1, {"last_event_id": '[{"offset":0}]'})
+    batches, source = await hear(stream, 1, {"last_event_id": '[{"offset":0}]'})
     assert ids(batches) == [1]
     assert stream.asked == ['[{"offset":0}]', None]
     assert "no longer knows this place" in source.activity.errors[0].text
 
 
-@pytest.mark.usefixtures("short_waits")
-async def test_a_stream_that_ends_at_once_is_left_alone_longer_and_longer(serve: Serve, clock: Any) -> None:
+async def test_a_stream_that_ends_at_once_is_left_alone_longer_and_longer(hear: Hear, clock: Any) -> None:
     failure = b':ok\n\nevent: error\ndata: {"message":"no broker"}\n\n'
     stream = Stream(*[failure] * 6, event(1))
     before = clock.now
-    _, source = await listen(await serve(EmbeddedApi(ARTICLES), override=stream), clock, 1)
+    _, source = await hear(stream, 1)
     assert clock.now - before >= 1 + 2 + 4 + 8 + 16 + 32
     assert source.activity.retries == 6
 
 
-@pytest.mark.usefixtures("short_waits")
-async def test_comments_keep_a_quiet_stream_open(
-    serve: Serve, clock: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_comments_keep_a_quiet_stream_open(hear: Hear, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recent, "_STALL_SECONDS", 2.0)
 
     async def quiet(request: web.Request, response: web.StreamResponse) -> None:
@@ -204,33 +182,29 @@ async def test_comments_keep_a_quiet_stream_open(
         await asyncio.sleep(3600)
 
     stream = Stream(quiet, silent, event(3))
-    batches, _ = await listen(await serve(EmbeddedApi(ARTICLES), override=stream), clock, 3)
+    batches, _ = await hear(stream, 3)
     assert sorted(ids(batches)) == [1, 2, 3]
     assert stream.asked == [None, '[{"offset":1}]', '[{"offset":2}]']
 
 
-@pytest.mark.usefixtures("short_waits")
-async def test_an_event_beyond_all_measure_is_passed_over(serve: Serve, clock: Any) -> None:
+async def test_an_event_beyond_all_measure_is_passed_over(hear: Hear) -> None:
     stream = Stream(event(1) + event(2, comment="x" * (3 << 20)) + event(3))
-    batches, _ = await listen(await serve(EmbeddedApi(ARTICLES), override=stream), clock, 2)
+    batches, _ = await hear(stream, 2)
     assert sorted(ids(batches)) == [1, 3]
     assert len(stream.asked) == 1
 
 
-@pytest.mark.usefixtures("short_waits")
-async def test_long_titles_make_no_address_that_is_too_long(serve: Serve, clock: Any) -> None:
+async def test_long_titles_make_no_address_that_is_too_long(hear: Hear) -> None:
     """Servers refuse addresses above 8 kB, and a Cyrillic title takes six characters a letter."""
     titles = [f"{n:03} " + "ж" * 120 for n in range(50)]
     stream = Stream(b"".join(event(n, title=title) for n, title in enumerate(titles)))
-    batches, source = await listen(await serve(EmbeddedApi(ARTICLES), override=stream), clock, 50)
+    batches, source = await hear(stream, 50)
     assert sum(b.skipped for b in batches) == 50
     assert source.activity.retries == 0
 
 
 @pytest.mark.parametrize("flood", [b"\n", b"data:\n", b"data: x\n", b":\n"])
-async def test_a_compressed_flood_lets_other_tasks_go_on(
-    flood: bytes, serve: Callable[..., Any], clock: Any, short_waits: None
-) -> None:
+async def test_a_compressed_flood_lets_other_tasks_go_on(flood: bytes, serve: Serve, clock: Any) -> None:
     """A few kB that unpack to millions of lines."""
     lines = 1 << 20
 
@@ -268,24 +242,18 @@ async def test_a_compressed_flood_lets_other_tasks_go_on(
     assert max(between) <= 1 << 16
 
 
-async def test_an_event_id_that_holds_the_contact_is_not_kept(
-    serve: Callable[..., Any], clock: Any, short_waits: None
-) -> None:
+async def test_an_event_id_that_holds_the_contact_is_not_kept(hear: Hear) -> None:
     ours = event(1).replace(b'"offset"', b'"me%40wiki-reader.org"')
     stream = Stream(event(0) + ours)
-    url = await serve(EmbeddedApi(ARTICLES), override=stream)
-    batches, _ = await listen(url, clock, 2, contact="me@wiki-reader.org")
+    batches, _ = await hear(stream, 2, contact="me@wiki-reader.org")
     assert ids(batches) == [0, 1]
     assert batches[-1].position == {"last_event_id": ""}
 
 
-async def test_large_articles_come_in_smaller_batches(
-    serve: Callable[..., Any], clock: Any, short_waits: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_large_articles_come_in_smaller_batches(hear: Hear, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is too much for one batch comes in several, each with the place behind its last change."""
     monkeypatch.setattr(pages, "_MOST_CHARACTERS", 20_000)
-    url = await serve(EmbeddedApi(ARTICLES), override=Stream(b"".join(map(event, range(40)))))
-    batches, _ = await listen(url, clock, 40)
+    batches, _ = await hear(Stream(b"".join(map(event, range(40)))), 40)
     assert ids(batches) == list(range(40))
     assert len(batches) > 1
     for batch in batches:

@@ -7,43 +7,37 @@ from typing import Any
 import pytest
 from yarl import URL
 
-from tests.crawler.streams import ARTICLES, Stream, event, ids, listen
+from tests.crawler.streams import ARTICLES, Hear, Stream, event, ids
 from wikitopics.crawler.embedded.api import EmbeddedApi
 from wikitopics.crawler.errors import WikiUnreachable
 from wikitopics.crawler.http.limits import wikimedia_limits, wikimedia_service_limits
-from wikitopics.crawler.mediawiki import recent
 from wikitopics.crawler.mediawiki.recent import RecentSource
 from wikitopics.crawler.mediawiki.wiki import Wiki
 
 Serve = Callable[..., Awaitable[str]]
 
 
-@pytest.fixture(autouse=True)
-def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recent, "_GATHER_SECONDS", 0.2)
-
-
 POLITE: Any = {"limits": wikimedia_limits(), "contact": "me@wiki-reader.org"}
 
 
 async def test_on_wikimedia_the_stream_is_left_alone_after_an_error(
-    serve: Serve, clock: Any, tmp_path: Path
+    hear: Hear, clock: Any, tmp_path: Path
 ) -> None:
     stream = Stream(event(1), 500, event(2))
-    url, before = await serve(EmbeddedApi(ARTICLES), override=stream), clock.now
-    batches, source = await listen(url, clock, 2, budget_folder=tmp_path, **POLITE)
+    before = clock.now
+    batches, source = await hear(stream, 2, budget_folder=tmp_path, **POLITE)
     assert sorted(ids(batches)) == [1, 2]
     assert clock.now - before >= 900
     assert [error.text for error in source.activity.errors] == ["127.0.0.1 answers 500"]
 
 
-async def test_a_start_does_not_wait_for_the_stream(serve: Serve, clock: Any, tmp_path: Path) -> None:
+async def test_a_start_does_not_wait_for_the_stream(hear: Hear, clock: Any, tmp_path: Path) -> None:
     """Neither for its own error nor for one that another trainer met."""
     stream = Stream(503)
-    url, before = await serve(EmbeddedApi(ARTICLES), override=stream), clock.now
+    before = clock.now
     for _ in range(2):
         with pytest.raises(WikiUnreachable, match=r"try again after \d\d:\d\d:\d\d, in 15 minutes$"):
-            await listen(url, clock, 1, budget_folder=tmp_path, **POLITE)
+            await hear(stream, 1, budget_folder=tmp_path, **POLITE)
     assert len(stream.asked) == 1
     assert clock.now - before < 60
 

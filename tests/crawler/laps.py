@@ -1,0 +1,35 @@
+"""A whole lap through a wiki, in pieces."""
+
+import json
+from collections.abc import Callable
+from contextlib import aclosing
+
+import pytest
+
+from wikitopics.crawler.source import Page, Position, Source
+
+
+async def crawl(make: Callable[[], Source], batches_each: int) -> tuple[list[Page], int]:
+    """Every page, and the number of those skipped, with a new source from the stored position every few
+    batches."""
+    pages: list[Page] = []
+    skipped, share = 0, 0.0
+    position: Position | None = None
+    while True:
+        source, taken = make(), 0
+        try:
+            async with aclosing(source.batches(position)) as batches:
+                async for batch in batches:
+                    pages += batch.pages
+                    skipped += batch.skipped
+                    position = json.loads(json.dumps(batch.position))
+                    assert batch.lap is not None
+                    assert share <= batch.lap <= 1
+                    share, taken = batch.lap, taken + 1
+                    if taken == batches_each:
+                        break
+        finally:
+            await source.close()
+        if taken < batches_each:
+            assert share == pytest.approx(1.0)
+            return pages, skipped
