@@ -1,6 +1,6 @@
 """Commands from the screen to trainers: start, pause, save, restart, and stop with the screen."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -133,16 +133,14 @@ class Training:
     def pause(self) -> None:
         """Have the trainer pause, or continue."""
         latest = self._app.latest
-        self._tell(
-            requests.resume if latest is not None and latest.status.state == "paused" else requests.pause
-        )
+        self._tell(paused=latest is None or latest.status.state != "paused")
 
     def save(self) -> None:
         """Have the trainer save now."""
-        self._tell(requests.save)
+        self._tell(save=True)
 
-    def _tell(self, command: Callable[[Path], None]) -> None:
-        tell = partial(command, self._app.path)
+    def _tell(self, **columns: bool) -> None:
+        tell = partial(requests.ask, self._app.path, **columns)
         self._app.run_worker(tell, group=CONTROL, thread=True, exit_on_error=False)
 
     def told(self, worker: Worker[object]) -> None:

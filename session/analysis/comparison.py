@@ -22,7 +22,6 @@ from wikitopics.session.analysis.inference import saved_model
 from wikitopics.session.errors import BadUsage, Damaged, SessionError
 from wikitopics.session.options import SEED
 from wikitopics.session.paths import session_name
-from wikitopics.session.records import ModelStatus
 from wikitopics.session.sources import check_identity, described
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.reader import SessionReader
@@ -33,16 +32,17 @@ class Compared:
     """One model of one session, and its score."""
 
     session: str
+    model: str
+    kind: str
     articles: int
     """The articles that the session has trained on."""
-    model: ModelStatus
+    topics: int
+    topics_in_use: int
     log_likelihood: float
     """Nats per held-out word, by document completion."""
-
-    @property
-    def perplexity(self) -> float:
-        """The score as a perplexity."""
-        return float(np.exp(-self.log_likelihood))
+    perplexity: float
+    difference: float
+    """Its log likelihood minus that of the best: 0 for the best, negative for the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +51,10 @@ class Comparison:
 
     articles: int
     """The number of articles scored."""
-    models: tuple[Compared, ...]
+    models: Sequence[Compared]
     """The models, the best first."""
     remarks: tuple[str, ...]
     """What was assumed, and what was not known."""
-
-    def difference(self, one: Compared) -> float:
-        """A model's log likelihood minus that of the best: 0 for the best, negative for the others."""
-        return one.log_likelihood - self.models[0].log_likelihood
 
 
 class _Session:
@@ -99,10 +95,12 @@ def compare(
                 score = completion.score(saved_model(session.reader, model.name))
                 if not np.isfinite(score):
                     raise Damaged(f"model {model.name} of {session.name} gives no finite likelihood")
-                found.append(Compared(session.name, session.articles, model, score))
+                used = model.kind, session.articles, model.topics, model.topics_in_use
+                found.append((score, (session.name, model.name, *used)))
                 progress(len(found))
-    ranked = sorted(found, key=lambda one: -one.log_likelihood)
-    return Comparison(len(block), tuple(ranked), remarks)
+    found.sort(key=lambda one: -one[0])
+    models = [Compared(*of, score, float(np.exp(-score)), score - found[0][0]) for score, of in found]
+    return Comparison(len(block), models, remarks)
 
 
 def _check_words(sessions: Sequence[_Session]) -> None:

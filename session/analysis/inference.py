@@ -60,17 +60,14 @@ def proportions(
     return batch.lengths().astype(np.int64), theta
 
 
-def topics(
-    reader: SessionReader, model: str, top: int
-) -> list[tuple[int, float, tuple[tuple[str, float], ...]]]:
-    """(topic, share, ``top`` most probable words) of every topic of this model at the last commit.
+def top_words(reader: SessionReader, model: str, top: int) -> list[list[tuple[str, float]]]:
+    """The ``top`` most probable words of every topic of this model at the last commit: (word, probability).
 
-    If snapshots store enough words, `topics` answers without loading the model.
+    If snapshots store enough words, they answer without loading the model.
     """
-    learnt = saved_model(reader, model)
     words = reader.vocabulary()
-    shares, leading = learnt.topic_shares().tolist(), (row.tolist() for row in learnt.top_words(top))
+    topics = zip(*saved_model(reader, model).top_words(top), strict=True)
     return [
-        (topic, share, tuple((words[i], probability) for i, probability in zip(ids, values, strict=True)))
-        for topic, (share, ids, values) in enumerate(zip(shares, *leading, strict=True))
+        [(words[i], probability) for i, probability in zip(ids.tolist(), values.tolist(), strict=True)]
+        for ids, values in topics
     ]

@@ -37,22 +37,12 @@ def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
     above = parents(nodes)
     shares = kept.shares.astype(np.float64)
     groups = group_names([node.topics for node in nodes], kept.leading, kept.shares, words)
-    leaves = [
-        Branch(topic, above.get(topic), 0.0, name, float(shares[topic]), (topic,))
-        for topic, name in enumerate(names)
-    ]
-    inner = [
-        Branch(
-            node.number,
-            above.get(node.number),
-            node.height,
-            name,
-            float(shares[list(node.topics)].sum()),
-            node.topics,
-        )
-        for node, name in zip(nodes, groups, strict=True)
-    ]
-    return (*leaves, *inner)
+    leaves = [(topic, 0.0, (topic,)) for topic in range(len(names))]
+    parts = [*leaves, *((node.number, node.height, node.topics) for node in nodes)]
+    return tuple(
+        Branch(number, above.get(number), height, name, float(shares[list(topics)].sum()), topics)
+        for (number, height, topics), name in zip(parts, (*names, *groups), strict=True)
+    )
 
 
 def pruned(branches: tuple[Branch, ...], kept: Container[int]) -> tuple[Branch, ...]:

@@ -17,22 +17,13 @@ does not."""
 PATIENCE_SECONDS = 30.0
 
 
-def pause(path: Path) -> None:
-    """Pause training and crawling until `resume`. Raises `NotRunning`."""
+def ask(path: Path, **columns: bool) -> None:
+    """Ask the trainer to be `paused`, or not, or to `save`: commit now instead of within the next seconds.
+
+    Raises `NotRunning`.
+    """
     _running(path)
-    request_control(path, paused=True)
-
-
-def resume(path: Path) -> None:
-    """Continue after `pause`. Raises `NotRunning`."""
-    _running(path)
-    request_control(path, paused=False)
-
-
-def save(path: Path) -> None:
-    """Commit now instead of within the next seconds. Raises `NotRunning`."""
-    _running(path)
-    request_control(path, save=True)
+    request_control(path, **columns)
 
 
 def stop(path: Path, tell: Callable[[str], None] = lambda _: None) -> None:

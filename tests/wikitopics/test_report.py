@@ -98,7 +98,7 @@ def hostile(found):
     def bad(number):
         return visible(HOSTILE[number % len(HOSTILE)])
 
-    (model,) = found.models
+    (model,) = found["models"]
     topics = [
         replace(
             topic,
@@ -116,7 +116,8 @@ def hostile(found):
     ]
     events = tuple(TopicEvent("lda", 64, "born", 1, None, bad(number)) for number in range(5))
     model = replace(model, topics=topics, groups=groups, events=events)
-    return replace(found, models=(model,), source_name=bad(1), session=bad(0), settings=((bad(0), bad(1)),))
+    settings = [(bad(0), bad(1))]
+    return found | {"models": [model], "source_name": bad(1), "session": bad(0), "settings": settings}
 
 
 def test_a_page_is_whole_and_asks_for_nothing(cli, trained, tmp_path):
@@ -141,7 +142,7 @@ def test_every_model_has_its_topics_and_one_colour(race):
     with SessionReader(race) as reader:
         found = contents(reader)
     seen = check(page(found))
-    for model in found.models:
+    for model in found["models"]:
         assert {model.anchor, *(topic.anchor for topic in model.topics)} <= set(seen.all("id"))
         classes = [
             attrs["class"] for tag, attrs in seen.tags if tag == "section" and attrs.get("id") == model.anchor
@@ -170,7 +171,7 @@ def test_control_characters_are_written_out(trained, cli):
 
 def test_a_large_session_is_told_in_three_megabytes(found):
     """3 models of 300 topics, 250 snapshots each, 30,000 measurements."""
-    (model,) = found.models
+    (model,) = found["models"]
     words = [("word" + number * "s", 0.05, number % 3 / 3) for number in range(20)]
     address = f"https://en.wikipedia.org/w/index.php?title={40 * 'a'}&oldid=1234567890"
     topic = replace(
@@ -203,12 +204,8 @@ def test_a_large_session_is_told_in_three_megabytes(found):
             events=[TopicEvent("lda", 64, "born", n % 300, None, topic.name) for n in range(5000)],
         )
 
-    large = replace(
-        found,
-        models=list(map(many, range(3))),
-        metrics=[(metric, dict.fromkeys(range(3), curve)) for metric, _ in found.metrics],
-    )
-    text = page(large)
+    metrics = [(metric, dict.fromkeys(range(3), curve)) for metric, _ in found["metrics"]]
+    text = page(found | {"models": list(map(many, range(3))), "metrics": metrics})
     assert len(text.encode()) < 3_000_000
     assert text.count('<details class="topic">') == 900
     assert text.count(">A title that is not too short<") >= 1800
@@ -249,7 +246,7 @@ def test_a_browser_shows_it_by_day_by_night_and_on_a_phone(browser, tmp_path, fo
 
 def test_finding_shows_what_holds_the_word_and_marks_it(browser, tmp_path, found):
     shown(browser, tmp_path, page(found))
-    sought, _, _ = found.models[0].topics[2].articles[0]
+    sought, _, _ = found["models"][0].topics[2].articles[0]
     run(browser, "document.querySelector('body').focus()")
     browser.switch_to.active_element.send_keys("/", sought)
     visible = "return [...document.querySelectorAll('details.topic')].filter(one => !one.hidden)"
@@ -267,7 +264,7 @@ def test_finding_shows_what_holds_the_word_and_marks_it(browser, tmp_path, found
 
 def test_a_link_opens_its_topic(browser, tmp_path, found):
     shown(browser, tmp_path, page(found))
-    anchor = found.models[0].topics[-1].anchor
+    anchor = found["models"][0].topics[-1].anchor
     run(
         browser,
         "document.querySelector(`.map a[href='#${arguments[0]}']`).dispatchEvent("

@@ -1,11 +1,12 @@
 """`compare`: score sessions and their models on the same articles."""
 
 import contextlib
+from dataclasses import asdict
 
 import click
 
 from wikitopics.cli.options import json_option, reading, session_names
-from wikitopics.cli.output import ProgressLine, fields_of, put_json, put_line, say
+from wikitopics.cli.output import ProgressLine, put_json, put_line, say
 from wikitopics.session.paths import session_path
 
 
@@ -47,37 +48,20 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
         finally:
             line.end()
     if as_json:
-        put_json(
-            {
-                "articles": found.articles,
-                "models": [
-                    {
-                        "session": one.session,
-                        "model": one.model.name,
-                        "kind": one.model.kind,
-                        "articles": one.articles,
-                        **fields_of(one.model, "topics", "topics_in_use"),
-                        **fields_of(one, "log_likelihood", "perplexity"),
-                        "difference": found.difference(one),
-                    }
-                    for one in found.models
-                ],
-                "remarks": list(found.remarks),
-            }
-        )
+        put_json(asdict(found))
         return
     for remark in found.remarks:
         say(remark)
     put_line(f"{found.articles:,} articles that no model was trained on")
     width = max(len("session"), *(len(one.session) for one in found.models))
-    name = max(len("model"), *(len(one.model.name) for one in found.models))
+    name = max(len("model"), *(len(one.model) for one in found.models))
     put_line(
         f"{'session':{width}}  {'model':{name}}  {'articles':>11}  {'in use':>11}  {'log likelihood':>14}  "
         f"{'difference':>11}  {'perplexity':>10}"
     )
     for one in found.models:
-        used = f"{one.model.topics_in_use:,} of {one.model.topics:,}"
+        used = f"{one.topics_in_use:,} of {one.topics:,}"
         put_line(
-            f"{one.session:{width}}  {one.model.name:{name}}  {one.articles:>11,}  {used:>11}  "
-            f"{one.log_likelihood:>14.4f}  {found.difference(one):>11.4f}  {one.perplexity:>10,.1f}"
+            f"{one.session:{width}}  {one.model:{name}}  {one.articles:>11,}  {used:>11}  "
+            f"{one.log_likelihood:>14.4f}  {one.difference:>11.4f}  {one.perplexity:>10,.1f}"
         )

@@ -106,7 +106,7 @@ def pause(session: str) -> None:
     """Pause the session's trainer until `wikitopics resume`."""
     from wikitopics.session.control import requests
 
-    requests.pause(session_path(session))
+    requests.ask(session_path(session), paused=True)
 
 
 @click.command(epilog="\b\nExample:\n  wikitopics resume")
@@ -115,7 +115,7 @@ def resume(session: str) -> None:
     """Resume a paused trainer."""
     from wikitopics.session.control import requests
 
-    requests.resume(session_path(session))
+    requests.ask(session_path(session), paused=False)
 
 
 @click.command(epilog="\b\nExample:\n  wikitopics save")
@@ -124,7 +124,7 @@ def save(session: str) -> None:
     """Have the session's trainer commit now."""
     from wikitopics.session.control import requests
 
-    requests.save(session_path(session))
+    requests.ask(session_path(session), save=True)
 
 
 @click.command(epilog="\b\nExample:\n  wikitopics backup ~/night.db --session night")

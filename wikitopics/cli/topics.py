@@ -1,5 +1,6 @@
 """`topics`, `topics rename` and `history`: the topics found, and how they developed."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -69,11 +70,11 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
 
     with reader.one_moment():
         rows = reader.topics(model, SNAPSHOT_WORDS)
-        words = {row.topic: row.words[:top] for row in rows}
+        words: dict[int, Sequence[tuple[str, float]]] = {row.topic: row.words[:top] for row in rows}
         if rows and top > SNAPSHOT_WORDS:
-            from wikitopics.session.analysis.inference import topics as from_model
+            from wikitopics.session.analysis.inference import top_words
 
-            words = {topic: leading for topic, _, leading in from_model(reader, model, top)}
+            words = dict(enumerate(top_words(reader, model, top)))
         npmi = dict(zip(words, coherences(reader, rows), strict=True))
         tree = topic_tree(reader, model) if as_json else ()
         repeated = repeats_in_words(reader, model)

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from importlib import metadata
 from itertools import count
 from pathlib import PurePath
+from typing import Any
 
 import numpy as np
 
-from wikitopics.crawler import Licence
 from wikitopics.model import KindError, Metric, kinds
 from wikitopics.model.online import IN_USE
 from wikitopics.model.topics.leading import classical_scaling, distances
@@ -29,7 +29,6 @@ from wikitopics.session.records import (
     SNAPSHOT_WORDS,
     Curve,
     ModelStatus,
-    PastRun,
     ShareHistory,
     Status,
     TopicEvent,
@@ -109,34 +108,10 @@ class ReportModel:
     """Its events, oldest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """Everything on the page."""
+def contents(reader: SessionReader, progress: Callable[[int], None] = lambda topics: None) -> dict[str, Any]:
+    """What the page's template takes from the session: the topics, and how they were found.
 
-    session: str
-    """The session's name, without the folder."""
-    made_at: float
-    """Seconds since the epoch, like all times here."""
-    status: Status
-    source_name: str
-    """The source's name, as the screen shows it."""
-    source_label: str
-    """The label of the kind of source."""
-    licence: Licence | None
-    """The licence of titles and words; None if the documents are the user's own."""
-    n_words: int
-    models: Sequence[ReportModel]
-    metrics: Sequence[tuple[Metric, Curves]]
-    runs: Sequence[PastRun]
-    settings: Sequence[tuple[str, str]]
-    """(setting, value); nothing about the machine, no contact, no path."""
-    versions: Sequence[tuple[str, str]]
-
-
-def contents(reader: SessionReader, progress: Callable[[int], None] = lambda topics: None) -> Report:
-    """The topics of the session, and how they were found. ``progress`` is given the number of topics read.
-
-    Raises `SessionError` if there are no topics yet.
+    ``progress`` is given the number of topics read. Raises `SessionError` if there are no topics yet.
     """
     numbers = count(1)
     with reader.one_moment():
@@ -149,20 +124,20 @@ def contents(reader: SessionReader, progress: Callable[[int], None] = lambda top
         ]
         if not models:
             raise SessionError(NO_TOPICS)
-        return Report(
-            session=reader.path.stem,
-            made_at=time.time(),
-            status=status,
-            source_name=visible(kind.shown(settings.source_name)),
-            source_label=visible(kind.label),
-            licence=licence_of(settings),
-            n_words=len(reader.vocabulary()),
-            models=models,
-            metrics=_metrics(reader, status),
-            runs=reader.runs(),
-            settings=_settings(settings),
-            versions=_versions(),
-        )
+        return {
+            "session": reader.path.stem,
+            "made_at": time.time(),  # seconds since the epoch, like all times here
+            "status": status,
+            "source_name": visible(kind.shown(settings.source_name)),
+            "source_label": visible(kind.label),
+            "licence": licence_of(settings),  # None if the documents are the user's own
+            "n_words": len(reader.vocabulary()),
+            "models": models,
+            "metrics": _metrics(reader, status),
+            "runs": reader.runs(),
+            "settings": _settings(settings),
+            "versions": _versions(),
+        }
 
 
 def _model(
@@ -276,7 +251,7 @@ def _label(kind: str) -> str:
 
 
 def _settings(settings: Settings) -> tuple[tuple[str, str], ...]:
-    """The settings needed to repeat the training; files appear only by name."""
+    """(setting, value) as needed to repeat the training: nothing about the machine, no contact, no path."""
     vocabulary = visible(PurePath(settings.vocabulary).name)
     models = zip(settings.models, settings.batch_sizes, strict=True)
     kept = ((option.flag, settings.values[option.name]) for option in KEPT if option.name in settings.values)

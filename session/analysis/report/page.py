@@ -3,13 +3,13 @@
 import base64
 import hashlib
 import time
-from dataclasses import dataclass
 from importlib import resources
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from wikitopics.session.analysis.report.contents import Curves, Report
+from wikitopics.session.analysis.report.contents import Curves
 from wikitopics.session.analysis.report.curves import chart, formatted
 from wikitopics.session.analysis.report.small import bars, growth, thin
 from wikitopics.session.analysis.report.svg import SERIES
@@ -22,27 +22,18 @@ LARGEST = 2_990_000
 """The most bytes of a page: small enough for a phone and an e-mail."""
 
 
-@dataclass(frozen=True, slots=True)
-class Detail:
-    """How much is shown for each topic."""
-
-    points: int
-    """Points of its small curve."""
-    words: int
-    looks: int
-    articles: int
-
-
+DETAIL = ("points", "words", "looks", "articles")
+"""What is shown of each topic: the points of its small curve, and so on."""
 DETAILS = (
-    Detail(48, 12, 9, 10),
-    Detail(36, 10, 7, 6),
-    Detail(28, 8, 5, 4),
-    Detail(24, 7, 5, 3),
-    Detail(20, 6, 4, 3),
-    Detail(16, 5, 3, 2),
-    Detail(14, 4, 3, 2),
-    Detail(12, 4, 2, 2),
-    Detail(12, 4, 2, 1),
+    (48, 12, 9, 10),
+    (36, 10, 7, 6),
+    (28, 8, 5, 4),
+    (24, 7, 5, 3),
+    (20, 6, 4, 3),
+    (16, 5, 3, 2),
+    (14, 4, 3, 2),
+    (12, 4, 2, 2),
+    (12, 4, 2, 1),
 )
 """The first of these that gives a small enough page is used."""
 MOST_SHOWN = 30
@@ -51,7 +42,7 @@ MOST_EVENTS = 200
 """The events of a model that are listed; of older ones, only the number is given."""
 
 
-def page(report: Report) -> str:
+def page(contents: dict[str, Any]) -> str:
     """The whole page."""
     environment = Environment(
         loader=PackageLoader("wikitopics.session.analysis.report", "assets"),
@@ -76,23 +67,23 @@ def page(report: Report) -> str:
     environment.globals |= {"growth": growth, "bars": bars, "skips_told": skips_told}
     style, script = (_asset(name) for name in ("page.css", "page.js"))
     template = environment.get_template("page.html.jinja")
-    names = {model.place: model.status.name for model in report.models}
-    parts = {
-        "report": report,
+    models = contents["models"]
+    names = {model.place: model.status.name for model in models}
+    parts = contents | {
         "style": Markup(style),
         "script": Markup(script),
         "policy": f"default-src 'none'; style-src {_hashed(style)}; script-src {_hashed(script)}; "
         "img-src data:; base-uri 'none'; form-action 'none'",
         "n_series": SERIES,
-        "charts": [(metric, curves, chart(metric, curves, names)) for metric, curves in report.metrics],
-        "maps": {model.anchor: topic_map(model) for model in report.models if model.topics},
-        "trees": {model.anchor: topic_tree(model) for model in report.models if len(model.groups) > 1},
+        "charts": [(metric, curves, chart(metric, curves, names)) for metric, curves in contents["metrics"]],
+        "maps": {model.anchor: topic_map(model) for model in models if model.topics},
+        "trees": {model.anchor: topic_tree(model) for model in models if len(model.groups) > 1},
         "most_events": MOST_EVENTS,
         "most_shown": MOST_SHOWN,
     }
     made = ""
     for detail in DETAILS:
-        made = str(template.render(**parts, detail=detail))
+        made = str(template.render(parts, detail=dict(zip(DETAIL, detail, strict=True))))
         if len(made.encode()) <= LARGEST:
             break
     return made

@@ -31,10 +31,7 @@ CLASS = "as-"
 
 _NAMES = {colour: name for name, colour in INKS.items()}
 _SVG, _LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
-_KEPT = {
-    "path": ("d",),
-    "text": ("x", "y", "transform"),
-}
+_KEPT = {"path": ("d",), "text": ("x", "y", "transform")}
 _ATTRIBUTES = ("stroke-width", "stroke-dasharray", "fill-opacity", "stroke-opacity", "opacity", "text-anchor")
 _SAYS_NOTHING = re.compile(r"start$|rotate\(-?0 ")
 _NUMBER = re.compile(r"-?\d+\.\d+")
@@ -57,7 +54,7 @@ def figure(width: float, height: float) -> "Iterator[Figure]":
     import matplotlib.style
     from matplotlib.figure import Figure
 
-    ours = {
+    ours: dict[str, object] = {
         "svg.fonttype": "none",
         "svg.hashsalt": "wikitopics",
         "figure.dpi": 72,
@@ -67,17 +64,11 @@ def figure(width: float, height: float) -> "Iterator[Figure]":
         "axes.labelcolor": INKS["muted"],
         "axes.edgecolor": INKS["grid"],
         "axes.facecolor": "none",
-        **{f"axes.spines.{side}": False for side in ("left", "right", "top")},
-        **{
-            f"{axis}tick.{part}": size
-            for axis in "xy"
-            for part, size in (("major.size", 0), ("major.pad", 5))
-        },
-        "xtick.color": INKS["muted"],
-        "ytick.color": INKS["muted"],
         "grid.color": INKS["grid"],
-        "path.simplify": True,
+        **{f"axes.spines.{side}": False for side in ("left", "right", "top")},
     }
+    for axis in ("xtick", "ytick"):
+        ours |= {f"{axis}.major.size": 0, f"{axis}.major.pad": 5, f"{axis}.color": INKS["muted"]}
     with matplotlib.style.context(["default", ours]), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about letters that its own font lacks; the page has other fonts
         yield Figure(figsize=(width / 72, height / 72), dpi=72, frameon=False)
@@ -120,10 +111,9 @@ def _attributes(element: ElementTree.Element, tag: str, role: str) -> str:
     found = {"class": classes} if classes else {}
     if not inks["fill"]:
         found["fill"] = "none"
-    told = {key: style.get(key, "") for key in _ATTRIBUTES} | {
-        key: element.get(key, "") for key in _KEPT[tag]
-    }
-    found |= {key: _short(value) for key, value in told.items() if value and not _SAYS_NOTHING.match(value)}
+    kept = {key: style.get(key, "") for key in _ATTRIBUTES}
+    kept |= {key: element.get(key, "") for key in _KEPT[tag]}
+    found |= {key: _short(value) for key, value in kept.items() if value and not _SAYS_NOTHING.match(value)}
     return "".join(f' {key}="{escape(value)}"' for key, value in found.items())
 
 

@@ -32,6 +32,8 @@ LONGEST = 26
 
 Places = NDArray[np.float64]
 """(K, 2) the centres of the circles."""
+Box = tuple[float, float, float, float]
+"""Left, bottom, right, top."""
 Label = tuple[float, float, str, str]
 """A name centred at (x, y), and its class: "major" for labels that a phone shows, otherwise "minor"."""
 
@@ -98,12 +100,9 @@ def _places(places: Places, radii: NDArray[np.float64]) -> Places:
 def _labels(topics: Sequence[ReportTopic], places: Places, across: NDArray[np.float64]) -> dict[int, Label]:
     """Names where there is room, by topic: the largest topics first, and last the first words of names."""
     found: dict[int, Label] = {}
-    taken: list[tuple[float, float, float, float]] = []  # left, bottom, right, top
-    for letter, role, most, whole in (
-        (LARGE, "major", PHONE_LABELS, True),
-        (LETTER, "minor", len(topics), True),
-        (LETTER, "minor", len(topics), False),
-    ):
+    taken: list[Box] = []
+    small = LETTER, "minor", len(topics)
+    for letter, role, most, whole in ((LARGE, "major", PHONE_LABELS, True), (*small, True), (*small, False)):
         for number, topic in enumerate(topics):
             if number in found or len(found) >= most:
                 continue
@@ -112,16 +111,13 @@ def _labels(topics: Sequence[ReportTopic], places: Places, across: NDArray[np.fl
             x = min(max(places[number, 0], half), WIDTH - half)
             for beside in (0.0, -across[number] / 2 - high, across[number] / 2 + high):
                 y = places[number, 1] + beside
-                left, bottom, right, top = box = x - half, y - high, x + half, y + high
-                if (
-                    bottom >= 0
-                    and top <= HEIGHT
-                    and not any(
-                        left < other[2] and other[0] < right and bottom < other[3] and other[1] < top
-                        for other in taken
-                    )
-                ):
+                box = x - half, y - high, x + half, y + high
+                if box[1] >= 0 and box[3] <= HEIGHT and not any(_overlap(box, other) for other in taken):
                     found[number] = x, y, text, role
                     taken.append(box)
                     break
     return found
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

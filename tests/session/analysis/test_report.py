@@ -20,7 +20,7 @@ def read(path):
 
 
 def test_topics_are_as_topics_says(trained, cli):
-    (model,) = read(trained).models
+    (model,) = read(trained)["models"]
     said = json.loads(cli("topics", "--json", "--top", 20).out)
     assert [topic.number for topic in model.topics] == [topic["topic"] for topic in said]
     for topic, one in zip(model.topics, said, strict=True):
@@ -32,7 +32,7 @@ def test_topics_are_as_topics_says(trained, cli):
 
 def test_what_each_topic_has_is_its_own(trained, cli):
     with SessionReader(trained) as reader:
-        (model,), points = contents(reader).models, reader.snapshots("lda")
+        (model,), points = contents(reader)["models"], reader.snapshots("lda")
     for topic in model.topics:
         articles = json.loads(cli("articles", "--topic", topic.number, "--limit", 10, "--json").out)
         assert [title for title, _, _ in topic.articles] == [one["title"] for one in articles]
@@ -61,18 +61,18 @@ def test_topics_out_of_use_are_left_out_and_the_tree_closes_over_them(trained):
 
 def test_every_model_is_told_whoever_brought_it(race):
     found = read(race)
-    assert len(found.models) == len(found.status.models) > 1
-    assert {place for _, curves in found.metrics for place in curves} == set(range(len(found.models)))
+    assert len(found["models"]) == len(found["status"].models) > 1
+    assert {place for _, curves in found["metrics"] for place in curves} == set(range(len(found["models"])))
 
 
 def test_a_session_whose_packages_are_gone_is_told_all_the_same(race, unigrams, monkeypatch):
     unigrams.uninstall(monkeypatch)
-    assert "unigrams" in {model.label for model in read(race).models}
+    assert "unigrams" in {model.label for model in read(race)["models"]}
 
 
 def test_nothing_of_the_machine_is_told(trained, corpus):
     found = read(trained)
-    texts = repr((found.settings, found.versions, found.source_name, found.session, found.runs))
+    texts = repr([found[name] for name in ("settings", "versions", "source_name", "session", "runs")])
     assert corpus.vocabulary.name in texts
     assert str(corpus.vocabulary.parent) not in texts
     assert str(trained.parent) not in texts
@@ -82,10 +82,10 @@ def test_values_that_no_chart_can_show_are_left_out(trained):
     with contextlib.closing(sqlite3.connect(trained)) as connection, connection:
         connection.execute("UPDATE metrics SET articles = 0 WHERE articles = 64")
         connection.execute("DELETE FROM metrics WHERE articles > 0 AND metric = 'npmi'")
-    found = read(trained)
-    assert "perplexity" in [metric.name for metric, _ in found.metrics]
-    assert "npmi" not in [metric.name for metric, _ in found.metrics]
-    assert all(curve.articles[0] > 64 for _, curves in found.metrics for curve in curves.values())
+    found = read(trained)["metrics"]
+    assert "perplexity" in [metric.name for metric, _ in found]
+    assert "npmi" not in [metric.name for metric, _ in found]
+    assert all(curve.articles[0] > 64 for _, curves in found for curve in curves.values())
 
 
 def test_moments_are_spread_by_even_factors():

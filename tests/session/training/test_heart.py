@@ -43,7 +43,7 @@ async def test_its_death_ends_the_run_at_once_and_loses_nothing(
         await memory.hanging.wait()
         await until_true(lambda: run.learner.stream.progress.articles == 64 and not run.learner.busy)
         if paused:
-            await asyncio.to_thread(requests.pause, trainer_of.path)
+            await asyncio.to_thread(requests.ask, trainer_of.path, paused=True)
             await until_true(lambda: run.orders.paused)
         break_heart(error)
         await until_true(lambda: run.orders.stopped)
@@ -89,7 +89,7 @@ async def test_it_outlives_a_disk_that_is_full_for_a_while(trainer_of, memory, b
         await until_true(lambda: len(failed) > 2)
         assert not run.orders.stopped
         monkeypatch.setattr(HeartbeatWriter, "beat", real)
-        await asyncio.to_thread(requests.pause, trainer_of.path)
+        await asyncio.to_thread(requests.ask, trainer_of.path, paused=True)
         await until_true(lambda: run.orders.paused)
         run.orders.stop("enough")
 

@@ -104,14 +104,14 @@ async def test_pause_and_resume(trainer_of, memory):
 
     async def meanwhile(run):
         await until_true(lambda: run.learner.stream.progress.crawled > 0)
-        await asyncio.to_thread(requests.pause, path)
+        await asyncio.to_thread(requests.ask, path, paused=True)
         await until_true(lambda: run.orders.paused)
         await asyncio.sleep(0.1)
         before = run.learner.stream.progress.crawled
         await asyncio.sleep(0.4)
         assert run.learner.stream.progress.crawled == before
         await until_true(lambda: status(path).state == "paused")
-        await asyncio.to_thread(requests.resume, path)
+        await asyncio.to_thread(requests.ask, path, paused=False)
         memory.go_on.set()
         await until_true(lambda: run.learner.stream.progress.crawled > before)
 
@@ -131,7 +131,7 @@ async def test_a_save_that_is_asked_for_is_made_though_none_is_due(trainer_of, m
         await memory.hanging.wait()
         await until_true(lambda: run.learner.stream.progress.articles == 64)
         assert status(trainer_of.path).crawled == 0
-        await asyncio.to_thread(requests.save, trainer_of.path)
+        await asyncio.to_thread(requests.ask, trainer_of.path, save=True)
         await until_true(lambda: status(trainer_of.path).articles == 64)
         run.orders.stop("enough")
 
@@ -147,7 +147,7 @@ async def test_hours_end_a_paused_run_too(trainer_of, memory, monkeypatch):
     async def pause(run):
         nonlocal passed
         await until_true(lambda: run.learner.stream.progress.crawled > 0)
-        await asyncio.to_thread(requests.pause, trainer_of.path)
+        await asyncio.to_thread(requests.ask, trainer_of.path, paused=True)
         await until_true(lambda: run.orders.paused)
         passed = 3600
 

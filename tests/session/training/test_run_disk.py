@@ -136,7 +136,7 @@ async def test_progress_that_cannot_be_written_does_not_end_the_heartbeat(traine
 
     async def pause(run):
         await memory.hanging.wait()
-        await asyncio.to_thread(requests.pause, trainer_of.path)
+        await asyncio.to_thread(requests.ask, trainer_of.path, paused=True)
         await until_true(lambda: run.orders.paused)
         run.orders.stop("enough")
 
