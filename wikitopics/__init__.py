@@ -19,22 +19,25 @@ if not os.path.isdir(os.path.join(os.path.dirname(__file__), "session")):
         " get it by `git clone` on Linux or macOS, or install it by `pip install .`"
     )
 
-if TYPE_CHECKING:
-    from wikitopics.crawler.checking import check_source
-    from wikitopics.model import (
-        SCVB0,
-        BatchLDA,
-        Minibatch,
-        OnlineHDP,
-        OnlineLDA,
-        OnlineModel,
-        check_model,
-        document_completion,
-    )
-    from wikitopics.session.errors import SessionError
-    from wikitopics.session.version import __version__
-    from wikitopics.stored import Article, Measurement, StoredSession, Topic, TopicThen, open
-    from wikitopics.vocab import Vocabulary
+if TYPE_CHECKING:  # `as`: these names are ours too
+    from wikitopics.crawler.checking import check_source as check_source
+    from wikitopics.model import SCVB0 as SCVB0
+    from wikitopics.model import BatchLDA as BatchLDA
+    from wikitopics.model import Minibatch as Minibatch
+    from wikitopics.model import OnlineHDP as OnlineHDP
+    from wikitopics.model import OnlineLDA as OnlineLDA
+    from wikitopics.model import OnlineModel as OnlineModel
+    from wikitopics.model import check_model as check_model
+    from wikitopics.model import document_completion as document_completion
+    from wikitopics.session.errors import SessionError as SessionError
+    from wikitopics.session.version import __version__ as __version__
+    from wikitopics.stored import Article as Article
+    from wikitopics.stored import Measurement as Measurement
+    from wikitopics.stored import StoredSession as StoredSession
+    from wikitopics.stored import Topic as Topic
+    from wikitopics.stored import TopicThen as TopicThen
+    from wikitopics.stored import open as open
+    from wikitopics.vocab import Vocabulary as Vocabulary
 
 _HOME = {
     name: module
@@ -52,27 +55,7 @@ _HOME = {
     for name in names
 }
 
-__all__ = [
-    "SCVB0",
-    "Article",
-    "BatchLDA",
-    "Measurement",
-    "Minibatch",
-    "OnlineHDP",
-    "OnlineLDA",
-    "OnlineModel",
-    "SessionError",
-    "StoredSession",
-    "Topic",
-    "TopicThen",
-    "Vocabulary",
-    "__version__",
-    "check_model",
-    "check_source",
-    "document_completion",
-    "open",
-]
-
+__all__ = sorted(_HOME)
 
 if not TYPE_CHECKING:  # to a type checker, a name not imported above is an error
 

@@ -139,7 +139,7 @@ class StoredSession:
         """All topics, most prevalent first, as of the newest snapshot; empty before the first minibatch."""
         with self._reading(model) as (reader, name):
             rows = reader.topics(name, SNAPSHOT_WORDS)
-            npmi = coherences(reader, rows)
+            npmi = coherences(reader, name)
             tree = topic_tree(reader, name)
         topics = [
             Topic(

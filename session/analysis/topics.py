@@ -1,31 +1,28 @@
 """How good the topics of a stored session are: their coherence, and those that nearly repeat another."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from wikitopics.model import Minibatch
 from wikitopics.model.topics.coherence import npmi_of_words
 from wikitopics.model.topics.repeats import repeats
-from wikitopics.session.records import COHERENT_WORDS, TopicRow
+from wikitopics.session.records import COHERENT_WORDS
 from wikitopics.session.storage.reader import SessionReader
 
 NAMED = 5
 """The most pairs of repeats named; beyond that, their number is enough."""
 
 
-def coherences(reader: SessionReader, topics: Sequence[TopicRow]) -> list[float | None]:
+def coherences(reader: SessionReader, model: str) -> list[float | None]:
     """NPMI of each topic's leading words over the held-out articles, as the trainer measures its mean.
 
-    None if the session holds out no articles.
+    As of the newest snapshot; empty before the first. None if the session holds out no articles.
     """
-    if not topics:
+    kept = reader.newest_words(model)
+    if kept is None:
         return []
-    numbers = {word: number for number, word in enumerate(reader.vocabulary())}
-    leading = [[numbers[word] for word, _ in topic.words[:COHERENT_WORDS]] for topic in topics]
     held_out = reader.held_out()
     reference = Minibatch(held_out.indptr, held_out.word_ids, held_out.counts)
-    values = npmi_of_words(np.array(leading), reference).tolist()
+    values = npmi_of_words(kept.word_ids[:, :COHERENT_WORDS], reference).tolist()
     return [value if np.isfinite(value) else None for value in values]
 
 

@@ -105,18 +105,17 @@ def live(two_models: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What trainers are told, in place of their hearing it."""
-    words: list[str] = []
-    for word in ("pause", "resume", "save"):
-        monkeypatch.setattr(
-            f"wikitopics.session.control.requests.{word}", lambda _, word=word: words.append(word)
-        )
-    return words
+def told(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, bool]]:
+    """What trainers are asked, in place of their hearing it."""
+    asked: list[dict[str, bool]] = []
+    monkeypatch.setattr("wikitopics.session.control.requests.ask", lambda _, **what: asked.append(what))
+    return asked
 
 
 @pytest.fixture
-def open_app(told: list[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Wikitopics]]:
+def open_app(
+    told: list[dict[str, bool]], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., Wikitopics]]:
     """Make the app on a session; in the end its file is closed.
 
     ``trainer``: one that was started for it already. ``launch`` stands for starting the processes of others.

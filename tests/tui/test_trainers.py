@@ -18,7 +18,7 @@ from wikitopics.tui.widgets.flow import begins_again
 Opener = Callable[..., Any]
 
 
-async def test_q_detaches_a_viewer_at_once(shown: Opener, live: Path, told: list[str]) -> None:
+async def test_q_detaches_a_viewer_at_once(shown: Opener, live: Path, told: list[dict[str, bool]]) -> None:
     async with shown(live, words="LIVE") as (app, pilot):
         await pilot.press("q")
         await seeing.until_true(lambda: app.return_code is not None)
@@ -37,7 +37,7 @@ async def test_q_detaches_a_viewer_at_once(shown: Opener, live: Path, told: list
     ],
 )
 async def test_what_is_to_become_of_the_trainer(
-    shown: Opener, live: Path, told: list[str], keys: list[str], ending: str
+    shown: Opener, live: Path, told: list[dict[str, bool]], keys: list[str], ending: str
 ) -> None:
     async with shown(live, trainer=Process(), words="LIVE") as (app, pilot):
         await pilot.press(keys[0])
@@ -171,7 +171,7 @@ async def test_a_start_that_is_given_up_or_fails(shown: Opener, home: Path, keys
 
 
 async def test_a_trainer_on_its_way_is_starting_whatever_the_last_one_left(
-    shown: Opener, tmp_path: Path, told: list[str]
+    shown: Opener, tmp_path: Path, told: list[dict[str, bool]]
 ) -> None:
     path = canned.build(tmp_path / "s.db", canned.Recipe(state="stopped"))
     trainer = Process()
@@ -186,14 +186,18 @@ async def test_a_trainer_on_its_way_is_starting_whatever_the_last_one_left(
     assert told == []
 
 
-async def test_pause_and_save_reach_the_trainer(shown: Opener, live: Path, told: list[str]) -> None:
+async def test_pause_and_save_reach_the_trainer(
+    shown: Opener, live: Path, told: list[dict[str, bool]]
+) -> None:
     async with shown(live, words="LIVE") as (_, pilot):
         await pilot.press("P", "S")
         await seeing.until_true(lambda: len(told) == 2)
-    assert sorted(told) == ["pause", "save"]
+    assert sorted(told, key=str) == [{"paused": True}, {"save": True}]
 
 
-async def test_the_key_bar_says_what_p_does_next(shown: Opener, tmp_path: Path, told: list[str]) -> None:
+async def test_the_key_bar_says_what_p_does_next(
+    shown: Opener, tmp_path: Path, told: list[dict[str, bool]]
+) -> None:
     path = canned.build(tmp_path / "s.db")
     async with shown(path, size=(300, 30)) as (_, pilot):
         with canned.live(path):
@@ -201,7 +205,7 @@ async def test_the_key_bar_says_what_p_does_next(shown: Opener, tmp_path: Path, 
         with canned.live(path, canned.Recipe(state="paused")):
             assert "P Pause" not in await seeing.until(pilot, "P Resume")
             await pilot.press("P")
-            await seeing.until_true(lambda: told == ["resume"])
+            await seeing.until_true(lambda: told == [{"paused": False}])
 
 
 @pytest.mark.parametrize(

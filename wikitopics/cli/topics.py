@@ -75,7 +75,7 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
             from wikitopics.session.analysis.inference import top_words
 
             words = dict(enumerate(top_words(reader, model, top)))
-        npmi = dict(zip(words, coherences(reader, rows), strict=True))
+        npmi = coherences(reader, model)
         tree = topic_tree(reader, model) if as_json else ()
         repeated = repeats_in_words(reader, model)
     if not rows:

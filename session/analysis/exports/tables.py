@@ -93,7 +93,7 @@ def _topics(asked: ExportRequest) -> Iterator[Row]:
     for model in asked.models:
         with asked.reader.one_moment():
             topics, tree = asked.reader.topics(model, top=_TOPIC_WORDS), topic_tree(asked.reader, model)
-            values = coherences(asked.reader, topics)
+            values = coherences(asked.reader, model)
         for topic, npmi in zip(topics, values, strict=True):
             more = topic.share, topic.name, npmi, tree[topic.topic].parent, topic.share > IN_USE
             for rank, (word, probability) in enumerate(topic.words, start=1):

@@ -153,18 +153,18 @@ def _model(
     own = ownership(newest.leading, newest.shares)
     leading = newest.word_ids[numbers], newest.probabilities[numbers]
     places = classical_scaling(distances(leading) if numbers else np.zeros((0, 0))).tolist()
-    npmi, history = coherences(reader, rows), reader.share_history(name)
+    npmi, history = coherences(reader, name), reader.share_history(name)
     looks = list(reader.words_at(name, spread(reader.snapshots(name), LOOKS)))
     events = [event for event in reader.topic_events() if event.model == name]
     topics: dict[int, ReportTopic] = {}
-    for row, where, coherence in zip(rows, places, npmi, strict=True):
+    for row, where in zip(rows, places, strict=True):
         topics[row.topic] = ReportTopic(
             anchor=f"{anchor}-{row.topic}",
             number=row.topic,
             name=visible(row.name),
             share=row.share,
             change=row.change,
-            coherence=coherence,
+            coherence=npmi[row.topic],
             words=[
                 (visible(word), probability, part)
                 for (word, probability), part in zip(row.words, own[row.topic].tolist(), strict=False)
