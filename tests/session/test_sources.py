@@ -1,6 +1,5 @@
 """Kinds of sources: ours, and those of other packages, which join by an entry point."""
 
-import subprocess
 import sys
 
 import pytest
@@ -79,16 +78,3 @@ def test_a_kind_that_does_not_work_is_one_line_and_does_not_keep_from_reading(in
 def test_a_source_that_does_not_exist():
     with pytest.raises(BadUsage, match="'apo' is not a kind of source; did you mean api"):
         sources.load("apo")
-
-
-def test_describing_the_sources_loads_neither_http_nor_numpy():
-    code = (
-        "import sys\n"
-        "from wikitopics.session import sources\n"
-        "for name in sources.names():\n"
-        "    kind = sources.load(name)\n"
-        "    assert kind.label and kind.options\n"
-        "print([m for m in ('aiohttp', 'asyncio', 'numpy', 'lxml', 'yarl') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"

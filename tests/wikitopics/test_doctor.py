@@ -48,24 +48,19 @@ def test_it_leaves_nothing_behind(checked, home, there):
     assert not there or not list(home.iterdir())
 
 
-def test_whoever_has_no_contact_is_told_what_it_is_for(checked):
-    _, found = checked()
-    assert found["contact"]["ok"]
-    assert "needed only for Wikipedia" in found["contact"]["detail"]
-
-
-def test_a_contact_that_will_not_do(checked, monkeypatch):
-    monkeypatch.setenv("WIKITOPICS_CONTACT", "nobody")
+@pytest.mark.parametrize(
+    ("contact", "fine", "says"),
+    [
+        ("", True, "needed only for Wikipedia"),
+        ("nobody", False, ""),
+        ("w:User:Some_One", True, f"User-Agent: wikitopics/{__version__} ([[User:Some One]]) aiohttp/"),
+    ],
+)
+def test_the_contact_as_it_is_sent_or_what_it_is_for(checked, monkeypatch, contact, fine, says):
+    monkeypatch.setenv("WIKITOPICS_CONTACT", contact)
     code, found = checked()
-    assert code == 1
-    assert not found["contact"]["ok"]
-
-
-def test_it_shows_the_user_agent_that_is_sent(checked, monkeypatch):
-    monkeypatch.setenv("WIKITOPICS_CONTACT", "w:User:Some_One")
-    _, found = checked()
-    assert found["contact"]["ok"]
-    assert f"User-Agent: wikitopics/{__version__} ([[User:Some One]]) aiohttp/" in found["contact"]["detail"]
+    assert found["contact"]["ok"] == fine == (code == 0)
+    assert says in found["contact"]["detail"]
 
 
 def test_what_other_packages_bring(checked, install):

@@ -3,10 +3,10 @@
 import contextlib
 import json
 import signal
-import time
 
 import pytest
 
+from tests.waiting import until
 from tests.wikitopics.polyglot import SUBJECTS, polyglot
 from wikitopics.session.errors import NoSession
 from wikitopics.session.storage.reader import SessionReader
@@ -70,15 +70,10 @@ def test_a_vocabulary_that_is_kept_is_not_built_again(cli, counted_here, home, o
         assert status.crawled == 300
 
 
-def until_pending(path, number, trainer):
-    end = time.monotonic() + 240
-    while time.monotonic() < end:
-        with contextlib.suppress(NoSession), SessionReader(path) as reader:
-            if reader.settings().building and reader.status().pending >= number:
-                return
-        assert trainer.poll() is None, trainer.communicate()
-        time.sleep(0.02)
-    raise AssertionError("the articles never came")
+def building(path, number):
+    """Whether the session has read so many articles to build its vocabulary from."""
+    with contextlib.suppress(NoSession), SessionReader(path) as reader:
+        return reader.settings().building and reader.status().pending >= number
 
 
 @pytest.mark.long
@@ -95,7 +90,7 @@ def test_killed_while_it_builds_it_comes_to_the_same(
         path = home / "killed.db"
         for number, how in ((50, signal.SIGKILL), (150, signal.SIGTERM)):
             trainer = spawn(*train, "--session", "killed")
-            until_pending(path, number, trainer)
+            until(lambda: building(path, number) or trainer.poll() is not None, 240)  # noqa: B023
             trainer.send_signal(how)
             trainer.communicate(timeout=60)
         status = json.loads(cli("status", "--json", "--session", "killed").out)

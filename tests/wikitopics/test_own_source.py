@@ -84,9 +84,10 @@ class Starred(Notes):
 
 
 @pytest.fixture
-def starred(notes, install, folder, corpus):
+def starred(notes, install, folder, corpus, request):
     """The words that train on a second source, which has an option with a default beside the first one's."""
-    install(STARRED, "wikitopics.sources", starred="starred_notes:Starred")
+    source = getattr(request, "param", STARRED)
+    install(source, "wikitopics.sources", starred="starred_notes:Starred")
     return ["train", "--source", "starred", "--notes", folder, "--vocab", corpus.vocabulary, *SMALL]
 
 
@@ -108,13 +109,9 @@ def test_its_options_belong_to_the_session(starred, cli, one_line):
     assert cli("train", "--source", "starred", "--stars", 0).code == 0
 
 
-def test_an_option_that_cannot_be_compared_is_refused_and_not_ignored(
-    notes, install, folder, corpus, cli, one_line
-):
-    unnamed = STARRED.replace('"stars": asked[', '"least": asked[')
-    install(unnamed, "wikitopics.sources", starred="starred_notes:Starred")
-    first = ["train", "--source", "starred", "--notes", folder, "--vocab", corpus.vocabulary, *SMALL]
-    assert cli(*first, "--articles", 64).code == 0
+@pytest.mark.parametrize("starred", [STARRED.replace('"stars": asked[', '"least": asked[')], indirect=True)
+def test_an_option_that_cannot_be_compared_is_refused_and_not_ignored(starred, cli, one_line):
+    assert cli(*starred, "--articles", 64).code == 0
     one_line(cli("train", "--source", "starred", "--stars", 3), 2, "--stars: ", "leave it out to resume")
 
 
@@ -150,11 +147,9 @@ def test_its_vocabulary_is_built_where_it_names_a_language(notes, install, cli, 
     ).out
 
 
-@pytest.mark.parametrize(
-    "source", ["raise RuntimeError('broken on purpose')", "Kind = 3", "class Kind: pass"]
-)
-def test_one_that_is_broken_is_one_line(install, cli, one_line, source):
-    install(source, "wikitopics.sources", odd="odd_sources:Kind")
+def test_one_that_is_broken_is_one_line(install, cli, one_line):
+    """What else may be wrong: tests/session/test_sources.py."""
+    install("raise RuntimeError('broken on purpose')", "wikitopics.sources", odd="odd_sources:Kind")
     one_line(cli("train", "--source", "odd"), 2, "--source", "'odd' (odd_sources:Kind)")
     one_line(cli("train", "--source", "odd", "--wings", 3), 2, "'odd' (odd_sources:Kind)")
     one_line(cli("train", "--wings", 3), 2, "No such option '--wings'")
