@@ -46,6 +46,7 @@ def test_a_kind_of_another_package_is_loaded_when_it_is_named(install):
     ("source", "says"),
     [
         ("1 / 0", "cannot be loaded: division by zero"),
+        ("Notes = 3", "not a subclass of wikitopics.crawler.PageKind"),
         ("class Notes: name = 'notes'", "not a subclass of wikitopics.crawler.PageKind"),
         (
             "from wikitopics.crawler import PageKind\nclass Notes(PageKind): name = 'notes'",

@@ -1,14 +1,13 @@
 """Wikimedia's rules for its server of dumps, as a user meets them; the server is reached through a proxy."""
 
-import json
 import subprocess
-import time
 
 import pytest
 from aiohttp import web
 
 from tests.crawler.dump_server import served
 from tests.crawler.dumps import german, multistream
+from tests.waiting import until
 
 PATH = "/enwiki/latest/dump.xml.bz2"
 ADDRESS = f"http://dumps.wikimedia.org{PATH}"
@@ -49,17 +48,10 @@ def test_a_rest_is_shown_and_ended_by_a_stop(cli, counted_here, spawn, server):
     server.acts, server.always = [None], broken  # the session opens, and then has too little to go on
     trainer = spawn(*TRAIN, program=("-c", IN_PIECES), stdout=subprocess.DEVNULL)
     try:
-        end = time.monotonic() + 120
-        while time.monotonic() < end and trainer.poll() is None:
-            shown = cli("status", "--json")
-            now = json.loads(shown.out) if shown.code == 0 else {}
-            if "answers 502" in (now.get("waiting_for") or ""):
-                break
-            time.sleep(0.2)
-        else:
-            raise AssertionError(trainer.communicate()[1])
-        assert "dumps.wikimedia.org answers 502" in cli("status").out
-        assert " until " in cli("status").out
+        until(lambda: "answers 502" in cli("status").out or trainer.poll() is not None, 120)
+        (waiting,) = (line for line in cli("status").out.splitlines() if line.startswith("waiting"))
+        assert "dumps.wikimedia.org answers 502" in waiting
+        assert " until " in waiting
         assert cli("stop").code == 0
         told = trainer.communicate(timeout=60)[1]
         assert trainer.returncode == 0

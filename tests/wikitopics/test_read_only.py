@@ -27,19 +27,11 @@ pytestmark = [
 
 
 def as_nobody(*arguments, home):
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "WIKITOPICS_HOME": str(home),
-        "NUMBA_DISABLE_JIT": "1",  # nobody has kept kernels, and to compile them takes long
-        "HOME": "/nonexistent",
-    }
-    return subprocess.run(
-        [*NOBODY, sys.executable, "-m", "wikitopics", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env=environment,
-    )
+    ours = {"PYTHONPATH": str(ROOT), "WIKITOPICS_HOME": str(home), "HOME": "/nonexistent"}
+    # Nobody has kept kernels, and to compile them takes long.
+    environment = {**os.environ, **ours, "NUMBA_DISABLE_JIT": "1"}
+    program = [*NOBODY, sys.executable, "-m", "wikitopics", *map(str, arguments)]
+    return subprocess.run(program, capture_output=True, text=True, env=environment)
 
 
 @pytest.fixture
@@ -86,7 +78,7 @@ def test_so_can_one_of_the_first_release(released, home):
     anyones.chmod(0o777)
     done = as_nobody("backup", anyones / "copy.db", home=home)
     assert done.returncode == 0, done.stderr
-    few = ["--topics", "3", "--held-out", "20", "--batch-size", "64", "--session", anyones / "again.db"]
+    few = ["--topics", 3, "--held-out", 20, "--batch-size", 64, "--session", anyones / "again.db"]
     done = as_nobody("train", "--counts", released, *few, home=home)
     assert done.returncode == 0, done.stderr
     assert os.listdir(home) == ["default.db"]

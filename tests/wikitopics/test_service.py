@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.waiting import until
+from tests.waiting import gone, until
 
 SERVICE = Path(__file__).resolve().parents[2] / "docs" / "service"
 COMES_BACK = {0: False, 1: True, 2: False, 3: True, 4: False, 5: False, 6: False}
@@ -58,18 +58,12 @@ def test_a_stop_at_the_first_instant_leaves_no_trainer(launch, tmp_path):
         time.sleep(number * 0.0001)
         shell.send_signal(signal.SIGTERM)
         assert shell.wait(60) in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
-    left = [pid for pid in pids.read_text().split() if runs(int(pid))]  # some came far enough to write it
+    left = [
+        pid for pid in map(int, pids.read_text().split()) if not gone(pid)
+    ]  # some came far enough to write
     for pid in left:
-        os.kill(int(pid), signal.SIGKILL)
+        os.kill(pid, signal.SIGKILL)
     assert not left
-
-
-def runs(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def test_the_folder_of_the_log_is_made(spawn, corpus, tmp_path):

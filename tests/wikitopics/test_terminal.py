@@ -14,6 +14,7 @@ import pytest
 
 from tests.commands import ROOT
 
+PROGRAM = [sys.executable, "-m", "wikitopics"]
 ESCAPE = "\x1b]52;c;ZXZpbA==\x07\u202e\x9b31m"
 
 
@@ -21,20 +22,16 @@ def wikitopics(
     *arguments: object, redirect: str = "", **environment: str
 ) -> subprocess.CompletedProcess[bytes]:
     """Run the command line in a shell."""
-    return subprocess.run(
-        ["sh", "-c", f'exec "$@" {redirect}', "sh", sys.executable, "-m", "wikitopics", *map(str, arguments)],
-        capture_output=True,
-        stdin=subprocess.DEVNULL,
-        timeout=120,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-    )
+    shell = ["sh", "-c", f'exec "$@" {redirect}', "sh", *PROGRAM, *map(str, arguments)]
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    return subprocess.run(shell, capture_output=True, stdin=subprocess.DEVNULL, timeout=120, env=variables)
 
 
 def on_terminal(*arguments: object) -> bytes:
     """What a command writes to a terminal."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "wikitopics", *map(str, arguments)],
+        [*PROGRAM, *map(str, arguments)],
         stdin=subprocess.DEVNULL,
         stdout=theirs,
         stderr=theirs,
