@@ -196,17 +196,13 @@ class TopicEvent:
 
     def told(self) -> str:
         """In words: "#13 splits: #46 slavic, languages, grammar"."""
-        match self.event:
-            case "born":
-                return f"#{self.topic} {self.name} is born"
-            case "died":
-                return f"#{self.topic} {self.name} died"
-            case "split":
-                return f"#{self.topic} splits: #{self.other} {self.name}"
-            case "merged":
-                return f"#{self.topic} {self.name} merged into #{self.other}"
-            case "renamed":
-                return f"#{self.topic} is now {self.name}"
+        return {
+            "born": f"#{self.topic} {self.name} is born",
+            "died": f"#{self.topic} {self.name} died",
+            "split": f"#{self.topic} splits: #{self.other} {self.name}",
+            "merged": f"#{self.topic} {self.name} merged into #{self.other}",
+            "renamed": f"#{self.topic} is now {self.name}",
+        }[self.event]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -161,7 +162,7 @@ def read_rows(
     """
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(largest, _MOST_BYTES))
     try:
-        with contextlib.closing(connection.execute(sql, parameters)) as cursor:
+        with closing(connection.execute(sql, parameters)) as cursor:
             rows = cursor.fetchmany(most + 1)
     finally:
         # Not the previous limit: that may be another thread's, if abandoned work is still reading.
@@ -207,12 +208,9 @@ def fold_log(path: Path) -> None:
 
     The last reader after a killed trainer calls this, so that a session is one file.
     """
-    with contextlib.suppress(sqlite3.Error):
-        connection = sqlite3.connect(path.absolute().as_uri() + "?mode=rw", uri=True, timeout=1.0)
-        try:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        finally:
-            connection.close()
+    uri = path.absolute().as_uri() + "?mode=rw"
+    with contextlib.suppress(sqlite3.Error), closing(sqlite3.connect(uri, uri=True, timeout=1.0)) as session:
+        session.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
 def remove_database(path: Path) -> None:
@@ -249,8 +247,8 @@ def is_sqlite(path: Path) -> bool:
         return False
     try:
         # By SQLite itself, see `check_file`: this process may have it open.
-        connection = sqlite3.connect(path.absolute().as_uri() + "?mode=ro&immutable=1", uri=True)
-        with contextlib.closing(connection):
+        uri = path.absolute().as_uri() + "?mode=ro&immutable=1"
+        with closing(sqlite3.connect(uri, uri=True)) as connection:
             connection.execute("PRAGMA schema_version")
     except sqlite3.Error:
         with contextlib.suppress(OSError), path.open("rb") as file:  # even damaged, it is a database
@@ -266,11 +264,10 @@ def is_ours(path: Path) -> bool:
     # As in `is_sqlite`: by SQLite itself, and nothing may be changed. The write-ahead log is left out if
     # possible: with it SQLite writes a -shm, which would stay behind if another process deletes the session.
     for how in ("mode=ro&immutable=1", "mode=ro"):
-        with contextlib.suppress(sqlite3.Error):
-            connection = sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True)
-            with contextlib.closing(connection):
-                if connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
-                    return True
+        uri = f"{path.absolute().as_uri()}?{how}"
+        with contextlib.suppress(sqlite3.Error), closing(sqlite3.connect(uri, uri=True)) as connection:
+            if connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
+                return True
     return False
 
 

@@ -102,7 +102,7 @@ def draft_of(target: Path, *, mode: int = 0o666) -> Iterator[Path]:
 @contextlib.contextmanager
 def replacing(target: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
     """The file of `draft_of`, open for writing; if the target is the null device, the device itself."""
-    if _is_null(target):
+    if is_at(target, os.stat(os.devnull)):
         with target.open("wb") as file:
             yield file
         return
@@ -224,13 +224,6 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         remove_database(path)
-
-
-def _is_null(path: Path) -> bool:
-    try:
-        return os.path.samestat(path.stat(), os.stat(os.devnull))
-    except OSError:
-        return False
 
 
 def open_to_append(path: Path) -> BinaryIO:

@@ -1,5 +1,6 @@
 """Reading a session for the screen, `status` and the exports. Never changes anything."""
 
+import contextlib
 import os
 import sqlite3
 import time
@@ -72,6 +73,11 @@ class SessionReader(TrainerReader, ModelReader, TopicReader, ArticleReader, Prop
         Raises sqlite3.Error for either of the two files.
         """
         self._connection.execute("VACUUM INTO ?", [str(draft)])
+        with (
+            contextlib.closing(sqlite3.connect(draft)) as copy,
+            copy,
+        ):  # on which no trainer seems to have died
+            copy.execute("UPDATE heartbeat SET state = 'stopped'")
 
 
 def backup(path: Path, target: Path) -> None:
@@ -85,19 +91,8 @@ def backup(path: Path, target: Path) -> None:
     try:
         with SessionReader(path) as reader, draft_of(target, mode=0o600) as draft:
             reader.copy_to(draft)
-            _at_rest(draft)
     except sqlite3.Error as error:
         raise as_session_error(error, target) from None
-
-
-def _at_rest(copy: Path) -> None:
-    """Remove traces of a running trainer: on the copy, none must seem to have died."""
-    connection = sqlite3.connect(copy)
-    try:
-        with connection:
-            connection.execute("UPDATE heartbeat SET state = 'stopped'")
-    finally:
-        connection.close()
 
 
 def check_alone(path: Path) -> None:

@@ -114,8 +114,7 @@ def _check_free(path: Path) -> None:
 def _fill(
     draft: Path, settings: Settings, words: Sequence[str], models: Sequence[Mapping[str, object]]
 ) -> None:
-    connection = sqlite3.connect(draft, isolation_level=None)
-    try:
+    with contextlib.closing(sqlite3.connect(draft, isolation_level=None)) as connection:
         db = Database(connection)
         # A draft left by a power cut is discarded, so it is flushed only once, when it is complete.
         connection.execute("PRAGMA synchronous = OFF")
@@ -131,8 +130,6 @@ def _fill(
             db.table("progress").insert({"id": 1, **encode_progress(Progress(), 1)})
             db.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("PRAGMA journal_mode = WAL")
-    finally:
-        connection.close()
 
 
 def _insert_words(

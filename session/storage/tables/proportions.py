@@ -225,19 +225,15 @@ def _data(db: "Database", model: int, first_seq: int, articles: int) -> object:
 def page_ids_of(packed: object, articles: int) -> NDArray[np.signedinteger[Any]]:
     """(n,) `blocks.page_ids`."""
     wide = isinstance(packed, bytes) and len(packed) == 8 * articles
-    limits = np.iinfo(np.int64)
     dtype = np.int64 if wide else np.int32
-    return numbers(packed, "blocks.page_ids", dtype, (articles,), limits.min, limits.max)
+    return numbers(packed, "blocks.page_ids", dtype, (articles,), -(2**63), 2**63 - 1)
 
 
-def title_keys_of(blocks: Sequence[tuple[object, int]]) -> NDArray[np.uint16]:
+def title_keys_of(blocks: Sequence[tuple[Any, int]]) -> NDArray[np.uint16]:
     """(n,) `blocks.titles` for many blocks, each given as (bytes, number of articles)."""
-    parts = [
-        packed for packed, articles in blocks if isinstance(packed, bytes) and len(packed) == 2 * articles
-    ]
-    if len(parts) < len(blocks):
+    if not all(isinstance(packed, bytes) and len(packed) == 2 * articles for packed, articles in blocks):
         raise Damaged("blocks.titles has the wrong length")
-    return np.frombuffer(b"".join(parts), "<u2")
+    return np.frombuffer(b"".join(packed for packed, _ in blocks), "<u2")
 
 
 def _packed(page_ids: NDArray[np.int64]) -> bytes:
@@ -283,13 +279,9 @@ class ProportionReader(OpenedSession):
 
     def trained_articles(self) -> TrainedArticles:
         """All articles whose proportions are recorded."""
-        rows = self._rows(
-            "SELECT first_seq, articles, page_ids, titles FROM blocks ORDER BY first_seq",
-            largest=self._room(8),
-            most=MOST_BLOCKS,
-        )
-        firsts = np.array([whole(row[0], "blocks.first_seq", 1) for row in rows], np.int64)
-        sizes = np.array([whole(row[1], "blocks.articles", 1) for row in rows], np.int64)
+        columns, order = "first_seq, articles, page_ids, titles", "ORDER BY first_seq"
+        rows = self._select("blocks", columns, order, largest=self._room(8), most=MOST_BLOCKS)
+        firsts, sizes = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))
         if (firsts[1:] < firsts[:-1] + sizes[:-1]).any():
             raise Damaged("blocks.articles is out of range")
         none = np.empty(0, np.int64)

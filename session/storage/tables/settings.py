@@ -23,6 +23,7 @@ from wikitopics.session.storage.decoding import (
     listed,
     named,
     number,
+    optional,
     text,
     whole,
 )
@@ -48,17 +49,14 @@ def decode_settings(rows: Sequence[tuple[Any, ...]]) -> Settings:
     if any(max(sizes) % size for size in sizes):
         raise Damaged("settings.batch_sizes do not divide the largest")
     kept = {option.name: _kept(option, values) for option in KEPT}
-    source = text(*get("source"))
-    if not _SOURCE.fullmatch(source):
-        raise Damaged("settings.source is not a source's name")
     return Settings(
         {name: value for name, value in kept.items() if value is not None},
-        source=source,
+        source=_matching(*get("source"), _SOURCE, "a source's name"),
         source_name=text(*get("source_name")),
         source_options=_source_options(*get("source_options")),
         vocabulary=text(*get("vocabulary")),
         fingerprint=text(*get("fingerprint")),
-        rule=_rule(*get("rule")),
+        rule=_matching(*get("rule"), _RULE, "a word rule"),
         models=models,
         batch_sizes=sizes,
     )
@@ -74,20 +72,12 @@ def _kept(option: Option[Any], values: Mapping[str, object]) -> object:
         raise Damaged(f"settings.{option.name} {error}") from None
 
 
-def _rule(value: object, place: str) -> str:
-    """The word rule."""
-    rule = text(value, place)
-    if not _RULE.fullmatch(rule):
-        raise Damaged(f"{place} is not a word rule")
-    return rule
-
-
-def model_name(value: object, place: str) -> str:
-    """The name of a model, or of a kind of model."""
-    name = text(value, place)
-    if not NAME.fullmatch(name):
-        raise Damaged(f"{place} is not a model's name")
-    return name
+def _matching(value: object, place: str, pattern: re.Pattern[str], what: str) -> str:
+    """Text of this pattern; ``what``: its meaning."""
+    found = text(value, place)
+    if not pattern.fullmatch(found):
+        raise Damaged(f"{place} is not {what}")
+    return found
 
 
 def decode_words(fingerprint: object, words: object) -> tuple[str, ...]:
@@ -104,12 +94,11 @@ def decode_words(fingerprint: object, words: object) -> tuple[str, ...]:
 def _spec(value: object, place: str) -> ModelSpec:
     """One of the models; only its kind knows the meaning of its options."""
     found = dict(named(value, place))
-    batch_size = found.pop("batch_size", None)
     return ModelSpec(
-        kind=model_name(found.pop("kind", None), f"{place}.kind"),
-        name=model_name(found.pop("name", None), f"{place}.name"),
+        kind=_matching(found.pop("kind", None), f"{place}.kind", NAME, "a model's name"),
+        name=_matching(found.pop("name", None), f"{place}.name", NAME, "a model's name"),
         topics=whole(found.pop("topics", None), f"{place}.topics", 1, MOST_TOPICS),
-        batch_size=None if batch_size is None else _batch_size(batch_size, f"{place}.batch_size"),
+        batch_size=optional(found.pop("batch_size", None), f"{place}.batch_size", _batch_size),
         options={key: _option(value, f"{place}.{key}") for key, value in found.items()},
     )
 

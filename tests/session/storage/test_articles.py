@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tests.session import rows as small
 from tests.session.rows import largest, settings
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.database import read_rows
@@ -31,14 +32,7 @@ def db():
 
 
 def documents(number: int, first: int = 0) -> Block:
-    return Block(
-        np.arange(first, first + number),
-        np.zeros(number, np.int64),
-        tuple(f"article {first + i}" for i in range(number)),
-        np.arange(number + 1),
-        np.zeros(number, np.int32),
-        np.ones(number, np.int32),
-    )
+    return small.documents(*range(first, first + number))
 
 
 def ranking(db: Database, model: int, topic: int) -> list[tuple[int, int]]:
@@ -80,15 +74,19 @@ def recent(db: Database, first_seq: int, most: int, later: int = 0) -> tuple[lis
 
 def test_the_newest_are_read_some_at_a_time(db):
     insert_recent(db, [recent_row(documents(3, first), first) for first in (1, 4, 107)])
-    seqs, found = recent(db, 0, 2)
-    assert (seqs, found.page_ids.tolist()) == ([1, 2], [1, 2])
-    seqs, found = recent(db, 3, 4)
-    assert (seqs, found.page_ids.tolist()) == ([3, 4, 5, 6], [3, 4, 5, 6])
-    seqs, found = recent(db, 7, 100)
-    assert (seqs, found.page_ids.tolist()) == ([107, 108, 109], [107, 108, 109])
+    numbers, found = recent(db, 0, 2)
+    assert (numbers, found.page_ids.tolist()) == ([1, 2], [1, 2])
+    numbers, found = recent(db, 3, 4)
+    assert (numbers, found.page_ids.tolist()) == ([3, 4, 5, 6], [3, 4, 5, 6])
+    numbers, found = recent(db, 7, 100)
+    assert (numbers, found.page_ids.tolist()) == ([107, 108, 109], [107, 108, 109])
     assert recent(db, 110, 100)[0] == []
     for later, left in ((2, 9), (3, 6), (5, 6), (6, 3), (9, 0)):  # minibatches of three
         assert len(recent(db, 1, 100, later)[0]) == left
+
+
+def seqs(db: Database) -> list[int]:
+    return [seq for (seq,) in db.execute("SELECT seq FROM articles ORDER BY seq")]
 
 
 def test_the_best_of_each_topic_stay_and_held_out_ones_always(db):
@@ -98,33 +96,26 @@ def test_the_best_of_each_topic_stay_and_held_out_ones_always(db):
     keep_top(db, [2], 2)
     assert ranking(db, 0, 0) == [(4, 9000), (5, 5000)]
     assert ranking(db, 0, 1) == [(6, 7000)]
-    assert [row[0] for row in db.execute("SELECT seq FROM articles ORDER BY seq")] == [1, 2, 4, 5, 6]
+    assert seqs(db) == [1, 2, 4, 5, 6]
 
 
 def test_the_best_of_any_model_stay(db):
     both = largest(([0, 0, 0], [0.9, 0.5, 0.7]), ([1, 0, 1], [0.3, 0.2, 0.4]))
     insert_articles(db, documents(3), "trained", both, 1)
     keep_top(db, [2, 2], 1)
-    assert [row[0] for row in db.execute("SELECT seq FROM articles ORDER BY seq")] == [1, 2, 3]
+    assert seqs(db) == [1, 2, 3]
     keep_top(db, [2], 1)
-    assert [row[0] for row in db.execute("SELECT seq FROM articles ORDER BY seq")] == [1]
+    assert seqs(db) == [1]
 
 
-def test_articles_that_were_dropped_are_not_looked_at_again(db):
-    batch = documents(3)
-    insert_articles(db, batch, "trained", largest(([0, 0, 0], [0.9, 0.5, 0.7])), 1)
-    keep_top(db, [2], 1)
-    renew_topics(db, [1, 2, 3], largest(([1, 1, 1], [0.2, 0.3, 0.4])))
-    assert ranking(db, 0, 0) == []
-    assert ranking(db, 0, 1) == [(1, 2000)]
-
-
-def test_articles_in_between_stay_as_they_are(db):
-    first = largest(([0, 0, 0], [0.9, 0.5, 0.7]))
-    insert_articles(db, documents(3), "trained", first, 1)
+def test_articles_in_between_stay_as_they_are_and_dropped_ones_stay_dropped(db):
+    insert_articles(db, documents(3), "trained", largest(([0, 0, 0], [0.9, 0.5, 0.7])), 1)
     renew_topics(db, [1, 3], largest(([1, 1], [0.2, 0.4])))
     assert ranking(db, 0, 0) == [(2, 5000)]
     assert ranking(db, 0, 1) == [(3, 4000), (1, 2000)]
+    keep_top(db, [2], 1)
+    renew_topics(db, [1, 2, 3], largest(([1, 1, 1], [0.2, 0.3, 0.4])))
+    assert ranking(db, 0, 1) == [(3, 4000), (2, 3000)]
 
 
 def test_proportions_of_a_part_of_the_newest_are_replaced(db):

@@ -18,14 +18,19 @@ HOLD = (
 )
 
 
+@pytest.fixture
+def path(tmp_path):
+    """A session that nobody has made yet."""
+    return tmp_path / "s.db"
+
+
 @pytest.fixture(autouse=True)
 def no_patience(monkeypatch):
     """Nobody here lets go of a lock because another waits for it."""
     monkeypatch.setattr("wikitopics.session.storage.lock.TRIES", 2)
 
 
-def test_who_holds_it(tmp_path):
-    path = tmp_path / "s.db"
+def test_who_holds_it(path):
     assert owner_pid(path) is None
     with trainer_lock(path):
         assert owner_pid(path) == os.getpid()
@@ -33,8 +38,7 @@ def test_who_holds_it(tmp_path):
     assert owner_pid(path) is None
 
 
-def test_a_second_trainer_is_told_the_firsts_pid(tmp_path):
-    path = tmp_path / "s.db"
+def test_a_second_trainer_is_told_the_firsts_pid(path):
     with (
         trainer_lock(path),
         pytest.raises(SessionInUse, match=f"pid {os.getpid()}") as caught,
@@ -44,8 +48,7 @@ def test_a_second_trainer_is_told_the_firsts_pid(tmp_path):
     assert caught.value.exit_code == 4
 
 
-def test_whoever_looks_in_for_a_moment_keeps_no_trainer_out(tmp_path, monkeypatch):
-    path = tmp_path / "s.db"
+def test_whoever_looks_in_for_a_moment_keeps_no_trainer_out(path, monkeypatch):
     looking = os.open(lock_path(path), os.O_RDWR | os.O_CREAT)
     fcntl.flock(looking, fcntl.LOCK_SH)
     monkeypatch.setattr("time.sleep", lambda seconds: fcntl.flock(looking, fcntl.LOCK_UN))
@@ -59,8 +62,7 @@ def test_asking_does_not_make_a_lock_file(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_kernel_frees_the_lock_of_a_killed_trainer(tmp_path):
-    path = tmp_path / "s.db"
+def test_the_kernel_frees_the_lock_of_a_killed_trainer(path):
     process = subprocess.Popen([sys.executable, "-c", HOLD, str(path)], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "held\n"
     assert owner_pid(path) == process.pid
@@ -72,8 +74,7 @@ def test_the_kernel_frees_the_lock_of_a_killed_trainer(tmp_path):
         assert owner_pid(path) == os.getpid()
 
 
-def test_a_lock_whose_file_was_deleted_is_taken_again(tmp_path):
-    path = tmp_path / "s.db"
+def test_a_lock_whose_file_was_deleted_is_taken_again(path):
     path.write_bytes(b"")
     with trainer_lock(path) as lock:
         lock_path(path).unlink()
@@ -85,8 +86,8 @@ def test_a_lock_whose_file_was_deleted_is_taken_again(tmp_path):
     assert owner_pid(path) is None
 
 
-def test_a_lock_is_not_taken_again_from_another_or_through_a_link(tmp_path):
-    path, precious = tmp_path / "s.db", tmp_path / "precious"
+def test_a_lock_is_not_taken_again_from_another_or_through_a_link(path, tmp_path):
+    precious = tmp_path / "precious"
     precious.write_text("years of work")
     with trainer_lock(path) as lock:
         lock_path(path).unlink()
@@ -99,8 +100,8 @@ def test_a_lock_is_not_taken_again_from_another_or_through_a_link(tmp_path):
     assert precious.read_text() == "years of work"
 
 
-def test_the_same_session_by_another_name_is_the_same(tmp_path):
-    path, link = tmp_path / "s.db", tmp_path / "link.db"
+def test_the_same_session_by_another_name_is_the_same(path, tmp_path):
+    link = tmp_path / "link.db"
     path.write_bytes(b"")
     link.symlink_to(path)
     with trainer_lock(path):
@@ -110,8 +111,8 @@ def test_the_same_session_by_another_name_is_the_same(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["link", "dangling", "hard", "pipe"])
-def test_a_lock_that_is_no_plain_file_of_ours_is_refused_and_left_alone(tmp_path, kind):
-    path, precious = tmp_path / "s.db", tmp_path / "precious"
+def test_a_lock_that_is_no_plain_file_of_ours_is_refused_and_left_alone(path, tmp_path, kind):
+    precious = tmp_path / "precious"
     precious.write_text("years of work")
     lock = lock_path(path)
     if kind == "pipe":
@@ -130,8 +131,7 @@ def test_a_lock_that_is_no_plain_file_of_ours_is_refused_and_left_alone(tmp_path
 @pytest.mark.parametrize(
     "text", ["0", "-1", "1" * 20, "\u0663", "", "12\n\x00\n", "4121 and more", "9" * 500]
 )
-def test_any_text_in_a_lock_file_is_survived(tmp_path, text):
-    path = tmp_path / "s.db"
+def test_any_text_in_a_lock_file_is_survived(path, text):
     with trainer_lock(path):
         lock_path(path).write_text(text)
         assert owner(path) == (UNKNOWN if text[:2] != "12" else Process(12, "\x00", ""))

@@ -60,7 +60,7 @@ def test_no_articles_at_all():
 @pytest.mark.parametrize(("second", "damaged"), [(3, False), (2, True)])
 def test_blocks_of_articles_that_overlap_are_damage(second, damaged):
     rows = [(1, 2, bytes(8), bytes(4)), (second, 1, bytes(4), bytes(2))]
-    reader = SimpleNamespace(_rows=lambda *_, **__: rows, _room=lambda _: 0)
+    reader = SimpleNamespace(_select=lambda *_, **__: rows, _room=lambda _: 0)
     if damaged:
         with pytest.raises(Damaged, match="out of range"):
             ProportionReader.trained_articles(reader)

@@ -22,6 +22,7 @@ HARMLESS = {
     "vacuumed": "VACUUM",
 }
 AS_VIRTUAL = "CREATE VIRTUAL TABLE events USING fts5(id, at, level, message)"
+CONTROL = "DROP TABLE control; CREATE TABLE control (id INTEGER PRIMARY KEY, paused INTEGER, save INTEGER,"
 REFUSED = {
     "sql is a blob": "UPDATE sqlite_master SET sql = CAST(sql AS BLOB) WHERE name = 'settings'",
     "a forged root page": "DROP TABLE events; INSERT INTO sqlite_master VALUES ('table', 'events', 'events', "
@@ -36,18 +37,12 @@ REFUSED = {
     "a column more": "ALTER TABLE flow ADD COLUMN mine",
     "a column fewer": "ALTER TABLE flow DROP COLUMN queue",
     "a column of another name": "ALTER TABLE flow RENAME COLUMN queue TO row",
-    "computed when read": "DROP TABLE control; CREATE TABLE control (id INTEGER PRIMARY KEY, paused INTEGER,"
-    " save INTEGER, stop INTEGER AS (length(hex(zeroblob(900000000)))))",
-    "computed and stored": "DROP TABLE control; CREATE TABLE control (id INTEGER PRIMARY KEY, paused INTEGER,"
-    " save INTEGER, stop INTEGER GENERATED ALWAYS AS (1) STORED)",
-    "a default": "DROP TABLE control; CREATE TABLE control (id INTEGER PRIMARY KEY, paused INTEGER,"
-    " save INTEGER, stop INTEGER DEFAULT (abs(1)))",
-    "a condition": "DROP TABLE control; CREATE TABLE control (id INTEGER PRIMARY KEY, paused INTEGER,"
-    " save INTEGER, stop INTEGER /**/cHeck(length(randomblob(900000000)) = 1))",
-    "a foreign key": "DROP TABLE control; CREATE TABLE control (id INTEGER PRIMARY KEY, paused INTEGER,"
-    " save INTEGER, stop INTEGER REFERENCES runs (id))",
-    "another type": "DROP TABLE control; CREATE TABLE control (id INTEGER PRIMARY KEY, paused INTEGER,"
-    " save INTEGER, stop TEXT)",
+    "computed when read": f"{CONTROL} stop INTEGER AS (length(hex(zeroblob(900000000)))))",
+    "computed and stored": f"{CONTROL} stop INTEGER GENERATED ALWAYS AS (1) STORED)",
+    "a default": f"{CONTROL} stop INTEGER DEFAULT (abs(1)))",
+    "a condition": f"{CONTROL} stop INTEGER /**/cHeck(length(randomblob(900000000)) = 1))",
+    "a foreign key": f"{CONTROL} stop INTEGER REFERENCES runs (id))",
+    "another type": f"{CONTROL} stop TEXT)",
     "another key": "DROP TABLE control; CREATE TABLE control (id INTEGER, paused INTEGER, save INTEGER,"
     " stop INTEGER PRIMARY KEY)",
     "an index over an expression": "CREATE INDEX mine ON articles (abs(words))",

@@ -34,11 +34,9 @@ def test_the_pulse_answers_with_what_others_ask(path):
         pulse.event("warning", "\x1b[31mred\x1b[0m")
         pulse.end(run, "finished")
     with SessionReader(path) as reader:
-        ((started, ended, first, reason),) = [
-            (r.started_at, r.ended_at, r.first_article, r.reason) for r in reader.runs()
-        ]
-        assert started <= ended
-        assert (first, reason) == (0, "finished")
+        (past,) = reader.runs()
+        assert past.started_at <= past.ended_at
+        assert (past.first_article, past.reason) == (0, "finished")
         assert [flow.queue for flow in reader.flow()] == [3]
         assert reader.events()[0].message == "\x1b[31mred\x1b[0m"
 
@@ -79,24 +77,9 @@ def test_flow_and_events_are_bounded(path, monkeypatch):
 
 
 def test_what_a_trainer_says_comes_back_whole():
-    said = TrainerActivity(
-        article_limit=9,
-        waiting_for="the wiki",
-        waiting_until=2e9,
-        compiling=True,
-        bound_by="network",
-        crawl_rate=1.5,
-        train_rate=2.5,
-        queue=3,
-        requests=4,
-        requests_last_minute=5,
-        allowed_per_minute=6,
-        latency_seconds=0.25,
-        batch_pages=7,
-        retries=8,
-        throttled=9,
-        errors=(Event(1e9, "warning", "429"),),
-    )
+    numbers = 1.5, 2.5, 3, 4, 5, 6, 0.25, 7, 8, 9
+    errors = (Event(1e9, "warning", "429"),)
+    said = TrainerActivity(9, "the wiki", 2e9, True, "network", *numbers, errors)
     assert all(getattr(said, field.name) != field.default for field in dataclasses.fields(said))
     for activity in (said, TrainerActivity()):
         beat = Heartbeat(1e9, Process.own(), "paused", activity)

@@ -15,7 +15,6 @@ from wikitopics.session.errors import Damaged, DiskFull, SessionError
 from wikitopics.session.storage import writer as stores
 from wikitopics.session.storage.database import SMALL, connect, read_rows
 from wikitopics.session.storage.files import draft_of
-from wikitopics.session.storage.lock import lock_path
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.schema import VERSION
 from wikitopics.session.storage.sqliteutils import Database
@@ -68,13 +67,6 @@ def test_topics_of_a_model_that_is_not_there_are_damage(path, model):
             db.execute("UPDATE snapshots SET model = ?", [model])
         with pytest.raises(Damaged, match=r"snapshots\.model is out of range"):
             store.snapshots_at(64)
-
-
-def test_a_later_chmod_is_kept(path):
-    path.chmod(0o644)
-    with contextlib.closing(SessionWriter(path)) as store:
-        store.commit(Progress(), changes(1), 1)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o644
 
 
 def test_an_existing_session_is_never_overwritten(path):
@@ -241,11 +233,12 @@ def test_a_session_holds_no_contact(tmp_path, new_session, corpus):
     assert b"me@host.org" not in made.read_bytes()
 
 
-def test_nothing_lies_beside_a_closed_session(path):
+def test_nothing_lies_beside_a_closed_session_and_a_later_chmod_is_kept(path):
+    path.chmod(0o644)
     with contextlib.closing(SessionWriter(path)) as store:
         store.commit(Progress(), changes(1), 1)
     assert os.listdir(path.parent) == ["s.db"]
-    assert not lock_path(path).exists()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
 
 
 class Pausing:
