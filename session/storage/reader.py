@@ -73,10 +73,8 @@ class SessionReader(TrainerReader, ModelReader, TopicReader, ArticleReader, Prop
         Raises sqlite3.Error for either of the two files.
         """
         self._connection.execute("VACUUM INTO ?", [str(draft)])
-        with (
-            contextlib.closing(sqlite3.connect(draft)) as copy,
-            copy,
-        ):  # on which no trainer seems to have died
+        # On the copy, no trainer must seem to have died.
+        with contextlib.closing(sqlite3.connect(draft)) as copy, copy:
             copy.execute("UPDATE heartbeat SET state = 'stopped'")
 
 
