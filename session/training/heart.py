@@ -36,12 +36,20 @@ class Heart:
     async def begin(self, first_article: int) -> None:
         """Begin a run. Raises `SessionError` if that cannot be written."""
         try:
-            self._writer, self._run = await self._call(lambda: _begun(self._path, first_article))
+            await self._call(lambda: self._open(first_article))
         except BaseException:
             self._thread.shutdown()
             raise
         self._beating = asyncio.create_task(self._beat())
         self._beating.add_done_callback(self._is_over)
+
+    def _open(self, first_article: int) -> None:
+        self._writer = HeartbeatWriter(self._path)
+        try:
+            self._run = self._writer.begin(first_article)
+        except BaseException:
+            self._writer.close()
+            raise
 
     async def end(self, reason: str) -> BaseException | None:
         """End the run and say why, if possible. Returns the error that killed the heart, if it died."""
@@ -104,15 +112,6 @@ class Heart:
 
     async def _call(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
-
-
-def _begun(path: Path, first_article: int) -> tuple[HeartbeatWriter, int]:
-    writer = HeartbeatWriter(path)
-    try:
-        return writer, writer.begin(first_article)
-    except BaseException:
-        writer.close()
-        raise
 
 
 def _death(beating: asyncio.Task[None]) -> BaseException | None:

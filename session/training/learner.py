@@ -10,7 +10,7 @@ from typing import TypeVar
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.beginning import Beginning
 from wikitopics.session.training.orders import Orders
-from wikitopics.session.training.rates import Speed
+from wikitopics.session.training.rates import Rate
 from wikitopics.session.training.stream import Stream, Work
 
 COMMIT_SECONDS = 1.0
@@ -65,7 +65,7 @@ class Learner:
         self._under_way: asyncio.Future[object] | None = None
         """A step in progress or failed: until it is resolved, models and counters are out of step."""
         self._saves_since: float | None = None
-        self._speed = Speed()
+        self._learnt = Rate()
         self._begun = time.monotonic()
         self._before = stream.progress.elapsed_seconds, stream.progress.bytes_read
 
@@ -84,7 +84,7 @@ class Learner:
 
     def rate(self) -> float:
         """Articles per second while it learns; 0 while it does not."""
-        return self._speed(busy=self.busy)
+        return self._learnt.of_work(busy=self.busy)
 
     async def do(self, work: Work) -> bool:
         """Do what the stream has to do next; False if a stop comes before it is done."""
@@ -95,7 +95,7 @@ class Learner:
         if trained := stream.progress.articles - trained_before:
             seconds = time.monotonic() - began
             self.saving.stepped(seconds, measured=work.measures)
-            self._speed.add(trained, seconds)
+            self._learnt.add(trained, seconds)
         return True
 
     async def attempt(self, work: Callable[[], object]) -> bool:

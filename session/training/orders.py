@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import signal
 from typing import Literal, TypeVar
 
 from wikitopics.session.records import State
@@ -60,10 +59,6 @@ class Orders:
             self._go_on.clear()
         else:
             self._go_on.set()
-
-    def signalled(self, number: signal.Signals) -> None:
-        """Note that a signal asks to stop."""
-        self.stop(f"stopped by {number.name}")
 
     async def until_stop(self, seconds: float) -> None:
         """Wait for the order to stop, at most ``seconds``."""

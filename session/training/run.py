@@ -69,7 +69,7 @@ class Run:
 
     async def __call__(self) -> str:
         """Run to the end; returns why it ended. Everything fed is committed, even on an error."""
-        self._signals.tell(self.orders.signalled)
+        self._signals.tell(lambda number: self.orders.stop(f"stopped by {number.name}"))
         try:
             await self._heart.begin(self.learner.stream.progress.articles)
             try:

@@ -1,6 +1,6 @@
 """Events per second, of the last seconds and of the work in them."""
 
-from wikitopics.session.training.rates import Rate, Speed
+from wikitopics.session.training.rates import Rate
 
 
 def test_a_rate_is_of_the_time_since_the_start_or_of_ten_seconds():
@@ -20,14 +20,14 @@ def test_a_rate_is_of_the_time_since_the_start_or_of_ten_seconds():
 
 def test_speed_is_of_the_time_that_was_worked_in_the_last_seconds():
     now = 0.0
-    speed = Speed(lambda: now)
-    assert speed(busy=True) == 0.0
-    speed.add(100, 2.0)
+    rate = Rate(lambda: now)
+    assert rate.of_work(busy=True) == 0.0
+    rate.add(100, 2.0)
     now = 9.0
-    speed.add(300, 2.0)
-    assert speed(busy=False) == 100.0
+    rate.add(300, 2.0)
+    assert rate.of_work(busy=False) == 100.0
     now = 11.0
-    assert speed(busy=False) == 150.0, "older work is forgotten"
+    assert rate.of_work(busy=False) == 150.0, "older work is forgotten"
     now = 20.0
-    assert speed(busy=True) == 150.0, "the last step, while the next is under way"
-    assert speed(busy=False) == 0.0
+    assert rate.of_work(busy=True) == 150.0, "the last step, while the next is under way"
+    assert rate.of_work(busy=False) == 0.0

@@ -14,15 +14,19 @@ from wikitopics.session.training.intake import crawl as feed_module
 from wikitopics.session.training.stream import Stream
 
 
-async def test_a_stop_keeps_all_that_was_fetched_and_trains_no_short_minibatch(trainer_of, memory):
+@pytest.mark.parametrize("reason", ["enough", "stopped by SIGTERM"])
+async def test_a_stop_keeps_all_that_was_fetched_and_trains_no_short_minibatch(trainer_of, memory, reason):
     memory.hang_at = 140
 
     async def stop(run):
         await memory.hanging.wait()
         await until_true(lambda: run.learner.stream.progress.articles == 64)
-        run.orders.stop("enough")
+        if reason == "enough":
+            run.orders.stop(reason)
+        else:
+            os.kill(os.getpid(), signal.SIGTERM)
 
-    assert await trainer_of(memory, meanwhile=stop) == "enough"
+    assert await trainer_of(memory, meanwhile=stop) == reason
     now = status(trainer_of.path)
     assert (now.state, now.articles, now.pending, now.crawled) == ("stopped", 64, 120 - 30 - 64, 140 + 14)
     assert account_holds(now)
@@ -67,18 +71,6 @@ async def test_an_error_of_the_source_saves_what_came_before_it(trainer_of, memo
     memory.fail_at = None
     assert await trainer_of(memory) == "finished"
     assert pages_of(trainer_of.path) == list(range(1, 701))
-
-
-async def test_a_signal_stops_and_saves(trainer_of, memory):
-    memory.hang_at = 100
-
-    async def kill(run):
-        await memory.hanging.wait()
-        await until_true(lambda: run.learner.stream.progress.crawled == 110)
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    assert await trainer_of(memory, meanwhile=kill) == "stopped by SIGTERM"
-    assert status(trainer_of.path).crawled == 110
 
 
 async def test_a_reader_of_progress_that_went_away_stops_the_run(trainer_of, memory):

@@ -103,12 +103,15 @@ class Scheduler:
                 for topic in ("print", "warn"):  # what workers want to be written here
                     client.unsubscribe_topic(topic)
                 scheduler = cls(client, initial, refused)
-                await scheduler._check_scheduler()
-        except SessionError:
+                told = await client.scheduler.versions(packages=list(PACKAGES))
+            if wrong := difference(reported(told), scheduler._here):
+                raise SessionError(
+                    f"the scheduler of {CLUSTER.flag} has {wrong}: install the same versions on all machines"
+                )
+        except Exception as error:
             await _closed(client)
-            raise
-        except Exception as error:  # noqa: BLE001 (of sockets, TLS, Dask, and whatever else listens there)
-            await _closed(client)
+            if isinstance(error, SessionError):
+                raise
             raise Unreachable(_reason(error)) from None
         return scheduler
 
@@ -192,13 +195,6 @@ class Scheduler:
             if (await self._client.nbytes([key], summary=False)).get(key, 0) > LARGEST:
                 raise TypeError(f"an answer of over {LARGEST >> 20} MB")
             return (await self._client.scheduler.gather(keys=[key], deserializers=_PLAIN))["data"][key]
-
-    async def _check_scheduler(self) -> None:
-        told = await self._client.scheduler.versions(packages=list(PACKAGES))
-        if wrong := difference(reported(told), self._here):
-            raise SessionError(
-                f"the scheduler of {CLUSTER.flag} has {wrong}: install the same versions on all machines"
-            )
 
     async def _versions(self, address: str) -> object:
         """What a worker tells of itself; None if it is not there. Asked alone: another may never answer."""

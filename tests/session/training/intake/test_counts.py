@@ -152,25 +152,15 @@ def test_a_bad_array_is_named(counts_file, tmp_path, changes, says):
 def test_words_in_any_order_and_twice_are_the_same_document(tmp_path, cli, home):
     vocabulary = tmp_path / "v.txt"
     vocabulary.write_text("aa\nbb\ncc\ndd\nee\n")
-    tidy = write(
-        tmp_path / "tidy.npz",
-        indptr=np.array([0, 2, 4]),
-        word_ids=np.array([0, 3, 1, 2]),
-        counts=np.array([2, 1, 1, 1]),
-    )
-    untidy = write(
-        tmp_path / "untidy.npz",
-        indptr=np.array([0, 3, 5]),
-        word_ids=np.array([3, 0, 0, 2, 1]),
-        counts=np.array([1, 1, 1, 1, 1]),
-    )
+    documents = {
+        "tidy": {"indptr": [0, 2, 4], "word_ids": [0, 3, 1, 2], "counts": [2, 1, 1, 1]},
+        "untidy": {"indptr": [0, 3, 5], "word_ids": [3, 0, 0, 2, 1], "counts": [1] * 5},
+    }
     found = []
-    for name in (tidy, untidy):
-        session = tmp_path / f"{name.stem}.db"
-        assert (
-            cli("train", "--counts", name, "--vocab", vocabulary, "--topics", 2, "--session", session).code
-            == 0
-        )
+    for name, arrays in documents.items():
+        counts, session = write(tmp_path / f"{name}.npz", **arrays), tmp_path / f"{name}.db"
+        train = cli("train", "--counts", counts, "--vocab", vocabulary, "--topics", 2, "--session", session)
+        assert train.code == 0
         found.append(cli("export", "topics", "--session", session).out)
     assert found[0] == found[1]
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.session.memory import INFO, blocks_of
 from wikitopics.crawler.source import Activity, Page, PageBatch
-from wikitopics.session.training.intake.count_pages import count_pages
+from wikitopics.session.training.intake.count_pages import count_pages, start_worker
 from wikitopics.session.training.intake.crawl import MOST_AHEAD, CrawledBlocks
 from wikitopics.session.training.intake.pool import CountingPool
 from wikitopics.session.training.intake.workers import WorkerDied, Workers
@@ -38,26 +38,17 @@ def test_articles_keep_the_ids_that_they_have():
     assert counted().ids is None
 
 
-async def test_a_killed_worker_loses_no_page(corpus, memory, monkeypatch):
-    made = []
-
-    def workers(*arguments):
-        made.append(Workers(*arguments))
-        return made[0]
-
-    monkeypatch.setattr("wikitopics.session.training.intake.pool.Workers", workers)
-    feed = CrawledBlocks(memory, CountingPool.here(corpus.words, INFO, 1))
+async def test_a_killed_worker_loses_no_page(corpus, memory):
+    workers = Workers(1, start_worker, (corpus.words, INFO))
+    feed = CrawledBlocks(memory, CountingPool(workers, 1))
     memory.slow = 0.02
     feed.start(None)
-    seen = []
-    try:
-        seen += (await feed.next()).page_ids.tolist()
-        (worker,) = made[0].pids()
-        os.kill(worker, signal.SIGKILL)
-        while (found := await feed.next()) is not None:
-            seen += found.page_ids.tolist()
-    finally:
-        await feed.close()
+    seen = (await feed.next()).page_ids.tolist()
+    (worker,) = workers.pids()
+    os.kill(worker, signal.SIGKILL)
+    while (found := await feed.next()) is not None:
+        seen += found.page_ids.tolist()
+    await feed.close()
     assert seen == list(range(1, 701))
 
 

@@ -7,7 +7,7 @@ import random
 import signal
 import sqlite3
 import time
-from typing import Any
+from contextlib import closing, suppress
 
 import pytest
 
@@ -45,8 +45,7 @@ def docs(tmp_path):
 
 
 def rows_of(cli, *options):
-    found: list[dict[str, Any]] = json.loads(cli("export", "articles", "--format", "json", *options).out)
-    return found
+    return json.loads(cli("export", "articles", "--format", "json", *options).out)
 
 
 def test_every_document_once_with_its_id_also_when_the_run_is_resumed(cli, docs):
@@ -70,31 +69,21 @@ def test_every_document_once_with_its_id_also_when_the_run_is_resumed(cli, docs)
 
 def test_the_held_out_are_of_all_files_and_never_trained_on(cli, docs):
     assert cli("train", *docs, *MODEL, "--held-out", "100").code == 0
-    roles: dict[str, set[int]] = {"held_out": set(), "trained": set()}
+    roles = {"held_out": set(), "trained": set()}
     for row in rows_of(cli, "--all"):
         roles[row["role"]].add(row["page_id"])
     assert len(roles["held_out"]) == 100
     assert not roles["held_out"] & roles["trained"]
-    first, second, third = (
-        len(roles["held_out"] & set(range(*numbers))) for numbers in ((1, 300), (300, 380), (380, 401))
-    )
-    assert first > 50
-    assert second > 5
-    assert third > 0
+    for first, last, least in ((1, 300, 51), (300, 380, 6), (380, 401, 1)):
+        assert len(roles["held_out"] & set(range(first, last))) >= least
 
 
 def stream_of(session):
     """What was read in which order, what is held out, and what each model made of it."""
-    connection = sqlite3.connect(session)
-    try:
-        return [
-            connection.execute(
-                "SELECT seq, page_id, title, id, words, role FROM articles ORDER BY seq"
-            ).fetchall(),
-            connection.execute("SELECT articles, metric, value FROM metrics ORDER BY 1, 2").fetchall(),
-        ]
-    finally:
-        connection.close()
+    with closing(sqlite3.connect(session)) as db:
+        articles = "SELECT seq, page_id, title, id, words, role FROM articles ORDER BY seq"
+        metrics = "SELECT articles, metric, value FROM metrics ORDER BY 1, 2"
+        return [db.execute(query).fetchall() for query in (articles, metrics)]
 
 
 @pytest.mark.long
@@ -119,16 +108,10 @@ def test_kills_and_stops_leave_the_same_stream(cli, spawn, home, tmp_path):
 
 def committed(session):
     """Articles trained at the last commit."""
-    if not session.exists():
-        return 0
-    connection = sqlite3.connect(session)
-    try:
-        rows = connection.execute("SELECT articles FROM progress").fetchall()
-        return int(rows[0][0]) if rows else 0
-    except sqlite3.OperationalError:
-        return 0
-    finally:
-        connection.close()
+    if session.exists():
+        with suppress(sqlite3.OperationalError), closing(sqlite3.connect(session)) as db:
+            return sum(articles for (articles,) in db.execute("SELECT articles FROM progress"))
+    return 0
 
 
 def test_bad_records_are_named_and_counted_by_reason(cli, tmp_path):
