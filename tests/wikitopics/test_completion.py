@@ -25,6 +25,7 @@ def values(*words: str) -> list[str]:
     [
         (["train", "--sou"], ("plain", "--source")),
         (["train", "--source", "re"], ("plain", "recent")),
+        (["train", "--model", "h"], ("plain", "hdp")),
         (["train", "--dump", "enwiki"], ("file", "enwiki")),
         (["watch", "--session", "ni"], ("plain", "night")),
     ],
@@ -34,12 +35,7 @@ def test_options_values_files_and_sessions(home: Path, begun: list[str], found: 
     for name in ("night.db", "demo.db", "night.db-wal"):
         (home / name).touch()
     assert [(item.type, item.value) for item in offered(*begun)] == [found]
-
-
-def test_kinds_and_sources() -> None:
     assert values("train", "--model", "") == ["lda", "scvb0", "hdp"]
-    assert values("train", "--model", "h") == ["hdp"]
-    assert "dump" in values("train", "--source", "d")
 
 
 def test_sessions_models_and_topics_with_their_names(trained: Path) -> None:

@@ -39,19 +39,17 @@ def test_it_is_told_of_an_interruption(tmp_path: Path, interruption: type[BaseEx
     assert out.read_text() == f"130|interrupted|{tmp_path}/s.db\n"
 
 
-def test_its_own_failure_is_a_line_and_no_more(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("command", "says"), [("exit 3", "failed with code 3"), ("sleep 600", "took over 0 s and was killed")]
+)
+def test_its_own_failure_is_a_line_and_it_is_not_waited_for_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, says: str
+) -> None:
+    if command == "sleep 600":
+        monkeypatch.setattr(ending, "PATIENCE", 0.2)
     told: list[str] = []
-    with at_end("exit 3", tmp_path, told.append):
+    with at_end(command, tmp_path, told.append):
         pass
-    assert told == ["wikitopics: --on-end failed with code 3"]
-    with pytest.raises(SessionError), at_end("exit 3", tmp_path, told.append):
+    with pytest.raises(SessionError), at_end(command, tmp_path, told.append):
         raise SessionError("damaged")
-    assert len(told) == 2
-
-
-def test_it_is_not_waited_for_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ending, "PATIENCE", 0.2)
-    told: list[str] = []
-    with at_end("sleep 600", tmp_path, told.append):
-        pass
-    assert told == ["wikitopics: --on-end took over 0 s and was killed"]
+    assert told == [f"wikitopics: --on-end {says}"] * 2

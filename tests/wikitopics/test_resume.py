@@ -2,6 +2,8 @@
 
 import shutil
 
+SMALL = ("--topics", 5, "--batch-size", 64, "--held-out", 40)
+
 
 def test_what_a_session_is_made_of_cannot_change(cli, trained, corpus, corpus_of, home, one_line):
     other = corpus_of(50)
@@ -23,9 +25,8 @@ def test_what_a_session_is_made_of_cannot_change(cli, trained, corpus, corpus_of
 
 
 def test_what_may_change(cli, trained, corpus):
-    made = ["--seed", 3, "--topics", 5, "--batch-size", 64, "--held-out", 40]
     new = ["--threads", 2, "--hours", 1, "--contact", "other@host.org", "--articles", 100]
-    outcome = cli("train", *corpus.options(), *made, *new)
+    outcome = cli("train", *corpus.options(), *SMALL, "--seed", 3, *new)
     assert outcome.code == 0, outcome.err
 
 
@@ -38,7 +39,7 @@ def test_a_file_that_has_moved_is_named_again(cli, trained, corpus, tmp_path):
 def test_a_run_that_needs_more_than_the_disk_has_says_so_and_goes_on(cli, corpus, home, monkeypatch):
     free = shutil.disk_usage(home.parent)._replace(free=50_000_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: free)
-    few = ("train", *corpus.options(), "--topics", 5, "--batch-size", 64, "--held-out", 40)
+    few = ("train", *corpus.options(), *SMALL)
     said = cli(*few)
     assert said.code == 0
     assert "660 articles need about 0.1 GB more" in said.err
@@ -50,8 +51,7 @@ def test_a_run_that_needs_more_than_the_disk_has_says_so_and_goes_on(cli, corpus
 
 
 def test_a_session_made_small_says_so_when_it_is_to_grow_large(cli, corpus, home):
-    small = ("train", *corpus.options(), "--topics", 5, "--batch-size", 64, "--held-out", 40)
-    assert "a corpus of" not in cli(*small, "--articles", 100).err
+    assert "a corpus of" not in cli("train", *corpus.options(), *SMALL, "--articles", 100).err
     assert "a corpus of" not in cli("train", "--articles", 300).err
     grown = cli("train")
     assert grown.code == 0
