@@ -109,9 +109,8 @@ def save_contact(text: str) -> Path:
     from wikitopics.crawler.http.contact import check_contact
 
     path = config_file()
-    line = (
-        f"contact = {json.dumps(check_contact(text), ensure_ascii=False)}"  # a JSON string is a TOML string
-    )
+    quoted = json.dumps(check_contact(text), ensure_ascii=False)  # a JSON string is a TOML string
+    line = f"contact = {quoted}"
     before = _read()
     _parsed(before)  # a file that cannot be read is not written either
     lines = before.splitlines()

@@ -11,15 +11,12 @@ import pytest
 PROGRAM = Path(sysconfig.get_path("scripts")) / "wikitopics"
 PACKAGES = ("crawler", "vocab", "model", "session", "tui", "wikitopics", "numpy")
 MODULES = ("json", "pickle", "signal", "logging", "multiprocessing", "sitecustomize", "click")
-WITHOUT_SESSION = [
-    "--version",
+COMMANDS = ["--version", "status"]
+LONG = [
     "sessions",
     "doctor --offline",
     "vocab show",
     "demo --headless --articles 100",
-]
-WITH_SESSION = [
-    "status",
     "topics",
     "articles --topic 0",
     "infer here.txt",
@@ -52,25 +49,10 @@ def hostile(tmp_path, monkeypatch):
     assert not told.exists(), told.read_text()
 
 
-def first_and_long(commands):
-    """Each takes a process or more; one of them is tried whenever the tests run."""
-    return [commands[0], *(pytest.param(command, marks=pytest.mark.long) for command in commands[1:])]
-
-
-def program(command):
+@pytest.mark.parametrize("command", [*COMMANDS, *(pytest.param(one, marks=pytest.mark.long) for one in LONG)])
+def test_commands(trained, hostile, command):
     # Long enough to compile the kernels first.
-    return subprocess.run([PROGRAM, *command.split()], capture_output=True, text=True, timeout=500)
-
-
-@pytest.mark.parametrize("command", first_and_long(WITHOUT_SESSION))
-def test_commands_of_a_new_user(hostile, command):
-    done = program(command)
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize("command", first_and_long(WITH_SESSION))
-def test_commands_on_a_session(trained, hostile, command):
-    done = program(command)
+    done = subprocess.run([PROGRAM, *command.split()], capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, done.stderr
 
 
