@@ -11,7 +11,7 @@ import pytest
 
 from tests.crawler.dumps import collect, ids
 from tests.crawler.texts import texts_source
-from wikitopics.crawler.errors import BadPosition, BadSource
+from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import page_hash
 
 
@@ -111,14 +111,6 @@ async def test_a_file_that_is_written_to_meanwhile_is_told(tmp_path: Path) -> No
         async for _ in source.batches(None):
             pass
     await source.close()
-
-
-async def test_a_damaged_position_is_one_line(folder: Path) -> None:
-    _, batches = await collect(texts_source(paths(folder)), stop_after=3)
-    for wrong in ({"file": 53}, {"offset": -1}, {"number": "x"}, {"content": None}):
-        with pytest.raises(BadPosition, match="damaged") as caught:
-            await collect(texts_source(paths(folder), resuming=True), {**batches[-1].position, **wrong})
-        assert "\n" not in str(caught.value)
 
 
 async def test_bad_records_are_told_while_they_are_read(folder: Path) -> None:

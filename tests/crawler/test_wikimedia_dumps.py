@@ -13,6 +13,7 @@ from wikitopics.crawler.source import Asked
 ONE, TWO = multistream(range(1, 31)), multistream(range(31, 61))
 OLD = old_layout("dewiki", "20261020", ONE)
 NEW = new_layout("dewiki", "2026-11-01", {"p31p60": TWO, "p1p30": ONE})
+FOLDER = "/other/mediawiki_content_current/dewiki/2026-11-01/xml/bzip2/"
 
 
 NOW = 1_795_000_000  # 2026-11-18
@@ -30,64 +31,56 @@ async def opened(server, *, agreed=True, folder="/", lang="de", contact=None):
     asked = Asked(given, version="1")
     source = Dump().open(Dump().identity(asked), asked)
     try:
-        return (await source.open()).identity[DUMP.name]
+        return [URL(url) for url in (await source.open()).identity[DUMP.name]]
     finally:
         await source.close()
+
+
+async def names(server, folder="/"):
+    return [url.name for url in await opened(server, folder=folder)]
+
+
+OF_OLD = ["dewiki-20261020-pages-articles-multistream.xml.bz2"]
+OF_NEW = ["dewiki-2026-11-01-p1p30.xml.bz2", "dewiki-2026-11-01-p31p60.xml.bz2"]
+DAYS = range(1, 10)
+
+
+def merged(dumps):
+    return {path: data for dump in dumps for path, data in dump.items()}
 
 
 @pytest.mark.parametrize(
     ("files", "found"),
     [
-        (NEW | OLD, ["dewiki-2026-11-01-p1p30.xml.bz2", "dewiki-2026-11-01-p31p60.xml.bz2"]),
-        (OLD, ["dewiki-20261020-pages-articles-multistream.xml.bz2"]),
-        (
-            OLD | new_layout("dewiki", "2026-11-01", {"p1p30": ONE}, complete=False),
-            ["dewiki-20261020-pages-articles-multistream.xml.bz2"],
+        pytest.param(NEW | OLD, OF_NEW, id="newest"),
+        pytest.param(OLD, OF_OLD, id="old"),
+        pytest.param(
+            OLD | new_layout("dewiki", "2026-11-01", {"p1p30": ONE}, complete=False), OF_OLD, id="incomplete"
         ),
-        (
-            OLD | old_layout("dewiki", "20261101", TWO, status="in-progress"),
-            ["dewiki-20261020-pages-articles-multistream.xml.bz2"],
+        pytest.param(
+            OLD | old_layout("dewiki", "20261101", TWO, status="in-progress"), OF_OLD, id="in progress"
         ),
-        (
-            NEW | old_layout("dewiki", "20261101", ONE),
-            ["dewiki-2026-11-01-p1p30.xml.bz2", "dewiki-2026-11-01-p31p60.xml.bz2"],
-        ),
-        (
+        pytest.param(NEW | old_layout("dewiki", "20261101", ONE), OF_NEW, id="of one date the new layout"),
+        pytest.param(
             NEW | old_layout("dewiki", "20261102", ONE),
             ["dewiki-20261102-pages-articles-multistream.xml.bz2"],
+            id="a later date of the old",
         ),
-    ],
-    ids=[
-        "newest",
-        "old",
-        "incomplete",
-        "in progress",
-        "of one date the new layout",
-        "a later date of the old",
+        pytest.param(
+            merged(old_layout("dewiki", f"202610{day:02}", ONE) for day in DAYS),
+            ["dewiki-20261009-pages-articles-multistream.xml.bz2"],
+            id="many old",
+        ),
+        pytest.param(
+            merged(new_layout("dewiki", f"2026-10-{day:02}", {"p1p30": ONE}) for day in DAYS),
+            ["dewiki-2026-10-09-p1p30.xml.bz2"],
+            id="many new",
+        ),
     ],
 )
 async def test_the_newest_complete_one_is_found(files, found):
     async with serving(files) as server:
-        assert [URL(url).name for url in await opened(server)] == found
-
-
-@pytest.mark.parametrize(
-    ("dumps", "found"),
-    [
-        (
-            [old_layout("dewiki", f"202610{day:02}", ONE) for day in range(1, 10)],
-            "dewiki-20261009-pages-articles-multistream.xml.bz2",
-        ),
-        (
-            [new_layout("dewiki", f"2026-10-{day:02}", {"p1p30": ONE}) for day in range(1, 10)],
-            "dewiki-2026-10-09-p1p30.xml.bz2",
-        ),
-    ],
-    ids=["old", "new"],
-)
-async def test_of_many_dates_the_newest_is_taken(dumps, found):
-    async with serving({path: data for dump in dumps for path, data in dump.items()}) as server:
-        assert [URL(url).name for url in await opened(server)] == [found]
+        assert await names(server) == found
 
 
 async def test_dates_in_the_future_are_passed_over():
@@ -96,8 +89,7 @@ async def test_dates_in_the_future_are_passed_over():
     for date in LATER:
         files |= new_layout("dewiki", date, {"p1p30": TWO}) | old_layout("dewiki", date.replace("-", ""), TWO)
     async with serving(files) as server:
-        found = await opened(server)
-    assert [URL(url).name for url in found] == ["dewiki-20261020-pages-articles-multistream.xml.bz2"]
+        assert await names(server) == OF_OLD
 
 
 @pytest.mark.parametrize(
@@ -109,8 +101,7 @@ async def test_files_that_hold_the_same_pages_are_refused_and_an_older_dump_is_f
         with pytest.raises(BadSource, match=r"-p\d+p\d+.xml.bz2 hold the same pages; give .* with --dump$"):
             await opened(server)
     async with serving(files | OLD) as server:
-        (found,) = await opened(server)
-        assert URL(found).name == "dewiki-20261020-pages-articles-multistream.xml.bz2"
+        assert await names(server) == OF_OLD
 
 
 async def test_files_that_follow_one_another_are_not():
@@ -134,9 +125,8 @@ async def test_a_person_is_told_where_the_contact_goes(monkeypatch):
 
 async def test_the_folder_of_one_dump_will_do():
     async with serving(NEW | OLD) as server:
-        folder = "/other/mediawiki_content_current/dewiki/2026-11-01/xml/bzip2/"
-        assert len(await opened(server, folder=folder)) == 2
-        assert len(await opened(server, folder="/dewiki/20261020/")) == 1
+        assert await names(server, folder=FOLDER) == OF_NEW
+        assert await names(server, folder="/dewiki/20261020/") == OF_OLD
 
 
 async def test_a_folder_whose_server_takes_the_slash_away():
@@ -148,10 +138,7 @@ async def test_a_folder_whose_server_takes_the_slash_away():
 
     async with serving(NEW) as server:
         server.always = without_slash
-        assert (
-            len(await opened(server, folder="/other/mediawiki_content_current/dewiki/2026-11-01/xml/bzip2/"))
-            == 2
-        )
+        assert await names(server, folder=FOLDER) == OF_NEW
 
 
 async def test_a_folder_of_endless_files_is_not_walked_through():
@@ -174,17 +161,16 @@ HOSTILE = (
 
 async def test_names_that_are_none_of_a_dump_are_passed_over():
     """Whatever a listing links to, only files in its folder with the names of dumps are read."""
-    folder = "/other/mediawiki_content_current/dewiki/2026-11-01/xml/bzip2/"
     links = "".join(f'<a href="{name}">x</a>' for name in (*HOSTILE, "SHA256SUMS", "_SUCCESS", *NEW))
     files = {path: data for path, data in NEW.items() if path.endswith(".bz2")}
 
     async def listing(request, data):
-        return web.Response(text=links, content_type="text/html") if request.path == folder else None
+        return web.Response(text=links, content_type="text/html") if request.path == FOLDER else None
 
     async with serving(files) as server:
         server.always = listing
-        found = [URL(url) for url in await opened(server, folder=folder)]
-    assert {url.parent.path for url in found} == {folder.rstrip("/")}
+        found = await opened(server, folder=FOLDER)
+    assert {url.parent.path for url in found} == {FOLDER.rstrip("/")}
     assert found[0].name == "dewiki-2026-11-01-p1p30.xml.bz2"
 
 
