@@ -23,11 +23,6 @@ class Background(Generic[T]):
         self._queue: asyncio.Queue[tuple[T] | Exception | None] = asyncio.Queue()
         """Items in tuples; then None, or the iterator's exception."""
 
-    @property
-    def stopped(self) -> bool:
-        """Whether `stop` was called; the iterator may check this and end early."""
-        return self._stopped.is_set()
-
     def stop(self) -> None:
         """Ask the thread to end after the current item."""
         self._stopped.set()

@@ -28,12 +28,6 @@ class Built:
     """The number of documents read that hold at least one word."""
     distinct_words: int
     """The number of distinct words counted; the rarest may have been dropped on the way."""
-    max_documents: int
-    """A word in more documents than this was too frequent."""
-    min_documents: int
-    """A word in fewer documents than this was too rare to be considered."""
-    rarest_kept: int
-    """The smallest number of documents that a word of the vocabulary occurs in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +120,8 @@ def best_words(
             "occurs in several documents, but not in most. About 10,000 documents give a good vocabulary "
             "(in plain text, blank lines separate documents)"
         )
-    return Built(
-        vocabulary=Vocabulary.from_words(sorted(word for _, word in kept), recipe.rule),
-        documents=count,
-        distinct_words=len(frequency),
-        max_documents=max_documents,
-        min_documents=min_documents,
-        rarest_kept=min(frequency[word.encode("utf-8")] for _, word in kept),
-    )
+    vocabulary = Vocabulary.from_words(sorted(word for _, word in kept), recipe.rule)
+    return Built(vocabulary, count, len(frequency))
 
 
 def _says_something(word: str, stop_words: Collection[str]) -> bool:

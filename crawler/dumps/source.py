@@ -97,12 +97,9 @@ class Dump(PageKind):
         if wrong_address := _fault_of_addresses(identity):
             return wrong_address
         versions = identity.get(VERSIONS, files)
-        if (
-            not isinstance(versions, list)
-            or len(versions) != len(files)
-            or not all(map(_is_version, versions))
-        ):
-            return f"{VERSIONS} is not a list of versions"
+        fit = isinstance(versions, list) and len(versions) == len(files)
+        if not fit or not all(isinstance(each, str) and each.isprintable() for each in versions):
+            return f"{VERSIONS} is not a list of versions"  # which are sent in headers
         return "" if order is None else Order.fault(order, len(files))
 
     def needs_contact(self, identity: Identity) -> bool:
@@ -181,8 +178,3 @@ def _fault_of_addresses(identity: Identity) -> str:
         return str(error)
     files = identity.get(DUMP_FILES, addresses)
     return "" if len(addresses) in (0, len(files)) else "files and addresses are mixed"
-
-
-def _is_version(value: object) -> bool:
-    """Whether it can be sent in a header."""
-    return isinstance(value, str) and value.isprintable()

@@ -175,11 +175,10 @@ class DumpReader:
                 raise BadSource(f"{self._name}: not a MediaWiki dump: it begins with <{tag[:40]}>")
             self._seen_root = True
             self._language = attributes.get("xml:lang", self._language)[:_LONGEST_TAG]
-        elif depth == 2:
-            if tag == "page":
-                self.seen_pages = True
-                self._page_start = self._parser.CurrentByteIndex + self._base
-                self._new_page()
+        elif depth == 2 and tag == "page":
+            self.seen_pages = True
+            self._page_start = self._parser.CurrentByteIndex + self._base
+            self._new_page()
         elif depth == 3:
             if tag in ("title", "ns", "id") or (tag == "base" and not self.seen_pages):
                 self._collect()

@@ -192,13 +192,6 @@ async def test_batches_are_bounded_and_closing_early_is_safe(tmp_path):
     await source.close()
 
 
-async def test_who_reads_in_the_background_hears_that_nobody_waits_any_more():
-    reading = Background(lambda: iter([1, 2]))
-    assert reading.stopped is False
-    assert [item async for item in reading.run()] == [1, 2]
-    assert reading.stopped is True
-
-
 async def test_the_background_reads_only_a_little_ahead():
     made = []
 
