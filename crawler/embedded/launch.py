@@ -38,16 +38,8 @@ class EmbeddedWiki:
 
     def stop(self) -> None:
         """End it and wait for that; safe to call twice."""
-        process = self._process
-        process.terminate()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                pipe.close()
-        try:
-            process.wait(5)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        with self._process:  # closes its pipes, and waits
+            self._process.kill()  # it has nothing to save
 
 
 class DemoSource:

@@ -66,17 +66,13 @@ class Writer:
 
     def wikitext(self, article: Article) -> str:
         """The article as its authors see it in the editor."""
-        title = article.title
-        return "".join(
-            (_wiki_head(title, article.index), self._prose(article, self._wiki), _wiki_foot(title))
-        )
+        head, foot = _wiki_head(article.title, article.index), _wiki_foot(article.title)
+        return f"{head}{self._prose(article, self._wiki)}{foot}"
 
     def html(self, article: Article) -> str:
         """The contents of ``.mw-parser-output`` on the rendered page."""
         title = html.escape(article.title)
-        return "".join(
-            (_page_head(title), "<p>", self._prose(article, self._page), "</p>\n", _page_foot(title))
-        )
+        return f"{_page_head(title)}<p>{self._prose(article, self._page)}</p>\n{_page_foot(title)}"
 
     def _prose(self, article: Article, dress: tuple[list[str], list[str]]) -> str:
         begin = article.index * 31 % _PATTERN

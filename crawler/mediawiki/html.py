@@ -136,20 +136,17 @@ class HtmlSource:
                         missed[fetched] += 1
                     if len(pages) + missed.total() == _BATCH:
                         break
-                self._count(len(pages), missed.total())
+                self._read += len(pages)
+                self._missed += missed.total()
+                if self._read == 0 and self._missed >= _LISTED:
+                    where = self.wiki.client.quote(str(self._url("Title")))
+                    raise CrawlerError(f"none of {self._missed} pages could be fetched from {where}")
                 yield tuple(pages), missed
         finally:
             tasks = [task for _, task in running]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-
-    def _count(self, read: int, missed: int) -> None:
-        self._read += read
-        self._missed += missed
-        if self._read == 0 and self._missed >= _LISTED:
-            where = self.wiki.client.quote(str(self._url("Title")))
-            raise CrawlerError(f"none of {self._missed} pages could be fetched from {where}")
 
     async def _fetch(self, title: str) -> bytes | Skip:
         """A page's body, or why there is none (any more), or why it cannot be had although the wiki works."""

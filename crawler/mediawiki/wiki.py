@@ -77,25 +77,18 @@ class Wiki:
         return self.limits if url.path.endswith("/api.php") else self.page_limits
 
     async def open(self) -> SiteInfo:
-        """The wiki's siteinfo, requested once.
+        """The wiki's siteinfo, requested once, from the first of the possible addresses that is an api.php.
 
         Raises `WikiUnreachable` if there is none within 30 s.
         """
-        if self._site is None:
-            self._site = await self._find()
-        return self._site
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self.client.close()
-
-    async def _find(self) -> SiteInfo:
-        """Find out which of the possible addresses is the api.php; returns the siteinfo."""
         tries = 0
-        while True:
+        while self._site is None:
             for url in self._places.copy():
                 try:
-                    site = await self.client.once(url.with_query(dict(SITEINFO)), _read_site)
+                    site = await self.client.once(
+                        url.with_query(dict(SITEINFO)),
+                        lambda reply: read_siteinfo(read_api(reply), reply.url),
+                    )
                 except TransientError as caught:
                     if caught.lasting and len(self._places) > 1:
                         self._places.remove(url)
@@ -103,9 +96,15 @@ class Wiki:
                         error = caught
                 else:
                     self.api = URL(site.identity[FOUND_API])  # after redirects
+                    self._site = site
                     return site
             tries += 1
             await self.client.backoff(error, tries)
+        return self._site
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.client.close()
 
     def url(self, query: Query) -> URL:
         """The address of this query, once the wiki is open."""
@@ -167,7 +166,3 @@ def _stuck_page(cursor: Query) -> int | None:
     """The page id at which ``rvcontinue`` ("page|revision") is."""
     first = cursor.get("rvcontinue", "").partition("|")[0]
     return int(first) if first.isascii() and first.isdigit() and len(first) < 20 else None
-
-
-def _read_site(reply: Reply) -> SiteInfo:
-    return read_siteinfo(read_api(reply), reply.url)
