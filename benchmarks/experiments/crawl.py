@@ -17,6 +17,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
 from benchmarks import processes
 from benchmarks.harness import Experiment, Figures
@@ -122,16 +123,17 @@ async def simulate(latency: float, page_latency: float, trainers: int, seconds: 
     """Trainers at a wiki whose replies take this many seconds, and this many more for each page in them."""
     arrivals: list[tuple[float, int]] = []
 
-    def note(request: web.Request) -> None:
-        arrivals.append((time.monotonic(), int(request.query.get("grnlimit", "0"))))
+    @web.middleware
+    async def note(request: web.Request, handler: Handler) -> web.StreamResponse:
+        arrivals.append((time.monotonic(), pages := int(request.query.get("grnlimit", "0"))))
+        await asyncio.sleep(page_latency * pages * ("revisions" in request.query.get("prop", "")))
+        return await handler(request)
 
     # Short articles, since the waiting is measured here.
     api = EmbeddedApi(Articles(load_sample(), 10_000_000, 0, 30))
-    runner = web.AppRunner(
-        make_app(api, latency=latency, page_latency=page_latency, on_request=note),
-        access_log=None,
-        shutdown_timeout=0.5,
-    )
+    app = make_app(api, latency)
+    app.middlewares.append(note)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     url = f"http://127.0.0.1:{runner.addresses[0][1]}/w/api.php"

@@ -5,7 +5,6 @@ import json
 import random
 import time
 import zlib
-from collections.abc import Callable
 from email.utils import formatdate
 
 from aiohttp import web
@@ -19,25 +18,14 @@ ROBOTS = "User-agent: *\nDisallow: /w/\nDisallow: /wiki/Special:\nAllow: /w/load
 _POLICY = "Please respect our robot policy https://w.wiki/4wJS when crawling us."
 
 
-def make_app(
-    api: EmbeddedApi,
-    *,
-    latency: float = 0.0,
-    page_latency: float = 0.0,
-    on_request: Callable[[web.Request], None] | None = None,
-) -> web.Application:
-    """An application with `/w/api.php`, `/wiki/Title` and `/robots.txt`.
-
-    ``latency``: seconds before each reply; ``page_latency``: further seconds for each page whose text is
-    requested. ``on_request`` receives every request first.
-    """
+def make_app(api: EmbeddedApi, latency: float = 0.0) -> web.Application:
+    """An application with `/w/api.php`, `/wiki/Title` and `/robots.txt`; ``latency``: seconds before each
+    reply."""
     rng = random.Random(api.faults.seed)
 
     async def serve(request: web.Request) -> web.StreamResponse:
-        if on_request is not None:
-            on_request(request)
-        if latency or page_latency:
-            await asyncio.sleep(latency + page_latency * _pages_wanted(request))
+        if latency:
+            await asyncio.sleep(latency)
         fault = api.faults.draw(rng)
         if fault is not None and fault in ERRORS:
             return _error_page(*ERRORS[fault])
@@ -55,11 +43,6 @@ def make_app(
     app.router.add_get("/wiki/{title:.*}", serve)
     app.router.add_get("/robots.txt", _robots)
     return app
-
-
-def _pages_wanted(request: web.Request) -> int:
-    limit = request.query.get("grnlimit", "")
-    return int(limit) if limit.isdigit() and "revisions" in request.query.get("prop", "") else 0
 
 
 def _error_page(status: int, retry_after: str | None) -> web.Response:

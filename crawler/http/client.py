@@ -4,7 +4,7 @@ import random
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
@@ -129,8 +129,7 @@ class Client:
             url = target
         raise TransientError(f"{url.host} redirects in a loop")
 
-    @asynccontextmanager
-    async def _turn(self, limits: RateLimits) -> AsyncGenerator[Turn]:
+    def _turn(self, limits: RateLimits) -> AbstractAsyncContextManager[Turn]:
         """One request's turn under these limits."""
         if limits not in self._paces:
             folder = self._budget_folder if limits.wikimedia else None
@@ -142,8 +141,7 @@ class Client:
             self._check_start(limits, moment - self.clock.monotonic(), f"waiting for {reason}")
             await self.wait_until(moment, reason)
 
-        async with self._paces[limits].turn(wait_until) as turn:
-            yield turn
+        return self._paces[limits].turn(wait_until)
 
     def _read(self, reply: Reply, turn: Turn, limits: RateLimits, read: Callable[[Reply], T]) -> T:
         try:

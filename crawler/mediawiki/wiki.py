@@ -81,23 +81,23 @@ class Wiki:
 
         Raises `WikiUnreachable` if there is none within 30 s.
         """
+
+        def read(reply: Reply) -> SiteInfo:
+            return read_siteinfo(read_api(reply), reply.url)
+
         tries = 0
         while self._site is None:
             for url in self._places.copy():
                 try:
-                    site = await self.client.once(
-                        url.with_query(dict(SITEINFO)),
-                        lambda reply: read_siteinfo(read_api(reply), reply.url),
-                    )
+                    self._site = await self.client.once(url.with_query(dict(SITEINFO)), read)
                 except TransientError as caught:
                     if caught.lasting and len(self._places) > 1:
                         self._places.remove(url)
                     else:
                         error = caught
                 else:
-                    self.api = URL(site.identity[FOUND_API])  # after redirects
-                    self._site = site
-                    return site
+                    self.api = URL(self._site.identity[FOUND_API])  # after redirects
+                    return self._site
             tries += 1
             await self.client.backoff(error, tries)
         return self._site

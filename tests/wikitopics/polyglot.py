@@ -80,15 +80,17 @@ def polyglot(language: str, size: int = 400, asked: list | None = None, latency:
     """The address of such a wiki, which runs in a thread; ``asked`` gets every request's query."""
     loop, ready, url = asyncio.new_event_loop(), threading.Event(), ""
 
-    def note(request: web.Request) -> None:
+    @web.middleware
+    async def note(request: web.Request, handler):
         if asked is not None:
             asked.append(dict(request.query))
+        return await handler(request)
 
     async def serve() -> web.AppRunner:
         nonlocal url
-        runner = web.AppRunner(
-            make_app(Polyglot(language, size), latency=latency, on_request=note), shutdown_timeout=0.5
-        )
+        app = make_app(Polyglot(language, size), latency)
+        app.middlewares.append(note)
+        runner = web.AppRunner(app, shutdown_timeout=0.5)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         url = f"http://127.0.0.1:{runner.addresses[0][1]}/w/api.php"
