@@ -83,10 +83,8 @@ def test_topics_are_those_of_the_command(session, cli):
         options = ["--model", model] if model else []
         told = json.loads(cli("topics", "--json", "--top", 20, *options).out)
         topics = session.topics(model)
-        assert [(topic.number, topic.share) for topic in topics] == [
-            (one["topic"], one["share"]) for one in told
-        ]
         for topic, one in zip(topics, told, strict=True):
+            assert (topic.number, topic.share) == (one["topic"], one["share"])
             pairs = zip(topic.words, topic.probabilities, strict=True)
             assert [{"word": word, "probability": value} for word, value in pairs] == one["words"]
             assert topic.in_use == (topic.share > 0.001)
@@ -94,10 +92,8 @@ def test_topics_are_those_of_the_command(session, cli):
         assert last.articles == session.history(0, model)[-1].articles
         assert np.mean([topic.npmi for topic in topics]) == pytest.approx(last.value)
     first = session.topics()[0]
-    assert (
-        repr(first)
-        == f"<Topic {first.number} {first.name!r}, {first.share:.1%}: {' '.join(first.words[:10])}>"
-    )
+    words = " ".join(first.words[:10])
+    assert repr(first) == f"<Topic {first.number} {first.name!r}, {first.share:.1%}: {words}>"
 
 
 def test_articles_of_a_topic_and_the_newest(session, cli):
@@ -194,10 +190,9 @@ def test_a_session_that_goes_away_is_told(session, tmp_path):
 
 def test_a_session_whose_kind_of_model_is_not_installed_is_read_all_the_same(session):
     topics = session.topics("many")
+    change = "UPDATE settings SET value = replace(value, '\"hdp\"', '\"unigrams\"') WHERE key = 'models'"
     with contextlib.closing(sqlite3.connect(session.path)) as db, db:
-        db.execute(
-            "UPDATE settings SET value = replace(value, '\"hdp\"', '\"unigrams\"') WHERE key = 'models'"
-        )
+        db.execute(change)
     assert session.status().models[1].kind == "unigrams"
     assert session.topics("many") == topics
     assert session.history(0, "many")

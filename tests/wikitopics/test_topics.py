@@ -92,14 +92,8 @@ def test_history_tells_what_happened(cli, trained):
         "        128  #3 sea, ship, port is born",
         "      4,096  #3 sea, ship, port merged into #1",
     ]
-    assert json.loads(cli("history", "--json").out)[1] == {
-        "model": "lda",
-        "articles": 4096,
-        "event": "merged",
-        "topic": 3,
-        "other": 1,
-        "name": "sea, ship, port",
-    }
+    merged = {"model": "lda", "articles": 4096, "event": "merged", "topic": 3, "other": 1}
+    assert json.loads(cli("history", "--json").out)[1] == {**merged, "name": "sea, ship, port"}
     assert cli("export", "events").out.splitlines()[:2] == [
         "model,articles,event,topic,other,name",
         'lda,128,born,3,,"sea, ship, port"',
