@@ -40,7 +40,7 @@ class Pool(CountingPool):
     """Workers of which each takes so many turns to count a part."""
 
     def __init__(self, workers, turns):
-        super().__init__(Executor(), workers)
+        super().__init__(Executor(), lambda: workers)
         self._turns, self._free = turns, asyncio.Semaphore(workers)
 
     def submit(self, fn, /, *args, **kwargs):

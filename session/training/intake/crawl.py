@@ -118,7 +118,7 @@ class CrawledBlocks(Blocks):
                 self.queued += len(batch.pages)
                 self._bytes_ahead += _bytes_of(batch)
                 self._moved.set()
-                while len(self._items) >= max(AHEAD, self._pool.jobs) or self._bytes_ahead >= MOST_AHEAD:
+                while len(self._items) >= max(AHEAD, self._pool.jobs()) or self._bytes_ahead >= MOST_AHEAD:
                     self._moved.clear()
                     await self._moved.wait()
         finally:

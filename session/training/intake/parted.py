@@ -75,7 +75,7 @@ class PartedBlocks(Blocks):
         self._make_room()
         for coming in self._rounds[self._round + len(self._under_way) :]:
             parts = sum(map(len, self._under_way))
-            if len(self._under_way) > AHEAD and parts >= min(self._pool.jobs, MOST_PARTS):
+            if len(self._under_way) > AHEAD and parts >= min(self._pool.jobs(), MOST_PARTS):
                 break
             self._under_way.append([asyncio.create_task(self._counted(part)) for part in coming.parts])
         this = self._rounds[self._round]
@@ -91,7 +91,7 @@ class PartedBlocks(Blocks):
 
         A cluster may have grown since the last time.
         """
-        while self._most_brought <= 2 * self._pool.jobs:
+        while self._most_brought <= 2 * self._pool.jobs():
             self._most_brought += 1
             self._room.release()
 

@@ -27,21 +27,16 @@ MOST_DEATHS = 3
 class CountingPool:
     """Has pages counted by the workers of an executor, which know a vocabulary and a source."""
 
-    def __init__(self, executor: Executor, jobs: int | Callable[[], int]) -> None:
-        """``jobs``: see the property; a function if the number changes."""
+    def __init__(self, executor: Executor, jobs: Callable[[], int]) -> None:
         self._executor = executor
-        self._jobs = jobs
+        self.jobs = jobs
+        """The number of jobs that must be in progress so that no worker is idle; it may change."""
         self._deaths = 0
 
     @classmethod
     def here(cls, words: Sequence[str], info: SourceInfo, workers: int) -> "CountingPool":
         """Processes on this machine."""
-        return cls(Workers(workers, start_worker, (tuple(words), info)), workers)
-
-    @property
-    def jobs(self) -> int:
-        """The number of jobs that must be in progress so that no worker is idle."""
-        return self._jobs if isinstance(self._jobs, int) else self._jobs()
+        return cls(Workers(workers, start_worker, (tuple(words), info)), lambda: workers)
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Have a worker call ``fn``."""

@@ -73,8 +73,8 @@ def sessions(tmp_path, corpus, new_session):
     """Makes the session under test, with a model of each kind: `sessions("name", …)`."""
     from tests.session.training.driving import MODELS
 
-    def make(name, **options):
+    def make(name, of=corpus, **options):
         options = {"model": tuple(MODELS.values()), "held_out": 40, "seed": 5} | options
-        return new_session(tmp_path / f"{name}.db", corpus, **options)
+        return new_session(tmp_path / f"{name}.db", of, **options)
 
     return make

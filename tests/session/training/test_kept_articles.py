@@ -45,13 +45,11 @@ def test_articles_kept_depend_on_no_commit_and_change_no_model(
     assert (account(calm)["trained"] == []) == (keep == "none")
 
 
-def test_of_many_articles_only_the_best_of_each_topic_stay_in_between(
-    tmp_path, corpus_of, new_session, monkeypatch
-):
+def test_of_many_articles_only_the_best_of_each_topic_stay_in_between(sessions, corpus_of, monkeypatch):
     monkeypatch.setattr("wikitopics.session.training.schedule.DROPPED_EVERY", 400)
     monkeypatch.setattr("wikitopics.session.storage.writer.TOP_ARTICLES", 3)
     many = corpus_of(740)
-    path = new_session(tmp_path / "s.db", many, model=(MODELS["lda"],), held_out=40, keep_articles="top")
+    path = sessions("s", many, model=(MODELS["lda"],), keep_articles="top")
     driver, kept = Driver(path, many), []
     while driver.trainer.progress.articles < 700:
         driver.act()
@@ -65,17 +63,17 @@ def test_of_many_articles_only_the_best_of_each_topic_stay_in_between(
 
 
 def test_old_articles_end_up_as_in_an_undisturbed_run(
-    tmp_path, corpus_of, new_session, states, assert_same_states, monkeypatch
+    sessions, corpus_of, states, assert_same_states, monkeypatch
 ):
     monkeypatch.setattr("wikitopics.session.training.stream.RENEWED_TOGETHER", 100)
     monkeypatch.setattr("wikitopics.session.storage.tables.articles.RECENT_ARTICLES", 700)
     many = corpus_of(1500, empty=range(100, 1400, 3))
     models = (MODELS["lda"], MODELS["scvb0"])
-    calm = new_session(tmp_path / "calm.db", many, model=models, held_out=40)
+    calm = sessions("calm", many, model=models)
     Driver(calm, many).run()
     deaths = 0
     for seed in range(3):
-        rough = new_session(tmp_path / f"rough{seed}.db", many, model=models, held_out=40)
+        rough = sessions(f"rough{seed}", many, model=models)
         deaths += Driver(rough, many, chance=random.Random(seed)).run().deaths
         assert_same_states(states(rough), states(calm))
         assert account(rough) == account(calm)
@@ -83,11 +81,11 @@ def test_old_articles_end_up_as_in_an_undisturbed_run(
 
 
 def test_the_newest_articles_are_looked_at_again_each_time_the_stream_has_doubled(
-    tmp_path, corpus_of, new_session, committed
+    sessions, corpus_of, committed
 ):
     """Some after each minibatch, so that neither a start nor the stream waits for all of them."""
     many = corpus_of(1700)
-    path = new_session(tmp_path / "s.db", many, model=(MODELS["lda"],), held_out=40)
+    path = sessions("s", many, model=(MODELS["lda"],))
     driver, found = Driver(path, many), []
     while not driver.trainer.done():
         before = driver.trainer.progress.articles
@@ -101,9 +99,9 @@ def test_the_newest_articles_are_looked_at_again_each_time_the_stream_has_double
     assert (sum(renewed for *_, renewed, _ in found), found[-1][3]) == (1024, 1064)
 
 
-def test_what_is_left_to_look_at_again_is_done_at_the_end(tmp_path, corpus_of, new_session):
+def test_what_is_left_to_look_at_again_is_done_at_the_end(sessions, corpus_of):
     many = corpus_of(1100)
-    path = new_session(tmp_path / "s.db", many, model=(MODELS["lda"],), held_out=40)
+    path = sessions("s", many, model=(MODELS["lda"],))
     driver = Driver(path, many)
     while driver.trainer.progress.articles < 1060:
         driver.act()

@@ -40,7 +40,7 @@ def test_articles_keep_the_ids_that_they_have():
 
 async def test_a_killed_worker_loses_no_page(corpus, memory):
     workers = Workers(1, start_worker, (corpus.words, INFO))
-    feed = CrawledBlocks(memory, CountingPool(workers, 1))
+    feed = CrawledBlocks(memory, CountingPool(workers, lambda: 1))
     memory.slow = 0.02
     feed.start(None)
     seen = (await feed.next()).page_ids.tolist()
@@ -90,7 +90,7 @@ class Slow(Large):
 async def test_what_is_read_ahead_is_bounded_by_its_bytes(monkeypatch):
     source = Large()
     monkeypatch.setattr("wikitopics.session.training.intake.crawl.AHEAD", 100)
-    feed = CrawledBlocks(source, CountingPool(Never(), 1))
+    feed = CrawledBlocks(source, CountingPool(Never(), lambda: 1))
     feed.start(None)
     for _ in range(1000):
         await asyncio.sleep(0)
@@ -100,7 +100,7 @@ async def test_what_is_read_ahead_is_bounded_by_its_bytes(monkeypatch):
 
 async def test_the_batches_end_before_their_source_is_closed():
     source = Slow()
-    feed = CrawledBlocks(source, CountingPool(Never(), 1))
+    feed = CrawledBlocks(source, CountingPool(Never(), lambda: 1))
     feed.start(None)
     while not feed.queued:
         await asyncio.sleep(0)
@@ -113,7 +113,7 @@ async def test_an_error_is_told_though_the_source_takes_a_while_to_end():
         def submit(self, fn, /, *args, **kwargs):
             raise OSError("no more processes")
 
-    feed = CrawledBlocks(Slow(), CountingPool(Broken(), 1))
+    feed = CrawledBlocks(Slow(), CountingPool(Broken(), lambda: 1))
     feed.start(None)
     async with asyncio.timeout(60):
         with pytest.raises(OSError, match="no more processes"):

@@ -66,7 +66,7 @@ class Memory:
 def feed_of(corpus):
     """Makes a feed of 60 pages whose workers cannot stand those called `raises`, `kills` and `hangs`."""
     workers = Workers(2, exec, (WORKER, {"words": corpus.words, "info": INFO}))
-    return lambda poison: CrawledBlocks(Memory(list(corpus.words), poison), CountingPool(workers, 2))
+    return lambda poison: CrawledBlocks(Memory(list(corpus.words), poison), CountingPool(workers, lambda: 2))
 
 
 @pytest.mark.parametrize(
