@@ -45,13 +45,9 @@ def proportions(
     reader: SessionReader, model: str, vocabulary: Vocabulary, texts: Iterable[str]
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """The known words of each text, (D,), and its proportions by this model at the last commit, (D, K)."""
-    counted = [vocabulary.count(text) for text in texts]
-    sizes = [len(ids) for ids, _ in counted]
-    batch = Minibatch(
-        np.cumsum([0, *sizes]),
-        np.concatenate([_NONE, *(ids for ids, _ in counted)]),
-        np.concatenate([_NONE, *(counts for _, counts in counted)]),
-    )
+    counted = [(_NONE, _NONE), *map(vocabulary.count, texts)]  # no words first: row 0 begins at 0
+    ids, counts = (np.concatenate(arrays) for arrays in zip(*counted, strict=True))
+    batch = Minibatch(np.cumsum([len(one) for one, _ in counted]), ids, counts)
     reader.check_trained()
     theta = saved_model(reader, model).infer(batch)
     # Each number of the model may be in range while one divided by its square is not.

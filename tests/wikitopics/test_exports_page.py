@@ -1,6 +1,8 @@
 """docs/exports.md is a data dictionary: what it lists is what exports hold, in that order."""
 
 import contextlib
+import csv
+import io
 import json
 import re
 import sqlite3
@@ -41,6 +43,8 @@ def test_columns_are_those_of_the_file_and_of_these_types(what, cli, trained):
         header = subject.header(ExportRequest(reader, ["lda"]))
     rows = json.loads(cli("export", what, "--format", "json").out)
     assert rows
+    table = csv.DictReader(io.StringIO(cli("export", what).out))
+    assert list(table) == [{key: "" if v is None else str(v) for key, v in row.items()} for row in rows]
     types = {name: kind for name, kind, *_ in listed}
     for row in rows:
         assert tuple(row) == header

@@ -158,16 +158,21 @@ def test_damage_in_what_names_the_source_is_one_line(cli, trained, source, ident
         ["export", "model", "-o"],
         ["vocab", "build", "TEXT", "-o"],
         ["train", "--log"],
+        ["backup"],
+        ["train", "--session"],
     ],
 )
-def test_nothing_is_written_over_a_session(cli, trained, command, tmp_path, one_line):
+def test_nothing_is_written_over_a_session_or_a_part_of_one(cli, trained, command, tmp_path, one_line):
     (tmp_path / "text.txt").write_text("aaa aab aac")
     (tmp_path / "link").symlink_to(trained)
     before = trained.read_bytes()
-    for target in (trained, tmp_path / "link"):
-        words = [tmp_path / "text.txt" if word == "TEXT" else word for word in command]
-        one_line(cli(*words, target), 2, "name another file")
+    words = [tmp_path / "text.txt" if word == "TEXT" else word for word in command]
+    parts = [trained.with_name(trained.name + ending) for ending in ("-wal", "-shm", "-journal", ".lock")]
+    for target in (*parts, *((trained, tmp_path / "link") if command != ["train", "--session"] else ())):
+        outcome = cli(*words, target)
+        one_line(outcome, 1 if command == ["backup"] and "already exists" in outcome.err else 2)
     assert trained.read_bytes() == before
+    assert cli("status").code == 0
 
 
 def test_a_new_session_is_not_its_own_log(cli, corpus, home, one_line):

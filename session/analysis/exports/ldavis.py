@@ -95,16 +95,14 @@ def _tokens(
     ids: Collection[int], expected: NDArray[Any], frequency: NDArray[Any], words: Sequence[str]
 ) -> dict[str, list[object]]:
     """`token.table`: each topic's part of a word's occurrences, if that is at least one."""
-    terms: list[object] = []
-    topics: list[object] = []
-    parts: list[object] = []
+    table: dict[str, list[object]] = {"Topic": [], "Freq": [], "Term": []}
     for i in sorted(ids, key=words.__getitem__):
         counts = expected[:, i]
         having = np.flatnonzero(counts >= 0.5)
-        terms += [words[i]] * len(having)
-        topics += (having + 1).tolist()
-        parts += (counts[having].round() / frequency[i]).tolist()
-    return {"Topic": topics, "Freq": parts, "Term": terms}
+        table["Topic"] += (having + 1).tolist()
+        table["Freq"] += (counts[having].round() / frequency[i]).tolist()
+        table["Term"] += [words[i]] * len(having)
+    return table
 
 
 def distances(beta: NDArray[Any]) -> NDArray[Any]:
