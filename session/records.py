@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -272,8 +272,9 @@ class ShareHistory:
         return ShareHistory(self.articles[:end], self.shares[:end], self.own[:end])
 
 
-class ArticleRow(NamedTuple):
-    """One article of the stream, and its topics in each model: a tuple, since exports read millions."""
+@dataclass(frozen=True, slots=True)
+class ArticleRow:
+    """One article of the stream, and its topics in each model."""
 
     seq: int
     page_id: int

@@ -5,7 +5,7 @@ from pathlib import Path
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.storage.decoding import LONGEST_NAME
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.tables.topics import give_name, given_name, take_back
+from wikitopics.session.storage.tables.topics import give_name, given_name
 
 
 def rename(path: Path, model: str, topic: int, name: str) -> str:
@@ -24,6 +24,6 @@ def rename(path: Path, model: str, topic: int, name: str) -> str:
         except ValueError:
             raise BadUsage(f"a topic's name must have 1 to {LONGEST_NAME} printable characters") from None
     else:
-        take_back(path, number, topic)
+        give_name(path, number, topic, None)
     with SessionReader(path) as reader:
         return next(iter(reader.topic_names(model)[topic : topic + 1]), "")

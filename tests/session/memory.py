@@ -68,7 +68,7 @@ def status(path):
 
 def pages_of(path):
     with SessionReader(path) as reader:
-        return sorted(article.page_id for some in reader.all_articles(trained_only=False) for article in some)
+        return sorted(page for _, pages, *_ in reader.all_articles(trained_only=False) for page in pages)
 
 
 def account_holds(now):

@@ -107,8 +107,8 @@ def test_killed_while_it_builds_it_comes_to_the_same(
     assert_same_states(states(home / "whole.db"), states(path))
     with SessionReader(path) as one, SessionReader(home / "whole.db") as other:
         assert one.counter() == other.counter()
-        assert [a.page_id for some in one.all_articles(trained_only=False) for a in some] == [
-            a.page_id for some in other.all_articles(trained_only=False) for a in some
+        assert [page for _, pages, *_ in one.all_articles(trained_only=False) for page in pages] == [
+            page for _, pages, *_ in other.all_articles(trained_only=False) for page in pages
         ]
 
 

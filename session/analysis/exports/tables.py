@@ -154,14 +154,17 @@ METRICS = Subject(
 def _articles(asked: ExportRequest) -> Iterator[Batch]:
     """One row for each article and model, with its largest topic."""
     has_ids = asked.reader.has_ids()
-    numbers = [number for number, model in enumerate(asked.reader.models()) if model in asked.models]
+    there = asked.reader.models()
+    numbers = [number for number, model in enumerate(there) if model in asked.models]
+    names = [there[number] for number in numbers]
     for found in asked.reader.all_articles(trained_only=not asked.everything):
-        _, page_ids, titles, revision_ids, words, roles, topics, ids = zip(*found, strict=True)
-        largest = [[one[number] for number in numbers] if one else [(None, None, None)] for one in topics]
-        times = list(map(len, largest))
-        common = page_ids, titles, revision_ids, words
+        _, *common, roles, topics, shares, ids = found
+        times = [len(numbers) if one else 1 for one in topics]
         columns: list[Sequence[object]] = [_repeated(values, times) for values in common]
-        columns += zip(*chain.from_iterable(largest), strict=True)
+        columns.append([name for one in topics for name in (names if one else (None,))])
+        for largest in (topics, shares):
+            of_models = ([one[number] for number in numbers] if one else (None,) for one in largest)
+            columns.append(list(chain.from_iterable(of_models)))
         if asked.everything:
             columns.append(_repeated(roles, times))
         if has_ids:

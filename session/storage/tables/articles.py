@@ -40,6 +40,12 @@ titles."""
 _AT_ONCE = 1000
 _LARGEST_ROW = 2**18
 """The most bytes of an article's row: a title is at most a quarter of it."""
+Columns = tuple[Sequence[Any], ...]
+"""Articles by column, for callers that read millions; () if there are none.
+
+The fields of `ArticleRow`, except that topics are two columns: each model's largest topic, and its
+proportion.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +181,8 @@ class ArticleReader(OpenedSession):
     def resembling(self, title: str, limit: int = 5000) -> list[ArticleRow]:
         """Articles whose title may be a mistyped one: half of it, or one word, matches."""
         middle, longest = (len(title) + 1) // 2, max(title.split(), key=len, default="")
-        patterns = [
-            _escaped(title[:middle]) + "%",
-            "%" + _escaped(title[middle:]),
-            "%" + _escaped(longest) + "%",
-        ]
+        beginning, end, word = map(_escaped, (title[:middle], title[middle:], longest))
+        patterns = [f"{beginning}%", f"%{end}", f"%{word}%"]
         tried = " OR ".join([f"{_TITLE} LIKE ? ESCAPE '\\'"] * len(patterns))
         return self._articles(f"WHERE {tried} LIMIT ?", [*patterns, limit])
 
@@ -199,12 +202,12 @@ class ArticleReader(OpenedSession):
             raise Damaged("the order by topic and articles do not match")
         return found
 
-    def all_articles(self, *, trained_only: bool) -> Iterator[list[ArticleRow]]:
-        """The stream in its order, in batches of bounded memory."""
+    def all_articles(self, *, trained_only: bool) -> Iterator[Columns]:
+        """The stream in its order, by column, in batches of bounded memory."""
         last, only = 0, "AND role = 0" if trained_only else ""
-        while found := self._articles(f"WHERE seq > ? {only} ORDER BY seq LIMIT {_AT_ONCE}", [last]):
+        while found := self._columns(f"WHERE seq > ? {only} ORDER BY seq LIMIT {_AT_ONCE}", [last]):
             yield found
-            last = found[-1].seq
+            last = found[0][-1]
 
     def trained_among(self, page_ids: Sequence[int]) -> tuple[frozenset[int], bool]:
         """Which of these pages it is known to have trained on, and whether all that it trained on are
@@ -254,6 +257,13 @@ class ArticleReader(OpenedSession):
         return seqs, Block.concatenate(parts)
 
     def _articles(self, clause: str, parameters: Sequence[object]) -> list[ArticleRow]:
+        if not (found := self._columns(clause, parameters)):
+            return []
+        *plain, topics, shares, ids = found
+        largest = map(tuple, map(zip, repeat(self.models()), topics, shares))
+        return list(map(ArticleRow, *plain, largest, ids))
+
+    def _columns(self, clause: str, parameters: Sequence[object]) -> Columns:
         with self.one_moment():
             rows = self._rows(
                 f"SELECT seq, page_id, {_TITLE}, revision_id, words, role, topics, id FROM articles {clause}",
@@ -265,30 +275,28 @@ class ArticleReader(OpenedSession):
         return _decoded(rows, self.settings().models, dtype)
 
 
-def _decoded(
-    rows: Sequence[tuple[Any, ...]], models: Sequence[ModelSpec], dtype: np.dtype[Any]
-) -> list[ArticleRow]:
+def _decoded(rows: Sequence[tuple[Any, ...]], models: Sequence[ModelSpec], dtype: np.dtype[Any]) -> Columns:
     """`articles`: (seq, page_id, title, revision_id, words, role, topics, id), checked column by column."""
     if not rows:
-        return []
+        return ()
     seqs, page_ids, titles, revision_ids, words, roles, packed, ids = zip(*rows, strict=True)
-    largest = _decode_largest(packed, models, dtype)
     texts([one for one in ids if one is not None], "articles.id")
-    checked = (
+    return (
         wholes(seqs, "articles.seq", 1),
         wholes(page_ids, "articles.page_id", -(2**63), 2**63 - 1),
         texts(titles, "articles.title"),
         wholes(revision_ids, "articles.revision_id", -(2**63), 2**63 - 1),
         wholes(words, "articles.words"),
         [ROLES[role] for role in wholes(roles, "articles.role", 0, len(ROLES) - 1)],
+        *_decode_largest(packed, models, dtype),
+        ids,
     )
-    return list(map(ArticleRow, *checked, largest, ids))
 
 
 def _decode_largest(
     packed: Sequence[object], models: Sequence[ModelSpec], dtype: np.dtype[Any]
-) -> list[tuple[tuple[str, int, float], ...]]:
-    """`articles.topics`: each model's name, its largest topic, its proportion; () if not trained."""
+) -> tuple[list[list[int]], list[list[float]]]:
+    """`articles.topics`: each model's largest topic, and its proportion; none for untrained articles."""
     there = [one for one in packed if one is not None]
     size = 2 * dtype.itemsize * len(models)
     if not all(isinstance(one, bytes) and len(one) == size for one in there):
@@ -297,9 +305,9 @@ def _decode_largest(
     topics, shares = pairs[:, :, 0], pairs[:, :, 1]
     if (topics >= [model.topics for model in models]).any() or (shares > 10_000).any():
         raise Damaged("articles.topics is out of range")
-    names = repeat([model.name for model in models])
-    found = map(tuple, map(zip, names, topics.tolist(), (shares / 10_000).tolist()))
-    return [() if one is None else next(found) for one in packed]
+    found = iter(zip(topics.tolist(), (shares / 10_000).tolist(), strict=True))
+    each = [([], []) if one is None else next(found) for one in packed]
+    return [topic for topic, _ in each], [share for _, share in each]
 
 
 def _escaped(text: str) -> str:

@@ -227,17 +227,14 @@ def given_name(name: str) -> str:
     return given
 
 
-def give_name(path: Path, model: int, topic: int, name: str) -> None:
-    """Name a topic of the model of this number ``name``, beside a trainer if there is one. Raises
-    `SessionError`."""
+def give_name(path: Path, model: int, topic: int, name: str | None) -> None:
+    """Name a topic of the model of this number ``name``, beside a trainer if there is one; None restores the
+    name made of its words. Raises `SessionError`."""
     with closing(connect(path)) as db, session_errors(path):
-        db.execute("INSERT OR REPLACE INTO given_names VALUES (?, ?, ?)", [model, topic, name])
-
-
-def take_back(path: Path, model: int, topic: int) -> None:
-    """Restore the name made of a topic's words. Raises `SessionError`."""
-    with closing(connect(path)) as db, session_errors(path):
-        db.execute("DELETE FROM given_names WHERE model = ? AND topic = ?", [model, topic])
+        if name is None:
+            db.execute("DELETE FROM given_names WHERE model = ? AND topic = ?", [model, topic])
+        else:
+            db.execute("INSERT OR REPLACE INTO given_names VALUES (?, ?, ?)", [model, topic, name])
 
 
 def insert_snapshots(db: "Database", snapshots: Iterable[TopWords]) -> None:

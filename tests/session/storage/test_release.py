@@ -119,7 +119,7 @@ def store_pending(path: Path) -> int:
 
 def trained_pages(path: Path) -> list[int]:
     with SessionReader(path) as reader:
-        return [article.page_id for some in reader.all_articles(trained_only=True) for article in some]
+        return [page for _, pages, *_ in reader.all_articles(trained_only=True) for page in pages]
 
 
 def settings(path: Path) -> dict[str, Any]:

@@ -80,8 +80,8 @@ class Driver:
 def account(path):
     """All that must not depend on interruptions, beside the models."""
     with SessionReader(path) as reader:
-        found = [one for some in reader.all_articles(trained_only=False) for one in some]
-        articles = [(one.page_id, one.words, one.role, one.topics) for one in found]
+        found = reader.all_articles(trained_only=False)
+        articles = [one for _, ids, _, _, *most, _ in found for one in zip(ids, *most, strict=True)]
         status = reader.status()
         kept, counts = reader.trained_articles(), reader.word_counts()
         trained = [a[0] for a in articles if a[2] == "trained"]
