@@ -55,7 +55,7 @@ class DirichletAllocation(LambdaModel):
         """The warm start's stage at a minibatch, which then counts as seen by its schedules."""
         before, amount = self._amount, self.recipe.amount(batch)
         self._amount += amount
-        stage: Stage = self.recipe.stage(self._n_documents, self._seen + batch.D, before, amount)
+        stage: Stage = self.recipe.stage(self.n_documents, self._seen + batch.D, before, amount)
         return stage
 
     def _bear(self, alpha: Vector, mass: Vector, batch: Minibatch) -> None:

@@ -6,6 +6,7 @@ import inspect
 import io
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,24 @@ from wikitopics.model.completion import document_completion
 from wikitopics.model.minibatch import Minibatch
 from wikitopics.model.online import OnlineModel
 from wikitopics.model.options import HALF_LIFE, TAKEN
-from wikitopics.model.planted import W, planted_documents, planted_minibatches
 from wikitopics.model.states import StateError
 from wikitopics.option import fault_in
 from wikitopics.registry import NAME
 
-Make = Callable[..., OnlineModel]
-
 TOPICS = 6
+W = 40  # words; each of 4 planted topics has 10 of its own
 MANY = 1_200  # documents: more than a model is likely to give to one thread
+
+
+@dataclass(frozen=True)
+class Make:
+    """Makes small models of a kind, with these options."""
+
+    kind: type[OnlineModel]
+    options: Mapping[str, Any]
+
+    def __call__(self, n_documents: float = 300, seed: int = 3, threads: int = 1, **more: Any) -> OnlineModel:
+        return self.kind.create(TOPICS, W, n_documents, {**self.options, **more}, seed, threads)
 
 
 def check_model(kind: type[OnlineModel], **options: Any) -> None:
@@ -31,31 +41,52 @@ def check_model(kind: type[OnlineModel], **options: Any) -> None:
 
     Raises AssertionError, with one line about what was expected, for the first broken promise.
     """
+    make = Make(kind, options)
     for check in CHECKS:
         try:
-            check(kind, options)
+            check(make)
         except StateError as error:
             raise AssertionError(f"expected a state that from_state takes: {error}") from error
         except AttributeError as error:
-            missing = _missing(kind, options, error)
-            if not missing:
+            if not (missing := _missing(make, error)):
                 raise
             raise AssertionError(missing) from error
 
 
-def _missing(kind: type[OnlineModel], options: Mapping[str, Any], error: AttributeError) -> str:
+def _missing(make: Make, error: AttributeError) -> str:
     """Which attribute the error says is missing, if the kind's `entries` are the reason; otherwise ""."""
-    if not isinstance(error.obj, kind):
+    if not isinstance(error.obj, make.kind):
         return ""
-    if error.name in {entry.place[1] for entry in kind.entries}:
+    if error.name in {entry.place[1] for entry in make.kind.entries}:
         return f"expected the model to have {error.name}, an attribute that entries names"
-    if hasattr(_maker(kind, options)(), str(error.name)):
+    if hasattr(make(), str(error.name)):
         return f"expected a restored model to have {error.name}: is it among entries?"
     return ""
 
 
-def describes_itself(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+def planted_documents(
+    n_documents: int, seed: int = 0, *, length: int = 40, alpha: float = 0.1, shared: float = 0.1
+) -> Minibatch:
+    """Documents of about `length` words from 4 known topics, `shared` of whose words are the same for all."""
+    random = np.random.default_rng(seed)
+    beta = np.full((4, W), shared / W)
+    for k in range(4):
+        beta[k, k * W // 4 : (k + 1) * W // 4] += (1 - shared) * 4 / W
+    theta = random.dirichlet(np.full(4, alpha), n_documents)
+    counts = np.array([random.multinomial(random.poisson(length) + 1, p) for p in theta @ beta])
+    indptr = np.concatenate([[0], np.cumsum(np.count_nonzero(counts, axis=1))])
+    return Minibatch(indptr, np.nonzero(counts)[1], counts[counts > 0])
+
+
+def planted_minibatches() -> list[Minibatch]:
+    """300 such documents in parts of several sizes."""
+    batch = planted_documents(300)
+    return [batch[:64], batch[64:80], batch[80:81], batch[81:200], batch[200:]]
+
+
+def describes_itself(make: Make) -> None:
     """Its class attributes are data of the right types, and no abstract method is left."""
+    kind = make.kind
     assert not inspect.isabstract(kind), f"expected no abstract method, found {kind.__abstractmethods__}"
     for name in ("kind", "label"):
         assert isinstance(getattr(kind, name, None), str), f"expected {name} to be text"
@@ -72,12 +103,13 @@ def describes_itself(kind: type[OnlineModel], options: Mapping[str, Any]) -> Non
         if option.default is not None:
             taken = option.convert(str(option.default))
             assert taken == option.default, f"expected {option.name} to take its own default"
-            _maker(kind, options)(**{option.name: option.default})
+            default: dict[str, Any] = {option.name: option.default}
+            make(**default)
 
 
-def shapes_and_sums(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+def shapes_and_sums(make: Make) -> None:
     """Sizes, types and sums of everything it returns, before, while and after it learns."""
-    model = _maker(kind, options)()
+    model = make()
     K = model.n_topics
     assert (K, model.n_words) == (TOPICS, W), f"expected {TOPICS} topics of {W} words"
     assert model.n_documents == 300, "expected n_documents as given"
@@ -97,21 +129,15 @@ def shapes_and_sums(kind: type[OnlineModel], options: Mapping[str, Any]) -> None
     ids = np.array([3, 1, 7])
     rows = model.topic_rows(ids)
     assert rows.shape == (3, K), f"expected topic_rows of shape (3, {K}), found {rows.shape}"
-    np.testing.assert_allclose(
-        rows, topics[:, ids].T, 1e-5, 1e-9, err_msg="topic_rows are not those of topics"
-    )
+    what = "topic_rows are not those of topics"
+    np.testing.assert_allclose(rows, topics[:, ids].T, 1e-5, 1e-9, err_msg=what)
     leading, probabilities = model.top_words(5)
     assert leading.shape == (K, 5), f"expected top_words of shape ({K}, 5), found {leading.shape}"
-    np.testing.assert_allclose(
-        probabilities, -np.sort(-topics)[:, :5], 1e-5, 1e-9, err_msg="top_words are not the most probable"
-    )
-    np.testing.assert_allclose(
-        probabilities,
-        np.take_along_axis(topics, leading, axis=1),
-        1e-5,
-        1e-9,
-        err_msg="top_words have other probabilities than in topics",
-    )
+    for expected, what in (
+        (-np.sort(-topics)[:, :5], "top_words are not the most probable"),
+        (np.take_along_axis(topics, leading, axis=1), "top_words have other probabilities than in topics"),
+    ):
+        np.testing.assert_allclose(probabilities, expected, 1e-5, 1e-9, err_msg=what)
     _check_rows("topic_shares", model.topic_shares()[None], (1, K))
     prior = model.document_prior()
     assert prior.shape == (K,), f"expected document_prior of shape ({K},), found {prior.shape}"
@@ -124,9 +150,9 @@ def shapes_and_sums(kind: type[OnlineModel], options: Mapping[str, Any]) -> None
         assert isinstance(value, float), f"expected the metric {name} to be a float, found {value!r}"
 
 
-def measuring_changes_nothing(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+def measuring_changes_nothing(make: Make) -> None:
     """Inferring, measuring and reading leave the state unchanged, including its random numbers."""
-    model, batches = _maker(kind, options)(), planted_minibatches()
+    model, batches = make(), planted_minibatches()
     model.learn(batches[0])
     before = model.state()
     for look in (model.infer, model.local_proportions, model.own_metrics):
@@ -139,10 +165,10 @@ def measuring_changes_nothing(kind: type[OnlineModel], options: Mapping[str, Any
     _check_same(before, model.state(), "after infer and measuring")
 
 
-def learns(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+def learns(make: Make) -> None:
     """After a few passes over planted topics it predicts better than word frequencies alone."""
     batch, held_out = planted_documents(300), planted_documents(80, seed=1)
-    model = _maker(kind, options)(n_documents=1500)
+    model = make(n_documents=1500)
     for _ in range(5):
         for start in range(0, 300, 64):
             model.learn(batch[start : start + 64])
@@ -155,12 +181,12 @@ def learns(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
     )
 
 
-def reading_on_does_no_harm(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+def reading_on_does_no_harm(make: Make) -> None:
     """Long documents of a stationary stream, read again and again, do not make it predict worse."""
     batch, held_out = (
         planted_documents(n, seed, length=1000, alpha=0.3, shared=0.5) for n, seed in ((300, 0), (80, 1))
     )
-    model = _maker(kind, options)(n_documents=1e6)
+    model = make(n_documents=1e6)
     scores = []
     for passes in (2, 14):
         for _ in range(passes):
@@ -174,9 +200,9 @@ def reading_on_does_no_harm(kind: type[OnlineModel], options: Mapping[str, Any])
     )
 
 
-def unseen_words_are_possible(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+def unseen_words_are_possible(make: Make) -> None:
     """Held-out words that training never had get a probability above 0, so that there is a perplexity."""
-    model = _maker(kind, options)()
+    model = make()
     rows = planted_documents(300)
     known = rows.word_ids < W // 2
     starts = np.concatenate([[0], np.cumsum(known)])[rows.indptr]
@@ -191,18 +217,18 @@ def unseen_words_are_possible(kind: type[OnlineModel], options: Mapping[str, Any
     )
 
 
-def nothing_to_learn_changes_nothing(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+def nothing_to_learn_changes_nothing(make: Make) -> None:
     """A minibatch without documents leaves the state unchanged."""
-    model, nothing = _maker(kind, options)(), Minibatch([0], [], [])
+    model, nothing = make(), Minibatch([0], [], [])
     before = model.state()
     _check_rows("learn", model.learn(nothing), (0, model.n_topics), np.float32)
     _check_rows("infer", model.infer(nothing), (0, model.n_topics), np.float32)
     _check_same(before, model.state(), "after a minibatch without documents")
 
 
-def documents_without_words_get_the_prior(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+def documents_without_words_get_the_prior(make: Make) -> None:
     """Empty documents, alone or among others, do no harm, and infer gives them the prior."""
-    model = _maker(kind, options)()
+    model = make()
     model.learn(Minibatch([0, 0, 2, 2], [3, 7], [1, 2]))
     model.learn(Minibatch([0, 0], [], []))
     model.learn(planted_minibatches()[0])
@@ -213,24 +239,22 @@ def documents_without_words_get_the_prior(kind: type[OnlineModel], options: Mapp
     assert np.isfinite(model.topics()).all(), "expected finite topics after documents without words"
 
 
-def words_out_of_range_are_refused(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+def words_out_of_range_are_refused(make: Make) -> None:
     """A word id beyond the vocabulary raises ValueError before anything has changed."""
-    model = _maker(kind, options)()
+    model = make()
     model.learn(planted_minibatches()[0])
     before = model.state()
     for use in (model.learn, model.infer, model.local_proportions):
-        try:
-            use(Minibatch([0, 1, 2], [1, W], [1, 1]))
-        except ValueError:
-            continue
-        raise AssertionError(f"expected a ValueError of {use.__name__} for the word id {W} of {W} words")
+        assert _refuses(use, Minibatch([0, 1, 2], [1, W], [1, 1])), (
+            f"expected a ValueError of {use.__name__} for the word id {W} of {W} words"
+        )
     _check_same(before, model.state(), "after a word id out of range was refused")
 
 
-def one_seed_one_result(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+def one_seed_one_result(make: Make) -> None:
     """The same bits for the same seed from any number of threads, and different ones for another seed."""
     # The last one is large enough to be divided among threads.
-    make, batches = _maker(kind, options), [*planted_minibatches(), planted_documents(MANY, seed=2)]
+    batches = [*planted_minibatches(), planted_documents(MANY, seed=2)]
     one, again, three, other = make(), make(), make(threads=3), make(seed=4)
     assert (one.threads, three.threads) == (1, 3), "expected threads as given"
     for batch in batches:
@@ -248,9 +272,9 @@ def one_seed_one_result(kind: type[OnlineModel], options: Mapping[str, Any]) -> 
     assert not np.array_equal(one.topics(), other.topics()), "expected different topics from a different seed"
 
 
-def going_on_equals_never_stopping(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+def going_on_equals_never_stopping(make: Make) -> None:
     """Saved as .npz before the first minibatch or after any other, it continues with the same bits."""
-    straight, resumed = _maker(kind, options)(), _maker(kind, options)()
+    straight, resumed = make(), make()
     first = planted_minibatches()[0]
     for t, batch in enumerate((None, *planted_minibatches())):
         if batch is not None:
@@ -259,7 +283,7 @@ def going_on_equals_never_stopping(kind: type[OnlineModel], options: Mapping[str
                 f"expected minibatch {t} to be learnt alike, resumed or not: "
                 "is all that learn uses in entries?"
             )
-        resumed = kind.from_state(_through_a_file(resumed.state()))
+        resumed = make.kind.from_state(_through_a_file(resumed.state()))
         resumed.threads = 2
         _check_same(straight.state(), resumed.state(), f"after {t} minibatches, resumed or not")
         same = np.array_equal(straight.topics(), resumed.topics())
@@ -270,40 +294,38 @@ def going_on_equals_never_stopping(kind: type[OnlineModel], options: Mapping[str
         assert found == expected, f"expected updates and rho {expected}, found {found}"
 
 
-def a_half_life_is_a_floor_of_rho(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+def a_half_life_is_a_floor_of_rho(make: Make) -> None:
     """If it has that option, no step forgets less; without it, the state says nothing of it."""
-    if HALF_LIFE.name not in {option.name for option in kind.options}:
+    if HALF_LIFE.name not in {option.name for option in make.kind.options}:
         return
-    make, batches = _maker(kind, options), planted_minibatches()
+    batches = planted_minibatches()
     assert HALF_LIFE.name not in make().state(), "expected a state without half_life where none is given"
-    model = kind.from_state(_through_a_file(make(half_life=HALF_LIFE.least).state()))
+    model = make.kind.from_state(_through_a_file(make(half_life=HALF_LIFE.least).state()))
     for batch in batches:
         model.learn(batch)
         least = 1 - 0.5 ** (batch.D / HALF_LIFE.least)
         assert model.rho >= least - 1e-9, f"expected rho from {least:.3f}, found {model.rho:.3f}"
 
 
-def a_state_is_a_copy_that_knows_its_kind(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+def a_state_is_a_copy_that_knows_its_kind(make: Make) -> None:
     """Further learning leaves an earlier state unchanged; another kind's state raises ValueError."""
-    model, batches = _maker(kind, options)(), planted_minibatches()
+    model, batches = make(), planted_minibatches()
     model.learn(batches[0])
     state = model.state()
-    assert state.get("kind") == kind.kind, f"expected the state's kind to be {kind.kind!r}"
+    assert state.get("kind") == make.kind.kind, f"expected the state's kind to be {make.kind.kind!r}"
     kept = {name: np.copy(v) if isinstance(v, np.ndarray) else v for name, v in state.items()}
-    copy = kind.from_state(state)
+    copy = make.kind.from_state(state)
     copy.learn(batches[1])
     model.learn(batches[1])
     _check_same(kept, state, "of a state, whatever its models have learnt since")
-    try:
-        kind.from_state({**state, "kind": "other"})
-    except ValueError:
-        return
-    raise AssertionError("expected a ValueError of from_state for the state of another kind")
+    assert _refuses(make.kind.from_state, {**state, "kind": "other"}), (
+        "expected a ValueError of from_state for the state of another kind"
+    )
 
 
-def extremes_stay_finite(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+def extremes_stay_finite(make: Make) -> None:
     """A very long document, fractional counts, and a vocabulary of one word."""
-    model = _maker(kind, options)()
+    model = make()
     for batch in (
         Minibatch([0, W], range(W), [50_000 // W] * W),
         Minibatch([0, W], range(W), np.linspace(0.01, 2, W)),
@@ -311,24 +333,23 @@ def extremes_stay_finite(kind: type[OnlineModel], options: Mapping[str, Any]) ->
         _check_rows("learn", model.learn(batch), (1, TOPICS), np.float32)
         _check_rows("infer", model.infer(batch), (1, TOPICS), np.float32)
         _check_rows("topics", model.topics(), (TOPICS, W))
-    single = kind.create(2, 1, 5, options)
+    single = make.kind.create(2, 1, 5, make.options)
     _check_rows("learn", single.learn(Minibatch([0, 1, 2], [0, 0], [3, 1])), (2, 2), np.float32)
     _check_rows("topics", single.topics(), (2, 1))
 
 
-def options_out_of_range_are_refused(kind: type[OnlineModel], options: Mapping[str, Any]) -> None:
+def options_out_of_range_are_refused(make: Make) -> None:
     """What an option does not take raises ValueError when a model is made."""
-    make = _maker(kind, options)
-    for option in kind.options:
+    for option in make.kind.options:
         for value in (option.above, option.least - 1, option.most + 1, math.nan):
             if not math.isinf(value) and _refuses(option.convert, value):
-                assert _refuses(make, **{option.name: value}), (
+                assert _refuses(lambda given: make(**given), {option.name: value}), (
                     f"expected a ValueError for {option.name}={value:g}, as it must be {option.takes()}: "
                     "__init__ must call check_options"
                 )
 
 
-CHECKS: tuple[Callable[[type[OnlineModel], Mapping[str, Any]], None], ...] = (
+CHECKS: tuple[Callable[[Make], None], ...] = (
     describes_itself,
     shapes_and_sums,
     measuring_changes_nothing,
@@ -345,14 +366,6 @@ CHECKS: tuple[Callable[[type[OnlineModel], Mapping[str, Any]], None], ...] = (
     extremes_stay_finite,
     options_out_of_range_are_refused,
 )
-"""Each takes the kind, and options for the model."""
-
-
-def _maker(kind: type[OnlineModel], options: Mapping[str, Any]) -> Make:
-    def make(n_documents: float = 300, seed: int = 3, threads: int = 1, **more: Any) -> OnlineModel:
-        return kind.create(TOPICS, W, n_documents, {**options, **more}, seed, threads)
-
-    return make
 
 
 def _through_a_file(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -369,9 +382,9 @@ def _through_a_file(state: Mapping[str, Any]) -> dict[str, Any]:
         return dict(kept)
 
 
-def _refuses(take: Callable[..., object], *values: float, **named: float) -> bool:
+def _refuses(take: Callable[[Any], object], value: object) -> bool:
     try:
-        take(*values, **named)
+        take(value)
     except ValueError:
         return True
     return False

@@ -236,12 +236,7 @@ def random_topics(
     return Topics.of(random.exponential(D * 100 / (K * W), (W, K)).astype(dtype), eta)
 
 
-def topics_from(
-    documents: Minibatch,
-    n_words: int,
-    seeds: NDArray[np.integer[Any]],
-    weight: float,
-) -> Vector:
+def topics_from(documents: Minibatch, n_words: int, seeds: NDArray[np.integer[Any]], weight: float) -> Vector:
     """(W, K) topics, columns sum to 1: each mixes the mean of some documents with the mean of all words.
 
     seeds: (K, n) the documents of each topic. A topic's documents all weigh the same, whatever their length,
@@ -259,14 +254,8 @@ def topics_from(
     return topics
 
 
-class LambdaModel(OnlineModel):
-    """A model whose topics have a variational Dirichlet, kept as `Topics`.
-
-    It keeps the numbers by which it departs from its paper as `recipe`.
-    """
-
-    RECIPES: ClassVar[tuple[Any, Any]]
-    """The recipe with `warm_start`, and the paper's."""
+class LambdaTopics:
+    """What a model answers from its topics, if they have a variational Dirichlet, kept as `Topics`."""
 
     _topics: Topics
 
@@ -295,17 +284,22 @@ class LambdaModel(OnlineModel):
         """(K,) sum_w lambda_kw."""
         return self._topics.totals()
 
+
+class LambdaModel(LambdaTopics, OnlineModel):
+    """A model that learns such topics from minibatches.
+
+    It keeps the numbers by which it departs from its paper as `recipe`.
+    """
+
+    RECIPES: ClassVar[tuple[Any, Any]]
+    """The recipe with `warm_start`, and the paper's."""
+
     @classmethod
     def with_topics(cls, topics: NDArray[np.floating[Any]], weights: Vector, prior: Vector) -> Self:
         """See `OnlineModel.with_topics`."""
         lambda_hat = np.ascontiguousarray(np.maximum(topics * weights[:, None], LEAST_WORDS).T, np.float32)
         kept = Topics.of(lambda_hat, 0.0)
-        shared = {
-            "lambda_hat": kept.hat,
-            "total_hat": kept.total_hat,
-            "scale": kept.scale,
-            "eta_lambda": kept.eta,
-        }
+        shared = {entry.key: getattr(kept, entry.place[1]) for entry in Topics.ENTRIES}
         K, W = topics.shape
         return cls.from_state({**cls.create(K, W, 1).state(), **shared, **cls._prior_entries(prior)})
 

@@ -60,6 +60,21 @@ class OnlineModel(ABC):
     """The number of documents after which earlier learning has at most half its weight; None: it forgets
     ever less."""
 
+    n_topics: int
+    """K."""
+    n_words: int
+    """W."""
+    n_documents: float
+    """The size of the corpus, an estimate.
+
+    For a model with a half-life this is not the length of the stream, which continues. It is the size of the
+    corpus that the topics describe: this many documents like those that still have weight.
+    """
+    updates: int
+    """The number of minibatches learnt."""
+    rho: float
+    """Step size of the last update, 0 before the first."""
+
     def __init__(
         self,
         n_topics: int,
@@ -72,13 +87,13 @@ class OnlineModel(ABC):
         check.at_least_one(n_topics=n_topics, n_words=n_words, n_documents=n_documents)
         check.HALF_LIFE.convert(half_life)
         self.half_life = None if half_life is None else float(half_life)
-        self._n_topics, self._n_words = int(n_topics), int(n_words)
-        self._n_documents = float(n_documents)
+        self.n_topics, self.n_words = int(n_topics), int(n_words)
+        self.n_documents = float(n_documents)
         self._random = np.random.Generator(np.random.PCG64(seed))
         self._workers = Workers(threads)
-        self._updates = 0
+        self.updates = 0
         self._seen = 0  # documents
-        self._rho = 0.0
+        self.rho = 0.0
 
     @classmethod
     def create(
@@ -106,35 +121,6 @@ class OnlineModel(ABC):
             option.convert(values.get(option.name))
 
     # What it is
-
-    @property
-    def n_topics(self) -> int:
-        """K."""
-        return self._n_topics
-
-    @property
-    def n_words(self) -> int:
-        """W."""
-        return self._n_words
-
-    @property
-    def n_documents(self) -> float:
-        """The size of the corpus, an estimate.
-
-        For a model with a half-life this is not the length of the stream, which continues. It is the size of
-        the corpus that the topics describe: this many documents like those that still have weight.
-        """
-        return self._n_documents
-
-    @property
-    def updates(self) -> int:
-        """The number of minibatches learnt."""
-        return self._updates
-
-    @property
-    def rho(self) -> float:
-        """Step size of the last update, 0 before the first."""
-        return self._rho
 
     @property
     def threads(self) -> int:
@@ -222,9 +208,9 @@ class OnlineModel(ABC):
 
     def _note_step(self, documents: int, rho: float) -> None:
         """Count a step of `learn` on a minibatch of this many documents, with step size rho."""
-        self._updates += 1
+        self.updates += 1
         self._seen += documents
-        self._rho = rho
+        self.rho = rho
 
     # How it is kept
 
@@ -289,12 +275,12 @@ class OnlineModel(ABC):
     @classmethod
     def _all_entries(cls) -> tuple[Entry, ...]:
         return (
-            Entry("n_topics", "_n_topics", "int", size="K", least=1, most=MOST),
-            Entry("n_words", "_n_words", "int", size="W", least=1, most=MOST),
-            Entry("n_documents", "_n_documents", least=1),
-            Entry("updates", "_updates", "int", least=0, most=MOST),
+            Entry("n_topics", type="int", size="K", least=1, most=MOST),
+            Entry("n_words", type="int", size="W", least=1, most=MOST),
+            Entry("n_documents", least=1),
+            Entry("updates", type="int", least=0, most=MOST),
             Entry("documents_seen", "_seen", "int", least=0, most=MOST),
-            Entry("rho", "_rho", least=0, most=1),
+            Entry("rho", least=0, most=1),
             Entry("half_life", least=check.HALF_LIFE.least, most=check.HALF_LIFE.most, optional=True),
             *cls.entries,
         )

@@ -114,11 +114,7 @@ class WarmStart(Balance):
     words seen, not the unseen ones.
     """
 
-    BOUNDS: ClassVar = {
-        **Balance.BOUNDS,
-        "annealing_documents": (0, LARGEST),
-        "random_share": (0, LARGEST),
-    }
+    BOUNDS: ClassVar = {**Balance.BOUNDS, "annealing_documents": (0, LARGEST), "random_share": (0, LARGEST)}
     POSITION: ClassVar[float] = 0.0
     """The part of a minibatch after which its step reads the schedules."""
 

@@ -7,14 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from wikitopics.model.hdp import OnlineHDP
-from wikitopics.model.hdp.e_step import (
-    Elog_sticks,
-    bounds,
-    expected_sticks,
-    figure_9,
-    sum_statistics,
-)
-from wikitopics.model.hdp.kernels import Corpus
+from wikitopics.model.hdp.e_step import bounds, corpus_of, figure_9, sum_statistics
 from wikitopics.model.hdp.recipe import PAPER
 from wikitopics.model.minibatch import Minibatch
 from wikitopics.model.states import Entry
@@ -49,28 +42,20 @@ class BatchHDP(OnlineHDP):
         ids, local = batch.words(self.n_words)
         if batch.D == 0:
             raise ValueError("there are no documents to fit")
-        self._n_documents = float(batch.D)
+        self.n_documents = float(batch.D)
         self._bounds = np.zeros(0)
         tables = None
         if self.warm_start:
             self._start_from(batch)
             tables = self._e_step(batch, local, self._corpus(ids, batch.D)).tables
         while len(self._bounds) < max_sweeps:
-            Elog_rows, Elog_sigma = self._topics.Elog_rows(ids), Elog_sticks(self.a, self.b)
-            corpus = Corpus(Elog_rows, expected_sticks(self.a, self.b), Elog_sigma)
+            corpus = corpus_of(self._topics.Elog_rows(ids), self.a, self.b)
+            T, iterations = self.max_topics_per_document, self.max_iterations
             found = figure_9(
-                batch,
-                local,
-                corpus,
-                self.max_topics_per_document,
-                self.alpha,
-                self.tolerance,
-                self.max_iterations,
-                self._workers,
-                tables,
+                batch, local, corpus, T, self.alpha, self.tolerance, iterations, self._workers, tables
             )
             tables = found.tables
-            documents = bounds(batch, local, Elog_rows, Elog_sigma, self.alpha, found, self._workers)
+            documents = bounds(batch, local, corpus, self.alpha, found, self._workers)
             self._bounds = np.append(self._bounds, documents.sum() + self.corpus_bound())
             # [W11] eq. 19 to 21: line 12 of [SVI13] fig. 9 with rho = 1 and D/S = 1.
             statistics = sum_statistics(batch, found, self.n_words, self._workers)
@@ -80,5 +65,5 @@ class BatchHDP(OnlineHDP):
                 last, now = self._bounds[-2:]
                 if now - last < tolerance * abs(now):
                     break
-        self._updates, self._seen = len(self._bounds), batch.D
+        self.updates, self._seen = len(self._bounds), batch.D
         return self

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, psi
 
-from wikitopics.model.hdp import figure9_kernels as figure_9_kernels
-from wikitopics.model.hdp import kernels
-from wikitopics.model.hdp.kernels import Corpus, Tables
+from wikitopics.model.hdp import figure9_kernels, kernels
+from wikitopics.model.hdp.kernels import Corpus, Limits, Tables
 from wikitopics.model.hdp.recipe import Recipe
 from wikitopics.model.kernels import Floats
 from wikitopics.model.lambda_ import WORD_BLOCK, Statistics, Vector
@@ -63,10 +62,10 @@ def sticks_bound(a: Vector, b: Vector, omega: float) -> float:
     return float(np.sum(prior - posterior))
 
 
-def corpus_of(rows: Floats, sigma: Vector, Elog_sigma: Vector, dtype: Any) -> Corpus:
-    """The corpus for `shortlists` or `figure_9`, in this type; sticks are padded like the rows."""
-    padding = (0, rows.shape[1] - len(sigma))
-    sticks = (np.pad(values.astype(dtype), padding) for values in (sigma, Elog_sigma))
+def corpus_of(rows: Floats, a: Vector, b: Vector, dtype: Any = np.float64) -> Corpus:
+    """The corpus for `shortlists`, `figure_9` or `bounds`, in this type; sticks are padded like the rows."""
+    padding = (0, rows.shape[1] - len(a) - 1)
+    sticks = (np.pad(of(a, b).astype(dtype), padding) for of in (expected_sticks, Elog_sticks))
     return Corpus(rows.astype(dtype, copy=False), *sticks)
 
 
@@ -87,10 +86,7 @@ def shortlists(
     """The default local step, over each document's short list of topics: `hdp.kernels.e_step`."""
     D, dtype = batch.D, corpus.rows.dtype
     C = min(K, numbers.candidates)
-    limits = kernels.Limits(
-        numbers.em_steps, numbers.fewest_words, numbers.empty, numbers.iterations, numbers.rounds,
-        numbers.one_topic, numbers.unlikely,
-    )  # fmt: skip
+    limits = Limits(*(getattr(numbers, name) for name in Limits._fields))
     found = Tables(
         np.zeros((len(batch.word_ids), T), dtype),
         np.empty((D, T, C), np.int32),
@@ -130,7 +126,7 @@ def figure_9(
     fresh = start_from is None
 
     def block(start: int, stop: int) -> None:
-        figure_9_kernels.ascend(
+        figure9_kernels.ascend(
             start, stop, batch.indptr, local, batch.counts, corpus,
             alpha, tolerance, max_iterations, fresh, found,
         )  # fmt: skip
@@ -159,20 +155,14 @@ def sum_statistics(batch: Minibatch, found: Tables, W: int, workers: Workers) ->
 
 
 def bounds(
-    batch: Minibatch,
-    local: NDArray[np.int32],
-    Elog_rows: Floats,
-    Elog_sigma: Floats,
-    alpha: float,
-    found: Tables,
-    workers: Workers,
+    batch: Minibatch, local: NDArray[np.int32], corpus: Corpus, alpha: float, found: Tables, workers: Workers
 ) -> Vector:
-    """(D,) each document's terms of the ELBO, nats; Elog_rows: (U, K) E[log beta] of the words."""
+    """(D,) each document's terms of the ELBO, nats; the corpus's rows are (U, K) E[log beta] of the words."""
     result = np.zeros(batch.D)
 
     def block(start: int, stop: int) -> None:
-        figure_9_kernels.document_bounds(
-            start, stop, batch.indptr, local, batch.counts, Elog_rows, Elog_sigma, alpha, found, result
+        figure9_kernels.document_bounds(
+            start, stop, batch.indptr, local, batch.counts, corpus, alpha, found, result
         )
 
     workers.map(block, batch.D, BLOCK)

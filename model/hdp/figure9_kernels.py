@@ -134,12 +134,7 @@ def choose_topics(
 
 @kernel
 def assign_words(
-    ids: NDArray[np.int32],
-    n_dw: Counts,
-    Elog_rows: Floats,
-    Elog_pi: Vector,
-    zeta: Floats,
-    here: Floats,
+    ids: NDArray[np.int32], n_dw: Counts, Elog_rows: Floats, Elog_pi: Vector, zeta: Floats, here: Floats
 ) -> None:
     """Line 9: phi_dwi ∝ exp(E[log sigma_i(pi)] + sum_k zeta_i^k E[log beta_kw]); here (n, T) = n_dw phi."""
     phi = np.empty(zeta.shape[0], zeta.dtype)
@@ -174,8 +169,7 @@ def document_bounds(
     indptr: NDArray[np.int64],
     local: NDArray[np.int32],
     counts: Counts,
-    Elog_rows: Floats,
-    Elog_sigma: Floats,
+    corpus: Corpus,
     alpha: float,
     found: Tables,
     bounds: Vector,
@@ -185,6 +179,7 @@ def document_bounds(
     Every sum over words counts each word n_dw times, the words' entropy too. A document with fewer than T
     tables has no variables for the others, which the model integrates to one.
     """
+    Elog_rows, _, Elog_sigma = corpus
     tables, topics, zeta, n_topics, _ = found
     T = n_topics.shape[1]
     for d in range(start, stop):

@@ -37,15 +37,7 @@ from wikitopics.model.lambda_ import LambdaModel, Topics, Vector, random_topics,
 from wikitopics.model.minibatch import Minibatch, Words
 from wikitopics.model.options import HALF_LIFE, LARGEST_PRIOR, prior
 from wikitopics.model.schedules import StepSizes
-from wikitopics.model.states import (
-    LARGEST,
-    MOST,
-    MOST_ITERATIONS,
-    TINY,
-    Entry,
-    State,
-    entries_of,
-)
+from wikitopics.model.states import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State, entries_of
 from wikitopics.option import Option
 
 if TYPE_CHECKING:
@@ -159,7 +151,7 @@ class OnlineHDP(LambdaModel):
             topics = Topics.of(np.zeros((n_words, max_topics), dtype), self.eta)
         else:
             topics = random_topics(
-                self._random, "exponential", max_topics, n_words, self._n_documents, self.eta, dtype
+                self._random, "exponential", max_topics, n_words, self.n_documents, self.eta, dtype
             )
         self._restart(topics, 0.0)
 
@@ -222,13 +214,13 @@ class OnlineHDP(LambdaModel):
         batch.check_words(self.n_words)
         if batch.D == 0:
             return np.zeros((0, self.n_topics), dtype=np.float32)
-        enough = min(self.recipe.first_documents, self._n_documents)
+        enough = min(self.recipe.first_documents, self.n_documents)
         if self.warm_start and self._seen < enough:
             theta = self._learn_first(batch, enough)
         else:
             theta = self._step(batch, self._amount)
         self._amount += self.recipe.amount(batch)
-        self._note_step(batch.D, self._rho)
+        self._note_step(batch.D, self.rho)
         return theta
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
@@ -261,16 +253,16 @@ class OnlineHDP(LambdaModel):
 
         [W11]'s L_j without its share of the corpus terms. Raises ValueError for a word id out of range.
         """
-        from wikitopics.model.hdp.e_step import Elog_sticks, bounds
+        from wikitopics.model.hdp.e_step import bounds, corpus_of
 
         words = batch.words(self.n_words)
-        Elog = self._topics.Elog_rows(words.ids), Elog_sticks(self.a, self.b)
-        result = np.empty(batch.D)
-        for documents, part, local, found in self._local_steps(
-            batch, words, self._corpus(words.ids, self._amount)
-        ):
-            result[documents] = bounds(part, local, *Elog, self.alpha, found, self._workers)
-        return result
+        corpus = corpus_of(self._topics.Elog_rows(words.ids), self.a, self.b)
+        steps = self._local_steps(batch, words, self._corpus(words.ids, self._amount))
+        found = [
+            bounds(part, local, corpus, self.alpha, of_part, self._workers)
+            for _, part, local, of_part in steps
+        ]
+        return np.concatenate([np.zeros(0), *found])
 
     def corpus_bound(self) -> float:
         """The corpus's terms of the ELBO, those of topics and sticks, nats: docs/derivations.md."""
@@ -280,16 +272,14 @@ class OnlineHDP(LambdaModel):
 
     def _corpus(self, ids: NDArray[np.int32], seen: float) -> Corpus:
         """The corpus as these documents see it; when few were `seen`, topics that are ahead are held back."""
-        from wikitopics.model.hdp.e_step import Elog_sticks, corpus_of, expected_sticks
+        from wikitopics.model.hdp.e_step import corpus_of
 
         if self.warm_start:
             balance = self.recipe.balance(self._topics, seen, self._in_all())
             rows = self._topics.exp_Elog_rows(ids, self._workers, balance)
         else:
             rows = self._topics.Elog_rows(ids)
-        return corpus_of(
-            rows, expected_sticks(self.a, self.b), Elog_sticks(self.a, self.b), self._topics.dtype
-        )
+        return corpus_of(rows, self.a, self.b, self._topics.dtype)
 
     def _local_steps(
         self, batch: Minibatch, words: Words, corpus: Corpus
@@ -332,7 +322,7 @@ class OnlineHDP(LambdaModel):
     def _start_from(self, documents: Minibatch) -> None:
         """Start the topics from documents, on top of the corpus's mean; the sticks are uniform and heavy."""
         K, recipe = self.n_topics, self.recipe
-        corpus = recipe.weighed(self._n_documents)
+        corpus = recipe.weighed(self.n_documents)
         mass = corpus * 100 / K  # as in [SVI13] footnote 6: 100 words per document
         seeds = recipe.draw(documents.D, K, self._random)
         lambda_hat = mass * topics_from(documents, self.n_words, seeds, recipe.seed_weight)
@@ -353,7 +343,7 @@ class OnlineHDP(LambdaModel):
         # Steps on the parts of a minibatch together forget as much as one step on the whole.
         rho = 1 - (1 - StepSizes(self.tau0, self.kappa).rho(self._time)) ** whole
         rho = max(rho, self._least_rho(batch.D))
-        weight = rho * self.recipe.weighed(self._n_documents) / batch.D  # rho D/S
+        weight = rho * self.recipe.weighed(self.n_documents) / batch.D  # rho D/S
         mass, tables = np.zeros(self.n_topics), np.zeros(self.n_topics)
         theta = np.empty((batch.D, self.n_topics), np.float32)
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d sum_i zeta_di n_d phi_di), a part at a time
@@ -373,11 +363,11 @@ class OnlineHDP(LambdaModel):
         after = tables.sum() - np.cumsum(tables)[:-1]
         self.a = (1 - rho) * self.a + rho + weight * tables[:-1]
         self.b = (1 - rho) * self.b + rho * self.omega + weight * after
-        self._rho = rho
+        self.rho = rho
 
     def _in_all(self) -> float:
         """The number of documents in the corpus, as the recipe counts them."""
-        return self.recipe.corpus(self._n_documents, self._seen, self._amount)
+        return self.recipe.corpus(self.n_documents, self._seen, self._amount)
 
     def _contradiction(self) -> str:
         too_many = self.recipe.first_documents < self._first.D

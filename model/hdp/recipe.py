@@ -34,11 +34,7 @@ class Recipe(Balance):
     the words seen.
     """
 
-    BOUNDS: ClassVar = {
-        **Balance.BOUNDS,
-        "smallest_corpus": (0, LARGEST),
-        "seed_weight": (TINY, 1),
-    }
+    BOUNDS: ClassVar = {**Balance.BOUNDS, "smallest_corpus": (0, LARGEST), "seed_weight": (TINY, 1)}
 
     first_documents: int
     first_passes: int

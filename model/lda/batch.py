@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model.lambda_ import Statistics, Topics, random_topics
+from wikitopics.model.lambda_ import LambdaTopics, Statistics, Topics, random_topics
 from wikitopics.model.lda import OnlineLDA
 from wikitopics.model.lda.e_step import (
     Documents,
@@ -22,7 +22,7 @@ from wikitopics.model.minibatch import Minibatch, Words
 from wikitopics.model.workers import Workers
 
 
-class BatchLDA:
+class BatchLDA(LambdaTopics):
     """Latent Dirichlet allocation of a whole corpus at once, in sweeps that never lower the ELBO.
 
     n_topics, n_words: K, W
@@ -63,64 +63,50 @@ class BatchLDA:
         self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
         self._initialization: Literal["gamma", "exponential"] = initialization
         self._seed, self._workers = seed, Workers(threads)
-        self._topics: Topics | None = None
+        self._fitted: Topics | None = None
         self.elbo = []
 
     def fit(self, batch: Minibatch) -> Self:
         """Learn from the documents, starting afresh; raises ValueError for a word id out of range."""
         words = batch.words(self.n_words)
         random = np.random.default_rng(self._seed)
-        self._topics = topics = random_topics(
+        self._fitted = topics = random_topics(
             random, self._initialization, self.n_topics, self.n_words, batch.D, self.eta, "float64"
         )
         self.elbo = []
         gamma: NDArray[Any] | None = None
         for _ in range(self.max_sweeps):
-            rows, found, bounds = self._e_step(topics, batch, words, gamma)
+            rows, found, bounds = self._e_step(batch, words, gamma)
             self.elbo.append(float(bounds.sum()) + topics.elbo(self.eta))
             gamma = found.gamma
             sums, mass = sum_statistics(batch, words, rows, found, self.n_topics, self._workers)
             # lambda = eta + sum_d n_d phi_d
             topics.step(1.0, self.eta, 1.0, Statistics(words.ids, sums, mass), self._workers)
-            if len(self.elbo) > 1 and self._grown() < self.improvement:
-                break
+            if len(self.elbo) > 1:
+                last, now = self.elbo[-2:]
+                if (now - last) / abs(last) < self.improvement:
+                    break
         return self
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions E[theta] of documents, rows sum to 1."""
-        topics = self._fitted()
-        return proportions(self._e_step(topics, batch, batch.words(self.n_words), None)[1].gamma)
-
-    def topics(self) -> NDArray[np.float64]:
-        """(K, W) expected topics E[beta], rows sum to 1."""
-        return self._fitted().expected()
-
-    def topic_shares(self) -> NDArray[np.float64]:
-        """(K,) each topic's share of the words of the corpus, sums to 1."""
-        return self._fitted().shares()
+        return proportions(self._e_step(batch, batch.words(self.n_words), None)[1].gamma)
 
     @property
-    def lambda_(self) -> NDArray[np.float64]:
-        """(K, W) variational Dirichlet of the topics, a copy."""
-        return self._fitted().lambda_()
-
-    def _grown(self) -> float:
-        last, now = self.elbo[-2:]
-        return (now - last) / abs(last)
-
-    def _fitted(self) -> Topics:
-        if self._topics is None:
+    def _topics(self) -> Topics:  # type: ignore[override]
+        if self._fitted is None:
             raise ValueError("fit the model first")
-        return self._topics
+        return self._fitted
 
     def _e_step(
-        self, topics: Topics, batch: Minibatch, words: Words, gamma: NDArray[Any] | None
+        self, batch: Minibatch, words: Words, gamma: NDArray[Any] | None
     ) -> tuple[NDArray[Any], Documents, NDArray[np.float64]]:
         """The rows of the topics, the end points of the documents' ascents, and each document's bound there.
 
         From gamma = 1, as algorithm 1 says; but from the last sweep's gamma where that ends higher. A fresh
         start can end in a worse local optimum of a document, and then the ELBO would fall.
         """
+        topics = self._topics
         rows = topics.exp_Elog_rows(words.ids, self._workers, np.ones(self.n_topics))
 
         def ascent(iterations: int, start: NDArray[Any] | None) -> tuple[Documents, NDArray[np.float64]]:

@@ -134,7 +134,7 @@ class OnlineLDA(DirichletAllocation):
         if warm_start is None:
             warm_start = tau0 is None or kappa is None
         self._choose(warm_start, tau0 is None and kappa is None, alpha, eta, dtype)
-        self.recipe = self.recipe.sized(n_topics, n_words, self._n_documents)
+        self.recipe = self.recipe.sized(n_topics, n_words, self.n_documents)
         self.tau0 = PAPER_TAU0 if tau0 is None else float(tau0)
         self.kappa = PAPER_KAPPA if kappa is None else float(kappa)
         self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
@@ -142,7 +142,7 @@ class OnlineLDA(DirichletAllocation):
         self.alpha = np.full(n_topics, first_alpha if alpha == "learn" else float(alpha))
         self.eta = 0.1 if eta == "learn" else float(eta)
         self._topics = random_topics(
-            self._random, initialization, n_topics, n_words, self._n_documents, self.eta, dtype
+            self._random, initialization, n_topics, n_words, self.n_documents, self.eta, dtype
         )
         self._words_since_eta = 0
 
@@ -166,13 +166,13 @@ class OnlineLDA(DirichletAllocation):
         if batch.n_tokens == 0:
             self._seen += batch.D
             return self.infer(batch)
-        corpus = max(self._n_documents, self.recipe.smallest_corpus)
+        corpus = max(self.n_documents, self.recipe.smallest_corpus)
         if self._seen == 0 and self.recipe.random_share:
             # The random lambda before the first document weighs a share of the corpus, whatever its size.
             self._topics.rescale(self.recipe.random_share * corpus * max(batch.n_tokens / batch.D, 1.0))
         stage = self._begin_step(batch)
         # rho_t = (tau0 + t)^-kappa, [H10] algorithm 2
-        rho = stage.step_size() if self._own_steps else StepSizes(self.tau0, self.kappa).rho(self._updates)
+        rho = stage.step_size() if self._own_steps else StepSizes(self.tau0, self.kappa).rho(self.updates)
         rho = max(rho, self._least_rho(batch.D))
         balance, alpha = stage.balance(self._topics), self.alpha
         forgets = self.warm_start and self.half_life is not None

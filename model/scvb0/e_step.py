@@ -67,12 +67,7 @@ def e_step(
 
 
 def inferred(
-    batch: Minibatch,
-    topics: Topics,
-    alpha: Vector,
-    n: int,
-    workers: Workers,
-    steps: StepSizes = THETA_STEPS,
+    batch: Minibatch, topics: Topics, alpha: Vector, n: int, workers: Workers, steps: StepSizes = THETA_STEPS
 ) -> NDArray[np.float32]:
     """(D, K) proportions after n passes over the words of each document, topics held fixed.
 

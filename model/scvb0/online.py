@@ -136,14 +136,14 @@ class SCVB0(DirichletAllocation):
         first_alpha = self.recipe.learning_from if alpha == "learn" else float(alpha)
         self._final_alpha = np.full(n_topics, first_alpha)
         self._tokens_seen = 0.0
-        self._topics = random_topics(self._random, "gamma", n_topics, n_words, self._n_documents, 0.0, dtype)
+        self._topics = random_topics(self._random, "gamma", n_topics, n_words, self.n_documents, 0.0, dtype)
         self._topics.eta = 0.01 if eta == "learn" else float(eta)
         self._topics.rescale(self._corpus_tokens())
 
     @property
     def alpha(self) -> Vector:
         """(K,) Dirichlet parameter of the proportions, at the current point of the warm start."""
-        stage = self.recipe.stage(self._n_documents, self._seen, self._amount, 0.0)
+        stage = self.recipe.stage(self.n_documents, self._seen, self._amount, 0.0)
         return stage.alpha(self._final_alpha)
 
     @property
@@ -184,9 +184,9 @@ class SCVB0(DirichletAllocation):
             self._seen += batch.D
             return self.infer(batch)
         self._tokens_seen += tokens
-        rho = stage.step_size() if self._own_steps else self._steps.rho(self._updates + 1)
+        rho = stage.step_size() if self._own_steps else self._steps.rho(self.updates + 1)
         self._note_step(batch.D, max(rho, self._least_rho(batch.D)))
-        if self._updates == 1:
+        if self.updates == 1:
             # The random topics before the first word weigh a share of the corpus, whatever its size.
             self._topics.rescale(self.recipe.random_share * self._corpus_tokens())
         rows = word_rows(self._topics, words, stage.balance(self._topics), self._workers)
@@ -194,7 +194,7 @@ class SCVB0(DirichletAllocation):
         alpha = stage.alpha(self._final_alpha)
         theta, statistics = e_step(batch, words, rows, alpha, passes, self._workers, self._theta_steps)
         # N_phi <- (1 - rho) N_phi + rho C/C_M sum m gamma, and N_Z likewise, [F13] eq. 7 and 8
-        self._topics.step(self._rho, self.eta, self._corpus_tokens() / tokens, statistics, self._workers)
+        self._topics.step(self.rho, self.eta, self._corpus_tokens() / tokens, statistics, self._workers)
         some = slice(self.recipe.learning_documents)
         if self._learn_alpha and self._amount >= stage.annealed_until:
             self._alpha_step(*sum_Elog_theta(theta[some], batch[some].lengths(), self._final_alpha))
@@ -219,8 +219,8 @@ class SCVB0(DirichletAllocation):
         if self._n_tokens is not None:
             return self._n_tokens
         if self._tokens_seen == 0:
-            return 100 * self._n_documents
-        return self._n_documents * self._tokens_seen / self._seen
+            return 100 * self.n_documents
+        return self.n_documents * self._tokens_seen / self._seen
 
     def _alpha_step(self, sum_Elog_theta: Vector, documents: int) -> None:
         """[H10]'s Newton step from E[log theta] of some documents, once alpha is no longer annealed.
@@ -231,7 +231,7 @@ class SCVB0(DirichletAllocation):
 
         if documents:
             step = alpha_step(self._final_alpha, documents, sum_Elog_theta)
-            self._final_alpha = descend(self._final_alpha, math.sqrt(self._rho), step)
+            self._final_alpha = descend(self._final_alpha, math.sqrt(self.rho), step)
 
     def _eta_step(self) -> None:
         """The same for eta with q(beta_k) = Dirichlet(N_phi + eta), a few topics at a time in turn."""
@@ -240,11 +240,11 @@ class SCVB0(DirichletAllocation):
         from wikitopics.model.lda.newton import descend, eta_step
 
         n, topics = self.recipe.learning_topics, self._topics
-        some = (self._updates * n + np.arange(n)) % self.n_topics
+        some = (self.updates * n + np.arange(n)) % self.n_topics
         lambda_ = topics.hat[:, some].astype(np.float64) * topics.scale + self.eta
         Elog_beta = psi(lambda_) - psi(lambda_.sum(axis=0))
         step = eta_step(self.eta, n, self.n_words, float(Elog_beta.sum()))
-        topics.eta = float(descend(self.eta, math.sqrt(self._rho), step))
+        topics.eta = float(descend(self.eta, math.sqrt(self.rho), step))
 
     def _contradiction(self) -> str:
         without = "there are words of no document" if self._tokens_seen and not self._seen else ""

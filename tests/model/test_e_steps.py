@@ -35,7 +35,7 @@ def hdp(topics, batch):
 
     words = batch.words(W)
     rows = topics.exp_Elog_rows(words.ids, ONE, EVEN)
-    corpus = corpus_of(rows, EVEN / K, np.log(EVEN / K), rows.dtype)
+    corpus = corpus_of(rows, EVEN[1:], np.arange(K - 1, 0, -1.0), rows.dtype)
     found = shortlists(batch, words.local, corpus, K, 3, 1.0, 1e-2, WARM, ONE)
     return found.theta, sum_statistics(batch, found, W, ONE)
 

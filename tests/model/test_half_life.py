@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wikitopics.model import Minibatch, kinds
-from wikitopics.model.planted import planted_documents
+from wikitopics.model.checking import planted_documents
 
 KINDS = tuple(kinds.built_in)
 

@@ -12,10 +12,8 @@ def test_importing_model_loads_neither_numpy_nor_numba():
         "import sys; from wikitopics.model import Option, kinds; kinds.names()\n"
         "print([m for m in ('numpy', 'numba', 'scipy') if m in sys.modules])"
     )
-    assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-        == "[]\n"
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 def test_unknown_names_are_attribute_errors():

@@ -56,12 +56,8 @@ def test_refuses_what_is_no_minibatch(arrays, message):
 def test_slices_by_documents():
     batch = Minibatch([0, 2, 2, 3, 5], [0, 1, 4, 2, 3], [1, 2, 3, 4, 5])
     part = batch[1:3]
-    assert (part.D, part.indptr.tolist(), part.word_ids.tolist(), part.counts.tolist()) == (
-        2,
-        [0, 0, 1],
-        [4],
-        [3],
-    )
+    found = part.indptr.tolist(), part.word_ids.tolist(), part.counts.tolist()
+    assert (part.D, *found) == (2, [0, 0, 1], [4], [3])
     assert batch[3:2].D == 0
     assert batch[10:].D == 0
     assert batch[-1:].counts.tolist() == [4, 5]

@@ -23,51 +23,35 @@ def test_a_model_that_is_given_no_seed_has_seed_0(name):
     assert not all(np.array_equal(unsaid[key], other[key]) for key in unsaid)
 
 
-EVERY = [
-    {"n_words": 0},
-    {"n_documents": 0},
-    {"n_documents": float("nan")},
-    {"alpha": 0},
-    {"eta": -1},
-    {"eta": float("nan")},
-    {"kappa": 0.4},
-    {"kappa": 3},
-    {"tau0": -1},
-    {"tau0": 1e31},
-    {"half_life": 99},
-    {"half_life": 100.5},
-    {"half_life": "learn"},
-    {"threads": 0},
-    {"dtype": "int"},
-]
+NAN = float("nan")
+EVERY = {
+    "topics": [0], "n_words": [0], "n_documents": [0, NAN], "eta": [-1, NAN], "kappa": [0.4, 3],
+    "tau0": [-1, 1e31], "half_life": [99, 100.5, "learn"], "threads": [0], "dtype": ["int"],
+}  # fmt: skip
 REFUSED = {
-    "lda": [{"topics": 0}, {"alpha": "learned"}, {"initialization": "zero"}],
-    "scvb0": [
-        {"topics": 0},
-        {"alpha": "learned"},
-        {"n_tokens": 0},
-        {"s": 0},
-        {"theta_s": -1},
-        {"theta_tau0": float("inf")},
-        {"theta_kappa": 3},
-        {"burn_in": -1},
-    ],
-    "hdp": [
-        {"topics": 0},
-        {"max_topics_per_document": 0},
-        {"omega": 0},
-        {"alpha": "learn"},
-        {"tolerance": 0},
-    ],
-}
+    "lda": {"alpha": [0, "learned"], "initialization": ["zero"]},
+    "scvb0": {
+        "alpha": [0, "learned"], "n_tokens": [0], "s": [0], "theta_s": [-1], "theta_tau0": [float("inf")],
+        "theta_kappa": [3], "burn_in": [-1],
+    },
+    "hdp": {"max_topics_per_document": [0], "omega": [0], "alpha": [0, "learn"], "tolerance": [0]},
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "wrong"), [(k, one) for k, own in REFUSED.items() for one in EVERY + own])
-def test_settings_out_of_range_are_refused(kind, wrong):
+@pytest.mark.parametrize(
+    ("kind", "name", "wrong"),
+    [
+        (kind, name, value)
+        for kind, own in REFUSED.items()
+        for name, values in (EVERY | own).items()
+        for value in values
+    ],
+)
+def test_settings_out_of_range_are_refused(kind, name, wrong):
     sizes = {"topics": 3, "n_words": 40, "n_documents": 500, "threads": 1}
-    own = {name: value for name, value in wrong.items() if name not in sizes}
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        kinds.load(kind).create(**{**sizes, **{n: v for n, v in wrong.items() if n in sizes}}, options=own)
+    given = {**sizes, name: wrong} if name in sizes else {**sizes, "options": {name: wrong}}
+    with pytest.raises(ValueError, match=name):
+        kinds.load(kind).create(**given)
 
 
 @pytest.mark.parametrize("kind", kinds.names())

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from wikitopics.model import Minibatch, kinds
+from wikitopics.model.checking import planted_documents
 from wikitopics.model.lambda_ import Topics
-from wikitopics.model.planted import planted_documents
 from wikitopics.model.rebirth import Rebirth
 
 K, HALF_LIFE = 4, 200

@@ -14,22 +14,7 @@ SAVED_WITH = {
     "scvb0": [{}, {"n_tokens": 9000.0, "warm_start": False}],
     "hdp": [{}, {"warm_start": False}, {"n_documents": 5000}],
 }
-WRONG = [
-    None,
-    "text",
-    [],
-    {},
-    [[1.0]],
-    float("nan"),
-    float("inf"),
-    -1.0,
-    -1,
-    1e300,
-    2**70,
-    10**400,
-    True,
-    b"x",
-]
+WRONG = [None, "text", [], {}, [[1.0]], np.nan, np.inf, -1.0, -1, 1e300, 2**70, 10**400, True, b"x"]
 
 
 def made(kind, n_documents=300, **options):

@@ -13,19 +13,9 @@ def mixed_documents():
 
 
 def make(**options):
-    settings = {
-        "n_words": 30,
-        "n_documents": 1000,
-        "max_topics": 8,
-        "max_topics_per_document": T,
-        "omega": OMEGA,
-        "alpha": ALPHA,
-        "eta": ETA,
-        "tau0": 1.0,
-        "kappa": 0.7,
-        "seed": 1,
-    }
-    return OnlineHDP(**{**settings, **options})
+    sizes = {"n_words": 30, "n_documents": 1000, "max_topics": 8, "max_topics_per_document": T}
+    priors = {"omega": OMEGA, "alpha": ALPHA, "eta": ETA}
+    return OnlineHDP(**sizes | priors | {"tau0": 1.0, "kappa": 0.7, "seed": 1} | options)
 
 
 def as_given(model):

@@ -4,14 +4,7 @@ from scipy.special import gammaln, psi
 
 from tests.model.conftest import planted
 from wikitopics.model import BatchHDP, Minibatch, OnlineHDP
-from wikitopics.model.hdp.e_step import (
-    Elog_sticks,
-    bounds,
-    expected_sticks,
-    figure_9,
-    sum_statistics,
-)
-from wikitopics.model.hdp.kernels import Corpus
+from wikitopics.model.hdp.e_step import bounds, corpus_of, figure_9, sum_statistics
 from wikitopics.model.reference.lda import topics_elbo
 
 
@@ -81,8 +74,7 @@ def test_finite_differences_of_the_bound_vanish_after_a_sweep(documents):
     """For the local step's phi and zeta, the corpus's updates are where the ELBO is flat and highest."""
     model = BatchHDP(30, max_topics=4, max_topics_per_document=3, eta=0.5).fit(documents, max_sweeps=2)
     words = documents.words(30)
-    rows, a, b = model._topics.Elog_rows(words.ids), model.a, model.b
-    corpus = Corpus(rows, expected_sticks(a, b), Elog_sticks(a, b))
+    corpus = corpus_of(model._topics.Elog_rows(words.ids), model.a, model.b)
     local = figure_9(documents, words.local, corpus, 3, 1.0, 1e-3, 9, model._workers)
     statistics = sum_statistics(documents, local, 30, model._workers)
     model._topics.step(1.0, model.eta, 1.0, statistics, model._workers)
@@ -94,10 +86,8 @@ def test_finite_differences_of_the_bound_vanish_after_a_sweep(documents):
             state[name][place] += step
             state["total_hat"] = state["lambda_hat"].sum(axis=0)
         moved = BatchHDP.from_state(state)
-        Elog_rows, Elog_sigma = moved._topics.Elog_rows(words.ids), Elog_sticks(moved.a, moved.b)
-        of_documents = bounds(
-            documents, words.local, Elog_rows, Elog_sigma, moved.alpha, local, moved._workers
-        )
+        corpus = corpus_of(moved._topics.Elog_rows(words.ids), moved.a, moved.b)
+        of_documents = bounds(documents, words.local, corpus, moved.alpha, local, moved._workers)
         return of_documents.sum() + moved.corpus_bound()
 
     here = elbo()

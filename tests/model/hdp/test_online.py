@@ -12,6 +12,7 @@ from wikitopics.model.lambda_ import topics_from
 from wikitopics.model.reference.hdp import Elog_sticks as oracle_Elog_sticks
 from wikitopics.model.reference.hdp import (
     document_bound,
+    document_gamma,
     expected_sticks,
     figure_9,
     learn,
@@ -36,52 +37,50 @@ def Elog_beta_of(model):
     return psi(lambda_) - psi(lambda_.sum(axis=1, keepdims=True))
 
 
-def test_float64_steps_are_figure_9(documents):
-    model = make(warm_start=False, dtype="float64", max_iterations=30)
+def oracle(model, documents, **more):
+    """The local step of each document: counts, E[log beta] of its words, phi, zeta, and its proportions."""
+    Elog_beta, sticks = Elog_beta_of(model), sticks_of(model)
+    for d in range(documents.D):
+        ids, counts = words_of(documents, d)
+        here = Elog_beta[:, ids]
+        if model.warm_start:
+            yield counts, here, *recipe(counts, here, sticks, T, ALPHA, 1e-2, **more)
+        else:
+            phi, zeta = figure_9(counts, here, sticks, T, ALPHA, 1e-2, 100)
+            yield counts, here, phi, zeta, expected_sticks(document_gamma(counts @ phi, ALPHA)) @ zeta
+
+
+def check_steps(model, batches, sizes, of_document, *settings):
+    """The model learns as [SVI13] figure 9 does with these step sizes and this local step."""
     lambda_, sticks = model.lambda_, sticks_of(model)
-    np.testing.assert_array_equal(sticks, [[1.0, OMEGA]] * 7)  # line 1
-    for t, batch in enumerate([documents[:10], documents[10:11], documents[11:], documents], start=1):
+    for batch, rho in zip(batches, sizes, strict=True):
         lambda_, sticks = learn(
-            lambda_,
-            sticks,
-            batch,
-            (1 + t) ** -0.7,
-            1000,
-            OMEGA,
-            ETA,
-            lambda counts, Elog_beta, v: figure_9(counts, Elog_beta, v, T, ALPHA, 1e-2, 30),
-        )
+            lambda_, sticks, batch, rho, model.n_documents, OMEGA, ETA,
+            lambda *document: of_document(*document, T, ALPHA, 1e-2, *settings),
+        )  # fmt: skip
         model.learn(batch)
+        assert model.rho == pytest.approx(rho, rel=1e-12)
         np.testing.assert_allclose(model.lambda_, lambda_, rtol=1e-10)
         np.testing.assert_allclose(sticks_of(model), sticks, rtol=1e-10)
+
+
+def test_float64_steps_are_figure_9(documents):
+    model = make(warm_start=False, dtype="float64", max_iterations=30)
+    np.testing.assert_array_equal(sticks_of(model), [[1.0, OMEGA]] * 7)  # line 1
+    batches = [documents[:10], documents[10:11], documents[11:], documents]
+    check_steps(model, batches, [(1 + t) ** -0.7 for t in range(1, 5)], figure_9, 30)
 
 
 def test_float64_steps_of_the_default_are_its_oracles(documents):
     model = as_given(make(dtype="float64", n_documents=documents.D))
     model.learn(documents)  # the start
-    lambda_, sticks = model.lambda_, sticks_of(model)
     # Steps count documents of 100 words.
     assert model.whole_step == 64
-    time = documents.n_tokens / 6400
-    for batch in [documents[:4], documents[4:], documents]:
-        whole = batch.n_tokens / 6400
-        time += whole
-        rho = 1 - (1 - (1 + time) ** -0.7) ** whole
-        # Topics ahead are held back: the balance ends after two thirds of the documents, here at once.
-        lambda_, sticks = learn(
-            lambda_,
-            sticks,
-            batch,
-            rho,
-            documents.D,
-            OMEGA,
-            ETA,
-            lambda counts, Elog_beta, v: recipe(counts, Elog_beta, v, T, ALPHA, 1e-2),
-        )
-        model.learn(batch)
-        assert model.rho == pytest.approx(rho, rel=1e-12)
-        np.testing.assert_allclose(model.lambda_, lambda_, rtol=1e-10)
-        np.testing.assert_allclose(sticks_of(model), sticks, rtol=1e-10)
+    batches = [documents[:4], documents[4:], documents]
+    wholes = np.array([batch.n_tokens for batch in batches]) / 6400
+    times = documents.n_tokens / 6400 + np.cumsum(wholes)
+    # Topics ahead are held back: the balance ends after two thirds of the documents, here at once.
+    check_steps(model, batches, 1 - (1 - (1 + times) ** -0.7) ** wholes, recipe)
 
 
 def test_topics_ahead_are_held_back_at_first(documents):
@@ -90,32 +89,23 @@ def test_topics_ahead_are_held_back_at_first(documents):
     mass = model.lambda_.sum(axis=1) - 30 * ETA
     exponent = 0.7 * (1 - documents.D / (10 * documents.D * 2 / 3))
     balance = (mass / mass.mean()) ** -exponent
-    ids, counts = words_of(documents, 0)
-    expected = recipe(counts, Elog_beta_of(model)[:, ids], sticks_of(model), T, ALPHA, 1e-2, balance=balance)[
-        2
-    ]
+    expected = next(oracle(model, documents, balance=balance))[-1]
     np.testing.assert_allclose(model.learn(documents[:1])[0], expected, rtol=1e-5)
 
 
-def test_returned_proportions(documents):
-    model = trained(documents)
-    Elog_beta, sticks = Elog_beta_of(model), sticks_of(model)
-    theta = model.learn(documents)
-    assert theta.shape == (documents.D, 8)
-    np.testing.assert_allclose(theta.sum(axis=1), 1, rtol=1e-5)
-    for d in range(documents.D):
-        ids, counts = words_of(documents, d)
-        expected = expected_sticks(sticks)
-        if len(ids):
-            expected = recipe(counts, Elog_beta[:, ids], sticks, T, ALPHA, 1e-2)[2]
-        np.testing.assert_allclose(theta[d], expected, rtol=1e-5)
-
-
 @pytest.mark.parametrize("warm_start", [True, False])
-def test_local_proportions_are_those_that_learn_returns(documents, warm_start):
+def test_proportions_and_bounds_are_the_oracles(documents, warm_start):
     model = trained(documents, warm_start=warm_start)
-    theta = model.local_proportions(documents)
-    np.testing.assert_array_equal(theta, model.learn(documents))
+    bounds, theta = model.document_bounds(documents), model.local_proportions(documents)
+    if not warm_start:
+        np.testing.assert_array_equal(model.infer(documents), theta)
+    Elog_sigma = oracle_Elog_sticks(sticks_of(model))
+    for d, (counts, here, phi, zeta, expected) in enumerate(oracle(model, documents)):
+        np.testing.assert_allclose(theta[d], expected, rtol=1e-5)
+        if len(counts):
+            expected = document_bound(counts, here, Elog_sigma, phi, zeta, T, ALPHA)
+            assert bounds[d] == pytest.approx(expected, rel=1e-9)
+    np.testing.assert_array_equal(model.learn(documents), theta)
 
 
 def test_held_out_proportions_are_passes_over_the_document(documents):
@@ -133,36 +123,6 @@ def test_no_two_topics_start_from_the_same_documents(D):
     topics = topics_from(of_a_word_each, D, WARM.draw(D, 20, np.random.default_rng(0)), 0.1)
     np.testing.assert_allclose(topics.sum(axis=0), 1)
     assert np.unique(topics.round(9), axis=1).shape == topics.shape
-
-
-def test_held_out_proportions_of_figure_9(documents):
-    model = trained(documents, warm_start=False)
-    theta = model.infer(documents)
-    Elog_beta, sticks = Elog_beta_of(model), sticks_of(model)
-    for d in (0, 1, 7):
-        ids, counts = words_of(documents, d)
-        phi, zeta = figure_9(counts, Elog_beta[:, ids], sticks, T, ALPHA, 1e-2, 100)
-        words = counts @ phi
-        gamma = np.array([[1 + words[i], ALPHA + words[i + 1 :].sum()] for i in range(T - 1)])
-        np.testing.assert_allclose(theta[d], expected_sticks(gamma) @ zeta, rtol=1e-5)
-
-
-@pytest.mark.parametrize("warm_start", [True, False])
-def test_document_bounds_are_the_oracles(documents, warm_start):
-    model = trained(documents, warm_start=warm_start)
-    bounds = model.document_bounds(documents)
-    Elog_beta, sticks = Elog_beta_of(model), sticks_of(model)
-    for d in range(documents.D):
-        ids, counts = words_of(documents, d)
-        if len(ids) == 0:
-            continue
-        here = Elog_beta[:, ids]
-        if warm_start:
-            phi, zeta = recipe(counts, here, sticks, T, ALPHA, 1e-2)[:2]
-        else:
-            phi, zeta = figure_9(counts, here, sticks, T, ALPHA, 1e-2, 100)
-        expected = document_bound(counts, here, oracle_Elog_sticks(sticks), phi, zeta, T, ALPHA)
-        assert bounds[d] == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_bound_never_falls_in_coordinate_ascent(documents):

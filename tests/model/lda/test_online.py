@@ -14,18 +14,11 @@ from wikitopics.model.reference.lda import (
     words_of,
 )
 
+SETTINGS = {"n_topics": 5, "n_words": 30, "n_documents": 1000, "seed": 1}
+
 
 def make(**options):
-    settings = {
-        "n_topics": 5,
-        "n_words": 30,
-        "n_documents": 1000,
-        "tau0": 1.0,
-        "kappa": 0.7,
-        "seed": 1,
-        "warm_start": False,
-    }
-    return OnlineLDA(**{**settings, **options})
+    return OnlineLDA(**SETTINGS | {"tau0": 1.0, "kappa": 0.7, "warm_start": False} | options)
 
 
 @pytest.mark.parametrize("initialization", ["gamma", "exponential"])
@@ -104,10 +97,10 @@ def test_bound_perplexity_is_the_oracles(documents):
 
 
 def test_who_gives_both_tau0_and_kappa_gets_the_papers_algorithm(documents):
-    sizes = {"n_topics": 5, "n_words": 30, "n_documents": 1000, "alpha": 0.1, "eta": 0.05}
-    paper = OnlineLDA(**sizes, warm_start=False, tau0=3.0, kappa=0.7)
-    both = OnlineLDA(**sizes, tau0=3.0, kappa=0.7)
-    one = OnlineLDA(**sizes, kappa=0.7)
+    priors = SETTINGS | {"alpha": 0.1, "eta": 0.05}
+    paper = OnlineLDA(**priors, warm_start=False, tau0=3.0, kappa=0.7)
+    both = OnlineLDA(**priors, tau0=3.0, kappa=0.7)
+    one = OnlineLDA(**priors, kappa=0.7)
     for m in (paper, both, one):
         m.learn(documents)
     np.testing.assert_array_equal(paper.lambda_, both.lambda_)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.session.training.driving import MODELS, Driver, account
 from wikitopics.model import Minibatch, kinds
-from wikitopics.model.planted import planted_documents
+from wikitopics.model.checking import planted_documents
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.tables.progress import Progress, Scored
 from wikitopics.session.training.evaluation import SAMPLE, newest, scored
