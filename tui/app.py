@@ -1,11 +1,9 @@
 """The screen's entry point: `run` opens it on a session and returns when it is closed."""
 
-import asyncio
 import gc
 import signal
 import time
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,26 +11,21 @@ from textual import events, on
 from textual.app import App, SystemCommand
 from textual.binding import Binding
 from textual.screen import Screen
-from textual.worker import Worker
 
 from wikitopics.session import escapes
 from wikitopics.session.control import launch
-from wikitopics.session.control.naming import rename
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import session_name
 from wikitopics.session.signals import Signals
-from wikitopics.session.storage.files import replacing
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.background import begin
-from wikitopics.tui.browser import open_page
 from wikitopics.tui.curves import wanted
 from wikitopics.tui.dialogs.help import Help
 from wikitopics.tui.dialogs.starting import Starting
 from wikitopics.tui.inks import INKS, Drawn, Lines
 from wikitopics.tui.keys import EVERYWHERE, key
-from wikitopics.tui.listing import ORDERS
-from wikitopics.tui.look import Choice, Look, Replay
-from wikitopics.tui.messages import LookAgain, NewSession, OpenArticle, OpenSession, OpenTopic, Ready
+from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.messages import OpenArticle, OpenSession, OpenTopic, Ready
 from wikitopics.tui.palette import Finds, commands
 from wikitopics.tui.preferences import Preferences, preferences
 from wikitopics.tui.screens import VIEWS, Main
@@ -53,7 +46,6 @@ from wikitopics.tui.views.topics import Topics
 from wikitopics.tui.watch import TrainerProcess, Watch
 from wikitopics.tui.widgets.findbar import FindBar
 from wikitopics.tui.widgets.statusline import condition, fitted, pieces, window_title
-from wikitopics.tui.words import visible
 
 T = TypeVar("T")
 
@@ -68,7 +60,7 @@ class Wikitopics(TerminalApp[Ending]):
     """The app: the session that it watches, the trainers that it commands, and the views that show it."""
 
     TITLE = "wikitopics"
-    COMPONENT_CLASSES = set(INKS)  # noqa: RUF012 - Textual's own convention
+    COMPONENT_CLASSES = INKS
     COMMANDS = App.COMMANDS | {Finds}
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
@@ -126,7 +118,8 @@ class Wikitopics(TerminalApp[Ending]):
         self.set_class(few_colours(self), "-few-colours")
         self.set_class(escapes.links(drawn_on()), "-links")
         self.set_keymap(self._preferences.keys)
-        obey_signals(self, self._signals, _ending)
+        # A closed terminal leaves trainers running; ending the screen itself ends those it started.
+        obey_signals(self, self._signals, lambda number: "leave" if number == signal.SIGHUP else "stop")
         self.training.wait_for_session()
         self.set_interval(FRAME_SECONDS, self._tick)
         self._begin_watching()
@@ -157,7 +150,7 @@ class Wikitopics(TerminalApp[Ending]):
             if watch.latest is not before:
                 self._give_notice(before, watch.latest)
                 if _applies(before) != _applies(watch.latest):
-                    self.keys_changed()
+                    self.refresh_bindings()
                 if watch.frozen_at is None:
                     self.show()
             self.show_status()
@@ -175,10 +168,6 @@ class Wikitopics(TerminalApp[Ending]):
                     self.notify(words, severity="warning", markup=False)
             await watch.compare_turn(COMPARE_SECONDS)
 
-    async def ask(self, question: Callable[[SessionReader], T], *, aside: bool = False) -> T:
-        """Put a question to the session's reader; ``aside``: one that may take long."""
-        return await self.watched.ask(question, aside=aside)
-
     async def follow(self, path: Path, trainer: TrainerProcess | None = None) -> None:
         """Look at another session from now on."""
         if path != self.path:
@@ -190,7 +179,6 @@ class Wikitopics(TerminalApp[Ending]):
         await self.action_view(0)
         self.look_again()
 
-    @on(LookAgain)
     def look_again(self) -> None:
         """Read the session now, without waiting for the next turn."""
         self.watched.look_again()
@@ -209,17 +197,6 @@ class Wikitopics(TerminalApp[Ending]):
         frozen = None if watch.frozen_at is None else time.monotonic() - watch.frozen_at
         told = pieces(status, watch.trouble, frozen, watch.replay, self.choice.ascii_only)
         self.main.query_one("#status", Lines).show_lines(lambda width, _: [fitted(told, width)])
-
-    def keys_changed(self) -> None:
-        """Relabel the keys: which ones apply, or what they do, has changed."""
-        labels = self.main.labels = {}
-        if self.latest is not None and self.latest.status.state == "paused":
-            labels["app.pause"] = "Resume"
-        if self.watched.frozen_at is not None:
-            labels["app.freeze"] = "Unfreeze"
-        if self.watched.replay is not None and not self.watched.replay.playing:
-            labels["replay.play"] = "Play"
-        self.refresh_bindings()
 
     def _give_notice(self, before: Look | None, now: Look | None) -> None:
         """Announce that the trainer has ended, if that is wanted."""
@@ -257,39 +234,22 @@ class Wikitopics(TerminalApp[Ending]):
     async def _open_session(self, event: OpenSession) -> None:
         await self.follow(event.path)
 
-    @on(NewSession)
-    def _new_session(self) -> None:
-        self.training.new_session()
-
-    @on(Worker.StateChanged)
-    def _worker_changed(self, event: Worker.StateChanged) -> None:
-        self.training.told(event.worker)
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys without a meaning here and now are neither shown nor obeyed."""
-        if action.startswith("replay_"):
+        if action == "replaying":
             return self.watched.replay is not None and self.screen is self.main and not self.main.finding
         if not isinstance(self.screen_stack[0], Main):
             return True
-        view, look = self.main.view, self.latest
-        status = None if look is None else look.status
+        view, status = self.main.view, None if self.latest is None else self.latest.status
         match action:
+            case "in_view":
+                return view.check_action(str(parameters[0]), ())
             case "find":
                 return bool(view.FINDS)
-            case "maximise":
-                return view.PANELS > 1
-            case "models":
-                return look is not None and view.OF_MODEL and len(look.models) > 1
-            case "order":
-                return view.LISTS_TOPICS
             case "pause" | "save":
                 return status is not None and status.running
             case "restart":
                 return status is not None and status.pid is None and self.watched.awaited is None
-            case "browse":
-                return self._address() is not None
-            case "rename" | "pin":
-                return view.chosen_topic() is not None
         return True
 
     # Keys ---------------------------------------------------------------------------------------
@@ -308,7 +268,7 @@ class Wikitopics(TerminalApp[Ending]):
         if watch.frozen_at is None:
             self.show()
         self.show_status()
-        self.keys_changed()
+        self.refresh_bindings()
 
     def action_pause(self) -> None:
         self.training.pause()
@@ -326,33 +286,30 @@ class Wikitopics(TerminalApp[Ending]):
         """Start a replay from the first snapshot, or end it."""
         watch = self.watched
         if watch.replay is not None:
-            self.action_replay_end()
+            watch.replay = None
+        elif watch.latest is None:
             return
-        if watch.latest is None:
-            return
-        try:
-            points = await watch.snapshots()
-        except SessionError as error:
-            self.notify(str(error), severity="warning", markup=False)
-            return
-        if points:
-            watch.replay, watch.frozen_at = Replay(points), None
-            self._replay_moved()
         else:
-            self.notify("nothing to replay yet: snapshots begin with the first minibatch")
+            try:
+                await watch.begin_replay()
+            except SessionError as error:
+                self.notify(str(error), severity="warning", markup=False)
+                return
+            if watch.replay is None:
+                self.notify("nothing to replay yet: snapshots begin with the first minibatch")
+                return
+        self._replay_moved()
 
-    def action_replay_play(self) -> None:
-        if self.watched.replay is not None:
-            self.watched.replay.play()
-            self._replay_moved()
-
-    def action_replay_step(self, by: int) -> None:
-        if self.watched.replay is not None:
-            self.watched.replay.step(by)
-            self._replay_moved()
-
-    def action_replay_end(self) -> None:
-        self.watched.replay = None
+    def action_replaying(self, what: str, by: int = 0) -> None:
+        """Play, step or end."""
+        replay = self.watched.replay
+        assert replay is not None
+        if what == "end":
+            self.watched.replay = None
+        elif what == "play":
+            replay.play()
+        else:
+            replay.step(by)
         self._replay_moved()
 
     def _tick(self) -> None:
@@ -360,61 +317,9 @@ class Wikitopics(TerminalApp[Ending]):
             self._replay_moved()
 
     def _replay_moved(self) -> None:
-        self.keys_changed()
+        self.refresh_bindings()
         self.show_status()
         self.look_again()
-
-    def _address(self) -> str | None:
-        """The address of the selected article."""
-        article = self.main.view.chosen_article()
-        return None if article is None or self.latest is None else self.latest.address(article)
-
-    async def action_browse(self) -> None:
-        address = self._address()
-        if address is not None:
-            begin(self, partial(self._browse, address), "browse", exclusive=False)
-
-    async def _browse(self, address: str) -> None:
-        if not await asyncio.to_thread(open_page, address):
-            self.copy_to_clipboard(address)
-            self.notify(f"no browser can be opened here; copied: {address}", markup=False)
-
-    def action_models(self) -> None:
-        if self.latest is None:
-            return
-        order: list[str | None] = [None, *self.latest.models]
-        self.choice.model = order[(order.index(self.choice.model) + 1) % len(order)]
-        self.show()
-
-    def action_order(self) -> None:
-        orders = list(ORDERS)
-        self.choice.order = orders[(orders.index(self.choice.order) + 1) % len(orders)]
-        self.show()
-
-    def action_pin(self) -> None:
-        row, look = self.main.view.chosen_topic(), self.latest
-        model = None if look is None else self.choice.model_of(look)
-        if row is not None and model is not None:
-            self.choice.pinned ^= {(model, row.topic)}
-            self.show()
-
-    def action_maximise(self) -> None:
-        self.main.view.maximise()
-        self.call_after_refresh(self.show)
-
-    def action_panel(self, by: int) -> None:
-        """Focus the next or previous panel; if a panel is maximised, maximise that one instead."""
-        view = self.main.view
-        maximised = view.has_class("-max")
-        if maximised:
-            view.maximise()
-            self.stylesheet.update(view)  # at once: what is still hidden cannot have the focus
-        if by > 0:
-            self.main.focus_next()
-        else:
-            self.main.focus_previous()
-        if maximised:
-            self.action_maximise()
 
     def action_find(self) -> None:
         self.main.open_find()
@@ -424,37 +329,10 @@ class Wikitopics(TerminalApp[Ending]):
         if event.is_printable and event.character is not None and self.screen is self.main:
             self.main.query_one(FindBar).take(event.character)
 
-    def action_rename(self) -> None:
-        from wikitopics.tui.dialogs.rename import Rename  # forms are heavy: not before the first frame
-
-        row, look = self.main.view.chosen_topic(), self.latest
-        model = None if look is None else self.choice.model_of(look)
-        if row is None or model is None:
-            return
-        path, topic = self.path, row.topic
-
-        def renamed(name: str | None) -> None:
-            if name is not None:
-                self.notify(f"#{topic} is now called {name}", markup=False)
-                self.look_again()
-
-        self.push_screen(Rename(row, lambda name: rename(path, model, topic, name)), renamed)
-
     def action_export(self) -> None:
         from wikitopics.tui.dialogs.export import Export  # forms are heavy: not before the first frame
 
-        models = self.latest.models if self.latest is not None else ()
-        try:
-            folder = Path.cwd()
-        except OSError:  # it has been deleted
-            folder = Path()
-        self.push_screen(Export(self.path, models, folder))
-
-    def action_copy(self) -> None:
-        text = "\n".join(map(visible, self.main.view.copied().split("\n")))
-        if text:
-            self.copy_to_clipboard(text)
-            self.notify(f"copied: {text[:60]}", markup=False)
+        self.push_screen(Export(self.path, self.latest.models if self.latest is not None else ()))
 
     def action_theme(self) -> None:
         self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name
@@ -471,24 +349,8 @@ class Wikitopics(TerminalApp[Ending]):
             yield SystemCommand(does, f"{command.where}, key {command.key}", command.act)
         yield SystemCommand("Change the theme", "Dark, light and others", self.action_change_theme)
         yield SystemCommand("Plain ASCII", "Draw with or without braille and boxes", self.action_ascii)
-        yield SystemCommand("Picture of this screen", "Save it as an SVG file", self.action_picture)
-
-    def action_picture(self) -> None:
-        """Save a picture of the screen in the current folder."""
-        name = f"{self.path.stem}-{self.main.view.TITLE.lower()}-{time.strftime('%Y%m%d-%H%M%S')}.svg"
-        begin(self, partial(self._save_picture, Path(name), self.export_screenshot()), "picture")
-
-    async def _save_picture(self, target: Path, svg: str) -> None:
-        def write() -> None:
-            with replacing(target) as file:
-                file.write(svg.encode())
-
-        try:
-            await asyncio.to_thread(write)
-        except SessionError as error:
-            self.notify(str(error), severity="warning", markup=False)
-        else:
-            self.notify(f"saved: {target.absolute()}", markup=False)
+        picture = self.main.view.action_picture
+        yield SystemCommand("Picture of this screen", "Save it as an SVG file", picture)
 
     def action_ascii(self) -> None:
         self.choice.ascii_only = not self.choice.ascii_only
@@ -506,11 +368,6 @@ def _applies(look: Look | None) -> tuple[object, ...]:
     if look is None:
         return (None,)
     return look.status.running, look.status.state, len(look.models) > 1
-
-
-def _ending(number: signal.Signals) -> Ending:
-    """A closed terminal leaves trainers running; ending the screen itself ends those it started."""
-    return "leave" if number == signal.SIGHUP else "stop"
 
 
 def names() -> frozenset[str]:

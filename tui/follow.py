@@ -1,4 +1,4 @@
-"""Reading a session without ever blocking the keys: one thread owns the reader.
+"""Reading sessions without ever blocking the keys: one thread owns the readers.
 
 SQLite connections belong to the thread that made them, and a read may have to wait for the disk. So every
 call goes through an executor with one thread, and returns plain values.
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from wikitopics.session.analysis.metrics import metrics_of
 from wikitopics.session.analysis.origin import addresses
@@ -18,10 +18,8 @@ from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.paths import log_file, session_name
 from wikitopics.session.records import SNAPSHOT_WORDS, Curve, Status
 from wikitopics.session.storage.files import last_line
+from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.look import Beside, Look
-
-if TYPE_CHECKING:
-    from wikitopics.session.storage.reader import SessionReader
 
 T = TypeVar("T")
 
@@ -36,13 +34,44 @@ MOST = 8
 """The most marked sessions; with more, their lines could not be told apart."""
 
 
-class Follower:
-    """Looks at one session. The methods are for the event loop; the reader belongs to the thread."""
+class Readers:
+    """The readers of some sessions, and the thread that they belong to. Methods without an underscore are for
+    the event loop."""
 
-    def __init__(self, open_reader: "Callable[[], SessionReader]") -> None:
-        self._open = open_reader
+    def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="session-reader")
-        self._reader: SessionReader | None = None
+        self._readers: dict[Path, SessionReader] = {}
+        self._closed = False
+
+    async def _run(self, work: Callable[..., T], *given: object) -> T:
+        """Have the thread do this. Raises SessionError once the readers are closed."""
+        if self._closed:
+            raise SessionError("this session is no longer being watched")
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, *given)
+
+    def close(self, *, wait: bool = False) -> None:
+        """Close all files; the thread ends as soon as it is done. Safe to call twice."""
+        if not self._closed:
+            self._closed = True
+            self._thread.submit(self._let_go)
+        self._thread.shutdown(wait=wait)
+
+    def _reader(self, path: Path) -> SessionReader:
+        if path not in self._readers:
+            self._readers[path] = SessionReader(path)
+        return self._readers[path]
+
+    def _let_go(self, but: Sequence[Path] = ()) -> None:
+        for path in self._readers.keys() - {*but}:
+            self._readers.pop(path).leave()
+
+
+class Follower(Readers):
+    """Looks at one session."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
         self._look: Look | None = None
         # What the look was read from: each part is read again when its own key changes.
         self._version: int | None = None
@@ -56,49 +85,33 @@ class Follower:
         """By the monotonic clock."""
         self._past: tuple[Look, Look] | None = None
         """The last look into the past, and what it was made from."""
-        self._closed = False
 
     async def look(self, metrics: Iterable[str], as_of: int | None = None) -> Look:
         """The session as it is now, or as it was after ``as_of`` articles; raises a `SessionError`."""
         wanted = tuple(metrics)
 
-        def read(reader: "SessionReader") -> Look:
+        def read(reader: SessionReader) -> Look:
             look = self._read(reader, wanted)
             return look if as_of is None else self._back_at(reader, look, as_of)
 
         return await self.ask(read)
 
-    async def ask(self, question: "Callable[[SessionReader], T]") -> T:
+    async def ask(self, question: Callable[[SessionReader], T]) -> T:
         """Put any other question to the reader, in its thread. Raises SessionError once the follower is
         closed."""
-        if self._closed:
-            raise SessionError("this session is no longer being watched")
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._answer, question)
+        return await self._run(self._answer, question)
 
-    def close(self, *, wait: bool = False) -> None:
-        """Close the file; the thread ends as soon as it is done. Safe to call twice."""
-        if not self._closed:
-            self._closed = True
-            self._thread.submit(self._close)
-        self._thread.shutdown(wait=wait)
-
-    def _answer(self, question: "Callable[[SessionReader], T]") -> T:
-        if self._reader is None:
-            self._reader = self._open()
+    def _answer(self, question: Callable[[SessionReader], T]) -> T:
+        reader = self._reader(self._path)
         try:
-            return question(self._reader)
+            return question(reader)
         except NoSession:  # removed: whatever is in its place at the next look is another session
-            self._reader.close()
-            self._reader = self._look = self._version = self._past = None
+            self._readers.pop(self._path).close()
+            self._look = self._version = self._past = None
             self._learnt = self._measured = self._kept = None
             raise
 
-    def _close(self) -> None:
-        if self._reader is not None:
-            self._reader.leave()
-            self._reader = None
-
-    def _read(self, reader: "SessionReader", metrics: tuple[str, ...]) -> Look:
+    def _read(self, reader: SessionReader, metrics: tuple[str, ...]) -> Look:
         version, now, look = reader.version(), time.monotonic(), self._look
         asked_anew = self._learnt is None or metrics != self._learnt[1]
         rested = now - self._looked_at < STATUS_EVERY
@@ -141,7 +154,7 @@ class Follower:
         self._measured, self._kept = measured, kept
         return look
 
-    def _back_at(self, reader: "SessionReader", look: Look, articles: int) -> Look:
+    def _back_at(self, reader: SessionReader, look: Look, articles: int) -> Look:
         if self._past is None or self._past[0] is not look or self._past[1].as_of != articles:
             topics = {m: tuple(reader.topics(m, SNAPSHOT_WORDS, articles)) for m in look.models}
             when = look.moment(articles)
@@ -150,40 +163,27 @@ class Follower:
         return self._past[1]
 
 
-def _curves(reader: "SessionReader", look: Look, metrics: tuple[str, ...]) -> Mapping[tuple[str, str], Curve]:
+def _curves(reader: SessionReader, look: Look, metrics: tuple[str, ...]) -> Mapping[tuple[str, str], Curve]:
     return {(m, metric): reader.curve(m, metric) for m in look.models for metric in metrics}
 
 
-def _last_words(reader: "SessionReader", status: Status) -> str:
+def _last_words(reader: SessionReader, status: Status) -> str:
     """The end of the log beside a session whose trainer is gone: the reason why it ended."""
     return "" if status.running else last_line(log_file(reader.path))
 
 
-class Comparing:
-    """Reads the curves of the marked sessions, in a thread of their own. Its methods are for the event loop;
-    its readers belong to the thread."""
+class Comparing(Readers):
+    """Reads the curves of the marked sessions."""
 
-    def __init__(self, open_reader: "Callable[[Path], SessionReader]") -> None:
-        self._open = open_reader
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="compared-sessions")
-        self._readers: dict[Path, SessionReader] = {}
+    def __init__(self) -> None:
+        super().__init__()
         self._known: dict[Path, tuple[object, Beside]] = {}
         """What was read, with its commit and metric."""
-        self._closed = False
 
     async def look(self, paths: Sequence[Path], metric: str) -> tuple[tuple[Beside, ...], dict[Path, str]]:
         """The sessions as of their last commits, and the reasons why some cannot be read. A commit that was
         read before gives the same object again."""
-        if self._closed:
-            return (), {}
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._look, paths, metric)
-
-    def close(self, *, wait: bool = False) -> None:
-        """Close all files. Safe to call twice."""
-        if not self._closed:
-            self._closed = True
-            self._thread.submit(self._let_go, ())
-        self._thread.shutdown(wait=wait)
+        return ((), {}) if self._closed else await self._run(self._look, paths, metric)
 
     def _look(self, paths: Sequence[Path], metric: str) -> tuple[tuple[Beside, ...], dict[Path, str]]:
         self._let_go(paths)
@@ -196,9 +196,7 @@ class Comparing:
         return tuple(found), failed
 
     def _read(self, path: Path, metric: str) -> Beside:
-        reader = self._readers.get(path)
-        if reader is None:
-            reader = self._readers[path] = self._open(path)
+        reader = self._reader(path)
         of = reader.status().committed_at, metric
         if path not in self._known or self._known[path][0] != of:
             models = tuple(reader.models())
@@ -207,8 +205,3 @@ class Comparing:
             words = settings.fingerprint, settings.rule
             self._known[path] = of, Beside(session_name(path), words, models, curves)
         return self._known[path][1]
-
-    def _let_go(self, but: Sequence[Path]) -> None:
-        for path in [path for path in self._readers if path not in but]:
-            self._readers.pop(path).leave()
-            self._known.pop(path, None)

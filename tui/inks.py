@@ -18,27 +18,12 @@ from textual.widget import Widget
 
 from wikitopics.tui.words import visible
 
-INKS = frozenset(
-    f"ink--{name}"
-    for name in (
-        "muted",
-        "faint",
-        "strong",
-        "good",
-        "bad",
-        "warn",
-        "new",
-        "accent",
-        "spark",
-        "cursor",
-        "header",
-        "series0",
-        "series1",
-        "series2",
-        "series3",
-    )
-)
 SERIES = 4
+INKS = {
+    *(f"ink--{name}" for name in ("muted", "faint", "strong", "header", "cursor")),
+    *(f"ink--{name}" for name in ("good", "bad", "warn", "new", "accent", "spark")),
+    *(f"ink--series{number}" for number in range(SERIES)),
+}
 
 
 class Linked(str):

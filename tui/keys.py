@@ -19,27 +19,27 @@ def at_once(binding: Binding) -> Binding:
     return replace(binding, priority=True)
 
 
+STEP = "to the previous or next snapshot"
+
 EVERYWHERE = [
     key("app.freeze", "space", "freeze", "Freeze", "freeze the view; training continues"),
     key("app.replay", "r", "replay", "Replay", "replay from the first snapshot"),
-    at_once(key("replay.play", "space", "replay_play", "Pause", "pause or continue")),
-    at_once(
-        key("replay.before", "left", "replay_step(-1)", "Step", "to the previous or next snapshot", "←→")
-    ),
-    at_once(key("replay.after", "right", "replay_step(1)", "Step")),
-    at_once(key("replay.end", "escape", "replay_end", "End", "back to now")),
+    at_once(key("replay.play", "space", "replaying('play')", "Pause", "pause or continue")),
+    at_once(key("replay.before", "left", "replaying('step', -1)", "Step", STEP, "←→")),
+    at_once(key("replay.after", "right", "replaying('step', 1)", "Step")),
+    at_once(key("replay.end", "escape", "replaying('end')", "End", "back to now")),
     key("app.pause", "P", "pause", "Pause", "pause or resume training", "P"),
     key("app.restart", "R", "restart", "Start again", "restart the trainer", "R"),
     key("app.save", "S", "save", "Save", "save the session now", "S"),
-    key("app.models", "m", "models", "Model", "all models, or one at a time"),
-    key("app.maximise", "z", "maximise", "Max", "maximise the selected panel"),
+    key("app.models", "m", "in_view('models')", "Model", "all models, or one at a time"),
+    key("app.maximise", "z", "in_view('maximise')", "Max", "maximise the selected panel"),
     key("app.find", "slash", "find", "Find", "find in this view", "/"),
-    key("app.order", "o", "order", "Order", "sort topics by share, change, number or name"),
-    key("app.pin", "asterisk", "pin", "Pin", "pin the topic to the top of lists", "*"),
-    key("app.rename", "N", "rename", "Name", "give the topic a name", "N"),
-    key("app.browse", "w", "browse", "Browser", "open the article in the browser"),
+    key("app.order", "o", "in_view('order_topics')", "Order", "sort topics by share, change, number or name"),
+    key("app.pin", "asterisk", "in_view('pin')", "Pin", "pin the topic to the top of lists", "*"),
+    key("app.rename", "N", "in_view('rename')", "Name", "give the topic a name", "N"),
+    key("app.browse", "w", "in_view('browse')", "Browser", "open the article in the browser"),
     key("app.export", "e", "export", "Export", "write topics, metrics … to a file"),
-    key("app.copy", "c", "copy", "Copy", "copy the selection to the clipboard"),
+    key("app.copy", "c", "in_view('copy')", "Copy", "copy the selection to the clipboard"),
     key("app.theme", "t", "theme", "Theme", "dark or light"),
     key("app.help", "question_mark", "help", "Help", "all keys", "?"),
     key("app.quit", "q", "leave", "Quit", "close this screen"),

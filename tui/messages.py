@@ -9,14 +9,6 @@ class Ready(Message):
     """A view is made and can draw."""
 
 
-class LookAgain(Message):
-    """Look at the session now, without waiting for the next turn, since something else is wanted of it."""
-
-
-class NewSession(Message):
-    """Ask for a new session's settings."""
-
-
 class OpenTopic(Message):
     """Show everything about this topic of the model in use."""
 

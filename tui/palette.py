@@ -58,10 +58,11 @@ class Finds(Provider):
         for place, row in enumerate(found(look.topics_of(model), query)[:TOPICS]):
             words = f"Topic, {share(row.share)}: {' '.join(word for word, _ in row.words)}"
             yield self._hit(0.9 - place / 100, row.label, words, OpenTopic(row.topic))
-        if len(query.strip()) < LEAST:
+        title = query.strip()
+        if len(title) < LEAST:
             return
         try:
-            articles = await app.ask(lambda reader: reader.find_articles(query.strip(), TITLES), aside=True)
+            articles = await app.watched.ask(lambda reader: reader.find_articles(title, TITLES), aside=True)
         except SessionError:
             return  # the status line says why the session cannot be read
         for article in articles:

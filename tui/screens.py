@@ -30,8 +30,8 @@ class Main(Screen[None]):
     AUTO_FOCUS = ""
     """The view in sight decides where the focus goes."""
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        Binding("tab", "app.panel(1)", "Next panel", show=False),
-        Binding("shift+tab", "app.panel(-1)", "Previous panel", show=False),
+        Binding("tab", "panel(1)", "Next panel", show=False),
+        Binding("shift+tab", "panel(-1)", "Previous panel", show=False),
     ]
 
     def compose(self) -> ComposeResult:
@@ -43,8 +43,6 @@ class Main(Screen[None]):
     def __init__(self) -> None:
         super().__init__(id="main")
         self.current = 0
-        self.labels: dict[str, str] = {}
-        """What a key does now where its binding says otherwise, by the binding's id."""
         self._made: dict[int, View] = {}
         self._composed = False
 
@@ -92,6 +90,20 @@ class Main(Screen[None]):
         self.set_focus(self.view.home())
         self.hint()
 
+    def action_panel(self, by: int) -> None:
+        """Focus the next or previous panel; if a panel is maximised, maximise that one instead."""
+        view = self.view
+        maximised = view.has_class("-max")
+        if maximised:
+            view.maximise()
+            self.app.stylesheet.update(view)  # at once: what is still hidden cannot have the focus
+        if by > 0:
+            self.focus_next()
+        else:
+            self.focus_previous()
+        if maximised:
+            view.action_maximise()
+
     @property
     def finding(self) -> bool:
         """Whether typed keys go into the find line."""
@@ -126,17 +138,28 @@ class Main(Screen[None]):
             Hint(str(i + 1), kind.TITLE, f"app.view({i})", active=i == self.current)
             for i, kind in enumerate(VIEWS)
         ]
-        by_id = {}
+        labels, by_id = self._labels(), {}
         for active in self.active_bindings.values():
             binding = active.binding
             if active.enabled and binding.id in IN_BAR and binding.id not in by_id:
                 display = shown_key(binding, self.app.get_key_display(binding))
-                label = self.labels.get(binding.id, binding.description)
+                label = labels.get(binding.id, binding.description)
                 action = self._action(active.node, binding.action)
                 by_id[binding.id] = Hint(display, label, action, stays=binding.id in STAY)
         keys = [by_id[name] for name in IN_BAR if name in by_id]
         for bar in self.query(KeyBar):  # there is none any more while the screen closes
             bar.show(views, keys)
+
+    def _labels(self) -> dict[str, str]:
+        """What a key does now where its binding says otherwise, by the binding's id."""
+        watch, labels = self.view.host.watched, {}
+        if watch.latest is not None and watch.latest.status.state == "paused":
+            labels["app.pause"] = "Resume"
+        if watch.frozen_at is not None:
+            labels["app.freeze"] = "Unfreeze"
+        if watch.replay is not None and not watch.replay.playing:
+            labels["replay.play"] = "Play"
+        return labels
 
     def _action(self, node: object, action: str) -> str:
         """An action string that works from anywhere."""

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from io import TextIOWrapper
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from rich.segment import Segment
 from textual.app import App
@@ -16,7 +16,6 @@ from textual.color import Color
 from textual.css.query import NoMatches
 from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
-from textual.notifications import SeverityLevel
 from textual.widget import MountError
 
 from wikitopics.session import escapes
@@ -113,19 +112,11 @@ class PlainSigns(LineFilter):
         | dict.fromkeys("│┃▏▎▍▌▋▊▉▐▕", "|")
         | dict.fromkeys("╭╮╰╯┌┐└┘┤┬◆", "+")
         | dict.fromkeys("▂▃▄▅▆▇", " ")  # the ends of a scrollbar, which is drawn in shades
-        | {"▁": "_", "█": "#", "▼": "v", "▲": "^", "↑": "^", "↓": "v", "←": "<", "→": ">", "…": "~"}
-        | {
-            "·": ".",
-            "┊": ":",
-            "≈": "~",
-            "▾": "v",
-            "▴": "^",
-            "‹": "<",
-            "“": '"',
-            "”": '"',
-            "●": "*",
-            "🔎": "> ",
-        }
+        | dict.fromkeys("▼▾↓", "v")
+        | dict.fromkeys("▲▴↑", "^")
+        | dict.fromkeys("“”", '"')
+        | dict.fromkeys("…≈", "~")
+        | {"▁": "_", "█": "#", "←": "<", "‹": "<", "→": ">", "·": ".", "┊": ":", "●": "*", "🔎": "> "}
     )
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
@@ -168,17 +159,9 @@ class TerminalApp(App[T]):
         # Of 16 colours none but black, white and two greys are left: too few to shade what is selected.
         self.set_class(self.no_color and self.console.color_system in {None, "standard"}, "-unshaded")
 
-    def notify(
-        self,
-        message: str,
-        *,
-        title: str = "",
-        severity: SeverityLevel = "information",
-        timeout: float | None = None,
-        markup: bool = True,
-    ) -> None:
+    def notify(self, message: str, **more: Any) -> None:
         """Show a message; nothing in it can control the terminal."""
-        super().notify(visible(message), title=title, severity=severity, timeout=timeout, markup=markup)
+        super().notify(visible(message), **more)
 
     def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
         """The screen as an SVG in a font that the viewer has; Textual's would be fetched from the network."""

@@ -1,17 +1,17 @@
 """Commands from the screen to trainers: start, pause, save, restart, and stop with the screen."""
 
+import asyncio
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from rich.text import Text
-from textual.worker import Worker, WorkerState
 
 from wikitopics.session import config, sources
 from wikitopics.session.control import launch, requests
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import session_name, session_path
+from wikitopics.tui.background import begin
 from wikitopics.tui.dialogs.ask import Ask
 from wikitopics.tui.dialogs.starting import Agree, Starting, State
 from wikitopics.tui.look import Look
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 Ending = Literal["leave", "stop", "demo"]
 """What to do with the trainers started by a screen when it is closed: leave them running, stop them, or
 stop them and open the embedded sample instead."""
-CONTROL = "control"
-"""The group of the workers that tell a trainer something."""
 
 
 class Training:
@@ -140,15 +138,15 @@ class Training:
         self._tell(save=True)
 
     def _tell(self, **columns: bool) -> None:
-        tell = partial(requests.ask, self._app.path, **columns)
-        self._app.run_worker(tell, group=CONTROL, thread=True, exit_on_error=False)
+        app, path = self._app, self._app.path
 
-    def told(self, worker: Worker[object]) -> None:
-        """Show why a command could not be carried out. Any other error is a bug and is not hidden."""
-        if worker.state is WorkerState.ERROR and worker.group == CONTROL:
-            if not isinstance(worker.error, SessionError):
-                raise RuntimeError("a control command failed") from worker.error
-            self._app.notify(str(worker.error), severity="warning", markup=False)
+        async def tell() -> None:
+            try:
+                await asyncio.to_thread(requests.ask, path, **columns)
+            except SessionError as error:
+                app.notify(str(error), severity="warning", markup=False)
+
+        begin(app, tell, "control", exclusive=False)
 
     # Ending ---------------------------------------------------------------------------------------
 

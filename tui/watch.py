@@ -37,21 +37,21 @@ class Watch:
         """A trainer of ours that has not opened the session yet."""
         self._others: tuple[Beside, ...] = ()
         self._wake, self._compare_again = asyncio.Event(), asyncio.Event()
-        self._follower = Follower(lambda: SessionReader(path))
-        self._searcher = Follower(lambda: SessionReader(path))
-        """Answers slow questions, in a thread of its own."""
-        self._comparing = Comparing(SessionReader)
+        self._follower, self._searcher = Follower(path), Follower(path)
+        """The second one answers slow questions, in a thread of its own."""
+        self._comparing = Comparing()
 
     async def ask(self, question: Callable[[SessionReader], T], *, aside: bool = False) -> T:
         """Put a question to the session's reader, which answers in its own thread. ``aside``: in another
         thread, so that following the session continues meanwhile."""
         return await (self._searcher if aside else self._follower).ask(question)
 
-    async def snapshots(self) -> tuple[int, ...]:
-        """The articles after which there are snapshots of topics, ascending. Raises `SessionError`."""
+    async def begin_replay(self) -> None:
+        """Go back to the first snapshot of topics, if there is one. Raises `SessionError`."""
         models = self.latest.models if self.latest is not None else ()
         kept = await self.ask(lambda reader: [reader.snapshots(model) for model in models])
-        return tuple(sorted(set().union(*kept)))
+        if points := tuple(sorted(set().union(*kept))):
+            self.replay, self.frozen_at = Replay(points), None
 
     def close(self, *, wait: bool = False) -> None:
         """Close the session's file. Safe to call twice."""

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from wikitopics.tui.chart.axes import Axis, ago, duration, fitted, own_space, plain, ticks
 from wikitopics.tui.chart.fit import fitted_range
-from wikitopics.tui.chart.plot import Frame, Series, plot
+from wikitopics.tui.chart.plot import Drawing, Frame, Series, plot
 from wikitopics.tui.chart.raster import PATTERNS, ascii_signs, braille, cells, dashed, dots, sample, spans
 from wikitopics.tui.chart.spark import bar, spark
 
@@ -15,7 +15,7 @@ UNIT = Axis(0.0, 1.0)
 
 
 def drawn(frame: Frame, *series: Series) -> list[str]:
-    picture = plot(series, frame, plain, plain)
+    picture = plot(Drawing(series), frame)
     return ["".join(chr(code) if code else " " for code in row) for row in picture.codes]
 
 
@@ -62,7 +62,7 @@ def test_a_log_axis_bins_like_the_logarithms_would() -> None:
 def test_a_log_axis_leaves_out_what_it_cannot_hold() -> None:
     assert np.isnan(own_space(np.array([0.0, -1.0]), log=True)).all()
     picture = plot(
-        [Series("a", np.array([0.0, 1.0, 10.0]), np.array([3.0, 2.0, 1.0]))], Frame(20, 5), plain, plain
+        Drawing((Series("a", np.array([0.0, 1.0, 10.0]), np.array([3.0, 2.0, 1.0])),)), Frame(20, 5)
     )
     assert picture.x_axis.low == pytest.approx(0.0)
 
@@ -80,7 +80,7 @@ def test_any_numbers_draw_without_fault(
 ) -> None:
     x = np.arange(len(values), dtype=np.float64)
     frame = Frame(width, height, log_x=log_x, log_y=log_y, ascii_only=plain_ascii)
-    picture = plot([Series("a", x, np.array(values, dtype=np.float64))], frame, plain, plain)
+    picture = plot(Drawing((Series("a", x, np.array(values, dtype=np.float64)),)), frame)
     assert picture.codes.shape == (height, width)
     assert all(0 <= column < width for column, _ in picture.x_ticks)
     assert all(0 <= row < height for row, _ in picture.y_ticks)
@@ -104,7 +104,7 @@ def test_ascii_is_ascii() -> None:
 def test_a_zoomed_window_fits_y_to_what_is_in_sight() -> None:
     x = np.arange(1.0, 1000.0)
     series = Series("a", x, 1000 / x)
-    zoomed = plot([series], Frame(40, 10, log_x=False, window=(500.0, 600.0)), plain, plain)
+    zoomed = plot(Drawing((series,)), Frame(40, 10, log_x=False, window=(500.0, 600.0)))
     assert zoomed.y_axis.high < 3
 
 
@@ -210,14 +210,14 @@ def test_what_would_gain_little_or_has_nothing_later_is_shown_whole() -> None:
 @pytest.mark.parametrize("sign", [1, -1])
 def test_where_a_line_leaves_the_picture_is_known(sign: int) -> None:
     line = Series("a", np.linspace(1, 10, 10), sign * np.array(FALL))
-    picture = plot([line], Frame(30, 8, log_x=False, fit_y=True), plain, plain)
+    picture = plot(Drawing((line,)), Frame(30, 8, log_x=False, fit_y=True))
     ((series, column, above, reach),) = picture.cuts
     assert (series, above, reach) == (0, sign > 0, sign * FALL[0])
     edge = 0 if above else 7
     assert picture.codes[edge, column]
     assert not picture.codes[:, : column - 1].any()
-    assert plot([line], Frame(30, 8, log_x=False), plain, plain).cuts == ()
-    assert plot([line], Frame(30, 8, log_x=False, fit_y=True, window=(1, 9)), plain, plain).cuts == ()
+    assert plot(Drawing((line,)), Frame(30, 8, log_x=False)).cuts == ()
+    assert plot(Drawing((line,)), Frame(30, 8, log_x=False, fit_y=True, window=(1, 9))).cuts == ()
 
 
 def along(row: str) -> tuple[bool, ...]:

@@ -33,7 +33,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def feed(path: Path) -> AsyncIterator[Follower]:
-    feed = Follower(lambda: SessionReader(path))
+    feed = Follower(path)
     yield feed
     feed.close()
 
@@ -105,7 +105,7 @@ async def test_a_commit_without_measurement_or_snapshot_leaves_curves_and_topics
 async def test_a_screen_that_saw_the_vocabulary_being_built_shows_the_topics_over_it(tmp_path: Path) -> None:
     path, words = tmp_path / "s.db", Vocabulary.from_words(["aa", "bb", "cc"])
     stores.create(path, replace(settings(), fingerprint=""), (), ())
-    store, feed = SessionWriter(path), Follower(lambda: SessionReader(path))
+    store, feed = SessionWriter(path), Follower(path)
     found = replace(
         documents(*range(1, 11)),
         indptr=np.arange(0, 33, 3),

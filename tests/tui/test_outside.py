@@ -22,7 +22,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The addresses that the browser was given; it opens no second one."""
     found: list[str] = []
     monkeypatch.setattr(
-        "wikitopics.tui.app.open_page", lambda address: found.append(address) or len(found) == 1
+        "wikitopics.tui.views.view.open_page", lambda address: found.append(address) or len(found) == 1
     )
     return found
 

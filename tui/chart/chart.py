@@ -7,7 +7,6 @@ from textual import events
 from textual.geometry import Offset
 from textual.message import Message
 
-from wikitopics.tui.chart.axes import plain
 from wikitopics.tui.chart.picture import Picture
 from wikitopics.tui.chart.plot import Drawing, Series, plot
 
@@ -73,7 +72,7 @@ class Chart(Picture, can_focus=True):
 
     def step(self, columns: int) -> None:
         """Move the crosshair to the next measured point at least this many columns away."""
-        x = self.all_x()
+        x = self.drawing.all_x
         chart = self.current_plot()
         if not x.size or chart is None:
             return
@@ -121,7 +120,7 @@ class Chart(Picture, can_focus=True):
         span = axis.high - axis.low
         low = axis.low + span * centre * (1 - factor)
         high = low + span * factor
-        full = plot(self.drawing.series, replace(self.frame(), window=None), plain, plain).x_axis
+        full = plot(self.drawing, replace(self.frame(), window=None)).x_axis
         if high - low >= full.high - full.low:
             self.window = None
         elif high - low > SMALLEST_WINDOW * (full.high - full.low):
@@ -171,7 +170,7 @@ class Chart(Picture, can_focus=True):
         self.zoom(1 / ZOOM)
 
     def _point_at(self, place: Offset | None) -> None:
-        chart, x = self.current_plot(), self.all_x()
+        chart, x = self.current_plot(), self.drawing.all_x
         if place is None or chart is None or not x.size:
             return
         width = chart.codes.shape[1]

@@ -1,12 +1,10 @@
 """The chart's picture: lines over their axes, drawn row by row. It knows series, not sessions."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from rich.cells import cell_len
 
-from wikitopics.tui.chart.axes import Floats
 from wikitopics.tui.chart.plot import Drawing, Frame, Plot, Series, plot
 from wikitopics.tui.chart.raster import runs, sample
 from wikitopics.tui.inks import SERIES, Line, Lines, Part
@@ -43,8 +41,6 @@ class Picture(Lines):
     """Cells of the labels of the y axis."""
     _plot: Plot | None = None
     _plotted: tuple[Drawing, Frame] | None = None
-    _measured: Floats | None = None
-    _measured_of: Drawing | None = None
     _labels: list[EndLabel] | None = None
 
     def redraw(self) -> None:
@@ -55,15 +51,6 @@ class Picture(Lines):
     def logs_y(self) -> bool:
         """Whether y is logarithmic: requested, and possible with these values."""
         return self.log_y and not self.drawing.has_negative
-
-    def all_x(self) -> Floats:
-        """Every measured x, once; cached until other series are drawn."""
-        if self._measured is None or self._measured_of is not self.drawing:
-            self._measured_of = self.drawing
-            known = [s.x[np.isfinite(s.y)] for s in self.drawing.series]
-            same = len(known) > 1 and all(np.array_equal(known[0], other) for other in known[1:])
-            self._measured = np.unique(np.concatenate(known[:1] if same else known)) if known else np.empty(0)
-        return self._measured
 
     def _end_labels(self) -> list[EndLabel]:
         if self._labels is None:
@@ -115,8 +102,6 @@ class Picture(Lines):
             log_y=self.logs_y,
             window=self.window,
             ascii_only=self.ascii_only,
-            whole_y=self.drawing.whole_y,
-            time_x=self.drawing.time_x,
             fit_y=self.fit_y,
             patterns=self.patterns(),
         )
@@ -127,12 +112,12 @@ class Picture(Lines):
             return None
         frame, drawing = self.frame(), self.drawing
         if self._plot is None or self._plotted != (drawing, frame):
-            self._plot = plot(drawing.series, frame, drawing.label_x, drawing.label_y)
+            self._plot = plot(drawing, frame)
             left = max((len(text) for _, text in self._plot.y_ticks), default=0)
             if left != self.left:  # the width of the labels is known only after the first drawing
                 self.left = left
                 frame = self.frame()
-                self._plot = plot(drawing.series, frame, drawing.label_x, drawing.label_y)
+                self._plot = plot(drawing, frame)
             self._plotted = drawing, frame
         return self._plot
 
@@ -211,18 +196,15 @@ class Picture(Lines):
             rule[column] = "┬"
             start = min(max(self.left + 1 + column - len(label) // 2, 0), len(text) - len(label))
             text[start : start + len(label)] = label
-        parts: Line = [(" " * self.left + "└", "faint"), *self._turned(chart, rule)]
-        labels = "".join(text).rstrip()
+        labels: Line = [("".join(text).rstrip(), "muted")]
         name = f"  {self.drawing.x_name}"
-        room = whole - len(labels)
-        names: Sequence[Part] = [(name, "faint")] if room >= len(name) else []
-        return [parts, [(labels, "muted"), *names]]
+        if whole - len(labels[0][0]) >= len(name):
+            labels.append((name, "faint"))
+        return [[(" " * self.left + "└", "faint"), *self._turned(chart, rule)], labels]
 
     def _turned(self, chart: Plot, rule: list[str]) -> Line:
         """The axis, with a sign where something began or ended; if both, the sign for beginning."""
         signs: dict[int, Part] = {}
         for x, begins in sorted(self.drawing.turns, key=lambda turn: turn[1]):
-            column = chart.column(x)
-            if column is not None:
-                signs[column] = ("▴", "good") if begins else ("▾", "muted")
+            signs[chart.column(x)] = ("▴", "good") if begins else ("▾", "muted")
         return [signs.get(column, (line, "faint")) for column, line in enumerate(rule)]

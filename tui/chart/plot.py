@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ class Series:
     y: Floats
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Drawing:
     """The contents of a chart, handed over as a whole."""
 
@@ -39,7 +40,9 @@ class Drawing:
     inks: tuple[int, ...] = ()
     """The number of each series' colour, so that a model keeps its colour when others are hidden."""
     whole_y: bool = False
+    """Whether y counts things, so that there are no labels between whole numbers."""
     time_x: bool = False
+    """Whether x is in seconds."""
     faded: bool = False
     """Whether the drawing is grey, because it does not show the present."""
     empty: tuple[str, ...] = ("nothing measured yet",)
@@ -49,6 +52,13 @@ class Drawing:
     def nothing(self) -> bool:
         """Whether there is nothing to draw."""
         return not any(bool(np.isfinite(s.y).any()) for s in self.series)
+
+    @cached_property
+    def all_x(self) -> Floats:
+        """Every measured x, once."""
+        known = [s.x[np.isfinite(s.y)] for s in self.series]
+        same = len(known) > 1 and all(np.array_equal(known[0], other) for other in known[1:])
+        return np.unique(np.concatenate(known[:1] if same else known)) if known else np.empty(0)
 
     @property
     def has_negative(self) -> bool:
@@ -67,10 +77,6 @@ class Frame:
     window: tuple[float, float] | None = None
     """Part of the x axis in its own space; None: all of it."""
     ascii_only: bool = False
-    whole_y: bool = False
-    """Whether y counts things, so that there are no labels between whole numbers."""
-    time_x: bool = False
-    """Whether x is in seconds."""
     fit_y: bool = False
     """Whether y is fitted to the later part of the lines; a zoomed window is shown whole."""
     patterns: tuple[int, ...] = ()
@@ -103,14 +109,9 @@ class Plot:
         return min(int(position * self.codes.shape[1]), self.codes.shape[1] - 1) if position <= 1 else 10**6
 
 
-def plot(
-    series: Sequence[Series],
-    frame: Frame,
-    label_x: Callable[[float], str],
-    label_y: Callable[[float], str],
-) -> Plot:
-    """Draw ``series`` into ``frame``. The picture is empty if there is nothing to draw."""
-    width, height = max(frame.width, 1), max(frame.height, 1)
+def plot(drawing: Drawing, frame: Frame) -> Plot:
+    """Draw the series into ``frame``. The picture is empty if there is nothing to draw."""
+    series, width, height = drawing.series, max(frame.width, 1), max(frame.height, 1)
     across, down = (1, 3) if frame.ascii_only else (2, 4)
     x_axis = _x_axis(series, frame)
     covered = spans([(s.x, s.y) for s in series], x_axis, width * across, log_y=frame.log_y)
@@ -132,8 +133,8 @@ def plot(
         owners=owners,
         x_axis=x_axis,
         y_axis=y_axis,
-        x_ticks=_x_labels(x_axis, width, label_x, frame.time_x),
-        y_ticks=_y_labels(y_axis, height, label_y, frame.whole_y),
+        x_ticks=_x_labels(x_axis, width, drawing),
+        y_ticks=_y_labels(y_axis, height, drawing),
         ends=_end_rows(covered, y_axis, height),
         cuts=tuple(one._replace(column=one.column // across) for one in cut),
     )
@@ -171,12 +172,10 @@ def _end_rows(covered: Spans, axis: Axis, height: int) -> tuple[int | None, ...]
     return tuple(rows)
 
 
-def _x_labels(
-    axis: Axis, width: int, label: Callable[[float], str], time: bool
-) -> tuple[tuple[int, str], ...]:
+def _x_labels(axis: Axis, width: int, drawing: Drawing) -> tuple[tuple[int, str], ...]:
     placed: list[tuple[int, str]] = []
     free = -2
-    for position, text in ticks(axis, max(width // 8, 2), label, time=time):
+    for position, text in ticks(axis, max(width // 8, 2), drawing.label_x, time=drawing.time_x):
         column = min(int(position * width), width - 1)
         if column - len(text) // 2 > free:
             placed.append((column, text))
@@ -184,13 +183,11 @@ def _x_labels(
     return tuple(placed)
 
 
-def _y_labels(
-    axis: Axis, height: int, label: Callable[[float], str], whole: bool
-) -> tuple[tuple[int, str], ...]:
+def _y_labels(axis: Axis, height: int, drawing: Drawing) -> tuple[tuple[int, str], ...]:
     by_row: dict[int, str] = {}
-    for position, text in ticks(axis, max(height // 3, 3), label):
+    for position, text in ticks(axis, max(height // 3, 3), drawing.label_y):
         value = axis.value(position)
-        if whole and abs(value - round(value)) > 1e-6:
+        if drawing.whole_y and abs(value - round(value)) > 1e-6:
             continue
         row = height - 1 - min(int(position * height), height - 1)
         by_row.setdefault(row, text)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import OptionList, Static
@@ -15,8 +14,6 @@ from wikitopics.tui.dialogs.dialog import Dialog
 
 class Ask(Dialog[str | None]):
     """Answered by arrow keys and Enter, an answer's letter, or a click; Escape gives None."""
-
-    BINDINGS = [Binding("escape", "dismiss(None)", "Cancel")]  # noqa: RUF012 - Textual's own convention
 
     def __init__(self, title: str, text: str, answers: Sequence[tuple[str, str, str]]) -> None:
         """``answers``: (return value, letter, label)."""

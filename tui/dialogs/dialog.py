@@ -1,6 +1,7 @@
 """Base of the dialogs: a screen in front of the others, which ends once."""
 
 from textual.await_complete import AwaitComplete
+from textual.binding import Binding
 from textual.content import Content
 from textual.screen import ModalScreen, ScreenResultType
 from textual.widgets import Static
@@ -11,6 +12,7 @@ from wikitopics.tui.words import visible
 class Dialog(ModalScreen[ScreenResultType]):
     """Ends with its first answer, and only when it is in front: Textual would end whichever screen is."""
 
+    BINDINGS = [Binding("escape", "dismiss(None)", "Close")]  # noqa: RUF012 - Textual's own convention
     TELLS = ""
     """The selector of the line in which `tell` shows words."""
 

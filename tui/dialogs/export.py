@@ -7,7 +7,6 @@ from pathlib import Path
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content, ContentText
 from textual.widgets import Button, Input, Select, Static
@@ -31,11 +30,14 @@ class Export(Dialog[None]):
     """What to export, in which format, of which model, to which file."""
 
     TELLS = "#export-progress"
-    BINDINGS = [Binding("escape", "dismiss(None)", "Close")]  # noqa: RUF012 - Textual's own convention
 
-    def __init__(self, path: Path, models: tuple[str, ...], folder: Path) -> None:
+    def __init__(self, path: Path, models: tuple[str, ...]) -> None:
         super().__init__()
-        self._path, self._models, self._folder = path, models, folder
+        self._path, self._models = path, models
+        try:
+            self._folder = Path.cwd()
+        except OSError:  # it has been deleted
+            self._folder = Path()
         self._busy = False
 
     def compose(self) -> ComposeResult:

@@ -11,7 +11,6 @@ from typing import Any
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
@@ -50,8 +49,8 @@ class Entries:
     """(kind, topics) of each model requested; "" for its default."""
 
 
-def arguments(entries: Entries) -> list[str]:
-    """The words after `wikitopics` that start this trainer. Raises `SessionError`."""
+def arguments(entries: Entries) -> tuple[list[str], TrainRequest]:
+    """The words after `wikitopics` that start this trainer, and the request in them. Raises SessionError."""
     if not entries.name:
         raise SessionError("the session needs a name")
     path = named_session(entries.name)
@@ -59,22 +58,11 @@ def arguments(entries: Entries) -> list[str]:
         raise SessionError(f"a session {entries.name} already exists: open it, or choose another name")
     kind = sources.load(entries.source)
     if kind.command:
-        return [kind.command, "--headless", "--session", entries.name]
+        return [kind.command, "--headless", "--session", entries.name], TrainRequest()
     if not entries.models:
         raise SessionError("choose at least one model")
-    words = ["train", "--session", entries.name, "--source", entries.source]
-    for option, text, _ in _filled(entries):
-        words += [option.flag, text]
-    specs = [f"{kind}:topics={topics}" if topics else kind for kind, topics in entries.models]
-    parse_specs(specs, {})
-    for spec in specs:
-        words += [MODEL.flag, spec]
-    return words
-
-
-def _filled(entries: Entries) -> Iterator[tuple[Option[Any], str, object]]:
-    """The options whose fields the user has filled in, what is in each field, and its value."""
-    for option in (*sources.load(entries.source).options, *OWN_FIELDS):
+    words, given = ["train", "--session", entries.name, "--source", entries.source], {}
+    for option in (*kind.options, *OWN_FIELDS):
         text = entries.values.get(option.name, "")
         if option.needed and not text:
             raise SessionError(f"the source {entries.source} needs a {option.label.lower()}")
@@ -83,23 +71,19 @@ def _filled(entries: Entries) -> Iterator[tuple[Option[Any], str, object]]:
                 value = option.parse(text)
             except ValueError as error:
                 raise SessionError(f"{option.label} {error}") from None
-            yield option, text, (value,) if option.of is tuple else value
-
-
-def needs_contact(entries: Entries) -> bool:
-    """Whether the selected source needs a contact. Raises `SessionError` for fields that are wrong."""
-    kind = sources.load(entries.source)
-    if kind.command:
-        return False
-    request = TrainRequest(**{option.name: value for option, _, value in _filled(entries)})
-    return kind.needs_contact(check_new(request, kind))
+            words += [option.flag, text]
+            given[option.name] = (value,) if option.of is tuple else value
+    specs = [f"{kind}:topics={topics}" if topics else kind for kind, topics in entries.models]
+    parse_specs(specs, {})
+    for spec in specs:
+        words += [MODEL.flag, spec]
+    return words, TrainRequest(**given)
 
 
 class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
     """Returns the path of the new session, once its trainer has created it, and the trainer."""
 
     TELLS = "#new-told"
-    BINDINGS = [Binding("escape", "dismiss(None)", "Cancel")]  # noqa: RUF012 - Textual's own convention
 
     def __init__(self, trainers: Trainers) -> None:
         super().__init__()
@@ -199,9 +183,11 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
     def _go(self) -> None:
         entries = self.entries()
         try:
-            words = arguments(entries)
-            path = named_session(entries.name)
-            asks = needs_contact(entries) and config.lacks_contact()
+            words, request = arguments(entries)
+            path, kind = named_session(entries.name), sources.load(entries.source)
+            asks = (
+                not kind.command and kind.needs_contact(check_new(request, kind)) and config.lacks_contact()
+            )
         except SessionError as error:
             self.tell(str(error))
             return

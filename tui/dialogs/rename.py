@@ -6,7 +6,6 @@ from functools import partial
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
@@ -24,7 +23,6 @@ class Rename(Dialog[str | None]):
     """Returns the topic's new name, or None if nothing changes."""
 
     TELLS = "#rename-told"
-    BINDINGS = [Binding("escape", "dismiss(None)", "Cancel")]  # noqa: RUF012 - Textual's own convention
 
     def __init__(self, row: TopicRow, rename: Callable[[str], str]) -> None:
         """``rename`` takes the typed text and returns the topic's new name; it may raise `SessionError`."""

@@ -62,8 +62,9 @@ class Crawl(View):
         return chart if chart.display else self.query_one(Facts)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        charted = {"log_y", "cross", "zoom", "reset"}
-        return action not in charted or not self.is_mounted or self.query_one(Chart).display
+        if action in {"log_y", "cross", "zoom", "reset"} and self.is_mounted:
+            return self.query_one(Chart).display
+        return super().check_action(action, parameters)
 
     def fit(self, width: int, height: int) -> None:
         self.set_class(width >= WIDE, "-wide")

@@ -16,8 +16,8 @@ from wikitopics.tui.inks import Line, Lines, name
 from wikitopics.tui.keys import key
 from wikitopics.tui.listing import featured
 from wikitopics.tui.look import Choice, Look
-from wikitopics.tui.messages import LookAgain, OpenTopic
-from wikitopics.tui.views.view import A_TOPIC, TINY_HEIGHT, TINY_WIDTH, View
+from wikitopics.tui.messages import OpenTopic
+from wikitopics.tui.views.view import A_TOPIC, TINY_HEIGHT, TINY_WIDTH, View, after
 from wikitopics.tui.widgets.articles import COMING, now_reading
 from wikitopics.tui.widgets.events import NOTHING_CHANGED, EventList, told, what_changed
 from wikitopics.tui.widgets.flow import flow_lines, numbers
@@ -212,7 +212,7 @@ class Dashboard(View):
     @on(SmallCharts.Picked)
     def _picked(self, event: SmallCharts.Picked) -> None:
         self.choice.metric = event.metric
-        self.post_message(LookAgain())
+        self.host.look_again()
 
     @on(TopicList.Chosen, "#topics")
     def _chosen(self, event: TopicList.Chosen) -> None:
@@ -256,15 +256,13 @@ class Dashboard(View):
         self.again()
 
     def action_x_kind(self) -> None:
-        self.x_kind = X_KINDS[(X_KINDS.index(self.x_kind) + 1) % len(X_KINDS)]
+        self.x_kind = after(self.x_kind, X_KINDS)
         self.again()
 
     def action_metric(self) -> None:
         if self.look is not None:
-            names = [metric.name for metric in self.look.metrics]
-            now = names.index(self.choice.metric) if self.choice.metric in names else -1
-            self.choice.metric = names[(now + 1) % len(names)]
-            self.post_message(LookAgain())
+            self.choice.metric = after(self.choice.metric, [metric.name for metric in self.look.metrics])
+            self.host.look_again()
 
     def action_list(self, what: str, by: int = 0) -> None:
         topics = self.query_one(TopicList)

@@ -35,7 +35,7 @@ class Log(View):
         name(listed, f"Log · {plural(len(found), 'line')}{finding}")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return True
+        return action == "all" or super().check_action(action, parameters)
 
     def copied(self) -> str:
         events = self.query_one(EventList).items

@@ -20,8 +20,8 @@ from wikitopics.tui.follow import MOST
 from wikitopics.tui.inks import name
 from wikitopics.tui.keys import key
 from wikitopics.tui.look import Choice, Look
-from wikitopics.tui.messages import LookAgain, NewSession, OpenSession
-from wikitopics.tui.views.view import View
+from wikitopics.tui.messages import OpenSession
+from wikitopics.tui.views.view import View, after
 from wikitopics.tui.widgets.sessionlist import ORDERS, SessionList, SessionRow, listed
 from wikitopics.tui.words import plural, visible
 
@@ -94,7 +94,7 @@ class Sessions(View):
             self.post_message(OpenSession(row.path))
 
     def action_new(self) -> None:
-        self.post_message(NewSession())
+        self.host.training.new_session()
 
     def action_compare(self) -> None:
         """Mark or unmark the selected session."""
@@ -108,7 +108,7 @@ class Sessions(View):
         else:
             marked.append(row.path)
         self.again()
-        self.post_message(LookAgain())
+        self.host.look_again()
 
     def _not_compared(self, row: SessionRow) -> str:
         """Why the session cannot be marked; "" if it can."""
@@ -120,8 +120,7 @@ class Sessions(View):
         return f"{MOST} sessions are marked already: x removes a mark" if many else ""
 
     def action_order(self) -> None:
-        orders = list(ORDERS)
-        self._order = orders[(orders.index(self._order) + 1) % len(orders)]
+        self._order = after(self._order, [*ORDERS])
         self.again()
 
     def action_delete(self) -> None:

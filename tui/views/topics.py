@@ -86,7 +86,7 @@ class Topics(View):
             return not self._covered
         if action == "step":
             return self._covered or self.has_class("-side")
-        return True
+        return super().check_action(action, parameters)
 
     def draw(self, look: Look, choice: Choice) -> None:
         topics = self.query_one(TopicList)

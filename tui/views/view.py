@@ -1,17 +1,27 @@
 """What all views have in common."""
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from textual.containers import Container
 from textual.widget import Widget
 
+from wikitopics.session.control.naming import rename
+from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow, TopicRow
+from wikitopics.session.storage.files import replacing
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.background import begin
+from wikitopics.tui.browser import open_page
 from wikitopics.tui.chart.chart import ZOOM, Chart
+from wikitopics.tui.listing import ORDERS
 from wikitopics.tui.look import Choice, Look
 from wikitopics.tui.messages import Ready
+from wikitopics.tui.words import visible
 
 if TYPE_CHECKING:
     from wikitopics.tui.app import Wikitopics
@@ -22,6 +32,11 @@ TINY_WIDTH, TINY_HEIGHT = 60, 16
 """With fewer cells than this, there is room only for numbers."""
 A_TOPIC = "a topic's name, number or word"
 """What `/` finds in a list of topics."""
+
+
+def after(now: T, every: Sequence[T]) -> T:
+    """The next of these values, the first after the last one or after one that is not among them."""
+    return every[(every.index(now) + 1) % len(every)] if now in every else every[0]
 
 
 class View(Container):
@@ -47,10 +62,15 @@ class View(Container):
     def on_mount(self) -> None:
         self.post_message(Ready())
 
+    @property
+    def host(self) -> "Wikitopics":
+        """The app, which knows the session on screen and what the user has chosen to see."""
+        return cast("Wikitopics", self.app)
+
     async def ask(self, question: Callable[[SessionReader], T], *, aside: bool = False) -> T:
         """Put a question to the session's reader; ``aside``: one that may take long. Raises SessionError
         if the file cannot be read now; the status line says so."""
-        answer = await cast("Wikitopics", self.app).ask(question, aside=aside)
+        answer = await self.host.watched.ask(question, aside=aside)
         if not self.is_running:
             raise asyncio.CancelledError  # the view has gone meanwhile: nothing is left to fill
         return answer
@@ -101,7 +121,98 @@ class View(Container):
         self.query_one(Chart).reset()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return bool(self.sought) if action == "all" else True
+        match action:
+            case "all":
+                return bool(self.sought)
+            case "maximise":
+                return self.PANELS > 1
+            case "models":
+                look = self.host.latest
+                return look is not None and self.OF_MODEL and len(look.models) > 1
+            case "order_topics":
+                return self.LISTS_TOPICS
+            case "browse":
+                return self._address() is not None
+            case "rename" | "pin":
+                return self.chosen_topic() is not None
+        return True
+
+    # Keys of all views ------------------------------------------------------------------------------
+
+    def action_models(self) -> None:
+        if self.host.latest is not None:
+            self.host.choice.model = after(self.host.choice.model, [None, *self.host.latest.models])
+            self.host.show()
+
+    def action_order_topics(self) -> None:
+        self.host.choice.order = after(self.host.choice.order, [*ORDERS])
+        self.host.show()
+
+    def _topic(self) -> tuple[str, TopicRow] | None:
+        """The topic under the cursor, and its model."""
+        row, look = self.chosen_topic(), self.host.latest
+        model = None if look is None else self.host.choice.model_of(look)
+        return None if row is None or model is None else (model, row)
+
+    def action_pin(self) -> None:
+        if chosen := self._topic():
+            model, row = chosen
+            self.host.choice.pinned ^= {(model, row.topic)}
+            self.host.show()
+
+    def action_rename(self) -> None:
+        from wikitopics.tui.dialogs.rename import Rename  # forms are heavy: not before the first frame
+
+        if (chosen := self._topic()) is None:
+            return
+        (model, row), path = chosen, self.host.path
+
+        def renamed(name: str | None) -> None:
+            if name is not None:
+                self.app.notify(f"#{row.topic} is now called {name}", markup=False)
+                self.host.look_again()
+
+        self.app.push_screen(Rename(row, lambda name: rename(path, model, row.topic, name)), renamed)
+
+    def _address(self) -> str | None:
+        """The address of the selected article."""
+        article, look = self.chosen_article(), self.host.latest
+        return None if article is None or look is None else look.address(article)
+
+    def action_browse(self) -> None:
+        if (address := self._address()) is not None:
+            begin(self.app, partial(self._browse, address), "browse", exclusive=False)
+
+    async def _browse(self, address: str) -> None:
+        if not await asyncio.to_thread(open_page, address):
+            self.app.copy_to_clipboard(address)
+            self.app.notify(f"no browser can be opened here; copied: {address}", markup=False)
+
+    def action_copy(self) -> None:
+        if text := "\n".join(map(visible, self.copied().split("\n"))):
+            self.app.copy_to_clipboard(text)
+            self.app.notify(f"copied: {text[:60]}", markup=False)
+
+    def action_picture(self) -> None:
+        """Save a picture of the screen in the current folder."""
+        name = f"{self.host.path.stem}-{self.TITLE.lower()}-{time.strftime('%Y%m%d-%H%M%S')}.svg"
+        begin(self.app, partial(self._save_picture, Path(name), self.app.export_screenshot()), "picture")
+
+    async def _save_picture(self, target: Path, svg: str) -> None:
+        def write() -> None:
+            with replacing(target) as file:
+                file.write(svg.encode())
+
+        try:
+            await asyncio.to_thread(write)
+        except SessionError as error:
+            self.app.notify(str(error), severity="warning", markup=False)
+        else:
+            self.app.notify(f"saved: {target.absolute()}", markup=False)
+
+    def action_maximise(self) -> None:
+        self.maximise()
+        self.call_after_refresh(self.host.show)
 
     def copied(self) -> str:
         """The text that `c` copies; "" for none."""

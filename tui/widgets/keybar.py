@@ -42,7 +42,7 @@ class KeyBar(Drawn):
         width = self.size.width
         if y:
             return self.strip([], width)
-        brief = self._length(self._views) + KEYS > width
+        brief = sum(len(_text(hint)) for hint in self._views) + KEYS > width
         parts: list[Part] = []
         self._spots = []
         at = 0
@@ -64,9 +64,6 @@ class KeyBar(Drawn):
             self._spots.append((at, at + len(text), hint.action))
             at += len(text)
         return self.strip(parts, width)
-
-    def _length(self, hints: list[Hint]) -> int:
-        return sum(len(h.key) + len(h.label) + 3 for h in hints)
 
     async def on_click(self, event: events.Click) -> None:
         for start, end, action in self._spots:
