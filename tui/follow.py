@@ -6,7 +6,7 @@ call goes through an executor with one thread, and returns plain values.
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from wikitopics.session.analysis.metrics import metrics_of
 from wikitopics.session.analysis.origin import addresses
 from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.paths import log_file, session_name
-from wikitopics.session.records import SNAPSHOT_WORDS, Curve, Status
+from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.storage.files import last_line
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.look import Beside, Look
@@ -125,7 +125,8 @@ class Follower(Readers):
             status=status,
             at=time.time(),
             settings=settings.as_json(),  # the vocabulary's fingerprint comes when it is built
-            last_words=_last_words(reader, status),
+            # The reason why a trainer that is gone has ended.
+            last_words="" if status.running else last_line(log_file(reader.path)),
         )
         if version != self._version:  # such as a heartbeat with new rates
             runs = tuple(reader.runs())
@@ -144,7 +145,8 @@ class Follower(Readers):
             measured, kept = (measurement, metrics), (snapshot, learnt[-1])
             look = replace(look, recent=tuple(reader.recent_articles()))
             if measured != self._measured:
-                look = replace(look, metrics=metrics_of(reader), curves=_curves(reader, look, metrics))
+                curves = {(m, metric): reader.curve(m, metric) for m in look.models for metric in metrics}
+                look = replace(look, metrics=metrics_of(reader), curves=curves)
             if kept != self._kept:
                 topics = {m: tuple(reader.topics(m, SNAPSHOT_WORDS)) for m in look.models}
                 look = replace(look, topics=topics, changes=tuple(reader.topic_events()))
@@ -161,15 +163,6 @@ class Follower(Readers):
             events = () if when is None else tuple(reader.events(until=when + LOGGED_WITHIN))
             self._past = look, look.back_at(articles, topics, events)
         return self._past[1]
-
-
-def _curves(reader: SessionReader, look: Look, metrics: tuple[str, ...]) -> Mapping[tuple[str, str], Curve]:
-    return {(m, metric): reader.curve(m, metric) for m in look.models for metric in metrics}
-
-
-def _last_words(reader: SessionReader, status: Status) -> str:
-    """The end of the log beside a session whose trainer is gone: the reason why it ended."""
-    return "" if status.running else last_line(log_file(reader.path))
 
 
 class Comparing(Readers):

@@ -1,6 +1,7 @@
 """One look at a session, complete and immutable, from which all views draw; what the user has chosen to see
 of it; and the state of a replay."""
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -116,6 +117,11 @@ class Look:
     def metric(self, name: str) -> Metric:
         """The metric of this name, whether or not this session has measurements of it."""
         return next((one for one in self.metrics if one.name == name), Metric.undeclared(name))
+
+
+def same(shown: Sequence[object], before: Sequence[object]) -> bool:
+    """Whether these are the very objects that were shown before, so that no drawing of them changes."""
+    return len(shown) == len(before) and all(map(operator.is_, shown, before))
 
 
 @dataclass(slots=True)

@@ -1,5 +1,6 @@
 """Requests of a view to the app."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from textual.message import Message
@@ -9,25 +10,22 @@ class Ready(Message):
     """A view is made and can draw."""
 
 
+@dataclass
 class OpenTopic(Message):
     """Show everything about this topic of the model in use."""
 
-    def __init__(self, topic: int) -> None:
-        super().__init__()
-        self.topic = topic
+    topic: int
 
 
+@dataclass
 class OpenArticle(Message):
     """Look this title up among the articles."""
 
-    def __init__(self, title: str) -> None:
-        super().__init__()
-        self.title = title
+    title: str
 
 
+@dataclass
 class OpenSession(Message):
     """Look at another session."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.path = path
+    path: Path

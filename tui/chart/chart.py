@@ -1,6 +1,7 @@
 """The chart widget: a picture with a movable crosshair and a zoom window."""
 
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 from textual import events
@@ -10,6 +11,7 @@ from textual.message import Message
 from wikitopics.tui.chart.picture import Picture
 from wikitopics.tui.chart.plot import Drawing, Series, plot
 
+Scale = Literal["log_x", "log_y", "fit_y"]
 ZOOM = 0.6
 SMALLEST_WINDOW = 1e-4
 
@@ -34,17 +36,10 @@ class Chart(Picture, can_focus=True):
         self.redraw()
         self.post_message(self.Pointed())
 
-    def toggle_log_x(self) -> None:
-        self.window = None
-        self.log_x = not self.log_x
-        self._changed()
-
-    def toggle_log_y(self) -> None:
-        self.log_y = not self.log_y
-        self._changed()
-
-    def toggle_fit_y(self) -> None:
-        self.fit_y = not self.fit_y
+    def toggle(self, which: Scale) -> None:
+        if which == "log_x":
+            self.window = None
+        setattr(self, which, not getattr(self, which))
         self._changed()
 
     def scales(self) -> str:

@@ -1,7 +1,5 @@
 """The chart's picture: lines over their axes, drawn row by row. It knows series, not sessions."""
 
-from typing import NamedTuple
-
 import numpy as np
 from rich.cells import cell_len
 
@@ -13,13 +11,6 @@ from wikitopics.tui.words import folded, squeezed
 END_LABEL_MOST = 24
 SHORTEST_NAME = 6
 """Cells of an end label that belong to the name. The value is never cut, however long it is."""
-
-
-class EndLabel(NamedTuple):
-    """The label at the right end of a line."""
-
-    value: float
-    text: str
 
 
 class Picture(Lines):
@@ -41,7 +32,8 @@ class Picture(Lines):
     """Cells of the labels of the y axis."""
     _plot: Plot | None = None
     _plotted: tuple[Drawing, Frame] | None = None
-    _labels: list[EndLabel] | None = None
+    _labels: list[tuple[float, str]] | None = None
+    """The last value of each line, and the label at its right end."""
 
     def redraw(self) -> None:
         self._labels = None
@@ -52,14 +44,15 @@ class Picture(Lines):
         """Whether y is logarithmic: requested, and possible with these values."""
         return self.log_y and not self.drawing.has_negative
 
-    def _end_labels(self) -> list[EndLabel]:
+    def _end_labels(self) -> list[tuple[float, str]]:
         if self._labels is None:
+            patterns = self.patterns()
             self._labels = [self._end_label(s) for s in self.drawing.series]
-            if self.named and any(self.patterns()):
-                told = zip(self._labels, self.patterns(), strict=True)
+            if self.named and any(patterns):
+                samples = [sample(pattern, ascii_only=self.ascii_only) for pattern in patterns]
                 self._labels = [
-                    EndLabel(label.value, f"{sample(pattern, ascii_only=self.ascii_only)} {label.text}")
-                    for label, pattern in told
+                    (value, f"{drawn} {text}")
+                    for drawn, (value, text) in zip(samples, self._labels, strict=True)
                 ]
         return self._labels
 
@@ -69,20 +62,19 @@ class Picture(Lines):
         each = 1 if self.ascii_only or self.app.has_class("-few-colours") else SERIES
         return tuple(self._number(i) // each for i in range(len(self.drawing.series)))
 
-    def _end_label(self, series: Series) -> EndLabel:
+    def _end_label(self, series: Series) -> tuple[float, str]:
         """Name, last value in sight and its direction, e.g. "lda 1,187 ▼"."""
         known = series.y[: np.searchsorted(series.x, self._last_x(), side="right")][-64:]
         known = known[np.isfinite(known)]
         if not known.size:
-            return EndLabel(float("nan"), squeezed(series.name, END_LABEL_MOST))
+            return float("nan"), squeezed(series.name, END_LABEL_MOST)
         told = " " + self.drawing.value(float(known[-1]))
         if known.size > 1 and known[-1] != known[-2]:
-            up = bool(known[-1] > known[-2])
-            told += " ▲" if up else " ▼"
+            told += " ▲" if known[-1] > known[-2] else " ▼"
         if not self.named:
-            return EndLabel(float(known[-1]), told.lstrip())
+            return float(known[-1]), told.lstrip()
         room = max(END_LABEL_MOST - len(told), SHORTEST_NAME)
-        return EndLabel(float(known[-1]), squeezed(series.name, room) + told)
+        return float(known[-1]), squeezed(series.name, room) + told
 
     def _last_x(self) -> float:
         """The right end of the range in sight."""
@@ -92,7 +84,7 @@ class Picture(Lines):
         return 10.0**high if self.log_x else high
 
     def frame(self) -> Frame:
-        right = max((cell_len(label.text) for label in self._end_labels()), default=0) + 1
+        right = max((cell_len(text) for _, text in self._end_labels()), default=0) + 1
         size = self.size
         right = right if right < size.width // 2 else 0
         return Frame(
@@ -177,14 +169,14 @@ class Picture(Lines):
         if whole - self.left - 1 - width <= 1:
             return placed
         # The higher value is placed higher, even where rows are shared.
-        ends = [(-labels[i].value, row, i) for i, row in enumerate(chart.ends) if row is not None]
+        ends = [(-labels[i][0], row, i) for i, row in enumerate(chart.ends) if row is not None]
         wanted = [(row, i) for _, row, i in sorted(ends)]
         lowest = 0
         for order, (row, i) in enumerate(wanted):
             highest = height - (len(wanted) - order)
             row = min(max(row, lowest), max(highest, lowest))
             if row < height:
-                placed[row] = [(" " + labels[i].text, self._ink(i))]
+                placed[row] = [(" " + labels[i][1], self._ink(i))]
             lowest = row + 1
         return placed
 

@@ -82,7 +82,7 @@ class Crawl(View):
         self.query_one(EventList).show_items(look.status.activity.errors)
 
     def action_log_y(self) -> None:
-        self.query_one(Chart).toggle_log_y()
+        self.query_one(Chart).toggle("log_y")
 
     @on(Chart.Pointed)
     def _entitle(self) -> None:

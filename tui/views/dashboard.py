@@ -10,12 +10,12 @@ from textual.widget import Widget
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.tui.background import begin
-from wikitopics.tui.chart.chart import Chart
+from wikitopics.tui.chart.chart import Chart, Scale
 from wikitopics.tui.curves import X_KINDS, drawing, title, warning
 from wikitopics.tui.inks import Line, Lines, name
 from wikitopics.tui.keys import key
 from wikitopics.tui.listing import featured
-from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.look import Choice, Look, same
 from wikitopics.tui.messages import OpenTopic
 from wikitopics.tui.views.view import A_TOPIC, TINY_HEIGHT, TINY_WIDTH, View, after
 from wikitopics.tui.widgets.articles import COMING, now_reading
@@ -54,9 +54,9 @@ class Dashboard(View):
     LISTS_TOPICS = True
     PANELS = 8
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        key("chart.log_x", "x", "log_x", "Log x", "logarithmic or linear x axis"),
-        key("chart.log_y", "y", "log_y", "Log y", "logarithmic or linear y axis"),
-        key("chart.fit_y", "Y", "fit_y", "Whole y", FIT_Y, "Y"),
+        key("chart.log_x", "x", "scale('log_x')", "Log x", "logarithmic or linear x axis"),
+        key("chart.log_y", "y", "scale('log_y')", "Log y", "logarithmic or linear y axis"),
+        key("chart.fit_y", "Y", "scale('fit_y')", "Whole y", FIT_Y, "Y"),
         key("chart.axis", "a", "x_kind", "Axis", "x axis: articles, words or time"),
         key("chart.metric", "v", "metric", "Metric", "which metric the chart shows"),
         key("chart.left", "left", "cross(-1)", "Crosshair", CROSS, "←→"),
@@ -75,7 +75,7 @@ class Dashboard(View):
     ]
 
     x_kind = X_KINDS[0]
-    _drawn: tuple[object, ...] | None = None
+    _drawn: tuple[object, ...] = ()
     _carded: tuple[object, ...] = ()
     """The topic whose articles the card shows, and the moment they are from."""
 
@@ -128,19 +128,10 @@ class Dashboard(View):
             return
         chart, model = self.query_one(Chart), choice.model_of(look)
         # A new look often has the old curves, and then the picture stays as it is.
-        shown = (
-            look.curves,
-            look.runs,
-            look.changes,
-            look.others,
-            choice.model,
-            choice.metric,
-            choice.ascii_only,
-            self.x_kind,
-        )
-        same = self._drawn is not None and all(a is b for a, b in zip(shown, self._drawn, strict=True))
+        values = (choice.model, choice.metric, choice.ascii_only, self.x_kind)
+        shown = look.curves, look.runs, look.changes, look.others, *values
         loaded = not look.models or (look.models[0], choice.metric) in look.curves
-        if loaded and not (same and chart.drawing.series):
+        if loaded and not (same(shown, self._drawn) and chart.drawing.series):
             self._drawn = shown
             chart.draw(drawing(look, choice, self.x_kind))  # this also sets the title
         else:
@@ -240,19 +231,11 @@ class Dashboard(View):
 
     # Keys -------------------------------------------------------------------------------------
 
-    def action_log_x(self) -> None:
-        self.query_one(Chart).toggle_log_x()
-        self.again()
-
-    def action_log_y(self) -> None:
+    def action_scale(self, which: Scale) -> None:
         chart = self.query_one(Chart)
-        chart.toggle_log_y()
-        if chart.log_y and not chart.logs_y:
+        chart.toggle(which)
+        if which == "log_y" and chart.log_y and not chart.logs_y:
             self.app.notify("some of these values are negative and have no logarithm: y stays linear")
-        self._entitle()
-
-    def action_fit_y(self) -> None:
-        self.query_one(Chart).toggle_fit_y()
         self.again()
 
     def action_x_kind(self) -> None:

@@ -31,8 +31,8 @@ class Evolution(Lines, can_focus=True):
 
     _history: History = ()
     _columns: Sequence[int] = ()
-    _chosen: int | None = None
-    """Index of the selected column; None: the newest, as it changes."""
+    _at: int | None = None
+    """Articles of the selected column; None: the newest, as it changes."""
     _why = ""
 
     def show(self, history: History, why: str = "no snapshot yet") -> None:
@@ -40,45 +40,44 @@ class Evolution(Lines, can_focus=True):
 
         ``why``: shown in place of an empty history.
         """
-        self._why = why
-        articles = self._articles_chosen()
-        self._history, self._columns = history, doublings(history)
-        if articles is not None:
-            counts = [history[index][0] for index in self._columns]
-            self._chosen = counts.index(articles) if articles in counts else None
+        self._why, self._history, self._columns = why, history, doublings(history)
+        if self._at not in self._articles():
+            self._at = None
         self.redraw()
+
+    def _articles(self) -> list[int]:
+        return [self._history[index][0] for index in self._columns]
+
+    @property
+    def _place(self) -> int:
+        """Index of the selected column."""
+        return len(self._columns) - 1 if self._at is None else self._articles().index(self._at)
 
     def step(self, by: int) -> None:
         """Select the previous or next column."""
         if self._columns:
             last = len(self._columns) - 1
-            here = last if self._chosen is None else self._chosen
-            goal = min(max(here + by, 0), last)
-            self._chosen = None if goal == last else goal
+            goal = min(max(self._place + by, 0), last)
+            self._at = None if goal == last else self._articles()[goal]
             self.redraw()
-
-    def _articles_chosen(self) -> int | None:
-        return None if self._chosen is None else self._history[self._columns[self._chosen]][0]
 
     @property
     def words(self) -> tuple[tuple[str, float], ...]:
         """The words of the selected column."""
-        if not self._columns:
-            return ()
-        return self._history[self._columns[-1 if self._chosen is None else self._chosen]][2]
+        return self._history[self._columns[self._place]][2] if self._columns else ()
 
     def lines(self, width: int, height: int) -> list[Line]:
         if not self._columns:
             return [[(f" {self._why}", "muted")]]
         room = max((width - 1) // COLUMN, 1)
-        chosen = len(self._columns) - 1 if self._chosen is None else self._chosen
+        chosen = self._place
         first = max(min(chosen - room // 2, len(self._columns) - room), 0)
         shown = range(first, min(first + room, len(self._columns)))
         out = []
         for y in range(height):
             parts: Line = [("‹" if first and y == 0 else " ", "faint")]
             for place in shown:
-                parts += self._cell(place, y, place == chosen and self._chosen is not None)
+                parts += self._cell(place, y, place == chosen and self._at is not None)
             out.append(parts)
         return out
 

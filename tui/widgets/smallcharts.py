@@ -1,6 +1,6 @@
 """Small charts beside the large one: the models' other metrics at a glance."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -10,7 +10,7 @@ from wikitopics.tui.chart.chart import Chart
 from wikitopics.tui.chart.picture import Picture
 from wikitopics.tui.curves import drawing
 from wikitopics.tui.inks import name
-from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.look import Choice, Look, same
 
 MOST = 4
 """The most charts: narrower ones would be unreadable."""
@@ -29,15 +29,14 @@ class SmallChart(Picture):
 class SmallCharts(Container):
     """One for each metric of the session that has a brief name and is not on the large chart."""
 
+    @dataclass
     class Picked(Message):
         """The metric that the large chart should show."""
 
-        def __init__(self, metric: str) -> None:
-            super().__init__()
-            self.metric = metric
+        metric: str
 
     DEFAULT_CLASSES = "-empty"
-    _drawn: tuple[object, ...] | None = None
+    _drawn: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
         for _ in range(MOST):
@@ -47,7 +46,7 @@ class SmallCharts(Container):
         """Draw them over the same x as the large chart, ``like``, and with the same cut."""
         values = (choice.model, choice.metric, choice.ascii_only, x_kind, like.log_x, like.fit_y)
         shown = look.curves, look.runs, *values
-        if self._drawn is not None and all(a is b for a, b in zip(shown, self._drawn, strict=True)):
+        if same(shown, self._drawn):
             return
         self._drawn = shown
         models = choice.models_of(look)
