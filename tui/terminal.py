@@ -39,15 +39,8 @@ PATIENCE = 3.0
 class TerminalDriver(LinuxDriver):
     """Draws on the terminal even if standard error, on which Textual draws, goes to a file."""
 
-    def __init__(
-        self,
-        app: App[object],
-        *,
-        debug: bool = False,
-        mouse: bool = True,
-        size: tuple[int, int] | None = None,
-    ) -> None:
-        super().__init__(app, debug=debug, mouse=mouse, size=size)
+    def __init__(self, app: App[object], **more: Any) -> None:
+        super().__init__(app, **more)
         terminal = drawn_on()
         assert terminal is not None
         self.drawing = Drawing(terminal.fileno(), terminal.encoding)

@@ -17,12 +17,10 @@ from wikitopics.tui.dialogs.newsession import NewSession
 Opener = Callable[..., Any]
 
 
-async def test_a_dialog_ends_once_and_ends_nothing_else(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
+async def test_a_dialog_ends_once_and_ends_nothing_else(shown: Opener, live: Path) -> None:
     answers: list[str | None] = []
     below, above = (Ask(title, "text", [("yes", "y", "Yes")]) for title in ("Below", "Above"))
-    async with app.run_test(size=(80, 24)) as pilot:
-        await seeing.until(pilot, "LIVE")
+    async with shown(live, words="LIVE") as (app, pilot):
         main = app.screen
         await app.push_screen(below, answers.append)
         await app.push_screen(above, answers.append)
@@ -39,11 +37,9 @@ async def test_a_dialog_ends_once_and_ends_nothing_else(open_app: Opener, live: 
     assert answers == ["first", "under another dialog"]
 
 
-async def test_an_export_goes_to_the_named_file(open_app: Opener, live: Path, tmp_path: Path) -> None:
-    app = open_app(live)
+async def test_an_export_goes_to_the_named_file(shown: Opener, live: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.csv"
-    async with app.run_test(size=(100, 30)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+    async with shown(live, size=(100, 30), words="lda 1,3") as (app, pilot):
         await pilot.press("e")
         await seeing.until(pilot, "two-topics.csv")
         app.screen.query_one("#what", Select).value = "articles"
@@ -77,10 +73,8 @@ async def test_an_export_that_cannot_be_written_says_why(shown: Opener, live: Pa
 SIZES = [(20, 5), (40, 10), (80, 24)]
 
 
-async def test_every_answer_is_in_sight_when_leaving(open_app: Opener, live: Path) -> None:
-    app = open_app(live, trainer=Process())
-    async with app.run_test(size=SIZES[-1]) as pilot:
-        await seeing.until(pilot, "LIVE")
+async def test_every_answer_is_in_sight_when_leaving(shown: Opener, live: Path) -> None:
+    async with shown(live, trainer=Process(), size=SIZES[-1], words="LIVE") as (app, pilot):
         for size in SIZES:
             await pilot.resize_terminal(*size)
             await pilot.press("q")

@@ -34,35 +34,21 @@ def ends_at(owner: type[Widget], step: str, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("owner", "step"),
     [
-        (Main, "compose"),
-        (Main, "on_mount"),
-        (Main, "open_view"),
-        (Dashboard, "fit"),
-        (Dashboard, "compose"),
-        (Dashboard, "on_mount"),
-        (Dashboard, "home"),
+        *((Main, step) for step in ("compose", "on_mount", "open_view")),
+        *((Dashboard, step) for step in ("fit", "compose", "on_mount", "home")),
+        *((Ask, step) for step in ("compose", "on_mount")),  # the dialog while there is no session yet
     ],
 )
 async def test_the_screen(
     open_app: Callable[..., Wikitopics],
     two_models: Path,
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     owner: type[Widget],
     step: str,
 ) -> None:
     begun = ends_at(owner, step, monkeypatch)
-    app = open_app(two_models)
-    await app.run_async(headless=True)
-    assert begun
-    assert app.return_code == 0
-
-
-@pytest.mark.parametrize("step", ["compose", "on_mount"])
-async def test_its_first_dialog(
-    open_app: Callable[..., Wikitopics], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
-    begun = ends_at(Ask, step, monkeypatch)
-    app = open_app(tmp_path / "new.db", trainer=Process())
+    app = open_app(tmp_path / "new.db", trainer=Process()) if owner is Ask else open_app(two_models)
     await app.run_async(headless=True)
     assert begun
     assert app.return_code == 0

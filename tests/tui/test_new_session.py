@@ -173,8 +173,6 @@ async def test_a_dump_that_was_found_is_asked_about(dialog: Opener) -> None:
         ("option-vocab", "klingon", "no vocabulary is called 'klingon'"),
         ("option-lang", "zh", "Chinese is written without spaces"),
         ("option-lang", "n o", "give a language code"),
-        ("option-held_out", "many", "Held out must be a whole number"),
-        ("topics-lda", "0", "must be a whole number from 1"),
     ],
 )
 async def test_every_field_is_checked_before_anything_is_asked_or_written(

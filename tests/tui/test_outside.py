@@ -9,11 +9,21 @@ from typing import Any
 import pytest
 
 from tests.tui import canned, seeing
-from tests.tui.standins import Process
+from tests.tui.standins import Launcher, Process
 from wikitopics.tui.browser import open_page
 from wikitopics.tui.widgets.articles import ArticleList
 
 Opener = Callable[..., Any]
+
+
+class Silent(Launcher):
+    """Trainers that live and have not begun yet."""
+
+    def __call__(self, path: Path, words: list[str]) -> Process:
+        self.started.append(words)
+        return Process()
+
+
 BAUHAUS = "http://127.0.0.1:9/w/index.php?title=Bauhaus&oldid=9019"
 
 
@@ -98,49 +108,29 @@ async def test_the_terminal_is_told_how_the_trainer_is(
 
 
 async def test_a_dead_trainer_is_started_again_once(shown: Opener, tmp_path: Path) -> None:
-    started: list[list[str]] = []
-
-    def launch(path: Path, arguments: list[str]) -> Process:
-        started.append(arguments)
-        return Process()
-
-    async with shown(
-        canned.build(tmp_path / "s.db", canned.Recipe(state="dead")),
-        launch=launch,
-        size=(120, 40),
-        words="TRAINER DIED",
-    ) as (_, pilot):
+    path, launch = canned.build(tmp_path / "s.db", canned.Recipe(state="dead")), Silent()
+    async with shown(path, launch=launch, size=(120, 40), words="TRAINER DIED") as (_, pilot):
         await seeing.until(pilot, "R restarts it")
         await pilot.press("R", "R")
         await seeing.until(pilot, "STARTING")
         await pilot.press("R")
-        assert started == [["train", "--session", str(tmp_path / "s.db")]]
+        assert launch.started == [["train", "--session", str(path)]]
 
 
 async def test_the_contact_is_asked_for_if_none_is_known(
     shown: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("wikitopics.crawler.mediawiki.source.WikiKind.needs_contact", lambda *_: True)
-    started: list[Path] = []
-
-    def launch(path: Path, arguments: list[str]) -> Process:
-        started.append(path)
-        return Process()
-
-    async with shown(
-        canned.build(tmp_path / "s.db", canned.Recipe(state="stopped")),
-        launch=launch,
-        size=(100, 30),
-        words="STOPPED",
-    ) as (_, pilot):
+    path, launch = canned.build(tmp_path / "s.db", canned.Recipe(state="stopped")), Silent()
+    async with shown(path, launch=launch, size=(100, 30), words="STOPPED") as (_, pilot):
         await pilot.press("R")
         await seeing.until(pilot, "Your contact, for Wikimedia")
         await pilot.press("escape", "R")
         await seeing.until(pilot, "Your contact, for Wikimedia")
-        assert not started
+        assert not launch.started
         await pilot.press(*"me@host.org", "enter")
         await seeing.until(pilot, "STARTING")
-        assert started
+        assert launch.started
 
 
 @pytest.mark.parametrize(
@@ -150,10 +140,7 @@ async def test_the_contact_is_asked_for_if_none_is_known(
 async def test_a_finished_session_says_why_nothing_starts(
     shown: Opener, tmp_path: Path, activity: dict[str, object], says: str
 ) -> None:
-    async with shown(
-        canned.build(tmp_path / "s.db", canned.Recipe(state="finished", activity=activity)),
-        size=(100, 30),
-        words="FINISHED",
-    ) as (app, pilot):
+    path = canned.build(tmp_path / "s.db", canned.Recipe(state="finished", activity=activity))
+    async with shown(path, size=(100, 30), words="FINISHED") as (app, pilot):
         await pilot.press("R")
         await seeing.until_true(lambda: any(says in notice for notice in seeing.notices(app)))

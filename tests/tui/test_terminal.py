@@ -35,19 +35,28 @@ OPEN = (
 
 
 @pytest.fixture
-def screen(two_models: Path) -> Iterator[Callable[[str], Terminal]]:
-    opened: list[Terminal] = []
+def opened() -> Iterator[Callable[[str], Terminal]]:
+    """Runs a program in a terminal of its own."""
+    made: list[Terminal] = []
 
+    def start(code: str) -> Terminal:
+        made.append(Terminal(code))
+        return made[-1]
+
+    yield start
+    for terminal in made:
+        terminal.close()
+
+
+@pytest.fixture
+def screen(two_models: Path, opened: Callable[[str], Terminal]) -> Callable[..., Terminal]:
     def start(before: str = "") -> Terminal:
-        terminal = Terminal(f"import wikitopics.tui.app as app; {before}\n{OPEN.format(str(two_models))}")
-        opened.append(terminal)
+        terminal = opened(f"import wikitopics.tui.app as app; {before}\n{OPEN.format(str(two_models))}")
         terminal.wait_for(b"articles")
         terminal.wait_for(b"Freeze")
         return terminal
 
-    yield start
-    for terminal in opened:
-        terminal.close()
+    return start
 
 
 def check_restored(terminal: Terminal) -> None:
@@ -159,13 +168,12 @@ HANGS = """if True:
 """Opens a screen that was told to end before, on a terminal that takes nothing."""
 
 
-def test_nor_does_it_where_the_signal_came_before_the_screen(two_models: Path) -> None:
-    terminal = Terminal(HANGS.format(str(two_models)))
-    try:
-        until(lambda: os.waitid(os.P_PID, terminal.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT))
-        assert terminal.end() == 0
-    finally:
-        terminal.close()
+def test_nor_does_it_where_the_signal_came_before_the_screen(
+    two_models: Path, opened: Callable[[str], Terminal]
+) -> None:
+    terminal = opened(HANGS.format(str(two_models)))
+    until(lambda: os.waitid(os.P_PID, terminal.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT))
+    assert terminal.end() == 0
 
 
 def test_what_is_drawn_arrives_whole(pty_pair: tuple[int, int]) -> None:
@@ -179,32 +187,19 @@ def test_what_is_drawn_arrives_whole(pty_pair: tuple[int, int]) -> None:
     assert arrived.decode() == words
 
 
-def watching(path: Path) -> Terminal:
-    return Terminal(f"from wikitopics.cli import main; main(['watch', '--session', {str(path)!r}])")
-
-
-def test_a_watcher_waits_for_the_session_to_begin(tmp_path: Path) -> None:
+@pytest.mark.parametrize("begins", [True, False])
+def test_a_watcher_waits_for_the_session_to_begin_or_leaves(
+    tmp_path: Path, opened: Callable[[str], Terminal], begins: bool
+) -> None:
     path = tmp_path / "night.db"
-    terminal = watching(path)
-    try:
-        terminal.wait_for(b"waiting for it to begin")
+    terminal = opened(f"from wikitopics.cli import main; main(['watch', '--session', {str(path)!r}])")
+    terminal.wait_for(b"waiting for it to begin")
+    if begins:
         canned.build(path, canned.Recipe(state="stopped"))
         terminal.wait_for(b"STOPPED")
-        terminal.type(b"q")
-        assert terminal.end() == 0
-    finally:
-        terminal.close()
-
-
-def test_a_watcher_that_has_waited_enough_leaves(tmp_path: Path) -> None:
-    terminal = watching(tmp_path / "night.db")
-    try:
-        terminal.wait_for(b"waiting for it to begin")
-        terminal.type(b"\x03")
-        assert terminal.end() == 0
-        assert b"Traceback" not in terminal.written
-    finally:
-        terminal.close()
+    terminal.type(b"q" if begins else b"\x03")
+    assert terminal.end() == 0
+    assert b"Traceback" not in terminal.written
 
 
 def test_a_watcher_waits_for_a_trainer_however_long_it_takes(
@@ -230,20 +225,17 @@ def test_two_screens_on_one_session_agree(two_models: Path, screen: Callable[...
             terminal.wait_for(b"hdp 1,2")
 
 
-def test_the_contact_screen_gives_the_terminal_back(home: Path) -> None:
-    terminal = Terminal("from wikitopics.tui.first_question import ask; print('ANSWER', ask())")
-    try:
-        terminal.wait_for(b"Your contact")
-        terminal.type(b"nonsense\r")
-        terminal.wait_for(b"does not look like")
-        terminal.written = b""
-        terminal.type(b"\x7f" * 8)
-        terminal.wait_for(b"you@host.org")  # letters overtake keys that are bound to actions
-        terminal.type(b"me@x.org\r")
-        assert terminal.end() == 0
-        assert b"ANSWER saved" in terminal.written[terminal.written.rindex(LEAVE) :]
-    finally:
-        terminal.close()
+def test_the_contact_screen_gives_the_terminal_back(home: Path, opened: Callable[[str], Terminal]) -> None:
+    terminal = opened("from wikitopics.tui.first_question import ask; print('ANSWER', ask())")
+    terminal.wait_for(b"Your contact")
+    terminal.type(b"nonsense\r")
+    terminal.wait_for(b"does not look like")
+    terminal.written = b""
+    terminal.type(b"\x7f" * 8)
+    terminal.wait_for(b"you@host.org")  # letters overtake keys that are bound to actions
+    terminal.type(b"me@x.org\r")
+    assert terminal.end() == 0
+    assert b"ANSWER saved" in terminal.written[terminal.written.rindex(LEAVE) :]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.tui import canned, seeing
-from tests.tui.standins import Process
+from tests.tui.standins import Launcher, Process
 from wikitopics.session.control.launch import NOBODY_ASKED
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader
@@ -89,14 +89,8 @@ async def test_what_the_first_trainer_asks_is_asked_on_the_screen(
     shown: Opener, home: Path, key: str
 ) -> None:
     home.mkdir()
-    path, started = home / "night.db", list[list[str]]()
+    path, launch = home / "night.db", Launcher()
     Path(f"{path}.log").write_text(ASKED)
-
-    def launch(path: Path, words: list[str]) -> Process:
-        started.append(words)
-        canned.build(path, canned.Recipe(state="starting", restarts=()))
-        return Process()
-
     async with shown(path, trainer=Process(2), launch=launch, size=(100, 30)) as (app, pilot):
         seen = await seeing.until(pilot, "Before it starts")
         assert QUESTION in " ".join(seen.replace("│", " ").split())
@@ -105,7 +99,7 @@ async def test_what_the_first_trainer_asks_is_asked_on_the_screen(
             await seeing.until(pilot, "STARTING")
         else:
             await seeing.until_true(lambda: app.return_value)
-    assert started == ([["train", "--session", "night", "--yes"]] if key == "y" else [])
+    assert launch.started == ([["train", "--session", "night", "--yes"]] if key == "y" else [])
     assert app.return_value == (None if key == "y" else "stop")
 
 
@@ -121,10 +115,8 @@ async def test_a_yes_holds_for_one_start(shown: Opener, home: Path) -> None:
         canned.build(path, canned.Recipe(state="stopped"))
         return Process(0)
 
-    async with shown(path, trainer=Process(2), launch=launch, size=(100, 30), words="Before it starts") as (
-        _app,
-        pilot,
-    ):
+    more: dict[str, Any] = {"launch": launch, "size": (100, 30), "words": "Before it starts"}
+    async with shown(path, trainer=Process(2), **more) as (_, pilot):
         await pilot.press("y")
         await seeing.until(pilot, "STOPPED")
         await pilot.press("R")
@@ -141,10 +133,8 @@ async def test_an_agreed_start_that_fails_leaves_no_empty_screen(shown: Opener, 
     def launch(path: Path, words: list[str]) -> Process:
         raise SessionError("cannot write night.db.log: no space left")
 
-    async with shown(path, trainer=Process(2), launch=launch, size=(100, 30), words="Before it starts") as (
-        app,
-        pilot,
-    ):
+    more: dict[str, Any] = {"launch": launch, "size": (100, 30), "words": "Before it starts"}
+    async with shown(path, trainer=Process(2), **more) as (app, pilot):
         await pilot.press("y")
         await seeing.until_true(lambda: app.return_value)
     assert app.return_value == "stop"

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from tests.tui import canned, seeing
+from wikitopics.session.errors import SessionError
+from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.dialogs.ask import Ask
 
 Opener = Callable[..., Any]
 
 
 async def test_the_screen_answers_while_the_file_is_slow(shown: Opener, live: Path, monkeypatch: Any) -> None:
-    from wikitopics.session.storage.reader import SessionReader
-
     reading, answered, waits = threading.Event(), threading.Event(), []
     real = SessionReader.status
 
@@ -41,9 +41,6 @@ async def test_the_screen_answers_while_the_file_is_slow(shown: Opener, live: Pa
 async def test_a_list_that_could_not_be_read_once_is_read_the_next_time(
     shown: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from wikitopics.session.errors import SessionError
-    from wikitopics.session.storage.reader import SessionReader
-
     asked = 0
     real = SessionReader.find_articles
 
@@ -66,9 +63,6 @@ async def test_a_list_that_could_not_be_read_once_is_read_the_next_time(
 async def test_a_file_that_cannot_be_read_any_more_is_named(
     shown: Opener, live: Path, monkeypatch: Any
 ) -> None:
-    from wikitopics.session.errors import SessionError
-    from wikitopics.session.storage.reader import SessionReader
-
     def gone(self: SessionReader) -> Any:
         raise SessionError("disk I/O error [/x]")
 
@@ -106,8 +100,6 @@ async def test_nothing_looks_current_once_the_file_is_removed(shown: Opener, tmp
 async def test_whatever_ends_the_screen_it_lets_go_of_the_file(
     shown: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from wikitopics.session.storage.reader import SessionReader
-
     left: list[Path] = []
     real = SessionReader.leave
 
