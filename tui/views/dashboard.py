@@ -206,6 +206,7 @@ class Dashboard(View):
         self.host.look_again()
 
     @on(TopicList.Chosen, "#topics")
+    @on(TopicMap.Chosen, "#over-time")
     def _chosen(self, event: TopicList.Chosen) -> None:
         if isinstance(event.row, TopicRow):
             self.post_message(OpenTopic(event.row.topic))
@@ -224,10 +225,6 @@ class Dashboard(View):
         drawn, look = self.query_one(TopicMap), self.look
         after = "" if look is None else look.topics_after(self.model)
         name(drawn, drawn.legend, drawn.told if drawn.has_focus else after)
-
-    @on(TopicMap.Chosen, "#over-time")
-    def _chosen_on_map(self, event: TopicMap.Chosen) -> None:
-        self.post_message(OpenTopic(event.row.topic))
 
     # Keys -------------------------------------------------------------------------------------
 
