@@ -5,7 +5,6 @@ import signal
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TypeVar
 
 from textual import events, on
 from textual.app import App, SystemCommand
@@ -46,8 +45,6 @@ from wikitopics.tui.views.topics import Topics
 from wikitopics.tui.watch import TrainerProcess, Watch
 from wikitopics.tui.widgets.findbar import FindBar
 from wikitopics.tui.widgets.statusline import condition, fitted, pieces, window_title
-
-T = TypeVar("T")
 
 POLL_SECONDS = 0.5
 COMPARE_SECONDS = 2.0
@@ -338,10 +335,7 @@ class Wikitopics(TerminalApp[Ending]):
         self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name
 
     def action_help(self) -> None:
-        groups: dict[str, list[tuple[str, str]]] = {}
-        for command in commands(self):
-            groups.setdefault(command.where, []).append((command.key, command.does))
-        self.push_screen(Help(list(groups.items())))
+        self.push_screen(Help(commands(self)))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         for command in commands(self):

@@ -1,6 +1,6 @@
 """All keys that work now, grouped by purpose."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from textual import events
 from textual.app import ComposeResult
@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from wikitopics.tui.dialogs.dialog import Dialog
+from wikitopics.tui.palette import Command
 from wikitopics.tui.words import folded
 
 ABOUT = (
@@ -34,17 +35,19 @@ class Help(Dialog[None]):
 
     BINDINGS = [Binding("escape,q,question_mark,enter,space", "dismiss(None)", "Close")]  # noqa: RUF012
 
-    def __init__(self, groups: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> None:
-        """``groups``: (heading, [(key, what it does)])."""
+    def __init__(self, commands: Iterable[Command]) -> None:
+        """``commands``: listed below the place in which they work."""
         super().__init__()
-        self._groups = groups
+        self._groups: dict[str, list[tuple[str, str]]] = {}
+        for command in commands:
+            self._groups.setdefault(command.where, []).append((command.key, command.does))
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="dialog") as box:
             box.border_title = "Help"
             box.border_subtitle = "Esc closes"
             yield Static(Content(f"{ABOUT}\n"), classes="reason")
-            yield Keys((*self._groups, ("Moving about", ALWAYS)))
+            yield Keys((*self._groups.items(), ("Moving about", ALWAYS)))
 
 
 class Keys(Static):
