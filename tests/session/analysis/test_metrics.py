@@ -44,7 +44,7 @@ def drawn(path, metric):
     """The title and the names of the lines of the chart."""
 
     async def look():
-        follower = Follower(lambda: SessionReader(path))
+        follower = Follower(path)
         try:
             return await follower.look([metric])
         finally:

@@ -100,7 +100,7 @@ def look(path):
     """What the screen reads."""
 
     async def read():
-        feed = Follower(lambda: SessionReader(path))
+        feed = Follower(path)
         try:
             found = await feed.look(("log_likelihood", "npmi"))
             for model in found.models:

@@ -100,7 +100,7 @@ async def test_who_looks_at_a_killed_trainer_last_folds_its_log_in(spawn, corpus
     while not path.exists():
         assert trainer.poll() is None
         time.sleep(0.05)
-    feed = Follower(lambda: SessionReader(path))
+    feed = Follower(path)
     while not (await feed.look(())).status.articles:
         assert trainer.poll() is None
         await asyncio.sleep(0.1)
