@@ -146,7 +146,6 @@ def test_before_the_first_minibatch_there_is_nothing_to_write(cli, new_session, 
     new_session(home / "default.db", corpus)
     for form in ("npz", "ldavis"):
         one_line(cli("export", "model", "--format", form, "-o", home / "out"), 1, "no topics yet")
-    one_line(cli("report", "-o", home / "out"), 1, "no topics yet")
     one_line(cli("infer", corpus.vocabulary), 1, "no topics yet")
     one_line(cli("topics", "rename", 0, "mine"), 1, "no topics yet")
     assert [path.name for path in home.iterdir()] == ["default.db"]

@@ -11,6 +11,7 @@ import pytest
 
 from wikitopics.session.analysis.report.contents import contents, spread
 from wikitopics.session.analysis.tree import overview, pruned, topic_tree
+from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader
 
 
@@ -28,6 +29,12 @@ def test_topics_are_as_topics_says(trained, cli):
         assert topic.share == pytest.approx(one["share"])
         assert [word for word, _, _ in topic.words] == [word["word"] for word in one["words"]]
         assert all(0 < own <= 1 for _, _, own in topic.words)
+
+
+def test_without_topics_there_is_nothing_to_tell(new_session, home, corpus):
+    new_session(home / "default.db", corpus)
+    with pytest.raises(SessionError, match="no topics yet"):
+        read(home / "default.db")
 
 
 def test_what_each_topic_has_is_its_own(trained, cli):
