@@ -178,9 +178,11 @@ def digest(db: sqlite3.Connection, table: str) -> str:
 
 
 def screens(it: Checkout) -> None:
+    terminal = {name: value for name, value in it.environment.items() if name != "COLUMNS"}  # it has its own
+
     def tmux(*words: str) -> str:
         command = ["tmux", "-L", "outside", *words]
-        return subprocess.run(command, env=it.environment, capture_output=True, text=True).stdout
+        return subprocess.run(command, env=terminal, capture_output=True, text=True).stdout
 
     for columns, rows in ((80, 24), (120, 40), (200, 60)):
         watch = f"cd {it.home} && {it.program} watch --session t"
