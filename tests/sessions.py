@@ -39,7 +39,7 @@ def trained(trained_once: Path, home: Path) -> Path:
 
 @pytest.fixture
 def released(home: Path) -> Path:
-    """A session of 1.0.0 as `default`: see `session/storage/test_release.py`."""
+    """A session of 1.0.0 as `default`: see `session/storage/test_released.py`."""
     home.mkdir(exist_ok=True)
     path = home / "default.db"
     path.write_bytes(gzip.decompress((RELEASES / "1.0.0.sqlite.gz").read_bytes()))

@@ -9,17 +9,17 @@ from wikitopics.session import escapes
 
 
 class Terminal(io.StringIO):
-    def isatty(self) -> bool:
+    def isatty(self):
         return True
 
 
 @pytest.fixture(autouse=True)
-def able(monkeypatch: pytest.MonkeyPatch) -> None:
+def able(monkeypatch):
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)
 
 
-def test_who_takes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_takes_it(monkeypatch):
     assert escapes.links(Terminal())
     assert not escapes.links(io.StringIO())
     assert not escapes.obeys(None)
@@ -33,7 +33,7 @@ def test_who_takes_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not escapes.obeys(Terminal())
 
 
-def test_foreign_text_ends_nothing_early() -> None:
+def test_foreign_text_ends_nothing_early():
     evil = "a\x1b\\\x07\x9c\u202eb\n"
     for told in (escapes.link(evil, "http://x"), escapes.title(evil), escapes.notice("osc9", evil)):
         inside = told.removeprefix("\x1b]8;;http://x\x1b\\").removesuffix("\x1b]8;;\x1b\\")
@@ -42,7 +42,7 @@ def test_foreign_text_ends_nothing_early() -> None:
     assert escapes.notice("bell", evil) == "\x07"
 
 
-def test_a_title_in_a_table_is_a_link_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_title_in_a_table_is_a_link_on_a_terminal_alone(monkeypatch):
     written = {}
     for stream in (Terminal(), io.StringIO()):
         monkeypatch.setattr("sys.stdout", stream)

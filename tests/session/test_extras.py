@@ -41,7 +41,7 @@ def test_every_extra_that_is_named_exists():
 def test_doctor_says_which_are_missing_and_what_each_is_for(cli, monkeypatch):
     version = metadata.version
 
-    def without(package: str) -> str:
+    def without(package):
         if package == "zstandard":
             raise metadata.PackageNotFoundError(package)
         return version(package)

@@ -5,25 +5,14 @@ from dataclasses import replace
 
 import pytest
 
+from tests.session.rows import settings
 from wikitopics.crawler.licences import SAMPLE, Licence
 from wikitopics.crawler.source import PageKind
 from wikitopics.session import sources
 from wikitopics.session.analysis.origin import addresses, licence_of
-from wikitopics.session.models import ModelSpec
 from wikitopics.session.records import ArticleRow
-from wikitopics.session.settings import Settings
 
-SETTINGS = Settings(
-    {},
-    source="api",
-    source_name="wiki.org",
-    source_options={"api_url": "https://wiki.org/w/api.php"},
-    vocabulary="english",
-    fingerprint="",
-    rule="1",
-    models=(ModelSpec(kind="lda", name="lda", topics=2),),
-    batch_sizes=(64,),
-)
+SETTINGS = replace(settings(), source_options={"api_url": "https://wiki.org/w/api.php"})
 WIKIPEDIA = "CC BY-SA 4.0", "https://creativecommons.org/licenses/by-sa/4.0/"
 DOCUMENTS = {"texts": {"texts": ["/a.jsonl"]}, "counts": {"counts": "/a.npz"}}
 ROW = ArticleRow(1, 5, "A B", 7, 100, "trained")
@@ -59,7 +48,7 @@ def test_what_is_no_address_is_not_handed_on(address, monkeypatch):
 
 @pytest.mark.parametrize("source", ["api", "html", "recent"])
 def test_of_a_wiki_by_its_address(source):
-    def of(address: str) -> Licence | None:
+    def of(address):
         return licence_of(replace(SETTINGS, source=source, source_options={"api_url": address}))
 
     assert of("https://de.wikipedia.org/w/api.php") == Licence("de.wikipedia.org", *WIKIPEDIA)

@@ -4,7 +4,6 @@ import contextlib
 import functools
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -16,12 +15,12 @@ from wikitopics.session.storage.reader import SessionReader
 
 
 @pytest.fixture
-def night(new_session, corpus, home: Path) -> Path:
+def night(new_session, corpus, home):
     home.mkdir(exist_ok=True)
     return new_session(home / "night.db", corpus)
 
 
-def test_all_of_a_session_goes_and_nothing_else(night: Path, home: Path) -> None:
+def test_all_of_a_session_goes_and_nothing_else(night, home):
     log_file(night).write_text("a trainer said this")
     (home / "nightly.db").write_text("mine")
     with SessionReader(night):
@@ -29,14 +28,14 @@ def test_all_of_a_session_goes_and_nothing_else(night: Path, home: Path) -> None
     assert [path.name for path in home.iterdir()] == ["nightly.db"]
 
 
-def test_a_session_that_a_trainer_holds_stays(night: Path) -> None:
+def test_a_session_that_a_trainer_holds_stays(night):
     with trainer_lock(night), pytest.raises(SessionInUse, match="pid"):
         remove(night)
     with SessionReader(night) as reader:
         assert reader.status().state == "new"
 
 
-def test_what_is_no_session_stays(home: Path) -> None:
+def test_what_is_no_session_stays(home):
     home.mkdir()
     database = home / "other.db"
     with contextlib.closing(sqlite3.connect(database)) as other, other:
@@ -50,7 +49,7 @@ def test_what_is_no_session_stays(home: Path) -> None:
         assert not beside(home / f"{name}.db", LOCK).exists()
 
 
-def test_a_session_that_nobody_can_read_any_more_goes(night: Path, home: Path) -> None:
+def test_a_session_that_nobody_can_read_any_more_goes(night, home):
     with contextlib.closing(sqlite3.connect(night)) as damaged, damaged:
         damaged.execute("DROP TABLE settings")
         damaged.execute("PRAGMA user_version = 999")
@@ -58,7 +57,7 @@ def test_a_session_that_nobody_can_read_any_more_goes(night: Path, home: Path) -
     assert not list(home.iterdir())
 
 
-def test_of_a_link_only_the_link_goes(night: Path, home: Path) -> None:
+def test_of_a_link_only_the_link_goes(night, home):
     link = home / "link.db"
     link.symlink_to(night)
     remove(link)
@@ -71,7 +70,7 @@ def test_of_a_link_only_the_link_goes(night: Path, home: Path) -> None:
     assert link.is_symlink()
 
 
-def test_the_names_that_are_near_are_told(night: Path, home: Path) -> None:
+def test_the_names_that_are_near_are_told(night, home):
     with pytest.raises(NoSession, match=r"no session at .*nigth.db. Did you mean 'night'"):
         remove(home / "nigth.db")
     night.unlink()
@@ -79,8 +78,8 @@ def test_the_names_that_are_near_are_told(night: Path, home: Path) -> None:
         remove(home / "nigth.db")
 
 
-def test_of_two_who_delete_one_has_deleted(night: Path, home: Path) -> None:
-    def removed(path: Path) -> bool:
+def test_of_two_who_delete_one_has_deleted(night, home):
+    def removed(path):
         try:
             remove(path)
         except (NoSession, SessionInUse):
@@ -92,13 +91,11 @@ def test_of_two_who_delete_one_has_deleted(night: Path, home: Path) -> None:
     assert not list(home.iterdir())
 
 
-def test_the_look_before_a_deletion_writes_no_file_that_another_deletion_could_miss(
-    night: Path, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_look_before_a_deletion_writes_no_file_that_another_deletion_could_miss(night, home, monkeypatch):
     there: list[str] = []
 
     class Looking(sqlite3.Connection):
-        def close(self) -> None:
+        def close(self):
             there.extend(path.name for path in home.iterdir())
             super().close()
 

@@ -7,7 +7,6 @@ import pytest
 
 from tests.session import rows as small
 from tests.session.rows import largest, settings
-from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.database import read_rows
 from wikitopics.session.storage.schema import CREATE, largest_topic
 from wikitopics.session.storage.sqliteutils import Database
@@ -31,27 +30,17 @@ def db():
     database.close()
 
 
-def documents(number: int, first: int = 0) -> Block:
+def documents(number, first=0):
     return small.documents(*range(first, first + number))
 
 
-def ranking(db: Database, model: int, topic: int) -> list[tuple[int, int]]:
+def ranking(db, model, topic):
     largest = largest_topic(model)
     rows = db.execute(
         f"SELECT seq, {largest} FROM articles WHERE topics IS NOT NULL ORDER BY {largest} DESC, seq DESC"
     )
     found = [(seq, *np.frombuffer(packed, ">u2").tolist()) for seq, packed in rows]
     return [(seq, proportion) for seq, its_topic, proportion in found if its_topic == topic]
-
-
-def test_the_newest_articles_are_ranked_by_what_the_models_know_now(db):
-    batch = documents(3)
-    second = ([2, 2, 2], [0.1, 0.2, 0.3])
-    insert_articles(db, batch, "trained", largest(([0, 0, 1], [0.9, 0.5, 0.7]), second), 1)
-    renew_topics(db, [1, 2, 3], largest(([1, 0, 1], [0.4, 0.6, 0.8]), second))
-    assert ranking(db, 0, 0) == [(2, 6000)]
-    assert ranking(db, 0, 1) == [(3, 8000), (1, 4000)]
-    assert ranking(db, 1, 2) == [(3, 3000), (2, 2000), (1, 1000)]
 
 
 def test_only_the_newest_keep_their_counts(db, monkeypatch):
@@ -61,7 +50,7 @@ def test_only_the_newest_keep_their_counts(db, monkeypatch):
     assert db.execute("SELECT first_seq FROM recent ORDER BY first_seq").fetchall() == [(4,), (107,)]
 
 
-def recent(db: Database, first_seq: int, most: int, later: int = 0) -> tuple[list[int], Block]:
+def recent(db, first_seq, most, later=0):
     """After ``later`` articles more than when the oldest wanted minibatches began."""
     reader = SimpleNamespace(
         _rows=lambda *query, **limits: read_rows(db.conn, *query, **limits),
@@ -85,7 +74,7 @@ def test_the_newest_are_read_some_at_a_time(db):
         assert len(recent(db, 1, 100, later)[0]) == left
 
 
-def seqs(db: Database) -> list[int]:
+def seqs(db):
     return [seq for (seq,) in db.execute("SELECT seq FROM articles ORDER BY seq")]
 
 

@@ -52,16 +52,7 @@ def test_chosen_articles_keep_their_words():
 
 
 def test_bytes_and_back_without_pickle():
-    titles = (
-        "a",
-        "",
-        "\x1b[2J\x07",
-        "line\nbreak\ttab\0nul",
-        "[/x][bold]",
-        "\u202eRTL",
-        "雪だるま☃😀",
-        "'; DROP",
-    )
+    titles = "a", "", "\x1b[2J\x07", "line\nbreak\ttab\0nul", "[/x][bold]", "\u202eRTL", "雪☃😀", "'; DROP"
     whole = documents([2, 0, 3, 1, 1, 0, 0, 0], titles=titles)
     data = whole.to_bytes()
     assert same(Block.from_bytes(data, "here", 7), whole)

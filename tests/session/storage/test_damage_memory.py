@@ -1,10 +1,10 @@
 """Values of a session file that are large, or become large, are refused before they take memory."""
 
 import functools
-import struct
+import io
 import subprocess
 import sys
-import zlib
+import zipfile
 
 import numpy as np
 import pytest
@@ -16,24 +16,18 @@ MOST_MB = 900
 
 
 @functools.cache
-def bomb() -> bytes:
-    """A whole .npz of 1 MB that unpacks to 1 GB of zeros."""
-    header = b"\x93NUMPY\x01\x00"
-    told = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({BOMB_BYTES // 4},), }}".ljust(117) + "\n"
-    header += struct.pack("<H", len(told)) + told.encode()
-    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    first = packer.compress(header) + packer.flush(zlib.Z_FULL_FLUSH)
-    chunk = packer.compress(CHUNK) + packer.flush(zlib.Z_FULL_FLUSH)  # the same whatever stands before
-    crc = zlib.crc32(header)
-    for _ in range(BOMB_BYTES // len(CHUNK)):
-        crc = zlib.crc32(CHUNK, crc)
-    data = first + chunk * (BOMB_BYTES // len(CHUNK)) + packer.flush()
-    sizes = struct.pack("<HHHIII", 8, 0, 33, crc, len(data), BOMB_BYTES + len(header))
-    name = b"lambda_hat.npy"
-    local = b"PK\3\4" + struct.pack("<HH", 20, 0) + sizes + struct.pack("<HH", len(name), 0) + name + data
-    entry = b"PK\1\2" + struct.pack("<HHH", 20, 20, 0) + sizes
-    entry += struct.pack("<HHHHHII", len(name), 0, 0, 0, 0, 0, 0) + name
-    return local + entry + b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, 1, 1, len(entry), len(local), 0)
+def bomb():
+    """A whole .npz of 5 MB that unpacks to 1 GB of zeros."""
+    buffer = io.BytesIO()
+    with (
+        zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        archive.open("lambda_hat.npy", "w") as member,
+    ):
+        header = {"descr": "<f4", "fortran_order": False, "shape": (BOMB_BYTES // 4,)}
+        np.lib.format.write_array_header_1_0(member, header)
+        for _ in range(BOMB_BYTES // len(CHUNK)):
+            member.write(CHUNK)
+    return buffer.getvalue()
 
 
 CHANGE = """
@@ -53,14 +47,6 @@ CASES = {
     "a long word": (f"UPDATE vocabulary SET words = {LONG} || {LONG}", [["infer"], ["topics"]]),
 }
 OTHERS = sorted(CASES.keys() - {"a bomb"})
-
-
-@pytest.mark.long
-def test_the_bomb_is_one(tmp_path):
-    """Not that the test refuses what nothing could unpack."""
-    (tmp_path / "bomb.npz").write_bytes(bomb())
-    with np.load(tmp_path / "bomb.npz") as arrays:
-        assert arrays.zip.testzip() is None
 
 
 MEASURED = """

@@ -3,9 +3,6 @@
 import json
 import os
 import signal
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -47,13 +44,8 @@ main()
     ids=["articles", "gensim", "backup", "report", "train"],
 )
 def test_what_a_killed_command_leaves_is_gone_after_the_next(
-    command: list[str],
-    packages: tuple[str, ...],
-    trained: Path,
-    corpus: Any,
-    tmp_path: Path,
-    spawn: Callable[..., Any],
-) -> None:
+    command, packages, trained, corpus, tmp_path, spawn
+):
     for package in packages:
         pytest.importorskip(package)
     out = tmp_path / "out"
@@ -70,7 +62,7 @@ def test_what_a_killed_command_leaves_is_gone_after_the_next(
     assert [path.name for path in out.iterdir() if path.suffix != ".lock"] == ["anything"]
 
 
-def test_what_a_live_process_writes_stays(tmp_path: Path) -> None:
+def test_what_a_live_process_writes_stays(tmp_path):
     with draft_of(tmp_path / "a") as one, replacing_folder(tmp_path / "b", "b") as other:
         (other / "b").write_text("x")
         with replacing(tmp_path / "c") as file:
@@ -81,9 +73,7 @@ def test_what_a_live_process_writes_stays(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["a", "b", "c"]
 
 
-def test_of_others_nothing_is_deleted_and_doctor_names_it(
-    tmp_path: Path, cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_others_nothing_is_deleted_and_doctor_names_it(tmp_path, cli, monkeypatch):
     folder = tmp_path / "out"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -111,7 +101,7 @@ def test_of_others_nothing_is_deleted_and_doctor_names_it(
     assert str(folder / name) not in told["detail"].split(", ")
 
 
-def test_a_draft_of_another_user_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_draft_of_another_user_stays(tmp_path, monkeypatch):
     with draft_of(tmp_path / "x") as draft:
         pass
     draft.write_text("x")
@@ -124,14 +114,12 @@ def test_a_draft_of_another_user_stays(tmp_path: Path, monkeypatch: pytest.Monke
         assert not draft.exists()
 
 
-def test_a_draft_that_is_swept_before_it_is_locked_is_made_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_draft_that_is_swept_before_it_is_locked_is_made_anew(tmp_path, monkeypatch):
     import fcntl
 
     real, swept = fcntl.flock, []
 
-    def flock(descriptor: int, how: int) -> None:
+    def flock(descriptor, how):
         if not swept:
             swept.extend(tmp_path.iterdir())
             swept[0].unlink()
@@ -144,12 +132,10 @@ def test_a_draft_that_is_swept_before_it_is_locked_is_made_anew(
     assert (tmp_path / "x").read_bytes() == b"whole"
 
 
-def test_a_file_system_without_locks_holds_files_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_system_without_locks_holds_files_all_the_same(tmp_path, monkeypatch):
     import fcntl
 
-    def flock(*_: object) -> None:
+    def flock(*_):
         raise OSError(95, os.strerror(95))
 
     monkeypatch.setattr(fcntl, "flock", flock)
@@ -159,6 +145,6 @@ def test_a_file_system_without_locks_holds_files_all_the_same(
     assert sorted(os.listdir(tmp_path)) == ["x", "y"]
 
 
-def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_one_line(tmp_path):
     with pytest.raises(SessionError, match="No such file"), replacing(tmp_path / "none" / "x"):
         pass

@@ -51,6 +51,17 @@ def test_a_block_that_fails_leaves_what_was_there(tmp_path):
     assert [file.name for file in tmp_path.rglob("*")] == ["out", "model"]
 
 
+def test_a_folder_that_cannot_be_written_whole_leaves_the_old_one(tmp_path, monkeypatch):
+    def full(path):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    write(tmp_path / "out", "model")
+    monkeypatch.setattr("wikitopics.session.storage.files.sync", full)
+    with pytest.raises(SessionError, match="No space left"):
+        write(tmp_path / "out", "model.new")
+    assert [file.name for file in tmp_path.rglob("*")] == ["out", "model"]
+
+
 @pytest.mark.parametrize("kind", ["file", "session"])
 def test_a_folder_whose_names_cannot_be_synced_holds_the_file_all_the_same(tmp_path, monkeypatch, kind):
     real, refused = os.fsync, []

@@ -63,10 +63,6 @@ def test_nothing_acts_on_the_terminal(cli, hostile):
         outcome = cli("articles", "--topic", topic, "--limit", 100)
         assert outcome.code == 0
         assert not ACTS.search(outcome.out)
-    total = sum(
-        len(json.loads(cli("articles", "--topic", k, "--limit", 100, "--json").out)) for k in range(3)
-    )
-    assert total == len(TITLES)
 
 
 def test_json_has_every_title_whole(cli, hostile):

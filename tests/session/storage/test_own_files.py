@@ -1,16 +1,13 @@
 """Files of our own under names that anybody can foresee: no link is followed, nothing else is emptied."""
 
-import os
-
 import pytest
 
 from wikitopics.crawler.errors import CrawlerError
 from wikitopics.crawler.http.limits import limits_for
 from wikitopics.crawler.http.pace import Clock, SharedPace
-from wikitopics.session import config
 from wikitopics.session.control.launch import start_trainer
 from wikitopics.session.errors import SessionError
-from wikitopics.session.paths import config_file, log_file
+from wikitopics.session.paths import log_file
 from wikitopics.session.version import __version__
 
 
@@ -60,12 +57,3 @@ async def test_the_shared_budget(tmp_path, precious):
     with pytest.raises(CrawlerError, match="symbolic link"):
         async with pace.turn(lambda *_: None):
             pass
-
-
-def test_the_config_file(precious, home):
-    home.mkdir()
-    for number in range(os.getpid() - 2, os.getpid() + 3):
-        (home / f".config.toml.{number}.new").symlink_to(precious)
-    config.save_contact("me@host.org")
-    assert config.contact() == "me@host.org"
-    assert config_file().stat().st_mode & 0o777 == 0o600

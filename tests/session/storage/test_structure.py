@@ -3,9 +3,6 @@
 import contextlib
 import json
 import sqlite3
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -58,7 +55,7 @@ REFUSED = {
 }
 
 
-def change(path: Path, script: str) -> None:
+def change(path, script):
     with contextlib.closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA writable_schema = ON")
         db.executescript(script)
@@ -67,7 +64,7 @@ def change(path: Path, script: str) -> None:
 
 @pytest.mark.parametrize("session", ["trained", "released"])
 @pytest.mark.parametrize("script", HARMLESS.values(), ids=HARMLESS)
-def test_what_is_harmless_passes(request: Any, session: str, script: str, cli: Callable[..., Any]) -> None:
+def test_what_is_harmless_passes(request, session, script, cli):
     path = request.getfixturevalue(session)
     change(path, script)
     assert cli("status").code == 0
@@ -76,9 +73,7 @@ def test_what_is_harmless_passes(request: Any, session: str, script: str, cli: C
 
 
 @pytest.mark.parametrize("script", REFUSED.values(), ids=REFUSED)
-def test_anything_else_is_one_line_everywhere_and_can_be_deleted(
-    script: str, trained: Path, home: Path, cli: Callable[..., Any], one_line: Callable[..., None]
-) -> None:
+def test_anything_else_is_one_line_everywhere_and_can_be_deleted(script, trained, home, cli, one_line):
     change(trained, script)
     before = trained.read_bytes()
     one_line(cli("status"), 5, "damaged")
@@ -98,9 +93,7 @@ def test_anything_else_is_one_line_everywhere_and_can_be_deleted(
 
 
 @pytest.mark.parametrize("version", [-1, 0, 1, RELEASED - 1])
-def test_a_file_of_before_the_first_release_is_refused_and_stays_as_it_is(
-    version: int, trained: Path, cli: Callable[..., Any], one_line: Callable[..., None]
-) -> None:
+def test_a_file_of_before_the_first_release_is_refused_and_stays_as_it_is(version, trained, cli, one_line):
     change(trained, f"PRAGMA user_version = {version}")
     before = trained.read_bytes()
     for command in (["status"], ["train"], ["export", "topics"], ["topics", "rename", "1", "x"]):
@@ -112,7 +105,7 @@ def test_a_file_of_before_the_first_release_is_refused_and_stays_as_it_is(
     assert cli("sessions", "rm", "default", "--yes").code == 0
 
 
-def test_a_table_of_a_pragmas_name_hides_nothing(trained: Path) -> None:
+def test_a_table_of_a_pragmas_name_hides_nothing(trained):
     with contextlib.closing(sqlite3.connect(trained)) as db:
         columns = db.execute(
             "SELECT m.name, c.* FROM sqlite_master m, pragma_table_xinfo(m.name) c WHERE m.type = 'table'"

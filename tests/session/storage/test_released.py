@@ -1,0 +1,261 @@
+"""A session of 1.0.0 is read as it lies; to go on training, it becomes one of today's format, whole or not at
+all, and nobody sees a difference.
+
+`releases/1.0.0.sqlite.gz` is one that 1.0.0 trained over `wiki.xml.bz2`, a dump of 600 articles over 60
+words with five planted topics: `--model lda:topics=5 --model scvb0:topics=5 --model hdp:topics=10
+--batch-size 64 --held-out 40 --keep-counts --seed 1`. It was stopped after 320 articles, with 122 counted and
+not yet trained, and topic 1 of its first model is called birds. Only the paths in it were changed.
+"""
+
+import contextlib
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import wikitopics
+from tests.sessions import RELEASES
+from wikitopics.session.errors import DiskFull
+from wikitopics.session.storage import released as formats
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.schema import RELEASED, VERSION, tables
+from wikitopics.session.storage.tables.counts import KeptCounts
+from wikitopics.session.storage.writer import SessionWriter
+
+MODELS = ("lda", "scvb0", "hdp")
+EXPORTS = ("topics", "history", "metrics", "events", "words", "articles", "proportions")
+SEEN = [
+    ["status", "--json"],
+    ["topics"],
+    ["topics", "--tree"],
+    ["history"],
+    ["history", "1", "--json"],
+    ["compare", "default"],
+    ["vocab", "show", "--session", "default"],
+    *[["export", what, *form] for what in EXPORTS for form in ([], ["--format", "json"])],
+    ["export", "articles", "--all"],
+    *[["topics", "--json", "--all", "--top", "25", "--model", model] for model in MODELS],
+    *[["articles", "--topic", k, "--json", "--limit", "99", "--model", m] for m in MODELS for k in range(5)],
+    *[["similar", "Title 79", "--json", "--model", model] for model in MODELS],
+    *[["infer", "TEXT", "--json", "--model", model] for model in MODELS],
+]
+READ = [
+    ["status"],
+    ["sessions"],
+    ["doctor", "--offline", "--session", "default"],
+    ["export", "proportions", "--format", "npz", "-o", "OUT"],
+    *[["export", "model", "-o", "OUT", "--model", model] for model in MODELS],
+    ["backup", "COPY.db"],
+]
+
+
+@pytest.fixture
+def seen(cli, tmp_path):
+    """Everything that these commands print of the session, which they leave as it is."""
+    (tmp_path / "text").write_text("aaa aab aac aad")
+    places = {"TEXT": tmp_path / "text", "OUT": tmp_path / "out.npz", "COPY.db": tmp_path / "copy.db"}
+
+    def see(session, commands=SEEN):
+        before, found = session.read_bytes(), {}
+        for command in commands:
+            outcome = cli(*[places.get(word, word) for word in command])
+            assert outcome.code == 0, (command, outcome.err)
+            assert session.read_bytes() == before, command
+            assert [file.name for file in session.parent.iterdir()] == [session.name], command
+            found[" ".join(map(str, command))] = outcome.out
+        if "status --json" in found:
+            found["status --json"] = json.loads(found["status --json"])
+            del found["status --json"]["checkpoint_age_seconds"]
+        return found
+
+    return see
+
+
+def version(path):
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        return db.execute("PRAGMA user_version").fetchone()[0]
+
+
+def find_dump(path):
+    """The dump has moved."""
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute(
+            "UPDATE settings SET value = json_set(value, '$.dump[0]', ?) WHERE key = 'source_options'",
+            [str(RELEASES / "wiki.xml.bz2")],
+        )
+
+
+def test_it_is_read_as_it_lies(cli, seen, released, tmp_path):
+    seen(released, READ)
+    now = json.loads(cli("status", "--json", "--session", tmp_path / "copy.db").out)
+    assert (now["articles"], now["held_out"], now["pending"], now["crawled"]) == (320, 40, 122, 482)
+    assert [model["name"] for model in now["models"]] == list(MODELS)
+
+
+def test_python_reads_it_as_it_lies(released):
+    before = released.read_bytes()
+    session = wikitopics.open()
+    for model in session.status().models:
+        assert len(session.topics(model.name)) == model.topics
+        assert session.infer(["aaa aab aac"], model.name).shape == (1, model.topics)
+        assert session.metrics(model.name)
+        assert session.history(0, model.name)
+        session.model(model.name).learn(wikitopics.Minibatch([0, 1], [3], [2]))
+    assert session.articles(limit=5)
+    assert released.read_bytes() == before
+
+
+def topics(session):
+    """Every model's topics, each as long as the others."""
+    with contextlib.closing(wikitopics.open(session)) as opened:
+        found = [opened.model(name).topics() for name in MODELS]
+    return [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in found]
+
+
+def trained_pages(path):
+    with SessionReader(path) as reader:
+        return [page for _, pages, *_ in reader.all_articles(trained_only=True) for page in pages]
+
+
+def settings(path):
+    with SessionReader(path) as reader:
+        return reader.settings().as_json()
+
+
+@pytest.mark.parametrize("steps", [{}, {"kappa": "adaptive"}], ids=["", "adaptive steps were asked for"])
+def test_training_goes_on(cli, counted_here, released, steps):
+    find_dump(released)
+    lda, scvb0, hdp = settings(released)["models"]
+    with contextlib.closing(sqlite3.connect(released)) as db, db:
+        models = json.dumps([lda, {**scvb0, **steps}, hdp])
+        db.execute("UPDATE settings SET value = ? WHERE key = 'models'", [models])
+    with contextlib.closing(SessionWriter(released)) as store:
+        ((_, pending),) = store.pending()
+        waiting = pending.page_ids[-store.status().pending :].tolist()
+    read, made, then = trained_pages(released), settings(released), topics(released)
+    assert cli("train", "--articles", "384").code == 0
+    assert trained_pages(released) == read + waiting[:64]
+    assert settings(released) == made
+    for old, new in zip(then, topics(released), strict=True):
+        assert ((old * new).sum(axis=1) > 0.7).all()
+    assert cli("train", "--articles", "1000").code == 0
+    now = json.loads(cli("status", "--json").out)
+    assert (now["articles"], now["pending"], now["crawled"]) == (560, 0, 600)
+    assert sorted(every := trained_pages(released)) == sorted(set(every))
+    assert every[: len(read) + len(waiting)] == read + waiting
+    assert json.loads(cli("topics", "--json", "--all").out)[0]["name"]
+    assert "birds" in {topic["name"] for topic in json.loads(cli("topics", "--json").out)}
+
+
+def test_its_counts_are_those_of_another_session(cli, released, home):
+    with contextlib.closing(KeptCounts(released)) as counts:
+        assert counts.identity == {"checksum": "da71503a3207676f265abb27604855b0"}
+    outcome = cli("train", "--counts", released, "--topics", 3, "--held-out", 40, "--session", "again")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(cli("status", "--session", "again", "--json").out)["articles"] == 320
+
+
+def test_nobody_sees_a_difference(seen, released):
+    before = seen(released)
+    with SessionReader(released) as reader:
+        states = [reader.model_state(name) for name in MODELS]
+    assert formats.is_released(released)
+    formats.renew(released)
+    assert not formats.is_released(released)
+    assert seen(released) == before
+    with SessionReader(released) as reader:
+        for state, name in zip(states, MODELS, strict=True):
+            now = reader.model_state(name)
+            assert {key: str(value) for key, value in now.items()} == {k: str(v) for k, v in state.items()}
+    with contextlib.closing(sqlite3.connect(released)) as db:
+        made = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        orders = db.execute("SELECT count(*) FROM sqlite_master WHERE name LIKE 'by_topic_of_model_%'")
+        assert orders.fetchone() == (len(MODELS),)
+    assert made == tables().keys()
+
+
+def test_a_reader_that_is_open_meanwhile_goes_on(released):
+    with SessionReader(released) as reader:
+
+        def asked():
+            about = [reader.articles_about(model, 1) for model in MODELS]
+            return [about, reader.recent_articles(), reader.all_metrics(), reader.status().models]
+
+        before = asked()
+        formats.renew(released)
+        assert asked() == before
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from wikitopics.session.storage import released
+from wikitopics.session.storage.sqliteutils import Database
+
+left, connect = int(sys.argv[2]), released.connect
+
+def noted(sql):
+    global left
+    left -= 1
+    if left < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def watched(path):
+    db = connect(path)
+    db.conn.set_trace_callback(noted)
+    return db
+
+released.connect = watched
+released.renew(Path(sys.argv[1]))
+"""
+
+
+def test_a_kill_at_any_statement_leaves_the_old_file_or_the_new_one(cli, seen, released):
+    before, whole, codes = seen(released), released.read_bytes(), []
+    for statement in (*range(4, 17, 2), 1000):
+        released.write_bytes(whole)
+        run = subprocess.run([sys.executable, "-c", KILLED, str(released), str(statement)], check=False)
+        codes.append(run.returncode)
+        assert version(released) in (RELEASED, VERSION)
+        formats.renew(released) if formats.is_released(released) else None
+        assert cli("export", "articles").out == before["export articles"]
+    assert codes[0] == -signal.SIGKILL
+    assert codes[-1] == 0
+    assert seen(released) == before
+
+
+def test_a_full_disk_leaves_it_as_it_was(seen, released, monkeypatch):
+    before, connect = seen(released), formats.connect
+
+    def small(path):
+        db = connect(path)
+        pages = db.conn.execute("PRAGMA page_count").fetchone()[0]
+        db.conn.execute(f"PRAGMA max_page_count = {pages}").fetchall()
+        return db
+
+    with monkeypatch.context() as full:
+        full.setattr(formats, "connect", small)
+        with pytest.raises(DiskFull, match="no space left on the disk"):
+            formats.renew(released)
+    assert version(released) == RELEASED
+    assert seen(released) == before
+
+
+def test_only_train_does_it_and_says_so(cli, counted_here, released):
+    assert cli("topics", "rename", "2", "fish").code == 0
+    assert cli("train", "--topics", "9").code == 2
+    assert cli("train").code != 0, "its dump is not where it was"
+    assert version(released) == RELEASED
+    find_dump(released)
+    outcome = cli("train", "--articles", "320")
+    assert outcome.code == 0, outcome.err
+    assert "today's format" in outcome.err
+    assert version(released) == VERSION
+    again = cli("train", "--articles", "320")
+    assert "today's format" not in again.err
+    assert "fish" in cli("topics", "--json").out
