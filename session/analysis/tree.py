@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from wikitopics.model.topics.names import most_relevant_to
 from wikitopics.model.topics.tree import parents, tree
-from wikitopics.session.naming import group_names
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.tables.topics import names
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +33,16 @@ def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
         kept = reader.newest_words(model)
         if kept is None:
             return ()
-        names, words = reader.topic_names(model), reader.vocabulary()
+        leaves, words = reader.topic_names(model), reader.vocabulary()
     nodes = tree(kept.leading)
     above = parents(nodes)
     shares = kept.shares.astype(np.float64)
-    groups = group_names([node.topics for node in nodes], kept.leading, kept.shares, words)
-    leaves = [(topic, 0.0, (topic,)) for topic in range(len(names))]
-    parts = [*leaves, *((node.number, node.height, node.topics) for node in nodes)]
+    groups = names(most_relevant_to([node.topics for node in nodes], kept.leading, kept.shares), words)
+    topics = [(topic, 0.0, (topic,)) for topic in range(len(leaves))]
+    parts = [*topics, *((node.number, node.height, node.topics) for node in nodes)]
     return tuple(
-        Branch(number, above.get(number), height, name, float(shares[list(topics)].sum()), topics)
-        for (number, height, topics), name in zip(parts, (*names, *groups), strict=True)
+        Branch(number, above.get(number), height, name, float(shares[list(members)].sum()), members)
+        for (number, height, members), name in zip(parts, (*leaves, *groups), strict=True)
     )
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.storage.decoding import LONGEST_NAME
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.tables.topics import give_name, given_name
+from wikitopics.session.storage.tables.topics import give_name
 
 
 def rename(path: Path, model: str, topic: int, name: str) -> str:
@@ -18,12 +18,9 @@ def rename(path: Path, model: str, topic: int, name: str) -> str:
         reader.check_topic(model, topic)
         reader.check_trained()
         number = reader.models().index(model)
-    if name.strip():
-        try:
-            give_name(path, number, topic, given_name(name))
-        except ValueError:
-            raise BadUsage(f"a topic's name must have 1 to {LONGEST_NAME} printable characters") from None
-    else:
-        give_name(path, number, topic, None)
+    given = " ".join(name.split())
+    if len(given) > LONGEST_NAME or not given.isprintable():
+        raise BadUsage(f"a topic's name must have 1 to {LONGEST_NAME} printable characters")
+    give_name(path, number, topic, given or None)
     with SessionReader(path) as reader:
         return next(iter(reader.topic_names(model)[topic : topic + 1]), "")

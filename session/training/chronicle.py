@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from wikitopics.model.topics.changes import LOOKS, Change, Look, changes, living
 from wikitopics.model.topics.names import fits, holds
-from wikitopics.session.naming import names, parts
 from wikitopics.session.records import TopicEvent, TopWords
-from wikitopics.session.storage.tables.topics import TopicNames
+from wikitopics.session.storage.tables.topics import TopicNames, names, parts
 from wikitopics.session.training.schedule import look_due
 
 

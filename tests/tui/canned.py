@@ -21,7 +21,6 @@ import numpy as np
 from tests.session.rows import largest
 from wikitopics.model.topics.names import most_relevant
 from wikitopics.session.models import ModelSpec
-from wikitopics.session.naming import names
 from wikitopics.session.records import Event, TopicEvent, TopWords, TrainerActivity
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.block import Block
@@ -29,7 +28,7 @@ from wikitopics.session.storage.lock import trainer_lock
 from wikitopics.session.storage.npz import pack_state
 from wikitopics.session.storage.tables.articles import ArticleTopics
 from wikitopics.session.storage.tables.progress import Progress
-from wikitopics.session.storage.tables.topics import TopicNames
+from wikitopics.session.storage.tables.topics import TopicNames, names
 from wikitopics.session.storage.tables.trainer import HeartbeatWriter
 from wikitopics.session.storage.writer import Changes, SessionWriter, create
 

@@ -5,17 +5,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.topics.names import distinctness, most_relevant
+from wikitopics.model.topics.names import name as name_of
 from wikitopics.session.errors import Damaged
-from wikitopics.session.naming import names
 from wikitopics.session.records import ShareHistory, TopicEvent, TopicRow, TopWords
 from wikitopics.session.storage.database import connect, session_errors
-from wikitopics.session.storage.decoding import LONGEST_NAME, LONGEST_WORDS, numbers, text, whole
+from wikitopics.session.storage.decoding import LONGEST_WORDS, numbers, text, whole
 from wikitopics.session.storage.opened import OpenedSession
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 Words = tuple[tuple[str, float], ...]
 """A topic's most probable words, most probable first, each with its probability."""
 
+BETWEEN = ", "
+"""What stands between the words of a topic's name."""
 TREND_POINTS = 12
 LEADING = 10
 """The top words of a topic among which a new one is marked."""
@@ -40,6 +42,19 @@ class TopicNames:
     """The names made of words, by topic."""
     alive: frozenset[int]
     """The topics born and not dead."""
+
+
+def names(relevant: Iterable[NDArray[Any]], words: Sequence[str]) -> list[str]:
+    """A name for each topic or group of topics, in one line: "river, lake, dam".
+
+    ``relevant``: the words of each by id, the most relevant first. ``words``: the vocabulary, by id.
+    """
+    return [BETWEEN.join(name_of([words[i] for i in ids.tolist()])) for ids in relevant]
+
+
+def parts(name: str) -> tuple[str, ...]:
+    """The words of a topic's name."""
+    return tuple(name.split(BETWEEN))
 
 
 class TopicReader(OpenedSession):
@@ -217,14 +232,6 @@ def _late(snapshots: Sequence[int]) -> list[int]:
     wanted = snapshots[-1] * 0.5 ** np.linspace(1, 0, TREND_POINTS)
     nearest = np.abs(np.log(kept[:, None] / wanted)).argmin(axis=0)
     return [snapshots[place] for place in np.unique(nearest).tolist()]
-
-
-def given_name(name: str) -> str:
-    """A name given by the user. Raises ValueError for one that cannot be shown in a line."""
-    given = " ".join(name.split())
-    if not given or len(given) > LONGEST_NAME or not given.isprintable():
-        raise ValueError(f"a name has 1 to {LONGEST_NAME} printable characters")
-    return given
 
 
 def give_name(path: Path, model: int, topic: int, name: str | None) -> None:

@@ -5,8 +5,6 @@ import pytest
 
 from wikitopics.session.errors import Damaged
 from wikitopics.session.storage import decoding
-from wikitopics.session.storage.decoding import LONGEST_NAME
-from wikitopics.session.storage.tables.topics import given_name
 
 
 @pytest.mark.parametrize(
@@ -69,11 +67,3 @@ def test_json_has_neither_nan_nor_depth_without_end():
             decoding.from_json(wrong, "it")
     with pytest.raises(Damaged, match="it is a list, not an object"):
         decoding.json_object("[]", "it")
-
-
-def test_a_name_that_somebody_gives_can_be_shown_in_a_line():
-    assert given_name("  rivers \n and  lakes ") == "rivers and lakes"
-    assert given_name("x" * LONGEST_NAME) == "x" * LONGEST_NAME
-    for wrong in ("", " \n", "x" * (LONGEST_NAME + 1), "a\x1b[1m", "a\x00"):
-        with pytest.raises(ValueError, match="printable characters"):
-            given_name(wrong)
