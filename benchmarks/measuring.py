@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from benchmarks.harness import Figures, Points
 from benchmarks.splits import Corpus, split
 from wikitopics.model import CompletionSet, Minibatch, OnlineLDA
+from wikitopics.model.online import IN_USE
+from wikitopics.model.topics.coherence import npmi_of_words, top_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -119,6 +121,14 @@ def followed(
     return _curve(name, looks)
 
 
+def by_default(name: str, make: Callable[[int, int], Any]) -> Figures:
+    """The curve of a model with our defaults over the short articles; ``make``: from the number of words and
+    that of documents."""
+    compile_kernels(make(words(), 1))
+    model = make(words(), train().D)
+    return followed(name, model, growing(train(), model.default_batch_size), held_out())
+
+
 def in_sweeps(
     name: str, fit: Callable[[int], Any], documents: int, sweeps: Sequence[int], scored: CompletionSet
 ) -> Figures:
@@ -165,6 +175,16 @@ def common_score(topics: Any, corpus: Corpus) -> float:
     """Of anybody's topics, (K, W), by one scorer for all: proportions inferred alike, with the best of a few
     symmetric priors."""
     return max(held_out(corpus).score(FixedTopics(topics, alpha)) for alpha in PRIORS)
+
+
+def quality(topics: NDArray[Any], shares: NDArray[Any] | None, corpus: Corpus) -> tuple[float, float, int]:
+    """NPMI and distinctness of the ten leading words of topics in use, and how many these are.
+
+    topics: (K, W); shares: (K,) each topic's share of the words; None: all topics count as in use.
+    """
+    leading = top_words(topics if shares is None else topics[np.asarray(shares) > IN_USE], 10)
+    coherence = float(npmi_of_words(leading, train(corpus)).mean())
+    return coherence, len(np.unique(leading)) / leading.size, len(leading)
 
 
 # -- tables and plots ------------------------------------------------------------

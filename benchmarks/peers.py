@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -129,6 +129,21 @@ class Given:
 
     def infer(self, _: Minibatch) -> NDArray[np.float32]:
         return self._theta
+
+
+def with_all(model: Any, documents: Minibatch) -> Any:
+    """A model of tomotopy, given these documents."""
+    for d in range(documents.D):
+        model.add_doc(tokens(documents, d))
+    return model
+
+
+def sampled_topics(model: Any, topics: Sequence[int], n_words: int) -> NDArray[Any]:
+    """(K, W) these topics of a model of tomotopy."""
+    found = np.full((len(topics), n_words), 1e-12)
+    used = np.array([int(word) for word in model.used_vocabs])
+    found[:, used] = [model.get_topic_word_dist(k) for k in topics]
+    return normalised(found)
 
 
 def vowpal_wabbit(

@@ -38,6 +38,12 @@ def memory_mb(pids: list[int]) -> float:
     return total / 1024
 
 
+def status_mb(pid: int, key: str) -> float:
+    """A size of /proc/PID/status, such as VmRSS. Raises OSError where the process has ended."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next((int(line.split()[1]) for line in lines if line.startswith(f"{key}:")), 0) * 1.024e-3
+
+
 def cpu_seconds(pids: list[int]) -> float:
     """User and system time of these processes so far, without those that have ended."""
     total = 0

@@ -160,7 +160,6 @@ for _name, _latency, _page_latency, _trainers in (
     ("waits_1500ms", 1.5, 0.0, 1),
     ("waits_for_pages", 0.2, 0.026, 1),
     ("waits_250ms_three", 0.25, 0.0, 3),
-    ("waits_50ms_three", 0.05, 0.0, 3),
 ):
 
     def _measure(latency: float = _latency, page: float = _page_latency, n: int = _trainers) -> Figures:
@@ -172,11 +171,6 @@ for _name, _latency, _page_latency, _trainers in (
 # -- memory ----------------------------------------------------------------------
 
 
-def resident_mb() -> float:
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-
 async def _watched(url: str, articles: int) -> list[tuple[int, float]]:
     source = ApiSource(Wiki(url, version="0"))
     read = 0
@@ -185,7 +179,7 @@ async def _watched(url: str, articles: int) -> list[tuple[int, float]]:
         async for batch in batches:
             read += len(batch.pages)
             if read // (articles // 10) > len(curve):
-                curve.append((read, round(resident_mb(), 1)))
+                curve.append((read, round(processes.status_mb(os.getpid(), "VmRSS"), 1)))
             if read >= articles:
                 break
     await source.close()

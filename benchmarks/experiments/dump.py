@@ -1,15 +1,13 @@
 """How fast a dump becomes word counts: MB of XML a second.
 
-Articles of the embedded sample, written out as 8 kB of wikitext each, packed as Wikimedia packs its dumps
-(bzip2, one stream, or a stream for every 100 pages) and in other ways; `long`: 400 real articles of 32 kB
-over and over, in streams. In turn, each is taken through the bare stages by one process (unpacking, XML,
-markup, counting), and read as in training, start included, by a worker a core; medians.
+Articles of the embedded sample, written out as 8 kB of wikitext each, packed as Wikimedia packs its dumps (a
+bzip2 stream for every 100 pages) and by gzip; `long`: 400 real articles of 32 kB over and over, in streams.
+In turn, each is taken through the bare stages by one process (unpacking, XML, markup, counting), and read as
+in training, start included, by a worker a core; medians.
 
-`bare` is in CPU seconds, `whole` in wall-clock seconds, and `ratio` is their ratio, which says little on a
-machine that is busy with other work. `work` says more then: the CPU seconds of all processes of the whole
-run over those of the bare stages. The number of cores over `work` is the best ratio an idle machine can
-reach. `own_percent` is what the trainer's process, which no further core relieves, would need of a core to
-take in 16 MB a second.
+`ratio` is that of the CPU seconds of the bare stages to the seconds on the clock, which says little on a
+machine that is busy with other work. `own_percent` is what the trainer's process, which no further core
+relieves, would need of a core to take in 16 MB a second.
 
 `disk` and `http`: the long dump 20 times, as files and from a server on loopback, and the memory of all
 processes of the trainer (proportional set size): the most until a third was read, and until the end.
@@ -20,7 +18,6 @@ import bz2
 import contextlib
 import functools
 import gzip
-import lzma
 import os
 import tempfile
 import time
@@ -29,11 +26,9 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
-from typing import Any
 from xml.sax.saxutils import escape
 
-from benchmarks.harness import Experiment, Figures, Points, table
-from benchmarks.measuring import cpu_seconds
+from benchmarks.harness import Experiment, Figures
 from benchmarks.processes import family, memory_mb
 from benchmarks.range_server import serving
 from benchmarks.splits import articles as real_articles
@@ -134,32 +129,26 @@ def measure(pages: Callable[[], Iterator[str]], pack: Packing, each: bool) -> Fi
         megabytes = write(path, pages(), pack, each=each)
         for _ in range(REPEATS):
             bare, expected = bare_seconds(path, vocabulary)
-            begin = cpu_seconds()
             seconds, own, articles = asyncio.run(whole_seconds([str(path)], vocabulary))
             assert articles == expected
-            rows.append((bare, seconds, bare / seconds, (cpu_seconds() - begin) / bare, own))
-    bare, seconds, ratio, work, own = (median(list(column)) for column in zip(*rows, strict=True))
+            rows.append((seconds, bare / seconds, own))
+    seconds, ratio, own = (median(list(column)) for column in zip(*rows, strict=True))
     return {
         "articles": articles,
         "megabytes": megabytes,
-        "bare": megabytes / bare,
         "whole": megabytes / seconds,
         "articles_per_second": articles / seconds,
         "ratio": ratio,
-        "work": work,
         "own_percent": 100 * 16 * own / megabytes,
     }
 
 
-PACKINGS: Mapping[str, tuple[str, Callable[[], Iterator[str]], Packing, bool]] = {
-    "bz2": (".bz2", functools.partial(pages, ARTICLES), bz2.compress, False),
-    "multistream": (".bz2, multistream", functools.partial(pages, ARTICLES), bz2.compress, True),
-    "gz": (".gz", functools.partial(pages, ARTICLES), gzip.compress, False),
-    "xz": (".xz", functools.partial(pages, ARTICLES), functools.partial(lzma.compress, preset=1), False),
-    "plain": ("plain", functools.partial(pages, ARTICLES), bytes, False),
-    "long": (".bz2, multistream, real long articles", long_pages, bz2.compress, True),
+PACKINGS: Mapping[str, tuple[Callable[[], Iterator[str]], Packing, bool]] = {
+    "multistream": (functools.partial(pages, ARTICLES), bz2.compress, True),
+    "gz": (functools.partial(pages, ARTICLES), gzip.compress, False),
+    "long": (long_pages, bz2.compress, True),
 }
-for _name, (_, _pages, _pack, _each) in PACKINGS.items():
+for _name, (_pages, _pack, _each) in PACKINGS.items():
     EXPERIMENT.add(_name, functools.partial(measure, _pages, _pack, _each), minutes=2.5)
 
 
@@ -198,17 +187,3 @@ def many_copies(over_http: bool) -> Figures:
 
 EXPERIMENT.add("disk", functools.partial(many_copies, False), minutes=6)
 EXPERIMENT.add("http", functools.partial(many_copies, True), minutes=6)
-
-
-def packings(points: Points) -> str:
-    def rows() -> Iterator[tuple[str, ...]]:
-        for name, (label, *_) in PACKINGS.items():
-            if name in points:
-                one: Any = points[name]
-                speeds = (f"{one[key]:.1f}" for key in ("bare", "whole"))
-                yield label, *speeds, f"{one['ratio']:.2f}", f"{one['own_percent']:.1f} %"
-
-    return table(("packing", "bare stages, MB/s", "whole, MB/s", "ratio", "own process at 16 MB/s"), rows())
-
-
-EXPERIMENT.tables["packings"] = packings

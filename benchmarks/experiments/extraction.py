@@ -1,27 +1,22 @@
-"""Do wikitext and rendered page of the same article give the same words, and how fast?
+"""Do wikitext and rendered page of the same article give the same words?
 
-`agreement`: the articles of a MediaWiki, fetched both ways; WIKITOPICS_TEST_API is its address
-(`…/w/api.php`, pages under `/wiki/`). `speed`: CPU time on the shared corpus.
+The articles of a MediaWiki are fetched both ways; WIKITOPICS_TEST_API is its address (`…/w/api.php`, pages
+under `/wiki/`).
 """
 
 import json
 import os
-import tarfile
-import time
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from benchmarks.harness import Experiment, Figures, Unavailable
-from benchmarks.splits import articles, shared
 from wikitopics.crawler import extract_html, extract_wikitext
 from wikitopics.vocab import Vocabulary
 
-EXPERIMENT = Experiment(
-    "extraction", "wikitext and rendered pages to words: whether they agree, and how fast"
-)
+EXPERIMENT = Experiment("extraction", "wikitext and rendered pages to words: whether they agree")
 WORST = 5
 """How many of the least similar articles are named."""
 
@@ -87,27 +82,3 @@ def agreement() -> Figures:
         print(f"  {value:.4f} {title}: {len(one)} characters from wikitext, {len(other)} from HTML")
     least, tenth, median = np.quantile([value for value, *_ in result], [0, 0.1, 0.5]).tolist()
     return {"articles": len(result), "median_cosine": median, "tenth_cosine": tenth, "least_cosine": least}
-
-
-def megabytes_a_second(work: Callable[[str], object], texts: list[str]) -> float:
-    """Millions of characters in a CPU second."""
-    begin = time.process_time()
-    for text in texts:
-        work(text)
-    return sum(map(len, texts)) / (time.process_time() - begin) / 1e6
-
-
-@EXPERIMENT.point()
-def speed() -> Figures:
-    vocabulary = Vocabulary.load("english")
-    wikitext = [article["text"] for article in articles("wikitext/articles-400.jsonl.xz")]
-    with tarfile.open(shared("html/pages.tar.xz")) as archive:
-        members = [archive.extractfile(member) for member in archive if member.isfile()]
-        pages = [member.read().decode("utf-8", "replace") for member in members if member is not None]
-    extract_html(pages[0])
-    prose = [extract_wikitext(text) for text in wikitext]
-    return {
-        "wikitext": megabytes_a_second(extract_wikitext, wikitext),
-        "html": megabytes_a_second(extract_html, pages),
-        "counting": megabytes_a_second(vocabulary.count, prose),
-    }

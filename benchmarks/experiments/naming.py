@@ -56,7 +56,6 @@ def led_to(names: NDArray[np.int32], documents: Minibatch, about: NDArray[np.int
 
 @EXPERIMENT.point(minutes=6)
 def weights() -> Figures:
-    rows = []
     by_part: dict[str, list[list[float]]] = {"tuning": [], "report": []}
     for corpus in CORPORA:
         parts = split(corpus)
@@ -69,11 +68,10 @@ def weights() -> Figures:
                     led_to(most_relevant(leading, shares, weight)[:, :WORDS], documents, about)
                     for weight in WEIGHTS
                 ]
-                rows.append({"corpus": corpus, "model": model.kind, "part": part, "scores": scores})
                 by_part[part].append(scores)
     means = {part: np.mean(found, axis=0).tolist() for part, found in by_part.items()}
     percent = {
         part: {f"w{10 * weight:.0f}": 100 * mean for weight, mean in zip(WEIGHTS, scores, strict=True)}
         for part, scores in means.items()
     }
-    return {"percent": percent, "rows": rows}
+    return {"percent": percent}

@@ -21,12 +21,10 @@ import numpy as np
 
 from benchmarks import peers
 from benchmarks.harness import Experiment, Figures, Points, table
-from benchmarks.measuring import common_score, held_out, train, words
+from benchmarks.measuring import common_score, held_out, quality, train, words
 from benchmarks.peers import BEST_SIZE
 from benchmarks.splits import Corpus, in_order
 from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA
-from wikitopics.model.online import IN_USE
-from wikitopics.model.topics.coherence import npmi_of_words, top_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +34,6 @@ D = 7_000_000
 ARTICLES: Mapping[Corpus, int] = {"full": 1_024_000, "short": 3_072_000}
 FIRST = 500
 SEEDS = range(3)
-TEN = 10
 SETTLED = 1_000
 """Articles after which no model may fall."""
 
@@ -62,11 +59,8 @@ def shuffled(corpus: Corpus, seed: int) -> Iterator[Minibatch]:
 def look(model: Any, corpus: Corpus, articles: int) -> Look:
     scored, topics = held_out(corpus), model.topics()
     common = common_score(topics, corpus)
-    in_use = model.topic_shares() > IN_USE if hasattr(model, "topic_shares") else np.ones(len(topics), bool)
-    leading = top_words(topics[in_use], TEN)
-    coherence = float(npmi_of_words(leading, train(corpus)).mean())
-    distinct = len(np.unique(leading)) / leading.size
-    return Look(articles, common, scored.score(model), coherence, distinct, len(leading))
+    shares = model.topic_shares() if hasattr(model, "topic_shares") else None
+    return Look(articles, common, scored.score(model), *quality(topics, shares, corpus))
 
 
 def followed(name: str, corpus: Corpus, seed: int) -> list[Look]:
@@ -137,14 +131,9 @@ def gibbs(corpus: Corpus) -> Figures:
     import tomotopy
 
     def sampled(seed: int) -> float:
-        model = tomotopy.LDAModel(k=100, alpha=0.1, eta=0.01, seed=seed + 1)
-        for d in range(train(corpus).D):
-            model.add_doc(peers.tokens(train(corpus), d))
+        model = peers.with_all(tomotopy.LDAModel(k=100, alpha=0.1, eta=0.01, seed=seed + 1), train(corpus))
         model.train(100, workers=1)
-        topics = np.full((100, words(corpus)), 1e-12)
-        used = np.array([int(word) for word in model.used_vocabs])
-        topics[:, used] = [model.get_topic_word_dist(k) for k in range(100)]
-        return common_score(peers.normalised(topics), corpus)
+        return common_score(peers.sampled_topics(model, range(100), words(corpus)), corpus)
 
     return {"log_likelihood": [sampled(seed) for seed in range(2)]}
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import (
+    by_default,
     compile_kernels,
     followed,
-    growing,
     held_out,
     in_sweeps,
     minibatches,
@@ -80,11 +80,11 @@ for _name in MODELS:
     EXPERIMENT.add(_name, functools.partial(of_the_paper, _name), minutes=1)
 
 
-@EXPERIMENT.point(minutes=0.5)
-def our_scvb0() -> Figures:
-    compile_kernels(SCVB0(K, words(), 1))
-    model = SCVB0(K, words(), train().D)
-    return followed("SCVB0, our defaults", model, growing(train(), model.default_batch_size), held_out())
+EXPERIMENT.add(
+    "our_scvb0",
+    functools.partial(by_default, "SCVB0, our defaults", functools.partial(SCVB0, K)),
+    minutes=0.5,
+)
 
 
 def batch(documents: int) -> Figures:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import (
+    by_default,
     compile_kernels,
     followed,
-    growing,
     held_out,
     minibatches,
     plot,
@@ -76,22 +76,11 @@ def papers_hdp(size: int = 500, kappa: float = 0.9, documents: int | None = None
     return followed(f"HDP, S = {size}, kappa = {kappa}", made(), minibatches(articles, size), held_out())
 
 
-def our_lda(topics: int) -> Figures:
-    compile_kernels(OnlineLDA(topics, words(), 1))
-    model = OnlineLDA(topics, words(), train().D)
-    return followed(f"LDA {topics}", model, growing(train(), model.default_batch_size), held_out())
-
-
-@EXPERIMENT.point(minutes=0.2)
-def our_hdp() -> Figures:
-    compile_kernels(OnlineHDP(words(), 1))
-    model = OnlineHDP(words(), train().D)
-    return followed("HDP", model, growing(train(), model.default_batch_size), held_out())
-
-
 for _K in TOPICS:
     EXPERIMENT.add(f"lda_{_K}", functools.partial(papers_lda, _K), minutes=0.1)
-    EXPERIMENT.add(f"our_lda_{_K}", functools.partial(our_lda, _K), minutes=0.1)
+    _ours = functools.partial(by_default, f"LDA {_K}", functools.partial(OnlineLDA, _K))
+    EXPERIMENT.add(f"our_lda_{_K}", _ours, minutes=0.1)
+EXPERIMENT.add("our_hdp", functools.partial(by_default, "HDP", OnlineHDP), minutes=0.2)
 EXPERIMENT.add("hdp", papers_hdp, minutes=20)
 
 

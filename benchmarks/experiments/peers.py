@@ -28,6 +28,7 @@ from benchmarks.measuring import (
     held_out,
     learn_all,
     minibatches,
+    quality,
     timed,
     train,
     words,
@@ -35,15 +36,12 @@ from benchmarks.measuring import (
 from benchmarks.peers import BEST_SIZE
 from benchmarks.splits import CORPORA, Corpus
 from wikitopics.model import SCVB0, CompletionSet, Minibatch, OnlineHDP, OnlineLDA
-from wikitopics.model.online import IN_USE
-from wikitopics.model.topics.coherence import npmi, top_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EXPERIMENT = Experiment("peers", "other people's topic models beside ours, by CPU seconds")
 K = 100
-TEN = 10
 
 
 @dataclass
@@ -83,21 +81,10 @@ def _look(model: Any, spent: float) -> Look:
 # -- the programs ----------------------------------------------------------------
 
 
-def our_lda(corpus: Corpus) -> Looks:
-    compile_kernels(OnlineLDA(K, words(corpus), 1))
-    model = OnlineLDA(K, words(corpus), train(corpus).D)
-    return looked_at(model, growing(train(corpus), model.default_batch_size))
-
-
-def our_scvb0(corpus: Corpus) -> Looks:
-    compile_kernels(SCVB0(K, words(corpus), 1))
-    model = SCVB0(K, words(corpus), train(corpus).D)
-    return looked_at(model, growing(train(corpus), model.default_batch_size))
-
-
-def our_hdp(corpus: Corpus) -> Looks:
-    compile_kernels(OnlineHDP(words(corpus), 1))
-    model = OnlineHDP(words(corpus), train(corpus).D)
+def ours(make: Callable[[int, int], Any], corpus: Corpus) -> Looks:
+    """``make``: from the number of words and that of documents to a model with our defaults."""
+    compile_kernels(make(words(corpus), 1))
+    model = make(words(corpus), train(corpus).D)
     return looked_at(model, growing(train(corpus), model.default_batch_size))
 
 
@@ -152,27 +139,17 @@ def vowpal_wabbit(corpus: Corpus) -> Looks:
     yield Look(spent, topics)
 
 
-def _added(model: Any, corpus: Corpus) -> Any:
-    """A model of tomotopy with all articles."""
-    documents = train(corpus)
-    for d in range(documents.D):
-        model.add_doc(peers.tokens(documents, d))
-    return model
-
-
 def _gibbs_look(model: Any, spent: float, corpus: Corpus) -> Look:
     alive = [k for k in range(model.k) if not hasattr(model, "is_live_topic") or model.is_live_topic(k)]
-    used = np.array([int(word) for word in model.used_vocabs])
-    topics = np.full((len(alive), words(corpus)), 1e-12)
-    topics[:, used] = [model.get_topic_word_dist(k) for k in alive]
+    topics = peers.sampled_topics(model, alive, words(corpus))
     tokens = np.asarray(model.get_count_by_topics(), float)[alive]
 
     def own(scored: CompletionSet) -> float:
         documents = [model.make_doc(peers.tokens(scored.seen, d)) for d in range(scored.seen.D)]
         theta, _ = model.infer(documents, iterations=100, workers=1)
-        return scored.score(peers.Given(peers.normalised(topics), np.asarray(theta, np.float32)[:, alive]))
+        return scored.score(peers.Given(topics, np.asarray(theta, np.float32)[:, alive]))
 
-    return Look(spent, peers.normalised(topics), tokens / tokens.sum(), own)
+    return Look(spent, topics, tokens / tokens.sum(), own)
 
 
 def _sampled(model: Any, corpus: Corpus, sweeps: tuple[int, ...]) -> Looks:
@@ -186,7 +163,7 @@ def _sampled(model: Any, corpus: Corpus, sweeps: tuple[int, ...]) -> Looks:
 def gibbs_lda(corpus: Corpus, topics: int = K) -> Looks:
     import tomotopy
 
-    model = _added(tomotopy.LDAModel(k=topics, alpha=0.1, eta=0.01, seed=1), corpus)
+    model = peers.with_all(tomotopy.LDAModel(k=topics, alpha=0.1, eta=0.01, seed=1), train(corpus))
     return _sampled(model, corpus, (10, 20, 50, 100))
 
 
@@ -200,7 +177,8 @@ def gibbs_like_hdp(corpus: Corpus) -> Looks:
 def gibbs_hdp(corpus: Corpus) -> Looks:
     import tomotopy
 
-    model = _added(tomotopy.HDPModel(initial_k=K, alpha=0.1, eta=0.01, gamma=0.1, seed=1), corpus)
+    model = tomotopy.HDPModel(initial_k=K, alpha=0.1, eta=0.01, gamma=0.1, seed=1)
+    peers.with_all(model, train(corpus))
     return _sampled(model, corpus, (10, 20, 50, 100) if corpus == "long" else (10, 20))
 
 
@@ -213,23 +191,22 @@ def measure(program: Callable[[Corpus], Looks], corpus: Corpus) -> Figures:
     curve: list[tuple[float, float]] = []
     for look in program(corpus):
         curve.append((look.seconds, common_score(look.topics, corpus)))
-    used = look.topics if look.shares is None else look.topics[np.asarray(look.shares) > IN_USE]
-    leading = top_words(used, TEN)
+    coherence, distinct, topics = quality(look.topics, look.shares, corpus)
     return {
         "log_likelihood": curve[-1][1],
         "own": look.own(scored) if look.own else None,
         "seconds": curve[-1][0],
-        "npmi": float(npmi(used, train(corpus), TEN).mean()),
-        "distinct": len(np.unique(leading)) / leading.size,
-        "topics": len(used),
+        "npmi": coherence,
+        "distinct": distinct,
+        "topics": topics,
         "curve": curve,
     }
 
 
 PROGRAMS: Mapping[str, tuple[str, Callable[[Corpus], Looks], tuple[str, ...], float]] = {
-    "our_scvb0": ("SCVB0", our_scvb0, (), 0.2),
-    "our_lda": ("online LDA", our_lda, (), 0.2),
-    "our_hdp": ("online HDP", our_hdp, (), 0.3),
+    "our_scvb0": ("SCVB0", functools.partial(ours, functools.partial(SCVB0, K)), (), 0.2),
+    "our_lda": ("online LDA", functools.partial(ours, functools.partial(OnlineLDA, K)), (), 0.2),
+    "our_hdp": ("online HDP", functools.partial(ours, OnlineHDP), (), 0.3),
     "papers_lda": ("online LDA, settings of [H10]", papers_lda, (), 0.2),
     "papers_scvb0": ("SCVB0, settings of [F13]", papers_scvb0, (), 0.2),
     "sklearn": ("scikit-learn", sklearn_lda, ("sklearn",), 1),

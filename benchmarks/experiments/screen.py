@@ -1,4 +1,4 @@
-"""What the docs claim about the screen: how fast it draws and answers, and what CPU and memory it takes.
+"""What the docs claim about the screen: how fast it draws and answers, and what CPU it takes.
 
 Times of `keys`, `start` and `search` are wall clock, so they are valid on an idle machine only;
 `draw`, `idle` and `cost` count CPU seconds. Needs Linux (/proc) and the tests' canned sessions.
@@ -18,14 +18,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 from textual._compositor import CompositorUpdate
 from textual.screen import Screen as AppScreen
 
 from benchmarks.harness import ROOT, Experiment, Figures
-from benchmarks.processes import PROGRAM, Screen, memory_mb
+from benchmarks.processes import PROGRAM, Screen
+from benchmarks.stops.trial import write_counts
 from tests.tui import canned
 from wikitopics.session.records import Curve, TopicEvent
 from wikitopics.session.storage.reader import SessionReader
@@ -37,8 +37,6 @@ EXPERIMENT = Experiment("screen", "how soon the screen draws and answers, and wh
 SIZE = 200, 60
 TURNS = 25
 MILLION = 1_000_000
-HOUR = 3_600
-"""Commits of an hour in which there is one a second."""
 
 
 class Measured(Wikitopics):
@@ -112,11 +110,10 @@ def draw() -> Figures:
     async def run(path: Path) -> dict[str, float]:
         async with opened(path) as app:
             app.workers.cancel_all()  # no refresh but ours
-            chart, look = app.main.query_one(Chart), app.latest
+            look = app.latest
             assert look is not None
             kinds: dict[str, Callable[[Look, int], Look]] = {
                 "nothing": lambda look, _: look,
-                "chart": lambda look, _: look,
                 "second": ticked,
                 "numbers": measured,
                 "snapshot": grown,
@@ -126,9 +123,7 @@ def draw() -> Figures:
                 look = kinds[kind](look, turn)
                 gc.collect()
                 began = time.thread_time()
-                if kind == "chart":
-                    chart.draw(replace(chart.drawing))
-                elif kind != "nothing":
+                if kind != "nothing":
                     app.watched.latest = look
                     app.show()
                     app.show_status()
@@ -158,53 +153,19 @@ def search() -> Figures:
                 ((seq, f"{canned.TITLES[seq % 20]} {seq:,}", first - 1) for seq in range(first, MILLION)),
             )
         db.close()
-        spent = {}
+        times = []
         with SessionReader(path) as reader:
-            for what, sought in (("many", "coral"), ("few", "903,21"), ("none", "zeppelin")):
-                times = []
-                for _ in range(5):
-                    began = time.perf_counter()
-                    reader.find_articles(sought)
-                    times.append(time.perf_counter() - began)
-                spent[what] = 1e3 * statistics.median(times)
-    return {f"{what}_milliseconds": each for what, each in spent.items()}
-
-
-@EXPERIMENT.point(minutes=6)
-def memory() -> Figures:
-    """Megabytes of a screen over an hour of commits, one a second, as fast as it draws them.
-
-    Each has a new measurement, a new snapshot and a new article.
-    """
-
-    async def run(path: Path, recipe: canned.Recipe) -> list[float]:
-        found = []
-        async with opened(path) as app:
-            for commit in range(HOUR):
-                canned.grow(path, recipe, 512)
-                canned.snapshot.cache_clear()  # which would grow too
-                while app.latest is None or app.latest.status.articles < recipe.articles + 512 * (commit + 1):
-                    app.look_again()
-                    await asyncio.sleep(0.005)
-                if commit % (HOUR // 100) == 0:
-                    gc.collect()
-                    found.append(memory_mb([os.getpid()]))
-        return found
-
-    with tempfile.TemporaryDirectory() as folder:
-        recipe = canned.Recipe(models=("lda", "hdp"))
-        path = canned.build(Path(folder) / "hour.db", recipe)
-        with canned.live(path, recipe), mock.patch("wikitopics.tui.follow.FULL_EVERY", 0.0):
-            found = asyncio.run(run(path, recipe))
-    tenth = len(found) // 10
-    early, late = statistics.median(found[tenth : 2 * tenth]), statistics.median(found[-tenth:])
-    return {"early": early, "late": late, "growth_percent": 100 * (late / early - 1), "megabytes": found}
+            for _ in range(5):
+                began = time.perf_counter()
+                reader.find_articles("903,21")
+                times.append(time.perf_counter() - began)
+    return {"few_milliseconds": 1e3 * statistics.median(times)}
 
 
 @EXPERIMENT.point(minutes=2)
 def keys() -> Figures:
-    """Milliseconds from a key to its paint beside a trainer that runs flat out (counts source), and of the
-    screen's CPU: keys that repaint much, such as views, axes, crosshair."""
+    """Milliseconds from a key to its paint beside a trainer that runs flat out (counts source): keys that
+    repaint much, such as views, axes, crosshair."""
     folder = tempfile.TemporaryDirectory()
     process, path = trainer(Path(folder.name), "busy")
     try:
@@ -213,7 +174,7 @@ def keys() -> Figures:
         screen = Screen(path)
         screen.wait_for(b"Freeze")
         screen.read(2.0)
-        times, used = [], []
+        times = []
         script = (
             (b"5", b"Log \xc2\xb7"),
             (b"3", b"Articles read"),
@@ -226,19 +187,15 @@ def keys() -> Figures:
         )
         for _ in range(25):
             for key, shows in script:
-                before = screen.cpu_seconds()
                 times.append(screen.answer_time(key, shows))
-                used.append(screen.cpu_seconds() - before)
                 screen.read(0.15)
         screen.close()
     finally:
         process.terminate()
         process.wait()
         folder.cleanup()
-    found = {}
-    for what, seconds in (("wall", times), ("cpu", used)):
-        found[f"{what}_median"], found[f"{what}_p99"] = (1e3 * np.percentile(seconds, [50, 99])).tolist()
-    return found
+    median, p99 = (1e3 * np.percentile(times, [50, 99])).tolist()
+    return {"wall_median": median, "wall_p99": p99}
 
 
 @EXPERIMENT.point(minutes=0.5)
@@ -296,51 +253,19 @@ def _trained(folder: Path, name: str, articles: int, *, watched: bool) -> float:
 
 @EXPERIMENT.point(minutes=1)
 def start() -> Figures:
-    """Seconds from the command to the first frame and to the numbers, best of five, warm: of a small session
-    and of one of 1 GB."""
-    found: dict[str, float] = {}
+    """Seconds from the command to the first frame of a small session, best of five, warm."""
+    first = []
     with tempfile.TemporaryDirectory() as folder:
-        small = canned.build(Path(folder) / "small.db", canned.Recipe(state="stopped"))
-        big = canned.build(Path(folder) / "big.db", canned.Recipe(state="stopped"))
-        with sqlite3.connect(big) as db:
-            db.execute("CREATE TABLE ballast (x BLOB)")
-            for _ in range(64):
-                db.execute("INSERT INTO ballast VALUES (randomblob(16000000))")
-        db.close()
-        for what, path in (("small", small), ("big", big)):
-            first, numbers = [], []
-            for _ in range(5):
-                screen = Screen(path)
-                first.append(screen.wait_for(b"wikitopics"))
-                numbers.append(screen.wait_for(b"12,480"))
-                screen.close()
-            found |= {f"{what}_first_frame": min(first), f"{what}_numbers": min(numbers)}
-    return found
-
-
-def counts_file(folder: Path) -> tuple[Path, Path]:
-    """A stream of word counts that trains for minutes, and its vocabulary."""
-    rng = np.random.default_rng(0)
-    documents, words, length = 200_000, 8_000, 60
-    stretch = words // length
-    ids = np.sort(rng.integers(0, stretch, (documents, length)) + np.arange(length) * stretch)
-    np.savez(
-        folder / "counts.npz",
-        indptr=np.arange(documents + 1, dtype=np.int64) * length,
-        word_ids=ids.astype(np.int32).ravel(),
-        counts=rng.integers(1, 4, documents * length).astype(np.int32),
-        n_words=words,
-    )
-    letters = "abcdefghijklmnopqrst"
-    vocabulary = folder / "words.txt"
-    digits = [[letters[i // 20**place % 20] for place in range(4)] for i in range(words)]
-    vocabulary.write_text("".join(f"w{''.join(word)}\n" for word in digits))
-    return folder / "counts.npz", vocabulary
+        path = canned.build(Path(folder) / "small.db", canned.Recipe(state="stopped"))
+        for _ in range(5):
+            screen = Screen(path)
+            first.append(screen.wait_for(b"wikitopics"))
+            screen.close()
+    return {"small_first_frame": min(first)}
 
 
 def trainer(folder: Path, name: str, *extra: str) -> tuple[subprocess.Popen[bytes], Path]:
     """A real trainer that runs flat out, once its session exists."""
-    counts, vocabulary = counts_file(folder)
     path = folder / f"{name}.db"
     process = subprocess.Popen(
         [
@@ -348,12 +273,7 @@ def trainer(folder: Path, name: str, *extra: str) -> tuple[subprocess.Popen[byte
             "train",
             "--session",
             str(path),
-            "--source",
-            "counts",
-            "--counts",
-            str(counts),
-            "--vocab",
-            str(vocabulary),
+            *write_counts(folder, 200_000, words=8_000, length=60),
             "--topics",
             "100",
             "--threads",

@@ -2,9 +2,8 @@
 
 The unit is installed for this boot only, under another name and with commands in place of its own: shells
 that end with each exit code, then a real trainer on the embedded wiki, which is killed and stopped.
-Everything else, above all the restarting, is that of the file itself; only its pause between restarts is
-shortened where many are counted. Everything is removed again. Needs a systemd user manager
-(`systemctl --user` works).
+Everything else, above all the restarting, is that of the file itself. Everything is removed again.
+Needs a systemd user manager (`systemctl --user` works).
 """
 
 import contextlib
@@ -24,8 +23,6 @@ UNIT = ROOT / "docs" / "service" / "wikitopics.service"
 NAME = "wikitopics-proof"
 COMES_BACK = {0: False, 1: True, 2: False, 3: True, 4: False, 5: False, 6: False}
 """By exit code, see docs/commands.md."""
-MANY = 12
-"""Restarts in a row; systemd's own default gives up after five in ten seconds."""
 PAUSE = 30
 """Seconds between restarts in the unit."""
 LONGEST_STOP = 5.0
@@ -39,19 +36,6 @@ def systemctl(*words: str) -> str:
 
 def show(name: str) -> str:
     return systemctl("show", "--value", "--property", name, NAME)
-
-
-def verify() -> str:
-    """What `systemd-analyze` says about the file, with a program that exists."""
-    with tempfile.TemporaryDirectory() as name:
-        copy = Path(name) / UNIT.name
-        copy.write_text(UNIT.read_text().replace("%h/wikitopics/.venv/bin/wikitopics", sys.executable))
-        done = subprocess.run(
-            ["systemd-analyze", "--user", "verify", str(copy)], capture_output=True, text=True
-        )
-    if done.returncode or done.stderr:
-        raise AssertionError(f"systemd-analyze verify: {done.stderr}")
-    return "nothing to say"
 
 
 def wait_for(what: Callable[[], bool], seconds: float) -> float:
@@ -98,13 +82,6 @@ def exit_code(code: int) -> str:
         return f"comes back after {seconds:.0f} s"
 
 
-def again_and_again() -> str:
-    """A wiki that cannot be reached all night."""
-    with installed("/bin/sh -c 'sleep 0.1; exit 3'", "RestartSec=100ms"):
-        seconds = wait_for(lambda: int(show("NRestarts")) >= MANY, 30)
-        return f"{MANY} restarts in {seconds:.1f} s and it goes on trying"
-
-
 def articles(session: Path) -> int:
     done = subprocess.run(
         [sys.executable, "-m", "wikitopics", "status", "--session", str(session), "--json"],
@@ -146,9 +123,7 @@ def unit() -> Figures:
         systemctl("list-units")
     except (FileNotFoundError, subprocess.CalledProcessError):
         raise Unavailable("`systemctl --user` reaches no systemd here") from None
-    happened = {"systemd-analyze verify": verify()}
-    happened |= {f"exit code {code}": exit_code(code) for code in COMES_BACK}
-    happened["exit code 3, always"] = again_and_again()
+    happened = {f"exit code {code}": exit_code(code) for code in COMES_BACK}
     with tempfile.TemporaryDirectory() as name:
         happened |= dict(trainer(Path(name)))
     return happened

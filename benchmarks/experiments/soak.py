@@ -1,7 +1,7 @@
 """Days of training in minutes: many articles through a real trainer, its memory and its file watched.
 
 `counts`: 2,000,000 articles, word counts resampled from a corpus, three models. `wiki`: 500,000 over HTTP
-from the embedded wiki. As in a rehearsal, but for the kills: a screen draws and `status` asks meanwhile.
+from the embedded wiki. As in a rehearsal, but for the kills: a screen draws meanwhile.
 """
 
 from __future__ import annotations
@@ -36,11 +36,8 @@ def run(command: list[str], articles: int, folder: Path) -> Figures:
     rows = sum(size for name, size in tables.items() if name.startswith(("articles", "by_topic_of_model_")))
     return {
         "articles": articles,
-        "seconds": max(one["seconds"] for one in samples),
         "growth_percent": 100 * (late / early - 1),
-        "most_mb": max(memory),
         "largest_log_mb": max(one["log_mb"] for one in samples),
-        "file_mb": round(rehearsal.path.stat().st_size / 1e6, 1),
         "bytes_an_article": round(rows / articles, 1),
         "memory": [(one["seconds"], one["articles"], one["family_mb"]) for one in alive],
     }

@@ -30,7 +30,7 @@ from benchmarks.measuring import (
     words,
 )
 from benchmarks.peers import BEST_SIZE
-from benchmarks.splits import CORPORA, Corpus
+from benchmarks.splits import Corpus
 from wikitopics.model import SCVB0, OnlineHDP, OnlineLDA
 
 EXPERIMENT = Experiment("speed", "documents learnt in a CPU second, beside other programs")
@@ -140,25 +140,6 @@ def float32() -> Figures:
         model = OnlineLDA(K, words(), first.D, dtype=dtype, **options)
         scores[dtype] = held_out().score(learn_all(model, minibatches(first, S)))
     return {**scores, "lost": scores["float64"] - scores["float32"]}
-
-
-@EXPERIMENT.point(minutes=1)
-def whole_pass() -> Figures:
-    """CPU seconds of each model for one pass over all articles of a corpus, as a session learns them."""
-    found = {}
-    for corpus in CORPORA:
-        for kind, make in (("lda", OnlineLDA), ("scvb0", SCVB0)):
-            model: Any = make(K, words(corpus), train(corpus).D)
-            compile_kernels(model)
-            found[f"{kind}_{corpus}"] = _pass(make(K, words(corpus), train(corpus).D), corpus)
-        found[f"hdp_{corpus}"] = _pass(OnlineHDP(words(corpus), train(corpus).D), corpus)
-    return found
-
-
-def _pass(model: Any, corpus: Corpus) -> float:
-    begun = cpu_seconds()
-    learn_all(model, growing(train(corpus), model.default_batch_size))
-    return cpu_seconds() - begun
 
 
 def times(points: Points) -> str:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import subprocess
-import sys
-import time
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -19,56 +16,32 @@ if TYPE_CHECKING:
 
 MOST_SAMPLES = 300
 CURVE_POINTS = 100
-QUESTIONS = {
-    "status": ("status",),
-    "topics": ("topics",),
-    "articles": ("articles", "--topic", "3"),
-    "similar": ("similar", "document 5000"),
-}
-
 Entry = dict[str, Any]
 
 
-def found(path: Path, entries: list[Entry], kills: int) -> Figures:
+def found(path: Path, entries: list[Entry]) -> Figures:
     """The figures of a run that has finished; reads the whole file."""
-    starts, samples, asked, killed = (
-        [entry for entry in entries if entry["what"] == what]
-        for what in ("start", "sample", "status", "kill")
+    starts, samples, killed = (
+        [entry for entry in entries if entry["what"] == what] for what in ("start", "sample", "kill")
     )
     restarts = [entry for entry in starts if entry["articles"]]
     with SessionReader(path) as reader:
         status = reader.status()
         curves = {model.name: reader.curve(model.name, "perplexity") for model in status.models}
-    seconds = max(entry["seconds"] for entry in entries)
     alive = [entry for entry in samples if entry["trainer"] and entry["articles"]]
     assert status.state == "finished", status.state
-    found = inspect(path)  # every article once, the counters add up, and SQLite finds the file intact
+    inspect(path)  # every article once, the counters add up, and SQLite finds the file intact
     return {
         "articles": status.articles,
         "kills": len(killed),
-        "kills_planned": kills,
-        "articles_in_the_file": len(found),
-        "minutes": round(seconds / 60, 1),
-        "articles_an_hour": round(status.articles / status.elapsed_seconds * 3600),
+        "minutes": round(max(entry["seconds"] for entry in entries) / 60, 1),
         "trainer_anon_mb": ends(alive, "trainer", "anon_mb"),
-        "trainer_rss_mb": ends(alive, "trainer", "rss_mb"),
-        "trainer_peak_mb": max(entry["trainer"]["peak_mb"] for entry in alive),
         "screen_anon_mb": ends(alive, "screen", "anon_mb"),
-        "screen_percent_of_a_core": round(
-            100 * max(e["screen"]["cpu"] for e in alive if e["screen"]) / seconds, 1
-        ),
         "file_mb": round(path.stat().st_size / 1e6, 1),
-        "bytes_an_article": round(path.stat().st_size / status.articles, 1),
-        "largest_log_mb": max(entry["log_mb"] for entry in samples),
-        "bytes_by_table": by_table(path),
         "restart_seconds": {
-            "first": restarts[0]["first_minibatch"],
             "median": median(entry["first_minibatch"] for entry in restarts),
             "last": restarts[-1]["first_minibatch"],
         },
-        "asked_seconds": {"status_meanwhile": round(median(entry["took"] for entry in asked), 2)}
-        | {name: answered(path, words) for name, words in QUESTIONS.items()},
-        "perplexity": {name: round(float(curve.values[-1]), 1) for name, curve in curves.items()},
         "starts": starts,
         "killed_at": [entry["articles"] for entry in killed],
         "samples": samples[:: len(samples) // MOST_SAMPLES + 1],
@@ -82,14 +55,6 @@ def found(path: Path, entries: list[Entry], kills: int) -> Figures:
     }
 
 
-def answered(path: Path, words: tuple[str, ...]) -> float:
-    """Seconds that a command takes to answer."""
-    begun = time.monotonic()
-    command = [sys.executable, "-m", "wikitopics", *words, "--session", str(path)]
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-    return round(time.monotonic() - begun, 2)
-
-
 def by_table(path: Path) -> dict[str, int]:
     """Bytes of the larger tables."""
     with contextlib.closing(read_only(path)) as connection:
@@ -98,10 +63,10 @@ def by_table(path: Path) -> dict[str, int]:
 
 
 def ends(samples: list[Entry], whose: str, key: str) -> dict[str, float]:
-    """The middle of an early tenth and of the last one; and the highest."""
+    """The middle of an early tenth and of the last one."""
     values = [entry[whose][key] for entry in samples if entry[whose]]
     tenth = max(1, len(values) // 10)
-    return {"early": median(values[tenth : 2 * tenth]), "late": median(values[-tenth:]), "most": max(values)}
+    return {"early": median(values[tenth : 2 * tenth]), "late": median(values[-tenth:])}
 
 
 def curves(result: Any) -> Figure:

@@ -14,14 +14,13 @@ import time
 from pathlib import Path
 from typing import Any, Self
 
-from benchmarks.processes import PROGRAM, Screen, cpu_seconds, family, memory_mb
+from benchmarks.processes import PROGRAM, Screen, family, memory_mb, status_mb
 from wikitopics.session.storage.reader import SessionReader
 
 SAMPLE_SECONDS = 5.0
-STATUS_SECONDS = 30.0
 PATIENCE = 900.0
 """Seconds that a trainer may take to its first minibatch, compiling included."""
-MEMORY = {"rss_mb": "VmRSS", "anon_mb": "RssAnon", "peak_mb": "VmHWM"}
+MEMORY = {"rss_mb": "VmRSS", "anon_mb": "RssAnon"}
 
 
 class Journal:
@@ -95,7 +94,7 @@ class Rehearsal:
         self._train = [*command, "--session", str(self.path)]
         self._screen: Screen | None = None
         self._reader: SessionReader | None = None
-        self._next_sample = self._next_status = 0.0
+        self._next_sample = 0.0
 
     def __enter__(self) -> Self:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -151,8 +150,6 @@ class Rehearsal:
             articles=before,
             ready=trainer.ready,
             first_minibatch=took,
-            cpu=round(cpu_seconds([trainer.process.pid]), 2),
-            load=round(os.getloadavg()[0], 1),
         )
         print(f"{before:,} articles: started again, first minibatch saved after {took:.1f} s", flush=True)
 
@@ -183,34 +180,14 @@ class Rehearsal:
                 file_mb=megabytes(self.path),
                 log_mb=megabytes(self.path.with_name(self.path.name + "-wal")),
             )
-        if now >= self._next_status:
-            self._next_status = now + STATUS_SECONDS
-            self._ask(articles)
         return articles
-
-    def _ask(self, least: int) -> None:
-        begun = time.monotonic()
-        answer = subprocess.run(
-            [*PROGRAM, "status", "--json", "--session", str(self.path)],
-            env=self._environment,
-            stdout=subprocess.PIPE,
-            check=True,
-        )
-        took = round(time.monotonic() - begun, 2)
-        articles = json.loads(answer.stdout)["articles"]
-        assert articles >= least, f"status says {articles:,} articles, where {least:,} were saved"
-        self.journal.note("status", articles=articles, took=took)
 
 
 def seen(pid: int) -> dict[str, float] | None:
-    """Memory in MB and CPU seconds of a process; None where it has just ended."""
+    """Memory in MB of a process; None where it has just ended."""
     with contextlib.suppress(OSError):
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-        values = dict(line.split(":", 1) for line in lines)
-        if all(key in values for key in MEMORY.values()):
-            kilobytes = {name: int(values[key].split()[0]) for name, key in MEMORY.items()}
-            sizes = {name: round(size * 1.024e-3, 1) for name, size in kilobytes.items()}
-            return sizes | {"cpu": round(cpu_seconds([pid]), 1)}
+        sizes = {name: round(status_mb(pid, key), 1) for name, key in MEMORY.items()}
+        return sizes if all(sizes.values()) else None
     return None
 
 

@@ -24,15 +24,12 @@ ARTICLES = 8_000
 LINKS = 6
 """Equal files of the dump that is counted: enough for parts of 1 MB, as in a large dump."""
 IDLE_SECONDS = 10
-MACHINES = (2, 4, 8)
 
 
 def e_step(batch: int) -> Figures:
     """Rows of lambda that a minibatch needs, what it takes to send them and sums back, and the E-step.
 
-    Each is the least of some tries, so that other work does not blur it. Each of n machines needs the rows of
-    the words of its share. The estimate for n machines is generous: it counts only the time that transfers
-    keep the trainer's own process busy, and nothing for waiting or uneven shares.
+    Each is the least of some tries, so that other work does not blur it.
     """
     import numpy as np
     from distributed import Client
@@ -55,18 +52,12 @@ def e_step(batch: int) -> Figures:
         there_and_back()
         wall = min(_seconds(there_and_back, time.perf_counter) for _ in range(TRIES))
         own = min(_seconds(there_and_back, time.process_time) for _ in range(TRIES))
-    shares = {}
-    for machines in MACHINES:
-        share = documents[: -(-batch // machines)]
-        part = len(np.unique(share.word_ids)) / rows
-        shares[str(machines)] = round(seconds / machines + machines * part * own, 4)
     return {
         "rows": rows,
         "mb_each_way": round(sent.nbytes / 1e6, 2),
         "e_step_seconds": round(seconds, 4),
         "there_and_back_seconds": round(wall, 4),
         "there_and_back_own_cpu_seconds": round(own, 4),
-        "seconds_on_machines": shares,
     }
 
 
@@ -110,10 +101,8 @@ def _counted(address: str | None) -> Figures:
         "articles": found,
         "xml_mb": round(share * megabytes, 1),
         "compressed_mb": round(share * packed, 1),
-        "own_cpu_seconds": round(own, 3),
         "of_a_core_while_idle": round(idle, 4),
         "ms_a_mb_of_xml": round(1000 * each, 2),
-        "of_a_core_at_16_mb_a_second": round(16 * each + idle, 4),
         "xml_mb_a_second": round(share * megabytes / seconds, 2),
         "cores": os.cpu_count(),
     }

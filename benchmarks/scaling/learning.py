@@ -7,6 +7,7 @@ shipped vocabulary). For a larger W each word is split at random into as many as
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ import numpy as np
 
 from benchmarks.harness import Figures
 from benchmarks.measuring import cpu_seconds
+from benchmarks.processes import status_mb
 from benchmarks.splits import Corpus, split
 from wikitopics.model import Minibatch, OnlineModel, kinds
 
@@ -90,10 +92,10 @@ def learnt(model: str, setting: Setting) -> Figures:
     new(10, 2).learn(drawn.minibatch(64))  # compiles
     new(10, 2).infer(drawn.minibatch(64))
     _forget_peak()
-    before = _memory_mb("VmRSS")
+    before = status_mb(os.getpid(), "VmRSS")
     trained = new(setting.topics, setting.threads)
     passes = [_passed(trained, setting)]
-    memory = _memory_mb("VmHWM") - before
+    memory = status_mb(os.getpid(), "VmHWM") - before
     if setting.documents <= SHORT:
         passes += [_passed(new(setting.topics, setting.threads), setting) for _ in range(REPEATS - 1)]
     cpu, seconds, inferring = (statistics.median(column) for column in zip(*passes, strict=True))
@@ -166,8 +168,3 @@ class Drawn:
 def _forget_peak() -> None:
     """Make VmHWM what is used now (Linux: proc_pid_clear_refs(5))."""
     Path("/proc/self/clear_refs").write_text("5")
-
-
-def _memory_mb(key: str) -> float:
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(f"{key}:")) * 1.024e-3

@@ -16,9 +16,7 @@ from one of the states, until the end, where the models must be those of an undi
 
 import contextlib
 import random
-import statistics
 import time
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,8 +37,6 @@ class Cuts:
 
     cuts: int = 0
     states: int = 0
-    found: Counter[str] = field(default_factory=Counter)
-    """How many states held what, by stage."""
     lost: list[float] = field(default_factory=list)
     """Seconds of work missing in each state."""
     sessions: int = 0
@@ -52,8 +48,6 @@ class Cuts:
             "cuts": self.cuts,
             "states": self.states,
             "whole": self.states - len(self.broken),
-            "found": dict(self.found),
-            "lost_seconds_median": round(statistics.median(self.lost), 1),
             "lost_seconds_most": round(max(self.lost), 1),
             "sessions": self.sessions,
             "broken": self.broken,
@@ -109,15 +103,14 @@ def cut(trial: Trial, cuts: Cuts, before: Path, folder: Path, undisturbed: list[
         cuts.states += 1
         try:
             with mounted(state, folder / "again") as disk:
-                stage, saved = look(disk / SESSION, undisturbed)
+                is_over, saved = look(disk / SESSION, undisturbed)
         except (Broken, Unavailable) as error:
             cuts.broken.append(f"cut {cuts.cuts}, state {number}: {error}")
             continue
-        cuts.found[stage] += 1
-        if stage != "finished":
+        if not is_over:
             cuts.lost.append(max(0.0, at - max(saved, begun)))
         if number == goes_on:
-            finished = stage == "finished"
+            finished = is_over
             copy(state, chosen)
     if chosen.exists():
         chosen.replace(before)
@@ -137,20 +130,16 @@ def wait(trial: Trial, path: Path) -> None:
         time.sleep(0.02)
 
 
-def look(path: Path, undisturbed: list[int]) -> tuple[str, float]:
-    """What stage a session has reached, and when it was saved. Raises `Broken`."""
+def look(path: Path, undisturbed: list[int]) -> tuple[bool, float]:
+    """Whether a session is finished, and when it was saved; 0 where there is none yet. Raises `Broken`."""
     if not path.exists():
-        return "no session yet", 0.0
+        return False, 0.0
     articles = inspect(path)
     if articles != undisturbed[: len(articles)]:
         raise Broken("the articles are no prefix of the stream")
     with contextlib.closing(read_only(path)) as connection:
-        trained, saved = connection.execute("SELECT articles, committed_at FROM progress").fetchone()
-    if is_finished(path):
-        return "finished", saved
-    if trained:
-        return "trained", saved
-    return ("held out" if articles else "created"), saved
+        (saved,) = connection.execute("SELECT committed_at FROM progress").fetchone()
+    return is_finished(path), saved
 
 
 def end(trial: Trial, cuts: Cuts, image: Path, folder: Path, calm: Path) -> None:
