@@ -40,19 +40,13 @@ def trainer_of(tmp_path, corpus, new_session, monkeypatch):
         lambda pages: count_pages(pages, vocabulary, INFO),
     )
 
-    async def run(
-        source,
-        limits=None,
-        meanwhile=None,
-        report=lambda _: None,
-        articles=None,
-    ):
+    async def run(source, limits=None, meanwhile=None, report=lambda _: None, say=lambda _: None):
         limits = limits or RunLimits()
         with trainer_lock(path), Signals() as signals:
             store = SessionWriter(path)
-            trainer = Stream(store, article_limit=articles, threads=1)
+            trainer = Stream(store, article_limit=None, threads=1)
             feed = CrawledBlocks(source, CountingPool.here(corpus.words, INFO, 2))
-            one = Run(path, store, trainer, feed, limits, Outside(report, lambda _: None, signals))
+            one = Run(path, store, trainer, feed, limits, Outside(report, say, signals))
             task = asyncio.create_task(one())
             try:
                 if meanwhile is not None:
@@ -78,3 +72,24 @@ def sessions(tmp_path, corpus, new_session):
         return new_session(tmp_path / f"{name}.db", of, **options)
 
     return make
+
+
+@pytest.fixture
+def undisturbed(sessions, corpus, states, assert_same_states):
+    """Trains a session at once, and others that die again and again: all must end alike. The first's path."""
+    import random
+
+    from tests.session.training.driving import Driver, account
+
+    def train(of=corpus, seeds=3, **options):
+        calm, deaths = sessions("calm", of, **options), 0
+        Driver(calm, of).run()
+        for seed in range(seeds):
+            rough = sessions(f"rough{seed}", of, **options)
+            deaths += Driver(rough, of, threads=(1, 2), chance=random.Random(seed)).run().deaths
+            assert_same_states(states(rough), states(calm))
+            assert account(rough) == account(calm)
+        assert deaths > 3 * seeds
+        return calm
+
+    return train

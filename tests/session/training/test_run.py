@@ -71,15 +71,6 @@ async def test_what_was_learnt_is_saved_before_a_step_that_would_keep_it_waiting
     assert not all(saved for _, saved in seen)
 
 
-async def test_articles_is_exact(trainer_of, memory):
-    assert await trainer_of(memory, articles=100) == "finished"
-    now = status(trainer_of.path)
-    assert now.articles == 100
-    assert account_holds(now)
-    assert await trainer_of(memory, articles=333) == "finished"
-    assert status(trainer_of.path).articles == 333
-
-
 async def test_hours_are_this_runs(trainer_of, memory):
     memory.hang_at = 0
     assert "--hours" in await trainer_of(memory, RunLimits(hours=0.1 / 3600))

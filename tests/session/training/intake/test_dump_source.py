@@ -105,12 +105,3 @@ def test_a_page_that_cannot_be_read_is_told_and_left_out(tmp_path, monkeypatch):
     assert line.startswith("page 2 (")
     assert "is skipped: ValueError(" in line
     assert len(line) < 400
-
-
-def test_a_character_of_five_thousand_digits_ends_no_vocabulary(cli, tmp_path):
-    reference = f"&amp;#{'9' * 5000};".encode()
-    path = tmp_path / "wiki.xml"
-    path.write_bytes(bz2.decompress(dump(40)).replace(b" it", b" it " + reference))
-    outcome = cli("vocab", "build", path, "-o", tmp_path / "words.txt")
-    assert outcome.code == 0, outcome.err
-    assert "from 40 documents" in outcome.err
