@@ -8,11 +8,10 @@ from dataclasses import replace
 
 from yarl import URL
 
-from wikitopics.crawler.dumps.order import Window, windows
+from wikitopics.crawler.dumps.order import BEHIND, Window, steps, stop_of, windows
 from wikitopics.crawler.dumps.parts import DumpPart
 from wikitopics.crawler.dumps.range_server import LIMITS, MOST_SIZE, RangeServer
 from wikitopics.crawler.dumps.ranges import HEAD, HeldFile, RangedFile
-from wikitopics.crawler.dumps.read_ahead import BEHIND, steps, stop_of
 from wikitopics.crawler.dumps.remote_files import Blocks, RemoteFile
 from wikitopics.crawler.dumps.shuffled import ShuffledDump
 from wikitopics.crawler.dumps.wikimedia import newest_dump
@@ -21,8 +20,7 @@ from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.limits import RateLimits, dump_limits, is_wikimedia
 from wikitopics.crawler.http.pace import Clock
 from wikitopics.crawler.http.wire import Reply, RequestBounds
-from wikitopics.crawler.identity import DUMP_FILES, VERSIONS
-from wikitopics.crawler.source import Asked, Identity, Lack, SourceInfo
+from wikitopics.crawler.source import DUMP_FILES, VERSIONS, Asked, Identity, Lack, SourceInfo
 
 MOST_BROUGHT = 64 << 20
 """The most bytes sent along with one part."""

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 BLOCK = 512 << 10
 MOST = 208 << 20
-"""Bytes kept: as many as `wikitopics.crawler.dumps.read_ahead` needs for sixteen windows of 25 MB."""
+"""Bytes kept: as many as `wikitopics.crawler.dumps.order` needs for sixteen windows of 25 MB."""
 
 MOST_RENEWALS = 3
 """The most times that the same bytes are read again."""

@@ -15,11 +15,10 @@ from wikitopics.crawler.http.addresses import (
     wiki_address,
 )
 from wikitopics.crawler.http.limits import is_wikimedia
-from wikitopics.crawler.identity import BASE, DUMP_FILES, VERSIONS
 from wikitopics.crawler.licences import Licence, of_wiki
 from wikitopics.crawler.mediawiki.languages import language_of
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG
-from wikitopics.crawler.source import Asked, Identity, PageKind
+from wikitopics.crawler.source import BASE, DUMP_FILES, VERSIONS, Asked, Identity, PageKind
 from wikitopics.option import Option
 
 if TYPE_CHECKING:

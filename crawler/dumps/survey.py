@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from wikitopics.crawler.dumps.decompression import data_blocks
-from wikitopics.crawler.dumps.order import Order, spread, windows_and_lanes
+from wikitopics.crawler.dumps.order import Order, spread, stop_of, windows_and_lanes
 from wikitopics.crawler.dumps.parts import DumpPart, part_size, parts_of
 from wikitopics.crawler.dumps.ranges import RangedFile, reading
-from wikitopics.crawler.dumps.read_ahead import stop_of
 from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.errors import BadSource, CutOff, Lacking
 from wikitopics.crawler.source import Page, SourceInfo, default_held_out, with_spare

@@ -6,9 +6,17 @@ from typing import Self
 from xml.parsers import expat
 
 from wikitopics.crawler.errors import BadSource, CutOff
-from wikitopics.crawler.identity import BASE
 from wikitopics.crawler.markup.disambiguation import is_disambiguation
-from wikitopics.crawler.source import LARGEST_TEXT, LONGEST_TITLE, Page, Skip, SourceInfo, is_id, utf8_size
+from wikitopics.crawler.source import (
+    BASE,
+    LARGEST_TEXT,
+    LONGEST_TITLE,
+    Page,
+    Skip,
+    SourceInfo,
+    is_id,
+    utf8_size,
+)
 
 _ROOT = b"<mediawiki>"
 _ENCODINGS = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from wikitopics.crawler.errors import BadSource, CutOff
-from wikitopics.crawler.source import LONGEST_TITLE, Skip
+from wikitopics.crawler.source import Skip
 from wikitopics.crawler.texts.lines import LARGEST_DOCUMENT, Contents
 
 LONGEST_ID = 4096
@@ -186,8 +186,7 @@ def _document(text: object, title: object, external_id: object) -> Document:
     name = _label(external_id, "id")
     if len(name.encode()) > LONGEST_ID:
         raise Bad("too large", f"an id of over {LONGEST_ID} bytes")
-    shown = " ".join(_label(title, "title").split()).encode()[:LONGEST_TITLE].decode("utf-8", "ignore")
-    return Document(_sound(text), shown, name)
+    return Document(_sound(text), " ".join(_label(title, "title").split()), name)
 
 
 def _label(value: object, key: str) -> str:

@@ -3,40 +3,35 @@
 import asyncio
 import json
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from types import SimpleNamespace
 
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from tests.crawler import remote
-from tests.crawler.dump_server import DumpServer, serving
-from wikitopics.crawler.embedded.api import EmbeddedApi
+from tests.crawler.dump_server import serving
 from wikitopics.crawler.embedded.app import make_app
 from wikitopics.crawler.http.pace import Clock
 from wikitopics.crawler.mediawiki.api import ApiSource
 from wikitopics.crawler.mediawiki.wiki import Wiki
-from wikitopics.crawler.source import PageBatch, Position
-
-Act = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class FakeClock(Clock):
     """Sleeping takes no time but moves the clock."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.now = 1000.0
         self.wall_offset = 1.7e9
-        self.slept: list[float] = []
+        self.slept = []
 
-    def monotonic(self) -> float:
+    def monotonic(self):
         return self.now
 
-    def wall(self) -> float:
+    def wall(self):
         return self.now + self.wall_offset
 
-    async def sleep(self, seconds: float) -> None:
+    async def sleep(self, seconds):
         assert seconds >= 0
         self.slept.append(seconds)
         self.now += seconds
@@ -49,22 +44,22 @@ class ScriptedWiki:
     Its cursor is MediaWiki's, page ``i`` (from 0) standing at ``page_random`` 0.1i.. in fixed order.
     """
 
-    def __init__(self, pages: int = 7) -> None:
-        self.script: list[Act] = []
+    def __init__(self, pages=7):
+        self.script = []
         self.pages = [
             {"pageid": i + 1, "ns": 0, "title": f"Page {i + 1}", "text": f"text of page {i + 1}"}
             for i in range(pages)
         ]
-        self.requests: list[web.Request] = []
+        self.requests = []
         self.url = ""
 
-    async def answer(self, request: web.Request) -> web.StreamResponse:
+    async def answer(self, request):
         self.requests.append(request)
         if self.script:
             return await self.script.pop(0)(request)
         return web.json_response(self.reply(dict(request.query)))
 
-    def reply(self, query: dict[str, str]) -> dict[str, Any]:
+    def reply(self, query):
         if query.get("meta") == "siteinfo":
             return siteinfo(len(self.pages))
         if "pageids" in query:
@@ -76,32 +71,32 @@ class ScriptedWiki:
         limit = int(query["grnlimit"])
         start = int(query["grncontinue"].split("|")[2]) - 1 if "grncontinue" in query else 0
         chosen = self.pages[start : start + limit]
-        reply: dict[str, Any] = {"batchcomplete": True}
+        reply = {"batchcomplete": True}
         if chosen:
             reply["query"] = {"pages": [self.entry(p, "prop" in query) for p in chosen]}
         if start + limit < len(self.pages):
             reply["continue"] = self.cursor(start + limit)
         return reply
 
-    def cursor(self, index: int) -> dict[str, str]:
+    def cursor(self, index):
         share = index / len(self.pages) * 0.9
         return {
             "grncontinue": f"0.05|0.{round((0.05 + share) * 1e6):06d}|{index + 1}|0",
             "continue": "grncontinue||",
         }
 
-    def entry(self, page: dict[str, Any], with_text: bool = True) -> dict[str, Any]:
+    def entry(self, page, with_text=True):
         entry = {k: v for k, v in page.items() if k not in ("text", "revisions")}
         if with_text and "text" in page:
             entry["revisions"] = [revision(page["pageid"] + 100, page["text"])]
         return entry
 
 
-def revision(revision_id: Any, text: Any) -> dict[str, Any]:
+def revision(revision_id, text):
     return {"revid": revision_id, "slots": {"main": {"contentmodel": "wikitext", "content": text}}}
 
 
-def siteinfo(articles: int) -> dict[str, Any]:
+def siteinfo(articles):
     return {
         "batchcomplete": True,
         "query": {
@@ -116,34 +111,34 @@ def siteinfo(articles: int) -> dict[str, Any]:
     }
 
 
-def says(status: int, text: str = "", content_type: str = "text/plain", **headers: str) -> Act:
+def says(status, text="", content_type="text/plain", **headers):
     """An act: this status with this text."""
 
-    async def act(request: web.Request) -> web.StreamResponse:
+    async def act(request):
         named = {k.replace("_", "-"): v for k, v in headers.items()}
         return web.Response(status=status, text=text, content_type=content_type, headers=named)
 
     return act
 
 
-def says_json(value: Any, **headers: str) -> Act:
+def says_json(value, **headers):
     """An act: this JSON under status 200."""
     return says(200, json.dumps(value), "application/json", **headers)
 
 
 @pytest.fixture(autouse=True)
-def batches_by_size_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def batches_by_size_alone(monkeypatch):
     """The batches of a file end where they are full, not where the machine was busy for a second."""
     monkeypatch.setattr("wikitopics.crawler.file_source._SECONDS_A_BATCH", math.inf)
 
 
 @pytest.fixture
-def clock() -> FakeClock:
+def clock():
     return FakeClock()
 
 
 @pytest.fixture
-async def wiki() -> AsyncIterator[ScriptedWiki]:
+async def wiki():
     scripted = ScriptedWiki()
     app = web.Application()
     app.router.add_get("/w/api.php", scripted.answer)
@@ -155,27 +150,27 @@ async def wiki() -> AsyncIterator[ScriptedWiki]:
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[DumpServer]:
+async def server():
     """A server with one small dump."""
     async with serving({remote.PATH: remote.DATA}) as made:
         yield made
 
 
 @pytest.fixture
-def source(wiki: ScriptedWiki, clock: FakeClock) -> Callable[..., ApiSource]:
+def source(wiki, clock):
     """Makes a source that reads the scripted wiki, or the one at ``url``."""
 
-    def make(url: str | None = None, *, batch_pages: int = 3, **options: Any) -> ApiSource:
+    def make(url=None, *, batch_pages=3, **options):
         return ApiSource(Wiki(url or wiki.url, version="0", clock=clock, **options), batch_pages)
 
     return make
 
 
 @pytest.fixture
-def read() -> Callable[..., Awaitable[list[PageBatch]]]:
+def read():
     """Reads a source to its end and closes it: ``await read(source, position)``."""
 
-    async def batches(source: ApiSource, position: Position | None = None) -> list[PageBatch]:
+    async def batches(source, position=None):
         try:
             return [batch async for batch in source.batches(position)]
         finally:
@@ -185,41 +180,32 @@ def read() -> Callable[..., Awaitable[list[PageBatch]]]:
 
 
 @pytest.fixture
-def read_ids(read: Callable[..., Awaitable[list[PageBatch]]]) -> Callable[..., Awaitable[list[int]]]:
-    """The ids of the pages that ``read`` gives."""
+def crawled(wiki, source, read):
+    """Opens a source and reads it while the wiki answers by ``script``: (batches, source)."""
 
-    async def ids(source: ApiSource, position: Position | None = None) -> list[int]:
-        return [page.page_id for batch in await read(source, position) for page in batch.pages]
+    async def crawled(*script, position=None, **options):
+        opened = source(**options)
+        await opened.open()
+        wiki.script = list(script)
+        return await read(opened, position), opened
 
-    return ids
+    return crawled
 
 
 @pytest.fixture
-def acts() -> Any:
+def acts():
     """The makers of acts."""
-
-    class Acts:
-        text = staticmethod(says)
-        json = staticmethod(says_json)
-        siteinfo = staticmethod(siteinfo)
-        revision = staticmethod(revision)
-
-    return Acts
+    return SimpleNamespace(text=says, json=says_json, siteinfo=siteinfo, revision=revision)
 
 
 @pytest.fixture
-async def serve() -> AsyncIterator[Callable[..., Any]]:
+async def serve():
     """Serves an EmbeddedApi; ``override`` may answer first, ``on_change`` hears +1 and -1."""
-    servers: list[TestServer] = []
+    servers = []
 
-    async def start(
-        api: EmbeddedApi,
-        latency: float = 0.0,
-        override: Callable[[web.Request], Awaitable[web.StreamResponse | None]] | None = None,
-        on_change: Callable[[int], None] = lambda by: None,
-    ) -> str:
+    async def start(api, latency=0.0, override=None, on_change=lambda by: None):
         @web.middleware
-        async def watch(request: web.Request, handler: Any) -> web.StreamResponse:
+        async def watch(request, handler):
             on_change(1)
             try:
                 answer = await override(request) if override is not None else None

@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
@@ -31,7 +31,7 @@ class DumpServer:
     sent: int = 0
     url: str = ""
 
-    async def answer(self, request: web.Request) -> web.StreamResponse:
+    async def answer(self, request):
         self.asked.append(request)
         self.under_way += 1
         self.most_under_way = max(self.most_under_way, self.under_way)
@@ -43,7 +43,7 @@ class DumpServer:
         finally:
             self.under_way -= 1
 
-    def usual(self, request: web.Request) -> web.Response:
+    def usual(self, request):
         data = self.files.get(request.path)
         if data is None:
             return self._listing(request.path)
@@ -57,7 +57,7 @@ class DumpServer:
         self.sent += stop - start
         return part(data, start, stop)
 
-    def _listing(self, folder: str) -> web.Response:
+    def _listing(self, folder):
         if not folder.endswith("/"):
             return web.Response(status=404)
         names = {re.split("(?<=/)", path[len(folder) :])[0] for path in self.files if path.startswith(folder)}
@@ -67,33 +67,33 @@ class DumpServer:
         )
 
 
-def etag_of(data: bytes) -> str:
+def etag_of(data):
     return f'"{hashlib.sha256(data).hexdigest()[:16]}"'
 
 
-def part(data: bytes, start: int, stop: int, **headers: str) -> web.Response:
+def part(data, start, stop, **headers):
     """A range, as it should be; ``headers`` in place of the usual ones."""
     usual = {"Content-Range": f"bytes {start}-{stop - 1}/{len(data)}", "ETag": etag_of(data)}
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return web.Response(status=206, body=data[start:stop], headers={**usual, **named})
 
 
-def range_of(request: web.Request) -> tuple[int, int]:
+def range_of(request):
     start, last = re.fullmatch(r"bytes=(\d+)-(\d+)", request.headers["Range"]).groups()
     return int(start), int(last) + 1
 
 
-def says(status: int, **headers: str) -> Act:
+def says(status, **headers):
     """An act: this status."""
 
-    async def act(request: web.Request, data: bytes) -> web.StreamResponse:
+    async def act(request, data):
         return web.Response(status=status, headers={k.replace("_", "-"): v for k, v in headers.items()})
 
     return act
 
 
 @asynccontextmanager
-async def serving(files: dict[str, bytes]) -> AsyncIterator[DumpServer]:
+async def serving(files):
     """A server of these files on loopback."""
     made = DumpServer(files)
     app = web.Application()
@@ -107,14 +107,14 @@ async def serving(files: dict[str, bytes]) -> AsyncIterator[DumpServer]:
         await server.close()
 
 
-def new_layout(wiki: str, date: str, files: dict[str, bytes], complete: bool = True) -> dict[str, bytes]:
+def new_layout(wiki, date, files, complete=True):
     """As content dumps lie; ``files`` by "p1p100"."""
     folder = f"/other/mediawiki_content_current/{wiki}/{date}/xml/bzip2/"
     found = {f"{folder}{wiki}-{date}-{pages}.xml.bz2": data for pages, data in files.items()}
     return found | ({f"{folder}SHA256SUMS": b"x", f"{folder}_SUCCESS": b""} if complete else {})
 
 
-def old_layout(wiki: str, date: str, data: bytes, status: str = "done") -> dict[str, bytes]:
+def old_layout(wiki, date, data, status="done"):
     """As classic dumps lie."""
     name = f"{wiki}-{date}-pages-articles-multistream.xml.bz2"
     job = {"status": status, "files": {name: {"size": len(data)}}}
@@ -123,12 +123,12 @@ def old_layout(wiki: str, date: str, data: bytes, status: str = "done") -> dict[
 
 
 @contextmanager
-def served(files: dict[str, bytes]) -> Iterator[DumpServer]:
+def served(files):
     """The same in a thread, for commands and other processes."""
     loop, ready = asyncio.new_event_loop(), threading.Event()
-    made: list[DumpServer] = []
+    made = []
 
-    async def serve() -> None:
+    async def serve():
         async with serving(files) as server:
             made.append(server)
             ready.set()
@@ -154,8 +154,8 @@ SMALL = {
     "remote_files.MOST": 40_000,
     "range_server.SMALLEST": 1000,
     "range_server.LARGEST": 8000,
-    "read_ahead.BEHIND": 500,
-    "read_ahead.FIRST": 300,
-    "read_ahead.FIRST_OF_ALL": 10_000,
+    "order.BEHIND": 500,
+    "order.FIRST": 300,
+    "order.FIRST_OF_ALL": 10_000,
 }
 """Sizes that a small dump can fill, by their names in `crawler.dumps`."""

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import lzma
 import random
+from collections import Counter
 from xml.sax.saxutils import escape
 
 import zstandard
@@ -20,7 +21,7 @@ HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="
 FOOT = "</mediawiki>\n"
 
 
-def page(number: int, text: str | None = None, ns: int = 0, extra: str = "", model: str = "wikitext") -> str:
+def page(number, text=None, ns=0, extra="", model="wikitext"):
     body = escape(f"Article {number} & {{{{x}}}} <ref>r</ref> é語" if text is None else text)
     return (
         f"<page>\n<title>Title {number}</title>\n<ns>{ns}</ns>\n<id>{number}</id>\n{extra}\n"
@@ -29,7 +30,7 @@ def page(number: int, text: str | None = None, ns: int = 0, extra: str = "", mod
     )
 
 
-def dump(numbers, head=HEAD, foot=FOOT) -> bytes:
+def dump(numbers, head=HEAD, foot=FOOT):
     return (head + "".join(page(number) for number in numbers) + foot).encode()
 
 
@@ -39,7 +40,7 @@ def german(number):
     return f"{one} {other} {third} {one} {other}"
 
 
-def multistream(numbers, compress=bz2.compress, every=7, text=lambda number: None) -> bytes:
+def multistream(numbers, compress=bz2.compress, every=7, text=lambda number: None):
     """``text``: of each page; None: as usual."""
     pages = [page(number, text(number)) for number in numbers]
     parts = [HEAD.encode()]
@@ -78,8 +79,19 @@ async def collect(source, position=None, stop_after=None):
         await source.close()
 
 
+async def read_whole(path, data, **options):
+    """(batches, source) of a dump of these bytes, read in its order."""
+    source = dump_source([write(path, data)], **{"held_out": 0} | options)
+    return (await collect(source))[1], source
+
+
 def ids(batches):
     return [page.page_id for batch in batches for page in batch.pages]
+
+
+def skips(batches):
+    """How many pages of all batches were skipped, by reason."""
+    return sum((Counter(batch.skips) for batch in batches), Counter())
 
 
 def write(path, data):

@@ -1,20 +1,17 @@
 """A whole lap through a wiki, in pieces."""
 
 import json
-from collections.abc import Callable
 from contextlib import aclosing
 
 import pytest
 
-from wikitopics.crawler.source import Page, Position, Source
 
-
-async def crawl(make: Callable[[], Source], batches_each: int) -> tuple[list[Page], int]:
+async def crawl(make, batches_each):
     """Every page, and the number of those skipped, with a new source from the stored position every few
     batches."""
-    pages: list[Page] = []
+    pages = []
     skipped, share = 0, 0.0
-    position: Position | None = None
+    position = None
     while True:
         source, taken = make(), 0
         try:

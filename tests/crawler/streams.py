@@ -2,20 +2,16 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
-from typing import Any
 
 from aiohttp import web
 
 from tests.corpora import synthetic_corpus
 from wikitopics.crawler.embedded.corpus import Articles
-from wikitopics.crawler.mediawiki.recent import RecentSource
-from wikitopics.crawler.source import PageBatch
 
 ARTICLES = Articles(synthetic_corpus(60), 100)
 
 
-def event(number: int, **fields: Any) -> bytes:
+def event(number, **fields):
     change = {
         "meta": {"domain": "127.0.0.1"},
         "namespace": 0,
@@ -25,25 +21,23 @@ def event(number: int, **fields: Any) -> bytes:
     return f'event: message\nid: [{{"offset":{number}}}]\ndata: {json.dumps(change)}\n\n'.encode()
 
 
-Hear = Callable[..., Awaitable[tuple[list[PageBatch], RecentSource]]]
-Script = bytes | int | Callable[[web.Request, web.StreamResponse], Awaitable[None]]
-
-
 class Stream:
     """Plays one script a connection: bytes, a status, or a function; then keeps the connection open."""
 
-    def __init__(self, *scripts: Script) -> None:
+    def __init__(self, *scripts, encoding="identity"):
         self.scripts = list(scripts)
-        self.asked: list[str | None] = []
+        self.encoding = encoding
+        self.asked = []
 
-    async def __call__(self, request: web.Request) -> web.StreamResponse | None:
+    async def __call__(self, request):
         if request.path != "/w/stream":
             return None
         self.asked.append(request.headers.get("Last-Event-ID"))
         script = self.scripts.pop(0) if self.scripts else b":ok\n\n"
         if isinstance(script, int):
             return web.Response(status=script, headers={"Retry-After": "3"}, text="no")
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        headers = {"Content-Type": "text/event-stream", "Content-Encoding": self.encoding}
+        response = web.StreamResponse(headers=headers)
         await response.prepare(request)
         if callable(script):
             await script(request, response)
@@ -56,5 +50,5 @@ class Stream:
         return response
 
 
-def ids(batches: list[PageBatch]) -> list[int]:
+def ids(batches):
     return [page.page_id - 1 for batch in batches for page in batch.pages]

@@ -50,10 +50,6 @@ def shuffled(batch, _):
     return replace(batch, pages=tuple(random.sample(batch.pages, len(batch.pages))))
 
 
-def test_a_sound_source_is_accepted(folder):
-    check_source(Notes, notes=folder)
-
-
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -151,11 +147,6 @@ def test_the_users_folder_is_found_as_by_train(folder, monkeypatch):
     check_source(Notes, notes="~")
 
 
-def test_an_option_that_the_kind_does_not_have_is_said(folder):
-    with pytest.raises(AssertionError, match="found 'folder'"):
-        check_source(Notes, folder=folder)
-
-
 class Folders(Notes):
     """Takes its folder from an option that may be given several times."""
 
@@ -171,18 +162,6 @@ def test_several_texts_may_be_a_list_or_a_tuple(folder, several):
     check_source(Folders, folders=several([folder]))
 
 
-def test_a_value_that_its_option_does_not_take_is_said(folder):
-    with pytest.raises(AssertionError, match="expected folders to be a tuple of texts, found '"):
-        check_source(Folders, folders=folder)
-    with pytest.raises(AssertionError, match="expected notes to be text, found 3"):
-        check_source(Notes, notes=3)
-
-
-def test_a_needed_option_without_a_value_is_said():
-    with pytest.raises(AssertionError, match="expected a value for notes, which is needed"):
-        check_source(Notes)
-
-
 class Renaming(Folders):
     def identity(self, asked):
         return {"notes": asked[self.options[0]][0]}
@@ -193,8 +172,16 @@ class Elsewhere(Folders):
 
 
 @pytest.mark.parametrize(
-    ("kind", "says"), [(Renaming, "the key 'folders'"), (Elsewhere, "kept under its own name")]
+    ("kind", "options", "says"),
+    [
+        (Notes, {}, "expected a value for notes, which is needed"),
+        (Notes, {"notes": 3}, "expected notes to be text, found 3"),
+        (Notes, {"folder": "."}, "found 'folder'"),
+        (Folders, {"folders": "."}, "expected folders to be a tuple of texts, found '"),
+        (Renaming, {"folders": ["."]}, "the key 'folders'"),
+        (Elsewhere, {"folders": ["."]}, "kept under its own name"),
+    ],
 )
-def test_an_option_that_a_resumed_session_cannot_compare_is_said(folder, kind, says):
+def test_what_is_wrong_with_the_options_is_said(kind, options, says):
     with pytest.raises(AssertionError, match=says):
-        check_source(kind, folders=[folder])
+        check_source(kind, **options)

@@ -44,14 +44,8 @@ Parsed by mw1 --></div><div class="printfooter">Retrieved from "https://x"</div>
         ("<div role='note' class='hatnote navigation-not-searchable'>For x, see y</div><p>text</p>", "text"),
         ("<style data-mw-deduplicate='T'>.mw-parser-output{}</style><script>f()</script><p>text</p>", "text"),
         ("<div class='thumb tright'><div class='thumbcaption'>caption</div></div><p>text</p>", "text"),
-        (
-            "<figure class='mw-x'><img alt='x'><figcaption>caption</figcaption></figure><p>text</p>",
-            "text",
-        ),
-        (
-            "<div class='shortdescription nomobile'>short</div><p>text</p>",
-            "text",
-        ),
+        ("<figure class='mw-x'><img alt='x'><figcaption>caption</figcaption></figure><p>text</p>", "text"),
+        ("<div class='shortdescription nomobile'>short</div><p>text</p>", "text"),
         ("<p>an<span style='display: none'>hidden</span> end</p>", "an end"),
         ("<p>so <span class='mwe-math-element'><math><mi>x</mi></math></span>it is</p>", "so it is"),
         ("<div id='toc' class='toc'><h2>Contents</h2><ul><li>1 Life</li></ul></div><p>text</p>", "text"),
@@ -116,14 +110,6 @@ def test_such_a_section_is_left_out_only_where_it_holds_no_prose(heading):
     assert extract_html(PAGE % mixed).split("\n") == kept
 
 
-def test_sections_of_links_are_left_out_whatever_they_hold():
-    assert extract_html(PAGE % f"<p>lead</p><h2>See also</h2><p>{SENTENCES}</p>") == "lead"
-
-
-def test_nothing_around_the_article_comes_through():
-    assert extract_html(PAGE % "<p>text</p>").strip() == "text"
-
-
 def test_bytes_are_read_as_the_page_says():
     page = "<html><head><meta charset=windows-1251></head><body><p>птица</p></body></html>"
     assert extract_html(page.encode("windows-1251")).strip() == "птица"
@@ -132,7 +118,9 @@ def test_bytes_are_read_as_the_page_says():
 
 
 @pytest.mark.parametrize(
-    "page", ["", b"", " ", "no markup &amp; no page", "http://x", "<", "<p", "\x00", "\ud800<p>"]
+    "page",
+    ["", b"", " ", "no markup &amp; no page", "http://x", "<", "<p", "\x00", "\ud800<p>"]
+    + [f'{"<" * depth}{"?" * depth}xml version="1.0"?><html><p>x</p></html>' for depth in (1, 2, 9)],
 )
 def test_odd_pages_give_text_and_no_warnings(page):
     with warnings.catch_warnings():
@@ -169,14 +157,6 @@ def test_four_megabytes_of_nesting_are_read_in_linear_time(bomb):
     assert extract_html(bomb * (4_000_000 // len(bomb)) + "end").split() == ["end"]
 
 
-@pytest.mark.parametrize("depth", [1, 2, 9])
-def test_nobody_is_warned_of_xml(depth):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        page = f'{"<" * depth}{"?" * depth}xml version="1.0"?><html><p>Birds fly.</p></html>'
-        assert "Birds fly." in extract_html(page)
-
-
 @pytest.mark.parametrize("bomb", FLAT.split("|"))
 def test_a_page_of_one_mark_gives_text(bomb):
     assert isinstance(extract_html(bomb * (100_000 // len(bomb))), str)
@@ -205,36 +185,29 @@ def test_no_furniture_of_real_pages_comes_through():
 @pytest.mark.skipif("WIKITOPICS_TEST_API" not in os.environ, reason="needs a real wiki")
 def test_wikitext_and_page_of_a_real_wiki_have_the_same_words():
     api = os.environ["WIKITOPICS_TEST_API"]
-    query = {
-        "action": "query",
-        "format": "json",
-        "formatversion": "2",
-        "generator": "allpages",
-        "gaplimit": "30",
-    }
-    query |= {"gapfilterredir": "nonredirects", "prop": "revisions", "rvprop": "content", "rvslots": "main"}
-    with urllib.request.urlopen(f"{api}?{urllib.parse.urlencode(query)}", timeout=60) as reply:
-        pages = json.load(reply)["query"]["pages"]
-    cosines = []
-    for page in pages:
-        address = (
-            f"{api.removesuffix('/w/api.php')}/wiki/{urllib.parse.quote(page['title'].replace(' ', '_'))}"
-        )
+
+    def fetched(address):
         with urllib.request.urlopen(address, timeout=60) as reply:
-            rendered = extract_html(reply.read())
-        wikitext = (
-            extract_wikitext(page["revisions"][0]["slots"]["main"]["content"]) if "revisions" in page else ""
-        )
-        if wikitext:
+            return reply.read()
+
+    query = "action=query&format=json&formatversion=2&generator=allpages&gaplimit=30"
+    texts = "gapfilterredir=nonredirects&prop=revisions&rvprop=content&rvslots=main"
+    pages = fetched(f"{api}?{query}&{texts}")
+    cosines = []
+    for page in json.loads(pages)["query"]["pages"]:
+        title = urllib.parse.quote(page["title"].replace(" ", "_"))
+        rendered = extract_html(fetched(f"{api.removesuffix('/w/api.php')}/wiki/{title}"))
+        revision = page.get("revisions", [{"slots": {"main": {"content": ""}}}])[0]
+        if wikitext := extract_wikitext(revision["slots"]["main"]["content"]):
             cosines.append(_cosine(_words(wikitext), _words(rendered)))
     assert len(cosines) >= 10
     assert sorted(cosines)[len(cosines) // 2] > 0.97
 
 
-def _words(text: str) -> Counter[str]:
+def _words(text):
     return Counter(word for word in re.findall(r"[^\W\d_]+", text.lower()) if len(word) > 3)
 
 
-def _cosine(a: Counter[str], b: Counter[str]) -> float:
+def _cosine(a, b):
     norm = sum(n * n for n in a.values()) * sum(n * n for n in b.values())
     return sum(n * b[word] for word, n in a.items()) / norm**0.5 if norm else 1.0

@@ -7,7 +7,7 @@ import pytest
 from yarl import URL
 
 from tests.session.memory import INFO, blocks_of
-from wikitopics.crawler.dumps import read_ahead, remote_files
+from wikitopics.crawler.dumps import order, remote_files
 from wikitopics.crawler.dumps.order import Order, Window, windows_and_lanes
 from wikitopics.crawler.dumps.parts import DumpPart
 from wikitopics.crawler.dumps.remote import RemoteDump
@@ -18,7 +18,7 @@ from wikitopics.session.training.intake.pool import CountingPool
 
 SMALLER = 1 << 9
 SIZES = [(remote_files, "BLOCK"), (remote_files, "MOST")] + [
-    (read_ahead, name) for name in ("BEHIND", "FIRST", "FIRST_OF_ALL")
+    (order, name) for name in ("BEHIND", "FIRST", "FIRST_OF_ALL")
 ]
 MB = PART = (1 << 20) // SMALLER
 
@@ -81,14 +81,14 @@ def test_first_a_little_then_a_few_large_requests(monkeypatch):
         (0.75, [[2, 6], [7, 1], [8], [8]]),
         (0.4, [[1, 7], [3, 5], [4, 4], [6, 2]]),
     ):
-        monkeypatch.setattr(read_ahead, "FIRST_OF_ALL", share * 4 * 900)
-        found = read_ahead.steps(windows, 0)
+        monkeypatch.setattr(order, "FIRST_OF_ALL", share * 4 * 900)
+        found = order.steps(windows, 0)
         assert [[parts for _, parts in each] for each in lengths(found).values()] == [[1, *g] for g in groups]
         assert [step.round for step in found] == sorted(step.round for step in found)
         assert sum(len(step.parts) for step in found) == 36
-    later = read_ahead.steps(side_by_side(1, 9, begin=1), 0)
+    later = order.steps(side_by_side(1, 9, begin=1), 0)
     assert lengths(later) == {0: [(1, 1), (2, 8)]}
-    resumed = read_ahead.steps(side_by_side(1, 9), 4)
+    resumed = order.steps(side_by_side(1, 9), 4)
     assert lengths(resumed) == {0: [(4, 1), (5, 4)]}
 
 
@@ -107,9 +107,9 @@ async def test_hardly_anything_is_requested_twice(monkeypatch, gigabytes, most, 
     server = Zeros(reply)
     monkeypatch.setattr("wikitopics.crawler.dumps.remote.RangeServer", lambda client: server)
     monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.look", lambda file, name: INFO)
-    order = Order(1, PART, [size], 50, 20, 1000, *windows_and_lanes(size // PART))
+    kept = Order(1, PART, [size], 50, 20, 1000, *windows_and_lanes(size // PART))
     urls = [URL("http://h/dump")]
-    source = RemoteDump(urls, {"order": vars(order)}, Asked({}, version="1"), contact=None, agreed=True)
+    source = RemoteDump(urls, {"order": vars(kept)}, Asked({}, version="1"), contact=None, agreed=True)
     await source.open()
     await blocks_of(PartedBlocks(source, Pool(workers, count)))
     assert 1 <= server.sent / size < most

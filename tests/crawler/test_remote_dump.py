@@ -38,21 +38,14 @@ async def test_the_stream_is_that_of_the_file(tmp_path, clock, datas):
     assert len({request.transport for request in server.asked}) == 1
 
 
-@pytest.mark.parametrize(
-    ("files", "name"), [(1, "0.dump"), (2, "0.dump and 1 more"), (3, "0.dump and 2 more")]
-)
-async def test_it_is_named_after_its_files(clock, files, name):
-    async with serving({f"/{number}.dump": DATA for number in range(files)}) as server:
-        source = remote([f"{server.url}/{number}.dump" for number in range(files)], clock)
-        info = await source.open()
-        await source.close()
-    assert info.name == name
-
-
-async def test_a_dump_that_fits_into_memory_is_asked_for_once(server, clock, monkeypatch):
+async def test_a_dump_that_fits_into_memory_is_asked_for_once(clock, monkeypatch):
+    """And one request is enough to look at each file, for its size and its format."""
     monkeypatch.setattr("wikitopics.crawler.dumps.remote_files.MOST", 1 << 20)
-    await read(remote([server.url + PATH], clock))
-    assert server.sent == len(DATA)
+    async with serving({f"/{number}.dump": DATA for number in range(3)}) as server:
+        source = remote([f"{server.url}/{number}.dump" for number in range(3)], clock)
+        await read(source)
+    assert source.name == "0.dump and 2 more"
+    assert server.sent == 3 * len(DATA)
 
 
 async def test_only_a_few_places_are_looked_at_first(clock):

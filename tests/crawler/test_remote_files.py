@@ -2,10 +2,8 @@
 
 import asyncio
 
-import pytest
 from yarl import URL
 
-from wikitopics.crawler.dumps.range_server import ServedFile
 from wikitopics.crawler.dumps.remote_files import BLOCK, Blocks, RemoteFile
 
 DATA = bytes(range(256)) * (9 * BLOCK // 256)
@@ -14,17 +12,17 @@ DATA = bytes(range(256)) * (9 * BLOCK // 256)
 class Server:
     """Answers from memory; notes which blocks were requested together."""
 
-    def __init__(self) -> None:
-        self.asked: list[range] = []
+    def __init__(self):
+        self.asked = []
 
-    async def read(self, file: ServedFile, start: int, stop: int) -> bytes:
+    async def read(self, file, start, stop):
         self.asked.append(range(start // BLOCK, -(-stop // BLOCK)))
         return DATA[start:stop]
 
 
-async def test_neighbours_are_requested_together_and_nothing_twice() -> None:
+async def test_neighbours_are_requested_together_and_nothing_twice():
     server = Server()
-    blocks = Blocks(server)  # type: ignore[arg-type]
+    blocks = Blocks(server)
     file = RemoteFile(URL("http://h/dump"), len(DATA), "v1", blocks)
     assert await blocks.read(file, 3 * BLOCK + 5, 4 * BLOCK) == DATA[3 * BLOCK + 5 : 4 * BLOCK]
     assert await blocks.read(file, 1, len(DATA) + 9) == DATA[1:]
@@ -34,22 +32,22 @@ async def test_neighbours_are_requested_together_and_nothing_twice() -> None:
     assert len(server.asked) == 3
 
 
-async def test_a_reader_sleeps_until_its_bytes_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_reader_sleeps_until_its_bytes_are_there(monkeypatch):
     """It looks up now and then, whether anybody is left who would bring them."""
     loop = asyncio.get_running_loop()
     looks = 0
 
-    def look() -> bool:
+    def look():
         nonlocal looks
         looks += 1
         return False
 
     class Slow(Server):
-        async def read(self, file: ServedFile, start: int, stop: int) -> bytes:
+        async def read(self, file, start, stop):
             await asyncio.sleep(0.2)
             return await super().read(file, start, stop)
 
     monkeypatch.setattr(loop, "is_closed", look)
-    file = RemoteFile(URL("http://h/dump"), len(DATA), "v1", Blocks(Slow()))  # type: ignore[arg-type]
+    file = RemoteFile(URL("http://h/dump"), len(DATA), "v1", Blocks(Slow()))
     assert await asyncio.to_thread(file.read, 5, 9) == DATA[5:9]
     assert looks < 20

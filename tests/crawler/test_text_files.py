@@ -8,8 +8,6 @@ import json
 import lzma
 import os
 import pickle
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import zstandard
@@ -31,18 +29,12 @@ PACKERS = {
 }
 
 
-def jsonl(*records: object) -> bytes:
+def jsonl(*records):
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
 
 
-def table(*rows: tuple[str, ...], delimiter: str = ",") -> str:
-    out = io.StringIO(newline="")
-    csv.writer(out, delimiter=delimiter).writerows(rows)
-    return out.getvalue()
-
-
 @pytest.mark.parametrize("packed", PACKERS)
-def test_json_lines(tmp_path: Path, packed: str) -> None:
+def test_json_lines(tmp_path, packed):
     data = jsonl(
         {"text": "first é", "title": "One", "id": "a/1", "url": "http://x"},
         {"text": "second", "id": 17},
@@ -63,15 +55,17 @@ def test_json_lines(tmp_path: Path, packed: str) -> None:
 @pytest.mark.parametrize(
     ("ending", "delimiter"), [(".csv", ","), (".csv", ";"), (".tsv", "\t"), (".CSV", "\t")]
 )
-def test_tables(tmp_path: Path, packed: str, ending: str, delimiter: str) -> None:
+def test_tables(tmp_path, packed, ending, delimiter):
     long = "word " * 60_000  # csv's own limit for a field is 131,072 characters
     rows = [
         ("ID", " Title", "long\ntext", "n"),
         ("x1", 'He said "no"', "two\r\nlines, one; field\there", "1"),
         ("", "", long, "2"),
     ]
-    text = table(*rows, delimiter=delimiter)
-    path = write(tmp_path / f"t{ending}{packed}", PACKERS[packed](b"\xef\xbb\xbf" + text.encode()))
+    table = io.StringIO(newline="")
+    csv.writer(table, delimiter=delimiter).writerows(rows)
+    data = b"\xef\xbb\xbf" + table.getvalue().encode()
+    path = write(tmp_path / f"t{ending}{packed}", PACKERS[packed](data))
     pages, skips, _ = read(path, column="long\ntext")
     assert [(p.page_id, p.id, p.title) for p in pages] == [
         (1, "x1", 'He said "no"'),
@@ -81,7 +75,7 @@ def test_tables(tmp_path: Path, packed: str, ending: str, delimiter: str) -> Non
     assert not skips
 
 
-def test_the_text_column_is_called_text_unless_named(tmp_path: Path) -> None:
+def test_the_text_column_is_called_text_unless_named(tmp_path):
     path = write(tmp_path / "t.csv", "id,text\n1,hello\n")
     assert [p.text for p in read(path)[0]] == ["hello"]
     with pytest.raises(
@@ -98,21 +92,20 @@ def test_the_text_column_is_called_text_unless_named(tmp_path: Path) -> None:
         read(write(tmp_path / "u.csv", "id,text\n1,hello\n".encode("utf-16")))
 
 
-def test_a_folder_of_texts(tmp_path: Path) -> None:
+def test_a_folder_of_texts(tmp_path):
     for name in ("b.txt", "a/z.txt", "a/k.TXT", "c/deep/er.txt", ".hidden.txt", ".git/x.txt", "data.json"):
         write(tmp_path / "docs" / name, f"text of {name}")
     write(tmp_path / "docs" / "d.txt.gz", gzip.compress(b"packed"))
     pages, skips, told = read(str(tmp_path / "docs"))
-    assert [p.title for p in pages] == ["a/k.TXT", "a/z.txt", "b.txt", "c/deep/er.txt", "d.txt.gz"]
-    assert [p.page_id for p in pages] == [1, 2, 3, 4, 5]
-    assert pages[2].text == "text of b.txt"
-    assert pages[4].text == "packed"
+    titles = ["a/k.TXT", "a/z.txt", "b.txt", "c/deep/er.txt", "d.txt.gz"]
+    assert [(p.page_id, p.title) for p in pages] == list(enumerate(titles, 1))
+    assert [pages[2].text, pages[4].text] == ["text of b.txt", "packed"]
     assert (skips, told) == ({}, [])
     single, _, _ = read(str(tmp_path / "docs" / "b.txt"))
     assert [(p.title, p.id) for p in single] == [("b.txt", "")]
 
 
-def test_files_count_on_one_behind_the_other(tmp_path: Path) -> None:
+def test_files_count_on_one_behind_the_other(tmp_path):
     first = write(tmp_path / "1.jsonl", jsonl({"text": "a"}, {}, {"text": "b"}))
     second = write(tmp_path / "2.csv", "text\nc\n")
     write(tmp_path / "3" / "d.txt", "d")
@@ -124,7 +117,7 @@ def test_files_count_on_one_behind_the_other(tmp_path: Path) -> None:
 LONG, LINES = b"<a long text>", b"<long lines>"
 
 
-def written(bad: bytes) -> bytes:
+def written(bad):
     """With 32 MB in place of their names."""
     return bad.replace(LONG, b"x" * (32 << 20)).replace(LINES, (b"y" * (1 << 20) + b"\n") * 32)
 
@@ -148,7 +141,7 @@ def written(bad: bytes) -> bytes:
     ],
     ids=lambda value: str(value[:20]),
 )
-def test_bad_lines_are_named_counted_and_skipped(tmp_path: Path, bad: bytes, reason: str, why: str) -> None:
+def test_bad_lines_are_named_counted_and_skipped(tmp_path, bad, reason, why):
     path = write(
         tmp_path / "a.jsonl", jsonl({"text": "one"}) + written(bad) + b"\n" + jsonl({"text": "three"})
     )
@@ -172,7 +165,7 @@ def test_bad_lines_are_named_counted_and_skipped(tmp_path: Path, bad: bytes, rea
     ],
     ids=lambda value: str(value[:20]),
 )
-def test_bad_rows_are_named_counted_and_skipped(tmp_path: Path, bad: bytes, reason: str, why: str) -> None:
+def test_bad_rows_are_named_counted_and_skipped(tmp_path, bad, reason, why):
     path = write(tmp_path / "a.csv", b"id,text\n1,one\n\n" + written(bad) + b"3,three\n")
     pages, skips, told = read(path)
     assert (pages[0].text, pages[-1].text) == ("one", "three")
@@ -182,7 +175,7 @@ def test_bad_rows_are_named_counted_and_skipped(tmp_path: Path, bad: bytes, reas
     assert why in line
 
 
-def test_a_quotation_mark_that_is_never_closed_ends_the_table(tmp_path: Path) -> None:
+def test_a_quotation_mark_that_is_never_closed_ends_the_table(tmp_path):
     path = write(tmp_path / "a.csv", 'text\none\n"two\nthree\n')
     pages, skips, told = read(path)
     assert [p.text for p in pages] == ["one"]
@@ -190,7 +183,7 @@ def test_a_quotation_mark_that_is_never_closed_ends_the_table(tmp_path: Path) ->
     assert "line 3: a quotation mark is never closed" in told[0]
 
 
-def test_bad_files_of_a_folder_are_named_counted_and_skipped(tmp_path: Path) -> None:
+def test_bad_files_of_a_folder_are_named_counted_and_skipped(tmp_path):
     folder = tmp_path / "docs"
     write(folder / "good.txt", "\ufeffgood")
     write(folder / "empty.txt", "")
@@ -208,7 +201,7 @@ def test_bad_files_of_a_folder_are_named_counted_and_skipped(tmp_path: Path) -> 
     ]  # fmt: skip
 
 
-def test_an_id_that_came_before_is_skipped_in_whatever_file(tmp_path: Path) -> None:
+def test_an_id_that_came_before_is_skipped_in_whatever_file(tmp_path):
     first = write(tmp_path / "1.jsonl", jsonl(*({"text": f"t{i}", "id": str(i % 50)} for i in range(60))))
     second = write(tmp_path / "2.csv", "id,text\n7,again\n,nameless\n,nameless\n")
     pages, skips, told = read(first, second)
@@ -223,14 +216,14 @@ def test_an_id_that_came_before_is_skipped_in_whatever_file(tmp_path: Path) -> N
     assert files.mark()["repeated"] == 11
 
 
-def test_ids_are_told_apart_in_a_table_that_grows() -> None:
+def test_ids_are_told_apart_in_a_table_that_grows():
     seen = SeenIds()
     assert all(seen.add(f"id {i}") for i in range(20_000))
     assert not any(seen.add(f"id {i}") for i in range(20_000))
     assert len(pickle.dumps(seen)) <= 32 * 20_000 + 8192
 
 
-def test_titles_are_one_bounded_line_that_utf_8_can_carry(tmp_path: Path) -> None:
+def test_titles_are_one_bounded_line_that_utf_8_can_carry(tmp_path):
     records = [
         {"text": "a\ud800b", "title": "two\n lines\udfff", "id": "\ud800"},
         {"text": "b", "title": "é" * 300},
@@ -251,24 +244,23 @@ def test_titles_are_one_bounded_line_that_utf_8_can_carry(tmp_path: Path) -> Non
         ("folder", "no .txt file in this folder"),
         ("empty.jsonl", "holds no documents"),
         ("prose.jsonl", "holds no documents (.*line 1: not JSON"),
+        ("cut.jsonl.zst", "holds no documents (.*zst: cut off; everything after line 0"),
         ("empty.csv", "which column holds the text"),
     ],
 )
-def test_paths_without_documents_are_refused_in_one_line(tmp_path: Path, name: str, says: str) -> None:
-    write(tmp_path / "a.docx", "x")
+def test_paths_without_documents_are_refused_in_one_line(tmp_path, name, says):
+    for bad in ("a.docx", "folder/readme.md", "empty.jsonl", "empty.csv"):
+        write(tmp_path / bad, "")
     write(tmp_path / "a.gz", gzip.compress(b"x"))
-    write(tmp_path / "empty.jsonl", "")
-    write(tmp_path / "empty.csv", "")
     write(tmp_path / "prose.jsonl", "It was\nnot JSON.\n")
-    write(tmp_path / "folder" / "readme.md", "x")
+    write(tmp_path / "cut.jsonl.zst", zstandard.compress(jsonl({"text": "x"}))[:9])
     os.mkfifo(tmp_path / "pipe.jsonl")
     with pytest.raises(BadSource, match=says.replace("(", r"\(")) as caught:
         read(name if name == "-" else str(tmp_path / name))
     assert "\n" not in str(caught.value)
-    assert caught.value.exit_code == 2
 
 
-def test_a_path_is_named_once(tmp_path: Path) -> None:
+def test_a_path_is_named_once(tmp_path):
     path = write(tmp_path / "a.jsonl", jsonl({"text": "x"}))
     with pytest.raises(BadSource, match="given twice"):
         TextFiles([path, path])
@@ -276,9 +268,7 @@ def test_a_path_is_named_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("filler", [b"\0", b"\n", b"{}\n"])
 @pytest.mark.parametrize("packed", [".gz", ".bz2", ".xz", ".zst"])
-def test_a_decompression_bomb_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: str, filler: bytes
-) -> None:
+def test_a_decompression_bomb_is_refused(tmp_path, monkeypatch, packed, filler):
     monkeypatch.setattr(decompression, "_MOST", 1 << 16)
     monkeypatch.setattr(text_lines, "MOST_WITHOUT", 3 << 16)
     bomb = jsonl({"text": "x"}) + filler * ((6 << 16) // len(filler))
@@ -288,9 +278,7 @@ def test_a_decompression_bomb_is_refused(
 
 
 @pytest.mark.parametrize(("name", "begin"), [("a.jsonl", b'{"text": "x"}\n'), ("a.csv", b"text\nx\n")])
-def test_empty_lines_without_end_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, begin: bytes
-) -> None:
+def test_empty_lines_without_end_are_refused(tmp_path, monkeypatch, name, begin):
     monkeypatch.setattr(text_lines, "MOST_WITHOUT", 1 << 20)
     path = write(tmp_path / name, begin + b"\n" * (1 << 15))
     with pytest.raises(BadSource, match=r"a\.(jsonl|csv): over 10,485 lines, or 0 GB, without a document"):
@@ -298,50 +286,32 @@ def test_empty_lines_without_end_are_refused(
     read(write(tmp_path / "one.txt", begin + b"\n" * (1 << 15)))
 
 
-def test_a_header_whose_quotation_mark_is_never_closed_ends(tmp_path: Path) -> None:
+def test_a_header_whose_quotation_mark_is_never_closed_ends(tmp_path):
     """And in time: it is not copied for every line."""
     path = write(tmp_path / "a.csv", b'"text' + b"\n" * (4 << 20))
     with pytest.raises(BadSource, match="holds no documents"):
         read(path)
 
 
-@pytest.mark.parametrize("begin", [b"\x50\x2a\x4d\x18\4\0\0\0size", b"\x5f\x2a\x4d\x18\0\0\0\0"])
-def test_zstandard_frames_without_data_are_passed_over(tmp_path: Path, begin: bytes) -> None:
-    """`pzstd` writes one before each frame."""
-    frames = [begin + zstandard.compress(jsonl({"text": f"text {n}"})) for n in range(3)]
-    pages, _, _ = read(write(tmp_path / "a.jsonl.zst", b"".join(frames)))
-    assert [page.text for page in pages] == ["text 0", "text 1", "text 2"]
-
-
-def long_window(data: bytes) -> bytes:
+def long_window(data):
     """As by `zstd --long=31`: the window is named in the header."""
     parameters = zstandard.ZstdCompressionParameters(window_log=31)
     writer = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
     return writer.compress(data) + writer.flush()
 
 
-def large_dictionary(data: bytes) -> bytes:
+def large_dictionary(data):
     return lzma.compress(data, filters=[{"id": lzma.FILTER_LZMA2, "preset": 1, "dict_size": 256 << 20}])
 
 
 @pytest.mark.parametrize(("ending", "pack"), [(".zst", long_window), (".xz", large_dictionary)])
-def test_a_file_that_needs_much_memory_is_refused_for_that(
-    tmp_path: Path, ending: str, pack: Callable[[bytes], bytes]
-) -> None:
+def test_a_file_that_needs_much_memory_is_refused_for_that(tmp_path, ending, pack):
     path = write(tmp_path / f"a.jsonl{ending}", pack(jsonl({"text": "x"}) * 1000))
     with pytest.raises(BadSource, match=rf"a\.jsonl\{ending}: unpacking it needs over 128 MB of memory"):
         read(path)
 
 
-def test_why_nothing_could_be_read_is_told(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.jsonl.zst", zstandard.compress(jsonl({"text": "x"}))[:9])
-    with pytest.raises(
-        BadSource, match=r"holds no documents \(.*a\.jsonl\.zst: cut off; everything after line 0"
-    ):
-        TextFiles([path]).mark()
-
-
-def test_documents_of_any_number_are_no_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_documents_of_any_number_are_no_bomb(tmp_path, monkeypatch):
     monkeypatch.setattr(decompression, "_MOST", 1 << 16)
     monkeypatch.setattr(text_lines, "MOST_WITHOUT", 3 << 16)
     path = write(tmp_path / "same.jsonl.gz", gzip.compress(jsonl({"text": "same words " * 100}) * 1000))
@@ -349,7 +319,7 @@ def test_documents_of_any_number_are_no_bomb(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("packed", [".gz", ".bz2", ".xz", ".zst"])
-def test_a_file_that_is_cut_off_gives_what_comes_before(tmp_path: Path, packed: str) -> None:
+def test_a_file_that_is_cut_off_gives_what_comes_before(tmp_path, packed):
     lines = jsonl(*({"text": os.urandom(400).hex()} for _ in range(4000)))
     data = PACKERS[packed](lines)
     path = write(tmp_path / f"a.jsonl{packed}", data[: len(data) * 9 // 10])
@@ -359,7 +329,7 @@ def test_a_file_that_is_cut_off_gives_what_comes_before(tmp_path: Path, packed: 
     assert f"everything after line {len(pages):,} is left out" in told[0]
 
 
-def test_the_mark_needs_one_reading(tmp_path: Path) -> None:
+def test_the_mark_needs_one_reading(tmp_path):
     path = write(tmp_path / "a.jsonl", jsonl({"text": "x", "id": "1"}, {"text": "y", "id": "1"}))
     unread, known = TextFiles([path]), TextFiles([path])
     list(known.first_reading())
@@ -368,7 +338,7 @@ def test_the_mark_needs_one_reading(tmp_path: Path) -> None:
     assert unread.bytes_read == known.bytes_read == os.path.getsize(path)
 
 
-def test_every_place_goes_on_with_the_next_document(tmp_path: Path) -> None:
+def test_every_place_goes_on_with_the_next_document(tmp_path):
     records = [{"text": f"t{i}", "id": str(i % 37)} if i % 5 else {"no": i} for i in range(60)]
     paths = [
         write(tmp_path / "a.jsonl", jsonl(*records)),

@@ -3,7 +3,6 @@
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,47 +10,34 @@ from tests.crawler.texts import read, write
 from wikitopics.crawler.errors import BadSource
 
 
-def test_a_folder_that_cannot_be_read_is_told_and_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_folders_that_cannot_be_read_or_vanish_are_told_and_left_out(tmp_path, monkeypatch):
     """Whoever runs it: root reads every folder."""
-    write(tmp_path / "docs" / "x.txt", "text")
-    write(tmp_path / "docs" / "shut" / "y.txt", "text")
-    shut, real = {tmp_path / "docs" / "shut"}, os.scandir
-
-    def scandir(path: str) -> Any:
-        if Path(path) in shut:
-            raise PermissionError(13, "Permission denied")
-        return real(path)
-
-    monkeypatch.setattr(os, "scandir", scandir)
-    pages, _, told = read(str(tmp_path / "docs"))
-    assert [p.title for p in pages] == ["x.txt"]
-    assert told == [f"{tmp_path}/docs/shut: Permission denied; this folder is left out"]
-    shut.add(tmp_path / "docs")
-    with pytest.raises(BadSource, match=r"docs: Permission denied$"):
-        read(str(tmp_path / "docs"))
-
-
-def test_a_folder_removed_while_it_is_listed_is_told_and_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path / "docs" / "a" / "x.txt", "text")
-    gone, real = tmp_path / "docs" / "b", os.scandir
+    docs = tmp_path / "docs"
+    for name in ("a", "shut"):
+        write(docs / name / "x.txt", "text")
+    gone, shut, real = docs / "b", {docs / "shut"}, os.scandir
     gone.mkdir()
 
-    def scandir(path: str) -> Any:
-        if Path(path) == tmp_path / "docs" / "a":
+    def scandir(path):
+        if Path(path) in shut:
+            raise PermissionError(13, "Permission denied")
+        if Path(path) == docs / "a":
             gone.rmdir()
         return real(path)
 
     monkeypatch.setattr(os, "scandir", scandir)
-    pages, _, told = read(str(tmp_path / "docs"))
+    pages, _, told = read(str(docs))
     assert [p.title for p in pages] == ["a/x.txt"]
-    assert told == [f"{gone}: No such file or directory; this folder is left out"]
+    assert told == [
+        f"{gone}: No such file or directory; this folder is left out",
+        f"{docs}/shut: Permission denied; this folder is left out",
+    ]
+    shut.add(docs)
+    with pytest.raises(BadSource, match=r"docs: Permission denied$"):
+        read(str(docs))
 
 
-def test_links_that_go_round_in_circles_are_told_and_left_out(tmp_path: Path) -> None:
+def test_links_that_go_round_in_circles_are_told_and_left_out(tmp_path):
     write(tmp_path / "docs" / "a" / "x.txt", "text")
     (tmp_path / "docs" / "a" / "loop").symlink_to("..")
     (tmp_path / "docs" / "twin").symlink_to("a")
@@ -63,7 +49,7 @@ def test_links_that_go_round_in_circles_are_told_and_left_out(tmp_path: Path) ->
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel's file systems are Linux's")
-def test_no_link_leads_into_the_kernels_file_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_link_leads_into_the_kernels_file_systems(tmp_path, monkeypatch):
     folder, walked, real = tmp_path / "docs", [], os.scandir
     write(folder / "x.txt", "text")
     write(tmp_path / "elsewhere" / "y.txt", "text")

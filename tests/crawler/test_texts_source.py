@@ -4,8 +4,6 @@ import gzip
 import json
 import os
 import re
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -15,14 +13,14 @@ from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import page_hash
 
 
-def lines(first: int, last: int, **more: str) -> str:
+def lines(first, last, **more):
     return "".join(
         json.dumps({"text": f"text {i}", "id": f"n{i}", **more}) + "\n" for i in range(first, last)
     )
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """400 documents, of which one is bad and one comes twice, in four kinds of files."""
     (tmp_path / "a.jsonl").write_text(lines(1, 150) + "bad\n" + lines(7, 8))
     (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(lines(200, 300).encode()))
@@ -33,11 +31,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def paths(folder: Path) -> list[str]:
+def paths(folder):
     return [str(folder / name) for name in ("a.jsonl", "b.jsonl.gz", "c.csv", "d")]
 
 
-async def test_the_held_out_come_from_everywhere_and_the_rest_in_order(folder: Path) -> None:
+async def test_the_held_out_come_from_everywhere_and_the_rest_in_order(folder):
     info, batches = await collect(texts_source(paths(folder)))
     assert info.articles == 398
     assert info.name == "a.jsonl and 3 more"
@@ -50,7 +48,7 @@ async def test_the_held_out_come_from_everywhere_and_the_rest_in_order(folder: P
     assert ids(in_order) == known
 
 
-async def test_it_goes_on_behind_any_batch(folder: Path) -> None:
+async def test_it_goes_on_behind_any_batch(folder):
     _, whole = await collect(texts_source(paths(folder), held_out=60))
     for done in range(1, len(whole)):
         _, rest = await collect(
@@ -60,19 +58,17 @@ async def test_it_goes_on_behind_any_batch(folder: Path) -> None:
         assert [(b.skips, b.lap) for b in rest] == [(b.skips, b.lap) for b in whole[done:]]
 
 
-def grow(path: Path) -> None:
+def grow(path):
     path.write_text(path.read_text() + lines(900, 901))
 
 
-def same_size(path: Path) -> None:
+def same_size(path):
     path.write_text(path.read_text().replace("text 5", "text 6"))
 
 
 @pytest.mark.parametrize("change", [grow, same_size])
 @pytest.mark.parametrize("done", [1, 3])
-async def test_a_file_that_has_changed_is_named(
-    folder: Path, change: Callable[[Path], None], done: int
-) -> None:
+async def test_a_file_that_has_changed_is_named(folder, change, done):
     _, batches = await collect(texts_source(paths(folder)), stop_after=done)
     os.utime(folder / "a.jsonl", (2e9, 2e9))
     change(folder / "a.jsonl")
@@ -81,7 +77,7 @@ async def test_a_file_that_has_changed_is_named(
         await collect(texts_source(paths(folder), resuming=True), batches[-1].position)
 
 
-async def test_files_that_come_or_go_are_told(folder: Path) -> None:
+async def test_files_that_come_or_go_are_told(folder):
     _, batches = await collect(texts_source(paths(folder)), stop_after=1)
     (folder / "d" / "new.txt").write_text("new")
     with pytest.raises(BadSource, match="54 files, no longer 53"):
@@ -91,7 +87,7 @@ async def test_files_that_come_or_go_are_told(folder: Path) -> None:
         texts_source(paths(folder), resuming=True)
 
 
-async def test_a_copy_with_other_times_is_the_same(folder: Path) -> None:
+async def test_a_copy_with_other_times_is_the_same(folder):
     _, whole = await collect(texts_source(paths(folder)))
     for path in folder.rglob("*"):
         os.utime(path)
@@ -100,7 +96,7 @@ async def test_a_copy_with_other_times_is_the_same(folder: Path) -> None:
     assert rest[-1].position["listing"] != whole[-1].position["listing"]
 
 
-async def test_a_file_that_is_written_to_meanwhile_is_told(tmp_path: Path) -> None:
+async def test_a_file_that_is_written_to_meanwhile_is_told(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(lines(1, 2000))
     source = texts_source([str(path)], held_out=0)
@@ -113,7 +109,7 @@ async def test_a_file_that_is_written_to_meanwhile_is_told(tmp_path: Path) -> No
     await source.close()
 
 
-async def test_bad_records_are_told_while_they_are_read(folder: Path) -> None:
+async def test_bad_records_are_told_while_they_are_read(folder):
     source = texts_source(paths(folder))
     await collect(source)
     assert [error.text.rpartition("/")[2] for error in source.activity.errors] == [

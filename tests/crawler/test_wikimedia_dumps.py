@@ -42,42 +42,34 @@ async def names(server, folder="/"):
 
 OF_OLD = ["dewiki-20261020-pages-articles-multistream.xml.bz2"]
 OF_NEW = ["dewiki-2026-11-01-p1p30.xml.bz2", "dewiki-2026-11-01-p31p60.xml.bz2"]
-DAYS = range(1, 10)
 
 
 def merged(dumps):
     return {path: data for dump in dumps for path, data in dump.items()}
 
 
-@pytest.mark.parametrize(
-    ("files", "found"),
-    [
-        pytest.param(NEW | OLD, OF_NEW, id="newest"),
-        pytest.param(OLD, OF_OLD, id="old"),
-        pytest.param(
-            OLD | new_layout("dewiki", "2026-11-01", {"p1p30": ONE}, complete=False), OF_OLD, id="incomplete"
-        ),
-        pytest.param(
-            OLD | old_layout("dewiki", "20261101", TWO, status="in-progress"), OF_OLD, id="in progress"
-        ),
-        pytest.param(NEW | old_layout("dewiki", "20261101", ONE), OF_NEW, id="of one date the new layout"),
-        pytest.param(
-            NEW | old_layout("dewiki", "20261102", ONE),
-            ["dewiki-20261102-pages-articles-multistream.xml.bz2"],
-            id="a later date of the old",
-        ),
-        pytest.param(
-            merged(old_layout("dewiki", f"202610{day:02}", ONE) for day in DAYS),
-            ["dewiki-20261009-pages-articles-multistream.xml.bz2"],
-            id="many old",
-        ),
-        pytest.param(
-            merged(new_layout("dewiki", f"2026-10-{day:02}", {"p1p30": ONE}) for day in DAYS),
-            ["dewiki-2026-10-09-p1p30.xml.bz2"],
-            id="many new",
-        ),
-    ],
-)
+NEWEST = {
+    "newest": (NEW | OLD, OF_NEW),
+    "old": (OLD, OF_OLD),
+    "incomplete": (OLD | new_layout("dewiki", "2026-11-01", {"p1p30": ONE}, complete=False), OF_OLD),
+    "in progress": (OLD | old_layout("dewiki", "20261101", TWO, status="in-progress"), OF_OLD),
+    "of one date the new layout": (NEW | old_layout("dewiki", "20261101", ONE), OF_NEW),
+    "a later date of the old": (
+        NEW | old_layout("dewiki", "20261102", ONE),
+        ["dewiki-20261102-pages-articles-multistream.xml.bz2"],
+    ),
+    "many old": (
+        merged(old_layout("dewiki", f"202610{day:02}", ONE) for day in range(1, 10)),
+        ["dewiki-20261009-pages-articles-multistream.xml.bz2"],
+    ),
+    "many new": (
+        merged(new_layout("dewiki", f"2026-10-{day:02}", {"p1p30": ONE}) for day in range(1, 10)),
+        ["dewiki-2026-10-09-p1p30.xml.bz2"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "found"), NEWEST.values(), ids=NEWEST)
 async def test_the_newest_complete_one_is_found(files, found):
     async with serving(files) as server:
         assert await names(server) == found
@@ -149,14 +141,8 @@ async def test_a_folder_of_endless_files_is_not_walked_through():
         assert len(server.asked) < 20
 
 
-HOSTILE = (
-    "../../x.bz2",
-    "%2e%2e/x.bz2",
-    "http://other.org/dewiki-2026-11-02-p1p2.xml.bz2",
-    "http://[",
-    "\x1b[2J",
-    "a" * 600,
-)
+ELSEWHERE = "http://other.org/dewiki-2026-11-02-p1p2.xml.bz2"
+HOSTILE = ("../../x.bz2", "%2e%2e/x.bz2", ELSEWHERE, "http://[", "\x1b[2J", "a" * 600)
 
 
 async def test_names_that_are_none_of_a_dump_are_passed_over():
@@ -183,10 +169,7 @@ async def test_none_is_told_in_a_line():
 @pytest.mark.parametrize(
     "status",
     [
-        b"",
-        b"[1]",
-        b"{",
-        b'{"jobs": 1}',
+        *(b"", b"[1]", b"{", b'{"jobs": 1}'),
         b'{"jobs": {"articlesmultistreamdump": 1}}',
         b'{"jobs": {"articlesmultistreamdump": {"status": "done", "files": [1]}}}',
         b'{"jobs": {"articlesmultistreamdump": {"status": "done", "files": {"../../x.bz2": {}}}}}',

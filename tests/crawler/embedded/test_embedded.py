@@ -7,9 +7,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
-from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.corpora import synthetic_corpus
@@ -22,7 +21,6 @@ from wikitopics.crawler.embedded.faults import PAGE_KINDS, REQUEST_KINDS, Faults
 from wikitopics.crawler.embedded.launch import EmbeddedWiki
 from wikitopics.crawler.embedded.skin import render_page
 from wikitopics.crawler.embedded.writing import words_for_bytes
-from wikitopics.crawler.errors import WikiRefused
 from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.markup.html import extract_html
 from wikitopics.crawler.markup.wikitext import extract_wikitext
@@ -34,55 +32,40 @@ LIST = {"action": "query", "generator": "random"}
 TEXTS = {**LIST, "prop": "revisions|pageprops", "rvprop": "ids|content", "rvslots": "main"}
 
 
-def wiki(size: int = 100, seed: int = 0, **options: Any) -> EmbeddedApi:
+def wiki(size=100, seed=0, **options):
     return EmbeddedApi(Articles(CORPUS, size, seed), **options)
-
-
-def lap(api: EmbeddedApi, limit: int) -> list[int]:
-    found: list[int] = []
-    going_on: dict[str, str] = {}
-    while True:
-        reply = api.answer({**LIST, "grnlimit": str(limit), **going_on})
-        found += [page["pageid"] for page in reply.get("query", {}).get("pages", [])]
-        if "continue" not in reply:
-            return found
-        going_on = {"grncontinue": reply["continue"]["grncontinue"]}
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 7, 100, 997])
 @pytest.mark.parametrize("limit", [1, 3, 50, 500])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_a_lap_meets_every_article_once_in_order(size: int, limit: int, seed: int) -> None:
-    assert lap(wiki(size, faults=Faults(seed=seed)), limit) == list(range(1, size + 1))
-
-
-def test_the_cursor_wraps_and_lists_a_batch_again() -> None:
-    api = wiki(100, faults=Faults(seed=3))
-    flags, going_on = [], {}
+@pytest.mark.parametrize("seed", [0, 3])
+def test_a_lap_meets_every_article_once_in_order(size, limit, seed):
+    """However often a batch is listed again, and wherever the cursor wraps."""
+    api, found, flags, going_on = wiki(size, faults=Faults(seed=seed)), [], [], {}
     while True:
-        query = {**LIST, "grnlimit": "10", **going_on}
+        query = {**LIST, "grnlimit": str(limit), **going_on}
         reply = api.answer(query)
-        if going_on:
-            assert api.answer(query) == reply
+        found += [page["pageid"] for page in reply.get("query", {}).get("pages", [])]
+        assert limit < 50 or api.answer(query) == reply
         if "continue" not in reply:
             break
-        cursor = reply["continue"]["grncontinue"]
-        assert len(cursor.split("|")) == 4
-        flags.append(cursor[-1])
-        going_on = {"grncontinue": cursor}
+        going_on = {"grncontinue": reply["continue"]["grncontinue"]}
+        _, _, _, flag = going_on["grncontinue"].split("|")
+        flags.append(flag)
+    assert found == list(range(1, size + 1))
     assert sorted(flags) == flags
-    assert set(flags) == {"0", "1"}
+    assert size < 100 or limit > 3 or set(flags) == {"0", "1"}
 
 
 @pytest.mark.parametrize(
     "cursor", ["", "x", "1|2|3|4", "0.1|0.2|3", "0.1|0.2|x|0", "0.1|0.2|3|2", "0.1|0.2|3|0|0"]
 )
-def test_a_cursor_that_is_none(cursor: str) -> None:
+def test_a_cursor_that_is_none(cursor):
     with pytest.raises(ApiError, match="badcontinue"):
         wiki().answer({**LIST, "grncontinue": cursor})
 
 
-def test_truncated_by_size() -> None:
+def test_truncated_by_size():
     api = wiki(30, most_bytes=20_000)
     reply = api.answer({**TEXTS, "grnlimit": "20"})
     pages = reply["query"]["pages"]
@@ -98,7 +81,7 @@ def test_truncated_by_size() -> None:
     assert not first & second
 
 
-def test_articles_are_the_same_always_and_differ_from_one_another() -> None:
+def test_articles_are_the_same_always_and_differ_from_one_another():
     one, two, other = wiki(500), wiki(500), wiki(500, seed=9)
     assert [one.wikitext(i) for i in (0, 59, 60, 499)] == [two.wikitext(i) for i in (0, 59, 60, 499)]
     assert one.wikitext(60) != other.wikitext(60)
@@ -109,7 +92,7 @@ def test_articles_are_the_same_always_and_differ_from_one_another() -> None:
     assert wiki(60).articles.find(one.articles.title(60)) is None
 
 
-def test_pages_that_do_not_exist_are_listed_as_missing() -> None:
+def test_pages_that_do_not_exist_are_listed_as_missing():
     api = wiki(10)
     by_id = api.answer({"action": "query", "pageids": "0|1|11"})["query"]["pages"]
     assert [(page["pageid"], page.get("missing")) for page in by_id] == [(0, True), (1, None), (11, True)]
@@ -118,24 +101,22 @@ def test_pages_that_do_not_exist_are_listed_as_missing() -> None:
     assert [(page["title"], page.get("missing")) for page in by_title] == [(title, None), ("Nowhere", True)]
 
 
-def test_counts_are_those_of_the_corpus() -> None:
+def test_counts_are_those_of_the_corpus():
     articles = Articles(CORPUS, 60)
     for index in range(60):
         span = slice(CORPUS.indptr[index], CORPUS.indptr[index + 1])
-        ids = articles.article(index).word_ids.tolist()
-        assert {w: ids.count(w) for w in set(ids)} == dict(
-            zip(CORPUS.word_ids[span].tolist(), CORPUS.counts[span].tolist(), strict=True)
-        )
+        counted = np.unique(articles.article(index).word_ids, return_counts=True)
+        np.testing.assert_array_equal(counted, (CORPUS.word_ids[span], CORPUS.counts[span]))
 
 
-def test_articles_of_a_wanted_size() -> None:
+def test_articles_of_a_wanted_size():
     for wanted in (3000, 8000, 30_000):
         api = EmbeddedApi(Articles(CORPUS, 100, 0, words_for_bytes(CORPUS, wanted)))
         mean = sum(len(api.wikitext(i).encode()) for i in range(100)) / 100
         assert mean == pytest.approx(wanted, rel=0.05)
 
 
-def test_faults_are_read() -> None:
+def test_faults_are_read():
     assert Faults.parse("429=0.5, stall=0.25").rates == {"429": 0.5, "stall": 0.25}
     assert Faults.parse("").rates == {}
 
@@ -151,12 +132,12 @@ def test_faults_are_read() -> None:
         ("429=0.6,500=0.6", "add up to more than 1"),
     ],
 )
-def test_what_are_no_faults_is_said(text: str, says: str) -> None:
+def test_what_are_no_faults_is_said(text, says):
     with pytest.raises(ValueError, match=says):
         Faults.parse(text)
 
 
-async def crawl(url: str, clock: Any, stall_seconds: float = 30.0) -> tuple[list[int], int]:
+async def crawl(url, clock, stall_seconds=30.0):
     """The ids of all articles of the wiki, and the number of pages skipped."""
     bounds = RequestBounds(most_bytes=4 << 20, stall_seconds=stall_seconds)
     pages, skipped = await laps.crawl(
@@ -169,7 +150,7 @@ PASSING = [kind for kind in REQUEST_KINDS if kind != "403"]
 
 
 @pytest.mark.parametrize("kind", PASSING)
-async def test_each_fault_costs_no_article(kind: str, serve: Callable[..., Any], clock: Any) -> None:
+async def test_each_fault_costs_no_article(kind, serve, clock):
     api = wiki(100, faults=Faults({kind: 0.3}, seed=5))
     stall_seconds = 0.3 if kind == "stall" else 30.0
     read, skipped = await crawl(await serve(api), clock, stall_seconds=stall_seconds)
@@ -177,7 +158,7 @@ async def test_each_fault_costs_no_article(kind: str, serve: Callable[..., Any],
     assert skipped == 0
 
 
-async def test_all_faults_together(serve: Callable[..., Any], clock: Any) -> None:
+async def test_all_faults_together(serve, clock):
     rates = dict.fromkeys(PASSING, 0.02) | {"deleted": 0.1, "disambiguation": 0.1, "oversized": 0.02}
     api = wiki(300, faults=Faults(rates, seed=11), most_bytes=200_000)
     read, skipped = await crawl(await serve(api), clock, stall_seconds=0.3)
@@ -187,30 +168,25 @@ async def test_all_faults_together(serve: Callable[..., Any], clock: Any) -> Non
     assert skipped == len(lost)
 
 
-async def test_403_stops(serve: Callable[..., Any], clock: Any) -> None:
-    url = await serve(wiki(100, faults=Faults({"403": 0.5})))
-    with pytest.raises(WikiRefused, match="robot policy"):
-        await crawl(url, clock)
-
-
 COMMAND = [sys.executable, "-m", "wikitopics.crawler.embedded", "--size", "5"]
 
 
-def test_the_process_ends_with_its_standard_input() -> None:
-    with subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stdout.readline().startswith("http://127.0.0.1:")
+def started(stdin):
+    process = subprocess.Popen(
+        COMMAND, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline().startswith("http://127.0.0.1:")
+    return process
+
+
+def test_the_process_ends_with_its_standard_input():
+    with started(subprocess.PIPE) as process:
         process.stdin.close()
         assert process.wait() == 0
 
 
-def test_it_runs_in_the_background_of_a_script_until_it_is_told_to_end() -> None:
-    with subprocess.Popen(
-        COMMAND, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline().startswith("http://127.0.0.1:")
+def test_it_runs_in_the_background_of_a_script_until_it_is_told_to_end():
+    with started(subprocess.DEVNULL) as process:
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(1)
         process.terminate()
@@ -218,18 +194,17 @@ def test_it_runs_in_the_background_of_a_script_until_it_is_told_to_end() -> None
         assert process.returncode == 0
 
 
-def test_a_port_in_use_is_one_line() -> None:
+def test_a_port_in_use_is_one_line():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         command = [*COMMAND, "--port", str(port)]
         ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    assert ended.returncode == 1
-    assert ended.stdout == ""
-    assert ended.stderr == f"cannot listen on port {port}: address already in use; try another --port\n"
+    told = f"cannot listen on port {port}: address already in use; try another --port\n"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", told)
 
 
-async def test_it_can_be_told_to_end_as_soon_as_it_tells_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    def told(*_: Any, **__: Any) -> None:
+async def test_it_can_be_told_to_end_as_soon_as_it_tells_its_address(monkeypatch):
+    def told(*_, **__):
         signal.raise_signal(signal.SIGTERM)
 
     monkeypatch.setattr(program, "print", told, raising=False)
@@ -244,7 +219,7 @@ async def test_it_can_be_told_to_end_as_soon_as_it_tells_its_address(monkeypatch
             signal.signal(signal.SIGTERM, before)
 
 
-def test_launch_and_stop() -> None:
+def test_launch_and_stop():
     running = EmbeddedWiki(["--size", "5"])
     assert running.url.startswith("http://127.0.0.1:")
     os.kill(running.pid, 0)
@@ -254,15 +229,13 @@ def test_launch_and_stop() -> None:
         os.kill(running.pid, 0)
 
 
-def test_it_dies_with_a_parent_that_is_killed() -> None:
+def test_it_dies_with_a_parent_that_is_killed():
     script = (
         "from wikitopics.crawler.embedded.launch import EmbeddedWiki\n"
         "wiki = EmbeddedWiki(); print(wiki.pid, flush=True); input()"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as parent:
-        assert parent.stdout is not None
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", script], text=True, **pipes) as parent:
         child = int(parent.stdout.readline())
         parent.send_signal(signal.SIGKILL)
         parent.wait()
@@ -270,7 +243,7 @@ def test_it_dies_with_a_parent_that_is_killed() -> None:
         until(lambda: gone(child))
 
 
-def test_the_prose_holds_the_counts() -> None:
+def test_the_prose_holds_the_counts():
     """Out of both markups comes every word as often as the counts say, and no other of the corpus."""
     api = wiki(7_000_000)
     known = {word: i for i, word in enumerate(CORPUS.words)}

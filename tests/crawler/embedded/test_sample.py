@@ -3,13 +3,12 @@ from importlib import resources
 import numpy as np
 import pytest
 
-from wikitopics.crawler.embedded.corpus import Corpus
 from wikitopics.crawler.embedded.sample import load_sample
 from wikitopics.vocab import Vocabulary
 
 
 @pytest.fixture(scope="module")
-def sample() -> Corpus:
+def sample():
     return load_sample()
 
 

@@ -3,84 +3,56 @@
 import asyncio
 import gzip
 import json
-from typing import Any
 
 import pytest
 from aiohttp import web
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
+from tests.crawler.dumps import ids
 from wikitopics.crawler.errors import CrawlerError, TransientError, WikiRefused
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.limits import RateLimits
 from wikitopics.crawler.http.wire import Reply, RequestBounds
 from wikitopics.crawler.mediawiki.replies import read_api
-from wikitopics.crawler.source import Activity, Position
+from wikitopics.crawler.source import Activity
+
+STILL = {"grncontinue": "0.05|0.050000|1|0", "continue": "grncontinue||"}
+BODIES = {
+    "html": "<!DOCTYPE html><p>hello",
+    "text": "hello",
+    "nothing": "",
+    "cut json": '{"batchcomplete":true,"query":{"pages":[{"pa',
+    "a list": "[1, 2]",
+    "deep json": '{"a":' * 100_000,
+    "neither complete nor continued": '{"query": {"pages": []}}',
+    "continue is text": '{"batchcomplete": true, "continue": "on"}',
+    "error": '{"error": {"code": "internal_api_error_DBQueryError", "info": "[x] Caught"}}',
+    "unknown error": '{"error": {"code": "unknownerror", "info": "Unknown error"}}',
+    "cursor stands still": json.dumps({"batchcomplete": True, "continue": STILL}),
+    "not utf-8": '{"batchcomplete":true,"x":"ä"}'.encode("latin-1"),
+}
+PACKED = {"gzip garbage": b"no gzip at all", "gzip cut": gzip.compress(b"{}" * 500)[:-12]}
 
 
 @pytest.mark.parametrize(
     "fault",
-    [
-        "html",
-        "text",
-        "nothing",
-        "cut json",
-        "a list",
-        "deep json",
-        "not utf-8",
-        "500",
-        "502",
-        "503",
-        "504",
-        "408",
-        "404",
-        "410",
-        "neither complete nor continued",
-        "continue is text",
-        "gzip garbage",
-        "gzip cut",
-        "redirect away",
-        "redirect circle",
-        "error",
-        "unknown error",
-        "cursor stands still",
-    ],
+    [*BODIES, *PACKED, 500, 502, 503, 504, 408, 404, 410, "redirect away", "redirect circle"],
 )
-async def test_what_passes_is_retried(wiki: Any, source: Any, acts: Any, fault: str, read_ids: Any) -> None:
-    async def not_utf8(request: web.Request) -> web.Response:
-        return web.Response(
-            body='{"batchcomplete":true,"x":"ä"}'.encode("latin-1"), content_type="application/json"
-        )
+async def test_what_passes_is_retried(wiki, crawled, fault):
+    async def act(request):
+        if fault in PACKED:
+            return web.Response(body=PACKED[fault], headers={"Content-Encoding": "gzip"})
+        if fault in BODIES:
+            return web.Response(body=BODIES[fault], content_type="application/json")
+        if isinstance(fault, int):
+            return web.Response(status=fault, text="oops")
+        away = "http://elsewhere.invalid/w/api.php"
+        return web.Response(status=302, headers={"Location": away if fault == "redirect away" else wiki.url})
 
-    async def packed(request: web.Request) -> web.Response:
-        body = gzip.compress(b"{}" * 500)[:-12] if fault == "gzip cut" else b"no gzip at all"
-        return web.Response(body=body, headers={"Content-Encoding": "gzip"})
-
-    moved = {"Location": "http://elsewhere.invalid/w/api.php" if fault == "redirect away" else wiki.url}
-    still = {"grncontinue": "0.05|0.050000|1|0", "continue": "grncontinue||"}
-    act = {
-        "html": acts.text(200, "<!DOCTYPE html><p>hello", "text/html"),
-        "text": acts.text(200, "hello"),
-        "nothing": acts.text(200, ""),
-        "cut json": acts.text(200, '{"batchcomplete":true,"query":{"pages":[{"pa', "application/json"),
-        "a list": acts.json([1, 2]),
-        "deep json": acts.text(200, '{"a":' * 100_000, "application/json"),
-        "not utf-8": not_utf8,
-        "neither complete nor continued": acts.json({"query": {"pages": []}}),
-        "continue is text": acts.json({"batchcomplete": True, "continue": "on"}),
-        "gzip garbage": packed,
-        "gzip cut": packed,
-        "redirect away": acts.text(302, "", **moved),
-        "redirect circle": acts.text(302, "", **moved),
-        "error": acts.json({"error": {"code": "internal_api_error_DBQueryError", "info": "[x] Caught"}}),
-        "unknown error": acts.json({"error": {"code": "unknownerror", "info": "Unknown error"}}),
-        "cursor stands still": acts.json({"batchcomplete": True, "continue": still}),
-    }.get(fault) or acts.text(int(fault), "oops")
-    s = source()
-    await s.open()
-    wiki.script = [act] * (6 if fault == "redirect circle" else 3)
-    position: Position | None = {"cursor": still} if fault == "cursor stands still" else None
-    assert await read_ids(s, position) == [1, 2, 3, 4, 5, 6, 7]
+    position = {"cursor": STILL} if fault == "cursor stands still" else None
+    batches, s = await crawled(*[act] * (6 if fault == "redirect circle" else 3), position=position)
+    assert ids(batches) == [1, 2, 3, 4, 5, 6, 7]
     assert s.activity.retries >= 2
     assert s.activity.errors
     assert all("\n" not in error.text and len(error.text) <= 300 for error in s.activity.errors)
@@ -96,7 +68,7 @@ async def test_what_passes_is_retried(wiki: Any, source: Any, acts: Any, fault: 
         (b"", "nothing"),
     ],
 )
-def test_what_came_instead_of_json_is_told(body: bytes, kind: str) -> None:
+def test_what_came_instead_of_json_is_told(body, kind):
     headers = CIMultiDictProxy[str](CIMultiDict())
     reply = Reply(200, URL("http://wiki.org/w/api.php"), headers, body)
     with pytest.raises(TransientError) as caught:
@@ -105,14 +77,14 @@ def test_what_came_instead_of_json_is_told(body: bytes, kind: str) -> None:
 
 
 @pytest.mark.parametrize("begun", [0, 1])
-async def test_cut_at_every_byte(wiki: Any, clock: Any, begun: int) -> None:
+async def test_cut_at_every_byte(wiki, clock, begun):
     """A server that closes the connection after n bytes of a good reply, for every n."""
     good = json.dumps(wiki.reply({"meta": "siteinfo"})).encode()
     head = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(good)
     cuts = list(range(begun, len(head + good), 2))
     left = [*cuts, None]  # at first whole: as in the midst of a run
 
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def answer(reader, writer):
         await reader.readuntil(b"\r\n\r\n")
         writer.write((head + good)[: left.pop() if left else None])
         await writer.drain()
@@ -131,8 +103,8 @@ async def test_cut_at_every_byte(wiki: Any, clock: Any, begun: int) -> None:
 
 
 @pytest.mark.parametrize("fault", ["endless", "bomb", "stalls"])
-async def test_endless_and_stalling_bodies(wiki: Any, source: Any, read_ids: Any, fault: str) -> None:
-    async def endless(request: web.Request) -> web.StreamResponse:
+async def test_endless_and_stalling_bodies(wiki, crawled, fault):
+    async def endless(request):
         response = web.StreamResponse()
         await response.prepare(request)
         try:
@@ -141,11 +113,11 @@ async def test_endless_and_stalling_bodies(wiki: Any, source: Any, read_ids: Any
         except ConnectionError:
             return response
 
-    async def bomb(request: web.Request) -> web.StreamResponse:
+    async def bomb(request):
         packed = gzip.compress(b" " * (64 << 20), 1)
         return web.Response(body=packed, headers={"Content-Encoding": "gzip"})
 
-    async def stalls(request: web.Request) -> web.StreamResponse:
+    async def stalls(request):
         response = web.StreamResponse()
         await response.prepare(request)
         await response.write(b'{"batch')
@@ -153,22 +125,21 @@ async def test_endless_and_stalling_bodies(wiki: Any, source: Any, read_ids: Any
         return response
 
     # Where replies may not stall at all, those of a busy machine do so too.
-    s = source(bounds=RequestBounds(most_bytes=1 << 20, stall_seconds=0.2 if fault == "stalls" else 30.0))
-    await s.open()
-    wiki.script = [{"endless": endless, "bomb": bomb, "stalls": stalls}[fault]]
-    assert await read_ids(s) == [1, 2, 3, 4, 5, 6, 7]
+    bounds = RequestBounds(most_bytes=1 << 20, stall_seconds=0.2 if fault == "stalls" else 30.0)
+    act = {"endless": endless, "bomb": bomb, "stalls": stalls}[fault]
+    batches, s = await crawled(act, bounds=bounds)
+    assert ids(batches) == [1, 2, 3, 4, 5, 6, 7]
     assert wiki.script == []
     assert s.activity.retries == 1 or (fault == "stalls" and s.activity.retries > 1)
 
 
-async def test_a_request_refused_for_good(wiki: Any, source: Any, acts: Any, read: Any) -> None:
-    wiki.script = [acts.json(acts.siteinfo(3)), acts.json({"error": {"code": "badcontinue", "info": "x"}})]
+async def test_a_request_refused_for_good(acts, crawled):
     with pytest.raises(CrawlerError, match="badcontinue"):
-        await read(source())
+        await crawled(acts.json({"error": {"code": "badcontinue", "info": "x"}}))
 
 
 @pytest.mark.parametrize("early", [True, False])
-async def test_403_stops(wiki: Any, source: Any, acts: Any, early: bool, read: Any) -> None:
+async def test_403_stops(wiki, source, acts, early, read):
     text = "Please set a user-agent\n and respect our \x1b[31mrobot policy (me@wiki-reader.org)"
     s = source(contact="me@wiki-reader.org")
     if not early:

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -27,43 +26,27 @@ query pages pageid title ns revisions revid slots main content continue batchcom
 generator namespaces 6 14 statistics articles articlepath namespacealiases alias id lang pageprops missing
 """
 KEYS = st.sampled_from(NAMES.split()) | st.text(max_size=5)
-SCALARS = (
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=20)
-    | st.sampled_from(["MediaWiki 1.39", "/wiki/$1", "0.5|0.6|7|0", "wikitext"])
-)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
+SCALARS |= st.sampled_from(["MediaWiki 1.39", "/wiki/$1", "0.5|0.6|7|0", "wikitext"])
 JSON = st.recursive(
     SCALARS,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5),
     max_leaves=25,
 )
 SLOT = st.fixed_dictionaries({"content": st.text(max_size=20)})
-PAGE = st.fixed_dictionaries(
-    {},
-    optional={
-        "pageid": st.integers(-5, 1 << 70) | JSON,
-        "ns": st.just(0) | JSON,
-        "title": st.text(max_size=10) | JSON,
-        "missing": JSON,
-        "pageprops": JSON,
-        "revisions": st.lists(
-            st.fixed_dictionaries(
-                {}, optional={"revid": JSON, "slots": st.fixed_dictionaries({"main": SLOT | JSON}) | JSON}
-            )
-            | JSON,
-            max_size=2,
-        )
-        | JSON,
-    },
-)
-SURROGATES = {
-    "pageid": 1,
-    "title": "\ud800",
-    "revisions": [{"revid": -1, "slots": {"main": {"content": "\udfff"}}}],
+SLOTS = st.fixed_dictionaries({"main": SLOT | JSON})
+REVISION = st.fixed_dictionaries({}, optional={"revid": JSON, "slots": SLOTS | JSON})
+FIELDS = {
+    "pageid": st.integers(-5, 1 << 70),
+    "ns": st.just(0),
+    "title": st.text(max_size=10),
+    "missing": JSON,
+    "pageprops": JSON,
+    "revisions": st.lists(REVISION | JSON, max_size=2),
 }
+PAGE = st.fixed_dictionaries({}, optional={key: kind | JSON for key, kind in FIELDS.items()})
+SURROGATE_REVISION = {"revid": -1, "slots": {"main": {"content": "\udfff"}}}
+SURROGATES = {"pageid": 1, "title": "\ud800", "revisions": [SURROGATE_REVISION]}
 REPLY = st.fixed_dictionaries({"query": st.fixed_dictionaries({"pages": st.lists(PAGE, max_size=5)})}) | (
     st.dictionaries(KEYS, JSON, max_size=5)
 )
@@ -71,7 +54,7 @@ REPLY = st.fixed_dictionaries({"query": st.fixed_dictionaries({"pages": st.lists
 
 @given(REPLY)
 @example({"query": {"pages": [SURROGATES]}})
-def test_pages(reply: dict[str, Any]) -> None:
+def test_pages(reply):
     gathering = Gathering()
     with contextlib.suppress(TransientError):
         gathering.add(entries(reply))
@@ -86,25 +69,22 @@ def test_pages(reply: dict[str, Any]) -> None:
     assert gathering.without_text() == []
 
 
-def test_titles_are_those_of_what_may_be_an_article() -> None:
+def test_titles_are_those_of_what_may_be_an_article():
     gathering = Gathering()
     article = {"pageid": 7, "ns": 0, "title": "An article"}
     gathering.add([article, {**article, "pageid": 8, "redirect": True}])
     assert gathering.titles() == [(7, "An article")]
 
 
+GENERAL = {"generator": st.just("MediaWiki 1.39"), "articlepath": JSON | st.text()}
 SITE = st.fixed_dictionaries(
-    {
-        "general": st.fixed_dictionaries(
-            {"generator": st.just("MediaWiki 1.39"), "articlepath": JSON | st.text()}
-        )
-    },
+    {"general": st.fixed_dictionaries(GENERAL)},
     optional={"statistics": JSON, "namespaces": JSON, "namespacealiases": JSON},
 )
 
 
 @given(SITE)
-def test_siteinfo(query: dict[str, Any]) -> None:
+def test_siteinfo(query):
     site = read_siteinfo({"query": query}, WIKI)
     assert site.article_path.count("$1") == 1
     assert site.name == WIKI.host
@@ -113,13 +93,13 @@ def test_siteinfo(query: dict[str, Any]) -> None:
 
 
 @given(st.dictionaries(KEYS, JSON, max_size=5))
-def test_what_is_no_siteinfo(reply: dict[str, Any]) -> None:
+def test_what_is_no_siteinfo(reply):
     with contextlib.suppress(TransientError):
         read_siteinfo(reply, WIKI)
 
 
 @given(st.dictionaries(KEYS, JSON, max_size=2), st.none() | st.dictionaries(KEYS, st.text() | SCALARS))
-def test_continue(reply: dict[str, Any], going_on: dict[str, Any] | None) -> None:
+def test_continue(reply, going_on):
     reply |= {"batchcomplete": True, "continue": going_on}
     try:
         found = read_continue(reply)
@@ -131,7 +111,7 @@ def test_continue(reply: dict[str, Any], going_on: dict[str, Any] | None) -> Non
 
 
 @pytest.mark.parametrize("entries", [0, 1000])
-def test_a_continuation_of_nothing_or_of_too_much(entries: int) -> None:
+def test_a_continuation_of_nothing_or_of_too_much(entries):
     with pytest.raises(TransientError, match="continuation"):
         read_continue({"continue": {str(n): "x" for n in range(entries)}})
 
@@ -141,7 +121,7 @@ def test_a_continuation_of_nothing_or_of_too_much(entries: int) -> None:
     st.integers(100, 599),
     st.text(max_size=20),
 )
-def test_replies(body: bytes, status: int, retry_after: str) -> None:
+def test_replies(body, status, retry_after):
     reply = Reply(status, WIKI, CIMultiDictProxy(CIMultiDict()), body)
     said = ""
     try:
@@ -156,7 +136,7 @@ def test_replies(body: bytes, status: int, retry_after: str) -> None:
 
 
 @given(st.text())
-def test_one_line(text: str) -> None:
+def test_one_line(text):
     line = one_line(text)
     assert line.isprintable()
     assert len(line) <= 300
@@ -173,7 +153,7 @@ CURSORS = st.fixed_dictionaries(
 
 
 @given(CURSORS, st.none() | CURSORS, st.integers(0, 500), JSON)
-def test_cursors(one: dict[str, str], two: dict[str, str] | None, listed: int, stored: Any) -> None:
+def test_cursors(one, two, listed, stored):
     found = read_cursor(one)
     assert found is None or 0 <= found.share <= 1
     with contextlib.suppress(CrawlerError, TransientError):
@@ -187,12 +167,12 @@ def test_cursors(one: dict[str, str], two: dict[str, str] | None, listed: int, s
 
 
 @given(st.text("aA*$%/?: \nuser-gtdilowU", max_size=200), st.text(max_size=30))
-def test_robots(text: str, path: str) -> None:
+def test_robots(text, path):
     assert Robots(text, "wikitopics").allows("/" + path) in (True, False)
     assert Robots(text.encode(), "wikitopics").allows("/" + path) in (True, False)
 
 
-def data(value: Any) -> bytes:
+def data(value):
     return b"data: " + json.dumps(value).encode()
 
 
@@ -214,8 +194,8 @@ EVENT = st.tuples(
 
 @settings(max_examples=50)
 @given(st.lists(EVENT | st.lists(st.binary(max_size=30) | JSON.map(data) | st.just(b"")), max_size=5))
-async def test_changes(events: list[list[bytes]]) -> None:
-    async def coming() -> Any:
+async def test_changes(events):
+    async def coming():
         for line in (b"", *(line for event in events for line in event)):
             yield line
 

@@ -1,19 +1,17 @@
 """Proxies that the environment names."""
 
-from collections.abc import AsyncIterator
-from typing import Any
-
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import RawTestServer
 from yarl import URL
 
+from tests.crawler.dumps import ids
 from wikitopics.crawler.errors import BadSource, WikiUnreachable
 from wikitopics.crawler.http.wire import proxy_for
 
 
 @pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def environment(monkeypatch):
     """No proxy of the machine that the tests run on."""
     for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
@@ -21,10 +19,10 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def proxy(wiki: Any) -> AsyncIterator[str]:
+async def proxy(wiki):
     """A proxy behind which every host is the scripted wiki."""
 
-    async def relay(request: web.BaseRequest) -> web.StreamResponse:
+    async def relay(request):
         return web.json_response(wiki.reply(dict(request.query)))
 
     server = RawTestServer(relay)
@@ -33,7 +31,7 @@ async def proxy(wiki: Any) -> AsyncIterator[str]:
     await server.close()
 
 
-def test_proxies_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proxies_of_the_environment(monkeypatch):
     monkeypatch.setenv("https_proxy", "proxy.home:3128")
     monkeypatch.setenv("no_proxy", "inside.net")
     assert proxy_for(URL("https://en.wikipedia.org/")) == URL("http://proxy.home:3128")
@@ -49,18 +47,14 @@ def test_proxies_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         proxy_for(URL("https://en.wikipedia.org/"))
 
 
-async def test_a_wiki_behind_a_proxy(
-    proxy: str, source: Any, read_ids: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_wiki_behind_a_proxy(proxy, source, read, monkeypatch):
     monkeypatch.setenv("http_proxy", f"http://me:secret@{proxy}")
-    assert await read_ids(source("http://wiki.invalid/w/api.php")) == [1, 2, 3, 4, 5, 6, 7]
+    assert ids(await read(source("http://wiki.invalid/w/api.php"))) == [1, 2, 3, 4, 5, 6, 7]
 
 
 @pytest.mark.parametrize("reached", [True, False])
-async def test_a_proxy_that_does_not_serve_us(
-    reached: bool, source: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def refuse(request: web.BaseRequest) -> web.StreamResponse:
+async def test_a_proxy_that_does_not_serve_us(reached, source, read, monkeypatch):
+    async def refuse(request):
         return web.Response(status=407)
 
     server = RawTestServer(refuse)
@@ -70,7 +64,6 @@ async def test_a_proxy_that_does_not_serve_us(
         await server.close()
     s = source("https://wiki.invalid/w/api.php")
     with pytest.raises(WikiUnreachable, match="proxy named in the environment") as caught:
-        await s.open()
-    await s.close()
+        await read(s)
     await server.close()
     assert "secret" not in str(caught.value)

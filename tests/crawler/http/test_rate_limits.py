@@ -1,13 +1,12 @@
 """Requests a minute, rests, and waits that the wiki asks for."""
 
 import itertools
-from pathlib import Path
-from typing import Any
 
 import pytest
 from aiohttp import web
 from yarl import URL
 
+from tests.crawler.dumps import ids
 from wikitopics.crawler.errors import ContactMissing, TransientError
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.limits import RateLimits, wikimedia_limits
@@ -16,12 +15,12 @@ from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import Activity
 
 
-def moments_of(wiki: Any, clock: Any, latency: float = 0.0) -> list[float]:
+def moments_of(wiki, clock, latency=0.0):
     """The moments at which the wiki is asked, as they come; each reply takes ``latency``."""
-    moments: list[float] = []
+    moments = []
     answer = wiki.reply
 
-    def timed(query: dict[str, str]) -> Any:
+    def timed(query):
         moments.append(clock.now)
         clock.now += latency
         return answer(query)
@@ -30,7 +29,7 @@ def moments_of(wiki: Any, clock: Any, latency: float = 0.0) -> list[float]:
     return moments
 
 
-async def test_requests_a_minute(wiki: Any, clock: Any, source: Any, read: Any) -> None:
+async def test_requests_a_minute(wiki, clock, source, read):
     moments = moments_of(wiki, clock)
     s = source(batch_pages=1, limits=RateLimits(rpm=6))
     await read(s)
@@ -39,19 +38,17 @@ async def test_requests_a_minute(wiki: Any, clock: Any, source: Any, read: Any) 
     assert s.activity.requests_last_minute <= 6
 
 
-async def test_rest_after_a_slow_reply(wiki: Any, clock: Any, source: Any, read: Any) -> None:
+async def test_rest_after_a_slow_reply(wiki, clock, source, read):
     began = moments_of(wiki, clock, 1.5)
     s = source(limits=wikimedia_limits(), contact="me@wiki-reader.org")
     await read(s)
     assert all(b - a >= 6.5 for a, b in itertools.pairwise(began))
 
 
-async def test_a_redirect_takes_its_own_turn_and_only_once(
-    wiki: Any, clock: Any, source: Any, read: Any
-) -> None:
-    moments: list[float] = []
+async def test_a_redirect_takes_its_own_turn_and_only_once(wiki, clock, source, read):
+    moments = []
 
-    async def move(request: web.Request) -> web.StreamResponse:
+    async def move(request):
         moments.append(clock.now)
         return web.Response(status=301, headers={"Location": wiki.url + "?" + request.query_string})
 
@@ -65,9 +62,7 @@ async def test_a_redirect_takes_its_own_turn_and_only_once(
 
 @pytest.mark.parametrize("retry_after", ["20", "absent", "garbage"])
 @pytest.mark.parametrize("kind", ["429", "503", "429 under 200", "maxlag", "429, body broken", 500, 502, 504])
-async def test_told_to_wait(
-    wiki: Any, clock: Any, acts: Any, kind: str | int, retry_after: str, source: Any, read_ids: Any
-) -> None:
+async def test_told_to_wait(clock, acts, kind, retry_after, crawled):
     headers = {"20": {"Retry_After": "20"}, "absent": {}, "garbage": {"Retry_After": "soon"}}[retry_after]
     lag = {"error": {"code": "maxlag", "info": "Waiting for db1: 8.5 seconds lagged.", "lag": 8.5}}
     packed = {**headers, "Content_Encoding": "gzip"}
@@ -79,11 +74,9 @@ async def test_told_to_wait(
         "maxlag": acts.json(lag, **headers),
         **{status: acts.text(status, "down for a while", **headers) for status in (500, 502, 504)},
     }[kind]
-    s = source()
-    await s.open()
     before = clock.now
-    wiki.script = [act]
-    assert await read_ids(s) == [1, 2, 3, 4, 5, 6, 7]
+    batches, s = await crawled(act)
+    assert ids(batches) == [1, 2, 3, 4, 5, 6, 7]
     waited = clock.now - before
     throttled = isinstance(kind, str)
     usual = 5 if throttled else 1
@@ -91,17 +84,13 @@ async def test_told_to_wait(
     assert s.activity.throttled == throttled
 
 
-async def test_a_clock_of_day_that_jumps_does_no_harm(wiki: Any, clock: Any, source: Any, read: Any) -> None:
-    s = source()
-    await s.open()
-
-    async def jump(request: web.Request) -> web.StreamResponse:
+async def test_a_clock_of_day_that_jumps_does_no_harm(clock, crawled):
+    async def jump(request):
         clock.wall_offset -= 10**8
         return web.Response(status=429, headers={"Retry-After": "10"})
 
-    wiki.script = [jump]
     before = clock.now
-    await read(s)
+    await crawled(jump)
     assert 10 <= clock.now - before <= 11.1
 
 
@@ -115,9 +104,7 @@ async def test_a_clock_of_day_that_jumps_does_no_harm(wiki: Any, clock: Any, sou
         (502, {}, 0),
     ],
 )
-async def test_all_trainers_wait_if_one_is_told_to(
-    wiki: Any, clock: Any, acts: Any, tmp_path: Path, status: int, headers: dict[str, str], wait: int
-) -> None:
+async def test_all_trainers_wait_if_one_is_told_to(wiki, clock, acts, tmp_path, status, headers, wait):
     """After an error that asks nobody to wait, only the one that met it does."""
     contact, limits = "me@wiki-reader.org", RateLimits(rpm=None, wikimedia=True)
     one, two = (
@@ -135,7 +122,7 @@ async def test_all_trainers_wait_if_one_is_told_to(
     await two.close()
 
 
-def test_wikimedia_needs_a_contact() -> None:
+def test_wikimedia_needs_a_contact():
     for contact in (None, "", "me@example.com"):
         with pytest.raises(ContactMissing) as caught:
             Wiki("https://en.wikipedia.org/w/api.php", version="0", contact=contact)

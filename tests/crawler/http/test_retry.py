@@ -28,17 +28,17 @@ NOW = 1_800_000_000.0  # Fri, 15 Jan 2027 08:00:00 GMT
         (None, None),
     ],
 )
-def test_retry_after(value: str | None, seconds: float | None) -> None:
+def test_retry_after(value, seconds):
     assert parse_retry_after(value, None, NOW) == seconds
 
 
-def test_a_date_is_read_against_the_servers_own_clock() -> None:
+def test_a_date_is_read_against_the_servers_own_clock():
     date = "Fri, 15 Jan 2027 06:00:00 GMT"  # a server two hours behind
     assert parse_retry_after("Fri, 15 Jan 2027 06:00:20 GMT", date, NOW) == 20.0
 
 
 @pytest.mark.parametrize("throttled", [True, False])
-def test_waits_grow_and_stay_bounded(throttled: bool) -> None:
+def test_waits_grow_and_stay_bounded(throttled):
     rng = random.Random(1)
     waits = [wait_before_retry(n, throttled, None, rng) for n in range(1, 200)]
     assert min(waits) >= (5.0 if throttled else 1.0)
@@ -46,6 +46,6 @@ def test_waits_grow_and_stay_bounded(throttled: bool) -> None:
     assert max(waits) <= (300.0 if throttled else 60.0) * 1.25
 
 
-def test_what_the_wiki_says_is_obeyed() -> None:
+def test_what_the_wiki_says_is_obeyed():
     waits = [wait_before_retry(n, True, 17.0, random.Random(n)) for n in range(1, 50)]
     assert all(17.0 <= w <= 18.7 for w in waits)

@@ -40,11 +40,11 @@ Disallow:
         ("/", True),
     ],
 )
-def test_rules_for_everyone(path: str, allowed: bool) -> None:
+def test_rules_for_everyone(path, allowed):
     assert Robots(WIKIPEDIA_LIKE, "wikitopics").allows(path) is allowed
 
 
-def test_the_group_for_us_alone_counts() -> None:
+def test_the_group_for_us_alone_counts():
     text = (
         "User-agent: *\nDisallow: /\n\nUser-Agent: WikiTopics/1.0\nDisallow: /x\n"
         "user-agent: other\nAllow: /\n"
@@ -55,7 +55,7 @@ def test_the_group_for_us_alone_counts() -> None:
     assert not Robots(text, "third").allows("/wiki/A")
 
 
-def test_the_longest_rule_decides_and_allow_wins_a_tie() -> None:
+def test_the_longest_rule_decides_and_allow_wins_a_tie():
     robots = Robots("User-agent: *\nDisallow: /a\nAllow: /a/b\nDisallow: /c\nAllow: /c\n", "x")
     assert not robots.allows("/a/c")
     assert robots.allows("/a/b/c")
@@ -65,11 +65,11 @@ def test_the_longest_rule_decides_and_allow_wins_a_tie() -> None:
 @pytest.mark.parametrize(
     "text", ["", "\ufeff", "garbage\x00\xff", "Disallow: /\n", "User-agent\nDisallow: /"]
 )
-def test_no_rules_allow_everything(text: str) -> None:
+def test_no_rules_allow_everything(text):
     assert Robots(text, "x").allows("/wiki/A")
 
 
-def test_anchors_and_stars() -> None:
+def test_anchors_and_stars():
     robots = Robots("User-agent: *\nDisallow: /*.pdf$\nDisallow: /x*y*z\n", "x")
     assert not robots.allows("/a.pdf")
     assert robots.allows("/a.pdf?b")
@@ -77,7 +77,7 @@ def test_anchors_and_stars() -> None:
     assert robots.allows("/x1z2y3")
 
 
-def test_rules_made_to_explode() -> None:
+def test_rules_made_to_explode():
     robots = Robots("User-agent: *\n" + "Disallow: /" + "*a" * 5000 + "b\n" * 3, "x")
     # Without a bound it would take for ever and meet the test run's own limit.
     assert robots.allows("/" + "a" * 20_000)

@@ -2,7 +2,6 @@
 
 import json
 import random
-from typing import Any
 
 import pytest
 
@@ -12,18 +11,18 @@ from wikitopics.crawler.mediawiki.replies import Answer
 from wikitopics.crawler.mediawiki.seen import Seen
 
 
-def asked(position: Any, articles: int) -> CrawlPass:
+def asked(position, articles):
     """A pass whose next 50 articles have been requested."""
     lap = CrawlPass(position, articles)
     lap.query(50)
     return lap
 
 
-def listing(pages: int, going_on: dict[str, str] | None) -> Answer:
+def listing(pages, going_on):
     return Answer([{}] * pages, going_on, complete=True)
 
 
-def at(share: float, page_id: int = 9, begin: float = 0.25) -> dict[str, str]:
+def at(share, page_id=9, begin=0.25):
     here = begin + share
     return {"grncontinue": f"{begin}|{here % 1:.6f}|{page_id}|{int(here >= 1)}", "continue": "grncontinue||"}
 
@@ -47,7 +46,7 @@ def at(share: float, page_id: int = 9, begin: float = 0.25) -> dict[str, str]:
         (None, None),
     ],
 )
-def test_share(token: object, share: float | None) -> None:
+def test_share(token, share):
     found = read_cursor({"grncontinue": token})
     assert (None if found is None else found.share) == (pytest.approx(share) if share is not None else None)
 
@@ -62,7 +61,7 @@ def test_share(token: object, share: float | None) -> None:
         at(0.6, 10, begin=0.3),  # another lap
     ],
 )
-def test_where_no_lap_goes_on(going_on: dict[str, str]) -> None:
+def test_where_no_lap_goes_on(going_on):
     lap = asked({"cursor": at(0.5)}, 1000)
     with pytest.raises(TransientError):
         lap.check(listing(50, going_on))
@@ -87,9 +86,7 @@ def test_where_no_lap_goes_on(going_on: dict[str, str]) -> None:
         (0.9, 100, 90, 0, True),
     ],
 )
-def test_when_an_end_is_believed(
-    share: float, said: int, counted: int | None, listed: int, believed: bool
-) -> None:
+def test_when_an_end_is_believed(share, said, counted, listed, believed):
     lap = asked({"cursor": at(share) if share else {}, "listed": counted}, said)
     if believed:
         lap.check(listing(listed, None))
@@ -98,24 +95,18 @@ def test_when_an_end_is_believed(
             lap.check(listing(listed, None))
 
 
-def test_a_position_of_another_kind_or_damaged() -> None:
+def test_a_position_of_another_kind_or_damaged():
     for position in ({}, {"cursor": None}, {"cursor": {"grncontinue": "token"}}, {"page": 3}):
         with pytest.raises(BadPosition):
             CrawlPass(position)
-    damaged: list[Any] = [
-        None,
-        [],
-        {"recent": "x", "sample": 3, "bits": -1},
-        {"recent": "AAAA"},
-        {"bits": 65},
-    ]
+    damaged = [None, [], {"recent": "x", "sample": 3, "bits": -1}, {"recent": "AAAA"}, {"bits": 65}]
     for seen in damaged:
         assert CrawlPass({"cursor": at(0.5), "seen": seen}).step(at(0.6), [1, 2]) == {1, 2}
 
 
 @pytest.mark.parametrize("resumed", [False, True])
 @pytest.mark.parametrize(("before", "period"), [(0, 50), (0, 900), (0, 5000), (30_000, 50), (30_000, 30_000)])
-def test_a_lap_that_goes_round(before: int, period: int, resumed: bool) -> None:
+def test_a_lap_that_goes_round(before, period, resumed):
     """After ``before`` articles the same ``period`` come again and again; some are trained twice, if any."""
     order = [n * 7919 % 1_000_003 + 1 for n in range(before + period)]
     lap, taken, position = CrawlPass(None), 0, 0
@@ -134,7 +125,7 @@ def test_a_lap_that_goes_round(before: int, period: int, resumed: bool) -> None:
     assert lap.position == {"finished": True}
 
 
-def test_a_long_lap_is_no_repetition_and_its_memory_small() -> None:
+def test_a_long_lap_is_no_repetition_and_its_memory_small():
     seen = Seen()
     ids = random.Random(1).sample(range(1, 80_000_000), 300_000)
     assert seen.add(ids) == set(ids)

@@ -1,12 +1,8 @@
 """HtmlSource against the embedded wiki."""
 
 import asyncio
-from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import pytest
 from aiohttp import web
@@ -14,6 +10,7 @@ from yarl import URL
 
 from tests.corpora import synthetic_corpus
 from tests.crawler import laps
+from tests.crawler.dumps import ids, skips
 from wikitopics.crawler.embedded.api import EmbeddedApi
 from wikitopics.crawler.embedded.corpus import Articles
 from wikitopics.crawler.embedded.faults import PAGE_KINDS, REQUEST_KINDS, Faults
@@ -24,26 +21,23 @@ from wikitopics.crawler.mediawiki import html
 from wikitopics.crawler.mediawiki.html import HtmlSource, page_url
 from wikitopics.crawler.mediawiki.siteinfo import read_siteinfo
 from wikitopics.crawler.mediawiki.wiki import Wiki
-from wikitopics.crawler.source import Page
 
 CORPUS = synthetic_corpus(60)
 LIMITS = RequestBounds(most_bytes=4 << 20)
 
 
-def embedded(size: int, **options: Any) -> EmbeddedApi:
+def embedded(size, **options):
     return EmbeddedApi(Articles(CORPUS, size), **options)
 
 
-async def crawl(
-    url: str, clock: Any, batches_each: int, bounds: RequestBounds = LIMITS
-) -> tuple[list[Page], int]:
+async def crawl(url, clock, batches_each, bounds=LIMITS):
     return await laps.crawl(
         lambda: HtmlSource(Wiki(url, version="0", clock=clock, bounds=bounds)), batches_each
     )
 
 
 @pytest.mark.parametrize("batches_each", [3, 10_000])
-async def test_every_article_once(batches_each: int, serve: Callable[..., Any], clock: Any) -> None:
+async def test_every_article_once(batches_each, serve, clock):
     api = embedded(230, faults=Faults({"deleted": 0.1, "disambiguation": 0.1}, seed=4))
     pages, skipped = await crawl(await serve(api), clock, batches_each)
     lost = {i for i in range(230) if any(api.faults.hits(kind, i) for kind in PAGE_KINDS)}
@@ -56,41 +50,37 @@ async def test_every_article_once(batches_each: int, serve: Callable[..., Any], 
 class UnderWay:
     """How many requests are being answered, and how many were at most."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.now = self.most = 0
 
-    def change(self, by: int) -> None:
+    def change(self, by):
         self.now += by
         self.most = max(self.most, self.now)
 
 
-async def test_ten_at_a_time(serve: Callable[..., Any], clock: Any) -> None:
+async def test_ten_at_a_time(serve, clock):
     requests = UnderWay()
     url = await serve(embedded(60), latency=0.05, on_change=requests.change)
     await crawl(url, clock, 10_000)
     assert requests.most == 10
 
 
-def on_wikimedia(url: URL, clock: Any, folder: Path) -> Wiki:
-    """A wiki on loopback, treated as one of Wikimedia's."""
-    return Wiki(
-        url,
-        version="0",
-        clock=clock,
-        contact="me@wiki-reader.org",
-        limits=wikimedia_limits(),
-        budget_folder=folder,
-    )
+async def crawl_wikimedia(url, clock, folder):
+    """The page ids of a wiki on loopback, treated as one of Wikimedia's."""
+    polite = {"contact": "me@wiki-reader.org", "limits": wikimedia_limits(), "budget_folder": folder}
+    source = HtmlSource(Wiki(url, version="0", clock=clock, **polite))
+    found = [page.page_id async for batch in source.batches(None) for page in batch.pages]
+    assert source.activity.allowed_per_minute == 480
+    await source.close()
+    return found
 
 
-async def test_on_wikimedia_four_pages_at_a_time_and_eight_a_second(
-    serve: Callable[..., Any], clock: Any, tmp_path: Path
-) -> None:
+async def test_on_wikimedia_four_pages_at_a_time_and_eight_a_second(serve, clock, tmp_path):
     """By two trainers together; the API is asked one request at a time, in a budget of its own."""
     pages, api = UnderWay(), UnderWay()
-    moments: list[float] = []
+    moments = []
 
-    async def note(request: web.Request) -> None:
+    async def note(request):
         of = api if request.path.endswith("/api.php") else pages
         if of is pages:
             moments.append(clock.now)
@@ -99,15 +89,8 @@ async def test_on_wikimedia_four_pages_at_a_time_and_eight_a_second(
         of.change(-1)
 
     url = await serve(embedded(150), override=note)
-
-    async def trainer() -> list[int]:
-        source = HtmlSource(on_wikimedia(url, clock, tmp_path))
-        found = [page.page_id async for batch in source.batches(None) for page in batch.pages]
-        assert source.activity.allowed_per_minute == 480
-        await source.close()
-        return found
-
-    assert await asyncio.gather(trainer(), trainer()) == [list(range(1, 151))] * 2
+    trainers = (crawl_wikimedia(url, clock, tmp_path) for _ in range(2))
+    assert await asyncio.gather(*trainers) == [list(range(1, 151))] * 2
     assert 1 < pages.most <= 4
     assert api.most == 1
     moments.sort()
@@ -121,11 +104,11 @@ async def test_on_wikimedia_four_pages_at_a_time_and_eight_a_second(
 
 @pytest.mark.parametrize("fault", ["429", "slow"])
 async def test_on_wikimedia_a_page_that_is_throttled_or_slow_holds_the_others_back(
-    fault: str, serve: Callable[..., Any], clock: Any, tmp_path: Path
-) -> None:
-    moments: list[float] = []
+    fault, serve, clock, tmp_path
+):
+    moments = []
 
-    async def override(request: web.Request) -> web.StreamResponse | None:
+    async def override(request):
         if not request.path.startswith("/wiki/"):
             return None
         moments.append(clock.now)
@@ -135,17 +118,14 @@ async def test_on_wikimedia_a_page_that_is_throttled_or_slow_holds_the_others_ba
         return web.Response(status=429, headers={"Retry-After": "40"}) if throttled else None
 
     url = await serve(embedded(60), override=override)
-    source = HtmlSource(on_wikimedia(url, clock, tmp_path))
-    found = [page.page_id async for batch in source.batches(None) for page in batch.pages]
-    await source.close()
-    assert found == list(range(1, 61))
+    assert await crawl_wikimedia(url, clock, tmp_path) == list(range(1, 61))
     # Up to three others were under way, or about to be sent.
     _, resumed = max((later - earlier, later) for earlier, later in pairwise(moments[9:14]))
     assert resumed - moments[9] >= (40.0 if fault == "429" else 5.0)
 
 
 @pytest.mark.parametrize("kind", [k for k in REQUEST_KINDS if k not in ("403", "out-of-order", "truncated")])
-async def test_faults_cost_no_article(kind: str, serve: Callable[..., Any], clock: Any) -> None:
+async def test_faults_cost_no_article(kind, serve, clock):
     api = embedded(60, faults=Faults({kind: 0.15}, seed=2))
     bounds = replace(LIMITS, stall_seconds=0.5) if kind == "stall" else LIMITS
     pages, skipped = await crawl(await serve(api), clock, 3, bounds=bounds)
@@ -153,31 +133,30 @@ async def test_faults_cost_no_article(kind: str, serve: Callable[..., Any], cloc
     assert skipped == 0
 
 
-async def test_403_stops(serve: Callable[..., Any], clock: Any) -> None:
+async def test_403_stops(serve, clock):
     with pytest.raises(WikiRefused):
         await crawl(await serve(embedded(300, faults=Faults({"403": 0.1}))), clock, 3)
 
 
-async def test_an_empty_wiki(serve: Callable[..., Any], clock: Any) -> None:
+async def test_an_empty_wiki(serve, clock):
     assert await crawl(await serve(embedded(0)), clock, 10) == ([], 0)
 
 
-async def answering(serve: Callable[..., Any], overrides: dict[str, Callable[[web.Request], Any]]) -> str:
-    async def override(request: web.Request) -> web.StreamResponse | None:
+async def answering(serve, overrides):
+    async def override(request):
         return overrides[request.path](request) if request.path in overrides else None
 
-    url: str = await serve(embedded(30), override=override)
-    return url
+    return await serve(embedded(30), override=override)
 
 
-async def test_robots_keep_us_out(serve: Callable[..., Any], clock: Any) -> None:
+async def test_robots_keep_us_out(serve, clock):
     closed = {"/robots.txt": lambda _: web.Response(text="User-agent: *\nDisallow: /wiki/\n")}
     with pytest.raises(WikiRefused, match=r"robots\.txt"):
         await crawl(await answering(serve, closed), clock, 10)
 
 
 @pytest.mark.parametrize("robots", ["some", "none"])
-async def test_robots_are_obeyed(robots: str, serve: Callable[..., Any], clock: Any) -> None:
+async def test_robots_are_obeyed(robots, serve, clock):
     title = Articles(CORPUS, 30).title(7).replace(" ", "_")
     text = f"User-agent: wikitopics\nDisallow: /wiki/{title}\n"
     reply = web.Response(status=404) if robots == "none" else web.Response(text=text)
@@ -187,10 +166,10 @@ async def test_robots_are_obeyed(robots: str, serve: Callable[..., Any], clock: 
 
 
 @pytest.mark.parametrize("fault", ["elsewhere", "500", "no article", "circle"])
-async def test_a_page_that_never_comes_is_skipped(fault: str, serve: Callable[..., Any], clock: Any) -> None:
+async def test_a_page_that_never_comes_is_skipped(fault, serve, clock):
     path = "/wiki/" + Articles(CORPUS, 30).title(3).replace(" ", "_")
 
-    def answer(request: web.Request) -> web.Response:
+    def answer(request):
         if fault == "500":
             return web.Response(status=500)
         if fault == "no article":
@@ -203,7 +182,7 @@ async def test_a_page_that_never_comes_is_skipped(fault: str, serve: Callable[..
     assert skipped == 1
 
 
-async def test_redirects_within_the_host_are_followed(serve: Callable[..., Any], clock: Any) -> None:
+async def test_redirects_within_the_host_are_followed(serve, clock):
     titles = [Articles(CORPUS, 30).title(i).replace(" ", "_") for i in range(2)]
     moved = {
         f"/wiki/{titles[0]}": lambda _: web.Response(status=301, headers={"Location": f"/wiki/{titles[1]}"})
@@ -212,8 +191,8 @@ async def test_redirects_within_the_host_are_followed(serve: Callable[..., Any],
     assert [p.page_id for p in pages] == list(range(1, 31))
 
 
-async def test_pages_that_are_elsewhere_altogether(serve: Callable[..., Any], clock: Any) -> None:
-    async def override(request: web.Request) -> web.StreamResponse | None:
+async def test_pages_that_are_elsewhere_altogether(serve, clock):
+    async def override(request):
         return web.Response(status=404) if request.path.startswith("/wiki/") else None
 
     with pytest.raises(CrawlerError, match="none of"):
@@ -221,24 +200,24 @@ async def test_pages_that_are_elsewhere_altogether(serve: Callable[..., Any], cl
 
 
 @pytest.mark.parametrize("left", [None, [[1]], [["1", "A"]], [[1, 2]], "text"])
-async def test_a_foreign_position(left: Any, clock: Any) -> None:
+async def test_a_foreign_position(left, clock):
     source = HtmlSource(Wiki("http://127.0.0.1:9/w/api.php", version="0", clock=clock))
     with pytest.raises(BadPosition):
         await anext(source.batches({"cursor": {}, "left": left}))
     await source.close()
 
 
-async def test_an_article_path_that_leads_to_another_host(serve: Callable[..., Any], clock: Any) -> None:
+async def test_an_article_path_that_leads_to_another_host(serve, clock):
     """The contact goes to the wiki's host and to nobody else."""
-    elsewhere: list[str] = []
+    elsewhere = []
 
-    async def listen(request: web.Request) -> web.StreamResponse | None:
+    async def listen(request):
         elsewhere.append(request.path)
-        return None
+        return
 
     other = URL(await serve(embedded(1), override=listen))
 
-    async def override(request: web.Request) -> web.StreamResponse | None:
+    async def override(request):
         if request.query.get("meta") != "siteinfo":
             return None
         general = {"generator": "MediaWiki 1.43", "articlepath": f"//{other.authority}/wiki/$1"}
@@ -258,7 +237,7 @@ async def test_an_article_path_that_leads_to_another_host(serve: Callable[..., A
         ("/w/index.php?title=$1", "A&b=c", "http://w.net:81/w/index.php?title=A%26b%3Dc"),
     ],
 )
-def test_addresses_of_pages(path: str, title: str, address: str) -> None:
+def test_addresses_of_pages(path, title, address):
     assert str(page_url(URL("http://w.net:81/w/api.php"), path, title)) == address
 
 
@@ -278,28 +257,19 @@ def test_addresses_of_pages(path: str, title: str, address: str) -> None:
         ("//evil/$1", "/wiki/$1"),
     ],
 )
-async def test_article_paths(told: str, used: str, acts: Any, serve: Callable[..., Any], clock: Any) -> None:
+def test_article_paths(told, used, acts):
     reply = acts.siteinfo(3)
     reply["query"]["general"]["articlepath"] = told
     assert read_siteinfo(reply, URL("http://w.net/w/api.php")).article_path == used
 
-    async def override(request: web.Request) -> web.StreamResponse | None:
-        return web.json_response(reply) if request.query.get("meta") == "siteinfo" else None
 
-    url = await serve(embedded(3), override=override)
-    if used == "/wiki/$1":
-        assert len((await crawl(url, clock, 100))[0]) == 3
-
-
-async def test_pages_that_are_too_large_are_skipped_and_batches_bounded(
-    serve: Callable[..., Any], clock: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_pages_that_are_too_large_are_skipped_and_batches_bounded(serve, clock, monkeypatch):
     monkeypatch.setattr(html, "_MOST_BYTES", 200_000)
     monkeypatch.setattr(html, "_MOST_FETCHED", 600_000)
     monkeypatch.setattr(html, "_BATCH_CHARACTERS", 200_000)
     path = "/wiki/" + Articles(CORPUS, 30).title(3).replace(" ", "_")
 
-    async def override(request: web.Request) -> web.StreamResponse | None:
+    async def override(request):
         if not request.path.startswith("/wiki/"):
             return None
         await asyncio.sleep(0.02)  # so that those on their way at once are seen to be
@@ -312,7 +282,7 @@ async def test_pages_that_are_too_large_are_skipped_and_batches_bounded(
     source = HtmlSource(Wiki(url, version="0", clock=clock))
     batches = [batch async for batch in source.batches(None)]
     await source.close()
-    assert [p.page_id for batch in batches for p in batch.pages] == [i for i in range(1, 31) if i != 4]
-    assert sum((Counter(batch.skips) for batch in batches), Counter()) == {"too large": 1}
+    assert ids(batches) == [i for i in range(1, 31) if i != 4]
+    assert skips(batches) == {"too large": 1}
     assert max(len(batch.pages) for batch in batches) <= 2
     assert 1 < requests.most <= 4

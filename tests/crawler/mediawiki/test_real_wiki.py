@@ -13,16 +13,10 @@ API = os.environ.get("WIKITOPICS_TEST_API", "")
 pytestmark = pytest.mark.skipif(not API, reason="WIKITOPICS_TEST_API names no wiki")
 
 
-async def every_article() -> set[int]:
-    found: set[int] = set()
-    query = {
-        "action": "query",
-        "format": "json",
-        "formatversion": "2",
-        "list": "allpages",
-        "aplimit": "500",
-        "apfilterredir": "nonredirects",
-    }
+async def every_article():
+    found = set()
+    query = {"action": "query", "format": "json", "formatversion": "2"}
+    query |= {"list": "allpages", "aplimit": "500", "apfilterredir": "nonredirects"}
     async with aiohttp.ClientSession() as session:
         while True:
             async with session.get(API, params=query) as response:
@@ -34,7 +28,7 @@ async def every_article() -> set[int]:
 
 
 @pytest.mark.parametrize("batch_pages", [50, 7])
-async def test_every_article_once_whatever_interrupts(batch_pages: int) -> None:
+async def test_every_article_once_whatever_interrupts(batch_pages):
     """Closed and opened again after every third batch, from the position of the last one."""
     pages, skipped = await crawl(lambda: ApiSource(Wiki(API, version="0"), batch_pages), 3)
     read = [page.page_id for page in pages]

@@ -1,28 +1,19 @@
 """Wikimedia's rules for its stream of changes: they hold while it is being opened."""
 
-from collections.abc import Awaitable, Callable
-from pathlib import Path
-from typing import Any
-
 import pytest
 from yarl import URL
 
-from tests.crawler.streams import ARTICLES, Hear, Stream, event, ids
+from tests.crawler.streams import ARTICLES, Stream, event, ids
 from wikitopics.crawler.embedded.api import EmbeddedApi
 from wikitopics.crawler.errors import WikiUnreachable
 from wikitopics.crawler.http.limits import wikimedia_limits, wikimedia_service_limits
 from wikitopics.crawler.mediawiki.recent import RecentSource
 from wikitopics.crawler.mediawiki.wiki import Wiki
 
-Serve = Callable[..., Awaitable[str]]
+POLITE = {"limits": wikimedia_limits(), "contact": "me@wiki-reader.org"}
 
 
-POLITE: Any = {"limits": wikimedia_limits(), "contact": "me@wiki-reader.org"}
-
-
-async def test_on_wikimedia_the_stream_is_left_alone_after_an_error(
-    hear: Hear, clock: Any, tmp_path: Path
-) -> None:
+async def test_on_wikimedia_the_stream_is_left_alone_after_an_error(hear, clock, tmp_path):
     stream = Stream(event(1), 500, event(2))
     before = clock.now
     batches, source = await hear(stream, 2, budget_folder=tmp_path, **POLITE)
@@ -31,7 +22,7 @@ async def test_on_wikimedia_the_stream_is_left_alone_after_an_error(
     assert [error.text for error in source.activity.errors] == ["127.0.0.1 answers 500"]
 
 
-async def test_a_start_does_not_wait_for_the_stream(hear: Hear, clock: Any, tmp_path: Path) -> None:
+async def test_a_start_does_not_wait_for_the_stream(hear, clock, tmp_path):
     """Neither for its own error nor for one that another trainer met."""
     stream = Stream(503)
     before = clock.now
@@ -42,9 +33,7 @@ async def test_a_start_does_not_wait_for_the_stream(hear: Hear, clock: Any, tmp_
     assert clock.now - before < 60
 
 
-async def test_only_the_opening_of_a_stream_keeps_others_waiting(
-    serve: Serve, clock: Any, tmp_path: Path
-) -> None:
+async def test_only_the_opening_of_a_stream_keeps_others_waiting(serve, clock, tmp_path):
     """Two trainers listen at the same time."""
     url = await serve(EmbeddedApi(ARTICLES), override=Stream())
     stream = url.replace("api.php", "stream")

@@ -1,8 +1,0 @@
-"""Keys of a source's identity that it fills in once it knows them."""
-
-DUMP_FILES = "dump"
-"""The paths or the addresses of a dump's files."""
-VERSIONS = "versions"
-"""The versions of the files on a server, as the server names them."""
-BASE = "base"
-"""The address of the wiki's main page, as its dump states it."""
