@@ -43,9 +43,13 @@ FILES = {
 }
 
 
-def parts_in(path, size=1 << 20):
+def local(path, data):
+    return LocalFile(write(path, data))
+
+
+def parts_in(file, size=1 << 20):
     """A file's parts of so many bytes."""
-    return parts_of([LocalFile(path)], [os.path.getsize(path)], size)
+    return parts_of([file], [file.size], size)
 
 
 def ids_of(parts):
@@ -55,32 +59,31 @@ def ids_of(parts):
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("size", [401, 5000, 1 << 20])
 def test_parts_of_any_size_hold_each_page_once(tmp_path, name, size):
-    path = write(tmp_path / name, FILES[name](dump(NUMBERS)))
-    assert can_be_parted(LocalFile(path))
-    assert ids_of(parts_in(path, size)) == list(NUMBERS)
+    file = local(tmp_path / name, FILES[name](dump(NUMBERS)))
+    assert can_be_parted(file)
+    assert ids_of(parts_in(file, size)) == list(NUMBERS)
 
 
 @pytest.mark.parametrize("size", [401, 5000])
 def test_pages_behind_a_long_head_are_in_one_part(tmp_path, size):
     head = HEAD.replace("<siteinfo>", "<siteinfo>" + "<case>first-letter</case>" * 100)
-    data = dump(NUMBERS, head) + dump(range(121, 141), head)
-    path = write(tmp_path / "two.xml", data)
-    assert ids_of(parts_in(path, size)) == [*NUMBERS, *range(121, 141)]
+    file = local(tmp_path / "two.xml", dump(NUMBERS, head) + dump(range(121, 141), head))
+    assert ids_of(parts_in(file, size)) == [*NUMBERS, *range(121, 141)]
 
 
 def test_a_single_stream_is_read_by_its_blocks(tmp_path):
     noise = os.urandom(400_000).hex()
     pages = [page(number, noise[number:]) for number in range(1, 6)]
-    path = write(tmp_path / "single.bz2", bz2.compress((HEAD + "".join(pages) + FOOT).encode(), 1))
-    parts = parts_in(path, 100_000)
-    assert can_be_parted(LocalFile(path))
+    file = local(tmp_path / "single.bz2", bz2.compress((HEAD + "".join(pages) + FOOT).encode(), 1))
+    parts = parts_in(file, 100_000)
+    assert can_be_parted(file)
     assert [ids_of([part]) for part in parts].count([]) < len(parts) - 2
     assert ids_of(parts) == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("wrap", [bz2.compress, gzip.compress, lzma.compress, zstandard.compress])
 def test_one_block_or_frame_has_no_place_to_begin_in(tmp_path, wrap):
-    assert not can_be_parted(LocalFile(write(tmp_path / "dump", wrap(dump(NUMBERS)))))
+    assert not can_be_parted(local(tmp_path / "dump", wrap(dump(NUMBERS))))
 
 
 def test_a_large_frame_behind_small_ones_is_not_read_in_parts(tmp_path, monkeypatch):
@@ -88,25 +91,24 @@ def test_a_large_frame_behind_small_ones_is_not_read_in_parts(tmp_path, monkeypa
     small = b"".join(gzip.compress(page(number).encode()) for number in range(9))
     large = gzip.compress(os.urandom(20000))
     path = tmp_path / "d.gz"
-    assert can_be_parted(LocalFile(write(path, small * 9)))
+    assert can_be_parted(local(path, small * 9))
     for data in (small + large, small + large + small, small * 400 + large + small * 400):
-        assert not can_be_parted(LocalFile(write(path, data)))
+        assert not can_be_parted(local(path, data))
 
 
 @pytest.mark.parametrize("false", [900, 1100])
 def test_a_frame_is_not_looked_for_behind_endless_marks_of_none(tmp_path, false):
     compressed = gzip.compress(dump(NUMBERS))
-    path = write(tmp_path / "d.gz", compressed + b"\x1f\x8b\x08" * false + compressed)
-    (part,) = parts_in(path)
-    assert can_be_parted(LocalFile(path)) == (false < 1000)
+    file = local(tmp_path / "d.gz", compressed + b"\x1f\x8b\x08" * false + compressed)
+    (part,) = parts_in(file)
+    assert can_be_parted(file) == (false < 1000)
     with pytest.raises(CutOff):
         ids_of([part])
 
 
 def test_a_part_with_more_articles_than_any_real_one_ends_there(tmp_path, monkeypatch):
     monkeypatch.setattr("wikitopics.crawler.dumps.parts._MOST_ARTICLES", 100)
-    data = dump(NUMBERS)
-    (whole,) = parts_in(write(tmp_path / "dump.xml", data))
+    (whole,) = parts_in(local(tmp_path / "dump.xml", dump(NUMBERS)))
     pages = whole.pages(INFO)
     assert [page.page_id for page in itertools.islice(pages, 100)] == list(range(1, 101))
     with pytest.raises(CutOff, match="over 100 articles"):
@@ -115,26 +117,25 @@ def test_a_part_with_more_articles_than_any_real_one_ends_there(tmp_path, monkey
 
 def test_a_part_that_unpacks_to_more_than_any_real_one_ends_there(tmp_path):
     head, frame, little = map(zstandard.compress, (dump(NUMBERS), b" " * (1 << 20), b" "))
-    path = write(tmp_path / "most.zst", head + frame * 256)
-    assert list(DumpPart(LocalFile(path), len(head), os.path.getsize(path)).pages(INFO)) == []
-    path = write(tmp_path / "more.zst", head + frame * 256 + little)
+    most = local(tmp_path / "most.zst", head + frame * 256)
+    assert ids_of([DumpPart(most, len(head), most.size)]) == []
+    more = local(tmp_path / "more.zst", head + frame * 256 + little)
     with pytest.raises(CutOff, match="over 256 MB"):
-        list(DumpPart(LocalFile(path), len(head), os.path.getsize(path)).pages(INFO))
+        ids_of([DumpPart(more, len(head), more.size)])
 
 
 def test_a_file_that_became_smaller_is_not_taken_for_its_end(tmp_path):
-    path = write(tmp_path / "dump.xml", dump(NUMBERS))
-    last = parts_in(path, 1000)[-1]
-    os.truncate(path, 2000)
+    file = local(tmp_path / "dump.xml", dump(NUMBERS))
+    last = parts_in(file, 1000)[-1]
+    os.truncate(file.name, 2000)
     with pytest.raises(BadSource, match="smaller"):
-        list(last.pages(INFO))
+        ids_of([last])
 
 
 def test_what_is_taken_of_a_part(tmp_path):
-    path = write(tmp_path / "dump.xml", dump(range(1, 10)))
-    (whole,) = parts_in(path)
-    assert ids_of([type(whole)(whole.file, 0, whole.stop, last=3)]) == [1, 2, 3]
-    assert ids_of([type(whole)(whole.file, 0, whole.stop, first=3)]) == [4, 5, 6, 7, 8, 9]
+    file = local(tmp_path / "dump.xml", dump(range(1, 10)))
+    assert ids_of([DumpPart(file, 0, file.size, last=3)]) == [1, 2, 3]
+    assert ids_of([DumpPart(file, 0, file.size, first=3)]) == [4, 5, 6, 7, 8, 9]
 
 
 def test_nothing_of_a_part_stays_in_memory(tmp_path):
@@ -143,8 +144,7 @@ def test_nothing_of_a_part_stays_in_memory(tmp_path):
             gc.collect()
         return [found for found in gc.get_objects() if isinstance(found, DumpReader)]
 
-    path = write(tmp_path / "d.bz2", multistream(NUMBERS))
-    (part,) = parts_in(path)
+    (part,) = parts_in(local(tmp_path / "d.bz2", multistream(NUMBERS)))
     until(lambda: not readers(collect=True))  # of a thread that another test has left behind
     gc.disable()  # it may come late: what is left for it piles up
     try:
@@ -159,9 +159,8 @@ def test_a_damaged_block_ends_its_part_alone(tmp_path):
     data = bytearray(multistream(NUMBERS))
     middle = len(data) // 2
     data[middle : middle + 40] = bytes(40)
-    path = write(tmp_path / "damaged.bz2", bytes(data))
     found, damaged = [], 0
-    for part in parts_in(path, 500):
+    for part in parts_in(local(tmp_path / "damaged.bz2", bytes(data)), 500):
         try:
             for one in part.pages(INFO):
                 found.append(one.page_id)
@@ -183,15 +182,14 @@ def test_only_the_end_of_a_stream_may_hold_no_mark():
 
 
 def order_of(tmp_path, numbers, held_out=None, seed=0):
-    data = multistream(numbers, every=3)
-    path = write(tmp_path / "dump.bz2", data)
-    return path, survey([LocalFile(path)], [len(data)], INFO, seed, held_out)
+    file = local(tmp_path / "dump.bz2", multistream(numbers, every=3))
+    return file, survey([file], [file.size], INFO, seed, held_out)
 
 
-def stream(path, order):
+def stream(file, order):
     """The page ids in the order in which they are trained on."""
     found = []
-    for each in rounds(order, [LocalFile(path)]):
+    for each in rounds(order, [file]):
         ids = [ids_of([part]) for part in each.parts]
         flat = [number for part in ids for number in part]
         found += [flat[i] for i in each.order(ids)]
@@ -199,21 +197,21 @@ def stream(path, order):
 
 
 def test_every_article_once_in_an_order_of_the_seed(tmp_path):
-    path, order = order_of(tmp_path, range(1, 601))
-    first = stream(path, order)
+    file, order = order_of(tmp_path, range(1, 601))
+    first = stream(file, order)
     assert sorted(first) == list(range(1, 601))
-    assert first == stream(path, Order(**vars(order)))
+    assert first == stream(file, Order(**vars(order)))
     _, other = order_of(tmp_path, range(1, 601), seed=1)
-    assert stream(path, other) != first
+    assert stream(file, other) != first
     behind = first[70:]
     assert sum(abs(a - b) > 30 for a, b in itertools.pairwise(behind)) > len(behind) / 2
 
 
 @pytest.mark.parametrize("held_out", [None, 0, 7, 60, 400])
 def test_what_comes_first_is_from_all_over_the_dump(tmp_path, held_out):
-    path, order = order_of(tmp_path, range(1, 601), held_out)
+    file, order = order_of(tmp_path, range(1, 601), held_out)
     wanted = 60 if held_out is None else held_out
-    first = stream(path, order)[:wanted]
+    first = stream(file, order)[:wanted]
     assert order.articles == 600
     assert len(first) == wanted
     if wanted:
@@ -225,11 +223,8 @@ def test_a_large_dump_is_looked_at_in_some_places_only(tmp_path, monkeypatch):
     monkeypatch.setattr("wikitopics.crawler.dumps.parts.LARGEST", 500)
     monkeypatch.setattr("wikitopics.crawler.dumps.parts.SMALLEST", 500)
     seen = []
-    pages = type(parts_of([LocalFile("")], [1], 1)[0]).pages
-    monkeypatch.setattr(
-        "wikitopics.crawler.dumps.parts.DumpPart.pages",
-        lambda part, info: seen.append(part) or pages(part, info),
-    )
+    pages = DumpPart.pages
+    monkeypatch.setattr(DumpPart, "pages", lambda part, info: seen.append(part) or pages(part, info))
     _, order = order_of(tmp_path, range(1, 3001), held_out=50)
     n = -(-order.sizes[0] // order.part)
     assert n > 200
@@ -240,9 +235,9 @@ def test_a_large_dump_is_looked_at_in_some_places_only(tmp_path, monkeypatch):
 def test_a_large_dump_without_articles_is_not_read_through(tmp_path, monkeypatch):
     monkeypatch.setattr("wikitopics.crawler.dumps.survey._MOST_SAMPLED", 10)
     data = (HEAD + "".join(page(number, ns=1) for number in range(300)) + FOOT).encode()
-    path = write(tmp_path / "talk.xml", data)
-    parts = parts_in(path, part_size([len(data)]))
-    assert survey([LocalFile(path)], [len(data)], INFO, 0, None).articles == 0
+    file = local(tmp_path / "talk.xml", data)
+    parts = parts_in(file, part_size([file.size]))
+    assert survey([file], [file.size], INFO, 0, None).articles == 0
     assert len(_count_some(parts, INFO)) == 10 < len(parts)
 
 
@@ -267,9 +262,7 @@ def test_an_order_that_is_none_is_refused(key, values):
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_part_reads_the_same_from_bytes_brought_along(tmp_path, name):
-    data = FILES[name](dump(NUMBERS))
-    file = LocalFile(write(tmp_path / name, data))
-    parts = list(parts_of([file], [len(data)], 1000))
+    parts = parts_in(local(tmp_path / name, FILES[name](dump(NUMBERS))), 1000)
     assert len(parts) > 1
     for part in parts:
         for behind in itertools.count(0, 500):

@@ -29,14 +29,8 @@ Parsed by mw1 --></div><div class="printfooter">Retrieved from "https://x"</div>
 @pytest.mark.parametrize(
     ("markup", "prose"),
     [
-        (
-            "<p>A <b>bird</b> is an <a href='/wiki/Animal' title='Animal'>animal</a>.</p>",
-            "A bird is an animal.",
-        ),
-        (
-            "<p>One</p><p>two<br>three</p><ul><li>four<ul><li>five</li></ul></li></ul>",
-            "One\ntwo\nthree\nfour\nfive",
-        ),
+        ("<p>A <b>bird</b> is an <a href='/wiki/Animal'>animal</a>.</p>", "A bird is an animal."),
+        ("<p>1</p><p>2<br>3</p><ul><li>four<ul><li>five</li></ul></li></ul>", "1\n2\n3\nfour\nfive"),
         ("<p>H<sub>2</sub>O caf&eacute; R&amp;D</p>", "H2O café R&D"),
         ("<p>text<sup id='c' class='reference'><a href='#n'>[1]</a></sup> on</p>", "text on"),
         ("<table class='infobox'><tr><td>box</td></tr></table><p>text</p>", "text"),
@@ -71,10 +65,7 @@ Parsed by mw1 --></div><div class="printfooter">Retrieved from "https://x"</div>
             "</table></td></tr></tbody></table></div><p>four</p>",
             "one\ntwo\nthree\nfour",
         ),
-        (
-            "<table class='multicol'><tr><td><ul><li>one<ul><li>two</li></ul></li></ul></td></tr></table>",
-            "one\ntwo",
-        ),
+        ("<table class='multicol'><tr><td><ul><li>1<ul><li>2</li></ul></li></ul></td></tr></table>", "1\n2"),
         (
             "<table><tr><th>head</th></tr><tr><td><h3>See also</h3>cell<ul><li>one<table><tr><td>x<ol><li>two"
             "</li></ol>y</td></tr></table>three</li></ul>cell</td></tr></table><p>four</p>",
