@@ -16,15 +16,8 @@ def test_every_key_is_read():
 
 
 def test_a_spec_wins_over_the_shared_options_and_hdp_takes_no_shared_priors():
-    defaults = {
-        "topics": "9",
-        "alpha": "0.3",
-        "eta": "learn",
-        "kappa": "0.7",
-        "tau0": None,
-        "batch_size": "64",
-    }
-    lda, hdp = parse_specs(["lda:topics=3", "hdp"], defaults)
+    shared = {"alpha": "0.3", "eta": "learn", "kappa": "0.7", "tau0": None, "batch_size": "64"}
+    lda, hdp = parse_specs(["lda:topics=3", "hdp"], {"topics": "9", **shared})
     assert (lda.topics, lda.options) == (3, {"alpha": 0.3, "eta": "learn", "kappa": 0.7})
     assert (hdp.topics, hdp.options, hdp.batch_size) == (9, {"kappa": 0.7}, 64)
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.session.rows import settings
 from wikitopics.crawler import Asked
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.mediawiki.source import Api, Recent
@@ -11,30 +12,21 @@ from wikitopics.model import OnlineLDA
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.models import parse_specs
 from wikitopics.session.request import TrainRequest, check_resumable, new_vocabulary
-from wikitopics.session.settings import Settings
 from wikitopics.session.training.beginning import keep
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.errors import VocabularyError
 
 WORDS = Vocabulary.load("english")
+MODELS = "lda:topics=5,alpha=0.1", "hdp:batch_size=32"
+SAME_MODELS = "lda:topics=5,alpha=0.10,kappa=0.7,tau0=8,batch_size=64", "hdp:batch_size=32,kappa=0.7,tau0=8.0"
 
 
 def stored(**more):
-    specs = parse_specs(
-        ["lda:topics=5,alpha=0.1", "hdp:batch_size=32"], {"kappa": 0.7, "tau0": 8, "batch_size": 64}
-    )
-    settings = Settings(
-        {"seed": 7, "held_out": 10, "documents": 99, "keep_articles": "all"},
-        source="api",
-        source_name="w",
-        source_options={"api_url": "http://w/api.php"},
-        vocabulary="english",
-        fingerprint=WORDS.fingerprint,
-        rule="1",
-        models=specs,
-        batch_sizes=(64, 32),
-    )
-    return replace(settings, **more)
+    values = {"seed": 7, "held_out": 10, "documents": 99, "keep_articles": "all"}
+    address = {"api_url": "http://w/api.php"}
+    specs = parse_specs(MODELS, {"kappa": 0.7, "tau0": 8, "batch_size": 64})
+    made = replace(settings(), values=values, source_options=address, models=specs, batch_sizes=(64, 32))
+    return replace(made, **{"fingerprint": WORDS.fingerprint, **more})
 
 
 def check(request, vocabulary=None, **more):
@@ -51,15 +43,7 @@ TEXTS = {"source": "texts", "source_options": {"texts": ["/a"], "text_column": "
         ({}, {"fingerprint": ""}),
         ({"source": "api", "api_url": "http://w/api.php"}, {}),
         ({"seed": 7, "held_out": 10, "documents": 99, "keep_articles": "all", "keep_counts": False}, {}),
-        (
-            {
-                "model": (
-                    "lda:topics=5,alpha=0.10,kappa=0.7,tau0=8,batch_size=64",
-                    "hdp:batch_size=32,kappa=0.7,tau0=8.0",
-                )
-            },
-            {},
-        ),
+        ({"model": SAME_MODELS}, {}),
         ({"yes": True}, {}),
         ({"contact": "x", "rpm": 3, "articles": 5, "hours": 1.0, "max_mb": 3.0, "threads": 4}, {}),
         ({"contact": "x", "yes": True}, TEXTS),

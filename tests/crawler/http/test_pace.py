@@ -114,9 +114,14 @@ async def test_an_odd_file_harms_nobody(left, clock, tmp_path):
     assert log.starts == [1000.0]
 
 
-async def test_the_budget_file_is_private(clock, tmp_path):
+async def test_the_budget_file_is_private_and_no_link(clock, tmp_path):
     await Log(clock).request(SharedPace(wikimedia_limits(), clock, tmp_path / "new"), 0.1)
     assert (tmp_path / "new" / "wikimedia.lock").stat().st_mode & 0o777 == 0o600
+    (tmp_path / "mine").touch()
+    (tmp_path / "wikimedia.lock").symlink_to(tmp_path / "mine")
+    with pytest.raises(CrawlerError, match="symbolic link"):
+        await Log(clock).request(SharedPace(wikimedia_limits(), clock, tmp_path), 0.1)
+    assert not (tmp_path / "mine").read_text()
 
 
 @pytest.mark.parametrize("place", ["a file", "a file/folder"])

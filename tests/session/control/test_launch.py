@@ -1,4 +1,4 @@
-"""Starting a trainer in the background, where the system does not let us."""
+"""Starting a trainer in the background, which writes to a log beside the session."""
 
 import errno
 import os
@@ -7,6 +7,8 @@ import pytest
 
 from wikitopics.session.control.launch import start_trainer
 from wikitopics.session.errors import SessionError
+from wikitopics.session.paths import log_file
+from wikitopics.session.version import __version__
 
 
 def test_a_system_that_starts_no_process_is_told_of_and_nothing_stays_open(tmp_path, monkeypatch):
@@ -24,3 +26,29 @@ def test_a_folder_that_cannot_be_made_is_told_of(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(SessionError, match=r"cannot write .*night\.db\.log: "):
         start_trainer(tmp_path / "file" / "night.db", [])
+
+
+def test_a_log_that_is_a_link_is_not_followed(tmp_path):
+    precious = tmp_path / "precious"
+    precious.write_text("years of work\n")
+    log_file(tmp_path / "s.db").symlink_to(precious)
+    with pytest.raises(SessionError, match="symbolic link"):
+        start_trainer(tmp_path / "s.db", ["--version"])
+    assert precious.read_text() == "years of work\n"
+
+
+def test_a_log_is_emptied_for_a_new_trainer_only_where_nobody_writes_to_it(tmp_path):
+    path = tmp_path / "s.db"
+    log_file(path).write_text("of an earlier run\n")
+    first = start_trainer(path, ["demo", "--headless", "--session", str(path)])
+    try:
+        second = start_trainer(path, ["--version"])
+        assert second.wait() == 0
+        start_trainer(path, ["--nonsense"]).wait()
+        told = log_file(path).read_text()
+        assert "of an earlier run" not in told
+        assert f"wikitopics {__version__}\n" in told
+        assert "--nonsense" in told
+    finally:
+        first.terminate()
+        first.wait()

@@ -1,12 +1,12 @@
-"""`--keep-counts`: one session's crawl is another session's counts."""
+"""`--keep-counts`: one session's crawl is another session's counts; and how often words were trained on."""
 
 import numpy as np
 import pytest
 
-from wikitopics.session.errors import BadUsage
+from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.options import DOCUMENTS
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.tables.counts import KeptCounts
+from wikitopics.session.storage.tables.counts import KeptCounts, WordCounts
 
 
 def kept(cli, corpus, *more):
@@ -75,3 +75,22 @@ def test_a_session_without_counts_says_so(cli, trained, one_line):
 
 def test_it_cannot_be_turned_on_later(cli, corpus, trained, one_line):
     one_line(cli("train", *corpus.options(), "--keep-counts"), 2, "--keep-counts")
+
+
+def word_counts(total, articles):
+    return WordCounts(np.array(total, np.int64), np.array(articles, np.int64))
+
+
+def test_word_counts_come_back_as_they_were():
+    found = WordCounts.from_bytes(word_counts([5, 0, 2], [3, 0, 2]).to_bytes(), 3, 4, 7)
+    assert (found.counts.tolist(), found.articles.tolist()) == ([5, 0, 2], [3, 0, 2])
+
+
+@pytest.mark.parametrize(
+    ("total", "articles"),
+    [([4, 0, 2], [3, 0, 2]), ([5, 0, 2], [3, 1, 2])],
+    ids=["other words than were trained", "a word in articles without it"],
+)
+def test_word_counts_that_cannot_be_are_damage(total, articles):
+    with pytest.raises(Damaged, match="word_counts"):
+        WordCounts.from_bytes(word_counts(total, articles).to_bytes(), 3, 4, 7)

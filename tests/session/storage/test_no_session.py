@@ -9,7 +9,6 @@ import pytest
 from wikitopics.session.errors import NotASession, SessionError
 from wikitopics.session.storage.database import is_ours, is_sqlite
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.schema import VERSION
 from wikitopics.session.storage.tables.trainer import HeartbeatWriter
 from wikitopics.session.storage.writer import SessionWriter
 
@@ -38,20 +37,9 @@ class TestNoSession:
             opener(path)
         assert path.read_bytes() == content
 
-    def test_a_folder(self, opener, tmp_path):
-        with pytest.raises(NotASession, match="folder"):
-            opener(tmp_path)
-
     def test_a_name_that_no_file_can_have(self, opener, tmp_path):
         with pytest.raises(SessionError, match=r"File name too long|there is no session"):
             opener(tmp_path / f"{'x' * 300}.db")
-
-    def test_a_newer_version(self, opener, path):
-        with contextlib.closing(sqlite3.connect(path)) as connection:
-            connection.execute(f"PRAGMA user_version = {VERSION + 1}")
-        with pytest.raises(NotASession, match=r"newer wikitopics.*upgrade") as caught:
-            opener(path)
-        assert caught.value.exit_code == 5
 
     def test_one_deleted_between_looking_and_opening(self, opener, path, monkeypatch):
         def connect_too_late(*arguments, **options):

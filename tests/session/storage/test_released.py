@@ -97,19 +97,6 @@ def test_it_is_read_as_it_lies(cli, seen, released, tmp_path):
     assert [model["name"] for model in now["models"]] == list(MODELS)
 
 
-def test_python_reads_it_as_it_lies(released):
-    before = released.read_bytes()
-    session = wikitopics.open()
-    for model in session.status().models:
-        assert len(session.topics(model.name)) == model.topics
-        assert session.infer(["aaa aab aac"], model.name).shape == (1, model.topics)
-        assert session.metrics(model.name)
-        assert session.history(0, model.name)
-        session.model(model.name).learn(wikitopics.Minibatch([0, 1], [3], [2]))
-    assert session.articles(limit=5)
-    assert released.read_bytes() == before
-
-
 def topics(session):
     """Every model's topics, each as long as the others."""
     with contextlib.closing(wikitopics.open(session)) as opened:
