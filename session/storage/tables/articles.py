@@ -15,6 +15,7 @@ from wikitopics.session.models import ModelSpec
 from wikitopics.session.records import ArticleRow, Role
 from wikitopics.session.storage import released
 from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.database import SMALL
 from wikitopics.session.storage.decoding import MOST, texts, whole, wholes
 from wikitopics.session.storage.opened import OpenedSession
 from wikitopics.session.storage.schema import ROLES, largest_topic
@@ -214,9 +215,12 @@ class ArticleReader(OpenedSession):
         known. They are not if the session keeps only the articles most about a topic, or none."""
         trained = f"FROM articles WHERE role = {ROLES.index('trained')}"
         ((kept,),) = self._rows(f"SELECT count(*) {trained}")
+        wanted = json.dumps(list(page_ids))
         rows = self._rows(
             f"SELECT DISTINCT page_id {trained} AND page_id IN (SELECT value FROM json_each(?))",
-            [json.dumps(list(page_ids))],
+            [wanted],
+            largest=SMALL + len(wanted),  # a limit of what is asked, too
+            most=len(page_ids),
         )
         found = frozenset(whole(page, "articles.page_id", -MOST) for (page,) in rows)
         return found, kept >= self.progress().articles

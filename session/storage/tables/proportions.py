@@ -156,15 +156,11 @@ def title_key(title: str) -> int:
     return zlib.crc32(title.casefold().encode("utf-8", "replace")) & 0xFFFF
 
 
-def untitled(page_id: int) -> str:
-    """The name of an article without a title: documents of a file of word counts have only numbers."""
-    return f"document {page_id}"
-
-
 def insert_block(db: "Database", block: Block, proportions: Sequence[Proportions], first_seq: int) -> None:
     """Add articles with the numbers from ``first_seq`` on; ``proportions``: for each model."""
     page_ids = block.page_ids.tolist()
-    titles = (title or untitled(number) for title, number in zip(block.titles, page_ids, strict=True))
+    # Documents of a file of word counts have only numbers.
+    titles = (title or f"document {number}" for title, number in zip(block.titles, page_ids, strict=True))
     db.conn.execute(
         "INSERT INTO blocks VALUES (?, ?, ?, ?)",
         [
@@ -229,13 +225,6 @@ def page_ids_of(packed: object, articles: int) -> NDArray[np.signedinteger[Any]]
     return numbers(packed, "blocks.page_ids", dtype, (articles,), -(2**63), 2**63 - 1)
 
 
-def title_keys_of(blocks: Sequence[tuple[Any, int]]) -> NDArray[np.uint16]:
-    """(n,) `blocks.titles` for many blocks, each given as (bytes, number of articles)."""
-    if not all(isinstance(packed, bytes) and len(packed) == 2 * articles for packed, articles in blocks):
-        raise Damaged("blocks.titles has the wrong length")
-    return np.frombuffer(b"".join(packed for packed, _ in blocks), "<u2")
-
-
 def _packed(page_ids: NDArray[np.int64]) -> bytes:
     """The ids in four bytes each, if they fit."""
     limits = np.iinfo(np.int32)
@@ -284,12 +273,15 @@ class ProportionReader(OpenedSession):
         firsts, sizes = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))
         if (firsts[1:] < firsts[:-1] + sizes[:-1]).any():
             raise Damaged("blocks.articles is out of range")
+        titles = [row[3] for row in rows]
+        if [isinstance(keys, bytes) and len(keys) for keys in titles] != (2 * sizes).tolist():
+            raise Damaged("blocks.titles has the wrong length")
         none = np.empty(0, np.int64)
         return TrainedArticles(
             firsts,
             np.cumsum(sizes) - sizes,
             np.concatenate([none, *(page_ids_of(row[2], row[1]) for row in rows)]),
-            title_keys_of([(row[3], row[1]) for row in rows]),
+            np.frombuffer(b"".join(titles), "<u2"),
         )
 
     def proportions(self, model: str) -> Proportions:

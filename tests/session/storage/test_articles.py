@@ -8,6 +8,7 @@ import pytest
 from tests.session import rows as small
 from tests.session.rows import largest, settings
 from wikitopics.session.storage.database import read_rows
+from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.schema import CREATE, largest_topic
 from wikitopics.session.storage.sqliteutils import Database
 from wikitopics.session.storage.tables.articles import (
@@ -105,6 +106,12 @@ def test_articles_in_between_stay_as_they_are_and_dropped_ones_stay_dropped(db):
     keep_top(db, [2], 1)
     renew_topics(db, [1, 2, 3], largest(([1, 1, 1], [0.2, 0.3, 0.4])))
     assert ranking(db, 0, 1) == [(3, 4000), (2, 3000)]
+
+
+def test_any_number_of_articles_can_be_looked_up(trained):
+    with SessionReader(trained) as reader:
+        found, complete = reader.trained_among(range(200_000))
+    assert (len(found), complete) == (657, True)
 
 
 def test_proportions_of_a_part_of_the_newest_are_replaced(db):
