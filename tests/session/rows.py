@@ -1,6 +1,8 @@
 """What a small session's tables hold."""
 
+import contextlib
 import hashlib
+import sqlite3
 
 import numpy as np
 
@@ -34,6 +36,12 @@ def settings():
         models=(ModelSpec("lda", "lda", 2),),
         batch_sizes=(64,),
     )
+
+
+def sql(path, statement, *parameters):
+    """The rows of a statement that another program runs on a file."""
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        return db.execute(statement, parameters).fetchall()
 
 
 def row(value=0.0):

@@ -53,10 +53,7 @@ def test_a_kind_of_another_package_is_loaded_when_it_is_named(install):
             "lacks identity, open",
         ),
         (NOTES + "Notes.name = 'other'", "calls itself 'other'"),
-        (
-            NOTES.replace('str, "notes"', 'str, "topics"'),
-            "has an option --topics, which wikitopics has already",
-        ),
+        (NOTES.replace('str, "notes"', 'str, "topics"'), "an option --topics, which wikitopics has already"),
         *(
             (
                 NOTES.replace('str, "notes"', f'str, "{name}"'),

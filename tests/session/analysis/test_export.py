@@ -1,12 +1,10 @@
 """Exports: the contract's headers, the same values in each form, whole files or none."""
 
-import contextlib
 import csv
 import dataclasses
 import io
 import json
 import os
-import sqlite3
 import stat
 import subprocess
 import sys
@@ -15,6 +13,7 @@ import numpy as np
 import pytest
 
 from tests.commands import ROOT
+from tests.session.rows import sql
 from wikitopics.session.analysis.exports.formats import format_of
 from wikitopics.session.analysis.exports.tables import SUBJECTS, ExportRequest, batched
 from wikitopics.session.errors import SessionError
@@ -66,8 +65,7 @@ def test_points_of_the_history_that_a_trainer_thins_out_meanwhile_are_left_out(t
         batches = SUBJECTS["history"].batches(ExportRequest(reader, ["lda"]))
         told = (articles for columns in batches for articles in columns[1])
         assert next(told) == before[0]
-        with contextlib.closing(sqlite3.connect(trained)) as trainer, trainer:
-            trainer.execute("DELETE FROM snapshots WHERE articles = ?", [before[1]])
+        sql(trained, "DELETE FROM snapshots WHERE articles = ?", before[1])
         assert sorted(set(told)) == [before[0], *before[2:]]
 
 

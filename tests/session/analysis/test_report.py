@@ -1,14 +1,13 @@
 """What a report tells, read from a session. How the page looks: tests/wikitopics/test_report.py."""
 
-import contextlib
 import json
-import sqlite3
 import subprocess
 import sys
 from importlib import metadata
 
 import pytest
 
+from tests.session.rows import sql
 from wikitopics.session.analysis.report.contents import contents, spread
 from wikitopics.session.analysis.tree import overview, pruned, topic_tree
 from wikitopics.session.errors import SessionError
@@ -86,9 +85,8 @@ def test_nothing_of_the_machine_is_told(trained, corpus):
 
 
 def test_values_that_no_chart_can_show_are_left_out(trained):
-    with contextlib.closing(sqlite3.connect(trained)) as connection, connection:
-        connection.execute("UPDATE metrics SET articles = 0 WHERE articles = 64")
-        connection.execute("DELETE FROM metrics WHERE articles > 0 AND metric = 'npmi'")
+    sql(trained, "UPDATE metrics SET articles = 0 WHERE articles = 64")
+    sql(trained, "DELETE FROM metrics WHERE articles > 0 AND metric = 'npmi'")
     found = read(trained)["metrics"]
     assert "perplexity" in [metric.name for metric, _ in found]
     assert "npmi" not in [metric.name for metric, _ in found]

@@ -1,12 +1,12 @@
 """Deleting a session: all of it, nothing else, and never under a trainer."""
 
-import contextlib
 import functools
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.session.rows import sql
 from wikitopics.session.control.sessions import check_removable, remove
 from wikitopics.session.errors import NoSession, NotASession, SessionInUse
 from wikitopics.session.paths import LOCK, beside, log_file
@@ -38,8 +38,7 @@ def test_a_session_that_a_trainer_holds_stays(night):
 def test_what_is_no_session_stays(home):
     home.mkdir()
     database = home / "other.db"
-    with contextlib.closing(sqlite3.connect(database)) as other, other:
-        other.execute("CREATE TABLE t (x)")
+    sql(database, "CREATE TABLE t (x)")
     (home / "text.db").write_text("no database")
     (home / "folder.db").mkdir()
     for name in ("other", "text", "folder"):
@@ -50,9 +49,8 @@ def test_what_is_no_session_stays(home):
 
 
 def test_a_session_that_nobody_can_read_any_more_goes(night, home):
-    with contextlib.closing(sqlite3.connect(night)) as damaged, damaged:
-        damaged.execute("DROP TABLE settings")
-        damaged.execute("PRAGMA user_version = 999")
+    sql(night, "DROP TABLE settings")
+    sql(night, "PRAGMA user_version = 999")
     remove(night)
     assert not list(home.iterdir())
 

@@ -17,6 +17,7 @@ import pytest
 
 import wikitopics
 from tests.corpora import write_corpus
+from tests.session.rows import sql
 from wikitopics.session.control.naming import rename
 from wikitopics.session.errors import NotASession
 from wikitopics.session.storage.lock import trainer_lock
@@ -220,9 +221,8 @@ def whole(tmp_path_factory):
         trainer.feed(replace(again, skips=skips, position={"document": 158}, lap=0.7))
         trainer.commit(9.0, 1)
     rename(folder / "whole.db", "hdp", 1, "birds")
-    with sqlite3.connect(folder / "whole.db") as connection:  # in so short a session nothing happens
-        connection.execute("INSERT INTO topic_events VALUES (NULL, 0, 64, 'split', 1, 2, 'birds')")
-    connection.close()
+    # In so short a session nothing happens.
+    sql(folder / "whole.db", "INSERT INTO topic_events VALUES (NULL, 0, 64, 'split', 1, 2, 'birds')")
     return folder / "whole.db"
 
 
@@ -336,21 +336,18 @@ def test_a_model_whose_numbers_overflow_is_damage(cli, whole, home, one_line):
     with SessionReader(home / "default.db") as reader:
         state = reader.model_state("scvb0")
     scalars, arrays = pack_state({**state, "final_alpha": np.full_like(state["final_alpha"], 1e-320)})
-    with contextlib.closing(sqlite3.connect(home / "default.db")) as db, db:
-        db.execute("UPDATE models SET scalars = ?, arrays = ? WHERE id = 1", [scalars, arrays])
+    sql(home / "default.db", "UPDATE models SET scalars = ?, arrays = ? WHERE id = 1", scalars, arrays)
     one_line(cli("infer", home / "text", "--model", "scvb0"), 5, "damaged", "scvb0")
 
 
 def test_a_model_that_is_gone_is_damage(cli, whole, home, tmp_path, one_line):
     home.mkdir()
     shutil.copy(whole, home / "default.db")
-    with contextlib.closing(sqlite3.connect(home / "default.db")) as db, db:
-        db.execute("UPDATE models SET id = id + 9")
+    sql(home / "default.db", "UPDATE models SET id = id + 9")
     one_line(cli("export", "model", "-o", tmp_path / "m.npz"), 5, "models has no row 0")
 
 
 def test_articles_to_infer_anew_before_any_is_trained_are_damage(cli, corpus, new_session, home, one_line):
     path = new_session(home / "default.db", corpus, model=("lda:topics=3,batch_size=64",), held_out=20)
-    with contextlib.closing(sqlite3.connect(path)) as db, db:
-        db.execute("UPDATE progress SET renew_from = 0")
+    sql(path, "UPDATE progress SET renew_from = 0")
     one_line(cli("train", "--articles", 190), 5, "damaged", "progress.renew_from")

@@ -1,11 +1,11 @@
 """Files that are no session, or are of a newer version, are told as such and left as they are."""
 
-import contextlib
 import random
 import sqlite3
 
 import pytest
 
+from tests.session.rows import sql
 from wikitopics.session.errors import NotASession, SessionError
 from wikitopics.session.storage.database import is_ours, is_sqlite
 from wikitopics.session.storage.reader import SessionReader
@@ -20,8 +20,7 @@ HEADER = b"SQLite format 3\0" + b"\x55" * 5000
 class TestNoSession:
     def test_another_programs_database(self, opener, tmp_path):
         path = tmp_path / "places.db"
-        with contextlib.closing(sqlite3.connect(path)) as connection:
-            connection.execute("CREATE TABLE t (x)")
+        sql(path, "CREATE TABLE t (x)")
         before = path.read_bytes()
         with pytest.raises(NotASession, match="not a wikitopics session"):
             opener(path)

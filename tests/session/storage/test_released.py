@@ -10,7 +10,6 @@ not yet trained, and topic 1 of its first model is called birds. Only the paths 
 import contextlib
 import json
 import signal
-import sqlite3
 import subprocess
 import sys
 
@@ -18,6 +17,7 @@ import numpy as np
 import pytest
 
 import wikitopics
+from tests.session.rows import sql
 from tests.sessions import RELEASES
 from wikitopics.session.errors import DiskFull
 from wikitopics.session.storage import released as formats
@@ -76,18 +76,15 @@ def seen(cli, tmp_path):
 
 
 def version(path):
-    with contextlib.closing(sqlite3.connect(path)) as db:
-        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        return db.execute("PRAGMA user_version").fetchone()[0]
+    assert sql(path, "PRAGMA integrity_check") == [("ok",)]
+    ((found,),) = sql(path, "PRAGMA user_version")
+    return found
 
 
 def find_dump(path):
     """The dump has moved."""
-    with contextlib.closing(sqlite3.connect(path)) as db, db:
-        db.execute(
-            "UPDATE settings SET value = json_set(value, '$.dump[0]', ?) WHERE key = 'source_options'",
-            [str(RELEASES / "wiki.xml.bz2")],
-        )
+    change = "UPDATE settings SET value = json_set(value, '$.dump[0]', ?) WHERE key = 'source_options'"
+    sql(path, change, str(RELEASES / "wiki.xml.bz2"))
 
 
 def test_it_is_read_as_it_lies(cli, seen, released, tmp_path):
@@ -118,9 +115,8 @@ def settings(path):
 def test_training_goes_on(cli, counted_here, released, steps):
     find_dump(released)
     lda, scvb0, hdp = settings(released)["models"]
-    with contextlib.closing(sqlite3.connect(released)) as db, db:
-        models = json.dumps([lda, {**scvb0, **steps}, hdp])
-        db.execute("UPDATE settings SET value = ? WHERE key = 'models'", [models])
+    models = json.dumps([lda, {**scvb0, **steps}, hdp])
+    sql(released, "UPDATE settings SET value = ? WHERE key = 'models'", models)
     with contextlib.closing(SessionWriter(released)) as store:
         ((_, pending),) = store.pending()
         waiting = pending.page_ids[-store.status().pending :].tolist()
@@ -159,11 +155,10 @@ def test_nobody_sees_a_difference(seen, released):
         for state, name in zip(states, MODELS, strict=True):
             now = reader.model_state(name)
             assert {key: str(value) for key, value in now.items()} == {k: str(v) for k, v in state.items()}
-    with contextlib.closing(sqlite3.connect(released)) as db:
-        made = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        orders = db.execute("SELECT count(*) FROM sqlite_master WHERE name LIKE 'by_topic_of_model_%'")
-        assert orders.fetchone() == (len(MODELS),)
+    made = {name for (name,) in sql(released, "SELECT name FROM sqlite_master WHERE type = 'table'")}
     assert made == tables().keys()
+    orders = sql(released, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'by_topic_of_model_%'")
+    assert orders == [(len(MODELS),)]
 
 
 def test_a_reader_that_is_open_meanwhile_goes_on(released):

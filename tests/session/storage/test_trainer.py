@@ -3,9 +3,9 @@
 import contextlib
 import dataclasses
 import json
-import sqlite3
 
 from tests.session.memory import status
+from tests.session.rows import sql
 from wikitopics.session.process import Process
 from wikitopics.session.records import Event, TrainerActivity
 from wikitopics.session.storage.lock import trainer_lock
@@ -25,9 +25,7 @@ def test_the_pulse_answers_with_what_others_ask(path):
     with contextlib.closing(HeartbeatWriter(path)) as pulse:
         run = pulse.begin(0)
         assert run == 1
-        with contextlib.closing(sqlite3.connect(path)) as other:
-            other.execute("UPDATE control SET save = 1, paused = 1")
-            other.commit()
+        sql(path, "UPDATE control SET save = 1, paused = 1")
         wishes = pulse.beat("running", TrainerActivity(queue=3), keep_flow=True)
         assert (wishes.save, wishes.paused) == (True, True)
         assert not pulse.beat("running", TrainerActivity()).save

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.session.rows import WORDS, changes, documents, row, settings
+from tests.session.rows import WORDS, changes, documents, row, settings, sql
 from wikitopics.session.errors import Damaged, DiskFull, SessionError
 from wikitopics.session.storage import writer as stores
 from wikitopics.session.storage.database import SMALL, connect, read_rows
@@ -23,19 +23,14 @@ TABLES = ("pending", "held_out", "articles", "metrics", "snapshots")
 
 
 def dump(path):
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        return {
-            table: connection.execute(f"SELECT * FROM {table}").fetchall()
-            for table in (*TABLES, "models", "progress")
-        }
+    return {table: sql(path, f"SELECT * FROM {table}") for table in (*TABLES, "models", "progress")}
 
 
 def test_a_new_session_is_whole_and_its_owners_alone(path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert os.listdir(path.parent) == ["s.db"]
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone()[0] == VERSION
-        assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+    assert sql(path, "PRAGMA user_version") == [(VERSION,)]
+    assert sql(path, "PRAGMA journal_mode") == [("wal",)]
     with contextlib.closing(SessionWriter(path)) as store:
         assert store.settings() == settings()
         assert store.vocabulary() == WORDS
@@ -61,8 +56,7 @@ def test_topics_of_a_model_that_is_not_there_are_damage(path, model):
     with contextlib.closing(SessionWriter(path)) as store:
         store.commit(Progress(), changes(1), 1)
         assert list(store.snapshots_at(64)) == [0]
-        with contextlib.closing(sqlite3.connect(path)) as db, db:
-            db.execute("UPDATE snapshots SET model = ?", [model])
+        sql(path, "UPDATE snapshots SET model = ?", model)
         with pytest.raises(Damaged, match=r"snapshots\.model is out of range"):
             store.snapshots_at(64)
 
@@ -137,15 +131,11 @@ def test_a_commit_that_fails_half_way_writes_nothing_and_can_be_done_again(path,
         before = dump(path)
         progress.articles = 2
         event = "UPDATE" if table in ("models", "progress") else "INSERT"
-        with contextlib.closing(sqlite3.connect(path)) as saboteur:
-            saboteur.execute(
-                f"CREATE TRIGGER no BEFORE {event} ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END"
-            )
+        sql(path, f"CREATE TRIGGER no BEFORE {event} ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END")
         with pytest.raises(SessionError, match="no"):
             store.commit(progress, changes(2, number=2), 2)
         assert dump(path) == before
-        with contextlib.closing(sqlite3.connect(path)) as saboteur:
-            saboteur.execute("DROP TRIGGER no")
+        sql(path, "DROP TRIGGER no")
         store.commit(progress, changes(2, number=2), 2)
         assert store.progress() == progress
         assert [r[1] for r in dump(path)["articles"]] == [1, 1, 2, 2]
