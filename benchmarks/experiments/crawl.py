@@ -21,6 +21,7 @@ from aiohttp.typedefs import Handler
 
 from benchmarks import processes
 from benchmarks.harness import Experiment, Figures
+from benchmarks.served import serving
 from wikitopics.crawler.embedded.api import EmbeddedApi
 from wikitopics.crawler.embedded.app import make_app
 from wikitopics.crawler.embedded.corpus import Articles
@@ -119,7 +120,7 @@ def crawled(url: str, folder: Path, seconds: float) -> int:
     return asyncio.run(_crawl(url, folder, seconds))
 
 
-async def simulate(latency: float, page_latency: float, trainers: int, seconds: float) -> Figures:
+def simulate(latency: float, page_latency: float, trainers: int) -> Figures:
     """Trainers at a wiki whose replies take this many seconds, and this many more for each page in them."""
     arrivals: list[tuple[float, int]] = []
 
@@ -133,22 +134,20 @@ async def simulate(latency: float, page_latency: float, trainers: int, seconds: 
     api = EmbeddedApi(Articles(load_sample(), 10_000_000, 0, 30))
     app = make_app(api, latency)
     app.middlewares.append(note)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    url = f"http://127.0.0.1:{runner.addresses[0][1]}/w/api.php"
-    loop, spawn = asyncio.get_running_loop(), multiprocessing.get_context("spawn")
-    with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(trainers, spawn) as pool:
-        run = functools.partial(crawled, url, Path(folder), seconds)
-        articles = sum(await asyncio.gather(*(loop.run_in_executor(pool, run) for _ in range(trainers))))
-    await runner.cleanup()
+    with (
+        serving(app) as url,
+        tempfile.TemporaryDirectory() as folder,
+        ProcessPoolExecutor(trainers, multiprocessing.get_context("spawn")) as pool,
+    ):
+        run = functools.partial(crawled, url, Path(folder))
+        articles = sum(pool.map(run, [SECONDS] * trainers))
     times = [moment for moment, _ in arrivals]
     busiest = max(sum(begin <= t < begin + WINDOW for t in times) for begin in times)
     assert busiest <= BUDGET, f"{busiest} requests in a minute"
     sizes = [pages for _, pages in arrivals[len(arrivals) // 2 :] if pages]
     return {
         "trainers": trainers,
-        "articles_an_hour": round(articles * 3600 / seconds),
+        "articles_an_hour": round(articles * 3600 / SECONDS),
         "most_requests_in_a_minute": busiest,
         "pages_a_request": sum(sizes) / max(1, len(sizes)),
     }
@@ -161,10 +160,7 @@ for _name, _latency, _page_latency, _trainers in (
     ("waits_for_pages", 0.2, 0.026, 1),
     ("waits_250ms_three", 0.25, 0.0, 3),
 ):
-
-    def _measure(latency: float = _latency, page: float = _page_latency, n: int = _trainers) -> Figures:
-        return asyncio.run(simulate(latency, page, n, SECONDS))
-
+    _measure = functools.partial(simulate, _latency, _page_latency, _trainers)
     EXPERIMENT.add(_name, _measure, minutes=1.5)
 
 

@@ -17,11 +17,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.harness import Experiment, Figures
+from benchmarks.served import CountedFaults, serving
 from benchmarks.stops.disk import prepare
 from benchmarks.stops.files import Broken, check, expect_same, read_only
 from benchmarks.stops.power import Cuts, power
 from benchmarks.stops.trial import Tally, Trial, counts_command
-from benchmarks.stops.wiki import FaultyWiki
+from wikitopics.crawler.embedded.api import EmbeddedApi
+from wikitopics.crawler.embedded.app import make_app
+from wikitopics.crawler.embedded.corpus import Articles
+from wikitopics.crawler.embedded.faults import PAGE_KINDS, Faults
+from wikitopics.crawler.embedded.sample import load_sample
 
 EXPERIMENT = Experiment("kills", "trainers killed, stopped and cut from power, and their sessions")
 FAULTS = (
@@ -57,13 +62,13 @@ def counts(folder: Path, stops: int, documents: int, seed: int = 0) -> Tally:
 
 def wiki(folder: Path, stops: int, articles: int, faults: str, seed: int = 0) -> Tally:
     """The embedded wiki, misbehaving."""
-    served = FaultyWiki(articles, faults, latency=0.02)
-    try:
-        command = ["train", "--api-url", served.url, "--rpm", "0", "--held-out", "100", *MODELS_OF_WIKI]
+    injected = CountedFaults(Faults.parse(faults).rates)
+    api = EmbeddedApi(Articles(load_sample(), articles, 0, None), faults=injected)
+    with serving(make_app(api, latency=0.02)) as url:
+        command = ["train", "--api-url", url, "--rpm", "0", "--held-out", "100", *MODELS_OF_WIKI]
         tally = crawls(folder, command, stops, articles, random.Random(seed))
-    finally:
-        served.stop()
-    tally.faults = dict(served.faults.injected) | {f"page {k}": n for k, n in served.bad_pages.items() if n}
+    tally.bad_replies = sum(injected.injected.values())
+    tally.bad_pages = sum(injected.hits(kind, i) for kind in PAGE_KINDS for i in range(articles))
     return tally
 
 

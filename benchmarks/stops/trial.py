@@ -30,8 +30,9 @@ class Tally:
     survived: Counter[str] = field(default_factory=Counter)
     broken: list[str] = field(default_factory=list)
     finished: int = 0
-    faults: dict[str, int] = field(default_factory=dict)
-    """What the wiki did wrong meanwhile, by kind."""
+    bad_replies: int = 0
+    """Those of the wiki meanwhile."""
+    bad_pages: int = 0
 
     @property
     def stops(self) -> int:
@@ -44,9 +45,8 @@ class Tally:
             "survivors": sum(self.survived.values()),
             "tried": {kind.replace(", ", "_").replace(" ", "_"): n for kind, n in self.tried.items()},
             "sessions": self.finished,
-            "faults": self.faults,
-            "bad_replies": sum(n for kind, n in self.faults.items() if not kind.startswith("page ")),
-            "bad_pages": sum(n for kind, n in self.faults.items() if kind.startswith("page ")),
+            "bad_replies": self.bad_replies,
+            "bad_pages": self.bad_pages,
             "broken": self.broken,
         }
 

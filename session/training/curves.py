@@ -9,10 +9,9 @@ from wikitopics.model.topics.changes import LOOKS
 from wikitopics.session.records import SNAPSHOT_WORDS, TopWords
 from wikitopics.session.storage.tables.progress import Progress
 from wikitopics.session.storage.writer import Changes, SessionWriter
-from wikitopics.session.training.chronicle import Chronicle
+from wikitopics.session.training.chronicle import Chronicle, line
 from wikitopics.session.training.evaluation import HeldOut, Measured
 from wikitopics.session.training.schedule import looks, thinned, thinned_snapshots
-from wikitopics.session.training.story import line
 
 MOST_POINTS = 1000
 """The most points of a curve; beyond that, its older half is thinned."""

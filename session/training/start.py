@@ -73,8 +73,6 @@ class Plan:
     kind: SourceKind
     vocabulary: Vocabulary | Rule
     """The vocabulary that counts the words; only a rule if the session still has to build it."""
-    cluster: str | None = None
-    """The address of the cluster that counts."""
 
 
 T = TypeVar("T")
@@ -158,7 +156,7 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
 
     Raises for every error that can be found before the source is contacted.
     """
-    cluster = cluster_address(request)
+    cluster_address(request)  # raises where there can be no cluster
     is_new = not os.path.exists(path)
     if is_new:
         kind = request.kind()
@@ -171,7 +169,7 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
             check_resumable(request, settings, load_vocabulary(request[VOCAB]) if VOCAB in request else None)
             vocabulary = Rule.parse(settings.rule) if settings.building else reader.counter()
     request = with_contact(request, kind, settings.source_options)
-    return Plan(path, request, settings, is_new, kind, vocabulary, cluster)
+    return Plan(path, request, settings, is_new, kind, vocabulary)
 
 
 async def run(plan: Plan, limits: RunLimits, outside: Outside) -> tuple[str, RunLimits]:
@@ -215,8 +213,9 @@ async def open_session(plan: Plan, say: Say) -> Opening:
     """Open the source, then the session, which is created if it is new. Raises the errors of both."""
     settings, asked = plan.settings, plan.request.asked(plan.kind, resuming=not plan.is_new)
     async with contextlib.AsyncExitStack() as opened:
+        cluster = cluster_address(plan.request)
         source = await open_source(
-            plan.kind, settings.source_options, asked, plan.vocabulary, say, settings.models, plan.cluster
+            plan.kind, settings.source_options, asked, plan.vocabulary, say, settings.models, cluster
         )
         opened.push_async_callback(source.feed.close)
         if plan.is_new:

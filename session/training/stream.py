@@ -78,7 +78,8 @@ class Stream:
         self._curves = Curves(store, self._half_life)
         self._measured_on: HeldOut | None = None
         self._source_ended = False
-        self._moved = False
+        self.dirty = False
+        """Whether a commit would write anything new."""
         self._learnt = False
         self._threads = threads
         self._fed: list[Block] = []
@@ -109,11 +110,6 @@ class Stream:
         return stream
 
     @property
-    def dirty(self) -> bool:
-        """Whether a commit would write anything new."""
-        return self._moved
-
-    @property
     def renewing(self) -> bool:
         """Whether there are articles left to infer again."""
         return self.progress.renew_from is not None
@@ -135,7 +131,7 @@ class Stream:
             progress.skip(reason, number)
         progress.crawled += len(block) + sum(block.skips.values())
         progress.position = block.position
-        self._moved = True
+        self.dirty = True
         progress.lap = block.lap
         if len(empty):
             self._changes.articles.append((empty, "skipped", None))
@@ -235,7 +231,7 @@ class Stream:
         progress.articles += len(batch)
         progress.tokens += int(batch.counts.sum())
         progress.minibatches += 1
-        self._moved = self._learnt = True
+        self.dirty = self._learnt = True
         if old is not None:
             self.renew(*old)
         if renewal_due(before, progress.articles):
@@ -267,7 +263,7 @@ class Stream:
             self._changes.renewed.append((seqs, self._topics(inferred)))
         self.progress.renew_from = go_on_from
         self._changes.drops_articles |= go_on_from is None
-        self._moved = True
+        self.dirty = True
 
     def finish(self, elapsed_seconds: float) -> None:
         """Note the end: measure there too, unless the rule has already done so."""
@@ -278,7 +274,7 @@ class Stream:
             self._keep_topics()
         if self._curves.measured_at != articles:
             self._measure(elapsed_seconds)
-        self._moved = self._learnt = True
+        self.dirty = self._learnt = True
 
     @property
     def measured(self) -> Measured:
@@ -303,7 +299,7 @@ class Stream:
         self._store.commit(progress, self._changes, first)
         self._changes = Changes()
         self._fed.clear()
-        self._moved = self._learnt = False
+        self.dirty = self._learnt = False
 
     def _topics(self, thetas: Sequence[NDArray[np.float32]]) -> ArticleTopics:
         """What is stored of (n, K) proportions of each model."""

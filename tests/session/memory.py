@@ -4,7 +4,9 @@ import asyncio
 
 import numpy as np
 
+from tests.waiting import until_true
 from wikitopics.crawler.source import Activity, Page, PageBatch, SourceInfo
+from wikitopics.session.control import requests
 from wikitopics.session.storage.reader import SessionReader
 
 INFO = SourceInfo("memory", 700)
@@ -64,6 +66,24 @@ class Memory:
 def status(path):
     with SessionReader(path) as reader:
         return reader.status()
+
+
+def log_of(path):
+    """(level, text) of the lines of the log."""
+    with SessionReader(path) as reader:
+        return [(event.level, event.message) for event in reader.events()]
+
+
+def reasons(path):
+    """Why each run ended."""
+    with SessionReader(path) as reader:
+        return [run.reason for run in reader.runs()]
+
+
+async def pause(path, run):
+    """Ask from outside, and wait until the run obeys."""
+    await asyncio.to_thread(requests.ask, path, paused=True)
+    await until_true(lambda: run.orders.paused)
 
 
 def pages_of(path):

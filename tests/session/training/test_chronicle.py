@@ -1,10 +1,11 @@
 """What is kept of topics beside their words: names, and what happens to them."""
 
 import numpy as np
+import pytest
 
 from wikitopics.model.topics.changes import LOOKS
-from wikitopics.session.records import TopWords
-from wikitopics.session.training.chronicle import Chronicle
+from wikitopics.session.records import TopicEvent, TopWords
+from wikitopics.session.training.chronicle import Chronicle, line
 from wikitopics.session.training.schedule import looks
 
 WORDS = [other + letter * 3 for letter in "abcdefghijklmnopqrstuvwxyz" for other in "aeiou"]
@@ -93,3 +94,23 @@ def test_a_name_from_before_births_follows_every_snapshot():
     one = chronicle()
     told(one, STORY[:5])
     assert one.known.names[2] == name(97)
+
+
+def born(topic):
+    return TopicEvent("lda", 4096, "born", topic, None, f"w{topic}")
+
+
+@pytest.mark.parametrize(
+    ("events", "told"),
+    [
+        ([born(84)], "lda at 4,096 articles, born: #84 w84"),
+        (
+            [TopicEvent("lda", 4096, "split", 13, 46, "slavic"), born(1)],
+            "lda at 4,096 articles, born: #1 w1; split: #13 → #46 slavic",
+        ),
+        ([TopicEvent("lda", 4096, "merged", 1, 2, "x")], "lda at 4,096 articles, merged: #1 x → #2"),
+        ([born(k) for k in range(12)], "lda at 4,096 articles, 12 topics are born: #0 w0 · #1 w1 · #2 w2 …"),
+    ],
+)  # fmt: skip
+def test_a_line_a_snapshot(events, told):
+    assert line(events) == told

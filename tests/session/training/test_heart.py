@@ -1,14 +1,10 @@
 """A heartbeat that dies: the run ends at once, in order, with what it has."""
 
-import asyncio
-
 import pytest
 
-from tests.session.memory import account_holds, status
+from tests.session.memory import account_holds, log_of, pause, reasons, status
 from tests.waiting import until_true
-from wikitopics.session.control import requests
 from wikitopics.session.errors import Damaged, DiskFull, SessionError
-from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.tables.trainer import HeartbeatWriter
 
 
@@ -42,8 +38,7 @@ async def test_its_death_ends_the_run_at_once_and_loses_nothing(
         await memory.hanging.wait()
         await until_true(lambda: run.learner.stream.progress.articles == 64 and not run.learner.busy)
         if paused:
-            await asyncio.to_thread(requests.ask, trainer_of.path, paused=True)
-            await until_true(lambda: run.orders.paused)
+            await pause(trainer_of.path, run)
         break_heart(error)
         await until_true(lambda: run.orders.stopped)
 
@@ -52,9 +47,8 @@ async def test_its_death_ends_the_run_at_once_and_loses_nothing(
     now = status(trainer_of.path)
     assert (now.articles, now.pending, now.crawled) == (64, 120 - 30 - 64, 140 + 14)
     assert account_holds(now)
-    with SessionReader(trainer_of.path) as reader:
-        assert [run.reason for run in reader.runs()] == [f"the heartbeat failed: {error}"]
-        assert reader.events()[-1].message == f"the trainer ended: the heartbeat failed: {error}"
+    assert reasons(trainer_of.path) == [f"the heartbeat failed: {error}"]
+    assert log_of(trainer_of.path)[-1][1] == f"the trainer ended: the heartbeat failed: {error}"
 
 
 async def test_it_outlives_a_disk_that_is_full_for_a_while(trainer_of, memory, break_heart, monkeypatch):
@@ -67,8 +61,7 @@ async def test_it_outlives_a_disk_that_is_full_for_a_while(trainer_of, memory, b
         await until_true(lambda: len(failed) > 2)
         assert not run.orders.stopped
         monkeypatch.setattr(HeartbeatWriter, "beat", real)
-        await asyncio.to_thread(requests.ask, trainer_of.path, paused=True)
-        await until_true(lambda: run.orders.paused)
+        await pause(trainer_of.path, run)
         run.orders.stop("enough")
 
     assert await trainer_of(memory, meanwhile=fill) == "enough"

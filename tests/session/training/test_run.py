@@ -5,10 +5,9 @@ import os
 import time
 from types import SimpleNamespace
 
-from tests.session.memory import account_holds, pages_of, status
+from tests.session.memory import account_holds, log_of, pages_of, pause, reasons, status
 from tests.waiting import until_true
 from wikitopics.session.control import requests
-from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.training.learner import Saving
 from wikitopics.session.training.run import RunLimits
 from wikitopics.session.training.stream import Stream
@@ -24,9 +23,8 @@ async def test_to_the_end_of_the_source_and_no_further(trainer_of, memory):
     assert now.bytes_read == 70_000
     assert now.models[0].perplexity is not None
     assert pages_of(trainer_of.path) == list(range(1, 701))
-    with SessionReader(trainer_of.path) as reader:
-        assert [run.reason for run in reader.runs()] == ["finished"]
-        log = [event.message for event in reader.events()]
+    assert reasons(trainer_of.path) == ["finished"]
+    log = [text for _, text in log_of(trainer_of.path)]
     assert "skipped so far: 170 (no known word 100, disambiguation 70)" in log
     assert any(line.startswith("after 570 articles: perplexity lda ") for line in log)
     assert await trainer_of(memory) == "finished"
@@ -95,8 +93,7 @@ async def test_pause_and_resume(trainer_of, memory):
 
     async def meanwhile(run):
         await until_true(lambda: run.learner.stream.progress.crawled > 0)
-        await asyncio.to_thread(requests.ask, path, paused=True)
-        await until_true(lambda: run.orders.paused)
+        await pause(path, run)
         await asyncio.sleep(0.1)
         before = run.learner.stream.progress.crawled
         await asyncio.sleep(0.4)
@@ -135,14 +132,13 @@ async def test_hours_end_a_paused_run_too(trainer_of, memory, monkeypatch):
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + passed)
     monkeypatch.setattr("wikitopics.session.training.run.time", clock)
 
-    async def pause(run):
+    async def meanwhile(run):
         nonlocal passed
         await until_true(lambda: run.learner.stream.progress.crawled > 0)
-        await asyncio.to_thread(requests.ask, trainer_of.path, paused=True)
-        await until_true(lambda: run.orders.paused)
+        await pause(trainer_of.path, run)
         passed = 3600
 
-    assert "--hours" in await trainer_of(memory, RunLimits(hours=1), pause)
+    assert "--hours" in await trainer_of(memory, RunLimits(hours=1), meanwhile)
 
 
 async def test_the_heartbeat_says_what_goes_on(trainer_of, memory):

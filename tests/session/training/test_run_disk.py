@@ -1,6 +1,5 @@
 """A run whose disk is full, whose file another program writes to or takes away."""
 
-import asyncio
 import contextlib
 import errno
 import os
@@ -9,11 +8,9 @@ import threading
 
 import pytest
 
-from tests.session.memory import account_holds, pages_of, status
+from tests.session.memory import account_holds, log_of, pages_of, pause, reasons, status
 from tests.waiting import until_true
-from wikitopics.session.control import requests
 from wikitopics.session.errors import DiskFull, SessionError
-from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.run import RunLimits
 
@@ -62,7 +59,7 @@ async def test_a_slow_commit_is_what_is_waited_for(trainer_of, memory, monkeypat
 
     async def look(run):
         await until_true(lambda: status(trainer_of.path).waiting_for == "the models to be saved")
-        await until_true(lambda: "to be saved (over a minute so far)" in log_of(trainer_of.path))
+        await until_true(lambda: "to be saved (over a minute so far)" in str(log_of(trainer_of.path)))
         memory.activity.waiting_for, memory.activity.waiting_until = "the next request", 2e9
         now = run.monitor.report().activity
         assert (now.waiting_for, now.waiting_until) == ("the models to be saved", None)
@@ -72,11 +69,6 @@ async def test_a_slow_commit_is_what_is_waited_for(trainer_of, memory, monkeypat
         await until_true(lambda: status(trainer_of.path).waiting_for != "the models to be saved")
 
     assert await trainer_of(memory, meanwhile=look) == "finished"
-
-
-def log_of(path):
-    with SessionReader(path) as reader:
-        return "\n".join(event.message for event in reader.events())
 
 
 @pytest.mark.parametrize("hours", [None, 2 / 3600])
@@ -93,8 +85,7 @@ async def test_a_full_disk_keeps_no_trainer_from_stopping(trainer_of, memory, fu
     memory.slow = 0.03
     with pytest.raises(DiskFull):
         await trainer_of(memory, RunLimits(hours=hours), stop)
-    with SessionReader(trainer_of.path) as reader:
-        assert reader.runs()[-1].reason == "no space left on the disk of x"
+    assert reasons(trainer_of.path) == ["no space left on the disk of x"]
 
 
 async def test_another_writer_is_waited_for(trainer_of, memory, monkeypatch):
@@ -134,11 +125,10 @@ async def test_progress_that_cannot_be_written_does_not_end_the_heartbeat(traine
 
     memory.hang_at = 100
 
-    async def pause(run):
+    async def meanwhile(run):
         await memory.hanging.wait()
-        await asyncio.to_thread(requests.ask, trainer_of.path, paused=True)
-        await until_true(lambda: run.orders.paused)
+        await pause(trainer_of.path, run)
         run.orders.stop("enough")
 
-    assert await trainer_of(memory, meanwhile=pause, report=report) == "enough"
+    assert await trainer_of(memory, meanwhile=meanwhile, report=report) == "enough"
     assert account_holds(status(trainer_of.path))

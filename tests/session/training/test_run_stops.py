@@ -6,10 +6,9 @@ import threading
 
 import pytest
 
-from tests.session.memory import account_holds, pages_of, status
+from tests.session.memory import account_holds, log_of, pages_of, reasons, status
 from tests.waiting import until_true
 from wikitopics.crawler.errors import WikiRefused, WikiUnreachable
-from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.training.intake import crawl as feed_module
 from wikitopics.session.training.stream import Stream
 
@@ -65,9 +64,8 @@ async def test_an_error_of_the_source_saves_what_came_before_it(trainer_of, memo
     now = status(trainer_of.path)
     assert (now.articles, now.crawled) == (64, 150 + 15)
     assert account_holds(now)
-    with SessionReader(trainer_of.path) as reader:
-        assert [run.reason for run in reader.runs()] == [str(error)]
-        assert any(str(error) in event.message for event in reader.events())
+    assert reasons(trainer_of.path) == [str(error)]
+    assert any(str(error) in text for _, text in log_of(trainer_of.path))
     memory.fail_at = None
     assert await trainer_of(memory) == "finished"
     assert pages_of(trainer_of.path) == list(range(1, 701))
@@ -140,8 +138,7 @@ async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypa
     monkeypatch.setattr(feed_module, "count_in_worker", lambda pages: held.wait() and count(pages))
 
     def told():
-        with SessionReader(trainer_of.path) as reader:
-            return [event.message for event in reader.events() if event.level == "error"]
+        return [text for level, text in log_of(trainer_of.path) if level == "error"]
 
     async def wait(run):
         await until_true(

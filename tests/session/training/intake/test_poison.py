@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.session.memory import INFO, Memory, blocks_of, status
+from tests.session.memory import INFO, Memory, blocks_of, log_of, status
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.training.intake.count_pages import count_pages
 from wikitopics.session.training.intake.crawl import CrawledBlocks
 from wikitopics.session.training.intake.pool import CountingPool
@@ -119,7 +118,5 @@ async def test_a_skipped_page_is_in_the_account_and_in_the_log(trainer_of, corpu
     now = status(trainer_of.path)
     assert (now.crawled, now.articles, now.held_out) == (66, 60 - 8 - 1 - 30, 30)
     assert now.skips == {"could not be read": 1, "no known word": 8, "disambiguation": 6}
-    with SessionReader(trainer_of.path) as reader:
-        warnings = [event.message for event in reader.events() if event.level == "warning"]
-    assert warnings == told
-    assert warnings == [r"page 25 ('it raises \x1b[2J\u202e') is skipped: ValueError('not\nthis one')"]
+    assert [text for level, text in log_of(trainer_of.path) if level == "warning"] == told
+    assert told == [r"page 25 ('it raises \x1b[2J\u202e') is skipped: ValueError('not\nthis one')"]

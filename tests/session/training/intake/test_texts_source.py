@@ -67,17 +67,6 @@ def test_every_document_once_with_its_id_also_when_the_run_is_resumed(cli, docs)
     assert {row["id"] for row in about} <= {f"doc/{i}" for i in range(1, 380)} | {""}
 
 
-def test_the_held_out_are_of_all_files_and_never_trained_on(cli, docs):
-    assert cli("train", *docs, *MODEL, "--held-out", "100").code == 0
-    roles = {"held_out": set(), "trained": set()}
-    for row in rows_of(cli, "--all"):
-        roles[row["role"]].add(row["page_id"])
-    assert len(roles["held_out"]) == 100
-    assert not roles["held_out"] & roles["trained"]
-    for first, last, least in ((1, 300, 51), (300, 380, 6), (380, 401, 1)):
-        assert len(roles["held_out"] & set(range(first, last))) >= least
-
-
 def stream_of(session):
     """What was read in which order, what is held out, and what each model made of it."""
     with closing(sqlite3.connect(session)) as db:
