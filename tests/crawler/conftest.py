@@ -44,11 +44,11 @@ class ScriptedWiki:
     Its cursor is MediaWiki's, page ``i`` (from 0) standing at ``page_random`` 0.1i.. in fixed order.
     """
 
-    def __init__(self, pages=7):
+    def __init__(self):
         self.script = []
         self.pages = [
             {"pageid": i + 1, "ns": 0, "title": f"Page {i + 1}", "text": f"text of page {i + 1}"}
-            for i in range(pages)
+            for i in range(7)
         ]
         self.requests = []
         self.url = ""

@@ -26,7 +26,6 @@ from tests.crawler.dumps import (
 )
 from tests.real_text import CORPUS, needs_corpus
 from wikitopics.crawler.background import Background
-from wikitopics.crawler.dumps.files import DumpFiles
 from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.file_source import BATCH_PAGES, page_hash
 
@@ -87,12 +86,6 @@ async def test_a_plain_dump_resumes_at_the_very_page(tmp_path):
     _, whole = await collect(dump_source([path], held_out=0))
     assert whole[-2].position["offset"] > os.path.getsize(path) / 2
     assert whole[-2].position["skip"] == 0
-
-
-def test_the_name_of_several_files_is_the_first_and_how_many_more(tmp_path):
-    files = [write(tmp_path / f"{name}.xml", b"") for name in "abc"]
-    assert DumpFiles(files[:1]).name == "a.xml"
-    assert DumpFiles(files).name == "a.xml and 2 more"
 
 
 async def test_a_multistream_dump_resumes_without_reading_what_is_done(tmp_path):

@@ -1,11 +1,6 @@
-import json
-import os
 import re
 import tarfile
-import urllib.parse
-import urllib.request
 import warnings
-from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -13,7 +8,6 @@ from hypothesis import strategies as st
 
 from tests.real_text import CORPUS, needs_corpus
 from wikitopics.crawler.markup.html import extract_html
-from wikitopics.crawler.markup.wikitext import extract_wikitext
 
 PAGE = """<!DOCTYPE html><html><head><meta charset="UTF-8"><title>Bird</title><style>a{}</style></head>
 <body><div id="mw-navigation">Main page Donate</div><h1 id="firstHeading">Bird</h1>
@@ -171,34 +165,3 @@ def test_no_furniture_of_real_pages_comes_through():
             text = extract_html(file.read())
             assert FURNITURE.findall(text) == [], member.name
             assert len(text.split()) >= 30, member.name
-
-
-@pytest.mark.skipif("WIKITOPICS_TEST_API" not in os.environ, reason="needs a real wiki")
-def test_wikitext_and_page_of_a_real_wiki_have_the_same_words():
-    api = os.environ["WIKITOPICS_TEST_API"]
-
-    def fetched(address):
-        with urllib.request.urlopen(address, timeout=60) as reply:
-            return reply.read()
-
-    query = "action=query&format=json&formatversion=2&generator=allpages&gaplimit=30"
-    texts = "gapfilterredir=nonredirects&prop=revisions&rvprop=content&rvslots=main"
-    pages = fetched(f"{api}?{query}&{texts}")
-    cosines = []
-    for page in json.loads(pages)["query"]["pages"]:
-        title = urllib.parse.quote(page["title"].replace(" ", "_"))
-        rendered = extract_html(fetched(f"{api.removesuffix('/w/api.php')}/wiki/{title}"))
-        revision = page.get("revisions", [{"slots": {"main": {"content": ""}}}])[0]
-        if wikitext := extract_wikitext(revision["slots"]["main"]["content"]):
-            cosines.append(_cosine(_words(wikitext), _words(rendered)))
-    assert len(cosines) >= 10
-    assert sorted(cosines)[len(cosines) // 2] > 0.97
-
-
-def _words(text):
-    return Counter(word for word in re.findall(r"[^\W\d_]+", text.lower()) if len(word) > 3)
-
-
-def _cosine(a, b):
-    norm = sum(n * n for n in a.values()) * sum(n * n for n in b.values())
-    return sum(n * b[word] for word, n in a.items()) / norm**0.5 if norm else 1.0

@@ -119,20 +119,23 @@ def test_addresses_that_are_refused(given, told):
     assert "secret" not in str(caught.value)
 
 
-def test_a_damaged_identity_is_told():
-    kind = Dump()
-    kept = dict(kind.identity(Asked({DUMP.name: ("https://host.org/x.bz2",)})))
-    assert kind.fault(kept) == ""
-    for wrong in ({VERSIONS: 1}, {VERSIONS: []}, {VERSIONS: ["a\r\nb"]}, {"home": 1}, {"api_url": None}):
-        assert kind.fault(kept | wrong)
+FILE = {DUMP.name: ["https://host.org/x.bz2"]}
+FOLDER = {"home": "https://host.org/", "api_url": "https://de.wikipedia.org/w/api.php"}
 
 
-def test_a_damaged_address_of_a_folder_of_dumps_is_told():
-    kept = {"home": "https://host.org/", "api_url": "https://de.wikipedia.org/w/api.php"}
+@pytest.mark.parametrize(
+    ("kept", "wrong", "told"),
+    [
+        (FILE, {VERSIONS: 1}, "versions is not a list of versions"),
+        (FILE, {VERSIONS: []}, "versions is not a list of versions"),
+        (FILE, {VERSIONS: ["a\r\nb"]}, "versions is not a list of versions"),
+        (FILE, {"home": 1}, "home is not text"),
+        (FILE, {"api_url": None}, "api_url is not text"),
+        (FOLDER, {"home": "here"}, "'here' is not an address of a dump"),
+        (FOLDER, {DUMP.name: None}, "dump is not a list of files"),
+        (FOLDER, {DUMP.name: ["/x.bz2", "https://host.org/y.bz2"]}, "files and addresses are mixed"),
+    ],
+)
+def test_a_damaged_identity_is_told(kept, wrong, told):
     assert Dump().fault(kept) == ""
-    assert Dump().fault(kept | {"home": "here"}).startswith("'here' is not an address of a dump")
-    assert Dump().fault(kept | {DUMP.name: None}) == "dump is not a list of files"
-    assert (
-        Dump().fault(kept | {DUMP.name: ["/x.bz2", "https://host.org/y.bz2"]})
-        == "files and addresses are mixed"
-    )
+    assert Dump().fault(kept | wrong).startswith(told)

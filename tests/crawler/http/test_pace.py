@@ -257,19 +257,6 @@ async def test_what_one_page_is_told_holds_for_all_pages(clock, tmp_path):
         assert clock.now >= now + 39.9
 
 
-async def test_an_api_request_and_a_page_do_not_wait_for_each_other(clock, tmp_path):
-    pages, api = (
-        SharedPace(limits, clock, tmp_path) for limits in (wikimedia_page_limits(), wikimedia_limits())
-    )
-    before = clock.now
-    async with pages.turn(quietly(clock)) as turn:
-        turn.told_to_wait = 300.0
-        async with api.turn(quietly(clock)):
-            pass
-    async with api.turn(quietly(clock)):
-        assert clock.now < before + 1
-
-
 async def test_a_long_wait_is_explained_and_outlives_its_trainer(clock, tmp_path):
     reasons = []
 

@@ -7,7 +7,7 @@ from yarl import URL
 
 from tests.crawler.dump_server import says, serving
 from tests.crawler.remote import DATA, NUMBERS, PATH, of_files, read, remote
-from wikitopics.crawler.errors import CrawlerError, TransientError, WikiUnreachable
+from wikitopics.crawler.errors import TransientError, WikiUnreachable
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.limits import dump_limits, wikimedia_service_limits
 from wikitopics.crawler.source import Activity
@@ -131,21 +131,3 @@ async def test_a_redirect_leads_under_the_rules_of_the_server_there(clock, tmp_p
     assert sorted(found) == list(NUMBERS)
     assert len(moments) > 10
     assert all(b - a >= 1.0 for a, b in pairwise(moments))
-
-
-async def test_a_stop_ends_a_rest(server, clock, tmp_path):
-    one = client(clock, tmp_path)
-    url = URL(server.url + PATH)
-    await one.once(url, lambda reply: None)
-    server.always = says(500)
-
-    class Stopped(CrawlerError):
-        pass
-
-    async def stop(seconds):
-        raise Stopped
-
-    clock.sleep = stop
-    with pytest.raises(Stopped):
-        await one.fetch(url, lambda reply: None)
-    await one.close()
