@@ -150,23 +150,10 @@ def test_a_lock_file_deleted_under_a_trainer(trained, lives, cli, one_line, monk
 @pytest.mark.parametrize("beats", [True, False])
 def test_a_trainer_that_cannot_be_seen_from_here_is_known_by_its_heartbeat(path, beats, monkeypatch):
     monkeypatch.setattr(heartbeat, "BEATS_SECONDS", 600.0 if beats else 0.2)
-    elsewhere, over = Process(1, "another container", "1"), threading.Event()
-    monkeypatch.setattr(Process, "own", classmethod(lambda cls: elsewhere))
-    pulse = HeartbeatWriter(path)
-    pulse.beat("running", TrainerActivity())
-
-    def go_on():
-        while not over.wait(0.05):
-            pulse.beat("running", TrainerActivity())
-
-    beating = threading.Thread(target=go_on)
-    if beats:
-        beating.start()
-    try:
+    monkeypatch.setattr(Process, "own", classmethod(lambda cls: Process(1, "another container", "1")))
+    with contextlib.closing(HeartbeatWriter(path)) as pulse:
+        pulse.beat("running", TrainerActivity())
+        if beats:
+            monkeypatch.setattr("time.sleep", lambda _: pulse.beat("running", TrainerActivity()))
         with pytest.raises(SessionInUse) if beats else contextlib.nullcontext():
             check_alone(path)
-    finally:
-        over.set()
-        if beats:
-            beating.join()
-        pulse.close()

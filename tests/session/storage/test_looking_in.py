@@ -1,17 +1,16 @@
 """Others open the file while one trains: neither of them notices."""
 
-import asyncio
 import contextlib
 import shutil
 import subprocess
 import sys
-import time
 
 import pytest
 
 from wikitopics.session.errors import NoSession
 from wikitopics.session.storage.database import connect
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.tables.progress import Progress
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.tui.follow import Follower
 
@@ -37,34 +36,37 @@ sys.stdin.readline()
 """
 
 
+@pytest.fixture
+def trainer(path):
+    command = [sys.executable, "-c", TRAINER, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        process.kill()
+
+
+def go_on(trainer):
+    trainer.stdin.write("\n")
+    trainer.stdin.flush()
+
+
 @pytest.mark.parametrize("looks", ["write", "read", "write and read"])
-def test_whoever_looks_in_for_a_moment_leaves_the_trainers_log_alone(path, looks):
+def test_whoever_looks_in_for_a_moment_leaves_the_trainers_log_alone(path, trainer, looks):
     """The last to close a database deletes its log: nobody may take himself for the last while one trains."""
-    trainer = subprocess.Popen(
-        [sys.executable, "-c", TRAINER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        log = path.with_name(path.name + "-wal")
-        for articles in (1, 2, 3):
-            assert trainer.stdout.readline() == "ready\n"
-            file = log.stat().st_ino
-            if "write" in looks:
-                connect(path).close()
-            if "read" in looks:
-                SessionReader(path).close()
-            assert log.stat().st_ino == file
-            trainer.stdin.write("\n")
-            trainer.stdin.flush()
-            while trainer.poll() is None:
-                with SessionReader(path) as reader:
-                    if reader.status().articles == articles:
-                        break
-        assert trainer.stdout.readline() == "done\n"
-    finally:
-        trainer.kill()
-        trainer.communicate()
-    with SessionReader(path) as reader:
-        assert reader.status().articles == 3
+    log = path.with_name(path.name + "-wal")
+    for articles in (1, 2, 3):
+        assert trainer.stdout.readline() == "ready\n"
+        file = log.stat().st_ino
+        if "write" in looks:
+            connect(path).close()
+        if "read" in looks:
+            SessionReader(path).close()
+        assert log.stat().st_ino == file
+        go_on(trainer)
+        while trainer.poll() is None:
+            with SessionReader(path) as reader:
+                if reader.status().articles == articles:
+                    break
+    assert trainer.stdout.readline() == "done\n"
 
 
 def test_a_reader_keeps_its_view_while_others_of_its_process_come_and_go(path):
@@ -78,40 +80,29 @@ def test_a_reader_keeps_its_view_while_others_of_its_process_come_and_go(path):
             assert lasting.status().articles == articles
 
 
-def test_a_session_is_one_file_though_somebody_looked_in_at_the_end(spawn, corpus, home, tmp_path, cli):
-    few = ["--topics", 3, "--held-out", 40]
-    assert cli("train", *corpus.options(), *few, "--articles", 64).code == 0
-    path, alone = home / "default.db", tmp_path / "alone.db"
+def test_a_session_is_one_file_though_somebody_looked_in_at_the_end(path, tmp_path):
     with SessionReader(path) as reader:
-        assert reader.status().articles == 64
-        trainer = spawn("train")
-        _, error = trainer.communicate()
-        assert trainer.returncode == 0, error
-        shutil.copy(path, alone)
-        with SessionReader(alone) as copy:
-            assert copy.status().articles == reader.status().articles == 657
+        assert reader.status().articles == 0
+        with contextlib.closing(SessionWriter(path)) as store:
+            store.commit(Progress(articles=64), Changes(), 1)
+        shutil.copy(path, tmp_path / "alone.db")
+        with SessionReader(tmp_path / "alone.db") as copy:
+            assert copy.status().articles == reader.status().articles == 64
 
 
-@pytest.mark.long
-async def test_who_looks_at_a_killed_trainer_last_folds_its_log_in(spawn, corpus_of, home, tmp_path):
-    path, alone = home / "default.db", tmp_path / "alone.db"
-    options = [*corpus_of(8000).options(), "--model", "hdp:topics=50,batch_size=1", "--held-out", "50"]
-    trainer = spawn("train", *options)
-    while not path.exists():
-        assert trainer.poll() is None
-        time.sleep(0.05)
-    feed = Follower(path)
-    while not (await feed.look(())).status.articles:
-        assert trainer.poll() is None
-        await asyncio.sleep(0.1)
+async def test_who_looks_at_a_killed_trainer_last_folds_its_log_in(path, trainer, tmp_path):
+    assert trainer.stdout.readline() == "ready\n"
+    go_on(trainer)
+    assert trainer.stdout.readline() == "ready\n"
     trainer.kill()
-    trainer.communicate()
-    look = await feed.look(())
+    trainer.wait()
+    feed = Follower(path)
+    assert (await feed.look(())).status.articles == 1
     feed.close(wait=True)
     assert not path.with_name(path.name + "-wal").exists()
-    shutil.copy(path, alone)
-    with SessionReader(alone) as copy:
-        assert copy.status().articles >= look.status.articles
+    shutil.copy(path, tmp_path / "alone.db")
+    with SessionReader(tmp_path / "alone.db") as copy:
+        assert copy.status().articles == 1
 
 
 @pytest.mark.parametrize("replaced", [False, True])
