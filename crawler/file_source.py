@@ -27,6 +27,7 @@ from wikitopics.crawler.source import (
     Skip,
     SourceInfo,
     default_held_out,
+    first_and_more,
     with_spare,
 )
 
@@ -58,8 +59,8 @@ class PageFiles(ABC):
     """Whether the files can be read more than once."""
 
     def __init__(self, names: Sequence[str], tell: Tell) -> None:
-        self.name = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-        """The name for people: the first file, and how many more."""
+        self.name = first_and_more(names)
+        """The name for people."""
         self.bytes_read = 0
         """Bytes read from all files, as stored on disk, in all readings together."""
         self.tell = tell

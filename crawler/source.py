@@ -77,6 +77,11 @@ def sound_text(text: str) -> str:
     return text
 
 
+def first_and_more(names: Sequence[str]) -> str:
+    """The name for people of several files: that of the first, and how many more there are."""
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """One article as the source delivered it, markup not yet removed.

@@ -20,7 +20,7 @@ from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.limits import RateLimits, dump_limits, is_wikimedia
 from wikitopics.crawler.http.pace import Clock
 from wikitopics.crawler.http.wire import Reply, RequestBounds
-from wikitopics.crawler.source import DUMP_FILES, VERSIONS, Asked, Identity, Lack, SourceInfo
+from wikitopics.crawler.source import DUMP_FILES, VERSIONS, Asked, Identity, Lack, SourceInfo, first_and_more
 
 MOST_BROUGHT = 64 << 20
 """The most bytes sent along with one part."""
@@ -86,7 +86,7 @@ class RemoteDump(ShuffledDump):
 
     def _use(self, urls: Sequence[URL]) -> None:
         self._urls = urls
-        self.name = urls[0].name if len(urls) == 1 else f"{urls[0].name} and {len(urls) - 1} more"
+        self.name = first_and_more([url.name for url in urls])
 
     async def open(self) -> SourceInfo:
         info = await super().open()

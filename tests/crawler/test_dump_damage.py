@@ -205,8 +205,9 @@ async def test_a_dump_that_changed_is_not_resumed(tmp_path):
 async def test_a_damaged_position_is_one_line(tmp_path, wrong):
     path = write(tmp_path / "d.xml", dump(range(1, 200)))
     _, batches = await collect(dump_source([path], held_out=0), stop_after=1)
-    with pytest.raises(BadPosition):
+    with pytest.raises(BadPosition) as caught:
         await collect(dump_source([path], held_out=0, resuming=True), {**batches[0].position, **wrong})
+    assert caught.value.exit_code == 5
 
 
 async def test_an_error_in_the_background_reaches_the_reader():
