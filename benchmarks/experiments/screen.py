@@ -267,19 +267,9 @@ def start() -> Figures:
 def trainer(folder: Path, name: str, *extra: str) -> tuple[subprocess.Popen[bytes], Path]:
     """A real trainer that runs flat out, once its session exists."""
     path = folder / f"{name}.db"
+    train = [*PROGRAM, "train", "--session", str(path), "--topics", "100", "--threads", "2", *extra]
     process = subprocess.Popen(
-        [
-            *PROGRAM,
-            "train",
-            "--session",
-            str(path),
-            *write_counts(folder, 200_000, words=8_000, length=60),
-            "--topics",
-            "100",
-            "--threads",
-            "2",
-            *extra,
-        ],
+        [*train, *write_counts(folder, 200_000, words=8_000, length=60)],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stderr=subprocess.DEVNULL,
     )

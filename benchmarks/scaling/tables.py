@@ -95,23 +95,15 @@ def disk(points: Points) -> str:
 
 def elsewhere(points: Points) -> str:
     """An E-step on other machines: what is sent there and back, and what it saves."""
-    head = [
-        "articles in a minibatch",
-        "rows of lambda",
-        "MB each way",
-        "there and back, s",
-        "of that the trainer's CPU, s",
-        "E-step on one core, s",
-    ]
-    keys = {
-        "rows": ",.0f",
-        "mb_each_way": ".1f",
-        "there_and_back_seconds": ".3f",
-        "there_and_back_own_cpu_seconds": ".3f",
-        "e_step_seconds": ".3f",
+    columns = {
+        "rows of lambda": ("rows", ",.0f"),
+        "MB each way": ("mb_each_way", ".1f"),
+        "there and back, s": ("there_and_back_seconds", ".3f"),
+        "of that the trainer's CPU, s": ("there_and_back_own_cpu_seconds", ".3f"),
+        "E-step on one core, s": ("e_step_seconds", ".3f"),
     }
-    rows = [
-        [f"{batch:,}"] + [format(points[f"elsewhere_{batch}"][key], form) for key, form in keys.items()]
-        for batch in cluster.BATCHES
-    ]
-    return table(head, rows)
+    rows = (
+        [f"{n:,}", *(format(points[f"elsewhere_{n}"][key], form) for key, form in columns.values())]
+        for n in cluster.BATCHES
+    )
+    return table(["articles in a minibatch", *columns], rows)

@@ -3,18 +3,18 @@
 import errno
 import os
 from dataclasses import replace
-from types import SimpleNamespace
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from tests.session.rows import WORDS, documents, settings
+from wikitopics.session.request import load_vocabulary
 from wikitopics.session.storage import writer as stores
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.beginning import Beginning, establish, keep, read_first
 from wikitopics.session.training.stream import Stream
 from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.errors import UnknownVocabulary
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def store(tmp_path):
 
 def block(*page_ids, skips=None):
     position = {"page": page_ids[-1]}
-    return replace(documents(*page_ids), lexicon=("aa",), skips=skips or {}, position=position, lap=0.5)
+    return replace(documents(*page_ids), lexicon=("bb",), skips=skips or {}, position=position, lap=0.5)
 
 
 def test_what_is_collected_and_what_is_skipped_is_counted(store):
@@ -93,15 +93,8 @@ def test_rows_of_one_batch_become_pending_together(store, monkeypatch):
     stream = Stream(store, article_limit=None, threads=1)
     read_first(store, stream)
     assert (stream.progress.position, stream.progress.crawled) == ({"page": 3}, 3)
-
-
-def test_what_was_collected_becomes_ids_of_the_vocabulary():
-    found = replace(block(1, 2), lexicon=("bb",))
-    store = SimpleNamespace(settings=settings, vocabulary=lambda: WORDS, first_articles=lambda: iter([found]))
-    stream = Mock()
-    read_first(store, stream)
-    fed = [call.args[0] for call in stream.feed.call_args_list]
-    assert [(one.word_ids.tolist(), one.lexicon) for one in fed] == [([1, 1], None)]
+    ((_, pending),) = store.pending()
+    assert pending.word_ids.tolist() == [WORDS.index("bb")]
 
 
 def test_a_vocabulary_that_cannot_be_kept_for_others_is_no_end(home, monkeypatch):
@@ -111,7 +104,10 @@ def test_a_vocabulary_that_cannot_be_kept_for_others_is_no_end(home, monkeypatch
     words = Vocabulary.from_words(WORDS)
     with monkeypatch.context() as full:
         full.setattr(os, "fsync", fsync)
-        told = keep("de", words)
+        told = keep("mine", words)
     assert told.startswith("it is not kept for other sessions: cannot write ")
     assert told.endswith(": No space left on device")
-    assert keep("de", words) == "it is kept for other sessions: `wikitopics vocab show de`"
+    assert keep("mine", words) == "it is kept for other sessions: `wikitopics vocab show mine`"
+    assert load_vocabulary("mine").words == WORDS
+    with pytest.raises(UnknownVocabulary, match=r"'yours'; available: .*english.*, mine "):
+        load_vocabulary("yours")

@@ -4,7 +4,7 @@ import pytest
 
 from tests.session.memory import account_holds, log_of, pause, reasons, status
 from tests.waiting import until_true
-from wikitopics.session.errors import Damaged, DiskFull, SessionError
+from wikitopics.session.errors import DiskFull, SessionError
 from wikitopics.session.storage.tables.trainer import HeartbeatWriter
 
 
@@ -65,10 +65,3 @@ async def test_it_outlives_a_disk_that_is_full_for_a_while(trainer_of, memory, b
         run.orders.stop("enough")
 
     assert await trainer_of(memory, meanwhile=fill) == "enough"
-
-
-def test_the_command_ends_with_the_exit_code_of_what_killed_it(cli, corpus, break_heart, one_line):
-    break_heart(Damaged("control has no row"))
-    outcome = cli("train", *corpus.options(), "--topics", 5, "--held-out", 20, "--articles", 640)
-    assert outcome.code == 5
-    assert outcome.err.splitlines()[-1].startswith("wikitopics: the session is damaged (control has no row)")

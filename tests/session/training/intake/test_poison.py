@@ -77,13 +77,6 @@ async def test_poison_in_several_blocks(feed_of):
     assert [len(block) - sum(block.has_words) for block in blocks] == [4, 1, 2, 2, 2, 2]
 
 
-@pytest.mark.long
-async def test_workers_that_always_die_are_no_fault_of_the_pages(feed_of):
-    feed = feed_of(dict.fromkeys(range(1, 61), "it kills"))
-    with pytest.raises(SessionError, match="perhaps out of memory"):
-        await blocks_of(feed)
-
-
 async def test_a_fourth_death_in_a_row_is_no_fault_of_the_pages():
     def job(result):
         made = Future()

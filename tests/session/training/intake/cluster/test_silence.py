@@ -4,12 +4,9 @@ import asyncio
 import gc
 import signal
 import socket
-import threading
-from contextlib import contextmanager, suppress
 
 import pytest
 
-from tests.session.training.intake.cluster.conftest import kill
 from tests.session.training.intake.cluster.test_cluster import VOCABULARY, dump, notes, plain, read, small
 from wikitopics.crawler.source import Activity, SourceInfo
 from wikitopics.session.errors import SessionError
@@ -29,26 +26,6 @@ work.answer = lambda *_: {found}
 """
 
 
-@contextmanager
-def silent(port):
-    """Whatever connects to the port is accepted, and never gets an answer."""
-    with socket.create_server(("127.0.0.1", port)) as server:
-        taken = []
-
-        def accept():
-            with suppress(OSError):
-                while True:
-                    taken.append(server.accept()[0])
-
-        accepting = threading.Thread(target=accept, daemon=True)
-        accepting.start()
-        yield
-        server.shutdown(socket.SHUT_RDWR)
-        accepting.join()
-        for connection in taken:
-            connection.close()
-
-
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
     for name, seconds in {"scheduler.REPLY_SECONDS": 5, "scheduler.ANSWER_SECONDS": 5}.items():
@@ -56,23 +33,11 @@ def impatient(monkeypatch):
 
 
 async def test_what_listens_and_never_answers_is_given_up_at_the_start(dump, dask):
-    with silent(dask.port), pytest.raises(SessionError, match=r"no Dask scheduler answers at .* in time"):
+    with (
+        socket.create_server(("127.0.0.1", dask.port)),
+        pytest.raises(SessionError, match=r"no Dask scheduler answers at .* in time"),
+    ):
         await read(dump, dask.address)
-
-
-async def test_what_listens_and_never_answers_is_given_up_in_mid_run(dump, dask, monkeypatch):
-    scheduler = dask.start_scheduler()
-    dask.start_worker()
-    mute = silent(dask.port)
-
-    def replace():
-        monkeypatch.setattr("wikitopics.session.training.intake.cluster.executor.PATIENCE", 1)
-        kill(scheduler)
-        mute.__enter__()
-
-    with pytest.raises(SessionError, match=r"has not answered for 1 s \(it does not answer in time\)"):
-        await read(dump, dask.address, replace)
-    mute.__exit__(None, None, None)
 
 
 async def test_a_suspended_worker_is_given_up(dump, dask):
