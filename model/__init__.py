@@ -16,7 +16,7 @@ _HOME = {
     "CompletionSet": "completion",
     "Entry": "states",
     "KindError": "registry",
-    "Metric": "metrics",
+    "Metric": "options",
     "Minibatch": "minibatch",
     "OnlineHDP": "hdp",
     "OnlineLDA": "lda",
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from wikitopics.model.hdp.batch import BatchHDP as BatchHDP
     from wikitopics.model.lda import OnlineLDA as OnlineLDA
     from wikitopics.model.lda.batch import BatchLDA as BatchLDA
-    from wikitopics.model.metrics import Metric as Metric
     from wikitopics.model.minibatch import Minibatch as Minibatch
     from wikitopics.model.online import OnlineModel as OnlineModel
+    from wikitopics.model.options import Metric as Metric
     from wikitopics.model.registry import KindError as KindError
     from wikitopics.model.registry import kinds as kinds
     from wikitopics.model.scvb0 import SCVB0 as SCVB0

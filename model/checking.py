@@ -169,9 +169,7 @@ def learns(make: Make) -> None:
     """After a few passes over planted topics it predicts better than word frequencies alone."""
     batch, held_out = planted_documents(300), planted_documents(80, seed=1)
     model = make(n_documents=1500)
-    for _ in range(5):
-        for start in range(0, 300, 64):
-            model.learn(batch[start : start + 64])
+    _read(model, batch, 64, times=5)
     frequency = np.bincount(batch.word_ids, batch.counts, minlength=W) / batch.n_tokens
     alone = held_out.counts @ np.log(frequency[held_out.word_ids]) / held_out.n_tokens
     score = document_completion(model, held_out)
@@ -189,9 +187,7 @@ def reading_on_does_no_harm(make: Make) -> None:
     model = make(n_documents=1e6)
     scores = []
     for passes in (2, 14):
-        for _ in range(passes):
-            for start in range(0, 300, 32):
-                model.learn(batch[start : start + 32])
+        _read(model, batch, 32, passes)
         scores.append(document_completion(model, held_out))
     early, late = scores
     assert late > early - 0.1, (
@@ -206,9 +202,7 @@ def unseen_words_are_possible(make: Make) -> None:
     rows = planted_documents(300)
     known = rows.word_ids < W // 2
     starts = np.concatenate([[0], np.cumsum(known)])[rows.indptr]
-    training = Minibatch(starts, rows.word_ids[known], rows.counts[known])
-    for _ in range(5):
-        model.learn(training)
+    _read(model, Minibatch(starts, rows.word_ids[known], rows.counts[known]), 300, times=5)
     with np.errstate(divide="ignore"):
         score = document_completion(model, planted_documents(80, seed=1))
     assert np.isfinite(score), (
@@ -257,18 +251,17 @@ def one_seed_one_result(make: Make) -> None:
     batches = [*planted_minibatches(), planted_documents(MANY, seed=2)]
     one, again, three, other = make(), make(), make(threads=3), make(seed=4)
     assert (one.threads, three.threads) == (1, 3), "expected threads as given"
+    of_one_seed = "from two models of one seed: draw only from self._random"
     for batch in batches:
         theta = one.learn(batch)
-        same = np.array_equal(theta, again.learn(batch)) and np.array_equal(one.topics(), again.topics())
-        assert same, "expected the same from two models of one seed: draw only from self._random"
-        same = np.array_equal(theta, three.learn(batch))
-        assert same, "expected the same proportions from 1 and from 3 threads"
+        _check_equal(theta, again.learn(batch), f"the same {of_one_seed}")
+        _check_equal(one.topics(), again.topics(), f"the same {of_one_seed}")
+        _check_equal(theta, three.learn(batch), "the same proportions from 1 and from 3 threads")
         other.learn(batch)
-    same = np.array_equal(one.infer(batches[0]), again.infer(batches[0]))
-    assert same, "expected the same inference from two models of one seed: draw only from self._random"
+    theta = one.infer(batches[0])
+    _check_equal(theta, again.infer(batches[0]), f"the same inference {of_one_seed}")
     _check_same(one.state(), three.state(), "from 1 and from 3 threads")
-    same = np.array_equal(one.infer(batches[0]), three.infer(batches[0]))
-    assert same, "expected the same inference from 1 and from 3 threads"
+    _check_equal(theta, three.infer(batches[0]), "the same inference from 1 and from 3 threads")
     assert not np.array_equal(one.topics(), other.topics()), "expected different topics from a different seed"
 
 
@@ -278,18 +271,14 @@ def going_on_equals_never_stopping(make: Make) -> None:
     first = planted_minibatches()[0]
     for t, batch in enumerate((None, *planted_minibatches())):
         if batch is not None:
-            same = np.array_equal(straight.learn(batch), resumed.learn(batch))
-            assert same, (
-                f"expected minibatch {t} to be learnt alike, resumed or not: "
-                "is all that learn uses in entries?"
-            )
+            alike = f"minibatch {t} to be learnt alike, resumed or not: is all that learn uses in entries?"
+            _check_equal(straight.learn(batch), resumed.learn(batch), alike)
         resumed = make.kind.from_state(_through_a_file(resumed.state()))
         resumed.threads = 2
-        _check_same(straight.state(), resumed.state(), f"after {t} minibatches, resumed or not")
-        same = np.array_equal(straight.topics(), resumed.topics())
-        assert same, f"expected the same topics after {t} minibatches, resumed or not"
-        same = np.array_equal(straight.infer(first), resumed.infer(first))
-        assert same, f"expected the same inference after {t} minibatches, resumed or not"
+        when = f"after {t} minibatches, resumed or not"
+        _check_same(straight.state(), resumed.state(), when)
+        _check_equal(straight.topics(), resumed.topics(), f"the same topics {when}")
+        _check_equal(straight.infer(first), resumed.infer(first), f"the same inference {when}")
         found, expected = (resumed.updates, resumed.rho), (straight.updates, straight.rho)
         assert found == expected, f"expected updates and rho {expected}, found {found}"
 
@@ -368,6 +357,13 @@ CHECKS: tuple[Callable[[Make], None], ...] = (
 )
 
 
+def _read(model: OnlineModel, batch: Minibatch, size: int, times: int) -> None:
+    """Learn the documents in minibatches of this size, again and again."""
+    for _ in range(times):
+        for start in range(0, batch.D, size):
+            model.learn(batch[start : start + size])
+
+
 def _through_a_file(state: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in state.items():
         plain = isinstance(value, bool | int | str) or (isinstance(value, float) and np.isfinite(value))
@@ -400,6 +396,10 @@ def _check_rows(name: str, rows: NDArray[Any], shape: tuple[int, int], dtype: An
     assert close, f"expected sums of 1 in what {name} gives"
 
 
+def _check_equal(a: NDArray[Any], b: NDArray[Any], expected: str) -> None:
+    assert np.array_equal(a, b), f"expected {expected}"
+
+
 def _check_same(a: Mapping[str, Any], b: Mapping[str, Any], when: str) -> None:
     """Two states are equal to the bit and in type."""
     assert a.keys() == b.keys(), f"expected the same keys {when}, found {a.keys() ^ b.keys()} in one only"
@@ -410,7 +410,7 @@ def _check_same(a: Mapping[str, Any], b: Mapping[str, Any], when: str) -> None:
             f"expected {name} to be of the type of its Entry, "
             f"found {_type(a[name])} and {_type(b[name])}: store it as the Entry's type"
         )
-        assert np.array_equal(x, y), f"expected the same {name} {when}"
+        _check_equal(x, y, f"the same {name} {when}")
 
 
 def _type(value: object) -> str:

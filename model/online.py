@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from wikitopics.model import options as check
 from wikitopics.model import states
-from wikitopics.model.metrics import Metric
 from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.options import Metric
 from wikitopics.model.states import MOST, Entry, State, StateError
 from wikitopics.model.topics.coherence import top_words
 from wikitopics.model.workers import Workers

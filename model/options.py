@@ -1,8 +1,9 @@
-"""Options that several kinds of models have, and checks of arguments; loads no numpy."""
+"""What kinds of models declare, options and metrics, and checks of arguments; loads no numpy."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from wikitopics.option import Option
 
@@ -34,6 +35,32 @@ HALF_LIFE = Option(
     most=1e12,
 )
 """For kinds whose step sizes have the floor that `OnlineModel` computes from it."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number that is measured repeatedly for a model.
+
+    name: in files and exports, such as "log_likelihood"
+    title: the heading of its chart; "{held_out}" stands for the articles it is measured on, as in
+    "1,000 held-out articles"
+    help: its meaning, in a few words
+    better: "higher" or "lower", "" if neither is
+    whole: whether it counts something
+    brief: the heading of its small chart, beside the large one; "" if it has none
+    """
+
+    name: str
+    title: str
+    help: str = ""
+    better: str = ""
+    whole: bool = False
+    brief: str = ""
+
+    @classmethod
+    def undeclared(cls, name: str) -> Metric:
+        """A metric of which only the name is known."""
+        return cls(name, name.replace("_", " ").capitalize())
 
 
 def at_least_one(**sizes: float) -> None:

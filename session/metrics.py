@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from wikitopics.model.metrics import Metric
+from wikitopics.model.options import Metric
 
 if TYPE_CHECKING:
     from wikitopics.model import Minibatch, OnlineModel

@@ -161,15 +161,7 @@ def unigrams(documented: Callable[[str], Package], monkeypatch: pytest.MonkeyPat
 def raced(documented: Callable[[str], Package], corpus: Corpus, made_once: Once) -> Path:
     """The race of docs/extending.md over the corpus, run once."""
     (race,) = commands(section("A model of your own"))
-    small = [
-        *corpus.options(),
-        "--batch-size",
-        "64",
-        "--held-out",
-        "40",
-        "--seed",
-        "3",
-    ]
+    small = [*corpus.options(), "--batch-size", "64", "--held-out", "40", "--seed", "3"]
     site = documented("A model of your own").site
 
     def run(folder: Path) -> None:

@@ -40,9 +40,8 @@ from numpy.typing import NDArray
 from wikitopics.model import options as check
 from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.lambda_ import Statistics, Vector, random_topics
-from wikitopics.model.metrics import Metric
 from wikitopics.model.minibatch import Minibatch, Words
-from wikitopics.model.options import LARGEST_PRIOR, prior
+from wikitopics.model.options import LARGEST_PRIOR, Metric, prior
 from wikitopics.model.schedules import LDA_PAPER, LDA_WARM, CollapsedStart, StepSizes
 from wikitopics.model.states import MOST, MOST_ITERATIONS, TINY, Entry, State, entries_of
 

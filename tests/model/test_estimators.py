@@ -13,12 +13,6 @@ from wikitopics.model import document_completion, kinds
 
 pytestmark = needs_scikit_learn
 
-TEXTS = [
-    "the cat sat with the other cat and a mouse",
-    "a mouse and a cat met another mouse",
-    "stocks fell while bonds and stocks of banks rose",
-    "banks sold bonds and bought stocks",
-] * 20
 
 ALL = ["OnlineLDAEstimator", "SCVB0Estimator", "OnlineHDPEstimator"]
 
@@ -60,26 +54,6 @@ def test_passes_scikit_learns_checks(estimator):
         getattr(estimator_checks, name)(estimator.__name__, tried)
 
 
-def test_sorts_texts_in_a_pipeline(estimator):
-    from sklearn.feature_extraction.text import CountVectorizer
-    from sklearn.pipeline import make_pipeline
-
-    pipeline = make_pipeline(
-        CountVectorizer(stop_words="english"),
-        estimator(n_components=2, options={"alpha": 0.5}, random_state=0),
-    )
-    theta = pipeline.fit_transform(TEXTS)
-    np.testing.assert_allclose(theta.sum(axis=1), 1, rtol=1e-5)
-    largest = theta.argmax(axis=1)
-    assert len(set(largest[0::4]) | set(largest[1::4])) == 1
-    assert len(set(largest[2::4]) | set(largest[3::4])) == 1
-    assert largest[0] != largest[2]
-    assert list(pipeline.get_feature_names_out()) == ["topic0", "topic1"]
-    topics = pipeline[-1].components_
-    assert topics.shape == (2, len(pipeline[0].vocabulary_))
-    np.testing.assert_allclose(topics.sum(axis=1), 1, rtol=1e-5)
-
-
 def test_partial_fit_is_the_models_own_learning(estimator):
     batch, _ = planted(300)
     X = matrix_of(batch)
@@ -106,19 +80,6 @@ def test_pickled_estimators_go_on_as_the_original(estimator):
     assert again.model_.threads == 2
     assert again.score(X) == fitted.score(X) == pytest.approx(-np.log(fitted.perplexity(X)))
     assert not hasattr(clone(fitted), "model_")
-
-
-def test_a_search_can_choose_the_options_of_the_model():
-    from sklearn.model_selection import GridSearchCV
-
-    X = matrix_of(planted(200)[0])
-    search = GridSearchCV(
-        named("SCVB0Estimator")(n_components=4, random_state=0),
-        {"n_components": [1, 4], "options": [{"alpha": 0.1}, {"alpha": 0.1, "warm_start": False}]},
-        cv=2,
-    ).fit(X)
-    assert search.best_params_["n_components"] == 4
-    assert search.best_estimator_.model_.n_topics == 4
 
 
 def test_the_same_counts_in_any_form_are_the_same_documents(estimator):

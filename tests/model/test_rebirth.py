@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from wikitopics.model import Minibatch, kinds
+from wikitopics.model.allocation import Rebirth
 from wikitopics.model.checking import planted_documents
 from wikitopics.model.lambda_ import Topics
-from wikitopics.model.rebirth import Rebirth
 
 K, HALF_LIFE = 4, 200
 

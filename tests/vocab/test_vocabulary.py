@@ -1,14 +1,8 @@
 import hashlib
-import subprocess
-import sys
-from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tests.commands import ROOT
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.errors import BadVocabulary, UnknownVocabulary, VocabularyError
 from wikitopics.vocab.vocabulary import shipped
@@ -28,22 +22,6 @@ def test_nothing_known_counts_to_empty_arrays(text):
     ids, counts = Vocabulary.from_words(["apple", "pear"]).count(text)
     assert ids.shape == counts.shape == (0,)
     assert ids.dtype == counts.dtype == np.int32
-
-
-@given(st.lists(st.sampled_from(["apple", "Pear", "kiwi", "x", "über", "ÜBER", "²"]), max_size=50))
-def test_counts_agree_with_a_counter(tokens):
-    vocabulary = Vocabulary.from_words(["pear", "apple", "über"])
-    ids, counts = vocabulary.count(" ".join(tokens))
-    expected = Counter(token.lower() for token in tokens if token.lower() in vocabulary.words)
-    assert {vocabulary.words[i]: n for i, n in zip(ids, counts, strict=True)} == expected
-    assert (np.diff(ids) > 0).all()
-
-
-def test_a_text_is_split_into_the_words_that_are_counted():
-    vocabulary = Vocabulary.from_words(["été", "naïve"])
-    found = vocabulary.split("L'Été — 3 ÉTÉ, naïve²\ud800")
-    assert found == ["l", "été", "été", "naïve"]
-    assert [found.count(word) for word in vocabulary.words] == vocabulary.count(" ".join(found))[1].tolist()
 
 
 def test_fingerprint_is_the_hash_of_the_joined_words():
@@ -138,16 +116,3 @@ def test_a_file_too_large_for_words_says_how_large_it_may_be(tmp_path):
 def test_bad_words(entries):
     with pytest.raises(BadVocabulary):
         Vocabulary.from_words(entries)
-
-
-def test_data_files_are_found_from_anywhere(tmp_path):
-    code = "from wikitopics.vocab import Vocabulary; print(len(Vocabulary.load('english')))"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == "8000\n"

@@ -86,6 +86,11 @@ def test_the_same_bits_whenever_it_was_killed(
         path, gate = home / "killed.db", Gate(server)
         train += ["--session", "killed"]
         gate.kill(start(*train), path, lambda settings, status: settings.building and status.pending >= 50)
+        for words in (["infer", __file__], ["export", "words"]):
+            one_line(cli(*words, "--session", "killed"), 1, "still building its vocabulary")
+        assert "no topics yet" in cli("topics", "--session", "killed").err
+        one_line(cli(*train, "--vocab", "english"), 2, "leave --vocab out")
+        one_line(cli(*train, "--vocab-articles", 500), 2, "--vocab-articles")
         gate.left = 0
         gate.kill(start(*train), path, lambda settings, status: status.articles >= 100)
         before = states(path)

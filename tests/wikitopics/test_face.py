@@ -188,19 +188,6 @@ def test_a_session_that_goes_away_is_told(session, tmp_path):
     assert "no session" in repr(session)
 
 
-def test_a_session_whose_kind_of_model_is_not_installed_is_read_all_the_same(session):
-    topics = session.topics("many")
-    change = "UPDATE settings SET value = replace(value, '\"hdp\"', '\"unigrams\"') WHERE key = 'models'"
-    with contextlib.closing(sqlite3.connect(session.path)) as db, db:
-        db.execute(change)
-    assert session.status().models[1].kind == "unigrams"
-    assert session.topics("many") == topics
-    assert session.history(0, "many")
-    assert session.infer(["a text"]).shape == (1, 5)
-    refused(lambda: session.model("many"), "unigrams")
-    refused(lambda: session.infer(["a text"], "many"), "unigrams")
-
-
 def test_it_is_used_from_many_threads_and_sent_to_other_processes(session):
     topics = session.topics()
     with ThreadPoolExecutor(8) as pool:
@@ -227,28 +214,3 @@ def test_one_call_sees_one_commit(session):
             assert (now.articles, now.models) == (before.articles, before.models)
         assert reader.status().articles == before.articles + 64
         assert session.status().models[0].updates == before.models[0].updates + 1
-
-
-@pytest.mark.long
-def test_it_is_usable_while_a_trainer_runs(spawn_resting, wait_for_articles, corpus_of, home):
-    options = [*corpus_of(6000).options(), "--model", "hdp:topics=50,batch_size=1", "--held-out", "50"]
-    # What is used below is compiled by then, so that it takes less time than the trainer has articles for.
-    assert run(["train", *options, "--articles", "10", "--session", "compiled"]) == 0
-    assert wt.open("compiled").infer(["aaa"]).shape == (1, 50)
-    trainer = spawn_resting(5900, "train", *options)
-    try:
-        wait_for_articles(home / "default.db", 1, trainer)
-        session = wt.open()
-        assert session.topics()
-        seen = session.status().articles
-        while session.status().articles == seen:
-            assert trainer.poll() is None
-            model = session.model()
-            assert session.infer([" ".join(session.topics()[0].words)]).shape == (1, 50)
-        assert session.status().running
-        model.learn(wt.Minibatch([0, 1], [3], [2]))
-    finally:
-        trainer.kill()
-        trainer.communicate()
-    assert session.status().state == "dead"
-    assert len(session.topics()) == 50

@@ -21,11 +21,6 @@ def test_a_session_that_is_not_there(cli, command, home, one_line):
     assert not home.exists()
 
 
-@pytest.mark.parametrize("command", [["stop"], ["pause"], ["resume"], ["save"]])
-def test_no_trainer_to_speak_to(cli, command, trained, one_line):
-    one_line(cli(*command), 1, "no trainer is running")
-
-
 @pytest.mark.parametrize(
     "command",
     [["status"], ["topics"], ["train"], ["export", "model"], ["articles", "--topic", "0"], ["backup", "x"]],

@@ -20,9 +20,3 @@ def test_what_comes_is_scored_before_it_is_trained(cli, forgetting):
     (model,) = json.loads(cli("status", "--json").out)["models"]
     assert model[METRIC] == scored[657]
     assert "on new articles, before training)" in cli("status").out
-
-
-def test_without_it_nothing_is(cli, trained):
-    assert METRIC not in cli("export", "metrics").out
-    assert METRIC not in cli("status", "--json").out
-    assert "on new articles" not in cli("status").out

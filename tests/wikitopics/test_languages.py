@@ -1,14 +1,10 @@
 """`train --lang CODE` without a vocabulary: one is built first, from the session's own first articles."""
 
-import contextlib
 import json
-import signal
 
 import pytest
 
-from tests.waiting import until
 from tests.wikitopics.polyglot import SUBJECTS, polyglot
-from wikitopics.session.errors import NoSession
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.vocab.rules import Rule
 
@@ -68,48 +64,6 @@ def test_a_vocabulary_that_is_kept_is_not_built_again(cli, counted_here, home, o
         status = reader.status()
         assert (status.articles, status.held_out, status.pending) == (270, 30, 0)
         assert status.crawled == 300
-
-
-def building(path, number):
-    """Whether the session has read so many articles to build its vocabulary from."""
-    with contextlib.suppress(NoSession), SessionReader(path) as reader:
-        return reader.settings().building and reader.status().pending >= number
-
-
-@pytest.mark.long
-def test_killed_while_it_builds_it_comes_to_the_same(
-    cli, counted_here, spawn, home, states, assert_same_states, one_line
-):
-    # So many that it is far from enough of them when it is killed, however late that is.
-    with polyglot("uk", 2000) as url:
-        train = ["train", "--api-url", url, "--lang", "uk", "--vocab-articles", 1500, *SMALL]
-        assert cli(*train, "--session", "whole").code == 0
-        next((home / "vocabularies").glob("*.txt")).unlink()
-    with polyglot("uk", 2000, latency=0.25) as url:
-        train[2] = url
-        path = home / "killed.db"
-        for number, how in ((50, signal.SIGKILL), (150, signal.SIGTERM)):
-            trainer = spawn(*train, "--session", "killed")
-            until(lambda: building(path, number) or trainer.poll() is not None, 240)  # noqa: B023
-            trainer.send_signal(how)
-            trainer.communicate(timeout=60)
-        status = json.loads(cli("status", "--json", "--session", "killed").out)
-        assert (status["articles"], status["held_out"]) == (0, 0)
-        assert status["crawled"] == status["pending"] >= 150
-        one_line(cli("infer", __file__, "--session", "killed"), 1, "still building its vocabulary")
-        one_line(cli("export", "words", "--session", "killed"), 1, "still building its vocabulary")
-        assert "no topics yet" in cli("topics", "--session", "killed").err
-        one_line(cli(*train, "--session", "killed", "--vocab", "english"), 2, "leave --vocab out")
-        one_line(cli(*train[:6], 500, "--session", "killed"), 2, "--vocab-articles")
-        outcome = cli("train", "--session", "killed")
-        assert outcome.code == 0, outcome.err
-        assert "articles are counted" in outcome.err
-    assert_same_states(states(home / "whole.db"), states(path))
-    with SessionReader(path) as one, SessionReader(home / "whole.db") as other:
-        assert one.counter() == other.counter()
-        assert [page for _, pages, *_ in one.all_articles(trained_only=False) for page in pages] == [
-            page for _, pages, *_ in other.all_articles(trained_only=False) for page in pages
-        ]
 
 
 def test_too_small_a_wiki_is_told(cli, counted_here, home, one_line):

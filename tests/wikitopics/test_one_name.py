@@ -62,10 +62,6 @@ def test_in_a_notebook(theirs, trained):
     python("-c", IN_A_NOTEBOOK.format(str(trained)))
 
 
-def test_the_demo(theirs, home):
-    python("-m", "wikitopics", "demo", "--headless", "--articles", "60")
-
-
 def test_workers_and_a_model_of_another_package(theirs, unigrams, home):
     Path("dump.xml").write_bytes(dump(range(1, 200)))
     models = ("--model", "unigrams:topics=2", "--model", "lda:topics=2")

@@ -3,9 +3,7 @@
 import json
 import re
 import shlex
-import signal
 import sys
-from importlib.metadata import entry_points
 
 import numpy as np
 import pytest
@@ -14,7 +12,6 @@ import wikitopics as wt
 from tests import packages
 from wikitopics.crawler.embedded.launch import EmbeddedWiki
 from wikitopics.session.analysis.exports.tables import SUBJECTS
-from wikitopics.session.storage.reader import SessionReader
 
 SECTION = packages.section("A model of your own")
 (RACE,) = packages.commands(SECTION)
@@ -22,14 +19,6 @@ TABLES = [name for name, one in SUBJECTS.items() if "model" in one.columns and n
 """Those with rows of every model: in so short a race nothing happens to most topics."""
 MODELS = {"unigrams", "lda"}
 SMALL = ["--batch-size", 64, "--held-out", 40, "--seed", 3]
-
-
-def test_it_is_what_pip_makes_of_the_document(unigrams):
-    (point,) = entry_points(group="wikitopics.models")
-    assert (point.name, point.dist.name) == ("unigrams", "wikitopics-unigrams")
-    assert issubclass(point.load(), wt.OnlineModel)
-    for line in packages.files(SECTION)["wikitopics_unigrams.py"].splitlines():
-        assert len(line) <= 110
 
 
 def test_it_is_checked_as_the_document_says(unigrams):
@@ -145,27 +134,6 @@ def test_other_options_than_the_sessions_are_refused(race, cli, one_line, argume
 )
 def test_options_that_it_does_not_take_are_refused(unigrams, cli, one_line, spec, says):
     one_line(cli("train", "--model", spec), 2, spec, says)
-
-
-@pytest.mark.long
-@pytest.mark.timeout(300)
-def test_stops_leave_no_trace(
-    unigrams, spawn_resting, cli, corpus_of, wait_for_articles, states, assert_same_states, home
-):
-    corpus = corpus_of(6000)
-    arguments = [*RACE, *corpus.options(), *SMALL]
-    assert cli(*arguments, "--session", "undisturbed").code == 0
-    done = 0
-    for articles, sent in ((2000, signal.SIGKILL), (4000, signal.SIGTERM)):
-        trainer = spawn_resting(articles, *arguments)
-        wait_for_articles(home / "default.db", done + 64, trainer)
-        trainer.send_signal(sent)
-        trainer.communicate(timeout=60)
-        with SessionReader(home / "default.db") as reader:
-            done = reader.status().articles
-        assert 0 < done < 5960
-    assert cli(*arguments).code == 0
-    assert_same_states(states(home / "default.db"), states(home / "undisturbed.db"))
 
 
 def test_an_error_of_its_own_leaves_the_session_whole(

@@ -1,16 +1,12 @@
 """A source of somebody else's package: it joins by its entry point, and not a line of ours knows of it."""
 
 import json
-import signal
 import sys
-from importlib.metadata import entry_points
 
 import pytest
 
 import wikitopics as wt
 from tests import packages
-from tests.waiting import until
-from wikitopics.session.storage.lock import owner_pid
 from wikitopics.session.storage.reader import SessionReader
 
 SECTION = packages.section("A source of your own")
@@ -42,11 +38,6 @@ def train(notes, folder, corpus):
     (command,) = packages.commands(SECTION)
     command = [folder if word == "~/notes" else word for word in command]
     return [*command, "--vocab", corpus.vocabulary, *SMALL]
-
-
-def test_it_is_what_pip_makes_of_the_document(notes):
-    (point,) = entry_points(group="wikitopics.sources")
-    assert (point.name, point.dist.name) == ("notes", "wikitopics-notes")
 
 
 def test_it_is_checked_as_the_document_says(notes, folder, monkeypatch):
@@ -159,24 +150,6 @@ def test_it_is_imported_only_when_it_is_named(notes, cli):
     for words in (["train", "--help"], ["train", "--source", "note"], ["train", "--source", "counts"]):
         cli(*words)
     assert notes.module not in sys.modules
-
-
-@pytest.mark.long
-@pytest.mark.timeout(300)
-def test_stops_leave_no_trace(train, spawn_resting, cli, wait_for_articles, states, assert_same_states, home):
-    assert cli(*train, "--session", "undisturbed").code == 0
-    for sent, code in ((signal.SIGKILL, -signal.SIGKILL), (signal.SIGTERM, 0)):
-        trainer = spawn_resting(200, *train)
-        wait_for_articles(home / "default.db", 64, trainer)
-        until(lambda pid=trainer.pid: owner_pid(home / "default.db") == pid)
-        trainer.send_signal(sent)
-        trainer.communicate(timeout=60)
-        assert trainer.returncode == code, "it had begun"
-    assert cli("train").code == 0
-    assert_same_states(states(home / "default.db"), states(home / "undisturbed.db"))
-    rows = [cli("export", "articles", "--all", "--session", name).out for name in ("default", "undisturbed")]
-    assert rows[0] == rows[1]
-    assert rows[0].count("\n") == 401
 
 
 def test_other_notes_than_the_sessions_are_refused(train, cli, one_line, folder, tmp_path):

@@ -5,31 +5,6 @@ import shutil
 SMALL = ("--topics", 5, "--batch-size", 64, "--held-out", 40)
 
 
-def test_what_a_session_is_made_of_cannot_change(cli, trained, corpus, corpus_of, home, one_line):
-    other = corpus_of(50)
-    words = corpus_of(10, words=61)
-    for arguments, option in (
-        (["--seed", 4], "--seed"),
-        (["--held-out", 41], "--held-out"),
-        (["--topics", 6], "--topics"),
-        (["--model", "hdp"], "--model"),
-        (["--api-url", "http://127.0.0.1:1/"], "--api-url"),
-        (["--source", "api"], "--source"),
-        (["--counts", other.counts], "--counts"),
-        (["--vocab", words.vocabulary], "--vocab"),
-        (["--documents", 5], "--documents"),
-        (["--keep-articles", "none"], "--keep-articles"),
-        (["--half-life", 500], "--half-life"),
-    ):
-        one_line(cli("train", *arguments), 2, option)
-
-
-def test_what_may_change(cli, trained, corpus):
-    new = ["--threads", 2, "--hours", 1, "--contact", "other@host.org", "--articles", 100]
-    outcome = cli("train", *corpus.options(), *SMALL, "--seed", 3, *new)
-    assert outcome.code == 0, outcome.err
-
-
 def test_a_file_that_has_moved_is_named_again(cli, trained, corpus, tmp_path):
     moved = tmp_path / "moved.npz"
     moved.write_bytes(corpus.counts.read_bytes())

@@ -6,7 +6,6 @@ from scipy.special import psi
 
 from tests.model.hdp.small_hdp import ALPHA, ETA, OMEGA, T, as_given, make, mixed_documents, trained
 from wikitopics.model import Minibatch
-from wikitopics.model.hdp import OnlineHDP
 from wikitopics.model.hdp.recipe import WARM
 from wikitopics.model.lambda_ import topics_from
 from wikitopics.model.reference.hdp import Elog_sticks as oracle_Elog_sticks
@@ -123,19 +122,6 @@ def test_no_two_topics_start_from_the_same_documents(D):
     topics = topics_from(of_a_word_each, D, WARM.draw(D, 20, np.random.default_rng(0)), 0.1)
     np.testing.assert_allclose(topics.sum(axis=0), 1)
     assert np.unique(topics.round(9), axis=1).shape == topics.shape
-
-
-def test_the_bound_never_falls_in_coordinate_ascent(documents):
-    """With the word counts in every term; without them in one, as in well-known programs, it does fall."""
-    start = trained(documents, warm_start=False, max_iterations=5)
-    state = start.state()
-    documents = documents[:8]
-    last = np.full(documents.D, -np.inf)
-    for iterations in range(1, 16):
-        model = OnlineHDP.from_state({**state, "max_iterations": iterations, "tolerance": 1e-300})
-        bounds = model.document_bounds(documents)
-        assert np.all(bounds >= last - 1e-9 * np.abs(bounds))
-        last = bounds
 
 
 def test_the_bound_with_tables_is_below_the_evidence():

@@ -2,23 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 from tests.model.conftest import distances, needs_jit, planted
-from tests.packages import needs_scikit_learn
 from wikitopics.model import Minibatch, OnlineLDA, document_completion
 
 PAPER = {"warm_start": False, "alpha": 0.1, "eta": 0.05}
-
-
-def test_topics_are_only_labels(documents):
-    a = OnlineLDA(5, 30, 1000, dtype="float64", **PAPER)
-    state, order = a.state(), np.array([3, 0, 4, 1, 2])
-    state["lambda_hat"] = np.ascontiguousarray(state["lambda_hat"][:, order])
-    state["total_hat"] = state["total_hat"][order]
-    b = OnlineLDA.from_state(state)
-    np.testing.assert_allclose(a.learn(documents)[:, order], b.learn(documents), rtol=1e-5)
-    np.testing.assert_allclose(a.lambda_[order], b.lambda_, rtol=1e-10)
 
 
 @needs_jit
@@ -76,52 +64,11 @@ def test_words_that_no_topic_likes():
     assert m.topics()[:, 997].max() > 0.1
 
 
-def test_a_long_document():
-    random = np.random.default_rng(0)
-    ids = np.arange(5000)
-    batch = Minibatch([0, 5000, 5001], np.append(ids, 7), np.append(random.integers(1, 20, 5000), 1))
-    m = OnlineLDA(10, 5000, 1e6)
-    np.testing.assert_allclose(m.learn(batch).sum(axis=1), 1, rtol=1e-4)
-    assert np.isfinite(m.topics()).all()
-
-
 def test_minibatches_without_words_only_forget():
     m = OnlineLDA(4, 40, 1000, **PAPER)
     before = m.lambda_
     m.learn(Minibatch([0, 0, 0], [], []))
     np.testing.assert_allclose(m.lambda_, (1 - m.rho) * before + m.rho * 0.05, rtol=1e-5)
-
-
-@needs_scikit_learn
-def test_one_step_is_scikit_learns(documents):
-    from sklearn.decomposition import LatentDirichletAllocation
-
-    theirs = LatentDirichletAllocation(
-        5,
-        doc_topic_prior=0.1,
-        topic_word_prior=0.05,
-        learning_offset=3.0,
-        learning_decay=0.7,
-        total_samples=1000,
-        batch_size=1000,
-        max_doc_update_iter=2000,
-        mean_change_tol=1e-10,
-        random_state=0,
-    )
-    matrix = csr_array((documents.counts, documents.word_ids, documents.indptr), shape=(documents.D, 30))
-    theirs.partial_fit(matrix)
-    # Both from the same lambda; scikit-learn counts updates from 1.
-    ours = OnlineLDA(
-        5, 30, 1000, dtype="float64", tau0=4.0, kappa=0.7, tolerance=1e-13, max_iterations=5000, **PAPER
-    )
-    state = ours.state()
-    state["lambda_hat"] = np.ascontiguousarray(theirs.components_.T)
-    state["total_hat"] = theirs.components_.sum(axis=1)
-    ours = OnlineLDA.from_state({**state, "eta_lambda": 0.0, "scale": 1.0})
-    theirs.n_batch_iter_ = 1
-    theirs.partial_fit(matrix)
-    ours.learn(documents)
-    np.testing.assert_allclose(ours.lambda_, theirs.components_, rtol=1e-4)
 
 
 def test_learnt_alpha_grows_where_documents_have_many_topics():
