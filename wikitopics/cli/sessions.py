@@ -100,31 +100,22 @@ def stop(session: str) -> None:
     say("stopped; everything is saved")
 
 
-@click.command(epilog="\b\nExample:\n  wikitopics pause")
-@session_option
-def pause(session: str) -> None:
-    """Pause the session's trainer until `wikitopics resume`."""
-    from wikitopics.session.control import requests
+def _asking(name: str, help: str, **request: bool) -> click.Command:
+    """A command that asks the session's trainer for this."""
 
-    requests.ask(session_path(session), paused=True)
+    @click.command(name, help=help, epilog=f"\b\nExample:\n  wikitopics {name}")
+    @session_option
+    def ask(session: str) -> None:
+        from wikitopics.session.control import requests
 
+        requests.ask(session_path(session), **request)
 
-@click.command(epilog="\b\nExample:\n  wikitopics resume")
-@session_option
-def resume(session: str) -> None:
-    """Resume a paused trainer."""
-    from wikitopics.session.control import requests
-
-    requests.ask(session_path(session), paused=False)
+    return ask
 
 
-@click.command(epilog="\b\nExample:\n  wikitopics save")
-@session_option
-def save(session: str) -> None:
-    """Have the session's trainer commit now."""
-    from wikitopics.session.control import requests
-
-    requests.ask(session_path(session), save=True)
+pause = _asking("pause", "Pause the session's trainer until `wikitopics resume`.", paused=True)
+resume = _asking("resume", "Resume a paused trainer.", paused=False)
+save = _asking("save", "Have the session's trainer commit now.", save=True)
 
 
 @click.command(epilog="\b\nExample:\n  wikitopics backup ~/night.db --session night")
