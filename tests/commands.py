@@ -75,6 +75,14 @@ def spawn() -> Callable[..., subprocess.Popen[str]]:
     return start
 
 
+def python(code: str, *arguments: object, **environment: str) -> str:
+    """What a program that ends well prints."""
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 RESTING = """
 import sys
 from wikitopics.session.training.learner import Learner

@@ -1,12 +1,10 @@
-"""The first start compiles, later ones load what was compiled: both must learn the same, bit for bit."""
+"""Compiled kernels are kept for the next start, where they can be, and are the same then."""
 
 import os
-import subprocess
-import sys
 
 import pytest
 
-from tests.commands import ROOT
+from tests.commands import ROOT, python
 from tests.model.conftest import needs_jit
 
 SCRIPT = """
@@ -28,11 +26,39 @@ for kind in kinds.names():
 @pytest.mark.long
 @needs_jit
 def test_compiled_now_and_loaded_from_the_cache_are_the_same_kernels(tmp_path):
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
-    found = [
-        subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True)
-        for _ in range(2)
-    ]
-    assert found[0].stdout.count("\n") == 3, found[0].stderr
-    assert found[0].stdout == found[1].stdout
+    first, second = (python(SCRIPT, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
+    assert first.count("\n") == 3
+    assert first == second
     assert list(tmp_path.rglob("*.nbc"))
+
+
+def test_kernels_work_where_no_cache_can_be_written(tmp_path, monkeypatch):
+    (tmp_path / "a file").touch()
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    code = (
+        "from wikitopics.model.compiling import cache_folder; from wikitopics.model.kernels import digamma; "
+        "print(cache_folder(), digamma(1.0) < 0)"
+    )
+    blocked = str(tmp_path / "a file")
+    assert python(code, HOME=blocked, XDG_CACHE_HOME=blocked) == "None True\n"
+
+
+@needs_jit
+def test_a_cache_folder_that_is_given_is_used(tmp_path):
+    folder = tmp_path / "kernels"
+    python("from wikitopics.model.kernels import digamma; digamma(1.0)", NUMBA_CACHE_DIR=str(folder))
+    assert list(folder.rglob("*.nbi"))
+
+
+def test_other_users_of_numba_keep_their_own_cache(tmp_path, monkeypatch):
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    other = "import numba\n\n@numba.njit(cache=True)\ndef double(x):\n    return 2 * x\n"
+    (tmp_path / "other.py").write_text(other)
+    code = "import os, other; from wikitopics.model.kernels import digamma; digamma(1.0); other.double(2)\n"
+    code += "print('NUMBA_CACHE_DIR' in os.environ)"
+    path = f"{tmp_path}{os.pathsep}{ROOT}"
+    shown = python(code, XDG_CACHE_HOME=str(tmp_path / "ours"), PYTHONPATH=path)
+    assert shown == "False\n"
+    if os.environ.get("NUMBA_DISABLE_JIT") != "1":
+        assert not list((tmp_path / "ours").rglob("other*"))
+        assert list((tmp_path / "__pycache__").glob("other*.nbi"))

@@ -1,6 +1,5 @@
 """Kinds of models: ours, and those of other packages, which join by an entry point."""
 
-import subprocess
 import sys
 
 import pytest
@@ -98,16 +97,3 @@ def test_a_kind_that_does_not_work_is_one_line(install, source, says):
         kinds.load("odd")
     assert "\n" not in str(caught.value)
     assert "'odd'" in str(caught.value)
-
-
-def test_describing_the_kinds_loads_neither_scipy_nor_numba():
-    code = (
-        "import sys\n"
-        "from wikitopics.model import kinds\n"
-        "for name in kinds.names():\n"
-        "    kind = kinds.load(name)\n"
-        "    assert kind.label and [option.takes() for option in kind.options]\n"
-        "print([m for m in ('numba', 'scipy') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"

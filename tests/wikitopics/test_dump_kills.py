@@ -2,14 +2,11 @@
 
 import asyncio
 import contextlib
-import os
 import subprocess
-import sys
 import time
 
 import pytest
 
-from tests.commands import ROOT
 from tests.crawler.dump_server import SMALL, served
 from tests.crawler.dumps import german, multistream
 from wikitopics.session.errors import NoSession
@@ -29,22 +26,6 @@ for name, value in {PIECES!r}.items():
 from wikitopics.cli import run
 sys.exit(run(sys.argv[1:]))
 """
-
-
-@pytest.fixture(scope="module")
-def data():
-    return multistream(range(1, 1401), every=10, text=german)
-
-
-def start(*words):
-    """A trainer that asks for small pieces, in a process of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-c", IN_SMALL_PIECES, *map(str, words)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
 
 
 class Gate:
@@ -77,22 +58,26 @@ class Gate:
 
 
 def test_the_same_bits_whenever_it_was_killed(
-    cli, in_small_pieces, counted_here, home, data, states, assert_same_states, one_line
+    cli, spawn, in_small_pieces, counted_here, home, states, assert_same_states, one_line
 ):
+    def start():
+        return spawn(*train, program=("-c", IN_SMALL_PIECES), stdout=subprocess.DEVNULL)
+
+    data = multistream(range(1, 1401), every=10, text=german)
     with served({PATH: data}) as server:
         train = ["train", "--dump", server.url + PATH, *OPTIONS]
         assert cli(*train, "--session", "whole").code == 0
         next((home / "vocabularies").glob("*.txt")).unlink()
         path, gate = home / "killed.db", Gate(server)
         train += ["--session", "killed"]
-        gate.kill(start(*train), path, lambda settings, status: settings.building and status.pending >= 50)
+        gate.kill(start(), path, lambda settings, status: settings.building and status.pending >= 50)
         for words in (["infer", __file__], ["export", "words"]):
             one_line(cli(*words, "--session", "killed"), 1, "still building its vocabulary")
         assert "no topics yet" in cli("topics", "--session", "killed").err
         one_line(cli(*train, "--vocab", "english"), 2, "leave --vocab out")
         one_line(cli(*train, "--vocab-articles", 500), 2, "--vocab-articles")
         gate.left = 0
-        gate.kill(start(*train), path, lambda settings, status: status.articles >= 100)
+        gate.kill(start(), path, lambda settings, status: status.articles >= 100)
         before = states(path)
         server.files[PATH] = data.replace(b"BZh9", b"BZh8", 1)
         one_line(cli("train", "--session", "killed"), 1, "has changed since this session began")

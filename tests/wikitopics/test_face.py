@@ -7,8 +7,6 @@ import pickle
 import re
 import shutil
 import sqlite3
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
@@ -48,20 +46,6 @@ def refused(call, *says):
     assert "\n" not in str(caught.value)
     for text in says:
         assert text in str(caught.value)
-
-
-def test_importing_it_loads_nothing_heavy_and_every_name_is_there():
-    code = (
-        "import sys, wikitopics\n"
-        "heavy = {'numpy', 'scipy', 'numba', 'sqlite_utils', 'click', 'textual', 'tui'}\n"
-        "print(sorted(heavy & set(sys.modules)))\n"
-        "from wikitopics import *\n"
-        "print(all(name in globals() for name in dir(wikitopics)), OnlineLDA.kind, open.__module__)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\nTrue lda wikitopics.stored\n"
-    with pytest.raises(AttributeError, match="OnlineLSD"):
-        wt.OnlineLSD  # noqa: B018
 
 
 def test_status_has_the_keys_of_the_command(session, cli):

@@ -2,18 +2,12 @@
 
 import json
 
-import pytest
-
 METRIC = "prequential_log_likelihood"
-SMALL = ("--topics", 5, "--batch-size", 64, "--held-out", 40, "--seed", 3)
 
 
-@pytest.fixture
-def forgetting(cli, corpus, home):
-    assert cli("train", *corpus.options(), *SMALL, "--half-life", 200, "--model", "lda").code == 0
-
-
-def test_what_comes_is_scored_before_it_is_trained(cli, forgetting):
+def test_what_comes_is_scored_before_it_is_trained(cli, corpus, home):
+    small = ("--topics", 5, "--batch-size", 64, "--held-out", 40, "--seed", 3)
+    assert cli("train", *corpus.options(), *small, "--half-life", 200, "--model", "lda").code == 0
     rows = json.loads(cli("export", "metrics", "--format", "json").out)
     scored = {row["articles"]: row["value"] for row in rows if row["metric"] == METRIC}
     assert scored.keys() == {row["articles"] for row in rows if row["metric"] == "log_likelihood"}

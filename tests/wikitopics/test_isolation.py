@@ -1,4 +1,4 @@
-"""A folder of the user's own called `model`, or a file `json.py`, is never run in place of ours."""
+"""A file of the user's own called `model.py` or `json.py` is never run in place of another one."""
 
 import os
 import subprocess
@@ -8,20 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from wikitopics.registry import ROOMS
+
 PROGRAM = Path(sysconfig.get_path("scripts")) / "wikitopics"
-PACKAGES = ("crawler", "vocab", "model", "session", "tui", "wikitopics", "numpy")
-MODULES = ("json", "pickle", "signal", "logging", "multiprocessing", "sitecustomize", "click")
+NAMES = (
+    *(*ROOMS, "wikitopics", "numpy", "click"),
+    *("json", "pickle", "signal", "logging", "multiprocessing", "sitecustomize"),
+)
 COMMANDS = ["--version", "status"]
 LONG = [
-    "sessions",
     "doctor --offline",
-    "vocab show",
     "demo --headless --articles 100",
-    "topics",
-    "articles --topic 0",
     "infer here.txt",
     "export model -o model.npz",
-    "backup copy.db",
     "train --articles 128 --threads 1",
     "vocab build here.txt -o words.txt",
 ]
@@ -35,11 +34,7 @@ def hostile(tmp_path, monkeypatch):
     folder, told = tmp_path / "hostile", tmp_path / "told"
     folder.mkdir()
     code = f"with open({str(told)!r}, 'a') as file: file.write(__name__ + '\\n')\nraise SystemExit(99)\n"
-    for name in PACKAGES:
-        (folder / name).mkdir()
-        for file in ("__init__.py", "__main__.py"):
-            (folder / name / file).write_text(code)
-    for name in MODULES:
+    for name in NAMES:
         (folder / f"{name}.py").write_text(code)
     words = [a + b for a in ("river", "lake", "song", "star") for b in "abcdefgh"]
     (folder / "here.txt").write_text("\n\n".join(" ".join(words[n % 9 :: 3]) for n in range(60)) + " aaa aab")

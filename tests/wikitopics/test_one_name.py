@@ -1,12 +1,11 @@
 """Files of the user's own called `model.py` or `session.py` do no harm, and ours have no such names."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.commands import ROOT
+from tests.commands import ROOT, python
 from tests.crawler.dumps import dump
 from tests.session.training.intake.cluster.conftest import dask
 from wikitopics.registry import ROOMS
@@ -53,19 +52,16 @@ def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def python(*arguments: str) -> None:
-    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=500)
-    assert done.returncode == 0, done.stderr
-
-
 def test_in_a_notebook(theirs, trained):
-    python("-c", IN_A_NOTEBOOK.format(str(trained)))
+    python(IN_A_NOTEBOOK.format(str(trained)))
 
 
-def test_workers_and_a_model_of_another_package(theirs, unigrams, home):
+def test_workers_and_a_model_of_another_package(theirs, unigrams, spawn, home):
     Path("dump.xml").write_bytes(dump(range(1, 200)))
     models = ("--model", "unigrams:topics=2", "--model", "lda:topics=2")
-    python("-m", "wikitopics", "train", "--dump", "dump.xml", "--threads", "2", *models)
+    trainer = spawn("train", "--dump", "dump.xml", "--threads", "2", *models)
+    _, error = trainer.communicate(timeout=500)
+    assert trainer.returncode == 0, error
 
 
 @pytest.mark.interop
@@ -80,9 +76,7 @@ def test_workers_of_a_cluster(theirs, dask, cli, tmp_path, home):
 
 
 def test_nothing_of_ours_has_a_name_of_its_own(home):
-    code = EVERYTHING.format(rooms=ROOMS)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    assert python(EVERYTHING.format(rooms=ROOMS)) == "[]\n"
 
 
 @pytest.mark.parametrize(

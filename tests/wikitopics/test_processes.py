@@ -9,49 +9,10 @@ import sys
 import time
 from pathlib import Path
 
-import click
 import pytest
 
 from tests.commands import ROOT
 from tests.waiting import until
-from wikitopics.cli.main import wikitopics
-from wikitopics.session.version import __version__
-
-COMMANDS = wikitopics.list_commands(click.Context(wikitopics))
-
-
-def python(script, *arguments, **more):
-    return subprocess.run(
-        [sys.executable, "-c", f"import sys\nfrom wikitopics.cli import run\n{script}", *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        **more,
-    )
-
-
-def test_the_version_loads_nothing_heavy():
-    heavy = "{'numpy', 'scipy', 'numba', 'textual', 'aiohttp', 'sqlite_utils'}"
-    done = python(f"code = run(['--version'])\nprint(sorted({heavy} & set(sys.modules)), code)")
-    assert done.stdout == f"wikitopics {__version__}\n[] 0\n"
-    assert done.stderr == ""
-
-
-def test_the_help_of_no_command_loads_a_library_that_the_command_needs():
-    heavy = "{'numpy', 'scipy', 'numba', 'textual', 'aiohttp', 'yarl', 'sqlite3', 'bs4', 'lxml'}"
-    asked = "codes = {name: run([name, '--help']) for name in sys.argv[1:]}"
-    done = python(f"{asked}\nprint(sorted({heavy} & set(sys.modules)), set(codes.values()))", *COMMANDS)
-    for name in COMMANDS:
-        assert f"Usage: wikitopics {name} " in done.stdout
-    assert "--articles" in done.stdout
-    assert done.stdout.splitlines()[-1] == "[] {0}"
-
-
-def test_train_never_loads_the_screen_nor_what_only_other_programs_need(corpus, home):
-    screen = "[name for name in sys.modules if name.split('.')[0] in ('textual', 'tui', 'rich', 'pandas')]"
-    few = ["--topics", "2", "--articles", "64", "--held-out", "10"]
-    done = python(f"code = run(sys.argv[1:])\nprint({screen}, code)", "train", *corpus.options(), *few)
-    assert done.stdout == "[] 0\n", done.stderr
 
 
 def test_progress_goes_to_standard_error_and_data_to_standard_output(cli, corpus):
@@ -111,9 +72,11 @@ COUNTS = "wikitopics.session.training.intake.counts"
         (f"{STARTING}.Stream", signal.SIGTERM),
     ],
 )
-def test_a_stop_is_heard_while_inputs_are_read_or_a_name_server_keeps_silent(home, corpus, slow, number):
+def test_a_stop_is_heard_while_inputs_are_read_or_a_name_server_keeps_silent(
+    spawn, home, corpus, slow, number
+):
     script = f"""
-import os, socket, time
+import os, socket, sys, time
 import {COUNTS}, {STARTING}
 from wikitopics.cli import main
 
@@ -125,10 +88,11 @@ def reading(*_, **__):
 main(sys.argv[1:])
 """
     wiki = ["--api-url", "https://wiki.invalid/w/api.php"]
-    done = python(script, "train", *(wiki if "socket" in slow else corpus.options()), timeout=300)
-    assert done.returncode == 0
-    assert done.stderr.endswith("stopped before training began\n")
-    assert "Traceback" not in done.stderr
+    trainer = spawn("train", *(wiki if "socket" in slow else corpus.options()), program=("-c", script))
+    _, error = trainer.communicate(timeout=300)
+    assert trainer.returncode == 0
+    assert error.endswith("stopped before training began\n")
+    assert "Traceback" not in error
 
 
 def test_stop_save_pause_and_resume_a_real_trainer(spawn, spawn_resting, corpus_of, home, cli, monkeypatch):

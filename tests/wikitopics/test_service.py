@@ -66,12 +66,10 @@ def test_a_stop_at_the_first_instant_leaves_no_trainer(launch, tmp_path):
     assert not left
 
 
-def test_the_folder_of_the_log_is_made(spawn, corpus, tmp_path):
+def test_the_folder_of_the_log_is_made(cli, corpus, tmp_path):
     log = tmp_path / "not" / "yet" / "night.log"
     arguments = ["train", *corpus.options(), "--topics", "2", "--articles", "64", "--held-out", "10"]
-    trainer = spawn(*arguments, "--session", tmp_path / "night.db", "--log", log)
-    trainer.communicate()
-    assert trainer.returncode == 0
+    assert cli(*arguments, "--session", tmp_path / "night.db", "--log", log).code == 0
     assert "64 articles" in log.read_text()
 
 

@@ -4,6 +4,7 @@ import click
 import pytest
 
 from wikitopics.cli.main import wikitopics
+from wikitopics.session.version import __version__
 
 COMMANDS = wikitopics.list_commands(click.Context(wikitopics))
 
@@ -119,6 +120,7 @@ def test_whoever_names_no_session_is_told_which_there_are(cli, one_line, home):
 def test_every_command_has_examples_and_takes_a_session(cli, command):
     told = cli(*command, "--help")
     assert told.code == 0
+    assert f"Usage: wikitopics {' '.join(command)} " in told.out
     assert "Example" in told.out
     assert "--session NAME" in told.out
 
@@ -130,6 +132,7 @@ def test_a_sessions_vocabulary(cli, trained, corpus):
 
 
 def test_the_help_names_every_command_and_has_examples(cli):
+    assert cli("--version").out == f"wikitopics {__version__}\n"
     out = cli("--help").out
     assert "Examples:" in out
     assert all(f"  {command} " in out for command in COMMANDS)

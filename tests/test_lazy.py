@@ -1,0 +1,44 @@
+"""What is loaded when, and what is not: starts are quick, and `train` needs no screen."""
+
+import click
+import pytest
+
+import wikitopics as wt
+import wikitopics.model
+from tests.commands import python
+from wikitopics.cli.main import wikitopics as program
+
+COMMANDS = program.list_commands(click.Context(program))
+DESCRIBED = """
+from wikitopics.model import kinds
+for kind in map(kinds.load, kinds.names()):
+    assert kind.label and [option.takes() for option in kind.options]
+"""
+RUN = "from wikitopics.cli import run\n"
+HELP = f"{RUN}for name in {COMMANDS}: assert run([name, '--help']) == 0"
+TRAIN = f"{RUN}assert run(['train', *sys.argv[1:]]) == 0"
+
+
+@pytest.mark.parametrize(
+    ("code", "heavy"),
+    [
+        ("from wikitopics.model import Option, kinds; kinds.names()", "numpy numba scipy"),
+        (DESCRIBED, "numba scipy"),
+        ("import wikitopics", "numpy scipy numba sqlite_utils click textual"),
+        (f"{RUN}assert run(['--version']) == 0", "numpy scipy numba textual aiohttp sqlite_utils"),
+        (HELP, "numpy scipy numba textual aiohttp yarl sqlite3 bs4 lxml"),
+        (TRAIN, "textual wikitopics.tui rich pandas"),
+    ],
+    ids=["kinds by name", "kinds described", "import", "version", "help", "train"],
+)
+def test_nothing_heavy_is_loaded_before_it_is_needed(code, heavy, corpus, home):
+    few = [*corpus.options(), "--topics", 2, "--articles", 64, "--held-out", 10] if code == TRAIN else []
+    code = f"import sys\n{code}\nprint(sorted(sys.modules.keys() & set({heavy.split()})))"
+    assert python(code, *few).splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("module", [wt, wt.model])
+def test_every_public_name_can_be_loaded_and_no_other(module):
+    assert all(getattr(module, name) for name in module.__all__)
+    with pytest.raises(AttributeError, match="OnlineLSD"):
+        module.OnlineLSD  # noqa: B018
