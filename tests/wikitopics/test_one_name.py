@@ -84,6 +84,8 @@ def test_nothing_of_ours_has_a_name_of_its_own(home):
 )
 def test_a_package_for_an_older_version_is_told_the_new_name(what, install, cli, one_line, monkeypatch):
     room = what.split()[1].partition(".")[0]
-    monkeypatch.setattr(sys, "path", [path for path in sys.path if path not in ("", str(ROOT))])  # a wheel's
+    # First: it is what remembers the path, and without this repository, as after a wheel's installation, it
+    # would never come back.
     install(f"{what}\nclass Kind: pass", "wikitopics.models", old="old_model:Kind")
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path not in ("", str(ROOT))])
     one_line(cli("train", "--model", "old"), 2, f"import wikitopics.{room} instead")
