@@ -1,14 +1,16 @@
 """Titles are whatever a wiki says: they reach file, terminal and exports harmlessly."""
 
+import contextlib
 import csv
 import io
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from wikitopics.session.storage.block import Block
+from tests.session.rows import documents
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.stream import Stream
@@ -32,25 +34,20 @@ ACTS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-
 @pytest.fixture
 def hostile(corpus, new_session, home):
     path = new_session(home / "default.db", corpus, model=("lda:topics=3,batch_size=64",), held_out=2)
-    store = SessionWriter(path)
-    trainer = Stream(store, article_limit=None, threads=1)
     n = len(TITLES) + 2
-    trainer.feed(
-        Block(
-            np.arange(n, dtype=np.int64) + 2**40,
-            np.full(n, 2**50),
-            ("held \x1b[31m", "=held", *TITLES),
-            np.arange(0, 4 * n + 1, 4, dtype=np.int64),
-            np.tile(np.arange(4, dtype=np.int32), n),
-            np.ones(4 * n, np.int32),
-            position={"document": n},
-            lap=0.5,
-        )
+    block = replace(
+        documents(*range(2**40, 2**40 + n)),
+        revision_ids=np.full(n, 2**50),
+        titles=("held \x1b[31m", "=held", *TITLES),
+        position={"document": n},
+        lap=0.5,
     )
-    trainer.end_of_source()
-    trainer.step(lambda: 1.0)
-    trainer.commit(1.0, 1)
-    store.close()
+    with contextlib.closing(SessionWriter(path)) as store:
+        trainer = Stream(store, article_limit=None, threads=1)
+        trainer.feed(block)
+        trainer.end_of_source()
+        trainer.step(lambda: 1.0)
+        trainer.commit(1.0, 1)
     return path
 
 
@@ -68,12 +65,8 @@ def test_nothing_acts_on_the_terminal(cli, hostile):
 def test_json_has_every_title_whole(cli, hostile):
     rows = json.loads(cli("export", "articles", "--format", "json").out)
     assert [row["title"] for row in rows] == CALLED
-    found = [
-        row
-        for k in range(3)
-        for row in json.loads(cli("articles", "--topic", k, "--limit", 99, "--json").out)
-    ]
-    assert sorted(row["title"] for row in found) == sorted(CALLED)
+    about = [json.loads(cli("articles", "--topic", k, "--limit", 99, "--json").out) for k in range(3)]
+    assert sorted(row["title"] for found in about for row in found) == sorted(CALLED)
     assert all(row["page_id"] > 2**40 for row in rows)
     assert all(row["revision_id"] == 2**50 for row in rows)
 
