@@ -151,6 +151,12 @@ def _curve(name: str, looks: Sequence[tuple[int, float, float]]) -> Figures:
     return {"log_likelihood": scores[-1], "seconds": seconds[-1], "curve": curve}
 
 
+def plain_lda(n_words: int, n_documents: int, **options: Any) -> OnlineLDA:
+    """[H10] as published: 100 topics, alpha = eta = 0.01; unless told otherwise tau0 = 64, kappa = 0.5."""
+    settings = {"tau0": 64.0, "kappa": 0.5, "alpha": 0.01, "eta": 0.01, "warm_start": False}
+    return OnlineLDA(100, n_words, n_documents, **(settings | options))
+
+
 class FixedTopics:
     """Topics and a Dirichlet prior learnt by somebody else; proportions by our own inference."""
 

@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.harness import Experiment, Figures, Points, table
-from benchmarks.measuring import common_score, train, words
+from benchmarks.measuring import common_score, plain_lda, train, words
 from benchmarks.peers import SklearnLDA
 from benchmarks.splits import CORPORA, Corpus
 from wikitopics.model import SCVB0, OnlineHDP, OnlineLDA
@@ -57,8 +57,7 @@ def sklearn(size: int, offset: float, corpus: Corpus, seed: int) -> Made:
 
 
 def plain(size: int, tau0: float, kappa: float, corpus: Corpus, seed: int) -> Made:
-    options: dict[str, Any] = {"alpha": 0.01, "eta": 0.01, "tau0": tau0, "kappa": kappa, "warm_start": False}
-    return OnlineLDA(K, words(corpus), D, seed=seed, **options), up_to(size)
+    return plain_lda(words(corpus), D, seed=seed, tau0=tau0, kappa=kappa), up_to(size)
 
 
 OURS: Mapping[str, Callable[[Corpus, int], Made]] = {

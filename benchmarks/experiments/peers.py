@@ -28,6 +28,7 @@ from benchmarks.measuring import (
     held_out,
     learn_all,
     minibatches,
+    plain_lda,
     quality,
     timed,
     train,
@@ -90,12 +91,8 @@ def ours(make: Callable[[int, int], Any], corpus: Corpus) -> Looks:
 
 def papers_lda(corpus: Corpus) -> Looks:
     """[H10] table 1: S = 4096, kappa = 0.5, tau0 = 64."""
-    options: dict[str, Any] = {"alpha": 0.01, "eta": 0.01, "tau0": 64.0, "kappa": 0.5, "warm_start": False}
-    size = BEST_SIZE[corpus]
-    compile_kernels(OnlineLDA(K, words(corpus), 1, **options))
-    return looked_at(
-        OnlineLDA(K, words(corpus), train(corpus).D, **options), minibatches(train(corpus), size)
-    )
+    compile_kernels(plain_lda(words(corpus), 1))
+    return looked_at(plain_lda(words(corpus), train(corpus).D), minibatches(train(corpus), BEST_SIZE[corpus]))
 
 
 def papers_scvb0(corpus: Corpus) -> Looks:

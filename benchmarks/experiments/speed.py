@@ -25,6 +25,7 @@ from benchmarks.measuring import (
     in_turn,
     learn_all,
     minibatches,
+    plain_lda,
     timed,
     train,
     words,
@@ -135,9 +136,8 @@ def two_threads() -> Figures:
 def float32() -> Figures:
     """Log-likelihoods of [H10]'s settings after 20,000 short articles, in both precisions."""
     first, scores = train()[:20_000], {}
-    options: dict[str, Any] = {"warm_start": False, "alpha": 0.01, "eta": 0.01, "tau0": 64.0, "kappa": 0.5}
     for dtype in ("float32", "float64"):
-        model = OnlineLDA(K, words(), first.D, dtype=dtype, **options)
+        model = plain_lda(words(), first.D, dtype=dtype)
         scores[dtype] = held_out().score(learn_all(model, minibatches(first, S)))
     return {**scores, "lost": scores["float64"] - scores["float32"]}
 
