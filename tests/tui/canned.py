@@ -1,14 +1,8 @@
-"""Canned sessions for the screen: written through the session's own store, with no model and no wiki.
+"""Canned sessions for the screen: written through the session's own store, with no model and no wiki."""
 
-`python tests/tui/canned.py FILE [--live SECONDS]` makes one to look at by hand; with --live it goes on
-as if a trainer ran.
-"""
-
-import argparse
 import contextlib
 import functools
 import hashlib
-import os
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -59,42 +53,18 @@ THEMES = (
     "island coast sea islands ocean bay beach harbor shore pacific lighthouse reef",
 )
 WORDS = tuple(sorted({word for line in THEMES for word in line.split()}))
-FIRST_GUESS = [
-    "people",
-    "used",
-    "time",
-    "part",
-    "known",
-    "called",
-    "century",
-    "world",
-    "state",
-    "year",
-    "including",
-    "large",
-]
+EVERYWHERE = "people used time part known called century world state year including large"
+FIRST_GUESS = EVERYWHERE.split()
 WORD_IDS = {word: i for i, word in enumerate(dict.fromkeys([*WORDS, *FIRST_GUESS]))}
-TITLES = (
-    "Ottoman Navy",
-    "Cepheid variable",
-    "River Tamar",
-    "Siege of Malta",
-    "Ptolemy's theorem",
-    "Snowdon Mountain Railway",
-    "Abbey Road",
-    "Lake Vättern",
-    "Coral reef",
-    "1954 FIFA World Cup",
-    "Court of Cassation",
-    "Monstera deliciosa",
-    "HMS Warrior",
-    "University of Coimbra",
-    "The Third Man",
-    "Haemoglobin",
-    "Unix",
-    "Kyōto",
-    "Faroe Islands",
-    "Bauhaus",
+TITLES = tuple(
+    title.strip()
+    for line in (
+        "Ottoman Navy | Cepheid variable | River Tamar | Siege of Malta | Ptolemy's theorem",
+        "Snowdon Mountain Railway | Abbey Road | Lake Vättern | Coral reef | 1954 FIFA World Cup",
+        "Court of Cassation | Monstera deliciosa | HMS Warrior | University of Coimbra | The Third Man",
+        "Haemoglobin | Unix | Kyōto | Faroe Islands | Bauhaus",
+    )
+    for title in line.split("|")
 )
 HOSTILE = (
     "[/x] [bold red]not bold[/]",
@@ -368,31 +338,3 @@ def grow(path: Path, recipe: Recipe, by: int, titles: tuple[str, ...] = ()) -> N
     )
     store.commit(progress(recipe, articles), changes, 0)
     store.close()
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("path", type=Path)
-    parser.add_argument("--live", type=float, default=0.0, help="seconds to go on as if training")
-    parser.add_argument("--models", default="lda,hdp")
-    parser.add_argument("--state", default="running")
-    parser.add_argument("--source", default="api")
-    args = parser.parse_args()
-    recipe = Recipe(models=tuple(args.models.split(",")), state=args.state, source=args.source)
-    if not args.path.exists():
-        build(args.path, recipe)
-    if args.live:
-        with live(args.path, recipe):
-            pulse = HeartbeatWriter(args.path)
-            end = time.time() + args.live
-            tick = 0
-            while time.time() < end and os.getppid() != 1:
-                beat(pulse, recipe, "running", tick)
-                if tick % 5 == 0:
-                    grow(args.path, recipe, 512)
-                tick += 1
-                time.sleep(1)
-
-
-if __name__ == "__main__":
-    main()

@@ -171,15 +171,13 @@ def shown(open_app: Callable[..., Wikitopics]) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def dialog(open_app: Callable[..., Any], live: Path, home: Path) -> Callable[..., Any]:
+def dialog(shown: Callable[..., Any], live: Path, home: Path) -> Callable[..., Any]:
     """Opens the app at the dialog for a new session: ``async with dialog(launch) as (app, pilot)``."""
     home.mkdir()
 
     @contextlib.asynccontextmanager
     async def opened(launch: Any, size: tuple[int, int] = (80, 24)) -> AsyncIterator[tuple[Any, Any]]:
-        app = open_app(live, launch=launch)
-        async with app.run_test(size=size) as pilot:
-            await seeing.until(pilot, "LIVE")
+        async with shown(live, launch=launch, size=size, words="LIVE") as (app, pilot):
             await pilot.press("6", "n")
             await seeing.in_front(pilot, NewSession)
             yield app, pilot

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,9 @@ from textual.strip import Strip
 from textual.widgets import Input
 
 from tests import waiting
+
+Opener = Callable[..., Any]
+"""How a test opens the app: the fixtures `shown`, `open_app` and `dialog`."""
 
 
 def strips(app: Any) -> list[Strip]:
@@ -83,3 +87,9 @@ async def until(pilot: Pilot[Any], words: str, patience: float = 60.0) -> str:
             await pilot.pause()  # let what has just begun come to its end
             return text(pilot.app)
     raise AssertionError(f"{words!r} never came on screen:\n{text(pilot.app)}")
+
+
+async def press(pilot: Pilot[Any], *keys: str, shows: str) -> str:
+    """Press these keys; returns the screen once it shows these words."""
+    await pilot.press(*keys)
+    return await until(pilot, shows)

@@ -3,6 +3,15 @@
 from pathlib import Path
 
 from tests.tui import canned
+from wikitopics.session.records import TopicRow
+
+
+def topic(
+    number: int = 0, name: str = "", share: float = 0.5, before: float = 0.5, words: tuple[str, ...] = ()
+) -> TopicRow:
+    """A topic of 64 articles, whose share was ``before`` after 32; its words are equally likely."""
+    equal = tuple((word, 0.1) for word in words)
+    return TopicRow(number, name, share, equal, frozenset(), (before, share), 64, 32)
 
 
 class Process:
@@ -19,15 +28,15 @@ class Process:
 
 
 class Launcher:
-    """Records arguments instead of starting trainers, which ended with ``code``, or live and have begun."""
+    """Records arguments instead of starting trainers, which ended with ``code``, or live and ``begin``."""
 
-    def __init__(self, code: int | None = None) -> None:
-        self.code = code
+    def __init__(self, code: int | None = None, *, begin: bool = True) -> None:
+        self.code, self.begin = code, begin
         self.started: list[list[str]] = []
 
     def __call__(self, path: Path, words: list[str]) -> Process:
         self.started.append(words)
-        if self.code is None:
+        if self.code is None and self.begin:
             canned.build(path, canned.Recipe(state="starting", restarts=()))
         return Process(self.code)
 

@@ -87,20 +87,6 @@ def test_any_numbers_draw_without_fault(
     assert ((picture.codes > 0) == (picture.owners >= 0)).all()
 
 
-def test_a_falling_line_goes_from_top_left_to_bottom_right() -> None:
-    rows = drawn(Frame(20, 5, log_x=False), Series("a", np.arange(10.0), np.arange(10.0)[::-1]))
-    assert rows[0][0] != " "
-    assert rows[4][19] != " "
-    assert rows[0][19] == " "
-
-
-def test_ascii_is_ascii() -> None:
-    x = np.arange(1.0, 100.0)
-    rows = drawn(Frame(30, 6, ascii_only=True), Series("a", x, 1 / x))
-    assert "".join(rows).isascii()
-    assert "|" in "".join(rows) or "-" in "".join(rows)
-
-
 def test_a_zoomed_window_fits_y_to_what_is_in_sight() -> None:
     x = np.arange(1.0, 1000.0)
     series = Series("a", x, 1000 / x)

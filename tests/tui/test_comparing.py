@@ -1,7 +1,6 @@
 """Marked sessions: their curves lie over those of the session on screen."""
 
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,12 +8,11 @@ from typing import Any
 import pytest
 
 from tests.tui import canned, seeing
+from tests.tui.seeing import Opener
 from wikitopics.tui.chart.chart import Chart
 from wikitopics.tui.curves import warning
 from wikitopics.tui.follow import Comparing
 from wikitopics.tui.look import Beside, Look
-
-Opener = Callable[..., Any]
 
 
 def test_other_words_are_not_compared() -> None:
@@ -40,17 +38,13 @@ def lines(app: Any) -> list[str]:
 
 async def test_marked_sessions_lie_over_this_one(shown: Opener, sessions: Path) -> None:
     async with shown(sessions, size=(160, 50), words="lda 1,3") as (app, pilot):
-        await pilot.press("6")
-        await seeing.until(pilot, "● alpha")
-        await pilot.press("down", "x", "down", "x")
-        assert "+ beta" in await seeing.until(pilot, "+ delta")
-        await pilot.press("1")
-        await seeing.until(pilot, "delta/scvb0")
+        await seeing.press(pilot, "6", shows="● alpha")
+        assert "+ beta" in await seeing.press(pilot, "down", "x", "down", "x", shows="+ delta")
+        await seeing.press(pilot, "1", shows="delta/scvb0")
         assert lines(app) == ["lda", "hdp", "beta/lda", "beta/hdp", "delta/scvb0"]
         await pilot.press("m")
         await seeing.until_true(lambda: lines(app) == ["lda", "beta/lda", "delta/scvb0"])
-        await pilot.press("m", "m", "v")
-        await seeing.until(pilot, "Log-likelihood")
+        await seeing.press(pilot, "m", "m", "v", shows="Log-likelihood")
         await seeing.until(pilot, "delta/scvb0 -7")
         (sessions.parent / "beta.db").unlink()
         await seeing.until_true(lambda: lines(app) == ["lda", "hdp", "delta/scvb0"])
@@ -63,14 +57,11 @@ async def test_the_cursor_begins_on_the_session_on_screen_and_stays_on_its_sessi
     shown: Opener, sessions: Path
 ) -> None:
     async with shown(sessions.parent / "beta.db", size=(100, 30)) as (app, pilot):
-        await pilot.press("6")
-        await seeing.until(pilot, ">● beta")
-        await pilot.press("down")
-        seen = await seeing.until(pilot, " ● beta")
+        await seeing.press(pilot, "6", shows=">● beta")
+        seen = await seeing.press(pilot, "down", shows=" ● beta")
         assert ">  delta" in seen
         assert seen.index("delta") < seen.index("gamma")
-        await pilot.press("o")
-        seen = await seeing.until(pilot, "by articles")
+        seen = await seeing.press(pilot, "o", shows="by articles")
         assert ">  delta" in seen
         assert seen.index("delta") > seen.index("gamma")
         app.action_ascii()
@@ -101,8 +92,7 @@ async def test_one_unmarked_while_it_is_read_is_not_told_of(
 async def test_what_cannot_be_marked_says_so(shown: Opener, sessions: Path) -> None:
     (sessions.parent / "broken.db").write_bytes(b"SQLite format 3\0" + bytes(5_000))
     async with shown(sessions, size=(160, 50), words="lda 1,3") as (app, pilot):
-        await pilot.press("6")
-        await seeing.until(pilot, "broken")
+        await seeing.press(pilot, "6", shows="broken")
         await pilot.press("x")
         await seeing.until_true(lambda: any("is on screen" in notice for notice in seeing.notices(app)))
         await pilot.press("end", "x")

@@ -1,80 +1,62 @@
 """The contact: when it is asked for, what is done with the answer."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from textual.widgets import Input
 
 from tests.tui import seeing
+from tests.tui.seeing import Opener
 from tests.tui.standins import Launcher
 from wikitopics.session.signals import Signals
 from wikitopics.tui.first_question import Contact
 
-Opener = Callable[..., Any]
-SIZES = [(20, 5), (40, 10), (80, 24)]
-
 
 async def test_a_first_crawl_of_wikipedia_asks_for_the_contact(dialog: Opener, home: Path) -> None:
     launch = Launcher()
-    async with dialog(launch) as (_, pilot):
-        await pilot.press("enter")
-        await seeing.until(pilot, "for Wikimedia")
+    async with dialog(launch) as (app, pilot):
+        app.screen.query_one("#name", Input).value = ""
+        await seeing.press(pilot, "enter", shows="the session needs a name")
+        app.screen.query_one("#name", Input).value = "night"
+        await seeing.press(pilot, "enter", shows="for Wikimedia")
         await pilot.press("escape")
-        await seeing.until(pilot, "Held out")
+        assert "needs a name" not in await seeing.until(pilot, "Held out"), "that was wrong before"
         assert launch.started == []
-        await pilot.press("enter")
-        await seeing.until(pilot, "for Wikimedia")
-        await pilot.press(*"me@host.org", "enter")
-        await seeing.until(pilot, "STARTING")
+        await seeing.press(pilot, "enter", shows="for Wikimedia")
+        await seeing.press(pilot, *"me@host.org", "enter", shows="STARTING")
     assert 'contact = "me@host.org"' in (home / "config.toml").read_text()
     assert [words[:3] for words in launch.started] == [["train", "--session", "night"]]
     assert "me@host.org" not in launch.started[0]
 
 
-async def test_a_saved_contact_that_wikimedia_would_not_recognise_is_asked_for_again(
-    dialog: Opener, home: Path
+async def test_a_contact_that_wikimedia_would_not_recognise_is_asked_for_again(
+    dialog: Opener, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     launch = Launcher()
     async with dialog(launch) as (app, pilot):
+        monkeypatch.setenv("WIKITOPICS_CONTACT", "name@163.com")
+        await seeing.press(pilot, "enter", shows="$WIKITOPICS_CONTACT: ")  # no answer would replace it
+        monkeypatch.delenv("WIKITOPICS_CONTACT")
         (home / "config.toml").write_text('contact = "me@yahoo.co.uk"\n')
-        await pilot.press("enter")
-        await seeing.until(pilot, "would not recognise")
+        await seeing.press(pilot, "enter", shows="would not recognise")
         assert app.screen.query_one("#address", Input).value == "me@yahoo.co.uk"
         assert launch.started == []
-        await pilot.press(*"User:Me", "enter")
-        await seeing.until(pilot, "STARTING")
+        await seeing.press(pilot, *"User:Me", "enter", shows="STARTING")
     assert 'contact = "[[User:Me]]"' in (home / "config.toml").read_text()
 
 
 async def test_a_contact_of_an_older_kind_is_translated_without_a_question(
     dialog: Opener, home: Path
 ) -> None:
-    launch = Launcher()
-    async with dialog(launch) as (_, pilot):
+    async with dialog(Launcher()) as (_, pilot):
         (home / "config.toml").write_text('contact = "w:User:Me"\n')
-        await pilot.press("enter")
-        await seeing.until(pilot, "STARTING")
-    assert launch.started
-
-
-async def test_no_answer_would_replace_the_environments_contact(
-    dialog: Opener, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WIKITOPICS_CONTACT", "name@163.com")
-    launch = Launcher()
-    async with dialog(launch) as (_, pilot):
-        await pilot.press("enter")
-        await seeing.until(pilot, "$WIKITOPICS_CONTACT: ")
-    assert launch.started == []
+        await seeing.press(pilot, "enter", shows="STARTING")
 
 
 async def test_instead_of_a_contact_the_sample(dialog: Opener) -> None:
     launch = Launcher(1)
     async with dialog(launch) as (_, pilot):
-        await pilot.press("enter")
-        await seeing.until(pilot, "for Wikimedia")
+        await seeing.press(pilot, "enter", shows="for Wikimedia")
         await pilot.click("#demo")
         await seeing.until(pilot, "ended with code 1")
     assert launch.started == [["demo", "--headless", "--session", "night"]]
@@ -86,8 +68,7 @@ async def test_the_contact_is_checked_and_kept(home: Path) -> None:
         seen = await seeing.until(pilot, "What will be downloaded: ")
         assert "Wikipedia is run by a charity" in seen
         assert "Try the embedded sample" in seen
-        await pilot.press(*"me", "enter")
-        await seeing.until(pilot, "does not look like an e-mail")
+        await seeing.press(pilot, *"me", "enter", shows="does not look like an e-mail")
         await pilot.press(*"@x.org", "enter")
         await seeing.until_true(lambda: app.return_value)
     assert app.return_value == "saved"
@@ -105,10 +86,11 @@ async def test_ways_around_the_contact(home: Path, button: str, answer: str) -> 
     assert not (home / "config.toml").exists()
 
 
-@pytest.mark.parametrize("size", SIZES, ids=str)
-async def test_the_contact_says_something_at_any_size(home: Path, size: tuple[int, int]) -> None:
+async def test_the_contact_says_something_at_any_size(home: Path) -> None:
     contact = Contact(Signals())
-    async with contact.run_test(size=size) as pilot:
-        await seeing.until(pilot, "you@host.org")
-        await pilot.press("x", "enter")
-        await seeing.until(pilot, "the contact")
+    async with contact.run_test(size=(80, 24)) as pilot:
+        for size in ((80, 24), (40, 10), (20, 5)):
+            await pilot.resize_terminal(*size)
+            await seeing.until(pilot, "you@host.org")
+            await seeing.press(pilot, "x", "enter", shows="the contact")
+            await pilot.press("backspace")

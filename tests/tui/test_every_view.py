@@ -1,6 +1,5 @@
 """What holds in every view: sizes, keys, the clipboard, colours."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,21 +7,22 @@ import pytest
 from rich.console import Console
 
 from tests.tui import seeing
+from tests.tui.seeing import Opener
 from wikitopics.tui.screens import VIEWS
 from wikitopics.tui.widgets.keybar import Hint, KeyBar
 from wikitopics.tui.widgets.topiclist import TopicList
 
-Opener = Callable[..., Any]
-
 
 async def test_every_view_at_every_size(shown: Opener, live: Path) -> None:
     async with shown(live, size=(80, 24), words="LIVE") as (app, pilot):
-        for size in ((40, 12), (300, 100), (80, 24)):
+        for size in ((40, 12), (300, 100), (120, 40), (80, 24)):
             await pilot.resize_terminal(*size)
             for index in range(len(VIEWS)):
                 await pilot.press(str(index + 1))
                 await seeing.until_true(lambda index=index: is_open(app, index))
                 await seeing.until_true(lambda: fills_the_room(app))
+                bar = seeing.lines(app)[-1]
+                assert size[0] < 80 or ("? Help " in bar and "q Quit " in bar), bar
 
 
 def is_open(app: Any, index: int) -> bool:
@@ -49,7 +49,7 @@ async def test_every_binding_in_the_bar_can_be_pressed(
 
     monkeypatch.setattr(KeyBar, "show", show)
     async with shown(live, size=(120, 30), words="lda 1,3") as (app, pilot):
-        seen_keys, done = set(), set()
+        done = set[str]()
         for view in "1234567":
             await pilot.press(view)
             await seeing.until_true(lambda view=view: is_open(app, int(view) - 1))
@@ -57,56 +57,23 @@ async def test_every_binding_in_the_bar_can_be_pressed(
                 if hint.action in done:
                     continue
                 done.add(hint.action)
-                seen_keys.add(hint.label)
                 await app.run_action(hint.action)
                 await pilot.pause()
                 if len(app.screen_stack) > 1 or hint.label == "Find":
                     await pilot.press("escape")
             await pilot.press("0")
-        assert {
-            "Freeze",
-            "Crosshair",
-            "Log x",
-            "Axis",
-            "Max",
-            "Find",
-            "Help",
-            "Zoom",
-            "Metric",
-            "Export",
-            "Copy",
-            "New session",
-            "History",
-            "Reset",
-            "Log y",
-            "Model",
-            "Pause",
-        } <= seen_keys
+        assert len(done) > 25
         assert app.is_running
-
-
-@pytest.mark.parametrize("width", [80, 120])
-async def test_the_bar_tells_how_to_get_help_and_out(shown: Opener, live: Path, width: int) -> None:
-    async with shown(live, size=(width, 40), words="lda 1,3") as (app, pilot):
-        for view in "1234567":
-            await pilot.press(view)
-            await seeing.until_true(lambda view=view: is_open(app, int(view) - 1))
-            bar = seeing.lines(app)[-1]
-            assert "? Help " in bar, bar
-            assert "q Quit " in bar, bar
 
 
 async def test_topics_can_be_grouped_where_they_are_in_sight(shown: Opener, live: Path) -> None:
     async with shown(live, size=(120, 40)) as (app, pilot):
-        await pilot.press("2")
-        await seeing.until(pilot, "50 topics after")
+        await seeing.press(pilot, "2", shows="50 topics after")
         await seeing.until(pilot, " b Group ")
         await pilot.resize_terminal(80, 24)
-        await pilot.press("enter")
-        await seeing.until(pilot, "Articles most about")
+        await seeing.press(pilot, "enter", shows="Articles most about")
         assert "Group" not in seeing.lines(app)[-1]
-        await pilot.press("b", "escape")
-        await seeing.until(pilot, " b Group ")
+        await seeing.press(pilot, "b", "escape", shows=" b Group ")
         assert not app.screen.query_one("#all-topics").is_grouped
 
 
@@ -121,8 +88,7 @@ async def test_copying_uses_the_terminal_s_clipboard(shown: Opener, live: Path) 
     async with shown(live, size=(120, 30), words="film actor") as (app, pilot):
         await pilot.press("c")
         await seeing.until_true(lambda: app.clipboard.startswith("film actor"))
-        await pilot.press("5")
-        await seeing.until(pilot, "saved at")
+        await seeing.press(pilot, "5", shows="saved at")
         await pilot.press("c")
         await seeing.until_true(lambda: "saved at 12,288 articles" in app.clipboard)
 
@@ -155,8 +121,7 @@ async def test_what_is_selected_is_visible_in_black_and_white(
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(Console, "color_system", "standard")
     async with shown(live, size=(120, 40)) as (app, pilot):
-        await pilot.press("2")
-        await seeing.until(pilot, "film, actor, directed")
+        await seeing.press(pilot, "2", shows="film, actor, directed")
         await pilot.press("down")
 
         def reversed_text() -> str:
@@ -174,16 +139,18 @@ async def test_what_is_selected_is_visible_in_black_and_white(
         assert f"{row.rows[0].topic:>4} " not in reversed_text()
 
 
-@pytest.mark.parametrize("keys", [(), ("6", "n"), ("question_mark",), ("ctrl+p",), ("e",)], ids=str)
-async def test_views_and_dialogs_in_plain_ascii(shown: Opener, live: Path, keys: tuple[str, ...]) -> None:
+async def test_views_and_dialogs_in_plain_ascii(shown: Opener, live: Path) -> None:
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         app.action_ascii()
         await seeing.until_true(lambda: not strange(app))
         assert "chg since 6.1k" in seeing.text(app)
-        await pilot.press(*keys)
-        await seeing.until_true(lambda: len(app.screen_stack) == 1 + bool(keys))
-        await pilot.pause(0.2)
-        assert not strange(app)
+        for keys in ("e", "ctrl+p", "question_mark", "6 n"):
+            await pilot.press(*keys.split())
+            await seeing.until_true(lambda: len(app.screen_stack) == 2)
+            await pilot.pause(0.2)
+            assert not strange(app), keys
+            await pilot.press("escape")
+            await seeing.until_true(lambda: app.screen is app.main)
 
 
 def strange(app: Any) -> set[str]:

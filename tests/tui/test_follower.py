@@ -66,12 +66,6 @@ async def test_a_snapshot_that_is_committed_alone_is_seen(path: Path, feed: Foll
     await until(feed, lambda look: look.topics["lda"][0].share == pytest.approx(float(snapshot.shares[0])))
 
 
-async def test_topics_of_articles_that_are_inferred_anew_are_seen(path: Path, feed: Follower) -> None:
-    newest = (await feed.look(METRICS)).recent[0]
-    commit(path, Changes(renewed=[([newest.seq], largest(([49], [0.99])))]))
-    await until(feed, lambda look: look.recent[0].topics == (("lda", 49, 0.99),))
-
-
 async def test_what_could_not_be_read_once_is_read_the_next_time(
     path: Path, feed: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,7 +84,7 @@ async def test_what_could_not_be_read_once_is_read_the_next_time(
     await until(feed, lambda look: look.events[-1].message == "something has happened")
 
 
-async def test_a_commit_without_measurement_or_snapshot_leaves_curves_and_topics_as_they_are(
+async def test_topics_of_articles_that_are_inferred_anew_are_seen_and_curves_stay(
     path: Path, feed: Follower
 ) -> None:
     before = await feed.look(METRICS)

@@ -1,7 +1,7 @@
 """Lists whose rows move: the chosen row stays chosen, and what is found stands in a sensible order."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,8 @@ from rich.cells import cell_len
 from textual import events
 
 from tests.tui import canned, seeing
-from wikitopics.session.records import TopicRow
+from tests.tui.seeing import Opener
+from tests.tui.standins import topic
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.inks import Drawn, Linked
 from wikitopics.tui.listing import found
@@ -19,7 +20,6 @@ from wikitopics.tui.widgets.rowlist import RowList
 from wikitopics.tui.widgets.topiclist import TopicList
 from wikitopics.tui.words import nearness
 
-Opener = Callable[..., Any]
 RECIPE = canned.Recipe()
 
 
@@ -81,15 +81,13 @@ async def test_before_anybody_has_chosen_the_largest_topic_is_on_top(shown: Open
 
 async def test_another_model_is_listed_from_its_top(shown: Opener, live: Path) -> None:
     async with shown(live, size=(100, 30), words="film actor") as (app, pilot):
-        await pilot.press(*["down"] * 5, "m", "m")
-        await seeing.until(pilot, "Topics by share · hdp")
+        await seeing.press(pilot, *["down"] * 5, "m", "m", shows="Topics by share · hdp")
         assert app.screen.query_one(TopicList).cursor == 0
 
 
 async def test_a_chosen_article_stays_where_it_is_while_others_come(shown: Opener, growing: Path) -> None:
     async with shown(growing, size=(100, 30), words="film actor") as (app, pilot):
-        await pilot.press("3")
-        await seeing.until(pilot, "Bauhaus")
+        await seeing.press(pilot, "3", shows="Bauhaus")
         listed = app.screen.query_one("#articles", ArticleList)
         await grow(pilot, growing, ("First of the newest",))
         await seeing.until(pilot, "First of the newest")
@@ -101,14 +99,12 @@ async def test_a_chosen_article_stays_where_it_is_while_others_come(shown: Opene
             await grow(pilot, growing, tuple(f"Another {batch} {i}" for i in range(150)))
             assert (listed.current.seq, place_on_screen(listed)) == (chosen.seq, place)
         assert "Another" not in await seeing.until(pilot, "450 newer")
-        await pilot.press("home")
-        await seeing.until(pilot, "Another 2 149")
+        await seeing.press(pilot, "home", shows="Another 2 149")
 
 
 async def test_a_row_that_moves_out_of_sight_takes_the_list_along(shown: Opener, growing: Path) -> None:
     async with shown(growing, size=(100, 30), words="film actor") as (app, pilot):
-        await pilot.press("3", "slash", *"things", "enter")
-        await seeing.until(pilot, "200 articles with")
+        await seeing.press(pilot, "3", "slash", *"things", "enter", shows="200 articles with")
         await pilot.press("down", "down")
         listed = app.screen.query_one("#articles", ArticleList)
         await seeing.until_true(lambda: listed.cursor == 2)
@@ -118,19 +114,9 @@ async def test_a_row_that_moves_out_of_sight_takes_the_list_along(shown: Opener,
         assert (listed.current.seq, place_on_screen(listed)) == (chosen.seq, place)
 
 
-def topic(number: int, share: float, words: str) -> TopicRow:
-    return TopicRow(number, "", share, tuple((w, 0.1) for w in words.split()), frozenset(), (share,), 64, 64)
-
-
 def test_topics_with_the_whole_word_come_first() -> None:
-    rows = (
-        topic(0, 0.4, "software computer"),
-        topic(1, 0.3, "award film"),
-        topic(2, 0.2, "battle warfare"),
-        topic(3, 0.1, "army war"),
-        topic(4, 0.05, "war navy"),
-        topic(5, 0.01, "river lake"),
-    )
+    words = ("software computer", "award film", "battle warfare", "army war", "war navy", "river lake")
+    rows = [topic(i, "", 0.4 - i / 20, words=tuple(both.split())) for i, both in enumerate(words)]
     assert [row.topic for row in found(rows, "War")] == [3, 4, 2, 0, 1]
     assert [row.topic for row in found(rows, "#3")] == [3]
     assert [row.topic for row in found(rows, " ")] == [0, 1, 2, 3, 4, 5]
@@ -157,8 +143,7 @@ def test_how_near_a_title_is(text: str, near: int) -> None:
 async def test_titles_with_the_whole_word_come_first(shown: Opener, growing: Path) -> None:
     canned.grow(growing, RECIPE, 64, ("Siege War", *(f"Software {i}" for i in range(300))))
     async with shown(growing, size=(100, 30)) as (app, pilot):
-        await pilot.press("3", "slash", *"war", "enter")
-        await seeing.until(pilot, "with “war” in the title")
+        await seeing.press(pilot, "3", "slash", *"war", "enter", shows="with “war” in the title")
         await seeing.until(pilot, "Siege War")
         titles = [row.title for row in app.screen.query_one("#articles", ArticleList).rows]
         assert titles[0] == "Siege War"
@@ -169,12 +154,10 @@ async def test_a_topic_that_was_found_stays_chosen_when_all_are_listed_again(
     shown: Opener, live: Path
 ) -> None:
     async with shown(live, size=(100, 30)) as (app, pilot):
-        await pilot.press("2", "slash", *"galaxy", "enter")
-        await seeing.until(pilot, "with “galaxy”")
+        await seeing.press(pilot, "2", "slash", *"galaxy", "enter", shows="with “galaxy”")
         topics = app.screen.query_one("#all-topics", TopicList)
         chosen = topics.current.topic
-        await pilot.press("escape")
-        await seeing.until(pilot, "50 topics after")
+        await seeing.press(pilot, "escape", shows="50 topics after")
         assert topics.current.topic == chosen
 
 
@@ -215,23 +198,19 @@ async def test_what_is_typed_while_the_line_to_find_opens_goes_into_it(shown: Op
         assert app.theme == theme, "t is a key of its own elsewhere"
 
 
-async def test_a_search_without_a_hit_says_so(shown: Opener, live: Path) -> None:
-    async with shown(live, size=(100, 30), words="film actor") as (_, pilot):
-        await pilot.press("2", "slash", *"zzzz")
-        assert "no topics yet" not in await seeing.until(pilot, "no topic has “zzzz” among its top words")
-
-
-async def test_beside_a_search_without_a_hit_stands_no_topic(shown: Opener, live: Path) -> None:
+async def test_a_search_without_a_hit_says_so_and_beside_it_stands_no_topic(
+    shown: Opener, live: Path
+) -> None:
     async with shown(live, size=(120, 40)) as (app, pilot):
         await pilot.press("2")
         first = app.screen.query_one("#all-topics", TopicList)
         await seeing.until(pilot, "over time, by articles read")
         label = first.topic.label
-        await pilot.press("slash", *"zzzz")
-        seen = await seeing.until(pilot, "no topic selected")
+        seen = await seeing.press(pilot, "slash", *"zzzz", shows="no topic selected")
         assert label not in seen
-        await pilot.press("escape")
-        await seeing.until(pilot, f"{label} over time")
+        assert "no topics yet" not in seen
+        assert "no topic has “zzzz” among its top words" in seen
+        await seeing.press(pilot, "escape", shows=f"{label} over time")
 
 
 def test_changes_are_counted_from_half_of_the_articles(tmp_path: Path) -> None:

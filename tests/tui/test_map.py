@@ -1,8 +1,7 @@
 """The map of topics over time, and what can be done with topics: name, pin, sort, fold and find them."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,14 +9,14 @@ from textual.command import CommandPalette
 from textual.widgets import Input
 
 from tests.tui import canned, seeing
-from wikitopics.session.records import ShareHistory, TopicRow, TopWords
+from tests.tui.seeing import Opener
+from tests.tui.standins import topic
+from wikitopics.session.records import ShareHistory, TopWords
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.dialogs.rename import Rename
 from wikitopics.tui.listing import GroupRow, featured, ordered
 from wikitopics.tui.widgets.topiclist import TopicList
 from wikitopics.tui.widgets.topicmap import SHADES, TopicMap, columns, levels
-
-Opener = Callable[..., Any]
 
 
 def history(articles: list[int], shares: list[list[float]]) -> ShareHistory:
@@ -66,9 +65,6 @@ def test_shares_are_read_once_and_with_what_has_come_since(
 
 
 def test_orders() -> None:
-    def topic(number: int, name: str, share: float, before: float) -> TopicRow:
-        return TopicRow(number, name, share, (), frozenset(), (before, share), 64, 32)
-
     rows = topic(0, "b", 0.2, 0.19), topic(1, "A", 0.5, 0.5), topic(2, "c", 0.3, 0.4)
     orders = {"share": [1, 2, 0], "change": [2, 0, 1], "number": [0, 1, 2], "name": [1, 0, 2]}
     for order, expected in orders.items():
@@ -78,8 +74,7 @@ def test_orders() -> None:
 
 async def test_the_map_tells_of_the_cell_under_the_cursor(shown: Opener, live: Path) -> None:
     async with shown(live, size=(120, 40)) as (app, pilot):
-        await pilot.press("7")
-        await seeing.until(pilot, "50 topics over time")
+        await seeing.press(pilot, "7", shows="50 topics over time")
         await seeing.until(pilot, "after 12,480 articles")
         drawn = app.screen.query_one(TopicMap)
         await pilot.press("down", "left", "left")
@@ -87,15 +82,11 @@ async def test_the_map_tells_of_the_cell_under_the_cursor(shown: Opener, live: P
         row, articles, share = drawn.pointed
         assert articles < 12_480
         await seeing.until(pilot, f"{row.label} · after {articles:,} articles · {100 * share:.1f}%")
-        await pilot.press("enter")
-        await seeing.until(pilot, f"{row.label} over time, by articles read")
+        await seeing.press(pilot, "enter", shows=f"{row.label} over time, by articles read")
 
 
 def test_the_card_tells_of_the_topic_that_matters_most() -> None:
-    def topic(number: int, share: float, before: float) -> TopicRow:
-        return TopicRow(number, "", share, (), frozenset(), (before, share), 64, 32)
-
-    rows = [topic(0, 0.3, 0.31), topic(1, 0.2, 0.4), topic(2, 0.5, 0.5)]
+    rows = [topic(0, "", 0.3, 0.31), topic(1, "", 0.2, 0.4), topic(2, "", 0.5, 0.5)]
     assert featured(rows, rows[0], {2}) == (rows[0], "chosen")
     assert featured(rows, None, {0, 2}) == (rows[2], "pinned")
     assert featured(rows, None, ()) == (rows[1], "moved most")
@@ -111,8 +102,7 @@ async def test_a_vast_dashboard_has_the_map_and_a_card(shown: Opener, live: Path
         await seeing.until(pilot, f"{chosen.label} · lda · chosen")
         drawn = app.screen.query_one("#over-time", TopicMap)
         await seeing.until_true(lambda: drawn.current.topic == chosen.topic)
-        await pilot.press("r", "space")
-        await seeing.until(pilot, "REPLAY")
+        await seeing.press(pilot, "r", "space", shows="REPLAY")
         first = app.watched.replay.points[0]
         app.watched.replay.step(-len(app.watched.replay.points))
         app.look_again()
@@ -129,29 +119,24 @@ def own(tmp_path: Path) -> Path:
 
 async def test_a_topic_is_named_and_loses_the_name_again(shown: Opener, own: Path) -> None:
     async with shown(own, size=(120, 40), words="film actor") as (app, pilot):
-        topic, before = app.latest.topics["lda"][3], app.latest.topics["lda"][3].name
-        await pilot.press("2", "N")
-        await seeing.until(pilot, "Name of topic 3")
+        before = app.latest.topics["lda"][3].name
+        await seeing.press(pilot, "2", "N", shows="Name of topic 3")
         name = app.screen.query_one(Input)
         name.value = "x" * 61
-        await pilot.press("enter")
-        await seeing.until(pilot, "1 to 60 printable characters")
+        await seeing.press(pilot, "enter", shows="1 to 60 printable characters")
         name.value = ""
         await pilot.press(*"the movies")
         await seeing.until_true(lambda: name.value == "the movies")
-        await pilot.press("enter")
-        await seeing.until(pilot, "#3 the movies over time, by articles read")
-        assert (topic.topic, app.latest.topics["lda"][3].name) == (3, "the movies")
+        await seeing.press(pilot, "enter", shows="#3 the movies over time, by articles read")
+        assert app.latest.topics["lda"][3].name == "the movies"
         await pilot.press("N")
         await seeing.in_front(pilot, Rename)
-        await pilot.press("delete", "enter")
-        await seeing.until(pilot, f"#3 {before} over time, by articles read")
+        await seeing.press(pilot, "delete", "enter", shows=f"#3 {before} over time, by articles read")
 
 
 async def test_topics_fold_into_groups_around_the_chosen_one(shown: Opener, live: Path) -> None:
     async with shown(live, size=(100, 30)) as (app, pilot):
-        await pilot.press("2")
-        await seeing.until(pilot, "50 topics after")
+        await seeing.press(pilot, "2", shows="50 topics after")
         listed = app.screen.query_one("#all-topics", TopicList)
         await pilot.press("down", "down")
         await seeing.until_true(lambda: listed.cursor == 2)
@@ -182,8 +167,7 @@ async def test_topics_are_pinned_and_sorted(shown: Opener, live: Path) -> None:
         await pilot.press(*["down"] * 5)
         await seeing.until_true(lambda: listed.cursor == 5)
         pinned = listed.topic.topic
-        await pilot.press("asterisk", "o", "o")
-        await seeing.until(pilot, "Topics by number")
+        await seeing.press(pilot, "asterisk", "o", "o", shows="Topics by number")
         numbers = [row.topic for row in listed.rows]
         assert numbers == [pinned, *sorted(set(range(50)) - {pinned})]
         assert listed.topic.topic == pinned
@@ -194,11 +178,9 @@ async def test_the_palette_finds_topics_and_titles(shown: Opener, live: Path) ->
     async with shown(live, size=(120, 40), words="film actor") as (app, pilot):
         await pilot.press("ctrl+p")
         await seeing.in_front(pilot, CommandPalette)
-        await pilot.press(*"cephe")
-        await seeing.until(pilot, "Cepheid variable")
+        await seeing.press(pilot, *"cephe", shows="Cepheid variable")
         await pilot.press("escape")
         await seeing.until_true(lambda: app.screen is app.main)
         await pilot.press("ctrl+p")
         await seeing.in_front(pilot, CommandPalette)
-        await pilot.press(*"galax")
-        await seeing.until(pilot, "planet, galaxy, sun")
+        await seeing.press(pilot, *"galax", shows="planet, galaxy, sun")

@@ -9,13 +9,13 @@ import pytest
 from textual.widgets import Input, Select
 
 from tests.tui import canned, seeing
+from tests.tui.seeing import Opener
 from tests.tui.standins import Launcher, Process
 from wikitopics.session import sources
 from wikitopics.session.control.launch import NOBODY_ASKED
 from wikitopics.session.errors import SessionError
 from wikitopics.tui.dialogs.newsession import OWN_FIELDS, Entries, NewSession, arguments
 
-Opener = Callable[..., Any]
 LDA = (("lda", "100"),)
 
 
@@ -105,11 +105,9 @@ async def test_a_source_of_another_package_has_its_own_fields(
         assert "Language" not in seen
         app.screen.query_one("#option-notes", Input).focus()
         await seeing.until(pilot, "A folder of notes.")
-        await pilot.press("enter")
-        await seeing.until(pilot, "the source notes needs a folder")
+        await seeing.press(pilot, "enter", shows="the source notes needs a folder")
         app.screen.query_one("#option-notes", Input).value = "/here"
-        await pilot.press("enter")
-        await seeing.until(pilot, "ended with code 1")
+        await seeing.press(pilot, "enter", shows="ended with code 1")
     given = "train --session night --source notes --notes /here --model lda:topics=100"
     assert launch.started == [given.split()]
 
@@ -156,13 +154,11 @@ async def test_a_dump_that_was_found_is_asked_about(dialog: Opener) -> None:
         app.screen.query_one("#option-counts", Input).value = "/words.npz"
         await pilot.click("#go")
         await seeing.until(pilot, "Before it starts")
-        await pilot.press("n")
-        await seeing.until(pilot, "nothing was started")
+        await seeing.press(pilot, "n", shows="nothing was started")
         started.clear()
         await pilot.click("#go")
         await seeing.until(pilot, "Before it starts")
-        await pilot.press("y")
-        await seeing.until(pilot, "STARTING")
+        await seeing.press(pilot, "y", shows="STARTING")
     assert started[1] == [*started[0], "--yes"]
 
 
@@ -182,8 +178,7 @@ async def test_every_field_is_checked_before_anything_is_asked_or_written(
     async with dialog(launch, (120, 40)) as (app, pilot):
         before = sorted(home.parent.rglob("*"))
         app.screen.query_one(f"#{field}", Input).value = value
-        await pilot.press("enter")
-        await seeing.until(pilot, why)
+        await seeing.press(pilot, "enter", shows=why)
         assert isinstance(app.screen, NewSession)
         assert sorted(home.parent.rglob("*")) == before
     assert launch.started == []
@@ -195,18 +190,5 @@ async def test_a_dump_on_wikimedias_server_asks_for_the_contact(dialog: Opener) 
         app.screen.query_one("#source", Select).value = "dump"
         await seeing.until_true(lambda: app.screen.query_one("#option-dump").region)
         app.screen.query_one("#option-dump", Input).value = "https://dumps.wikimedia.org/x.xml.bz2"
-        await pilot.press("enter")
-        await seeing.until(pilot, "for Wikimedia")
+        await seeing.press(pilot, "enter", shows="for Wikimedia")
     assert launch.started == []
-
-
-async def test_what_was_wrong_before_is_not_told_of_the_form_as_it_is_now(dialog: Opener) -> None:
-    async with dialog(Launcher()) as (app, pilot):
-        app.screen.query_one("#name", Input).value = ""
-        await pilot.press("enter")
-        await seeing.until(pilot, "the session needs a name")
-        app.screen.query_one("#name", Input).value = "night"
-        await pilot.press("enter")
-        await seeing.until(pilot, "for Wikimedia")
-        await pilot.press("escape")
-        assert "needs a name" not in await seeing.until(pilot, "Held out")

@@ -2,27 +2,15 @@
 
 import contextlib
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.tui import canned, seeing
-from tests.tui.standins import Launcher, Process
+from tests.tui.seeing import Opener
+from tests.tui.standins import Launcher
 from wikitopics.tui.browser import open_page
 from wikitopics.tui.widgets.articles import ArticleList
-
-Opener = Callable[..., Any]
-
-
-class Silent(Launcher):
-    """Trainers that live and have not begun yet."""
-
-    def __call__(self, path: Path, words: list[str]) -> Process:
-        self.started.append(words)
-        return Process()
-
 
 BAUHAUS = "http://127.0.0.1:9/w/index.php?title=Bauhaus&oldid=9019"
 
@@ -51,8 +39,7 @@ async def test_an_article_is_opened_as_it_was_read(shown: Opener, live: Path, op
     async with shown(live, size=(120, 40), words="film actor") as (app, pilot):
         await pilot.press("w")
         assert not opened, "no article is chosen"
-        await pilot.press("3")
-        await seeing.until(pilot, "w Browser")
+        await seeing.press(pilot, "3", shows="w Browser")
         await pilot.press("w")
         await seeing.until_true(lambda: opened)
         await pilot.press("down", "w")
@@ -77,8 +64,7 @@ def test_a_browser_has_nothing_of_this_terminal(tmp_path: Path, monkeypatch: pyt
 
 async def test_titles_are_links_where_the_terminal_takes_them(shown: Opener, live: Path) -> None:
     async with shown(live, size=(120, 40)) as (app, pilot):
-        await pilot.press("3")
-        await seeing.until(pilot, "Bauhaus")
+        await seeing.press(pilot, "3", shows="Bauhaus")
         listed = app.screen.query_one(ArticleList)
         assert "\x1b]8" not in listed.render_line(1).render(app.console)
         app.add_class("-links")
@@ -108,11 +94,10 @@ async def test_the_terminal_is_told_how_the_trainer_is(
 
 
 async def test_a_dead_trainer_is_started_again_once(shown: Opener, tmp_path: Path) -> None:
-    path, launch = canned.build(tmp_path / "s.db", canned.Recipe(state="dead")), Silent()
+    path, launch = canned.build(tmp_path / "s.db", canned.Recipe(state="dead")), Launcher(begin=False)
     async with shown(path, launch=launch, size=(120, 40), words="TRAINER DIED") as (_, pilot):
         await seeing.until(pilot, "R restarts it")
-        await pilot.press("R", "R")
-        await seeing.until(pilot, "STARTING")
+        await seeing.press(pilot, "R", "R", shows="STARTING")
         await pilot.press("R")
         assert launch.started == [["train", "--session", str(path)]]
 
@@ -121,15 +106,12 @@ async def test_the_contact_is_asked_for_if_none_is_known(
     shown: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("wikitopics.crawler.mediawiki.source.WikiKind.needs_contact", lambda *_: True)
-    path, launch = canned.build(tmp_path / "s.db", canned.Recipe(state="stopped")), Silent()
+    path, launch = canned.build(tmp_path / "s.db", canned.Recipe(state="stopped")), Launcher(begin=False)
     async with shown(path, launch=launch, size=(100, 30), words="STOPPED") as (_, pilot):
-        await pilot.press("R")
-        await seeing.until(pilot, "Your contact, for Wikimedia")
-        await pilot.press("escape", "R")
-        await seeing.until(pilot, "Your contact, for Wikimedia")
+        await seeing.press(pilot, "R", shows="Your contact, for Wikimedia")
+        await seeing.press(pilot, "escape", "R", shows="Your contact, for Wikimedia")
         assert not launch.started
-        await pilot.press(*"me@host.org", "enter")
-        await seeing.until(pilot, "STARTING")
+        await seeing.press(pilot, *"me@host.org", "enter", shows="STARTING")
         assert launch.started
 
 

@@ -1,6 +1,5 @@
 """A model of somebody else's package on the screen, while the package is there and when it is gone."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +8,10 @@ from textual.widgets import Checkbox, Input, Select
 
 from tests.packages import Package
 from tests.tui import seeing
+from tests.tui.seeing import Opener
 from tests.tui.standins import Launcher
 from wikitopics.tui.chart.chart import Chart
 from wikitopics.tui.dialogs.newsession import NewSession
-
-Opener = Callable[..., Any]
 
 
 async def look(app: Any, metric: str) -> None:
@@ -31,10 +29,8 @@ async def look(app: Any, metric: str) -> None:
             await pilot.pause()
         await seeing.until(pilot, metric)
         await seeing.until(pilot, "unigrams 0.")
-        await pilot.press("2")
-        await seeing.until(pilot, "20 topics after")
-        await pilot.press("3")
-        await seeing.until(pilot, "document 698")
+        await seeing.press(pilot, "2", shows="20 topics after")
+        await seeing.press(pilot, "3", shows="document 698")
 
 
 async def test_it_is_shown_like_ours(open_app: Opener, race: Path) -> None:
@@ -53,8 +49,7 @@ async def test_it_is_offered_for_a_new_session(shown: Opener, race: Path, unigra
         await seeing.until(pilot, "Word counts")
         await seeing.until_true(lambda: app.screen.query_one("#option-counts").region)
         app.screen.query_one("#option-counts", Input).value = "/here.npz"
-        await pilot.press("enter")
-        await seeing.until(pilot, "ended with code 1")
+        await seeing.press(pilot, "enter", shows="ended with code 1")
     given = "train --session night --source counts --counts /here.npz --model unigrams:topics=7"
     assert launch.started == [given.split()]
 

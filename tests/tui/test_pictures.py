@@ -7,15 +7,13 @@ tests/tui/test_pictures.py` draws them anew; look at the difference before commi
 import difflib
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.tui import canned, seeing
-
-Opener = Callable[..., Any]
+from tests.tui.seeing import Opener
 
 FOLDER = Path(__file__).parent / "snapshots"
 SIZES = {"small": (80, 24), "middle": (120, 40), "large": (200, 60)}
@@ -69,8 +67,7 @@ async def test_views_look_as_they_did(
     async with app.run_test(size=SIZES[size]) as pilot:
         await seeing.until(pilot, "lda 1,3")
         for view, (key, words) in VIEWS.items():
-            await pilot.press(key)
-            await seeing.until(pilot, words)
+            await seeing.press(pilot, key, shows=words)
             drawn[view] = await drawn_like(pilot, FOLDER / f"{view}-{size}.txt")
     for view, text in drawn.items():
         path = FOLDER / f"{view}-{size}.txt"
@@ -96,8 +93,7 @@ async def test_light_and_dark_say_the_same_in_other_colours(
             said.append({})
             painted.append(set())
             for view, (key, words) in VIEWS.items():
-                await pilot.press(key)
-                await seeing.until(pilot, words)
+                await seeing.press(pilot, key, shows=words)
                 said[-1][view] = await drawn_like(pilot, FOLDER / f"{view}-middle.txt")
                 painted[-1] |= backgrounds(app)
             await pilot.press("t")

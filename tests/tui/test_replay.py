@@ -2,16 +2,13 @@
 
 import contextlib
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.tui import seeing
+from tests.tui.seeing import Opener
 from wikitopics.tui.look import Replay
-
-Opener = Callable[..., Any]
 
 
 def test_a_replay_goes_to_its_end_and_can_begin_again() -> None:
@@ -30,17 +27,14 @@ def test_a_replay_goes_to_its_end_and_can_begin_again() -> None:
 
 async def test_what_was_learnt_goes_back_and_comes_again(shown: Opener, live: Path) -> None:
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
-        await pilot.press("r", "space")
-        await seeing.until(pilot, "REPLAY")
+        await seeing.press(pilot, "r", "space", shows="REPLAY")
         await seeing.until(pilot, "space Play")
-        await pilot.press(*["left"] * 20)
-        await seeing.until(pilot, "REPLAY  16 of 12,480 articles")
+        await seeing.press(pilot, *["left"] * 20, shows="REPLAY  16 of 12,480 articles")
         seen = await seeing.until(pilot, "nothing has happened to topics yet")
         assert "LIVE" not in seen
         assert "lda 1,3" not in seen
         early = app.latest
-        await pilot.press(*["right"] * 5)
-        seen = await seeing.until(pilot, "REPLAY  512 of 12,480 articles")
+        seen = await seeing.press(pilot, *["right"] * 5, shows="REPLAY  512 of 12,480 articles")
         seen = await seeing.until(pilot, "512 lda #3 film, actor")
         assert app.latest.topics["lda"] != early.topics["lda"]
         assert max(app.latest.curves["lda", "perplexity"].articles) == 512
@@ -48,8 +42,7 @@ async def test_what_was_learnt_goes_back_and_comes_again(shown: Opener, live: Pa
         await seeing.until(pilot, "REPLAY  1,024 of 12,480 articles")
         await pilot.press("slash", "space", "x", "left", "escape")  # where one types, these keys type
         await seeing.until(pilot, "REPLAY  1,024 of 12,480 articles")
-        await pilot.press("1", "escape")
-        seen = await seeing.until(pilot, "LIVE")
+        seen = await seeing.press(pilot, "1", "escape", shows="LIVE")
         await seeing.until(pilot, "lda 1,3")
         assert "REPLAY" not in seen
 
@@ -64,11 +57,9 @@ async def test_it_plays_by_itself(shown: Opener, two_models: Path, monkeypatch: 
 
     monkeypatch.setattr(Replay, "tick", tick)
     async with shown(two_models, size=(80, 24), words="lda 1,3") as (app, pilot):
-        await pilot.press("r")
-        await seeing.until(pilot, "REPLAY  12,480 of 12,480")
+        await seeing.press(pilot, "r", shows="REPLAY  12,480 of 12,480")
         assert reached == [*app.watched.replay.points[1:]]
-        await pilot.press("r")
-        await seeing.until(pilot, "TRAINER DIED")
+        await seeing.press(pilot, "r", shows="TRAINER DIED")
 
 
 async def test_log_and_flow_are_those_of_then(shown: Opener, live: Path) -> None:
@@ -82,11 +73,8 @@ async def test_log_and_flow_are_those_of_then(shown: Opener, live: Path) -> None
         seen = await seeing.until(pilot, "70.1k words in 00:04:10")
         assert "queue" not in seen
         assert "rates in a replay" in seen
-        await pilot.press("5")
-        seen = await seeing.until(pilot, "Log · ")
+        seen = await seeing.press(pilot, "5", shows="Log · ")
         assert "training began at article 0" in seen
         assert "saved at" not in seen
-        await pilot.press("4")
-        await seeing.until(pilot, "Crawl · now")
-        await pilot.press("escape", "5")
-        await seeing.until(pilot, "saved at 12,288")
+        await seeing.press(pilot, "4", shows="Crawl · now")
+        await seeing.press(pilot, "escape", "5", shows="saved at 12,288")

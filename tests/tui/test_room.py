@@ -1,16 +1,15 @@
 """What there is no room for is shortened where that does no harm, folded, or scrolled to; never cut off."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from rich.cells import cell_len
 
 from tests.tui import canned, seeing
-from wikitopics.session.records import TopicRow
+from tests.tui.seeing import Opener
+from tests.tui.standins import topic
 from wikitopics.session.storage.tables.trainer import HeartbeatWriter
 from wikitopics.tui.chart.chart import Chart
 from wikitopics.tui.chart.plot import Drawing, Series
@@ -21,19 +20,14 @@ from wikitopics.tui.widgets.topiccard import word_line
 from wikitopics.tui.widgets.topiclist import words_of
 from wikitopics.tui.words import folded, measured, padded, squeezed
 
-Opener = Callable[..., Any]
 WIDE_WORDS = ("鉄道駅", "電車", "路線")
 X = np.array([100.0, 1_000.0, 10_000.0])
-
-
-def topic(*words: str) -> TopicRow:
-    return TopicRow(0, "name", 0.5, tuple((word, 0.1) for word in words), frozenset(), (0.5,), 64, 64)
 
 
 def test_columns_are_as_wide_as_their_cells() -> None:
     for text in ("鉄道駅", "a", "鉄道駅鉄道駅鉄道駅", "e\u0301tude"):
         assert cell_len(padded(text, 9)) == 9
-    assert {cell_len(word_line(topic(*WIDE_WORDS), i, 60, False)[0][0]) for i in range(3)} == {20}
+    assert {cell_len(word_line(topic(words=WIDE_WORDS), i, 60, False)[0][0]) for i in range(3)} == {20}
     evolution = Evolution()
     evolution.show([(64, 0.5, tuple((word, 0.1) for word in WIDE_WORDS))])
     assert {cell_len(text) for _, (text, _) in evolution.lines(COLUMN + 1, 6)} == {COLUMN}
@@ -41,13 +35,13 @@ def test_columns_are_as_wide_as_their_cells() -> None:
 
 @pytest.mark.parametrize("width", [28, 29, 30, 31, 40, 60])
 def test_the_second_column_of_words_begins_in_one_place(width: int) -> None:
-    row = replace(topic("a", "b"), words=(("a", 0.1), ("b", 0.01)))
+    row = replace(topic(), words=(("a", 0.1), ("b", 0.01)))
     for i in range(2):
         assert sum(cell_len(text) for text, _ in word_line(row, i, width, False, fill=True)) == width
 
 
 def test_no_more_wide_words_than_there_is_room_for() -> None:
-    assert "".join(text for text, _ in words_of(topic(*WIDE_WORDS), 13)) == "鉄道駅 電車 "
+    assert "".join(text for text, _ in words_of(topic(words=WIDE_WORDS), 13)) == "鉄道駅 電車 "
     kept = fitted([(0, [("駅" * 10, "")]), (1, [("second", "")])], 25)
     assert "".join(text for text, _ in kept) == " " + "駅" * 10
 
@@ -76,29 +70,25 @@ async def test_what_a_line_has_no_room_for_is_marked(
         assert app.screen.query_one(KeyBar).strip([(text, "")], 4).text == shown
 
 
-async def test_an_end_label_shortens_the_name_and_never_the_value(shown: Opener, live: Path) -> None:
+async def test_end_labels(shown: Opener, live: Path) -> None:
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
-        series = Series("lda-with-a-long-name-1", X, np.array([9_000.0, 5_000.0, 3_216.4]))
-        app.screen.query_one(Chart).draw(Drawing(series=(series,), value=measured))
+        chart = app.screen.query_one(Chart)
+
+        def draw(**ends: list[float]) -> None:
+            series = tuple(Series(name, X, np.array(values)) for name, values in ends.items())
+            chart.draw(Drawing(series=series, value=measured))
+
+        # The name is shortened and never the value.
+        draw(**{"lda-with-a-long-name-1": [9_000.0, 5_000.0, 3_216.4]})
         await seeing.until(pilot, "name-1 3,216 ▼")
-
-
-async def test_end_labels_stand_in_the_order_of_their_values(shown: Opener, live: Path) -> None:
-    async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
+        # They stand in the order of their values.
         ends = {"second": 1_320.0, "third": 1_319.0, "first": 1_321.0}
-        series = tuple(Series(name, X, np.array([9_000.0, 3_000.0, end])) for name, end in ends.items())
-        app.screen.query_one(Chart).draw(Drawing(series=series, value=measured))
+        draw(**{name: [9_000.0, 3_000.0, end] for name, end in ends.items()})
         await seeing.until(pilot, "first 1,321")
         rows = {name: i for i, line in enumerate(seeing.lines(app)) for name in ends if f"{name} 1,3" in line}
         assert rows["first"] < rows["second"] < rows["third"]
-
-
-async def test_zoomed_in_a_label_has_the_value_where_its_line_leaves_the_picture(
-    shown: Opener, live: Path
-) -> None:
-    async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
-        chart = app.screen.query_one(Chart)
-        chart.draw(Drawing(series=(Series("a", X, np.array([900.0, 500.0, 300.0])),), value=measured))
+        # Zoomed in, a label has the value where its line leaves the picture.
+        draw(a=[900.0, 500.0, 300.0])
         chart.window = (2.0, 3.2)
         chart.redraw()
         assert "a 300" not in await seeing.until(pilot, "a 500 ▼")
@@ -111,10 +101,8 @@ async def test_what_has_no_logarithm_stays_on_a_linear_axis(
     shown: Opener, live: Path, presses: int, title: str, value: str
 ) -> None:
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
-        await pilot.press("y")
-        await seeing.until(pilot, "[log x, log y, y cut]")
-        await pilot.press(*["v"] * presses)
-        seen = await seeing.until(pilot, f"lda {value}")
+        await seeing.press(pilot, "y", shows="[log x, log y, y cut]")
+        seen = await seeing.press(pilot, *["v"] * presses, shows=f"lda {value}")
         assert title in seen
         assert "log y" not in seen
         await pilot.press("y", "y")
@@ -127,25 +115,15 @@ async def test_a_long_line_of_the_log_is_folded(shown: Opener, tmp_path: Path) -
     pulse.event("warning", f"the wiki refuses {'again and ' * 20}for the very last time")
     pulse.close()
     async with shown(path, size=(80, 24)) as (app, pilot):
-        await pilot.press("5")
-        await seeing.until(pilot, "for the very last")
+        await seeing.press(pilot, "5", shows="for the very last")
         await pilot.press("c")
         await seeing.until_true(lambda: "again and again and for the very last time" in app.clipboard)
 
 
-async def test_the_smallest_dashboard_shows_chart_and_topics(shown: Opener, live: Path) -> None:
+async def test_what_does_not_fit_can_be_opened_or_scrolled_to(shown: Opener, live: Path) -> None:
     async with shown(live, size=(60, 16)) as (_, pilot):
-        seen = await seeing.until(pilot, "lda 1,3")
-        assert "Topics by share" in seen
-        assert sum("%" in line for line in seen.splitlines()) >= 2, "topics with their shares"
-        await pilot.press("2", "enter")
-        await seeing.until(pilot, "Articles most about #")
+        await seeing.press(pilot, "2", "enter", shows="Articles most about #")
         assert "number" in await seeing.until(pilot, "12,480")
-
-
-async def test_facts_that_do_not_fit_can_be_scrolled_to(shown: Opener, live: Path) -> None:
-    async with shown(live, size=(80, 24)) as (_, pilot):
-        await pilot.press("4")
-        assert "last save" not in await seeing.until(pilot, "latency")
-        await pilot.press("end")
-        await seeing.until(pilot, "last save")
+        await pilot.resize_terminal(80, 24)
+        assert "last save" not in await seeing.press(pilot, "escape", "4", shows="latency")
+        await seeing.press(pilot, "end", shows="last save")

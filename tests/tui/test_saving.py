@@ -3,7 +3,6 @@
 import os
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,9 @@ from textual.command import CommandPalette
 from textual.widgets import Input
 
 from tests.tui import seeing
+from tests.tui.seeing import Opener
 from wikitopics.tui.dialogs.ask import Ask
 from wikitopics.tui.dialogs.export import Export
-
-Opener = Callable[..., Any]
 
 
 async def picture(pilot: Any) -> str:
@@ -23,8 +21,7 @@ async def picture(pilot: Any) -> str:
     before = len(seeing.notices(pilot.app))
     await pilot.press("ctrl+p")
     await seeing.in_front(pilot, CommandPalette)
-    await pilot.press(*"picture of")
-    await seeing.until(pilot, "Save it as an SVG")
+    await seeing.press(pilot, *"picture of", shows="Save it as an SVG")
     await pilot.press("enter")
     await seeing.until_true(lambda: len(seeing.notices(pilot.app)) > before)
     return seeing.notices(pilot.app)[-1]
@@ -35,8 +32,7 @@ async def test_a_picture_of_the_screen_loads_nothing_and_is_written_here(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     async with shown(live, size=(120, 40), words="LIVE") as (_, pilot):
-        await pilot.press("3")
-        await seeing.until(pilot, "[/x] [bold red]not bold[/]")
+        await seeing.press(pilot, "3", shows="[/x] [bold red]not bold[/]")
         told = await picture(pilot)
     (made,) = tmp_path.iterdir()
     assert told == f"saved: {made}"
@@ -51,17 +47,15 @@ async def test_a_picture_of_the_screen_loads_nothing_and_is_written_here(
     assert "monospace" in head
 
 
-@pytest.mark.parametrize("ways", ["screenshot", "save_screenshot"])
 async def test_textuals_own_ways_to_a_picture_load_nothing_either(
-    shown: Opener, live: Path, tmp_path: Path, ways: str
+    shown: Opener, live: Path, tmp_path: Path
 ) -> None:
     async with shown(live, size=(80, 24), words="LIVE") as (app, _):
-        if ways == "screenshot":
-            app.action_screenshot("picture.svg", str(tmp_path))
-            await seeing.until_true((tmp_path / "picture.svg").exists)
-        else:
-            app.save_screenshot("picture.svg", str(tmp_path))
-    assert "https://" not in (tmp_path / "picture.svg").read_text()
+        app.action_screenshot("first.svg", str(tmp_path))
+        app.save_screenshot("second.svg", str(tmp_path))
+        for made in (tmp_path / "first.svg", tmp_path / "second.svg"):
+            await seeing.until_true(made.exists)
+            assert "https://" not in made.read_text()
 
 
 @pytest.mark.parametrize("gone", [True, False])

@@ -4,14 +4,14 @@ import contextlib
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.tui import canned, seeing
+from tests.tui.seeing import Opener
 from wikitopics.session.records import Flow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.look import Look
@@ -19,7 +19,6 @@ from wikitopics.tui.views.crawl import facts, rates
 from wikitopics.tui.widgets.flow import allowed, last_stretch, rate, waiting
 from wikitopics.tui.widgets.statusline import pieces
 
-Opener = Callable[..., Any]
 STATES = (
     "new",
     "starting",
@@ -77,6 +76,20 @@ def test_rates_are_bold_only_while_they_are_of_now(tmp_path: Path, state: str) -
 
 
 @pytest.mark.parametrize("state", STATES)
+def test_the_status_line_tells_the_truth(tmp_path: Path, state: str) -> None:
+    with look_in(tmp_path / "s.db", state) as look:
+        shown = [text for _, parts in pieces(look.status, "", None, None, False) for text, _ in parts]
+    words = {
+        "idle": "LIVE",
+        "running": "LIVE",
+        "dead": "TRAINER DIED",
+        "stalled": "NO SIGN OF LIFE for 15 min",
+    }
+    assert [text for text in shown if words.get(state, state.upper()) in text]
+    assert any("LIVE" in text for text in shown) == (state in {"idle", "running"})
+
+
+@pytest.mark.parametrize("state", STATES)
 def test_only_a_working_trainer_has_a_pace(tmp_path: Path, state: str) -> None:
     with look_in(tmp_path / "s.db", state) as look:
         text, ink = waiting(look.status, look.at)
@@ -127,20 +140,27 @@ async def test_a_trainer_without_a_sign_of_life_on_the_screen(shown: Opener, tmp
     with session_in(tmp_path / "s.db", "stalled") as path:
         async with shown(path, size=(140, 40)) as (_, pilot):
             assert "sets the pace" not in await seeing.until(pilot, "no sign of life since")
-            await pilot.press("4")
-            seen = await seeing.until(pilot, "Articles a second")
+            seen = await seeing.press(pilot, "4", shows="Articles a second")
             assert "sets the pace" not in seen
             assert re.findall(r"\bnow +(\w+)", seen) == ["no"], "and not on the axis"
 
 
 @pytest.mark.parametrize(
-    ("articles", "limit", "told"),
-    [(1, None, "1 article"), (1, 9, "1 of 9 articles"), (2, None, "2 articles")],
+    ("articles", "limit", "number", "noun"),
+    [
+        (1, None, "1", "article"),
+        (1, 9, "1 of 9", "articles"),
+        (2, None, "2", "articles"),
+        (12_480, 20_000, "12,480 of 20,000", "articles"),
+        (12_480, 400, "12,480", "articles"),  # a limit that is passed is no total
+    ],
 )
-def test_one_article_is_not_many(tmp_path: Path, articles: int, limit: int | None, told: str) -> None:
+def test_progress_is_told_with_its_limit(
+    tmp_path: Path, articles: int, limit: int | None, number: str, noun: str
+) -> None:
     with look_in(tmp_path / "one.db", "running") as look:
-        status = replace(
-            look.status, articles=articles, activity=replace(look.status.activity, article_limit=limit)
-        )
-    shown = [text for _, parts in pieces(status, "", None, None, False) for text, _ in parts]
-    assert told in "".join(shown)
+        activity = replace(look.status.activity, article_limit=limit)
+        look = replace(look, status=replace(look.status, articles=articles, activity=activity))
+    shown = [text for _, parts in pieces(look.status, "", None, None, False) for text, _ in parts]
+    assert f"{number} {noun}" in "".join(shown)
+    assert ("trained", number, "") in facts(look)

@@ -52,8 +52,8 @@ def opened() -> Iterator[Callable[[str], Terminal]]:
 def screen(two_models: Path, opened: Callable[[str], Terminal]) -> Callable[..., Terminal]:
     def start(before: str = "") -> Terminal:
         terminal = opened(f"import wikitopics.tui.app as app; {before}\n{OPEN.format(str(two_models))}")
-        terminal.wait_for(b"articles")
-        terminal.wait_for(b"Freeze")
+        for words in (b"articles", b"Freeze", TITLE):
+            terminal.wait_for(words)
         return terminal
 
     return start
@@ -61,6 +61,9 @@ def screen(two_models: Path, opened: Callable[[str], Terminal]) -> Callable[...,
 
 def check_restored(terminal: Terminal) -> None:
     written = terminal.written
+    at = [written.find(words) for words in (KEEP, TITLE, GIVE_BACK)]
+    assert -1 < at[0] < at[1] < at[2], "the window has its own title again"
+    assert written.count(KEEP) == written.count(GIVE_BACK) == 1
     assert written.count(ENTER) == 1
     assert written.rindex(LEAVE) > written.rindex(ENTER)
     assert SHOW_CURSOR in written[written.rindex(ENTER) :]
@@ -84,16 +87,6 @@ def test_after_a_signal(screen: Callable[..., Terminal], number: signal.Signals)
     os.kill(terminal.pid, number)
     assert terminal.end() == 0
     check_restored(terminal)
-
-
-def test_the_terminal_has_its_own_title_again(screen: Callable[..., Terminal]) -> None:
-    terminal = screen()
-    terminal.wait_for(TITLE)
-    terminal.type(b"q")
-    assert terminal.end() == 0
-    at = [terminal.written.find(words) for words in (KEEP, TITLE, GIVE_BACK)]
-    assert -1 < at[0] < at[1] < at[2]
-    assert terminal.written.count(KEEP) == terminal.written.count(GIVE_BACK) == 1
 
 
 def test_it_draws_on_the_terminal_though_standard_error_is_a_file(
@@ -214,15 +207,6 @@ def test_a_watcher_waits_for_a_trainer_however_long_it_takes(
         making.start()
         wait_for_session(path)
         assert path.exists()
-
-
-@pytest.mark.long
-def test_two_screens_on_one_session_agree(two_models: Path, screen: Callable[..., Terminal]) -> None:
-    with canned.live(two_models):
-        first, second = screen(), screen()
-        for terminal in (first, second):
-            terminal.wait_for(b"12,480")
-            terminal.wait_for(b"hdp 1,2")
 
 
 def test_the_contact_screen_gives_the_terminal_back(home: Path, opened: Callable[[str], Terminal]) -> None:

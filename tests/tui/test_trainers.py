@@ -1,6 +1,5 @@
 """What the screen has to do with trainers: the ones it started, the one it is told of, and closing it."""
 
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -8,14 +7,13 @@ from typing import Any
 import pytest
 
 from tests.tui import canned, seeing
+from tests.tui.seeing import Opener
 from tests.tui.standins import Launcher, Process
 from wikitopics.session.control.launch import NOBODY_ASKED
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.dialogs.ask import Ask
 from wikitopics.tui.widgets.flow import begins_again
-
-Opener = Callable[..., Any]
 
 
 async def test_q_detaches_a_viewer_at_once(shown: Opener, live: Path, told: list[dict[str, bool]]) -> None:
@@ -40,8 +38,7 @@ async def test_what_is_to_become_of_the_trainer(
     shown: Opener, live: Path, told: list[dict[str, bool]], keys: list[str], ending: str
 ) -> None:
     async with shown(live, trainer=Process(), words="LIVE") as (app, pilot):
-        await pilot.press(keys[0])
-        await seeing.until(pilot, "Leave it running")
+        await seeing.press(pilot, keys[0], shows="Leave it running")
         for before, key in pairwise(keys):
             asks = before != "escape"
             await seeing.until_true(lambda asks=asks: isinstance(app.screen, Ask) == asks)
@@ -58,8 +55,7 @@ async def test_a_trainer_is_asked_for_from_another_session_too(
     async with shown(live, trainer=Process(), words="LIVE") as (app, pilot):
         await app.follow(other)
         await seeing.until(pilot, "STOPPED")
-        await pilot.press("q")
-        await seeing.until(pilot, "Leave it running")
+        await seeing.press(pilot, "q", shows="Leave it running")
         await pilot.press("s")
         await seeing.until_true(lambda: app.return_value)
     assert app.return_value == "stop"
@@ -84,14 +80,20 @@ QUESTION = "dewiki of 2026-11-01, 7.1 GB in 1 file, comes from dumps.wikimedia.o
 ASKED = f"wikitopics: {QUESTION} {NOBODY_ASKED}\n"
 
 
+@pytest.fixture
+def asking(home: Path) -> Path:
+    """A session that is not there yet, since its trainer has asked a question."""
+    home.mkdir()
+    (home / "night.db.log").write_text(ASKED)
+    return home / "night.db"
+
+
 @pytest.mark.parametrize("key", ["y", "n", "enter", "escape"])
 async def test_what_the_first_trainer_asks_is_asked_on_the_screen(
-    shown: Opener, home: Path, key: str
+    shown: Opener, asking: Path, key: str
 ) -> None:
-    home.mkdir()
-    path, launch = home / "night.db", Launcher()
-    Path(f"{path}.log").write_text(ASKED)
-    async with shown(path, trainer=Process(2), launch=launch, size=(100, 30)) as (app, pilot):
+    launch = Launcher()
+    async with shown(asking, trainer=Process(2), launch=launch, size=(100, 30)) as (app, pilot):
         seen = await seeing.until(pilot, "Before it starts")
         assert QUESTION in " ".join(seen.replace("│", " ").split())
         await pilot.press(key)
@@ -103,10 +105,8 @@ async def test_what_the_first_trainer_asks_is_asked_on_the_screen(
     assert app.return_value == (None if key == "y" else "stop")
 
 
-async def test_a_yes_holds_for_one_start(shown: Opener, home: Path) -> None:
-    home.mkdir()
-    path, started = home / "night.db", list[list[str]]()
-    Path(f"{path}.log").write_text(ASKED)
+async def test_a_yes_holds_for_one_start(shown: Opener, asking: Path) -> None:
+    started = list[list[str]]()
 
     def launch(path: Path, words: list[str]) -> Process:
         started.append(words)
@@ -116,25 +116,19 @@ async def test_a_yes_holds_for_one_start(shown: Opener, home: Path) -> None:
         return Process(0)
 
     more: dict[str, Any] = {"launch": launch, "size": (100, 30), "words": "Before it starts"}
-    async with shown(path, trainer=Process(2), **more) as (_, pilot):
-        await pilot.press("y")
-        await seeing.until(pilot, "STOPPED")
-        await pilot.press("R")
-        await seeing.until(pilot, "Before it starts")
+    async with shown(asking, trainer=Process(2), **more) as (_, pilot):
+        await seeing.press(pilot, "y", shows="STOPPED")
+        await seeing.press(pilot, "R", shows="Before it starts")
     first = ["train", "--session", "night"]
     assert started == [[*first, "--yes"], first]
 
 
-async def test_an_agreed_start_that_fails_leaves_no_empty_screen(shown: Opener, home: Path) -> None:
-    home.mkdir()
-    path = home / "night.db"
-    Path(f"{path}.log").write_text(ASKED)
-
+async def test_an_agreed_start_that_fails_leaves_no_empty_screen(shown: Opener, asking: Path) -> None:
     def launch(path: Path, words: list[str]) -> Process:
         raise SessionError("cannot write night.db.log: no space left")
 
     more: dict[str, Any] = {"launch": launch, "size": (100, 30), "words": "Before it starts"}
-    async with shown(path, trainer=Process(2), **more) as (app, pilot):
+    async with shown(asking, trainer=Process(2), **more) as (app, pilot):
         await pilot.press("y")
         await seeing.until_true(lambda: app.return_value)
     assert app.return_value == "stop"
@@ -167,8 +161,7 @@ async def test_a_trainer_on_its_way_is_starting_whatever_the_last_one_left(
     trainer = Process()
     async with shown(path, trainer=trainer, size=(120, 40)) as (_, pilot):
         assert "STOPPED" not in await seeing.until(pilot, "STARTING")
-        await pilot.press("q")
-        await seeing.until(pilot, "Leave it running")
+        await seeing.press(pilot, "q", shows="Leave it running")
         await pilot.press("escape")
         trainer.code = 1
         await seeing.until(pilot, "STOPPED")

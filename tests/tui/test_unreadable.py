@@ -3,18 +3,16 @@
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.tui import canned, seeing
+from tests.tui.seeing import Opener
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.dialogs.ask import Ask
-
-Opener = Callable[..., Any]
 
 
 async def test_the_screen_answers_while_the_file_is_slow(shown: Opener, live: Path, monkeypatch: Any) -> None:
@@ -53,8 +51,7 @@ async def test_a_list_that_could_not_be_read_once_is_read_the_next_time(
 
     monkeypatch.setattr(SessionReader, "find_articles", locked_once)
     async with shown(live, size=(120, 30)) as (app, pilot):
-        await pilot.press("3")
-        await seeing.until(pilot, "Bauhaus")
+        await seeing.press(pilot, "3", shows="Bauhaus")
         app.screen.view.find("Unix")
         await seeing.until(pilot, "1 article with “Unix” in the title")
     assert asked > 1
@@ -72,29 +69,21 @@ async def test_a_file_that_cannot_be_read_any_more_is_named(
 
 
 async def test_a_file_that_is_removed_is_no_session_any_more(shown: Opener, tmp_path: Path) -> None:
-    path = canned.build(tmp_path / "s.db", canned.Recipe(state="finished"))
-    async with shown(path, size=(160, 30), words="FINISHED") as (_, pilot):
-        path.unlink()
-        seen = await seeing.until(pilot, "cannot read the session: its file was removed or replaced")
-        assert "FINISHED" not in seen
+    path = canned.build(tmp_path / "s.db", canned.Recipe())
+    async with shown(path, size=(160, 40)) as (app, pilot):
+        with canned.live(path):
+            assert "saved" in await seeing.until(pilot, "LIVE")
+            assert app.latest.status.lively
+            path.unlink()
+            seen = await seeing.until(pilot, "cannot read the session: its file was removed or replaced")
+            assert "LIVE" not in seen
+            assert "saved" not in seen
+            await seeing.until(pilot, "these are its last")
+            assert not app.latest.status.lively
         canned.build(path, canned.Recipe(state="stopped", articles=5_000, restarts=()))
         seen = await seeing.until(pilot, "STOPPED")
         assert "5,000 articles" in seen
         assert "cannot read" not in seen
-
-
-async def test_nothing_looks_current_once_the_file_is_removed(shown: Opener, tmp_path: Path) -> None:
-    path = canned.build(tmp_path / "s.db", canned.Recipe())
-    async with shown(path, size=(160, 40)) as (app, pilot):
-        with canned.live(path):
-            seen = await seeing.until(pilot, "LIVE")
-            assert "saved" in seen
-            assert app.latest.status.lively
-            path.unlink()
-            seen = await seeing.until(pilot, "cannot read the session")
-            assert "saved" not in seen
-            await seeing.until(pilot, "these are its last")
-            assert not app.latest.status.lively
 
 
 async def test_whatever_ends_the_screen_it_lets_go_of_the_file(
@@ -108,15 +97,10 @@ async def test_whatever_ends_the_screen_it_lets_go_of_the_file(
         left.append(self.path)
 
     monkeypatch.setattr(SessionReader, "leave", leave)
-    async with shown(live) as (_, pilot):
-        await seeing.until(pilot, "LIVE")
+    async with shown(live, words="LIVE") as (app, _):
+        pass
     await seeing.until_true(lambda: left == [live])
-
-
-async def test_a_look_that_ends_after_the_screen_is_no_fault(shown: Opener, live: Path) -> None:
-    async with shown(live) as (app, pilot):
-        await seeing.until(pilot, "LIVE")
-    app.show_status()
+    app.show_status()  # a look that ends after the screen is no fault
 
 
 async def test_a_session_that_was_tampered_with_is_listed_and_deleted(
@@ -128,8 +112,7 @@ async def test_a_session_that_was_tampered_with_is_listed_and_deleted(
         db.execute("PRAGMA writable_schema = ON")
         db.execute("UPDATE sqlite_master SET sql = CAST(sql AS BLOB)")
     async with shown(live, size=(250, 30)) as (app, pilot):
-        await pilot.press("6")
-        await seeing.until(pilot, "the session is damaged ('")
+        await seeing.press(pilot, "6", shows="the session is damaged ('")
         await pilot.press("D")
         await seeing.in_front(pilot, Ask)
         await pilot.press("d")

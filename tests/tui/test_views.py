@@ -2,22 +2,19 @@
 
 import gc
 import warnings
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 from rich.cells import cell_len
 
 from tests.tui import canned, seeing
+from tests.tui.seeing import Opener
 from wikitopics.tui.dialogs.ask import Ask
 from wikitopics.tui.views.topics import Topics
 from wikitopics.tui.widgets.articles import ArticleList
 from wikitopics.tui.widgets.evolution import Evolution, doublings
 from wikitopics.tui.widgets.topiclist import TopicList
-
-Opener = Callable[..., Any]
 
 
 def test_columns_are_doublings_and_the_newest() -> None:
@@ -29,24 +26,20 @@ def test_columns_are_doublings_and_the_newest() -> None:
 
 async def test_topics_open_with_words_history_and_articles(shown: Opener, live: Path) -> None:
     async with shown(live, size=(80, 24), words="LIVE") as (app, pilot):
-        await pilot.press("2")
-        seen = await seeing.until(pilot, "50 topics after 12,480 articles")
+        seen = await seeing.press(pilot, "2", shows="50 topics after 12,480 articles")
         assert "film actor" in seen
-        await pilot.press("down", "enter")
-        await seeing.until(pilot, "Articles most about #")
+        await seeing.press(pilot, "down", "enter", shows="Articles most about #")
         number = app.screen.query_one("#all-topics", TopicList).current.topic
         seen = await seeing.until(pilot, f"Articles most about #{number} ")
         for articles in ("2,048", "4,096", "8,192", "12,480"):
             assert articles in seen
-        await pilot.press("escape")
-        await seeing.until(pilot, "50 topics after 12,480 articles")
+        await seeing.press(pilot, "escape", shows="50 topics after 12,480 articles")
 
 
 async def test_a_topic_opened_at_once_after_another_takes_its_place(shown: Opener, live: Path) -> None:
     """And what was begun for the first one is left without a word."""
     async with shown(live, size=(200, 60)) as (app, pilot):
-        await pilot.press("2")
-        await seeing.until(pilot, "over time, by articles read")
+        await seeing.press(pilot, "2", shows="over time, by articles read")
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             app.screen.view.open(7)
@@ -58,8 +51,7 @@ async def test_a_topic_opened_at_once_after_another_takes_its_place(shown: Opene
 
 async def test_newcomers_are_marked_column_by_column(shown: Opener, live: Path) -> None:
     async with shown(live, size=(200, 60)) as (app, pilot):
-        await pilot.press("2")
-        await seeing.until(pilot, "over time, by articles read")
+        await seeing.press(pilot, "2", shows="over time, by articles read")
         seen = await seeing.until(pilot, "12,480         ")
         table = next(line for line in seen.splitlines() if "2,048" in line)
         assert table.index("2,048") < table.index("4,096") < table.index("8,192")
@@ -82,11 +74,9 @@ async def test_newcomers_are_marked_column_by_column(shown: Opener, live: Path) 
 
 async def test_the_dashboard_leads_to_a_topic_and_an_article_to_its_topic(shown: Opener, live: Path) -> None:
     async with shown(live, size=(120, 40), words="film actor") as (app, pilot):
-        await pilot.press("down", "down", "enter")
-        await seeing.until(pilot, "over time, by articles read")
+        await seeing.press(pilot, "down", "down", "enter", shows="over time, by articles read")
         assert isinstance(app.screen.view, Topics)
-        await pilot.press("3")
-        await seeing.until(pilot, "Bauhaus")
+        await seeing.press(pilot, "3", shows="Bauhaus")
         topic = app.screen.query_one("#articles", ArticleList).current.topics[0][1]
         await pilot.press("enter")
         await seeing.until_true(lambda: isinstance(app.screen.view, Topics))
@@ -95,48 +85,36 @@ async def test_the_dashboard_leads_to_a_topic_and_an_article_to_its_topic(shown:
 
 async def test_articles_are_found_by_title_and_by_topic(shown: Opener, live: Path) -> None:
     async with shown(live, size=(120, 30)) as (_, pilot):
-        await pilot.press("3")
-        await seeing.until(pilot, "Articles read, newest first")
-        await pilot.press("slash", *"things (1")
-        await seeing.until(pilot, "with “things (1” in the title")
-        await pilot.press("enter")
-        assert "List of things (1" in await seeing.until(pilot, "esc All articles")
-        await pilot.press("escape")
-        await seeing.until(pilot, "Articles read, newest first")
-        await pilot.press("slash", *"#12", "enter")
-        await seeing.until(pilot, "Articles most about #12 ")
-        await pilot.press("slash", "escape")
-        await seeing.until(pilot, "Articles read, newest first")
+        await seeing.press(pilot, "3", shows="Articles read, newest first")
+        await seeing.press(pilot, "slash", *"things (1", shows="with “things (1” in the title")
+        assert "List of things (1" in await seeing.press(pilot, "enter", shows="esc All articles")
+        await seeing.press(pilot, "escape", shows="Articles read, newest first")
+        await seeing.press(pilot, "slash", *"#12", "enter", shows="Articles most about #12 ")
+        await seeing.press(pilot, "slash", "escape", shows="Articles read, newest first")
 
 
 async def test_hostile_titles_in_lists_and_searches(shown: Opener, live: Path) -> None:
     async with shown(live, size=(120, 40)) as (_, pilot):
-        await pilot.press("3")
-        seen = await seeing.until(pilot, "[/x] [bold red]not bold[/]")
+        seen = await seeing.press(pilot, "3", shows="[/x] [bold red]not bold[/]")
         assert "two\\x0alines" in seen
         head, *rows = (line for line in seen.splitlines() if "most about" in line or " ." in line)
         assert any("日本の鉄道駅一覧" in row for row in rows)
         assert {cell_len(row[: row.index(" .")]) for row in rows} == {head.index("most about") - 1}
-        await pilot.press("slash", *"[/x] %_")
-        await seeing.until(pilot, "nothing found")
+        await seeing.press(pilot, "slash", *"[/x] %_", shows="nothing found")
 
 
 async def test_topics_are_found_by_word(shown: Opener, live: Path) -> None:
     async with shown(live, size=(120, 40), words="film actor") as (app, pilot):
-        await pilot.press("slash", *"galax", "enter")
-        await seeing.until(pilot, "with “galax”")
+        await seeing.press(pilot, "slash", *"galax", "enter", shows="with “galax”")
         # Two are about stars, and two have the word by chance among the twenty that are kept.
         assert {row.topic for row in app.screen.query_one("#topics", TopicList).rows} == {7, 12, 36, 44}
-        await pilot.press("2", "slash", *"navy", "enter")
-        await seeing.until(pilot, "with “navy”")
-        await pilot.press("escape")
-        await seeing.until(pilot, "50 topics")
+        await seeing.press(pilot, "2", "slash", *"navy", "enter", shows="with “navy”")
+        await seeing.press(pilot, "escape", shows="50 topics")
 
 
 async def test_crawl_tells_rates_limits_and_errors(shown: Opener, live: Path) -> None:
     async with shown(live, size=(160, 40)) as (_, pilot):
-        await pilot.press("4")
-        seen = await seeing.until(pilot, "41/200 a minute")
+        seen = await seeing.press(pilot, "4", shows="41/200 a minute")
         for words in (
             "0.31 s",
             "2 times",
@@ -158,8 +136,7 @@ async def test_crawl_tells_rates_limits_and_errors(shown: Opener, live: Path) ->
 async def test_the_demo_says_what_it_is(shown: Opener, tmp_path: Path) -> None:
     recipe = canned.Recipe(state="stopped", source="demo", source_name="demo")
     async with shown(canned.build(tmp_path / "demo.db", recipe), size=(160, 40)) as (_, pilot):
-        await pilot.press("4")
-        await seeing.until(pilot, "embedded sample (demo)")
+        await seeing.press(pilot, "4", shows="embedded sample (demo)")
         await seeing.until(pilot, "this machine to itself")
 
 
@@ -186,51 +163,26 @@ async def test_a_session_over_files_says_nothing_of_servers(
     with canned.live(path, recipe):
         async with shown(path, size=(width, height)) as (_, pilot):
             dashboard = await seeing.until(pilot, "reading the files sets the pace")
-            await pilot.press("3")
-            assert "document " in await seeing.until(pilot, "newest first")
-            await pilot.press("4")
-            crawl = await seeing.until(pilot, "words.npz read")
+            assert "document " in await seeing.press(pilot, "3", shows="newest first")
+            crawl = await seeing.press(pilot, "4", shows="words.npz read")
     for seen in (dashboard, crawl):
         for words in ("told to wait", "a minute", "429", "retries", "latency", "of the wiki", "network"):
             assert words not in seen, words
-
-
-@pytest.mark.parametrize(
-    ("limit", "says"),
-    [
-        (None, ["every article has been read once"]),
-        (12_480, ["--articles 12,480 is reached"]),
-        (20_000, [" trained       12,480 of 20,000 ", "12,480 of 20,000 articles"]),
-        (400, [" trained       12,480 ", "12,480 articles"]),  # a limit that is passed is no total
-    ],
-)
-async def test_a_finished_session_says_why_and_how_far_it_came(
-    shown: Opener, tmp_path: Path, limit: int | None, says: list[str]
-) -> None:
-    recipe = canned.Recipe(state="finished", activity={"article_limit": limit})
-    async with shown(canned.build(tmp_path / "s.db", recipe), size=(160, 40)) as (_, pilot):
-        await pilot.press("4")
-        seen = await seeing.until(pilot, says[0])
-        assert [words for words in says if words not in seen] == []
 
 
 async def test_a_dead_trainer_s_last_words(shown: Opener, tmp_path: Path) -> None:
     path = canned.build(tmp_path / "s.db", canned.Recipe(state="dead"))
     path.with_name("s.db.log").write_text("first\nwikitopics: the wiki cannot be reached: [/x]\x1b[31m\n\n")
     async with shown(path, size=(160, 40)) as (_, pilot):
-        await pilot.press("4")
-        await seeing.until(pilot, "reached: [/x]\\x1b[31m")
+        await seeing.press(pilot, "4", shows="reached: [/x]\\x1b[31m")
 
 
 async def test_the_log_shows_and_finds(shown: Opener, live: Path) -> None:
     async with shown(live, size=(100, 30)) as (_, pilot):
-        await pilot.press("5")
-        await seeing.until(pilot, "saved at 12,288 articles")
-        await pilot.press("slash", *"429", "enter")
-        seen = await seeing.until(pilot, "1 line with")
+        await seeing.press(pilot, "5", shows="saved at 12,288 articles")
+        seen = await seeing.press(pilot, "slash", *"429", "enter", shows="1 line with")
         assert "saved at" not in seen
-        await pilot.press("escape")
-        await seeing.until(pilot, "saved at 12,288 articles")
+        await seeing.press(pilot, "escape", shows="saved at 12,288 articles")
 
 
 async def test_sessions_are_listed_and_opened(shown: Opener, live: Path, home: Path) -> None:
@@ -238,14 +190,12 @@ async def test_sessions_are_listed_and_opened(shown: Opener, live: Path, home: P
     canned.build(home / "other.db", canned.Recipe(state="finished", articles=5_000, restarts=()))
     (home / "broken.db").write_bytes(b"no database at all")
     async with shown(live, size=(250, 30)) as (app, pilot):
-        await pilot.press("6")
-        seen = await seeing.until(pilot, "finished")
+        seen = await seeing.press(pilot, "6", shows="finished")
         assert "not an SQLite file" in seen
         await pilot.press("down", "enter")
         await seeing.until_true(lambda: any("not an SQLite file" in one for one in seeing.notices(app)))
         assert app.path == live, "a broken file is not opened"
-        await pilot.press("up", "enter")
-        seen = await seeing.until(pilot, "FINISHED")
+        seen = await seeing.press(pilot, "up", "enter", shows="FINISHED")
         assert app.path == home / "other.db"
         assert "5,000" in seen
 
@@ -259,25 +209,20 @@ async def test_sessions_are_found_sorted_and_deleted(open_app: Opener, live: Pat
     app = open_app(live)
     with canned.live(home / "runs.db"):
         async with app.run_test(size=(80, 24)) as pilot:
-            await pilot.press("6")
-            seen = await seeing.until(pilot, "3 sessions by name, 1 running")
+            seen = await seeing.press(pilot, "6", shows="3 sessions by name, 1 running")
             assert long in seen
             assert seen.index("runs ") < seen.index(long) < seen.index("big ")
             await pilot.press("D")
             await seeing.until_true(lambda: any("runs was not deleted" in one for one in seeing.notices(app)))
-            await pilot.press("o")
-            seen = await seeing.until(pilot, "3 sessions by articles")
+            seen = await seeing.press(pilot, "o", shows="3 sessions by articles")
             assert seen.index("runs ") < seen.index("big ") < seen.index(long)
-            await pilot.press("slash", *"big", "enter")
-            await seeing.until(pilot, "1 session by")
-            await pilot.press("D")
-            await seeing.until(pilot, "Delete it for good")
+            await seeing.press(pilot, "slash", *"big", "enter", shows="1 session by")
+            await seeing.press(pilot, "D", shows="Delete it for good")
             await pilot.press("enter")
             await seeing.until_true(lambda: app.screen is app.main)
             await pilot.pause()
             assert (home / "big.db").exists(), "Enter alone deletes nothing"
             await pilot.press("D")
             await seeing.in_front(pilot, Ask)
-            await pilot.press("d")
-            await seeing.until(pilot, "no session has “big”")
+            await seeing.press(pilot, "d", shows="no session has “big”")
             assert not (home / "big.db").exists()
