@@ -21,10 +21,10 @@ from wikitopics.tui.background import begin
 from wikitopics.tui.curves import wanted
 from wikitopics.tui.dialogs.help import Help
 from wikitopics.tui.dialogs.starting import Starting
+from wikitopics.tui.follow import TrainerProcess, Watch
 from wikitopics.tui.inks import INKS, Drawn, Lines
 from wikitopics.tui.keys import EVERYWHERE, key
 from wikitopics.tui.look import Choice, Look
-from wikitopics.tui.messages import OpenArticle, OpenSession, OpenTopic, Ready
 from wikitopics.tui.palette import Finds, commands
 from wikitopics.tui.preferences import Preferences, preferences
 from wikitopics.tui.screens import VIEWS, Main
@@ -42,7 +42,7 @@ from wikitopics.tui.training import Ending, Training
 from wikitopics.tui.views.articles import Articles
 from wikitopics.tui.views.dashboard import VAST
 from wikitopics.tui.views.topics import Topics
-from wikitopics.tui.watch import TrainerProcess, Watch
+from wikitopics.tui.views.view import OpenArticle, OpenSession, OpenTopic, Ready
 from wikitopics.tui.widgets.findbar import FindBar
 from wikitopics.tui.widgets.statusline import condition, fitted, pieces, window_title
 
@@ -183,7 +183,7 @@ class Wikitopics(TerminalApp[Ending]):
     def show(self) -> None:
         """Draw the newest look in the view in sight."""
         if self.latest is not None and self.main.ready:
-            self.main.view.show(self.latest, self.choice)
+            self.main.view.show(self.latest)
 
     def show_status(self) -> None:
         """Draw the status line: the newest state, even if the view is frozen, or that of the replay."""

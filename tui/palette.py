@@ -11,8 +11,8 @@ from textual.markup import escape
 from textual.message import Message
 
 from wikitopics.session.errors import SessionError
-from wikitopics.tui.listing import found
-from wikitopics.tui.messages import OpenArticle, OpenTopic
+from wikitopics.tui.views.view import OpenArticle, OpenTopic
+from wikitopics.tui.widgets.listing import found
 from wikitopics.tui.words import nearness, plural, share, visible
 
 if TYPE_CHECKING:

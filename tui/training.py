@@ -14,8 +14,8 @@ from wikitopics.session.paths import session_name, session_path
 from wikitopics.tui.background import begin
 from wikitopics.tui.dialogs.ask import Ask
 from wikitopics.tui.dialogs.starting import Agree, Starting, State
+from wikitopics.tui.follow import TrainerProcess
 from wikitopics.tui.look import Look
-from wikitopics.tui.watch import TrainerProcess
 from wikitopics.tui.widgets.flow import nothing_left
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from tests.tui.standins import Process
 from wikitopics.session.signals import Signals
 from wikitopics.tui.app import Wikitopics
 from wikitopics.tui.dialogs.ask import Ask
-from wikitopics.tui.dialogs.contact import AskContact
-from wikitopics.tui.first_question import Contact
+from wikitopics.tui.dialogs.contact import AskContact, Contact
 from wikitopics.tui.screens import Main
 from wikitopics.tui.views.dashboard import Dashboard
 

@@ -14,8 +14,8 @@ from tests.tui.seeing import Opener
 from tests.tui.standins import topic
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.inks import Drawn, Linked
-from wikitopics.tui.listing import found
 from wikitopics.tui.widgets.articles import ArticleList
+from wikitopics.tui.widgets.listing import found
 from wikitopics.tui.widgets.rowlist import RowList
 from wikitopics.tui.widgets.topiclist import TopicList
 from wikitopics.tui.words import nearness

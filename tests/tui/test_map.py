@@ -14,7 +14,7 @@ from tests.tui.standins import topic
 from wikitopics.session.records import ShareHistory, TopWords
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.dialogs.rename import Rename
-from wikitopics.tui.listing import GroupRow, featured, ordered
+from wikitopics.tui.widgets.listing import GroupRow, featured, ordered
 from wikitopics.tui.widgets.topiclist import TopicList
 from wikitopics.tui.widgets.topicmap import SHADES, TopicMap, columns, levels
 

@@ -14,7 +14,7 @@ from tests.tui.standins import Launcher, Process
 from wikitopics.session import sources
 from wikitopics.session.control.launch import NOBODY_ASKED
 from wikitopics.session.errors import SessionError
-from wikitopics.tui.dialogs.newsession import OWN_FIELDS, Entries, NewSession, arguments
+from wikitopics.tui.dialogs.newsession import OWN_FIELDS, NewSession, arguments
 
 LDA = (("lda", "100"),)
 
@@ -23,46 +23,46 @@ LDA = (("lda", "100"),)
     ("entries", "words"),
     [
         (
-            Entries("night", "api", {"lang": "en", "dump": "", "vocab": "english", "held_out": "1000"}, LDA),
+            ("night", "api", {"lang": "en", "dump": "", "vocab": "english", "held_out": "1000"}, LDA),
             "train --session night --source api --held-out 1000 --model lda:topics=100",
         ),
         (
-            Entries("de", "recent", {"lang": "de", "vocab": "de.txt"}, (("lda", "50"), ("hdp", ""))),
+            ("de", "recent", {"lang": "de", "vocab": "de.txt"}, (("lda", "50"), ("hdp", ""))),
             "train --session de --source recent --lang de --vocab de.txt --model lda:topics=50 --model hdp",
         ),
         (
-            Entries("d", "dump", {"lang": "en", "dump": "x.xml.bz2", "vocab": "english"}, (("scvb0", "20"),)),
+            ("d", "dump", {"lang": "en", "dump": "x.xml.bz2", "vocab": "english"}, (("scvb0", "20"),)),
             "train --session d --source dump --dump x.xml.bz2 --model scvb0:topics=20",
         ),
-        (Entries("toy", "demo", {"lang": "en"}, ()), "demo --headless --session toy"),
+        (("toy", "demo", {"lang": "en"}, ()), "demo --headless --session toy"),
     ],
 )
-def test_entries_become_words_of_the_command_line(entries: Entries, words: str) -> None:
-    assert arguments(entries)[0] == words.split()
+def test_entries_become_words_of_the_command_line(entries: tuple[Any, ...], words: str) -> None:
+    assert arguments(*entries)[0] == words.split()
 
 
 @pytest.mark.parametrize(
     ("entries", "why"),
     [
-        (Entries("", "api", {}, LDA), "needs a name"),
-        (Entries("a b", "api", {}, LDA), "not a session name"),
-        (Entries("../evil", "api", {}, LDA), "not a session name"),
-        (Entries("/tmp/evil", "demo", {}, ()), "not a session name"),
-        (Entries("evil.db", "demo", {}, ()), "not a session name"),
-        (Entries("~root/evil", "demo", {}, ()), "not a session name"),
-        (Entries(f"/{'x' * 300}.db", "demo", {}, ()), "not a session name"),
-        (Entries("n", "texts", {}, LDA), "needs a file or folder"),
-        (Entries("n", "api", {}, ()), "at least one model"),
-        (Entries("n", "api", {}, (("lda", "0"),)), "topics must be a whole number from 1"),
+        (("", "api", {}, LDA), "needs a name"),
+        (("a b", "api", {}, LDA), "not a session name"),
+        (("../evil", "api", {}, LDA), "not a session name"),
+        (("/tmp/evil", "demo", {}, ()), "not a session name"),
+        (("evil.db", "demo", {}, ()), "not a session name"),
+        (("~root/evil", "demo", {}, ()), "not a session name"),
+        ((f"/{'x' * 300}.db", "demo", {}, ()), "not a session name"),
+        (("n", "texts", {}, LDA), "needs a file or folder"),
+        (("n", "api", {}, ()), "at least one model"),
+        (("n", "api", {}, (("lda", "0"),)), "topics must be a whole number from 1"),
         (
-            Entries("n", "api", {"held_out": "many"}, LDA),
+            ("n", "api", {"held_out": "many"}, LDA),
             "Held out must be a whole number from 0 .* not 'many'",
         ),
     ],
 )
-def test_wishes_that_make_no_sense_are_refused_in_one_line(entries: Entries, why: str) -> None:
+def test_wishes_that_make_no_sense_are_refused_in_one_line(entries: tuple[Any, ...], why: str) -> None:
     with pytest.raises(SessionError, match=why):
-        arguments(entries)
+        arguments(*entries)
 
 
 def test_a_form_says_nothing_of_the_command_line() -> None:

@@ -1,4 +1,5 @@
-"""Ask for a contact for Wikimedia, once, before the first article is fetched."""
+"""Ask for a contact for Wikimedia, once, before the first article is fetched: as a dialog, or on a screen of
+its own while there is no session to open a screen on."""
 
 from typing import Literal
 
@@ -12,7 +13,9 @@ from textual.widgets import Button, Input, Static
 from wikitopics.session import config
 from wikitopics.session.errors import SessionError
 from wikitopics.session.request import DOWNLOAD
+from wikitopics.session.signals import Signals
 from wikitopics.tui.dialogs.dialog import Dialog
+from wikitopics.tui.terminal import TerminalApp, obey_signals, open_app
 
 Answer = Literal["saved", "demo", "quit"]
 
@@ -91,3 +94,29 @@ class AskContact(Dialog[Answer]):
     @on(Button.Pressed, "#quit")
     def action_leave(self) -> None:
         self.dismiss("quit")
+
+
+class Contact(TerminalApp[Answer]):
+    """The question, and nothing else."""
+
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS = [  # noqa: RUF012 - Textual's own convention
+        Binding("ctrl+c,ctrl+q", "leave", "Quit", priority=True, show=False),
+    ]
+
+    def __init__(self, signals: Signals) -> None:
+        super().__init__()
+        self._signals = signals
+
+    def on_mount(self) -> None:
+        obey_signals(self, self._signals, lambda _: "quit")
+        self.push_screen(AskContact(), self.exit)
+
+    def action_leave(self) -> None:
+        self.exit("quit")
+
+
+def ask() -> Answer:
+    """Ask for the contact and return what the user decided."""
+    with Signals() as signals:
+        return open_app(Contact(signals)) or "quit"

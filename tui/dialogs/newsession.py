@@ -3,8 +3,7 @@
 import asyncio
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ from wikitopics.tui.dialogs.contact import Answer, AskContact
 from wikitopics.tui.dialogs.dialog import Dialog
 from wikitopics.tui.dialogs.form import Tick, field
 from wikitopics.tui.dialogs.starting import Agree
-from wikitopics.tui.watch import TrainerProcess
+from wikitopics.tui.follow import TrainerProcess
 
 PATIENCE = 90.0
 """Seconds that a trainer may take to create its session file."""
@@ -37,35 +36,29 @@ PATIENCE = 90.0
 OWN_FIELDS = tuple(option for option in OWN if option.label)
 
 
-@dataclass(frozen=True, slots=True)
-class Entries:
-    """The form as filled in."""
+def arguments(
+    name: str, source: str, values: Mapping[str, str], models: Sequence[tuple[str, str]]
+) -> tuple[list[str], TrainRequest]:
+    """The words after `wikitopics` that start this trainer, and the request in them. Raises SessionError.
 
-    name: str
-    source: str
-    values: Mapping[str, str]
-    """The contents of the fields, by the name of the option."""
-    models: tuple[tuple[str, str], ...]
-    """(kind, topics) of each model requested; "" for its default."""
-
-
-def arguments(entries: Entries) -> tuple[list[str], TrainRequest]:
-    """The words after `wikitopics` that start this trainer, and the request in them. Raises SessionError."""
-    if not entries.name:
+    ``values``: the contents of the fields, by the name of the option. ``models``: kind and topics of each
+    model requested; "" for its default.
+    """
+    if not name:
         raise SessionError("the session needs a name")
-    path = named_session(entries.name)
+    path = named_session(name)
     if os.path.exists(path):  # Path.exists raises for a folder that is not readable
-        raise SessionError(f"a session {entries.name} already exists: open it, or choose another name")
-    kind = sources.load(entries.source)
+        raise SessionError(f"a session {name} already exists: open it, or choose another name")
+    kind = sources.load(source)
     if kind.command:
-        return [kind.command, "--headless", "--session", entries.name], TrainRequest()
-    if not entries.models:
+        return [kind.command, "--headless", "--session", name], TrainRequest()
+    if not models:
         raise SessionError("choose at least one model")
-    words, given = ["train", "--session", entries.name, "--source", entries.source], {}
+    words, given = ["train", "--session", name, "--source", source], {}
     for option in (*kind.options, *OWN_FIELDS):
-        text = entries.values.get(option.name, "")
+        text = values.get(option.name, "")
         if option.needed and not text:
-            raise SessionError(f"the source {entries.source} needs a {option.label.lower()}")
+            raise SessionError(f"the source {source} needs a {option.label.lower()}")
         if text and text != option.default:
             try:
                 value = option.parse(text)
@@ -73,7 +66,7 @@ def arguments(entries: Entries) -> tuple[list[str], TrainRequest]:
                 raise SessionError(f"{option.label} {error}") from None
             words += [option.flag, text]
             given[option.name] = (value,) if option.of is tuple else value
-    specs = [f"{kind}:topics={topics}" if topics else kind for kind, topics in entries.models]
+    specs = [f"{kind}:topics={topics}" if topics else kind for kind, topics in models]
     parse_specs(specs, {})
     for spec in specs:
         words += [MODEL.flag, spec]
@@ -159,20 +152,20 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         for widget in self.query(".trained"):
             widget.display = not kind.command
 
-    def entries(self) -> Entries:
-        """The form as filled in now."""
+    def entries(self) -> tuple[str, str, dict[str, str], list[tuple[str, str]]]:
+        """The form as filled in now, as `arguments` takes it."""
 
         def value(name: str) -> str:
             return self.query_one(f"#{name}", Input).value.strip()
 
         fields = (*self._options, *(option.name for option in OWN_FIELDS))
-        models = tuple(
+        models = [
             (kind, value(f"topics-{kind}"))
             for kind, _, _ in model_choices()
             if self.query_one(f"#use-{kind}", Checkbox).value
-        )
+        ]
         source = str(self.query_one("#source", Select).value)
-        return Entries(value("name"), source, {name: value(f"option-{name}") for name in fields}, models)
+        return value("name"), source, {name: value(f"option-{name}") for name in fields}, models
 
     @on(Button.Pressed, "#close")
     def _cancelled(self) -> None:
@@ -183,8 +176,8 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
     def _go(self) -> None:
         entries = self.entries()
         try:
-            words, request = arguments(entries)
-            path, kind = named_session(entries.name), sources.load(entries.source)
+            words, request = arguments(*entries)
+            path, kind = named_session(entries[0]), sources.load(entries[1])
             asks = (
                 not kind.command and kind.needs_contact(check_new(request, kind)) and config.lacks_contact()
             )

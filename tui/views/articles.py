@@ -11,9 +11,8 @@ from wikitopics.session.records import ArticleRow
 from wikitopics.tui.background import begin
 from wikitopics.tui.inks import name
 from wikitopics.tui.keys import key
-from wikitopics.tui.look import Choice, Look
-from wikitopics.tui.messages import OpenTopic
-from wikitopics.tui.views.view import View
+from wikitopics.tui.look import Look
+from wikitopics.tui.views.view import OpenTopic, View
 from wikitopics.tui.widgets.articles import COMING, ArticleList
 from wikitopics.tui.words import count, nearness, plural, visible
 
@@ -40,8 +39,8 @@ class Articles(View):
     def home(self) -> Widget | None:
         return self.query_one(ArticleList)
 
-    def draw(self, look: Look, choice: Choice) -> None:
-        model, newest = choice.model_of(look), self._newest_shown(look)
+    def draw(self, look: Look) -> None:
+        model, newest = self.choice.model_of(look), self._newest_shown(look)
         now = (model, self.sought, newest)
         if look.recent is not self._recent or now != self._shown:
             self._recent, self._shown = look.recent, now

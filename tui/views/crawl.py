@@ -16,7 +16,7 @@ from wikitopics.tui.chart.chart import Chart
 from wikitopics.tui.chart.plot import Drawing, Series
 from wikitopics.tui.inks import name
 from wikitopics.tui.keys import key
-from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.look import Look
 from wikitopics.tui.views.view import View
 from wikitopics.tui.widgets.events import EventList, Fact, Facts
 from wikitopics.tui.widgets.flow import GAP, allowed, asks, incoming, per_second, rate, read, waiting
@@ -70,7 +70,7 @@ class Crawl(View):
         self.set_class(width >= WIDE, "-wide")
         self.set_class(height >= TALL, "-tall")
 
-    def draw(self, look: Look, choice: Choice) -> None:
+    def draw(self, look: Look) -> None:
         facts_ = self.query_one(Facts)
         name(facts_, "Crawl" + look.of_now())
         facts_.show_items(facts(look))

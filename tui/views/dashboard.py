@@ -14,13 +14,12 @@ from wikitopics.tui.chart.chart import Chart, Scale
 from wikitopics.tui.curves import X_KINDS, drawing, title, warning
 from wikitopics.tui.inks import Line, Lines, name
 from wikitopics.tui.keys import key
-from wikitopics.tui.listing import featured
-from wikitopics.tui.look import Choice, Look, same
-from wikitopics.tui.messages import OpenTopic
-from wikitopics.tui.views.view import A_TOPIC, TINY_HEIGHT, TINY_WIDTH, View, after
+from wikitopics.tui.look import Look, same
+from wikitopics.tui.views.view import A_TOPIC, TINY_HEIGHT, TINY_WIDTH, OpenTopic, View, after
 from wikitopics.tui.widgets.articles import COMING, now_reading
 from wikitopics.tui.widgets.events import NOTHING_CHANGED, EventList, told, what_changed
 from wikitopics.tui.widgets.flow import flow_lines, numbers
+from wikitopics.tui.widgets.listing import featured
 from wikitopics.tui.widgets.smallcharts import SmallCharts
 from wikitopics.tui.widgets.topiccard import TopicCard
 from wikitopics.tui.widgets.topiclist import TopicList, topics_title
@@ -122,43 +121,43 @@ class Dashboard(View):
         self.set_class(height >= LOFTY, "-lofty")
         self.set_class(height < LOW, "-low")
 
-    def draw(self, look: Look, choice: Choice) -> None:
+    def draw(self, look: Look) -> None:
         if self.has_class("-tiny"):
-            self.query_one("#numbers", Lines).show_lines(lambda *_: numbers(look, choice))
+            self.query_one("#numbers", Lines).show_lines(lambda *_: numbers(look, self.choice))
             return
-        chart, model = self.query_one(Chart), choice.model_of(look)
+        chart, model = self.query_one(Chart), self.choice.model_of(look)
         # A new look often has the old curves, and then the picture stays as it is.
-        values = (choice.model, choice.metric, choice.ascii_only, self.x_kind)
+        values = (self.choice.model, self.choice.metric, self.choice.ascii_only, self.x_kind)
         shown = look.curves, look.runs, look.changes, look.others, *values
-        loaded = not look.models or (look.models[0], choice.metric) in look.curves
+        loaded = not look.models or (look.models[0], self.choice.metric) in look.curves
         if loaded and not (same(shown, self._drawn) and chart.drawing.series):
             self._drawn = shown
-            chart.draw(drawing(look, choice, self.x_kind))  # this also sets the title
+            chart.draw(drawing(look, self.choice, self.x_kind))  # this also sets the title
         else:
             self._entitle()
         for flow in self.query("#flow, #flow-brief").results(Lines):
-            flow.show_lines(partial(flow_lines, look, choice.ascii_only))
+            flow.show_lines(partial(flow_lines, look, self.choice.ascii_only))
         topics = self.query_one(TopicList)
-        topics.show_topics(look, choice, self.sought)
-        self._entitle_topics(look, choice)
+        topics.show_topics(look, self.choice, self.sought)
+        self._entitle_topics(look)
         reading, changes = self.query_one("#reading", Panel), self.query_one("#changes", Panel)
         name(reading, "Now reading" if look.status.lively else "Last read")
         reading.show_lines(partial(now_reading, look, model))
-        models = choice.models_of(look)
+        models = self.choice.models_of(look)
         changes.show_lines(partial(what_changed, look.changes_of(models), len(models) > 1))
         if self.has_class("-vast"):
-            self.query_one(SmallCharts).show(look, choice, self.x_kind, chart)
-            self._show_card(look, choice)
+            self.query_one(SmallCharts).show(look, self.choice, self.x_kind, chart)
+            self._show_card(look)
             over_time = self.query_one(TopicMap)
-            over_time.show_map(look, choice, self.sought, lambda question: self.ask(question, aside=True))
+            over_time.show_map(look, self.choice, self.sought, partial(self.ask, aside=True))
             self.query_one(EventList).show_items(look.events)
 
-    def _show_card(self, look: Look, choice: Choice) -> None:
+    def _show_card(self, look: Look) -> None:
         """Show one topic in more detail: the one selected here, or the one that matters most."""
-        listed, model = self.query_one(TopicList), choice.model_of(look)
+        listed, model = self.query_one(TopicList), self.choice.model_of(look)
         rows = look.topics_of(model)
-        row, why = featured(rows, listed.topic if listed.held else None, choice.pinned_of(model))
-        self.query_one(TopicCard).show(row, look, choice, why)
+        row, why = featured(rows, listed.topic if listed.held else None, self.choice.pinned_of(model))
+        self.query_one(TopicCard).show(row, look, self.choice, why)
         now = (look.status.session, model, row and row.topic, look.recent, look.as_of)
         if row is not None and model is not None and now != self._carded:
             self._carded = now
@@ -174,15 +173,15 @@ class Dashboard(View):
         except SessionError:
             self._carded = ()  # the old drawing stays; the next look asks again
 
-    def _entitle_topics(self, look: Look, choice: Choice) -> None:
-        title, below = topics_title(look, choice, self.sought)
-        change = self._newest_change(look, choice)
-        after = f" · {look.topics_after(choice.model_of(look))}" if change else ""
+    def _entitle_topics(self, look: Look) -> None:
+        title, below = topics_title(look, self.choice, self.sought)
+        change = self._newest_change(look)
+        after = f" · {look.topics_after(self.choice.model_of(look))}" if change else ""
         name(self.query_one(TopicList), title + after, change or below)
 
-    def _newest_change(self, look: Look, choice: Choice) -> str:
+    def _newest_change(self, look: Look) -> str:
         """The latest event, if there is no room for its panel."""
-        models = choice.models_of(look)
+        models = self.choice.models_of(look)
         events = look.changes_of(models)
         if not events or (self.has_class("-wide") and self.has_class("-tall")):
             return ""
@@ -215,7 +214,7 @@ class Dashboard(View):
     def _moved(self) -> None:
         listed = self.query_one(TopicList)
         if self.look is not None and self.has_class("-vast"):
-            self._show_card(self.look, self.choice)
+            self._show_card(self.look)
             if listed.topic is not None:
                 self.query_one(TopicMap).choose(listed.topic)
 

@@ -5,7 +5,7 @@ from textual.widget import Widget
 
 from wikitopics.tui.inks import name
 from wikitopics.tui.keys import key
-from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.look import Look
 from wikitopics.tui.views.view import View
 from wikitopics.tui.widgets.events import EventList
 from wikitopics.tui.words import plural, visible
@@ -25,7 +25,7 @@ class Log(View):
     def home(self) -> Widget | None:
         return self.query_one(EventList)
 
-    def draw(self, look: Look, choice: Choice) -> None:
+    def draw(self, look: Look) -> None:
         sought, found = self.sought.lower(), look.events
         if sought:
             found = tuple(e for e in found if sought in e.message.lower() or sought in e.level)

@@ -1,5 +1,7 @@
 """The map: all topics over the whole stream."""
 
+from functools import partial
+
 from textual import on
 from textual.app import ComposeResult
 from textual.widget import Widget
@@ -7,9 +9,8 @@ from textual.widget import Widget
 from wikitopics.session.records import TopicRow
 from wikitopics.tui.inks import name
 from wikitopics.tui.keys import key
-from wikitopics.tui.look import Choice, Look
-from wikitopics.tui.messages import OpenTopic
-from wikitopics.tui.views.view import A_TOPIC, View
+from wikitopics.tui.look import Look
+from wikitopics.tui.views.view import A_TOPIC, OpenTopic, View
 from wikitopics.tui.widgets.topicmap import TopicMap
 from wikitopics.tui.words import plural, share
 
@@ -39,9 +40,9 @@ class Map(View):
     def home(self) -> Widget | None:
         return self.query_one(TopicMap)
 
-    def draw(self, look: Look, choice: Choice) -> None:
+    def draw(self, look: Look) -> None:
         drawn = self.query_one(TopicMap)
-        drawn.show_map(look, choice, self.sought, lambda question: self.ask(question, aside=True))
+        drawn.show_map(look, self.choice, self.sought, partial(self.ask, aside=True))
 
     @on(TopicMap.Pointed)
     @on(TopicMap.Moved, "#map")

@@ -19,9 +19,8 @@ from wikitopics.tui.dialogs.ask import Ask
 from wikitopics.tui.follow import MOST
 from wikitopics.tui.inks import name
 from wikitopics.tui.keys import key
-from wikitopics.tui.look import Choice, Look
-from wikitopics.tui.messages import OpenSession
-from wikitopics.tui.views.view import View, after
+from wikitopics.tui.look import Look
+from wikitopics.tui.views.view import OpenSession, View, after
 from wikitopics.tui.widgets.sessionlist import ORDERS, SessionList, SessionRow, listed
 from wikitopics.tui.words import plural, visible
 
@@ -56,7 +55,7 @@ class Sessions(View):
     def home(self) -> Widget | None:
         return self.query_one(SessionList)
 
-    def draw(self, look: Look, choice: Choice) -> None:
+    def draw(self, look: Look) -> None:
         here, now = Path(look.status.session), time.monotonic()
         if here != self._here or now - self._looked_at >= EVERY:
             self._here, self._looked_at = here, now

@@ -13,9 +13,8 @@ from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.tui.background import begin
 from wikitopics.tui.inks import name
 from wikitopics.tui.keys import key
-from wikitopics.tui.look import Choice, Look
-from wikitopics.tui.messages import OpenArticle
-from wikitopics.tui.views.view import A_TOPIC, View
+from wikitopics.tui.look import Look
+from wikitopics.tui.views.view import A_TOPIC, OpenArticle, View
 from wikitopics.tui.widgets.articles import ArticleList
 from wikitopics.tui.widgets.evolution import Evolution
 from wikitopics.tui.widgets.topiccard import TopicCard
@@ -88,10 +87,10 @@ class Topics(View):
             return self._covered or self.has_class("-side")
         return super().check_action(action, parameters)
 
-    def draw(self, look: Look, choice: Choice) -> None:
+    def draw(self, look: Look) -> None:
         topics = self.query_one(TopicList)
-        topics.show_topics(look, choice, self.sought)
-        name(topics, *topics_title(look, choice, self.sought))
+        topics.show_topics(look, self.choice, self.sought)
+        name(topics, *topics_title(look, self.choice, self.sought))
         self._go_to_wanted()
         self._detail()
 

@@ -3,11 +3,13 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from textual.containers import Container
+from textual.message import Message
 from textual.widget import Widget
 
 from wikitopics.session.control.naming import rename
@@ -18,9 +20,8 @@ from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.background import begin
 from wikitopics.tui.browser import open_page
 from wikitopics.tui.chart.chart import ZOOM, Chart
-from wikitopics.tui.listing import ORDERS
 from wikitopics.tui.look import Choice, Look
-from wikitopics.tui.messages import Ready
+from wikitopics.tui.widgets.listing import ORDERS
 from wikitopics.tui.words import visible
 
 if TYPE_CHECKING:
@@ -32,6 +33,34 @@ TINY_WIDTH, TINY_HEIGHT = 60, 16
 """With fewer cells than this, there is room only for numbers."""
 A_TOPIC = "a topic's name, number or word"
 """What `/` finds in a list of topics."""
+
+
+# Requests of a view to the app
+
+
+class Ready(Message):
+    """A view is made and can draw."""
+
+
+@dataclass
+class OpenTopic(Message):
+    """Show everything about this topic of the model in use."""
+
+    topic: int
+
+
+@dataclass
+class OpenArticle(Message):
+    """Look this title up among the articles."""
+
+    title: str
+
+
+@dataclass
+class OpenSession(Message):
+    """Look at another session."""
+
+    path: Path
 
 
 def after(now: T, every: Sequence[T]) -> T:
@@ -54,8 +83,6 @@ class View(Container):
 
     look: Look | None = None
     """What was shown last."""
-    choice = Choice()
-    """What the user has chosen to see."""
     sought = ""
     """Only rows that contain this are shown."""
 
@@ -67,6 +94,11 @@ class View(Container):
         """The app, which knows the session on screen and what the user has chosen to see."""
         return cast("Wikitopics", self.app)
 
+    @property
+    def choice(self) -> Choice:
+        """What the user has chosen to see."""
+        return self.host.choice
+
     async def ask(self, question: Callable[[SessionReader], T], *, aside: bool = False) -> T:
         """Put a question to the session's reader; ``aside``: one that may take long. Raises SessionError
         if the file cannot be read now; the status line says so."""
@@ -75,19 +107,19 @@ class View(Container):
             raise asyncio.CancelledError  # the view has gone meanwhile: nothing is left to fill
         return answer
 
-    def show(self, look: Look, choice: Choice) -> None:
+    def show(self, look: Look) -> None:
         """Draw this look."""
-        self.look, self.choice = look, choice
-        self.draw(look, choice)
+        self.look = look
+        self.draw(look)
 
-    def draw(self, look: Look, choice: Choice) -> None:
+    def draw(self, look: Look) -> None:
         """Hand the look to the panels."""
         raise NotImplementedError
 
     def again(self) -> None:
         """Draw the same look again: something else has changed."""
         if self.is_mounted and self.look is not None:
-            self.draw(self.look, self.choice)
+            self.draw(self.look)
 
     @property
     def model(self) -> str | None:
@@ -141,23 +173,23 @@ class View(Container):
 
     def action_models(self) -> None:
         if self.host.latest is not None:
-            self.host.choice.model = after(self.host.choice.model, [None, *self.host.latest.models])
+            self.choice.model = after(self.choice.model, [None, *self.host.latest.models])
             self.host.show()
 
     def action_order_topics(self) -> None:
-        self.host.choice.order = after(self.host.choice.order, [*ORDERS])
+        self.choice.order = after(self.choice.order, [*ORDERS])
         self.host.show()
 
     def _topic(self) -> tuple[str, TopicRow] | None:
         """The topic under the cursor, and its model."""
         row, look = self.chosen_topic(), self.host.latest
-        model = None if look is None else self.host.choice.model_of(look)
+        model = None if look is None else self.choice.model_of(look)
         return None if row is None or model is None else (model, row)
 
     def action_pin(self) -> None:
         if chosen := self._topic():
             model, row = chosen
-            self.host.choice.pinned ^= {(model, row.topic)}
+            self.choice.pinned ^= {(model, row.topic)}
             self.host.show()
 
     def action_rename(self) -> None:

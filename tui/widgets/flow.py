@@ -14,8 +14,8 @@ from wikitopics.session.records import Flow, Status
 from wikitopics.session.sources import described
 from wikitopics.tui.chart.spark import spark
 from wikitopics.tui.inks import Line, Part
-from wikitopics.tui.listing import ordered
 from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.widgets.listing import ordered
 from wikitopics.tui.words import age, clock, count, folded, measured, plural, share, short, size, visible
 
 GAP = 30.0

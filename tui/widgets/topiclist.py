@@ -8,8 +8,8 @@ from wikitopics.session.analysis.tree import Branch
 from wikitopics.session.records import TopicRow
 from wikitopics.tui.chart.spark import spark
 from wikitopics.tui.inks import Line, Part
-from wikitopics.tui.listing import Row, found, grouped
 from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.widgets.listing import Row, found, grouped
 from wikitopics.tui.widgets.rowlist import RowList
 from wikitopics.tui.words import cut, padded, plural, share, short
 

@@ -19,8 +19,8 @@ from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.background import begin
 from wikitopics.tui.chart.axes import Axis, Floats, own_space, ticks
 from wikitopics.tui.inks import Line
-from wikitopics.tui.listing import found
 from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.widgets.listing import found
 from wikitopics.tui.widgets.rowlist import RowList
 from wikitopics.tui.widgets.topiclist import NO_TOPICS, words_of
 from wikitopics.tui.words import count, padded, share, short

@@ -77,7 +77,7 @@ def open_screen(session: str, options: dict[str, Any]) -> int:
     request = TrainRequest(**options)
     request.specs()  # a wrong option is reported here, not in the trainer's log
     if contact_missing(path, request):
-        from wikitopics.tui.first_question import ask
+        from wikitopics.tui.dialogs.contact import ask
 
         answer = ask()  # and save it
         if answer == "quit":
