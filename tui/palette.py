@@ -72,7 +72,4 @@ class Finds(Provider):
 
     def _hit(self, score: float, text: str, words: str, message: Message) -> Hit:
         text, words = visible(text), visible(words)
-        return Hit(score, Content(text), self._sends(message), text, escape(words))
-
-    def _sends(self, message: Message) -> Callable[[], object]:
-        return lambda: self.app.post_message(message)
+        return Hit(score, Content(text), partial(self.app.post_message, message), text, escape(words))

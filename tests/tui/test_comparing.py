@@ -53,9 +53,7 @@ async def test_marked_sessions_lie_over_this_one(shown: Opener, sessions: Path) 
         assert told.startswith("beta is no longer compared: ")
 
 
-async def test_the_cursor_begins_on_the_session_on_screen_and_stays_on_its_session(
-    shown: Opener, sessions: Path
-) -> None:
+async def test_the_cursor_begins_on_this_session_and_stays_on_its_own(shown: Opener, sessions: Path) -> None:
     async with shown(sessions.parent / "beta.db", size=(100, 30)) as (app, pilot):
         await seeing.press(pilot, "6", shows=">● beta")
         seen = await seeing.press(pilot, "down", shows=" ● beta")

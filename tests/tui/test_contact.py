@@ -45,9 +45,7 @@ async def test_a_contact_that_wikimedia_would_not_recognise_is_asked_for_again(
     assert 'contact = "[[User:Me]]"' in (home / "config.toml").read_text()
 
 
-async def test_a_contact_of_an_older_kind_is_translated_without_a_question(
-    dialog: Opener, home: Path
-) -> None:
+async def test_an_older_contact_is_translated(dialog: Opener, home: Path) -> None:
     async with dialog(Launcher()) as (_, pilot):
         (home / "config.toml").write_text('contact = "w:User:Me"\n')
         await seeing.press(pilot, "enter", shows="STARTING")

@@ -118,9 +118,7 @@ async def test_space_freezes_the_view_and_only_the_view(shown: Opener, tmp_path:
 
 
 @pytest.mark.parametrize("view", ["1", "2", "4"])
-async def test_z_gives_the_focused_panel_all_the_room_and_tab_the_next_one(
-    shown: Opener, live: Path, view: str
-) -> None:
+async def test_z_gives_the_focused_panel_all_the_room(shown: Opener, live: Path, view: str) -> None:
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         await pilot.press(view)
         await seeing.until_true(lambda: app.focused is app.main.view.home())

@@ -33,9 +33,7 @@ async def test_a_dialog_ends_once_and_ends_nothing_else(shown: Opener, live: Pat
     assert answers == ["first", "under another dialog"]
 
 
-async def test_an_export_goes_to_the_named_file_or_says_why_not(
-    shown: Opener, live: Path, tmp_path: Path
-) -> None:
+async def test_an_export_goes_to_the_named_file(shown: Opener, live: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.csv"
     async with shown(live, size=(100, 30), words="lda 1,3") as (app, pilot):
         await seeing.press(pilot, "e", shows="two-topics.csv")

@@ -84,9 +84,7 @@ async def test_what_could_not_be_read_once_is_read_the_next_time(
     await until(feed, lambda look: look.events[-1].message == "something has happened")
 
 
-async def test_topics_of_articles_that_are_inferred_anew_are_seen_and_curves_stay(
-    path: Path, feed: Follower
-) -> None:
+async def test_topics_inferred_anew_are_seen_and_curves_stay(path: Path, feed: Follower) -> None:
     before = await feed.look(METRICS)
     newest = before.recent[0]
     commit(path, Changes(renewed=[([newest.seq], largest(([49], [0.99])))]))

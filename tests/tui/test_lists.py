@@ -50,9 +50,7 @@ def place_on_screen(rows: RowList[Any]) -> float:
 
 
 @pytest.mark.parametrize("keys", [["2", *["down"] * 5, "enter"], ["2", "enter"], [*["down"] * 5]])
-async def test_a_chosen_topic_stays_chosen_while_the_shares_change(
-    shown: Opener, growing: Path, keys: list[str]
-) -> None:
+async def test_a_chosen_topic_stays_chosen(shown: Opener, growing: Path, keys: list[str]) -> None:
     async with shown(growing, size=(100, 30), words="film actor") as (app, pilot):
         await pilot.press(*keys)
         listed = "#all-topics" if "2" in keys else "#topics"
@@ -150,9 +148,7 @@ async def test_titles_with_the_whole_word_come_first(shown: Opener, growing: Pat
         assert titles.index("HMS Warrior") == 1
 
 
-async def test_a_topic_that_was_found_stays_chosen_when_all_are_listed_again(
-    shown: Opener, live: Path
-) -> None:
+async def test_a_topic_that_was_found_stays_chosen(shown: Opener, live: Path) -> None:
     async with shown(live, size=(100, 30)) as (app, pilot):
         await seeing.press(pilot, "2", "slash", *"galaxy", "enter", shows="with “galaxy”")
         topics = app.screen.query_one("#all-topics", TopicList)
@@ -161,9 +157,7 @@ async def test_a_topic_that_was_found_stays_chosen_when_all_are_listed_again(
         assert topics.current.topic == chosen
 
 
-async def test_the_name_of_a_session_has_the_room_that_is_there(
-    shown: Opener, live: Path, home: Path
-) -> None:
+async def test_a_session_s_name_has_the_room_there_is(shown: Opener, live: Path, home: Path) -> None:
     home.mkdir()
     long = "a-night-with-three-models-and-a-dump"
     canned.build(home / f"{long}.db", canned.Recipe(state="finished"))
@@ -198,9 +192,7 @@ async def test_what_is_typed_while_the_line_to_find_opens_goes_into_it(shown: Op
         assert app.theme == theme, "t is a key of its own elsewhere"
 
 
-async def test_a_search_without_a_hit_says_so_and_beside_it_stands_no_topic(
-    shown: Opener, live: Path
-) -> None:
+async def test_a_search_without_a_hit_says_so(shown: Opener, live: Path) -> None:
     async with shown(live, size=(120, 40)) as (app, pilot):
         await pilot.press("2")
         first = app.screen.query_one("#all-topics", TopicList)
@@ -243,9 +235,7 @@ async def test_the_mark_of_a_cut_line_looks_like_what_it_stands_for(open_app: Op
 
 
 @pytest.mark.parametrize(("view", "listed"), [("1", "#topics"), ("7", "#map")])
-async def test_escape_shows_everything_again_after_a_search(
-    shown: Opener, growing: Path, view: str, listed: str
-) -> None:
+async def test_escape_ends_a_search(shown: Opener, growing: Path, view: str, listed: str) -> None:
     async with shown(growing, size=(100, 30), words="film actor") as (app, pilot):
         await pilot.press(view)
         await seeing.until_true(lambda: app.screen.query(listed) and app.screen.query_one(listed).rows)

@@ -39,9 +39,7 @@ def test_shades_go_from_nothing_to_the_largest() -> None:
     assert levels(np.zeros(3), np.zeros(3)).tolist() == [0, 0, 0]
 
 
-def test_shares_are_read_once_and_with_what_has_come_since(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_shares_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = canned.Recipe()
     path = canned.build(tmp_path / "s.db", recipe)
     real, read = SessionReader.words_at, list[int]()

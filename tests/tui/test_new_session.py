@@ -93,9 +93,7 @@ class Notes(PageKind):
 """
 
 
-async def test_a_source_of_another_package_has_its_own_fields(
-    dialog: Opener, install: Callable[..., None]
-) -> None:
+async def test_a_plug_in_source_has_its_own_fields(dialog: Opener, install: Callable[..., None]) -> None:
     install(NOTES, "wikitopics.sources", notes="notes_package:Notes")
     launch = Launcher(1)
     async with dialog(launch, (80, 30)) as (app, pilot):
@@ -171,9 +169,7 @@ async def test_a_dump_that_was_found_is_asked_about(dialog: Opener) -> None:
         ("option-lang", "n o", "give a language code"),
     ],
 )
-async def test_every_field_is_checked_before_anything_is_asked_or_written(
-    dialog: Opener, home: Path, field: str, value: str, why: str
-) -> None:
+async def test_fields_are_checked_first(dialog: Opener, home: Path, field: str, value: str, why: str) -> None:
     launch = Launcher()
     async with dialog(launch, (120, 40)) as (app, pilot):
         before = sorted(home.parent.rglob("*"))

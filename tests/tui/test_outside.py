@@ -77,9 +77,7 @@ async def test_titles_are_links_where_the_terminal_takes_them(shown: Opener, liv
         assert not {"\x1b", "\x07", "\u202e"} & set(rest)
 
 
-async def test_the_terminal_is_told_how_the_trainer_is(
-    open_app: Opener, tmp_path: Path, terminal: list[str]
-) -> None:
+async def test_the_title_and_the_notice(open_app: Opener, tmp_path: Path, terminal: list[str]) -> None:
     path = canned.build(tmp_path / "night.db")
     app = open_app(path, notify_by="osc9")
     with contextlib.ExitStack() as trainer:

@@ -1,4 +1,4 @@
-"""What each view looks like, as text, at three sizes; and that dark and light differ in colour only.
+"""What each view looks like, as text, at three sizes; that dark and light differ in colour only; the README.
 
 The pictures lie in `snapshots/`. After a wanted change of a view, `WIKITOPICS_DRAW=1 pytest
 tests/tui/test_pictures.py` draws them anew; look at the difference before committing it.
@@ -106,3 +106,14 @@ def backgrounds(app: Any) -> set[int]:
     strips = seeing.strips(app)
     colours = {segment.style.bgcolor for strip in strips for segment in strip if segment.style}
     return {sum(colour.get_truecolor()) // 3 for colour in colours if colour is not None}
+
+
+def test_the_readme_begins_with_a_picture_that_moves_and_is_small() -> None:
+    readme = (FOLDER.parents[2] / "README.md").read_text(encoding="utf-8")
+    first = re.search(r"!\[([^\]]+)\]\(([^)]+)\)", readme)
+    assert first is not None
+    film = FOLDER.parents[2] / first[2]
+    assert film.stat().st_size < 2_000_000
+    drawn = film.read_text(encoding="utf-8")
+    assert "@keyframes" in drawn
+    assert not re.search(r"<script|@import|url\(['\"]?http", drawn)  # a README's picture may load nothing

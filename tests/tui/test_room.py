@@ -62,9 +62,7 @@ def test_a_name_keeps_both_its_ends() -> None:
 @pytest.mark.parametrize(
     ("text", "shown"), [("a雪", "a雪 "), ("a雪雪", "a雪…"), ("abc雪", "abc…"), ("abcd ", "abcd")]
 )
-async def test_what_a_line_has_no_room_for_is_marked(
-    open_app: Opener, live: Path, text: str, shown: str
-) -> None:
+async def test_what_a_line_cannot_hold_is_marked(open_app: Opener, live: Path, text: str, shown: str) -> None:
     app = open_app(live)
     async with app.run_test():
         assert app.screen.query_one(KeyBar).strip([(text, "")], 4).text == shown

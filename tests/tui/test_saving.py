@@ -47,9 +47,7 @@ async def test_a_picture_of_the_screen_loads_nothing_and_is_written_here(
     assert "monospace" in head
 
 
-async def test_textuals_own_ways_to_a_picture_load_nothing_either(
-    shown: Opener, live: Path, tmp_path: Path
-) -> None:
+async def test_textuals_own_pictures_load_nothing_either(shown: Opener, live: Path, tmp_path: Path) -> None:
     async with shown(live, size=(80, 24), words="LIVE") as (app, _):
         app.action_screenshot("first.svg", str(tmp_path))
         app.save_screenshot("second.svg", str(tmp_path))
@@ -86,9 +84,7 @@ def full(draft: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["file", "link"])
-async def test_an_export_asks_before_it_replaces_a_file(
-    shown: Opener, live: Path, tmp_path: Path, kind: str
-) -> None:
+async def test_an_export_asks_before_replacing(shown: Opener, live: Path, tmp_path: Path, kind: str) -> None:
     target = tmp_path / "script.sh"
     if kind == "file":
         target.write_text("#!/bin/sh\n")

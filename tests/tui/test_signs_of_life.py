@@ -19,18 +19,8 @@ from wikitopics.tui.views.crawl import facts, rates
 from wikitopics.tui.widgets.flow import allowed, last_stretch, rate, waiting
 from wikitopics.tui.widgets.statusline import pieces
 
-STATES = (
-    "new",
-    "starting",
-    "running",
-    "idle",
-    "paused",
-    "stopping",
-    "stopped",
-    "finished",
-    "dead",
-    "stalled",
-)
+ENDED = ("new", "stopped", "finished", "dead")
+STATES = (*ENDED, "starting", "running", "idle", "paused", "stopping", "stalled")
 
 
 @contextlib.contextmanager
@@ -40,7 +30,7 @@ def session_in(path: Path, state: str) -> Iterator[Path]:
     recorded = {"idle": "running", "stalled": "running"}.get(state, state)
     recipe = canned.Recipe(state=recorded, activity=still)
     canned.build(path, recipe)
-    if state in {"new", "stopped", "finished", "dead"}:
+    if state in ENDED:
         yield path
         return
     with canned.live(path, recipe):
@@ -62,7 +52,7 @@ def test_rates_are_bold_only_while_they_are_of_now(tmp_path: Path, state: str) -
     with look_in(tmp_path / "s.db", state) as look:
         s = look.status
         crawl, train = rate(s, s.activity.crawl_rate), rate(s, s.activity.train_rate, "idle")
-    if state in {"new", "stopped", "finished", "dead"}:
+    if state in ENDED:
         assert (crawl, train) == (("-", "faint"), ("-", "faint"))
         assert allowed(s)[1] == "faint"
         assert "41" not in allowed(s)[0]
@@ -99,12 +89,12 @@ def test_only_a_working_trainer_has_a_pace(tmp_path: Path, state: str) -> None:
         assert ink == "bad"
 
 
-@pytest.mark.parametrize("state", [state for state in STATES if state not in {"new"}])
+@pytest.mark.parametrize("state", STATES[1:])
 def test_the_axis_of_the_rates_ends_where_they_end(tmp_path: Path, state: str) -> None:
     with look_in(tmp_path / "s.db", state) as look:
         drawing = rates(look)
     newest = float(drawing.series[0].x[-1])
-    if state in {"stopped", "finished", "dead"}:
+    if state in ENDED:
         assert drawing.label_x(newest) == "16:07:28"
         assert drawing.x_name == "on 2026-05-04"
         assert drawing.faded

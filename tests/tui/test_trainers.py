@@ -48,9 +48,7 @@ async def test_what_is_to_become_of_the_trainer(
     assert told == []
 
 
-async def test_a_trainer_is_asked_for_from_another_session_too(
-    shown: Opener, live: Path, tmp_path: Path
-) -> None:
+async def test_a_trainer_is_asked_for_elsewhere_too(shown: Opener, live: Path, tmp_path: Path) -> None:
     other = canned.build(tmp_path / "other.db", canned.Recipe(state="stopped"))
     async with shown(live, trainer=Process(), words="LIVE") as (app, pilot):
         await app.follow(other)
@@ -89,9 +87,7 @@ def asking(home: Path) -> Path:
 
 
 @pytest.mark.parametrize("key", ["y", "n", "enter", "escape"])
-async def test_what_the_first_trainer_asks_is_asked_on_the_screen(
-    shown: Opener, asking: Path, key: str
-) -> None:
+async def test_what_the_first_trainer_asks_is_shown(shown: Opener, asking: Path, key: str) -> None:
     launch = Launcher()
     async with shown(asking, trainer=Process(2), launch=launch, size=(100, 30)) as (app, pilot):
         seen = await seeing.until(pilot, "Before it starts")
@@ -154,7 +150,7 @@ async def test_a_start_that_is_given_up_or_fails(shown: Opener, home: Path, keys
     assert app.return_value == "stop"
 
 
-async def test_a_trainer_on_its_way_is_starting_whatever_the_last_one_left(
+async def test_a_trainer_on_its_way_starts(
     shown: Opener, tmp_path: Path, told: list[dict[str, bool]]
 ) -> None:
     path = canned.build(tmp_path / "s.db", canned.Recipe(state="stopped"))
@@ -169,18 +165,14 @@ async def test_a_trainer_on_its_way_is_starting_whatever_the_last_one_left(
     assert told == []
 
 
-async def test_pause_and_save_reach_the_trainer(
-    shown: Opener, live: Path, told: list[dict[str, bool]]
-) -> None:
+async def test_pause_and_save_reach_a_trainer(shown: Opener, live: Path, told: list[dict[str, bool]]) -> None:
     async with shown(live, words="LIVE") as (_, pilot):
         await pilot.press("P", "S")
         await seeing.until_true(lambda: len(told) == 2)
     assert sorted(told, key=str) == [{"paused": True}, {"save": True}]
 
 
-async def test_the_key_bar_says_what_p_does_next(
-    shown: Opener, tmp_path: Path, told: list[dict[str, bool]]
-) -> None:
+async def test_the_bar_says_what_p_does(shown: Opener, tmp_path: Path, told: list[dict[str, bool]]) -> None:
     path = canned.build(tmp_path / "s.db")
     async with shown(path, size=(300, 30)) as (_, pilot):
         with canned.live(path):

@@ -57,9 +57,7 @@ async def test_a_list_that_could_not_be_read_once_is_read_the_next_time(
     assert asked > 1
 
 
-async def test_a_file_that_cannot_be_read_any_more_is_named(
-    shown: Opener, live: Path, monkeypatch: Any
-) -> None:
+async def test_a_file_that_cannot_be_read_is_named(shown: Opener, live: Path, monkeypatch: Any) -> None:
     def gone(self: SessionReader) -> Any:
         raise SessionError("disk I/O error [/x]")
 
@@ -103,9 +101,7 @@ async def test_whatever_ends_the_screen_it_lets_go_of_the_file(
     app.show_status()  # a look that ends after the screen is no fault
 
 
-async def test_a_session_that_was_tampered_with_is_listed_and_deleted(
-    shown: Opener, live: Path, home: Path
-) -> None:
+async def test_a_tampered_session_is_listed_and_deleted(shown: Opener, live: Path, home: Path) -> None:
     home.mkdir()
     bad = canned.build(home / "bad.db", canned.Recipe(state="finished"))
     with contextlib.closing(sqlite3.connect(bad)) as db, db:
