@@ -99,6 +99,7 @@ class AskContact(Dialog[Answer]):
 class Contact(TerminalApp[Answer]):
     """The question, and nothing else."""
 
+    CSS_PATH = "../app.tcss"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding("ctrl+c,ctrl+q", "leave", "Quit", priority=True, show=False),
