@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 
 from tests.tui import canned, seeing
 from tests.tui.standins import Process, start_nothing
+from tests.tui.terminals import Terminal
 from wikitopics.session.control.launch import Trainers
 from wikitopics.tui.app import Wikitopics
 from wikitopics.tui.dialogs.newsession import NewSession
@@ -183,3 +184,17 @@ def dialog(shown: Callable[..., Any], live: Path, home: Path) -> Callable[..., A
             yield app, pilot
 
     return opened
+
+
+@pytest.fixture
+def opened() -> Iterator[Callable[[str], Terminal]]:
+    """Runs a program in a terminal of its own."""
+    made: list[Terminal] = []
+
+    def start(code: str) -> Terminal:
+        made.append(Terminal(code))
+        return made[-1]
+
+    yield start
+    for terminal in made:
+        terminal.close()

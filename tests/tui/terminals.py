@@ -50,8 +50,10 @@ class Terminal:
         self.read(lambda written: words in written)
         assert words in self.written
 
-    def type(self, keys: bytes) -> None:
+    def type(self, keys: bytes, *, shows: bytes = b"") -> None:
+        """Press these keys; return once it has written ``shows``."""
         os.write(self.fd, keys)
+        self.wait_for(shows)
 
     def end(self) -> int:
         """Its exit code once it has ended."""

@@ -45,20 +45,15 @@ def processes(home: Path) -> list[int]:
 
 
 @pytest.fixture
-def demo(home: Path) -> Iterator[Callable[..., Terminal]]:
+def demo(home: Path, opened: Callable[[str], Terminal]) -> Iterator[Callable[..., Terminal]]:
     """Opens `wikitopics demo` in a terminal."""
-    opened: list[Terminal] = []
 
-    def start(code: str = DEMO, *, until: bytes | None = b"Freeze") -> Terminal:
-        terminal = Terminal(code)
-        opened.append(terminal)
-        if until is not None:
-            terminal.wait_for(until)
+    def start(code: str = DEMO, *, until: bytes = b"Freeze") -> Terminal:
+        terminal = opened(code)
+        terminal.wait_for(until)
         return terminal
 
     yield start
-    for terminal in opened:
-        terminal.close()
     for pid in processes(home):
         os.kill(pid, signal.SIGKILL)
 
@@ -77,7 +72,7 @@ def after(terminal: Terminal) -> bytes:
 def test_ctrl_c_in_the_first_seconds_leaves_nothing_behind(
     demo: Callable[..., Terminal], home: Path, seconds: float
 ) -> None:
-    terminal = demo(until=None)
+    terminal = demo(until=b"")
     time.sleep(seconds)
     terminal.type(b"\x03")
     time.sleep(0.3)
@@ -107,8 +102,7 @@ def test_a_signal_to_the_screen_ends_its_trainer(
 def test_save_and_stop(demo: Callable[..., Terminal], home: Path, keys: list[bytes]) -> None:
     terminal = demo()
     terminal.wait_for(b"LIVE")
-    terminal.type(keys[0])
-    terminal.wait_for(b"Leave it running")
+    terminal.type(keys[0], shows=b"Leave it running")
     terminal.type(keys[1])
     assert SAVED in after(terminal)
     until(lambda: not processes(home))
@@ -118,8 +112,7 @@ def test_save_and_stop(demo: Callable[..., Terminal], home: Path, keys: list[byt
 def test_leave_it_running(demo: Callable[..., Terminal], home: Path) -> None:
     terminal = demo()
     terminal.wait_for(b"LIVE")
-    terminal.type(b"q")
-    terminal.wait_for(b"Leave it running")
+    terminal.type(b"q", shows=b"Leave it running")
     terminal.type(b"l")
     told = re.search(LEFT, after(terminal))
     trainer = owner(home / "demo.db")
@@ -161,10 +154,8 @@ def test_without_a_network_the_sample_is_offered_at_once(demo: Callable[..., Ter
         until=b"embedded sample instead",
     )
     terminal.wait_for(b"trying for")
-    terminal.type(b"d")
-    terminal.wait_for(b"LIVE")
+    terminal.type(b"d", shows=b"LIVE")
     assert not (home / "default.db").exists()
-    terminal.type(b"q")
-    terminal.wait_for(b"Leave it running")
+    terminal.type(b"q", shows=b"Leave it running")
     terminal.type(b"s")
     assert SAVED in after(terminal)

@@ -160,21 +160,21 @@ async def test_a_dump_that_was_found_is_asked_about(dialog: Opener) -> None:
     assert started[1] == [*started[0], "--yes"]
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "why"),
-    [
-        ("name", "../evil", "not a session name"),
-        ("option-vocab", "klingon", "no vocabulary is called 'klingon'"),
-        ("option-lang", "zh", "Chinese is written without spaces"),
-        ("option-lang", "n o", "give a language code"),
-    ],
-)
-async def test_fields_are_checked_first(dialog: Opener, home: Path, field: str, value: str, why: str) -> None:
+async def test_fields_are_checked_first(dialog: Opener, home: Path) -> None:
+    """Before anything is asked or written."""
     launch = Launcher()
     async with dialog(launch, (120, 40)) as (app, pilot):
         before = sorted(home.parent.rglob("*"))
-        app.screen.query_one(f"#{field}", Input).value = value
-        await seeing.press(pilot, "enter", shows=why)
+        for field, value, why in (
+            ("name", "../evil", "not a session name"),
+            ("option-vocab", "klingon", "no vocabulary is called 'klingon'"),
+            ("option-lang", "zh", "Chinese is written without spaces"),
+            ("option-lang", "n o", "give a language code"),
+        ):
+            entry = app.screen.query_one(f"#{field}", Input)
+            valid, entry.value = entry.value, value
+            await seeing.press(pilot, "enter", shows=why)
+            entry.value = valid
         assert isinstance(app.screen, NewSession)
         assert sorted(home.parent.rglob("*")) == before
     assert launch.started == []

@@ -35,20 +35,6 @@ OPEN = (
 
 
 @pytest.fixture
-def opened() -> Iterator[Callable[[str], Terminal]]:
-    """Runs a program in a terminal of its own."""
-    made: list[Terminal] = []
-
-    def start(code: str) -> Terminal:
-        made.append(Terminal(code))
-        return made[-1]
-
-    yield start
-    for terminal in made:
-        terminal.close()
-
-
-@pytest.fixture
 def screen(two_models: Path, opened: Callable[[str], Terminal]) -> Callable[..., Terminal]:
     def start(before: str = "") -> Terminal:
         terminal = opened(f"import wikitopics.tui.app as app; {before}\n{OPEN.format(str(two_models))}")
@@ -212,11 +198,9 @@ def test_a_watcher_waits_for_a_trainer_however_long_it_takes(
 def test_the_contact_screen_gives_the_terminal_back(home: Path, opened: Callable[[str], Terminal]) -> None:
     terminal = opened("from wikitopics.tui.dialogs.contact import ask; print('ANSWER', ask())")
     terminal.wait_for(b"Your contact")
-    terminal.type(b"nonsense\r")
-    terminal.wait_for(b"does not look like")
+    terminal.type(b"nonsense\r", shows=b"does not look like")
     terminal.written = b""
-    terminal.type(b"\x7f" * 8)
-    terminal.wait_for(b"you@host.org")  # letters overtake keys that are bound to actions
+    terminal.type(b"\x7f" * 8, shows=b"you@host.org")  # letters overtake keys that are bound to actions
     terminal.type(b"me@x.org\r")
     assert terminal.end() == 0
     assert b"ANSWER saved" in terminal.written[terminal.written.rindex(LEAVE) :]
