@@ -221,9 +221,8 @@ def test_changes_are_counted_from_half_of_the_articles(tmp_path: Path) -> None:
                 assert row.newcomers == {reader.vocabulary()[word] for word in words[0] - words[1]}
 
 
-async def test_the_mark_of_a_cut_line_looks_like_what_it_stands_for(open_app: Opener, live: Path) -> None:
-    app = open_app(live)
-    async with app.run_test(size=(100, 30)):
+async def test_the_mark_of_a_cut_line_looks_like_what_it_stands_for(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(100, 30)) as (app, _):
         app.add_class("-links")
         drawn = app.screen.query(Drawn).first()
         first, second = Linked("first", "http://host.org/1"), Linked("second", "http://host.org/2")

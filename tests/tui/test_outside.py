@@ -77,12 +77,11 @@ async def test_titles_are_links_where_the_terminal_takes_them(shown: Opener, liv
         assert not {"\x1b", "\x07", "\u202e"} & set(rest)
 
 
-async def test_the_title_and_the_notice(open_app: Opener, tmp_path: Path, terminal: list[str]) -> None:
+async def test_the_title_and_the_notice(shown: Opener, tmp_path: Path, terminal: list[str]) -> None:
     path = canned.build(tmp_path / "night.db")
-    app = open_app(path, notify_by="osc9")
     with contextlib.ExitStack() as trainer:
         trainer.enter_context(canned.live(path))
-        async with app.run_test(size=(80, 24)):
+        async with shown(path, notify_by="osc9"):
             await seeing.until_true(lambda: "\x1b]2;live 1,322 · night · wikitopics\x1b\\" in terminal)
             assert not any(one.startswith("\x1b]9") for one in terminal)
             trainer.close()

@@ -59,13 +59,11 @@ async def drawn_like(pilot: Any, kept: Path) -> str:
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_views_look_as_they_did(
-    open_app: Opener, still: Path, size: str, monkeypatch: pytest.MonkeyPatch
+    shown: Opener, still: Path, size: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WIKITOPICS_HOME", str(still.parent))
-    app = open_app(still)
     drawn: dict[str, str] = {}
-    async with app.run_test(size=SIZES[size]) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+    async with shown(still, size=SIZES[size], words="lda 1,3") as (_, pilot):
         for view, (key, words) in VIEWS.items():
             await seeing.press(pilot, key, shows=words)
             drawn[view] = await drawn_like(pilot, FOLDER / f"{view}-{size}.txt")
@@ -81,14 +79,12 @@ async def test_views_look_as_they_did(
 
 
 async def test_light_and_dark_say_the_same_in_other_colours(
-    open_app: Opener, still: Path, monkeypatch: pytest.MonkeyPatch
+    shown: Opener, still: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WIKITOPICS_HOME", str(still.parent))
-    app = open_app(still)
     said: list[dict[str, str]] = []
     painted: list[set[int]] = []
-    async with app.run_test(size=(120, 40)) as pilot:
-        await seeing.until(pilot, "lda 1,3")
+    async with shown(still, size=(120, 40), words="lda 1,3") as (app, pilot):
         for _ in ("dark", "light"):
             said.append({})
             painted.append(set())

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from tests.tui import canned, seeing
+from tests.tui.seeing import Opener
 from tests.tui.terminals import ENTER, LEAVE, Terminal
 from tests.waiting import until
 from wikitopics.cli.screen import wait_for_session
@@ -234,7 +234,7 @@ def test_what_the_user_says_of_the_terminal_counts(
 
 
 async def test_nothing_that_a_session_holds_acts_on_the_terminal(
-    open_app: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shown: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = canned.build(tmp_path / "home" / "s.db", canned.Recipe(models=("lda", "hdp"), state="finished"))
     evil = "\x1b]52;c;ZXZpbA==\x07\x9b31m\u202e"
@@ -249,10 +249,8 @@ async def test_nothing_that_a_session_holds_acts_on_the_terminal(
     monkeypatch.setattr(
         "wikitopics.tui.app.Wikitopics.copy_to_clipboard", lambda self, text: copied.append(text)
     )
-    app = open_app(path)
     seen = []
-    async with app.run_test(size=(200, 60)) as pilot:
-        await seeing.until(pilot, "FINISHED")
+    async with shown(path, size=(200, 60), words="FINISHED") as (app, pilot):
         for view in range(len(VIEWS)):
             await pilot.press(str(view + 1))
             for key in ("down", "enter", "m", "c", "e", "escape"):

@@ -190,15 +190,14 @@ async def test_sessions_are_listed_and_opened(shown: Opener, live: Path, home: P
         assert "5,000" in seen
 
 
-async def test_sessions_are_found_sorted_and_deleted(open_app: Opener, live: Path, home: Path) -> None:
+async def test_sessions_are_found_sorted_and_deleted(shown: Opener, live: Path, home: Path) -> None:
     home.mkdir()
     long = "a-session-whose-name-is-as-long-as-forty"
     canned.build(home / f"{long}.db", canned.Recipe(state="finished", articles=5_000, restarts=()))
     canned.build(home / "big.db", canned.Recipe(state="stopped", articles=9_000, restarts=()))
     canned.build(home / "runs.db")
-    app = open_app(live)
     with canned.live(home / "runs.db"):
-        async with app.run_test(size=(80, 24)) as pilot:
+        async with shown(live) as (app, pilot):
             seen = await seeing.press(pilot, "6", shows="3 sessions by name, 1 running")
             assert long in seen
             assert seen.index("runs ") < seen.index(long) < seen.index("big ")
