@@ -160,9 +160,11 @@ def e_step(
     for d in range(start, stop):
         first = indptr[d]
         n = indptr[d + 1] - first
-        total = kind(0)
         for j in range(n):
             n_dw[j] = kind(counts[first + j])
+        # A loop of its own: in one that stores too, where the arrays lie would decide the order of the sum.
+        total = kind(0)
+        for j in range(n):
             total += n_dw[j]
         for k in range(K):
             theta[d, k] = prior[k]
