@@ -103,7 +103,7 @@ class Rebirth:
 class DirichletAllocation(LambdaModel):
     """Latent Dirichlet allocation, however it is learnt."""
 
-    STEP_OPTIONS: ClassVar = (
+    OPTIONS: ClassVar = (
         Option(
             float,
             "kappa",
@@ -113,6 +113,7 @@ class DirichletAllocation(LambdaModel):
         ),
         Option(float, "tau0", "damps the first of these step sizes", least=0, most=LARGEST),
         check.HALF_LIFE,
+        check.DECORRELATION,
     )
 
     parts: ClassVar = {"_topics": Topics.kept, "_rebirth": Rebirth}
@@ -120,6 +121,7 @@ class DirichletAllocation(LambdaModel):
         *Topics.ENTRIES,
         *Rebirth.ENTRIES,
         Entry("warm_start", type="bool"),
+        Entry("decorrelation", least=0, most=check.LARGEST_PRIOR),
         Entry("learn_alpha", "_learn_alpha", "bool"),
         Entry("learn_eta", "_learn_eta", "bool"),
         Entry("own_steps", "_own_steps", "bool"),

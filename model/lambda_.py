@@ -8,8 +8,8 @@ side by side. SCVB0's N_phi + eta is stored as a lambda like the others.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -25,6 +25,9 @@ Vector = NDArray[np.float64]
 
 SMALLEST_SCALE = 1e-6
 WORD_BLOCK = 512
+ALONE = Workers(1)
+DECORRELATION = 0.14
+DECORRELATED_AFTER = 1500  # documents: half as far after so many
 LEAST_WORDS = 1e-3  # of each word in a topic from elsewhere: 0 has no logarithm
 
 
@@ -47,12 +50,20 @@ class Statistics:
 
 @dataclass
 class Topics:
-    """hat: (W, K) float32 or float64; total_hat: (K,) float64, its sums over the words, carried along."""
+    """hat: (W, K) float32 or float64; total_hat: (K,) float64, its sums over the words, carried along.
+
+    Where topics are read, not where they are learnt, they are decorrelated (docs/derivations.md): by `apart`,
+    a word weighs less in a topic for its uses by the others. With n_wk the counts `hat`, n_w their sum over
+    topics, and N over words too, by the factor 1 / (1 + apart p / c), where p = (n_w - n_wk) / N is how often
+    the others use the word, and c = sum_w (n_w / N)^2 how often a word is used that is drawn from all uses.
+    """
 
     hat: NDArray[Any]
     total_hat: Vector
     scale: float
     eta: float
+    _read: tuple[float, float, Vector] | None = field(default=None, init=False, repr=False)
+    """The last `apart`, its pressure and its totals, while they hold."""
 
     ENTRIES: ClassVar[tuple[Entry, ...]] = (
         Entry("lambda_hat", "_topics.hat", FLOATS, "W K", least=0),
@@ -109,27 +120,66 @@ class Topics:
         shares: Vector = self.total_hat / self.total_hat.sum()
         return shares
 
-    def expected(self) -> NDArray[Any]:
-        """(K, W) E[beta_kw] = lambda_kw / sum_w lambda_kw, rows sum to 1."""
-        lambda_ = self.lambda_()
-        totals = lambda_.sum(axis=1, dtype=np.float64, keepdims=True)
-        return np.ascontiguousarray(lambda_ / totals.astype(self.dtype))
+    def weighted_rows(
+        self, word_ids: NDArray[np.int32], weight: Vector, workers: Workers, pressure: float = 0.0
+    ) -> NDArray[Any]:
+        """(U, K') lambda_kw weight_k / (1 + pressure (n_w - n_wk)) of some words, one row per word; K padded
+        with zeros."""
+        from wikitopics.model import lambda_kernels as kernels
+        from wikitopics.model.kernels import padded
 
-    def expected_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
-        """(U, K) E[beta_kw] of some words only, one row per word."""
-        rows = self.rows(word_ids, self.dtype)
-        np.divide(rows, self.totals(), out=rows, casting="same_kind")
+        number = self.dtype.type
+        rows = np.empty((len(word_ids), padded(self.n_topics)), self.dtype)
+        numbers = number(self.scale), number(self.eta), number(pressure), weight.astype(self.dtype)
+
+        def block(start: int, stop: int) -> None:
+            kernels.weighted_rows(start, stop, word_ids, self.hat, *numbers, rows)
+
+        workers.map(block, len(word_ids), WORD_BLOCK)
         return rows
 
-    def top_words(self, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    def _pressure(self, apart: float) -> float:
+        """apart / c / N; costs K W."""
+        n_w = self.hat.sum(axis=1, dtype=np.float64)
+        return apart * float(n_w.sum() / max(n_w @ n_w, TINY)) if apart else 0.0
+
+    def _unscaled(self, apart: float) -> Iterator[tuple[int, NDArray[Any]]]:
+        """The topics as they are read, up to a factor for each, some words at a time: the first word's id,
+        and rows as of `weighted_rows`. At the end the factors are known."""
+        even, totals, pressure = np.ones(self.n_topics), np.zeros(self.n_topics), self._pressure(apart)
+        for start in range(0, self.n_words, WORD_BLOCK):
+            ids = np.arange(start, min(start + WORD_BLOCK, self.n_words), dtype=np.int32)
+            rows = self.weighted_rows(ids, even, ALONE, pressure)
+            totals += rows.sum(axis=0, dtype=np.float64)[: self.n_topics]
+            yield start, rows
+        self._read = apart, pressure, totals
+
+    def _as_read(self, apart: float) -> tuple[float, Vector]:
+        """The pressure, and what the topics sum to under it; costs K W if they have changed."""
+        if not apart:
+            return 0.0, self.totals()
+        if self._read is None or self._read[0] != apart:
+            for _ in self._unscaled(apart):
+                pass
+        assert self._read is not None
+        return self._read[1:]
+
+    def read_rows(
+        self, word_ids: NDArray[np.integer[Any]], apart: float, workers: Workers = ALONE
+    ) -> NDArray[Any]:
+        """(U, K') E[beta_kw] of some words, decorrelated, one row per word; K padded with zeros."""
+        pressure, totals = self._as_read(apart)
+        return self.weighted_rows(np.ascontiguousarray(word_ids, np.int32), 1 / totals, workers, pressure)
+
+    def top_words(self, n: int, apart: float) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """As `OnlineModel.top_words`; reads lambda once."""
         from wikitopics.model.lambda_kernels import leading_words
 
         shape = (self.n_topics, min(n, self.n_words))
         leading, largest = np.zeros(shape, np.int32), np.full(shape, -1, self.dtype)
-        leading_words(self.hat, leading, largest)
-        lambda_ = self.eta + self.scale * largest.astype(np.float64)
-        return leading, (lambda_ / self.totals()[:, None]).astype(np.float32)
+        for start, rows in self._unscaled(apart):
+            leading_words(start, rows, leading, largest)
+        return leading, (largest / self._as_read(apart)[1][:, None]).astype(np.float32)
 
     def Elog_rows(self, word_ids: NDArray[np.int32]) -> Vector:
         """(U, K) E[log beta_kw] of some words, one row per word."""
@@ -189,6 +239,7 @@ class Topics:
 
     def decay(self, rho: float, eta: float) -> None:
         """lambda <- (1 - rho) lambda + rho eta."""
+        self._read = None
         self.eta += rho * (eta - self.eta)
         if self.scale * (1 - rho) < SMALLEST_SCALE:
             self.hat *= self.dtype.type(self.scale * (1 - rho))
@@ -201,6 +252,7 @@ class Topics:
         """lambda <- lambda + weight sstats; precise: with the product in float64, whatever lambda's type."""
         from wikitopics.model.lambda_kernels import add_rows
 
+        self._read = None
         factor = weight / self.scale
         self.total_hat += factor * statistics.mass
         narrow: Callable[[float], Any] = float if precise else self.dtype.type
@@ -212,11 +264,13 @@ class Topics:
 
     def replace(self, numbers: NDArray[np.intp], hat: Vector) -> None:
         """Replace some topics; (W, n) hat, in the scale of `hat`."""
+        self._read = None
         self.hat[:, numbers] = hat.astype(self.dtype)
         self.total_hat[numbers] = hat.sum(axis=0)
 
     def rescale(self, mass: float) -> None:
         """Scale lambda so that it sums to `mass`, not counting eta."""
+        self._read = None
         self.scale = mass / float(self.total_hat.sum())
 
 
@@ -260,21 +314,26 @@ class LambdaTopics:
     _topics: Topics
 
     @property
+    def _apart(self) -> float:
+        """How far topics are decorrelated where they are read."""
+        return 0.0
+
+    @property
     def lambda_(self) -> NDArray[Any]:
-        """(K, W) variational Dirichlet of the topics, a copy."""
+        """(K, W) variational Dirichlet of the topics as learnt, a copy."""
         return self._topics.lambda_()
 
     def topics(self) -> NDArray[Any]:
-        """(K, W) expected topics E[beta], rows sum to 1."""
-        return self._topics.expected()
+        """(K, W) expected topics E[beta], decorrelated; rows sum to 1."""
+        return np.ascontiguousarray(self.topic_rows(np.arange(self._topics.n_words)).T)
 
     def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
-        """(U, K) expected topics of some words only, E[beta_kw] with one row per word."""
-        return self._topics.expected_rows(word_ids)
+        """(U, K) expected topics of some words only, one row per word."""
+        return self._topics.read_rows(word_ids, self._apart)[:, : self._topics.n_topics]
 
     def top_words(self, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """(K, n) each topic's n most probable words, by id, and their probabilities; most probable first."""
-        return self._topics.top_words(n)
+        return self._topics.top_words(n, self._apart)
 
     def topic_shares(self) -> Vector:
         """(K,) each topic's share of the words of the corpus, sums to 1."""
@@ -294,6 +353,17 @@ class LambdaModel(LambdaTopics, OnlineModel):
     RECIPES: ClassVar[tuple[Any, Any]]
     """The recipe with `warm_start`, and the paper's."""
 
+    decorrelation: float
+
+    def _decorrelate(self, given: float | None) -> None:
+        """Set what is given, or the default, which is none without the warm start."""
+        self.decorrelation = DECORRELATION * self.warm_start if given is None else float(given)
+
+    @property
+    def _apart(self) -> float:
+        """Topics that have not come apart by themselves yet would only be worse for it."""
+        return self.decorrelation * self._seen / (self._seen + DECORRELATED_AFTER)
+
     @classmethod
     def with_topics(cls, topics: NDArray[np.floating[Any]], weights: Vector, prior: Vector) -> Self:
         """See `OnlineModel.with_topics`."""
@@ -301,7 +371,8 @@ class LambdaModel(LambdaTopics, OnlineModel):
         kept = Topics.of(lambda_hat, 0.0)
         shared = {entry.key: getattr(kept, entry.place[1]) for entry in Topics.ENTRIES}
         K, W = topics.shape
-        return cls.from_state({**cls.create(K, W, 1).state(), **shared, **cls._prior_entries(prior)})
+        state = {**cls.create(K, W, 1).state(), **shared, **cls._prior_entries(prior), "decorrelation": 0.0}
+        return cls.from_state(state)
 
     @classmethod
     @abstractmethod
@@ -310,7 +381,8 @@ class LambdaModel(LambdaTopics, OnlineModel):
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """A state of 1.0.0 keeps its topics and goes on with today's numbers."""
+        """A state of 1.0.0 keeps its topics, as it reads them, and goes on with today's numbers."""
         warm, paper = cls.RECIPES
         recipe = vars(warm if state.get("warm_start") else paper)
-        return {**state, **{f"recipe_{name}": value for name, value in recipe.items()}}
+        numbers = {f"recipe_{name}": value for name, value in recipe.items()}
+        return {**state, **numbers, "decorrelation": 0.0}

@@ -4,14 +4,15 @@
 |---|---|---|
 | start, stop | numbers | the rows of `ids` that a call is about |
 | ids | (U,) int32 | word ids, increasing |
-| lambda_hat | (W, K) float32 or float64 | lambda = eta + scale lambda_hat, a row a word |
+| lambda_hat | (W, K) float32 or float64 | lambda = eta + scale lambda_hat, one row per word |
 | scale, eta | numbers of that type | |
 | psi_total | (K,) float64 | psi(sum_w lambda_kw) |
-| weight | (K,), rows' type | exp(-psi_total) up to a constant, times balance |
-| rows | (U, K'), lambda_hat's type | exp(E[log beta]) of the words; K padded to whole registers |
+| weight | (K,), rows' type | a factor on each topic |
+| pressure | number | how much less a word weighs for each use by other topics |
+| rows | (U, K'), lambda_hat's type | one row per word; K padded to whole registers |
 | sums | (U, K') or (U, K), lambda_hat's type | sum_d n_dw phi_dwk |
 | leading | (K, n) int32 | each topic's first words so far |
-| largest | (K, n), lambda_hat's type | their lambda_hat |
+| largest | (K, n), lambda_hat's type | their values in `rows` |
 | factor | number | what the sums are multiplied by; a float64 has the product made in float64 |
 """
 
@@ -25,6 +26,34 @@ from numpy.typing import NDArray
 
 from wikitopics.model.compiling import kernel
 from wikitopics.model.kernels import Floats, digamma, exp_digamma_first
+
+
+@kernel
+def weighted_rows(
+    start: int,
+    stop: int,
+    ids: NDArray[np.int32],
+    lambda_hat: Floats,
+    scale: Any,
+    eta: Any,
+    pressure: Any,
+    weight: Floats,
+    rows: Floats,
+) -> None:
+    """rows[u] = lambda_kw weight_k / (1 + pressure sum_{l != k} lambda_hat_lw) for words start to stop."""
+    K = weight.size
+    one = rows.dtype.type(1)
+    for u in range(start, stop):
+        w = ids[u]
+        for k in range(K):
+            rows[u, k] = (scale * lambda_hat[w, k] + eta) * weight[k]
+        rows[u, K:] = 0
+        if pressure > 0:
+            total = rows.dtype.type(0)
+            for k in range(K):
+                total += lambda_hat[w, k]
+            for k in range(K):
+                rows[u, k] /= one + pressure * (total - lambda_hat[w, k])
 
 
 @kernel
@@ -95,17 +124,17 @@ def add_rows(
 
 
 @kernel
-def leading_words(lambda_hat: Floats, leading: NDArray[np.int32], largest: Floats) -> None:
-    """The n largest lambda_hat of each topic, largest first, ties by word id; in one pass over lambda_hat.
+def leading_words(first: int, rows: Floats, leading: NDArray[np.int32], largest: Floats) -> None:
+    """The n largest values of each topic, largest first, ties by word id, once all words were given in order.
 
-    largest: all below any of lambda_hat
+    first: the id of the word of rows[0]
+    largest: at first all below any of rows
     """
-    W, K = lambda_hat.shape
-    last = leading.shape[1] - 1
+    K, last = leading.shape[0], leading.shape[1] - 1
     least = largest[:, last].copy()
-    for w in range(W):
+    for u in range(rows.shape[0]):
         for k in range(K):
-            value = lambda_hat[w, k]
+            value = rows[u, k]
             if value > least[k]:
                 i = last
                 while i > 0 and value > largest[k, i - 1]:
@@ -113,5 +142,5 @@ def leading_words(lambda_hat: Floats, leading: NDArray[np.int32], largest: Float
                     leading[k, i] = leading[k, i - 1]
                     i -= 1
                 largest[k, i] = value
-                leading[k, i] = w
+                leading[k, i] = first + u
                 least[k] = largest[k, last]

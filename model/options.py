@@ -36,6 +36,15 @@ HALF_LIFE = Option(
 )
 """For kinds whose step sizes have the floor that `OnlineModel` computes from it."""
 
+DECORRELATION = Option(
+    float,
+    "decorrelation",
+    "how much less a word weighs in a topic for its uses by the others; 0: not at all; by default 0.14",
+    least=0,
+    most=LARGEST_PRIOR,
+)
+"""For kinds that keep their topics as `Topics`; the papers' settings have none."""
+
 
 @dataclass(frozen=True)
 class Metric:

@@ -35,7 +35,7 @@ from wikitopics.model import options as check
 from wikitopics.model.hdp.recipe import PAPER, WARM, Recipe
 from wikitopics.model.lambda_ import LambdaModel, Topics, Vector, random_topics, topics_from
 from wikitopics.model.minibatch import Minibatch, Words
-from wikitopics.model.options import HALF_LIFE, LARGEST_PRIOR, prior
+from wikitopics.model.options import DECORRELATION, HALF_LIFE, LARGEST_PRIOR, prior
 from wikitopics.model.schedules import StepSizes
 from wikitopics.model.states import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State, entries_of
 from wikitopics.option import Option
@@ -56,6 +56,8 @@ class OnlineHDP(LambdaModel):
     omega, alpha: concentration of the corpus and of a document; eta: Dirichlet parameter of the topics
     tau0, kappa: the step size of update t is (tau0 + t)^-kappa, t from 1; kappa within [0.5, 1], tau0 >= 0
     half_life: documents after which earlier learning has half its weight: the least step size follows from it
+    decorrelation: how much less a word weighs, where topics are read, for its uses by others (`Topics`);
+    0.14, or 0 without the warm start
     warm_start: the departures listed above; False follows [SVI13] figure 9 with footnote 6's random topics
     dtype: "float32", or "float64" for comparisons
     tolerance, max_iterations: a document's local step ends when its tables' words change by at most
@@ -77,9 +79,10 @@ class OnlineHDP(LambdaModel):
         Option(float, "kappa", "how fast step sizes (tau0 + t)^-kappa fall", default=0.6, least=0.5, most=1),
         Option(float, "tau0", "damps the first step sizes", default=12.0, least=0, most=LARGEST),
         HALF_LIFE,
+        DECORRELATION,
     )
 
-    version = 7
+    version = 8
     oldest_version = 6
     parts: ClassVar = {"_topics": Topics.kept, "_first": Minibatch, "recipe": Recipe}
     entries = (
@@ -100,6 +103,7 @@ class OnlineHDP(LambdaModel):
         Entry("tau0", least=0),
         Entry("kappa", least=0.5, most=1),
         Entry("warm_start", type="bool"),
+        Entry("decorrelation", least=0, most=LARGEST_PRIOR),
         Entry("tolerance", least=TINY),
         Entry("max_iterations", type="int", least=1, most=MOST_ITERATIONS),
         *entries_of(Recipe, "recipe", "recipe_", Recipe.BOUNDS),
@@ -121,6 +125,7 @@ class OnlineHDP(LambdaModel):
         tau0: float = 12.0,
         kappa: float = 0.6,
         half_life: float | None = None,
+        decorrelation: float | None = None,
         warm_start: bool = True,
         tolerance: float = 1e-2,
         max_iterations: int = 100,
@@ -134,7 +139,9 @@ class OnlineHDP(LambdaModel):
             max_iterations=max_iterations,
         )
         super().__init__(max_topics, n_words, n_documents, seed, threads, half_life)
-        self.check_options(omega=omega, alpha=alpha, eta=eta, tau0=tau0, kappa=kappa)
+        self.check_options(
+            omega=omega, alpha=alpha, eta=eta, tau0=tau0, kappa=kappa, decorrelation=decorrelation
+        )
         if not tolerance > 0:
             raise ValueError(f"tolerance must be over 0, not {tolerance}")
         check.one_of(("float32", "float64"), dtype=dtype)
@@ -147,6 +154,7 @@ class OnlineHDP(LambdaModel):
         self._first = Minibatch([0], [], [])  # what the topics start from, until there are enough documents
         self._started_from = 0
         self._amount = 0.0  # documents seen, as the recipe counts them
+        self._decorrelate(decorrelation)
         if warm_start:
             topics = Topics.of(np.zeros((n_words, max_topics), dtype), self.eta)
         else:
@@ -235,7 +243,7 @@ class OnlineHDP(LambdaModel):
         if not self.warm_start:
             return self.local_proportions(batch)
         passes = self.recipe.inference_passes
-        return inferred(batch, self._topics, self.document_prior(), passes, self._workers)
+        return inferred(batch, self._topics, self._apart, self.document_prior(), passes, self._workers)
 
     def local_proportions(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) proportions of the local step, as `learn` returns them, but without learning.

@@ -60,6 +60,8 @@ class OnlineLDA(DirichletAllocation):
     tau0, kappa: step size of update t, (tau0 + t)^-kappa with t from 0; kappa within [0.5, 1], tau0 >= 0
     half_life: documents after which earlier learning has half its weight: no step size falls below what that
     requires
+    decorrelation: how much less a word weighs, where topics are read, for its uses by others (`Topics`);
+    0.14, or 0 without the warm start
     warm_start: the departure from the papers that the top of this file describes: alpha starts large, topics
     are kept in balance at first, and without tau0 and kappa the step size follows the documents seen. False
     is the papers' own algorithm, with tau0 = 64 and kappa = 0.5 unless given. By default it is on unless both
@@ -79,7 +81,7 @@ class OnlineLDA(DirichletAllocation):
     options = (
         prior("alpha", "Dirichlet parameter of the topic proportions", "learn", learn=True),
         prior("eta", "Dirichlet parameter of the topics", 0.1, learn=True),
-        *DirichletAllocation.STEP_OPTIONS,
+        *DirichletAllocation.OPTIONS,
     )
     metrics = (
         Metric(
@@ -90,7 +92,7 @@ class OnlineLDA(DirichletAllocation):
         ),
     )
 
-    version = 5
+    version = 6
     oldest_version = 4
     parts: ClassVar = {**DirichletAllocation.parts, "recipe": CollapsedStart}
     entries = (
@@ -119,6 +121,7 @@ class OnlineLDA(DirichletAllocation):
         tau0: float | None = None,
         kappa: float | None = None,
         half_life: float | None = None,
+        decorrelation: float | None = None,
         warm_start: bool | None = None,
         initialization: Literal["gamma", "exponential"] = "gamma",
         tolerance: float = 3e-3,
@@ -128,7 +131,7 @@ class OnlineLDA(DirichletAllocation):
         threads: int = 1,
     ) -> None:
         super().__init__(n_topics, n_words, n_documents, seed, threads, half_life)
-        self.check_options(alpha=alpha, eta=eta, tau0=tau0, kappa=kappa)
+        self.check_options(alpha=alpha, eta=eta, tau0=tau0, kappa=kappa, decorrelation=decorrelation)
         check.one_of(("gamma", "exponential"), initialization=initialization)
         if warm_start is None:
             warm_start = tau0 is None or kappa is None
@@ -140,6 +143,7 @@ class OnlineLDA(DirichletAllocation):
         first_alpha = self.recipe.learning_from if self.warm_start else 1 / n_topics
         self.alpha = np.full(n_topics, first_alpha if alpha == "learn" else float(alpha))
         self.eta = 0.1 if eta == "learn" else float(eta)
+        self._decorrelate(decorrelation)
         self._topics = random_topics(
             self._random, initialization, n_topics, n_words, self.n_documents, self.eta, dtype
         )
@@ -220,7 +224,7 @@ class OnlineLDA(DirichletAllocation):
         from wikitopics.model.scvb0.e_step import inferred
 
         if passes := self.recipe.inference_passes:
-            return inferred(batch, self._topics, self.alpha, passes, self._workers)
+            return inferred(batch, self._topics, self._apart, self.alpha, passes, self._workers)
         limits = self._limits(self.recipe.inference_iterations)
         words, rows = self._rows_of(batch)
         return proportions(ascend(batch, words, rows, self.alpha, limits, self._workers).gamma)

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import psi
 
-from wikitopics.model.kernels import padded
 from wikitopics.model.lambda_ import Statistics, Topics, Vector
 from wikitopics.model.minibatch import Minibatch, Words
 from wikitopics.model.schedules import THETA_STEPS, StepSizes
@@ -28,17 +27,8 @@ WORD_BLOCK = 2048
 
 def word_rows(topics: Topics, words: Words, balance: Vector, workers: Workers) -> NDArray[Any]:
     """(U, K') (N_phi + eta) / (N_Z + W eta) times balance, (K,), up to one constant: eq. 5's first factor."""
-    ids, dtype = words.ids, topics.dtype
-    rows = np.empty((len(ids), padded(topics.n_topics)), dtype)
     weight = balance / topics.totals()
-    relative = (weight / weight.max()).astype(dtype)
-    scale, eta = dtype.type(topics.scale), dtype.type(topics.eta)
-
-    def block(start: int, stop: int) -> None:
-        kernels.word_rows(start, stop, ids, topics.hat, scale, eta, relative, rows)
-
-    workers.map(block, len(ids), WORD_BLOCK)
-    return rows
+    return topics.weighted_rows(words.ids, weight / weight.max(), workers)
 
 
 def e_step(
@@ -67,14 +57,20 @@ def e_step(
 
 
 def inferred(
-    batch: Minibatch, topics: Topics, alpha: Vector, n: int, workers: Workers, steps: StepSizes = THETA_STEPS
+    batch: Minibatch,
+    topics: Topics,
+    apart: float,
+    alpha: Vector,
+    n: int,
+    workers: Workers,
+    steps: StepSizes = THETA_STEPS,
 ) -> NDArray[np.float32]:
-    """(D, K) proportions after n passes over the words of each document, topics held fixed.
+    """(D, K) proportions after n passes over the words of each document, topics held fixed as they are read.
 
     This is how every model infers by default. Raises ValueError for a word id out of range.
     """
     words = batch.words(topics.n_words)
-    rows = word_rows(topics, words, np.ones(topics.n_topics), workers)
+    rows = topics.read_rows(words.ids, apart, workers)
     nothing = np.empty((1, 0, rows.shape[1]), rows.dtype)
     return proportions(_passes(batch, words, rows, alpha, steps, n, INFERENCE_BLOCK, nothing, workers))
 

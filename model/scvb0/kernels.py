@@ -2,12 +2,9 @@
 
 | symbol | shape and type | meaning |
 |---|---|---|
-| start, stop | numbers | the documents, or words, that a call is about |
-| ids | (U,) int32 | the minibatch's words, increasing |
+| start, stop | numbers | the documents, or rows, that a call is about |
 | indptr, local, counts | (D+1,), (N,), (N,) | the documents' words as rows, and how often: `model.kernels` |
-| N_phi_hat, scale | (W, K) floats, number | N_phi = scale N_phi_hat |
-| weight | (K,) floats | balance / (N_Z + W eta), up to a constant |
-| rows | (U, K') floats | (N_phi + eta) / (N_Z + W eta) of the words, a row a word, up to one constant |
+| rows | (U, K') floats | (N_phi + eta) / (N_Z + W eta) of the words, one row per word, up to one constant |
 | alpha | (K') floats | Dirichlet parameter of the proportions |
 | theta | (D, K') floats | N_theta + alpha: with alpha inside, no topic decays into denormal numbers |
 | keep | (T,) floats | 1 - rho_theta at a document's step t = 1, 2 … |
@@ -32,26 +29,6 @@ from wikitopics.model.kernels import Counts, Floats
 # and if so run a plain version, which adds up in another order. Scratch arrays keep this far from everything
 # else, so the bits of a result do not depend on where a thread's memory happens to lie.
 GUARD = 256
-
-
-@kernel
-def word_rows(
-    start: int,
-    stop: int,
-    ids: NDArray[np.int32],
-    N_phi_hat: Floats,
-    scale: Any,
-    eta: Any,
-    weight: Floats,
-    rows: Floats,
-) -> None:
-    """rows[u] = (scale N_phi_hat[w] + eta) weight for the words start to stop."""
-    K = weight.size
-    for u in range(start, stop):
-        w = ids[u]
-        for k in range(K):
-            rows[u, k] = (scale * N_phi_hat[w, k] + eta) * weight[k]
-        rows[u, K:] = 0
 
 
 @kernel

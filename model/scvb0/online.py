@@ -59,6 +59,8 @@ class SCVB0(DirichletAllocation):
     kappa and theta_kappa are within [0.5, 1]
     half_life: documents after which earlier learning has half its weight: no step size falls below what that
     requires
+    decorrelation: how much less a word weighs, where topics are read, for its uses by others (`Topics`);
+    0.14, or 0 without the warm start
     burn_in: passes over a document before the one that updates the topics; one more while alpha falls
     warm_start: False leaves out the departures from [F13] that the top of this file describes
     dtype: "float32", or "float64" for comparisons
@@ -73,10 +75,10 @@ class SCVB0(DirichletAllocation):
     options = (
         prior("alpha", "Dirichlet parameter of the topic proportions", learn=True),
         prior("eta", "Dirichlet parameter of the topics", 0.01, learn=True),
-        *DirichletAllocation.STEP_OPTIONS,
+        *DirichletAllocation.OPTIONS,
     )
 
-    version = 4
+    version = 5
     oldest_version = 3
     parts: ClassVar = {
         **DirichletAllocation.parts,
@@ -114,6 +116,7 @@ class SCVB0(DirichletAllocation):
         theta_tau0: float | None = None,
         theta_kappa: float | None = None,
         half_life: float | None = None,
+        decorrelation: float | None = None,
         burn_in: int = 1,
         warm_start: bool = True,
         dtype: Literal["float32", "float64"] = "float32",
@@ -123,7 +126,7 @@ class SCVB0(DirichletAllocation):
         super().__init__(n_topics, n_words, n_documents, seed, threads, half_life)
         if n_tokens is not None:
             check.at_least_one(n_tokens=n_tokens)
-        self.check_options(alpha=alpha, eta=eta, kappa=kappa, tau0=tau0)
+        self.check_options(alpha=alpha, eta=eta, kappa=kappa, tau0=tau0, decorrelation=decorrelation)
         if burn_in < 0:
             raise ValueError(f"burn_in must be at least 0, not {burn_in}")
         self.burn_in = int(burn_in)
@@ -136,6 +139,7 @@ class SCVB0(DirichletAllocation):
         first_alpha = self.recipe.learning_from if alpha == "learn" else float(alpha)
         self._final_alpha = np.full(n_topics, first_alpha)
         self._tokens_seen = 0.0
+        self._decorrelate(decorrelation)
         self._topics = random_topics(self._random, "gamma", n_topics, n_words, self.n_documents, 0.0, dtype)
         self._topics.eta = 0.01 if eta == "learn" else float(eta)
         self._topics.rescale(self._corpus_tokens())
@@ -212,7 +216,9 @@ class SCVB0(DirichletAllocation):
         from wikitopics.model.scvb0.e_step import inferred
 
         passes = self.recipe.inference_passes
-        return inferred(batch, self._topics, self.alpha, passes, self._workers, self._theta_steps)
+        return inferred(
+            batch, self._topics, self._apart, self.alpha, passes, self._workers, self._theta_steps
+        )
 
     def _corpus_tokens(self) -> float:
         """C, or its expected value; before the first document, a guess of 100 words per document."""

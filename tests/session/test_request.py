@@ -190,7 +190,8 @@ def test_recent_changes_come_with_a_half_life():
 
 
 def test_a_kind_without_half_life_is_refused(monkeypatch):
-    monkeypatch.setattr("wikitopics.model.lda.OnlineLDA.options", OnlineLDA.options[:-1])
+    others = tuple(option for option in OnlineLDA.options if option.name != "half_life")
+    monkeypatch.setattr("wikitopics.model.lda.OnlineLDA.options", others)
     assert TrainRequest(model=("lda", "hdp")).specs(Recent())[0].options == {}
     with pytest.raises(BadUsage, match=r"^--half-life: lda, a model of kind lda, has no half-life; give it"):
         TrainRequest(half_life="500", model=("lda", "hdp")).specs()

@@ -109,9 +109,9 @@ def test_proportions_and_bounds_are_the_oracles(documents, warm_start):
 
 def test_held_out_proportions_are_passes_over_the_document(documents):
     model = trained(documents)
-    lambda_, prior = model.lambda_.T.astype(float), model.document_prior()
+    topics, prior = model.topics().T.astype(float), model.document_prior()
     steps = (THETA_STEPS.s, THETA_STEPS.tau0, THETA_STEPS.kappa)
-    N_theta, _ = local_step(documents, lambda_, lambda_.sum(axis=0), prior, 0.0, steps, passes=2)
+    N_theta, _ = local_step(documents, topics, topics.sum(axis=0), prior, 0.0, steps, passes=2)
     theta = N_theta + prior
     np.testing.assert_allclose(model.infer(documents), theta / theta.sum(axis=1, keepdims=True), rtol=1e-5)
 

@@ -90,4 +90,4 @@ def test_a_model_names_its_top_words_as_its_topics_do(kind):
 
 def test_equal_words_go_by_their_number():
     topics = Topics.of(np.array([[2.0, 1], [1, 1], [2, 3], [2, 1]]), 0.1)
-    assert topics.top_words(3)[0].tolist() == [[0, 2, 3], [2, 0, 1]]
+    assert topics.top_words(3, apart=0)[0].tolist() == [[0, 2, 3], [2, 0, 1]]
