@@ -103,7 +103,7 @@ class Rebirth:
 class DirichletAllocation(LambdaModel):
     """Latent Dirichlet allocation, however it is learnt."""
 
-    OPTIONS: ClassVar = (
+    STEP_OPTIONS: ClassVar = (
         Option(
             float,
             "kappa",
@@ -113,7 +113,6 @@ class DirichletAllocation(LambdaModel):
         ),
         Option(float, "tau0", "damps the first of these step sizes", least=0, most=LARGEST),
         check.HALF_LIFE,
-        check.DECORRELATION,
     )
 
     parts: ClassVar = {"_topics": Topics.kept, "_rebirth": Rebirth}

@@ -26,7 +26,6 @@ Vector = NDArray[np.float64]
 SMALLEST_SCALE = 1e-6
 WORD_BLOCK = 512
 ALONE = Workers(1)
-DECORRELATION = 0.14
 DECORRELATED_AFTER = 1500  # documents: half as far after so many
 LEAST_WORDS = 1e-3  # of each word in a topic from elsewhere: 0 has no logarithm
 
@@ -352,12 +351,13 @@ class LambdaModel(LambdaTopics, OnlineModel):
 
     RECIPES: ClassVar[tuple[Any, Any]]
     """The recipe with `warm_start`, and the paper's."""
+    default_decorrelation: ClassVar[float]
 
     decorrelation: float
 
     def _decorrelate(self, given: float | None) -> None:
         """Set what is given, or the default, which is none without the warm start."""
-        self.decorrelation = DECORRELATION * self.warm_start if given is None else float(given)
+        self.decorrelation = self.default_decorrelation * self.warm_start if given is None else float(given)
 
     @property
     def _apart(self) -> float:

@@ -26,6 +26,18 @@ def prior(
     )
 
 
+def decorrelation(default: float) -> Option[float]:
+    """For kinds that keep their topics as `Topics`; the papers' settings have none."""
+    return Option(
+        float,
+        "decorrelation",
+        "how much less a word weighs in a topic for its uses by the others; 0: not at all; by default "
+        f"{default}",
+        least=0,
+        most=LARGEST_PRIOR,
+    )
+
+
 HALF_LIFE = Option(
     int,
     "half_life",
@@ -35,15 +47,6 @@ HALF_LIFE = Option(
     most=1e12,
 )
 """For kinds whose step sizes have the floor that `OnlineModel` computes from it."""
-
-DECORRELATION = Option(
-    float,
-    "decorrelation",
-    "how much less a word weighs in a topic for its uses by the others; 0: not at all; by default 0.14",
-    least=0,
-    most=LARGEST_PRIOR,
-)
-"""For kinds that keep their topics as `Topics`; the papers' settings have none."""
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from wikitopics.model import options as check
 from wikitopics.model.hdp.recipe import PAPER, WARM, Recipe
 from wikitopics.model.lambda_ import LambdaModel, Topics, Vector, random_topics, topics_from
 from wikitopics.model.minibatch import Minibatch, Words
-from wikitopics.model.options import DECORRELATION, HALF_LIFE, LARGEST_PRIOR, prior
+from wikitopics.model.options import HALF_LIFE, LARGEST_PRIOR, decorrelation, prior
 from wikitopics.model.schedules import StepSizes
 from wikitopics.model.states import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State, entries_of
 from wikitopics.option import Option
@@ -57,7 +57,7 @@ class OnlineHDP(LambdaModel):
     tau0, kappa: the step size of update t is (tau0 + t)^-kappa, t from 1; kappa within [0.5, 1], tau0 >= 0
     half_life: documents after which earlier learning has half its weight: the least step size follows from it
     decorrelation: how much less a word weighs, where topics are read, for its uses by others (`Topics`);
-    0.14, or 0 without the warm start
+    0.17, and none without the warm start, unless given
     warm_start: the departures listed above; False follows [SVI13] figure 9 with footnote 6's random topics
     dtype: "float32", or "float64" for comparisons
     tolerance, max_iterations: a document's local step ends when its tables' words change by at most
@@ -72,6 +72,7 @@ class OnlineHDP(LambdaModel):
     summary = "finds how many topics it needs, up to this number"
     default_topics = 300
     default_batch_size = 2048
+    default_decorrelation = 0.17
     options = (
         prior("alpha", "concentration of a document's tables", 1.0, shared=False),
         prior("omega", "concentration of the corpus's topics", 1.0, shared=False),
@@ -79,7 +80,7 @@ class OnlineHDP(LambdaModel):
         Option(float, "kappa", "how fast step sizes (tau0 + t)^-kappa fall", default=0.6, least=0.5, most=1),
         Option(float, "tau0", "damps the first step sizes", default=12.0, least=0, most=LARGEST),
         HALF_LIFE,
-        DECORRELATION,
+        decorrelation(default_decorrelation),
     )
 
     version = 8

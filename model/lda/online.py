@@ -41,7 +41,7 @@ from wikitopics.model import options as check
 from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.lambda_ import Statistics, Vector, random_topics
 from wikitopics.model.minibatch import Minibatch, Words
-from wikitopics.model.options import LARGEST_PRIOR, Metric, prior
+from wikitopics.model.options import LARGEST_PRIOR, Metric, decorrelation, prior
 from wikitopics.model.schedules import LDA_PAPER, LDA_WARM, CollapsedStart, StepSizes
 from wikitopics.model.states import MOST, MOST_ITERATIONS, TINY, Entry, State, entries_of
 
@@ -61,7 +61,7 @@ class OnlineLDA(DirichletAllocation):
     half_life: documents after which earlier learning has half its weight: no step size falls below what that
     requires
     decorrelation: how much less a word weighs, where topics are read, for its uses by others (`Topics`);
-    0.14, or 0 without the warm start
+    0.14, and none without the warm start, unless given
     warm_start: the departure from the papers that the top of this file describes: alpha starts large, topics
     are kept in balance at first, and without tau0 and kappa the step size follows the documents seen. False
     is the papers' own algorithm, with tau0 = 64 and kappa = 0.5 unless given. By default it is on unless both
@@ -78,10 +78,12 @@ class OnlineLDA(DirichletAllocation):
     kind = "lda"
     label = "online LDA"
     summary = "the one to begin with"
+    default_decorrelation = 0.14
     options = (
         prior("alpha", "Dirichlet parameter of the topic proportions", "learn", learn=True),
         prior("eta", "Dirichlet parameter of the topics", 0.1, learn=True),
-        *DirichletAllocation.OPTIONS,
+        *DirichletAllocation.STEP_OPTIONS,
+        decorrelation(default_decorrelation),
     )
     metrics = (
         Metric(

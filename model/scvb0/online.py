@@ -36,7 +36,7 @@ from wikitopics.model import options as check
 from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.lambda_ import Vector, random_topics
 from wikitopics.model.minibatch import Minibatch
-from wikitopics.model.options import prior
+from wikitopics.model.options import decorrelation, prior
 from wikitopics.model.schedules import SCVB0_PAPER, SCVB0_WARM, THETA_STEPS, SCVB0Start, StepSizes
 from wikitopics.model.states import LARGEST, MOST_ITERATIONS, TINY, Entry, State, entries_of
 from wikitopics.option import Option
@@ -60,7 +60,7 @@ class SCVB0(DirichletAllocation):
     half_life: documents after which earlier learning has half its weight: no step size falls below what that
     requires
     decorrelation: how much less a word weighs, where topics are read, for its uses by others (`Topics`);
-    0.14, or 0 without the warm start
+    0.15, and none without the warm start, unless given
     burn_in: passes over a document before the one that updates the topics; one more while alpha falls
     warm_start: False leaves out the departures from [F13] that the top of this file describes
     dtype: "float32", or "float64" for comparisons
@@ -72,10 +72,12 @@ class SCVB0(DirichletAllocation):
     kind = "scvb0"
     label = "SCVB0"
     summary = "collapsed LDA: the quickest"
+    default_decorrelation = 0.15
     options = (
         prior("alpha", "Dirichlet parameter of the topic proportions", learn=True),
         prior("eta", "Dirichlet parameter of the topics", 0.01, learn=True),
-        *DirichletAllocation.OPTIONS,
+        *DirichletAllocation.STEP_OPTIONS,
+        decorrelation(default_decorrelation),
     )
 
     version = 5
