@@ -99,7 +99,11 @@ def frontier(points: Points) -> Figure:
             if found := peers.get(f"full_{name}"):
                 one: Any = found
                 axes.scatter(
-                    one["log_likelihood"], one[("npmi", "distinct")[column - 2]], marker=mark, label=label
+                    one["log_likelihood"],
+                    one[("npmi", "distinct")[column - 2]],
+                    marker=mark,
+                    label=label,
+                    color="black",
                 )
         axes.set(xlabel="log-likelihood, nats per held-out word", title=title)
         axes.grid(alpha=0.3)
