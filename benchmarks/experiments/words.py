@@ -28,7 +28,7 @@ KINDS = {"lda": "online LDA", "scvb0": "SCVB0", "hdp": "online HDP"}
 
 
 def readings(kind: str, corpus: Corpus, times: tuple[float, ...], seed: int) -> list[list[float]]:
-    """For each setting: log-likelihood, the same by the peers' scorer, NPMI, distinct share, topics in use."""
+    """For each setting: log-likelihood, the same by the peers' scorer, NPMI, distinct share, topics used."""
     load = kinds.load(kind)
     model: Any = load.create(load.default_topics, words(corpus), train(corpus).D, seed=seed)
     learn_all(model, growing(train(corpus), model.default_batch_size))
@@ -79,7 +79,7 @@ def without_and_with(points: Points) -> str:
 
 
 def frontier(points: Points) -> Figure:
-    """Words against likelihood on full articles, each curve from no decorrelation to eight times the default."""
+    """Words against likelihood on full articles; each curve goes from none to eight times the default."""
     from matplotlib import pyplot
 
     peers = figures("peers")
