@@ -52,6 +52,37 @@ def test_a_name_that_cannot_be_is_refused(cli, trained, one_line, words, code, p
     assert names(cli) == before
 
 
+def test_a_command_names_the_topics_without_a_given_name(cli, trained):
+    before = names(cli)
+    assert cli("topics", "rename", 2, "mine").code == 0
+    asked = cli("topics", "name", "--command", r"""sed 's/.*"number": \([0-9]*\).*/topic \1/'; echo more""")
+    assert asked.code == 0
+    wanted = {topic: f"topic {topic}" for topic in before}
+    assert names(cli) == wanted | {2: "mine"}
+    assert "every topic in use has a given name" in cli("topics", "name", "--command", "false").err
+    assert cli("topics", "name", "--replace", "--command", "sleep 9 & true").code == 0
+    assert names(cli) == wanted | {2: "mine"}, "no line changes nothing"
+
+
+@pytest.mark.parametrize(
+    ("command", "part"),
+    [
+        ("exit 3", "failed with code 3"),
+        ("printf '\\377\\n'", "no UTF-8 text"),
+        ("printf 'a\\033b\\n'", "printable characters, not what --command printed for topic"),
+        ("printf '%061d\\n' 0", "1 to 60"),
+        ("head -c 9999 /dev/zero", "over 4,096 bytes"),
+        ("sleep 60", "took over 0 s and was ended"),
+    ],
+)
+def test_a_command_that_fails_changes_no_name(cli, trained, one_line, monkeypatch, command, part):
+    before = names(cli)
+    if command == "sleep 60":
+        monkeypatch.setattr("wikitopics.session.control.naming.PATIENCE", 0.1)
+    one_line(cli("topics", "name", "--command", command), 1, part)
+    assert names(cli) == before
+
+
 def test_a_given_name_stays_when_the_session_goes_on(cli, corpus, home):
     first = ["train", *corpus.options(), "--topics", 5, "--batch-size", 64, "--held-out", 40]
     assert cli(*first, "--articles", 128).code == 0

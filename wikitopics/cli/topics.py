@@ -1,4 +1,4 @@
-"""`topics`, `topics rename` and `history`: the topics found, and how they developed."""
+"""`topics`, `topics rename`, `topics name` and `history`: the topics found, and how they developed."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -16,12 +16,15 @@ from wikitopics.cli.options import (
     whole,
 )
 from wikitopics.cli.output import fields_of, put_json, put_line, say
-from wikitopics.session.errors import NO_TOPICS
+from wikitopics.session.errors import NO_TOPICS, BadUsage, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.paths import session_path
 
 if TYPE_CHECKING:
     from wikitopics.session.storage.reader import SessionReader
+
+NAMING_TITLES = 10
+"""Titles of a topic's leading articles that a command is told which is to name it."""
 
 
 @click.group(
@@ -31,7 +34,8 @@ Examples:
   wikitopics topics --top 8
   wikitopics topics --tree
   wikitopics topics --model hdp --json
-  wikitopics topics rename 12 'rivers and lakes'""",
+  wikitopics topics rename 12 'rivers and lakes'
+  wikitopics topics name --command ./ask-my-model""",
 )
 @session_option
 @click.option("--top", metavar="N", type=whole(1), default=10, show_default=True, help="Words per topic.")
@@ -162,6 +166,54 @@ def rename(topic: int, name: str, session: str, model: str | None) -> None:
     with reading(path) as reader:
         chosen = reader.model_named(model)
     say(f"topic {topic} of {chosen} is now called {give(path, chosen, topic, name)}")
+
+
+@topics.command(
+    epilog="""\b
+Examples:
+  wikitopics topics name --command 'jq -r ".titles[0]"'
+  wikitopics topics name --command ./ask-my-model --session night --replace"""
+)
+@click.option("--command", metavar="CMD", required=True, help="Run with your shell, once for each topic.")
+@click.option("--all", "every", is_flag=True, help="Include topics that are not in use.")
+@click.option("--replace", is_flag=True, help="Include topics that have a name given before.")
+@session_option
+@model_option
+def name(command: str, every: bool, replace: bool, session: str, model: str | None) -> None:
+    """Let a script or a language model name the topics.
+
+    CMD gets a JSON object on its standard input: the topic's "number", its "words", the most probable first,
+    and the "titles" of the articles that are most about it. The first line that it prints becomes the
+    topic's name: at most 60 characters; no line changes nothing. It may take 30 s. If it fails, the names
+    given so far stay. Mind that titles of private documents go to CMD. Works while a trainer is running.
+    """
+    from wikitopics.model.online import IN_USE
+    from wikitopics.session.control.naming import rename as give
+    from wikitopics.session.control.naming import suggested
+    from wikitopics.session.records import SNAPSHOT_WORDS
+
+    path = session_path(session)
+    with reading(path) as reader:
+        chosen = reader.model_named(model)
+        number = reader.models().index(chosen)
+        named = set() if replace else {topic for of, topic, _ in reader.given_names() if of == number}
+        rows = [
+            row
+            for row in sorted(reader.topics(chosen, SNAPSHOT_WORDS), key=lambda row: -row.share)
+            if row.topic not in named and (every or row.share > IN_USE)
+        ]
+        titles = {
+            row.topic: [one.title for one in reader.articles_about(chosen, row.topic, NAMING_TITLES)]
+            for row in rows
+        }
+    for row in rows:
+        wanted = suggested(command, row.topic, [word for word, _ in row.words], titles[row.topic])
+        try:
+            put_line(f"{row.topic:5}  {give(path, chosen, row.topic, wanted) if wanted else row.name}")
+        except BadUsage as error:
+            raise SessionError(f"{error}, not what --command printed for topic {row.topic}") from None
+    if not rows:
+        say(NO_TOPICS if not named else "every topic in use has a given name; --replace names them anew")
 
 
 @click.command(
