@@ -32,52 +32,82 @@ def rename(path: Path, model: str, topic: int, name: str) -> str:
         reader.check_topic(model, topic)
         reader.check_trained()
         number = reader.models().index(model)
-    given = " ".join(name.split())
-    if len(given) > LONGEST_NAME or not given.isprintable():
-        raise BadUsage(f"a topic's name must have 1 to {LONGEST_NAME} printable characters")
+    given = _checked(name)
     give_name(path, number, topic, given or None)
     with SessionReader(path) as reader:
         return next(iter(reader.topic_names(model)[topic : topic + 1]), "")
 
 
-def suggested(command: str, number: int, words: Sequence[str], titles: Sequence[str]) -> str:
+def suggested(path: Path, command: str, number: int, words: Sequence[str], titles: Sequence[str]) -> str:
     """The name that the user's command gives a topic: the first line of what it prints; "" for no line.
 
     The command gets one JSON object on its standard input. Raises `SessionError` if it fails, takes over
-    `PATIENCE` seconds, or prints no text; its process group is then ended.
+    `PATIENCE` seconds, or prints what cannot be a name. Its process group is then ended.
     """
     question = {"number": number, "words": list(words), "titles": list(titles)}
+    answer = ""
+    try:
+        answer = _answer(command, path, json.dumps(question, ensure_ascii=False).encode()).decode()
+        return _checked(answer)
+    except UnicodeDecodeError:
+        why = "printed no UTF-8 text"
+    except BadUsage as error:
+        why = f"printed {answer[:LONGEST_NAME]!r}, but {error}"
+    except _NoAnswer as error:
+        why = str(error)
+    raise SessionError(f"topic {number} has no new name: --command {why}")
+
+
+class _NoAnswer(Exception):
+    """What the command did instead of answering."""
+
+
+def _checked(name: str) -> str:
+    """The name in one line. Raises `BadUsage` if it cannot be a topic's name."""
+    given = " ".join(name.split())
+    if len(given) > LONGEST_NAME or not given.isprintable():
+        raise BadUsage(f"a topic's name must have 1 to {LONGEST_NAME} printable characters")
+    return given
+
+
+def _answer(command: str, path: Path, question: bytes) -> bytes:
+    """The first line that the command prints. Raises `_NoAnswer`."""
     with tempfile.TemporaryFile() as asked:  # a command that does not read it breaks no pipe
-        asked.write(json.dumps(question, ensure_ascii=False).encode() + b"\n")
+        asked.write(question + b"\n")
         asked.seek(0)
         try:
             process = subprocess.Popen(
-                command, shell=True, stdin=asked, stdout=subprocess.PIPE, start_new_session=True
+                command,
+                shell=True,
+                env={**os.environ, "WIKITOPICS_SESSION": str(path.absolute())},
+                stdin=asked,
+                stdout=subprocess.PIPE,
+                start_new_session=True,  # so that the whole group can be killed
             )
         except (OSError, ValueError) as error:
-            raise SessionError(f"--command cannot be run: {error}") from None
+            raise _NoAnswer(f"cannot be run: {error}") from None
     with process:
         try:
             answer = _first_line(process)
-        finally:
+            if process.returncode:
+                raise _NoAnswer(f"failed with code {process.returncode}")
+        except BaseException:  # Ctrl+C too
             with suppress(ProcessLookupError):  # nobody of its group is left
                 os.killpg(process.pid, signal.SIGKILL)
-    if process.returncode:
-        raise SessionError(f"topic {number} has no new name: --command failed with code {process.returncode}")
-    try:
-        return answer.decode().strip()
-    except UnicodeDecodeError:
-        raise SessionError(f"topic {number} has no new name: --command printed no UTF-8 text") from None
+            raise
+    return answer
 
 
 def _first_line(process: "subprocess.Popen[bytes]") -> bytes:
-    """The first line that the process prints before it ends; what follows is dropped."""
+    """The first line that the process prints, once it has ended; what follows is dropped."""
     assert process.stdout is not None
+    too_slow = f"took over {PATIENCE:.0f} s and was ended"
     until, said = time.monotonic() + PATIENCE, b""
     while True:
         left = until - time.monotonic()
         if left <= 0:
-            raise SessionError(f"--command took over {PATIENCE:.0f} s and was ended")
+            raise _NoAnswer(too_slow)
+        ended = process.poll() is not None  # asked first: all that it printed is then in the pipe
         if select.select([process.stdout], [], [], min(left, 0.1))[0]:
             more = os.read(process.stdout.fileno(), 65536)
             if not more:
@@ -85,12 +115,12 @@ def _first_line(process: "subprocess.Popen[bytes]") -> bytes:
             if b"\n" not in said:
                 said += more
                 if len(said.partition(b"\n")[0]) > MOST_ANSWER:
-                    raise SessionError(f"--command printed a line of over {MOST_ANSWER:,} bytes")
+                    raise _NoAnswer(f"printed a line of over {MOST_ANSWER:,} bytes")
                 said = said[: MOST_ANSWER + 1]
-        elif process.poll() is not None:
+        elif ended:
             break  # something in the background holds its output open
     try:
         process.wait(max(0.0, until - time.monotonic()))
     except subprocess.TimeoutExpired:
-        raise SessionError(f"--command took over {PATIENCE:.0f} s and was ended") from None
+        raise _NoAnswer(too_slow) from None
     return said.partition(b"\n")[0]

@@ -1,10 +1,14 @@
-"""`topics`, `topics rename`, `topics --tree` and `history`."""
+"""`topics`, `topics rename`, `topics name`, `topics --tree` and `history`."""
 
 import contextlib
 import json
+import os
 import sqlite3
+import sys
 
 import pytest
+
+from wikitopics.session.signals import ENDING
 
 
 def names(cli, *options):
@@ -52,35 +56,119 @@ def test_a_name_that_cannot_be_is_refused(cli, trained, one_line, words, code, p
     assert names(cli) == before
 
 
+NUMBERED = r"""sed 's/.*"number": \([0-9]*\).*/topic \1/'; echo more"""
+
+
 def test_a_command_names_the_topics_without_a_given_name(cli, trained):
     before = names(cli)
     assert cli("topics", "rename", 2, "mine").code == 0
-    asked = cli("topics", "name", "--command", r"""sed 's/.*"number": \([0-9]*\).*/topic \1/'; echo more""")
+    asked = cli("topics", "name", "--command", NUMBERED)
     assert asked.code == 0
+    assert asked.out == ""
     wanted = {topic: f"topic {topic}" for topic in before}
     assert names(cli) == wanted | {2: "mine"}
+    for topic in set(before) - {2}:
+        assert f" of 4: topic {topic} of lda ({before[topic]}) is now called topic {topic}\n" in asked.err
     assert "every topic in use has a given name" in cli("topics", "name", "--command", "false").err
-    assert cli("topics", "name", "--replace", "--command", "sleep 9 & true").code == 0
+    kept = cli("topics", "name", "--replace", "--command", "sleep 2 & true")
+    assert kept.code == 0
+    assert "topic 2 of lda (mine) keeps its name" in kept.err
     assert names(cli) == wanted | {2: "mine"}, "no line changes nothing"
+    assert cli("topics", "name", "--replace", "--command", NUMBERED).code == 0
+    assert names(cli) == wanted
+
+
+def test_a_command_is_told_of_the_topic_and_the_session(cli, trained, tmp_path):
+    told = tmp_path / "told"
+    outcome = cli("topics", "name", "--command", f"cat >> {told}; echo $WIKITOPICS_SESSION >> {told}")
+    assert outcome.code == 0
+    lines = told.read_text(encoding="utf-8").splitlines()
+    assert set(lines[1::2]) == {str(trained)}
+    listed = json.loads(cli("topics", "--json", "--top", 20).out)
+    for question, topic in zip(map(json.loads, lines[::2]), listed, strict=True):
+        assert question["number"] == topic["topic"]
+        assert question["words"] == [word["word"] for word in topic["words"]]
+        about = json.loads(cli("articles", "--topic", topic["topic"], "--limit", 10, "--json").out)
+        assert question["titles"] == [article["title"] for article in about]
+
+
+def test_a_command_names_the_topics_of_one_model_and_unused_ones_if_asked(cli, corpus):
+    models = ("--model", "lda:topics=2", "--model", "hdp:topics=200")
+    small = ("--batch-size", 64, "--held-out", 40, "--articles", 256)
+    assert cli("train", *corpus.options(), *small, *models).code == 0
+    lda, hdp = names(cli), names(cli, "--model", "hdp")
+    used = {t["topic"] for t in json.loads(cli("topics", "--model", "hdp", "--json").out) if t["in_use"]}
+    assert used < set(hdp)
+    assert cli("topics", "name", "--model", "hdp", "--command", "echo Named").code == 0
+    assert names(cli, "--model", "hdp") == hdp | dict.fromkeys(used, "Named")
+    assert cli("topics", "name", "--model", "hdp", "--all", "--command", "echo Unused").code == 0
+    assert names(cli, "--model", "hdp") == dict.fromkeys(hdp, "Unused") | dict.fromkeys(used, "Named")
+    assert names(cli) == lda
+
+
+def test_a_name_given_by_hand_meanwhile_stays(cli, trained):
+    first, second, *_ = [topic["topic"] for topic in json.loads(cli("topics", "--json").out)]
+    by_hand = f"{sys.executable} -m wikitopics topics rename {second} mine 2> /dev/null"
+    once = f"""grep -q '"number": {first},' && {by_hand}; echo theirs"""
+    outcome = cli("topics", "name", "--command", once)
+    assert outcome.code == 0
+    assert names(cli)[first] == "theirs"
+    assert names(cli)[second] == "mine"
+
+
+def test_a_command_that_fails_later_leaves_the_names_so_far(cli, trained):
+    before = names(cli)
+    first, second, *_ = [topic["topic"] for topic in json.loads(cli("topics", "--json").out)]
+    outcome = cli("topics", "name", "--command", f"""grep -q '"number": {first},' && echo Named""")
+    assert outcome.code == 1
+    assert outcome.err.endswith(f"wikitopics: topic {second} has no new name: --command failed with code 1\n")
+    assert names(cli) == before | {first: "Named"}
 
 
 @pytest.mark.parametrize(
     ("command", "part"),
     [
         ("exit 3", "failed with code 3"),
+        ("exec >&-; exit 3", "failed with code 3"),
         ("printf '\\377\\n'", "no UTF-8 text"),
-        ("printf 'a\\033b\\n'", "printable characters, not what --command printed for topic"),
+        (
+            "printf 'a\\033b\\n'",
+            "printed 'a\\x1bb', but a topic's name must have 1 to 60 printable characters",
+        ),
         ("printf '%061d\\n' 0", "1 to 60"),
-        ("head -c 9999 /dev/zero", "over 4,096 bytes"),
+        ("head -c 9999999 /dev/zero", "over 4,096 bytes"),
         ("sleep 60", "took over 0 s and was ended"),
+        ("yes", "took over 0 s and was ended"),
     ],
 )
 def test_a_command_that_fails_changes_no_name(cli, trained, one_line, monkeypatch, command, part):
     before = names(cli)
-    if command == "sleep 60":
+    first = json.loads(cli("topics", "--json").out)[0]["topic"]
+    if "took" in part:
         monkeypatch.setattr("wikitopics.session.control.naming.PATIENCE", 0.1)
-    one_line(cli("topics", "name", "--command", command), 1, part)
+    one_line(
+        cli("topics", "name", "--command", command), 1, f"topic {first} has no new name: --command", part
+    )
     assert names(cli) == before
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_whatever_ends_it_ends_its_command(spawn, trained, tmp_path, number):
+    """Nobody holds the pipe any more once the whole group is gone."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    naming = spawn("topics", "name", "--command", f"exec 3> {fifo}; echo begun >&3; sleep 600 & sleep 600")
+    with open(fifo, encoding="utf-8") as said:
+        assert said.readline() == "begun\n"
+        naming.send_signal(number)
+        assert said.read() == ""
+    naming.communicate(timeout=60)
+    assert naming.returncode == 130
+
+
+def test_a_topic_cannot_be_named_before_there_are_topics(cli, path):
+    outcome = cli("topics", "name", "--session", path, "--command", "false")
+    assert "no topics yet" in outcome.err
 
 
 def test_a_given_name_stays_when_the_session_goes_on(cli, corpus, home):

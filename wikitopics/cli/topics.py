@@ -16,7 +16,7 @@ from wikitopics.cli.options import (
     whole,
 )
 from wikitopics.cli.output import fields_of, put_json, put_line, say
-from wikitopics.session.errors import NO_TOPICS, BadUsage, SessionError
+from wikitopics.session.errors import NO_TOPICS
 from wikitopics.session.escapes import visible
 from wikitopics.session.paths import session_path
 
@@ -171,7 +171,7 @@ def rename(topic: int, name: str, session: str, model: str | None) -> None:
 @topics.command(
     epilog="""\b
 Examples:
-  wikitopics topics name --command 'jq -r ".titles[0]"'
+  wikitopics topics name --command 'jq -r ".titles[0] // empty | .[:60]"'
   wikitopics topics name --command ./ask-my-model --session night --replace"""
 )
 @click.option("--command", metavar="CMD", required=True, help="Run with your shell, once for each topic.")
@@ -184,36 +184,44 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
 
     CMD gets a JSON object on its standard input: the topic's "number", its "words", the most probable first,
     and the "titles" of the articles that are most about it. The first line that it prints becomes the
-    topic's name: at most 60 characters; no line changes nothing. It may take 30 s. If it fails, the names
-    given so far stay. Mind that titles of private documents go to CMD. Works while a trainer is running.
+    topic's name: at most 60 characters; no line, or an empty one, changes nothing. It may take 30 s. If it
+    fails, the names given so far stay. CMD is not stored. Mind that titles of private documents go to CMD.
+    Works while a trainer is running.
     """
     from wikitopics.model.online import IN_USE
     from wikitopics.session.control.naming import rename as give
     from wikitopics.session.control.naming import suggested
     from wikitopics.session.records import SNAPSHOT_WORDS
+    from wikitopics.session.signals import Signals
 
     path = session_path(session)
+
+    def given(reader: "SessionReader") -> set[int]:
+        number = reader.models().index(chosen)
+        return set() if replace else {topic for of, topic, _ in reader.given_names() if of == number}
+
     with reading(path) as reader:
         chosen = reader.model_named(model)
-        number = reader.models().index(chosen)
-        named = set() if replace else {topic for of, topic, _ in reader.given_names() if of == number}
-        rows = [
-            row
-            for row in sorted(reader.topics(chosen, SNAPSHOT_WORDS), key=lambda row: -row.share)
-            if row.topic not in named and (every or row.share > IN_USE)
-        ]
-        titles = {
-            row.topic: [one.title for one in reader.articles_about(chosen, row.topic, NAMING_TITLES)]
-            for row in rows
-        }
-    for row in rows:
-        wanted = suggested(command, row.topic, [word for word, _ in row.words], titles[row.topic])
-        try:
-            put_line(f"{row.topic:5}  {give(path, chosen, row.topic, wanted) if wanted else row.name}")
-        except BadUsage as error:
-            raise SessionError(f"{error}, not what --command printed for topic {row.topic}") from None
+        found = [row for row in reader.topics(chosen, SNAPSHOT_WORDS) if every or row.share > IN_USE]
+        named = given(reader)
+    rows = sorted((row for row in found if row.topic not in named), key=lambda row: -row.share)
     if not rows:
-        say(NO_TOPICS if not named else "every topic in use has a given name; --replace names them anew")
+        asked = "topic" if every else "topic in use"
+        say(f"every {asked} has a given name; --replace names them anew" if found else NO_TOPICS)
+    with Signals() as signals:
+        signals.at_once = _interrupt  # so that whatever ends this ends the command's process group too
+        for place, row in enumerate(rows, 1):
+            with reading(path) as reader:
+                if row.topic in given(reader):
+                    continue  # named by hand meanwhile
+                titles = [one.title for one in reader.articles_about(chosen, row.topic, NAMING_TITLES)]
+            wanted = suggested(path, command, row.topic, [word for word, _ in row.words], titles)
+            does = f"is now called {give(path, chosen, row.topic, wanted)}" if wanted else "keeps its name"
+            say(f"{place} of {len(rows)}: topic {row.topic} of {chosen} ({row.name}) {does}")
+
+
+def _interrupt(_: object) -> None:
+    raise KeyboardInterrupt
 
 
 @click.command(
