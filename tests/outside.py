@@ -104,7 +104,7 @@ class Checkout:
 def help_and_errors(it: Checkout) -> None:
     names = re.findall(r"^  ([a-z]+)  ", it.run("--help").split("Commands:")[1], re.MULTILINE)
     commands = [[], *([name] for name in names), ["vocab", "build"], ["vocab", "show"], ["sessions", "rm"]]
-    commands.append(["topics", "rename"])
+    commands += [["topics", "rename"], ["topics", "name"]]
     it.keep("help", "\n".join(it.run(*command, "--help") for command in commands))
     it.keep("models", it.run("train", "--model", "help"))
     lines = [line for row in WRONG.strip().splitlines() for line in row.split(" | ")]
