@@ -8,6 +8,7 @@ import pytest
 
 from tests.crawler.dumps import multistream
 from tests.session.training.intake.cluster.conftest import kill
+from tests.waiting import until
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.source import Asked
 from wikitopics.session.errors import SessionError
@@ -48,8 +49,8 @@ def small(monkeypatch):
     monkeypatch.setattr("wikitopics.session.training.intake.cluster.executor.FIRST_PATIENCE", 100)
 
 
-async def read(dump, cluster=None, meanwhile=lambda: None):
-    """All blocks, counted here or on a cluster; ``meanwhile`` is called after the third."""
+async def read(dump, cluster=None, meanwhile=lambda source: None):
+    """All blocks, counted here or on a cluster; ``meanwhile`` is called with the source after the third."""
     source = LocalDump({"dump": [dump]}, Asked({}, seed=5, held_out=30, elsewhere=cluster is not None))
     info = await source.open()
     if cluster is None:
@@ -65,7 +66,7 @@ async def read(dump, cluster=None, meanwhile=lambda: None):
         while (block := await feed.next()) is not None:
             found.append(block)
             if len(found) == 3:
-                await asyncio.to_thread(meanwhile)
+                await asyncio.to_thread(meanwhile, source)
     finally:
         await feed.close()
     return found, source
@@ -92,18 +93,18 @@ async def test_the_same_as_here_though_a_worker_is_lost_and_the_scheduler_too(du
     assert plain(far) == plain(local)
     assert notes(source) == ""
 
-    far, _ = await read(dump, dask.address, lambda: kill(dask.workers[0]))
+    far, _ = await read(dump, dask.address, lambda _: kill(dask.workers[0]))
     assert plain(far) == plain(local)
 
-    def restart():
+    def restart(source):
         kill(scheduler)
+        until(lambda: "scheduler is lost" in notes(source))  # on a busy machine Dask may reconnect unnoticed
         dask.start_scheduler()
         dask.start_worker()
+        until(lambda: "scheduler is back" in notes(source))
 
     far, source = await read(dump, dask.address, restart)
     assert plain(far) == plain(local)
-    assert "scheduler is lost" in notes(source)
-    assert "scheduler is back" in notes(source)
     assert str(dask.port) not in notes(source)  # the session keeps them
 
 
@@ -111,7 +112,7 @@ async def test_a_scheduler_that_does_not_come_back_ends_the_run(dump, dask, monk
     scheduler = dask.start_scheduler()
     dask.start_worker()
 
-    def lose():
+    def lose(_):
         monkeypatch.setattr("wikitopics.session.training.intake.cluster.executor.PATIENCE", 1)
         monkeypatch.setattr("wikitopics.session.training.intake.cluster.scheduler.CONNECT_SECONDS", 1)
         kill(scheduler)
