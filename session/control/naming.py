@@ -7,7 +7,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -38,16 +38,24 @@ def rename(path: Path, model: str, topic: int, name: str) -> str:
         return next(iter(reader.topic_names(model)[topic : topic + 1]), "")
 
 
-def suggested(path: Path, command: str, number: int, words: Sequence[str], titles: Sequence[str]) -> str:
+def suggested(
+    path: Path,
+    command: str,
+    number: int,
+    words: Sequence[str],
+    titles: Sequence[str],
+    check: Callable[[], object],
+) -> str:
     """The name that the user's command gives a topic: the first line of what it prints; "" for no line.
 
     The command gets one JSON object on its standard input. Raises `SessionError` if it fails, takes over
-    `PATIENCE` seconds, or prints what cannot be a name. Its process group is then ended.
+    `PATIENCE` seconds, or prints what cannot be a name, and what ``check``, called ten times a second,
+    raises. Its process group is then ended.
     """
     question = {"number": number, "words": list(words), "titles": list(titles)}
     answer = ""
     try:
-        answer = _answer(command, path, json.dumps(question, ensure_ascii=False).encode()).decode()
+        answer = _answer(command, path, json.dumps(question, ensure_ascii=False).encode(), check).decode()
         return _checked(answer)
     except UnicodeDecodeError:
         why = "printed no UTF-8 text"
@@ -70,7 +78,7 @@ def _checked(name: str) -> str:
     return given
 
 
-def _answer(command: str, path: Path, question: bytes) -> bytes:
+def _answer(command: str, path: Path, question: bytes, check: Callable[[], object]) -> bytes:
     """The first line that the command prints. Raises `_NoAnswer`."""
     with tempfile.TemporaryFile() as asked:  # a command that does not read it breaks no pipe
         asked.write(question + b"\n")
@@ -88,30 +96,33 @@ def _answer(command: str, path: Path, question: bytes) -> bytes:
             raise _NoAnswer(f"cannot be run: {error}") from None
     with process:
         try:
-            answer = _first_line(process)
+            answer = _first_line(process, check)
             if process.returncode:
                 raise _NoAnswer(f"failed with code {process.returncode}")
-        except BaseException:  # Ctrl+C too
+        except BaseException:
             with suppress(ProcessLookupError):  # nobody of its group is left
                 os.killpg(process.pid, signal.SIGKILL)
             raise
     return answer
 
 
-def _first_line(process: "subprocess.Popen[bytes]") -> bytes:
+def _first_line(process: "subprocess.Popen[bytes]", check: Callable[[], object]) -> bytes:
     """The first line that the process prints, once it has ended; what follows is dropped."""
     assert process.stdout is not None
-    too_slow = f"took over {PATIENCE:.0f} s and was ended"
-    until, said = time.monotonic() + PATIENCE, b""
+    until, said, there = time.monotonic() + PATIENCE, b"", True
     while True:
-        left = until - time.monotonic()
-        if left <= 0:
-            raise _NoAnswer(too_slow)
+        check()
+        if time.monotonic() > until:
+            raise _NoAnswer(f"took over {PATIENCE:.0f} s and was ended")
         ended = process.poll() is not None  # asked first: all that it printed is then in the pipe
-        if select.select([process.stdout], [], [], min(left, 0.1))[0]:
-            more = os.read(process.stdout.fileno(), 65536)
-            if not more:
+        if not there:
+            if ended:
                 break
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.1)
+        elif select.select([process.stdout], [], [], 0.1)[0]:
+            more = os.read(process.stdout.fileno(), 65536)
+            there = bool(more)
             if b"\n" not in said:
                 said += more
                 if len(said.partition(b"\n")[0]) > MOST_ANSWER:
@@ -119,8 +130,4 @@ def _first_line(process: "subprocess.Popen[bytes]") -> bytes:
                 said = said[: MOST_ANSWER + 1]
         elif ended:
             break  # something in the background holds its output open
-    try:
-        process.wait(max(0.0, until - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        raise _NoAnswer(too_slow) from None
     return said.partition(b"\n")[0]

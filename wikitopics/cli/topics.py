@@ -208,20 +208,21 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
     if not rows:
         asked = "topic" if every else "topic in use"
         say(f"every {asked} has a given name; --replace names them anew" if found else NO_TOPICS)
-    with Signals() as signals:
-        signals.at_once = _interrupt  # so that whatever ends this ends the command's process group too
+
+    with Signals() as signals:  # so that whatever ends this ends the command's process group too
+
+        def check() -> None:
+            if signals.noted:
+                raise KeyboardInterrupt
+
         for place, row in enumerate(rows, 1):
             with reading(path) as reader:
                 if row.topic in given(reader):
                     continue  # named by hand meanwhile
                 titles = [one.title for one in reader.articles_about(chosen, row.topic, NAMING_TITLES)]
-            wanted = suggested(path, command, row.topic, [word for word, _ in row.words], titles)
+            wanted = suggested(path, command, row.topic, [word for word, _ in row.words], titles, check)
             does = f"is now called {give(path, chosen, row.topic, wanted)}" if wanted else "keeps its name"
             say(f"{place} of {len(rows)}: topic {row.topic} of {chosen} ({row.name}) {does}")
-
-
-def _interrupt(_: object) -> None:
-    raise KeyboardInterrupt
 
 
 @click.command(
