@@ -214,9 +214,9 @@ class TopicRow:
     """The name given to it, otherwise the words that tell it apart."""
     share: float
     words: tuple[tuple[str, float], ...]
-    """Its words, most probable first: (word, probability)."""
+    """Its leading words, as they were asked for: (word, probability)."""
     newcomers: frozenset[str]
-    """Words among its first ten now, but not when the trend begins."""
+    """Words among its first ten now, in this order, but not when the trend begins."""
     trend: tuple[float, ...]
     """Shares from then to now, oldest first."""
     articles: int

@@ -4,6 +4,7 @@ import gc
 import signal
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from textual import events, on
@@ -24,7 +25,7 @@ from wikitopics.tui.dialogs.starting import Starting
 from wikitopics.tui.follow import TrainerProcess, Watch
 from wikitopics.tui.inks import INKS, Drawn, Lines
 from wikitopics.tui.keys import EVERYWHERE, key
-from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.look import Choice, Look, ModelTopics, by_probability
 from wikitopics.tui.palette import Finds, commands
 from wikitopics.tui.preferences import Preferences, preferences
 from wikitopics.tui.screens import VIEWS, Main
@@ -87,6 +88,8 @@ class Wikitopics(TerminalApp[Ending]):
         self._signals = signals or Signals()
         self._preferences = preferences or Preferences()
         self._notify_by = notify_by
+        self._by_probability: tuple[ModelTopics, ModelTopics] | None = None
+        """The topics as read, and with their words in the other order."""
 
     @property
     def path(self) -> Path:
@@ -95,8 +98,13 @@ class Wikitopics(TerminalApp[Ending]):
 
     @property
     def latest(self) -> Look | None:
-        """The newest look at it."""
-        return self.watched.latest
+        """The newest look at it, with the words of topics in the chosen order."""
+        look = self.watched.latest
+        if look is None or self.choice.relevant:
+            return look
+        if self._by_probability is None or self._by_probability[0] is not look.topics:
+            self._by_probability = look.topics, by_probability(look.topics)
+        return replace(look, topics=self._by_probability[1])
 
     @property
     def main(self) -> Main:

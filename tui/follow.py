@@ -153,7 +153,7 @@ class Follower(Readers):
                 curves = {(m, metric): reader.curve(m, metric) for m in look.models for metric in metrics}
                 look = replace(look, metrics=metrics_of(reader), curves=curves)
             if kept != self._kept:
-                topics = {m: tuple(reader.topics(m, SNAPSHOT_WORDS)) for m in look.models}
+                topics = {m: tuple(reader.topics(m, SNAPSHOT_WORDS, relevant=True)) for m in look.models}
                 look = replace(look, topics=topics, changes=tuple(reader.topic_events()))
             self._learnt, self._learnt_at = learnt, now
         # Only now that nothing has failed: anything that could not be read is asked for again.
@@ -163,7 +163,9 @@ class Follower(Readers):
 
     def _back_at(self, reader: SessionReader, look: Look, articles: int) -> Look:
         if self._past is None or self._past[0] is not look or self._past[1].as_of != articles:
-            topics = {m: tuple(reader.topics(m, SNAPSHOT_WORDS, articles)) for m in look.models}
+            topics = {
+                m: tuple(reader.topics(m, SNAPSHOT_WORDS, articles, relevant=True)) for m in look.models
+            }
             when = look.moment(articles)
             events = () if when is None else tuple(reader.events(until=when + LOGGED_WITHIN))
             self._past = look, look.back_at(articles, topics, events)

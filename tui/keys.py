@@ -35,6 +35,7 @@ EVERYWHERE = [
     key("app.maximise", "z", "in_view('maximise')", "Max", "maximise the selected panel"),
     key("app.find", "slash", "find", "Find", "find in this view", "/"),
     key("app.order", "o", "in_view('order_topics')", "Order", "sort topics by share, change, number or name"),
+    key("app.words", "W", "in_view('order_words')", "Words", "order words by relevance or probability", "W"),
     key("app.pin", "asterisk", "in_view('pin')", "Pin", "pin the topic to the top of lists", "*"),
     key("app.rename", "N", "in_view('rename')", "Name", "give the topic a name", "N"),
     key("app.browse", "w", "in_view('browse')", "Browser", "open the article in the browser"),

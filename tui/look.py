@@ -13,6 +13,9 @@ from wikitopics.session.metrics import METRICS, Metric
 from wikitopics.session.records import ArticleRow, Curve, Event, Flow, PastRun, Status, TopicEvent, TopicRow
 from wikitopics.tui.words import plural
 
+ModelTopics = Mapping[str, tuple[TopicRow, ...]]
+"""model -> its topics, topic k at index k."""
+
 
 @dataclass(frozen=True, slots=True)
 class Beside:
@@ -41,7 +44,7 @@ class Look:
     """The metrics that the chart can show."""
     curves: Mapping[tuple[str, str], Curve] = field(default_factory=dict)
     """(model, metric) -> Curve, for the metrics shown."""
-    topics: Mapping[str, tuple[TopicRow, ...]] = field(default_factory=dict)
+    topics: ModelTopics = field(default_factory=dict)
     """model -> its topics, topic k at index k."""
     changes: tuple[TopicEvent, ...] = ()
     """The topic events of all models, oldest first."""
@@ -94,9 +97,7 @@ class Look:
         began, then = np.interp(points, np.append(0, course.articles), np.append(0.0, course.seconds))
         return run.started_at + float(then - began)
 
-    def back_at(
-        self, articles: int, topics: Mapping[str, tuple[TopicRow, ...]], events: tuple[Event, ...]
-    ) -> "Look":
+    def back_at(self, articles: int, topics: ModelTopics, events: tuple[Event, ...]) -> "Look":
         """What was learnt, as it was after this many articles, given the topics and the log of that time."""
         curves = {key: curve.up_to(articles) for key, curve in self.curves.items()}
         return replace(
@@ -124,6 +125,14 @@ def same(shown: Sequence[object], before: Sequence[object]) -> bool:
     return len(shown) == len(before) and all(map(operator.is_, shown, before))
 
 
+def by_probability(topics: ModelTopics) -> ModelTopics:
+    """The same topics with their most probable words first."""
+    return {
+        model: tuple(replace(row, words=tuple(sorted(row.words, key=lambda word: -word[1]))) for row in rows)
+        for model, rows in topics.items()
+    }
+
+
 @dataclass(slots=True)
 class Choice:
     """What the user has chosen to see, shared by the views so that they agree."""
@@ -134,6 +143,8 @@ class Choice:
     ascii_only: bool = False
     order: str = "share"
     """One of `ORDERS`."""
+    relevant: bool = True
+    """Whether a topic's most relevant words come first, not its most probable ones."""
     compared: list[Path] = field(default_factory=list)
     """The marked sessions, whose curves are drawn over those of the one on screen."""
     pinned: set[tuple[str, int]] = field(default_factory=set)

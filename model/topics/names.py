@@ -58,10 +58,16 @@ def relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE)
     return found
 
 
-def most_relevant(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE) -> NDArray[np.int32]:
-    """(K, n) the leading words by id, the most relevant first; ties stay in their order."""
+def by_relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE) -> Leading:
+    """The same words, the most relevant first; ties stay in their order."""
+    ids, probabilities = leading
     order = np.argsort(-relevance(leading, shares, weight), axis=1, kind="stable")
-    return np.take_along_axis(leading[0], order, axis=1)
+    return np.take_along_axis(ids, order, axis=1), np.take_along_axis(probabilities, order, axis=1)
+
+
+def most_relevant(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE) -> NDArray[np.int32]:
+    """(K, n) the leading words by id, the most relevant first."""
+    return by_relevance(leading, shares, weight)[0]
 
 
 def most_relevant_to(

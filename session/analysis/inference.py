@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import Minibatch, OnlineModel
+from wikitopics.model.topics.names import by_relevance
 from wikitopics.session.errors import Damaged
 from wikitopics.session.models import load_model
 from wikitopics.session.storage.reader import SessionReader
@@ -56,13 +57,18 @@ def proportions(
     return batch.lengths().astype(np.int64), theta
 
 
-def top_words(reader: SessionReader, model: str, top: int) -> list[list[tuple[str, float]]]:
-    """The ``top`` most probable words of every topic of this model at the last commit: (word, probability).
+def top_words(
+    reader: SessionReader, model: str, top: int, *, relevant: bool
+) -> list[list[tuple[str, float]]]:
+    """The ``top`` most probable words of every topic of this model at the last commit: (word, probability);
+    ``relevant``: of these the most relevant first.
 
     If snapshots store enough words, they answer without loading the model.
     """
     words = reader.vocabulary()
-    topics = zip(*saved_model(reader, model).top_words(top), strict=True)
+    saved = saved_model(reader, model)
+    leading = saved.top_words(top)
+    topics = zip(*(by_relevance(leading, saved.topic_shares()) if relevant else leading), strict=True)
     return [
         [(words[i], probability) for i, probability in zip(ids.tolist(), values.tolist(), strict=True)]
         for ids, values in topics

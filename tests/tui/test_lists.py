@@ -244,3 +244,24 @@ async def test_escape_ends_a_search(shown: Opener, growing: Path, view: str, lis
         await seeing.until_true(lambda: 0 < len(rows.rows) < every)
         await pilot.press("escape")
         await seeing.until_true(lambda: len(rows.rows) == every)
+
+
+async def test_words_are_ordered_by_relevance_until_asked_otherwise(shown: Opener, growing: Path) -> None:
+    with SessionReader(growing) as reader:
+        orders = [
+            [[word for word, _ in row.words] for row in reader.topics("lda", 20, relevant=relevant)]
+            for relevant in (True, False)
+        ]
+    assert orders[0] != orders[1]
+
+    def words(app: Any) -> list[list[str]]:
+        return [[word for word, _ in row.words] for row in app.latest.topics["lda"]]
+
+    async with shown(growing, words="film actor") as (app, pilot):
+        await pilot.press("2")
+        await seeing.until(pilot, "topics after")
+        assert words(app) == orders[0]
+        await pilot.press("W")
+        await seeing.until_true(lambda: words(app) == orders[1])
+        await pilot.press("W")
+        await seeing.until_true(lambda: words(app) == orders[0])

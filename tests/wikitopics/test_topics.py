@@ -56,6 +56,24 @@ def test_a_name_that_cannot_be_is_refused(cli, trained, one_line, words, code, p
     assert names(cli) == before
 
 
+def test_the_table_has_the_most_relevant_words_first(cli, trained):
+    said = {
+        topic["topic"]: [word["word"] for word in topic["words"]]
+        for topic in json.loads(cli("topics", "--json", "--top", 20).out)
+    }
+    relevant = {
+        topic["topic"]: [word["word"] for word in topic["words"]]
+        for topic in json.loads(cli("topics", "--json", "--top", 20, "--by", "relevance").out)
+    }
+    assert relevant != said
+    assert {topic: sorted(words) for topic, words in relevant.items()} == {
+        topic: sorted(words) for topic, words in said.items()
+    }
+    for options, words in (((), relevant), (("--by", "probability"), said)):
+        table = cli("topics", "--top", 6, *options).out
+        assert all(" ".join(first[:6]) in table for first in words.values())
+
+
 NUMBERED = r"""sed 's/.*"number": \([0-9]*\).*/topic \1/'; echo more"""
 
 

@@ -134,7 +134,10 @@ class Topics(View):
         topic = row.topic
         try:
             history = await self.ask(
-                lambda reader: reader.topic_history(model, topic, KEPT_WORDS, look.as_of), aside=True
+                lambda reader: reader.topic_history(
+                    model, topic, KEPT_WORDS, look.as_of, relevant=self.choice.relevant
+                ),
+                aside=True,
             )
             articles = await self.ask(lambda reader: reader.articles_about(model, topic, ARTICLES))
         except SessionError:

@@ -161,7 +161,7 @@ class View(Container):
             case "models":
                 look = self.host.latest
                 return look is not None and self.OF_MODEL and len(look.models) > 1
-            case "order_topics":
+            case "order_topics" | "order_words":
                 return self.LISTS_TOPICS
             case "browse":
                 return self._address() is not None
@@ -178,6 +178,12 @@ class View(Container):
 
     def action_order_topics(self) -> None:
         self.choice.order = after(self.choice.order, [*ORDERS])
+        self.host.show()
+
+    def action_order_words(self) -> None:
+        self.choice.relevant = not self.choice.relevant
+        by = "relevance" if self.choice.relevant else "probability"
+        self.app.notify(f"Words of topics by {by}", markup=False)
         self.host.show()
 
     def _topic(self) -> tuple[str, TopicRow] | None:

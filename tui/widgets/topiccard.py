@@ -69,7 +69,7 @@ class TopicCard(Lines):
 
 
 def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, *, fill: bool = False) -> Line:
-    """The index-th word with its probability and a bar that compares it to the first.
+    """The index-th word with its probability and a bar that compares it to the most probable.
 
     ``fill``: use all ``width`` cells.
     """
@@ -77,7 +77,7 @@ def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, *, fill: 
         return []
     word, probability = row.words[index]
     new = word in row.newcomers
-    most = row.words[0][1] or 1.0
+    most = max(share for _, share in row.words) or 1.0
     cells = min(WORD, width - BESIDE)
     room = max(width - cells - BESIDE, 4)
     shown = f" {'+' if new else ' '}{padded(word, cells)}"

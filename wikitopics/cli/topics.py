@@ -32,6 +32,7 @@ NAMING_TITLES = 10
     epilog="""\b
 Examples:
   wikitopics topics --top 8
+  wikitopics topics --by probability
   wikitopics topics --tree
   wikitopics topics --model hdp --json
   wikitopics topics rename 12 'rivers and lakes'
@@ -40,12 +41,26 @@ Examples:
 @session_option
 @click.option("--top", metavar="N", type=whole(1), default=10, show_default=True, help="Words per topic.")
 @model_option
+@click.option(
+    "--by",
+    type=click.Choice(["relevance", "probability"]),
+    help="Order of a topic's words: those first that tell it apart from the others, or the most probable "
+    "(default: relevance; --json: probability).",
+)
 @click.option("--tree", is_flag=True, help="Group similar topics.")
 @click.option("--all", "every", is_flag=True, help="Include topics that are not in use.")
 @json_option
 @click.pass_context
 def topics(
-    ctx: click.Context, /, session: str, top: int, model: str | None, tree: bool, every: bool, as_json: bool
+    ctx: click.Context,
+    /,
+    session: str,
+    top: int,
+    model: str | None,
+    by: str | None,
+    tree: bool,
+    every: bool,
+    as_json: bool,
 ) -> None:
     """List the topics, most prevalent first, numbered from 0.
 
@@ -63,22 +78,23 @@ def topics(
         if tree:
             _tree(reader, name, as_json)
         else:
-            _list(reader, name, top, every, as_json)
+            relevant = by == "relevance" if by else not as_json
+            _list(reader, name, top, every, as_json, relevant)
 
 
-def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: bool) -> None:
+def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: bool, relevant: bool) -> None:
     from wikitopics.model.online import IN_USE
     from wikitopics.session.analysis.topics import coherences, repeats_in_words
     from wikitopics.session.analysis.tree import topic_tree
     from wikitopics.session.records import SNAPSHOT_WORDS
 
     with reader.one_moment():
-        rows = reader.topics(model, SNAPSHOT_WORDS)
+        rows = reader.topics(model, SNAPSHOT_WORDS, relevant=relevant)
         words: dict[int, Sequence[tuple[str, float]]] = {row.topic: row.words[:top] for row in rows}
         if rows and top > SNAPSHOT_WORDS:
             from wikitopics.session.analysis.inference import top_words
 
-            words = dict(enumerate(top_words(reader, model, top)))
+            words = dict(enumerate(top_words(reader, model, top, relevant=relevant)))
         npmi = coherences(reader, model)
         tree = topic_tree(reader, model) if as_json else ()
         repeated = repeats_in_words(reader, model)

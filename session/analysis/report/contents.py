@@ -38,6 +38,7 @@ from wikitopics.session.settings import Settings
 from wikitopics.session.sources import described
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.schema import VERSION
+from wikitopics.session.storage.tables.topics import relevant_first
 from wikitopics.session.version import __version__
 
 ARTICLES = 10
@@ -147,14 +148,15 @@ def _model(
     name, anchor = status.name, f"m{place}"  # a name may contain text that looks like another anchor
     newest = reader.newest_words(name)
     assert newest is not None
-    rows = [row for row in reader.topics(name, SNAPSHOT_WORDS) if row.share > IN_USE]
+    newest = relevant_first(newest)
+    rows = [row for row in reader.topics(name, SNAPSHOT_WORDS, relevant=True) if row.share > IN_USE]
     rows.sort(key=lambda row: -row.share)
     numbers = [row.topic for row in rows]
     own = ownership(newest.leading, newest.shares)
     leading = newest.word_ids[numbers], newest.probabilities[numbers]
     places = classical_scaling(distances(leading) if numbers else np.zeros((0, 0))).tolist()
     npmi, history = coherences(reader, name), reader.share_history(name)
-    looks = list(reader.words_at(name, spread(reader.snapshots(name), LOOKS)))
+    looks = list(map(relevant_first, reader.words_at(name, spread(reader.snapshots(name), LOOKS))))
     events = [event for event in reader.topic_events() if event.model == name]
     topics: dict[int, ReportTopic] = {}
     for row, where in zip(rows, places, strict=True):

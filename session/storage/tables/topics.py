@@ -3,14 +3,14 @@
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.topics.names import distinctness, most_relevant
+from wikitopics.model.topics.names import by_relevance, distinctness, most_relevant
 from wikitopics.model.topics.names import name as name_of
 from wikitopics.session.errors import Damaged
 from wikitopics.session.records import ShareHistory, TopicEvent, TopicRow, TopWords
@@ -55,6 +55,12 @@ def names(relevant: Iterable[NDArray[Any]], words: Sequence[str]) -> list[str]:
 def parts(name: str) -> tuple[str, ...]:
     """The words of a topic's name."""
     return tuple(name.split(BETWEEN))
+
+
+def relevant_first(kept: TopWords) -> TopWords:
+    """The same words, each topic's most relevant ones first."""
+    word_ids, probabilities = by_relevance(kept.leading, kept.shares)
+    return replace(kept, word_ids=word_ids, probabilities=probabilities)
 
 
 class TopicReader(OpenedSession):
@@ -102,14 +108,15 @@ class TopicReader(OpenedSession):
         return ShareHistory(np.array(list(found), np.int64), both[:, 0], both[:, 1])
 
     def topic_history(
-        self, model: str, topic: int, top: int = 10, as_of: int | None = None
+        self, model: str, topic: int, top: int = 10, as_of: int | None = None, *, relevant: bool = False
     ) -> list[tuple[int, float, Words]]:
         """(articles, share, top words) of one topic at every stored point, up to ``as_of`` articles if
-        given."""
+        given; ``relevant``: the most relevant words first, not the most probable."""
         points = [point for point in self.snapshots(model) if as_of is None or point <= as_of]
+        each = self.words_at(model, points)
         return [
             (kept.articles, float(kept.shares[topic]), self._pairs(kept, topic)[:top])
-            for kept in self.words_at(model, points)
+            for kept in (map(relevant_first, each) if relevant else each)
         ]
 
     def topic_names(self, model: str) -> tuple[str, ...]:
@@ -160,16 +167,19 @@ class TopicReader(OpenedSession):
             events.append(TopicEvent(spec.name, articles, event, topic, other, name))
         return events
 
-    def topics(self, model: str, top: int = 10, as_of: int | None = None) -> list[TopicRow]:
+    def topics(
+        self, model: str, top: int = 10, as_of: int | None = None, *, relevant: bool = False
+    ) -> list[TopicRow]:
         """All topics by number, as of the newest snapshot; empty before the first.
 
-        ``as_of``: as they were after this many articles.
+        ``as_of``: as they were after this many articles; ``relevant``: with their most relevant words first,
+        not the most probable.
         """
         there = [articles for articles in self.snapshots(model) if as_of is None or articles <= as_of]
         kept = list(self.words_at(model, _late(there)))
         if not kept:
             return []
-        newest, then = kept[-1], kept[0]
+        newest, then = (relevant_first(one) if relevant else one for one in (kept[-1], kept[0]))
         trend = np.stack([one.shares for one in kept], axis=1)
         rows = []
         if as_of is None:
