@@ -15,6 +15,8 @@ from benchmarks.splits import Corpus, split
 from wikitopics.model import CompletionSet, Minibatch, OnlineLDA
 from wikitopics.model.online import IN_USE
 from wikitopics.model.topics.coherence import npmi_of_words, top_words
+from wikitopics.model.topics.names import most_relevant
+from wikitopics.session.records import SNAPSHOT_WORDS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -183,12 +185,19 @@ def common_score(topics: Any, corpus: Corpus) -> float:
     return max(held_out(corpus).score(FixedTopics(topics, alpha)) for alpha in PRIORS)
 
 
-def quality(topics: NDArray[Any], shares: NDArray[Any] | None, corpus: Corpus) -> tuple[float, float, int]:
+def quality(
+    topics: NDArray[Any], shares: NDArray[Any] | None, corpus: Corpus, *, relevant: bool = False
+) -> tuple[float, float, int]:
     """NPMI and distinctness of the ten leading words of topics in use, and how many these are.
 
-    topics: (K, W); shares: (K,) each topic's share of the words; None: all topics count as in use.
+    topics: (K, W); shares: (K,) each topic's share of the words; None: all topics count alike, as in use.
+    ``relevant``: the ten most relevant of the 20 leading words, as the screen shows them.
     """
-    leading = top_words(topics if shares is None else topics[np.asarray(shares) > IN_USE], 10)
+    shares = np.ones(len(topics)) if shares is None else np.asarray(shares)
+    leading: NDArray[Any] = top_words(topics, SNAPSHOT_WORDS).astype(np.int32)
+    if relevant:
+        leading = most_relevant((leading, np.take_along_axis(topics, leading, axis=1)), shares)
+    leading = leading[shares > IN_USE, :10]
     coherence = float(npmi_of_words(leading, train(corpus)).mean())
     return coherence, len(np.unique(leading)) / leading.size, len(leading)
 

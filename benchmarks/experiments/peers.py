@@ -189,12 +189,15 @@ def measure(program: Callable[[Corpus], Looks], corpus: Corpus) -> Figures:
     for look in program(corpus):
         curve.append((look.seconds, common_score(look.topics, corpus)))
     coherence, distinct, topics = quality(look.topics, look.shares, corpus)
+    relevant = quality(look.topics, look.shares, corpus, relevant=True)
     return {
         "log_likelihood": curve[-1][1],
         "own": look.own(scored) if look.own else None,
         "seconds": curve[-1][0],
         "npmi": coherence,
         "distinct": distinct,
+        "npmi_relevant": relevant[0],
+        "distinct_relevant": relevant[1],
         "topics": topics,
         "curve": curve,
     }
@@ -236,6 +239,8 @@ def beside(corpus: Corpus, points: Points) -> str:
                     own,
                     f"{one['npmi']:.3f}",
                     f"{one['distinct']:.2f}",
+                    f"{one['npmi_relevant']:.3f}",
+                    f"{one['distinct_relevant']:.2f}",
                     f"{one['topics']}",
                     f"{one['seconds']:,.1f}",
                 )
@@ -246,6 +251,8 @@ def beside(corpus: Corpus, points: Points) -> str:
         "by its own proportions",
         "NPMI",
         "distinct words",
+        "NPMI by relevance",
+        "distinct by relevance",
         "topics in use",
         "CPU s",
     )
