@@ -316,6 +316,9 @@ class SourceKind(ABC):
     """Its own command of the program, if it has one for the screen and the trainer."""
     remark: ClassVar[str] = ""
     """The screen's remark beside the source's name."""
+    own: ClassVar[bool] = False
+    """Whether it yields documents of the user's own. They are called documents, not articles, and those held
+    out get topics when training ends."""
     asks_server: ClassVar[bool] = False
     """Whether it asks a server for its articles. Only then are there requests, replies and downloads to
     report."""

@@ -283,7 +283,8 @@ class ArticleRow:
     words: int
     role: Role
     topics: tuple[tuple[str, int, float], ...] = ()
-    """(model, topic, proportion) with each model's largest topic; none if it was not trained on."""
+    """(model, topic, proportion) with each model's largest topic; none if it was not trained on, nor held
+    out in a session over the user's own documents that has ended."""
     id: str | None = None
     """Its id in its own collection, "" if it has none; None: the source has no ids at all."""
 

@@ -67,6 +67,11 @@ def described(name: str) -> SourceKind:
         return _Missing()
 
 
+def noun(source: str) -> str:
+    """What people call the texts of this kind of source: "documents" where they are the user's own."""
+    return "documents" if described(source).own else "articles"
+
+
 def check_identity(kind: SourceKind, identity: Identity) -> None:
     """Raise `Damaged` for an identity that a session's kind cannot have produced."""
     if fault := kind.fault(identity):

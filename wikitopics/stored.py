@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 from wikitopics.model.online import IN_USE
 from wikitopics.session.analysis.inference import proportions, saved_model
 from wikitopics.session.analysis.origin import addresses
-from wikitopics.session.analysis.proportions import Neighbour, Trained, as_csr, not_found
+from wikitopics.session.analysis.proportions import Neighbour, Recorded, as_csr, not_found
 from wikitopics.session.analysis.topics import coherences
 from wikitopics.session.analysis.tree import topic_tree
 from wikitopics.session.errors import BadUsage, NoSession, SessionError
@@ -84,7 +84,7 @@ class Article:
     role: str
     """trained, held_out or skipped."""
     topic: int | None
-    """None if it was not trained on."""
+    """None if it has none: it was skipped, or is held out (see `StoredSession.proportions`)."""
     proportion: float | None
     """The proportion of `topic` in the article."""
     id: str | None = None
@@ -125,7 +125,7 @@ class StoredSession:
     def __init__(self, session: str | os.PathLike[str] = "default") -> None:
         self.path = session_path(session if isinstance(session, str) else str(Path(session).absolute()))
         self._closed = False
-        self._trained: Trained | None = None
+        self._recorded: Recorded | None = None
         with SessionReader(self.path) as reader:
             reader.settings()  # a damaged file is refused at once
             self._file = reader.file
@@ -198,7 +198,8 @@ class StoredSession:
             return proportions(reader, reader.model_named(model), reader.counter(), texts)[1]
 
     def similar(self, title: str, limit: int = 20, model: str | None = None) -> list[Neighbour]:
-        """The trained articles most like the one with this title, nearest first.
+        """The articles most like the one with this title, nearest first: trained ones, and when the session
+        has ended, also the user's own documents that were held out.
 
         The first call reads the proportions of all articles (a quarter of a second per million); later calls
         find them in memory until the session changes.
@@ -207,18 +208,21 @@ class StoredSession:
             raise BadUsage(f"title must be text, not {title!r:.60}")
         limit = _limit(limit, least=1)
         with self._reading(model) as (reader, name):
-            trained = self._trained
+            recorded = self._recorded
             now = name, reader.progress().committed_at
-            if trained is None or (trained.model, trained.as_of.committed_at) != now:
-                trained = self._trained = Trained(reader, name)
-            row = trained.row_of(reader, title)
+            if recorded is None or (recorded.model, recorded.as_of.committed_at) != now:
+                recorded = self._recorded = Recorded(reader, name)
+            row = recorded.row_of(reader, title)
             if row is None:
                 raise not_found(reader, title)
-            return trained.like(reader, row, limit)
+            return recorded.like(reader, row, limit)
 
-    def proportions(self, model: str | None = None) -> tuple[csr_array, NDArray[np.int64]]:
+    def proportions(
+        self, model: str | None = None, *, held_out: bool = False
+    ) -> tuple[csr_array, NDArray[np.int64]]:
         """(scipy CSR (D, K) float32, (D,) page ids): the topic proportions of every trained article, if they
-        are recorded.
+        are recorded; with `held_out`, also those of the user's own documents that were held out, which the
+        finished model has inferred.
 
         Each article has at most its 16 largest proportions, to within 0.008, and none under 0.005 (in a model
         of over 100 topics: under half an equal share). A row sums to 1 less what was not recorded.
@@ -226,7 +230,7 @@ class StoredSession:
         time the session doubled in size.
         """
         with self._reading(model) as (reader, name):
-            return as_csr(reader, name)
+            return as_csr(reader, name, held_out=held_out)
 
     def model(self, name: str | None = None) -> OnlineModel:
         """The model as it was last saved: an independent copy, ready for `infer` and `learn`."""
@@ -243,7 +247,7 @@ class StoredSession:
         self._closed = True
 
     def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_trained": None}  # the receiver reads its own
+        return {**self.__dict__, "_recorded": None}  # the receiver reads its own
 
     def __enter__(self) -> Self:
         return self

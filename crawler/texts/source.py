@@ -35,6 +35,7 @@ class Texts(PageKind):
 
     name = "texts"
     label = "Your own documents: JSON lines, tables, or plain texts"
+    own = True
     options = (TEXTS, COLUMN)
 
     def identity(self, asked: Asked) -> Identity:

@@ -1,4 +1,4 @@
-"""The topic proportions of the trained articles: as one matrix, and which are most like another article's."""
+"""The topic proportions of articles: as one matrix, and which are most like another article's."""
 
 import difflib
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.errors import SessionError
+from wikitopics.session.sources import described, noun
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.tables.proportions import title_key
 
@@ -20,8 +21,11 @@ _TOGETHER = 2048
 """Articles compared at a time, so that their numbers fit the processor's cache."""
 
 
-def as_csr(reader: SessionReader, model: str) -> "tuple[csr_array, NDArray[np.int64]]":
-    """((D, K) float32, page ids of its rows) of the articles whose proportions are recorded.
+def as_csr(
+    reader: SessionReader, model: str, *, held_out: bool = False
+) -> "tuple[csr_array, NDArray[np.int64]]":
+    """((D, K) float32, page ids of its rows) of the trained articles whose proportions are recorded;
+    ``held_out``: those held out, too.
 
     Raises `SessionError` if none are.
     """
@@ -29,7 +33,8 @@ def as_csr(reader: SessionReader, model: str) -> "tuple[csr_array, NDArray[np.in
 
     with reader.one_moment():
         reader.check_proportions()
-        articles, kept = reader.trained_articles(), reader.proportions(model)
+        articles = reader.recorded_articles(held_out=held_out)
+        kept = reader.proportions(model, held_out=held_out)
     indptr = kept.indptr()
     small = np.int32 if indptr[-1] < 2**31 else np.int64
     matrix = csr_array(
@@ -51,8 +56,8 @@ class Neighbour:
     """Its id in its own collection; None: the source has no ids."""
 
 
-class Trained:
-    """All trained articles of a session with their proportions in one model, for repeated questions.
+class Recorded:
+    """All articles of a session with proportions in one model, for repeated questions.
 
     Takes 10 to 40 bytes per article. The part of an article's proportions that was not recorded counts as
     spread evenly over its other topics. Raises `SessionError` if none are recorded.
@@ -62,9 +67,10 @@ class Trained:
         with reader.one_moment():
             reader.check_proportions()
             self.as_of = reader.progress()
-            self.articles = reader.trained_articles()
-            self._kept = reader.proportions(model)
+            self.articles = reader.recorded_articles(held_out=True)
+            self._kept = reader.proportions(model, held_out=True)
         self.model = model
+        self._noun = noun(reader.settings().source)
         self._n_topics = reader.spec(model).topics
         self._starts = self._kept.indptr()
         values = self._kept.values()
@@ -84,8 +90,8 @@ class Trained:
     def as_of_told(self) -> str:
         """The moment it describes, in a line: "as of 70,000 articles"."""
         articles = self.as_of.articles
-        part = "" if len(self) == articles else f"; topic proportions are recorded for {len(self):,} of them"
-        return f"as of {articles:,} articles{part}"
+        part = "" if len(self) >= articles else f"; topic proportions are recorded for {len(self):,} of them"
+        return f"as of {articles:,} {self._noun}{part}"
 
     def theta(self, row: int) -> NDArray[np.float64]:
         """(K,) the proportions of one article, sum to 1."""
@@ -152,14 +158,17 @@ def not_found(reader: SessionReader, title: str, *, or_file: bool = False) -> Se
     """
     alike = reader.resembling(title[:_LONGEST])
     same = [article for article in alike if article.title.casefold() == title.casefold()]
+    source = reader.settings().source
+    if same and same[0].role == "held_out" and described(source).own:
+        return SessionError(f"{same[0].title!r} is held out: it gets topic proportions when training ends")
     if same:
         why = "skipped" if same[0].role == "skipped" else "held out, not trained on"
         return SessionError(f"{same[0].title!r} was {why}: its topic proportions are not recorded")
-    titles = {article.title.casefold(): article.title for article in alike if article.role == "trained"}
+    titles = {article.title.casefold(): article.title for article in alike if article.topics}
     near = difflib.get_close_matches(title.casefold(), titles, n=3)
     hint = f"; there is {', '.join(repr(titles[one]) for one in near)}" if near else ""
     file = ", and there is no such file" if or_file else ""
-    return SessionError(f"no trained article is called {title!r}{file}{hint}")
+    return SessionError(f"no trained {noun(source)[:-1]} is called {title!r}{file}{hint}")
 
 
 def _nearest_pages(

@@ -27,7 +27,9 @@ from wikitopics.session.storage.schema import APPLICATION_ID, CREATE, VERSION, o
 from wikitopics.session.storage.sqliteutils import Database
 from wikitopics.session.storage.tables.articles import (
     ArticleTopics,
+    drop_held_out_topics,
     insert_articles,
+    insert_held_out_topics,
     insert_recent,
     keep_top,
     recent_row,
@@ -60,6 +62,10 @@ class Changes:
     """Articles read, with their topics if they were trained."""
     renewed: list[tuple[Sequence[int], ArticleTopics]] = field(default_factory=list)
     """The present topics of articles that were trained some time ago, after their numbers, which ascend."""
+    held_out: tuple[Block, ArticleTopics] | None = None
+    """All held-out articles with their topics, at the end of a session over the user's own documents."""
+    drops_held_out: bool = False
+    """Whether the session goes on, so that these topics are no longer those of the finished models."""
     drops_articles: bool = False
     """Whether `--keep-articles top` now drops articles that are not among the best of a topic."""
     metrics: list[tuple[int, int, int, float, str, float]] = field(default_factory=list)
@@ -186,6 +192,8 @@ class SessionWriter(SessionReader):
         word_counts = None if changes.word_counts is None else changes.word_counts.to_bytes()
         next_seq = self._next_seq
         with session_errors(self.path), writing(self._db):
+            if changes.drops_held_out:
+                drop_held_out_topics(self._db)
             for block, role, found in changes.articles:
                 if settings[KEEP_ARTICLES] != "none" or role != "trained":
                     insert_articles(self._db, block, role, found, next_seq)
@@ -196,6 +204,8 @@ class SessionWriter(SessionReader):
                 renew_topics(self._db, seqs, present)
                 if present.proportions:
                     renew_proportions(self._db, seqs, present.proportions, topics)
+            if changes.held_out is not None:
+                insert_held_out_topics(self._db, *changes.held_out, settings.batch_size)
             if changes.drops_articles and settings[KEEP_ARTICLES] == "top":
                 keep_top(self._db, topics, TOP_ARTICLES)
             self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])

@@ -17,6 +17,7 @@ from wikitopics.session.models import load_model
 from wikitopics.session.options import HELD_OUT, KEEP_ARTICLES, SEED
 from wikitopics.session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, UNREAD
 from wikitopics.session.settings import Settings
+from wikitopics.session.sources import described
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.tables.articles import ArticleTopics
 from wikitopics.session.storage.tables.models import model_row
@@ -78,6 +79,8 @@ class Stream:
         self._curves = Curves(store, self._half_life)
         self._measured_on: HeldOut | None = None
         self._source_ended = False
+        self._ended = self.progress.finished
+        """Whether `finish` has done its part since the last step."""
         self.dirty = False
         """Whether a commit would write anything new."""
         self._learnt = False
@@ -212,6 +215,7 @@ class Stream:
         time.
         """
         measure = self.measures_next
+        self._ended = False
         size = self._step_size()
         # Before anything slow: an abandoned step must not share the store with a commit.
         old = self._to_renew(RENEWED_BESIDE * size) if self.renewing else None
@@ -266,14 +270,20 @@ class Stream:
         self.dirty = True
 
     def finish(self, elapsed_seconds: float) -> None:
-        """Note the end: measure there too, unless the rule has already done so."""
+        """Note the end: measure there too, unless the rule has already done so, and infer the topics of
+        held-out documents of the user's own."""
         articles = self.progress.articles
+        self._ended = True
         if not articles:
             return
         if self._curves.kept_at != articles:
             self._keep_topics()
         if self._curves.measured_at != articles:
             self._measure(elapsed_seconds)
+        if described(self.settings.source).own and len(self._held_out):
+            batch = _minibatch(self._held_out)
+            topics = self._topics([model.infer(batch) for model in self.models])
+            self._changes.held_out = self._held_out, topics
         self.dirty = self._learnt = True
 
     @property
@@ -286,11 +296,9 @@ class Stream:
         progress = self.progress
         progress.elapsed_seconds = elapsed_seconds
         progress.bytes_read = bytes_read
-        progress.finished = (
-            self.done()
-            and self._curves.kept_at == progress.articles
-            and (self._curves.measured_at == progress.articles or not len(self._held_out))
-        )
+        was_finished, progress.finished = progress.finished, self.done() and self._ended
+        new_topics = self._changes.held_out is not None
+        self._changes.drops_held_out |= was_finished and (new_topics or not progress.finished)
         if self._learnt:
             for number, model in enumerate(self.models):
                 self._changes.models[number] = model_row(model)

@@ -48,7 +48,7 @@ def subjects(titles):
 
 def test_articles_like_another_one(cli, titled):
     outcome = cli("similar", "Subject 3 / 203", "--limit", 5)
-    assert outcome.err == "as of 380 articles\n"
+    assert outcome.err == "as of 380 documents\n"
     header, *lines = outcome.out.splitlines()
     assert header.split() == ["distance", "page_id", "title"]
     assert subjects(line.split(None, 2)[2] for line in lines) == {"3"}
@@ -68,12 +68,10 @@ def test_articles_like_a_text(cli, titled, corpus, monkeypatch, tmp_path):
 
 
 def test_what_it_cannot_answer_is_one_line(cli, titled, home, tmp_path, one_line):
-    one_line(cli("similar", "Subject 3 / 2003"), 1, "no trained article is called", "'Subject 3 / 203'")
+    one_line(cli("similar", "Subject 3 / 2003"), 1, "no trained document is called", "'Subject 3 / 203'")
     one_line(cli("similar", "Sxbjecx 3 / 23"), 1, "; there is 'Subject 3 / 23'")  # half of it is right
-    one_line(cli("similar", "%"), 1, "no trained article is called")
+    one_line(cli("similar", "%"), 1, "no trained document is called")
     one_line(cli("similar", tmp_path / "missing.txt"), 1, "missing.txt', and there is no such file")
-    held_out = next(a.title for a in wt.open().articles(limit=400) if a.role == "held_out")
-    one_line(cli("similar", held_out), 1, "held out")
     (tmp_path / "empty").write_text("")
     one_line(cli("similar", tmp_path / "empty"), 1, "no word")
     (tmp_path / "binary").write_bytes(bytes(range(256)) * 9)
@@ -83,8 +81,19 @@ def test_what_it_cannot_answer_is_one_line(cli, titled, home, tmp_path, one_line
 
 def test_of_titles_that_differ_in_case_only_one_is_told_with_its_own_reason():
     found = [ArticleRow(1, 1, "Rust", 0, 9, "skipped"), ArticleRow(2, 2, "RUST", 0, 9, "held_out")]
-    said = str(not_found(SimpleNamespace(resembling=lambda _: found), "rust"))
-    assert said == "'Rust' was skipped: its topic proportions are not recorded"
+    assert (
+        str(not_found(with_source(found, "api"), "rust"))
+        == "'Rust' was skipped: its topic proportions are not recorded"
+    )
+    assert "'RUST' was held out, not trained on" in str(not_found(with_source(found[1:], "api"), "rust"))
+    assert "it gets topic proportions when training ends" in str(
+        not_found(with_source(found[1:], "texts"), "rust")
+    )
+
+
+def with_source(found, source):
+    settings = SimpleNamespace(source=source)
+    return SimpleNamespace(resembling=lambda _: found, settings=lambda: settings)
 
 
 def test_a_session_without_topics_or_proportions_says_so(cli, corpus, new_session, home, one_line):
@@ -115,10 +124,10 @@ def test_python_has_the_same(cli, titled):
 def test_every_other_article_can_be_asked_for_and_never_the_article_itself(titled):
     """However many others have the same proportions."""
     session = wt.open()
-    trained = {article.title for article in session.articles(limit=400) if article.role == "trained"}
+    titles = {article.title for article in session.articles(limit=400)}
     found = [one.title for one in session.similar("Subject 3 / 203", 400)]
-    assert len(found) == 379
-    assert set(found) == trained - {"Subject 3 / 203"}
+    assert len(found) == 399
+    assert set(found) == titles - {"Subject 3 / 203"}
 
 
 def test_proportions_are_exported_as_rows_and_as_a_matrix(cli, titled, tmp_path):
@@ -126,8 +135,9 @@ def test_proportions_are_exported_as_rows_and_as_a_matrix(cli, titled, tmp_path)
     assert (outcome.code, outcome.err) == (0, f"wrote {tmp_path / 'p.npz'}\n")
     matrix, page_ids = load_npz(tmp_path / "p.npz"), np.load(tmp_path / "p.npz")["page_ids"]
     rows = list(csv.DictReader(io.StringIO(cli("export", "proportions").out)))
-    assert list(rows[0]) == ["page_id", "title", "model", "topic", "proportion"]
+    assert list(rows[0]) == ["page_id", "title", "model", "topic", "proportion", "id", "role"]
     assert json.loads(cli("export", "proportions", "--format", "json").out)[0]["title"] == rows[0]["title"]
+    rows = [row for row in rows if row["role"] == "trained"]
     assert [int(row["page_id"]) for row in rows] == np.repeat(page_ids, np.diff(matrix.indptr)).tolist()
     assert [int(row["topic"]) for row in rows] == matrix.indices.tolist()
     np.testing.assert_allclose([float(row["proportion"]) for row in rows], matrix.data, atol=1e-6)
@@ -152,3 +162,53 @@ def test_word_counts_are_those_of_the_trained_articles(cli, trained, corpus):
         word: (counts[word], documents[word]) for word in corpus.words
     }
     assert [row["count"] for row in rows] == sorted(counts.values(), reverse=True)
+
+
+def test_held_out_documents_of_ones_own_get_topics_at_the_end(cli, titled, tmp_path):
+    session = wt.open()
+    there = {article.title: article for article in session.articles(limit=400)}
+    held_out = [title for title, article in there.items() if article.role == "held_out"]
+    assert len(held_out) == 20
+    assert all(there[title].topic is not None for title in held_out)
+    subject = held_out[0].split()[1]
+    assert subjects(one.title for one in session.similar(held_out[0], 5)) == {subject}
+    about = [one.title for one in session.articles(topic=there[held_out[0]].topic, limit=400)]
+    assert about
+    assert not set(about) & set(held_out)
+
+    (trained, known), (both, page_ids) = session.proportions(), session.proportions(held_out=True)
+    assert (trained.shape, both.shape) == ((380, 5), (400, 5))
+    others = ~np.isin(page_ids, known)
+    assert set(page_ids[others].tolist()) == {there[title].page_id for title in held_out}
+    assert cli("export", "proportions", "--all", "--format", "npz", "-o", tmp_path / "p.npz").code == 0
+    assert (load_npz(tmp_path / "p.npz") != both).nnz == 0
+    with open(tmp_path / "p.csv", "w") as file:
+        file.write(cli("export", "proportions").out)
+    with open(tmp_path / "p.csv") as file:
+        roles = {int(row["page_id"]): row["role"] for row in csv.DictReader(file)}
+    assert [roles[page_id] for page_id in page_ids.tolist()] == [
+        "held_out" if other else "trained" for other in others.tolist()
+    ]
+
+
+def test_those_topics_are_taken_away_when_the_session_goes_on(cli, kept, home, corpus):
+    """And they are what the finished model says of the documents."""
+    texts = [json.loads(line) for line in (kept.parent / "texts.jsonl").read_text().splitlines()]
+    text_of = {one["title"]: one["text"] for one in texts}
+    home.mkdir()
+    made = ("train", "--source", "texts", "--texts", kept.parent / "texts.jsonl", "--model", "hdp:topics=8")
+    more = ("--vocab", corpus.vocabulary, "--held-out", 20)
+
+    def held_out():
+        found = wt.open().articles(limit=400)
+        return {one.title: one.topic for one in found if one.role == "held_out"}
+
+    for limit in (128, 256):
+        assert cli(*made, *more, "--articles", limit).code == 0
+        _, page_ids = wt.open().proportions(held_out=True)
+        assert len(page_ids) == limit + 20
+        inferred = wt.open().infer([text_of[title] for title in held_out()])
+        assert inferred.argmax(axis=1).tolist() == list(held_out().values())
+    assert cli(*made, *more, "--hours", 1e-9).code == 0  # it goes on, and is stopped
+    assert wt.open().proportions(held_out=True)[0].shape[0] == wt.open().status().articles
+    assert set(held_out().values()) == {None}

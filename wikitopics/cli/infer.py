@@ -138,22 +138,22 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
     proportions. An article's proportions date from its training; those of the newest 20,000 articles are
     updated each time the session doubles in size.
     """
-    from wikitopics.session.analysis.proportions import Trained, not_found
+    from wikitopics.session.analysis.proportions import Recorded, not_found
 
     with reading(session) as reader:
         name = reader.model_named(model)
-        trained = Trained(reader, name)
-        row = None if what == "-" else trained.row_of(reader, what, exact=True)
+        recorded = Recorded(reader, name)
+        row = None if what == "-" else recorded.row_of(reader, what, exact=True)
         if row is None and (what == "-" or os.path.exists(what)):
             (text,) = infer_files(reader, name, [what])
-            found = trained.nearest(reader, text.theta, limit)
+            found = recorded.nearest(reader, text.theta, limit)
         else:
-            row = trained.row_of(reader, what) if row is None else row
+            row = recorded.row_of(reader, what) if row is None else row
             if row is None:
                 raise not_found(reader, what, or_file=True)
-            found = trained.like(reader, row, limit)
+            found = recorded.like(reader, row, limit)
         has_ids = reader.has_ids()
-    say(trained.as_of_told())
+    say(recorded.as_of_told())
     if as_json:
         shown = [asdict(one) for one in found]
         put_json(shown if has_ids else [{k: v for k, v in one.items() if k != "id"} for one in shown])

@@ -6,6 +6,7 @@ Importing this loads no numpy.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, cycle, islice, repeat
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -184,6 +185,12 @@ ARTICLES = Subject(
 )
 
 
+def _is_own(reader: "SessionReader") -> bool:
+    from wikitopics.session.sources import described
+
+    return described(reader.settings().source).own
+
+
 def _proportions(asked: ExportRequest) -> Iterator[Batch]:
     asked.reader.check_proportions()
     return _proportions_of_blocks(asked)
@@ -194,6 +201,7 @@ def _proportions_of_blocks(asked: ExportRequest) -> Iterator[Batch]:
     import numpy as np
 
     reader, models = asked.reader, asked.models
+    more = [name for name, is_there in PROPORTIONS.optional.items() if is_there(asked)]
     for block in reader.each_block():
         with reader.one_moment():
             articles = reader.articles_of(*block)
@@ -209,6 +217,7 @@ def _proportions_of_blocks(asked: ExportRequest) -> Iterator[Batch]:
             _repeated(cycle(models), lengths.ravel().tolist()),
             np.concatenate([of_model.topics for of_model in kept])[order].tolist(),
             values.astype(float).round(_DIGITS).tolist(),
+            *(_repeated(map(attrgetter(name), articles), times) for name in more),
         )
 
 
@@ -218,7 +227,7 @@ def _proportions_matrix(asked: ExportRequest) -> "Mapping[str, NDArray[Any]]":
 
     from wikitopics.session.analysis.proportions import as_csr
 
-    matrix, page_ids = as_csr(asked.reader, asked.models[0])
+    matrix, page_ids = as_csr(asked.reader, asked.models[0], held_out=asked.everything)
     return {
         "format": np.array(b"csr"),
         "shape": np.array(matrix.shape),
@@ -231,11 +240,13 @@ def _proportions_matrix(asked: ExportRequest) -> "Mapping[str, NDArray[Any]]":
 
 PROPORTIONS = Subject(
     name="proportions",
-    label="Proportions: the topics of every trained article (npz: one model's, as CSR)",
+    label="Proportions: the topics of every article (npz: one model's, as CSR)",
     columns=("page_id", "title", "model", "topic", "proportion"),
+    optional={"id": lambda asked: asked.reader.has_ids(), "role": lambda asked: _is_own(asked.reader)},
     formats=("csv", "json", "npz"),
     batches=_proportions,
     arrays=_proportions_matrix,
+    everything="include held-out documents of your own in npz, too",
     of_texts=True,
 )
 

@@ -20,7 +20,7 @@ from wikitopics.session.storage.decoding import MOST, texts, whole, wholes
 from wikitopics.session.storage.opened import OpenedSession
 from wikitopics.session.storage.schema import ROLES, largest_topic
 from wikitopics.session.storage.tables.counts import documents_room
-from wikitopics.session.storage.tables.proportions import Proportions
+from wikitopics.session.storage.tables.proportions import Proportions, drop_held_out, insert_block
 
 if TYPE_CHECKING:
     from wikitopics.session.storage.sqliteutils import Database
@@ -117,6 +117,29 @@ def renew_topics(db: "Database", seqs: Sequence[int], topics: ArticleTopics) -> 
     )
 
 
+def insert_held_out_topics(db: "Database", block: Block, topics: ArticleTopics, most: int) -> None:
+    """Add the topics of all held-out articles, in the order of the stream; ``most``: articles in a row of
+    `blocks`."""
+    rows = db.execute("SELECT seq FROM articles WHERE role = 1 ORDER BY seq").fetchall()
+    seqs = [seq for (seq,) in rows]
+    if len(seqs) != len(block):
+        raise Damaged("held_out and articles do not match")
+    renew_topics(db, seqs, topics)
+    start = 0
+    for stop in range(1, len(seqs) + 1):
+        if stop == len(seqs) or stop - start == most or seqs[stop] != seqs[stop - 1] + 1:
+            if topics.proportions:
+                parts = [of_model[start:stop] for of_model in topics.proportions]
+                insert_block(db, block[start:stop], parts, seqs[start])
+            start = stop
+
+
+def drop_held_out_topics(db: "Database") -> None:
+    """Take the topics of held-out articles away again."""
+    drop_held_out(db)
+    db.execute("UPDATE articles SET topics = NULL WHERE role = 1 AND topics IS NOT NULL")
+
+
 def recent_row(block: Block, first_seq: int) -> dict[str, object]:
     """A row of `recent`: the counts of the articles with the numbers from ``first_seq`` on."""
     nameless = replace(block, titles=("",) * len(block), ids=None)  # they are in `articles`
@@ -188,7 +211,7 @@ class ArticleReader(OpenedSession):
         return self._articles(f"WHERE {tried} LIMIT ?", [*patterns, limit])
 
     def articles_about(self, model: str, topic: int, limit: int = 20) -> list[ArticleRow]:
-        """The articles with this largest topic, highest proportion first."""
+        """The trained articles with this largest topic, highest proportion first."""
         number = self._number(model)
         largest = largest_topic(number)
         with self.one_moment():
@@ -196,7 +219,7 @@ class ArticleReader(OpenedSession):
                 found = self._articles(released.ABOUT_TOPIC, [number, topic, limit])
             else:
                 found = self._articles(
-                    f"WHERE {largest} BETWEEN ? AND ? ORDER BY {largest} DESC, seq DESC LIMIT ?",
+                    f"WHERE {largest} BETWEEN ? AND ? AND role = 0 ORDER BY {largest} DESC, seq DESC LIMIT ?",
                     [*largest_between(topic), limit],
                 )
         if any((model, topic) not in [largest[:2] for largest in article.topics] for article in found):

@@ -1,6 +1,7 @@
-"""The trained articles with one row per minibatch, for questions about all of them at once.
+"""The articles with topic proportions in a few large rows, for questions about all of them at once.
 
-The tables `blocks` and `proportions`. SQLite takes half a second to return a million rows of `articles`, and
+The tables `blocks` and `proportions`: one row per minibatch, and at the end of a session over the user's own
+documents also those held out. SQLite takes half a second to return a million rows of `articles`, and
 a twentieth of that for a thousand blocks.
 """
 
@@ -34,6 +35,8 @@ _FULL = 255
 and so every proportion, large or small, is equally exact."""
 MOST_BLOCKS = 10_000_000
 """Rows of `blocks`, one per minibatch."""
+_IS_HELD_OUT = "EXISTS (SELECT 1 FROM articles a WHERE a.seq = b.first_seq AND a.role = 1)"
+"""Whether a row of `blocks`, named b, holds held-out articles; no row holds both kinds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +179,12 @@ def insert_block(db: "Database", block: Block, proportions: Sequence[Proportions
     )
 
 
+def drop_held_out(db: "Database") -> None:
+    """Remove the proportions of held-out articles."""
+    for table in ("proportions", "blocks"):
+        db.execute(f"DELETE FROM {table} AS b WHERE {_IS_HELD_OUT}")
+
+
 def renew_proportions(
     db: "Database", seqs: Sequence[int], proportions: Sequence[Proportions], topics: Sequence[int]
 ) -> None:
@@ -233,7 +242,7 @@ def _packed(page_ids: NDArray[np.int64]) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class TrainedArticles:
+class RecordedArticles:
     """The articles whose proportions are recorded, in the order of the stream: ``n`` articles in some
     blocks."""
 
@@ -266,10 +275,10 @@ class ProportionReader(OpenedSession):
         self.check_trained()
         raise Damaged("blocks has no row")
 
-    def trained_articles(self) -> TrainedArticles:
-        """All articles whose proportions are recorded."""
-        columns, order = "first_seq, articles, page_ids, titles", "ORDER BY first_seq"
-        rows = self._select("blocks", columns, order, largest=self._room(8), most=MOST_BLOCKS)
+    def recorded_articles(self, *, held_out: bool = False) -> RecordedArticles:
+        """All trained articles whose proportions are recorded; ``held_out``: those held out, too."""
+        columns, clause = "first_seq, articles, page_ids, titles", f"b {_where(held_out)} ORDER BY first_seq"
+        rows = self._select("blocks", columns, clause, largest=self._room(8), most=MOST_BLOCKS)
         firsts, sizes = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))
         if (firsts[1:] < firsts[:-1] + sizes[:-1]).any():
             raise Damaged("blocks.articles is out of range")
@@ -277,18 +286,18 @@ class ProportionReader(OpenedSession):
         if [isinstance(keys, bytes) and len(keys) for keys in titles] != (2 * sizes).tolist():
             raise Damaged("blocks.titles has the wrong length")
         none = np.empty(0, np.int64)
-        return TrainedArticles(
+        return RecordedArticles(
             firsts,
             np.cumsum(sizes) - sizes,
             np.concatenate([none, *(page_ids_of(row[2], row[1]) for row in rows)]),
             np.frombuffer(b"".join(titles), "<u2"),
         )
 
-    def proportions(self, model: str) -> Proportions:
-        """The proportions of all `trained_articles` in one model."""
+    def proportions(self, model: str, *, held_out: bool = False) -> Proportions:
+        """The proportions of all `recorded_articles` in one model."""
         rows = self._rows(
             "SELECT p.data, b.articles FROM blocks b LEFT JOIN proportions p"
-            " ON p.first_seq = b.first_seq AND p.model = ? ORDER BY b.first_seq",
+            f" ON p.first_seq = b.first_seq AND p.model = ? {_where(held_out)} ORDER BY b.first_seq",
             [self._number(model)],
             largest=self._room(LARGEST_ARTICLE),
             most=MOST_BLOCKS,
@@ -312,3 +321,8 @@ class ProportionReader(OpenedSession):
 
     def _room(self, of_an_article: int) -> int:
         return SMALL + of_an_article * self.settings().batch_size
+
+
+def _where(held_out: bool) -> str:
+    """SQL for the rows of `blocks`, named b, that are asked for."""
+    return "" if held_out else f"WHERE NOT {_IS_HELD_OUT}"

@@ -33,6 +33,7 @@ class Counts(SourceKind):
 
     name = "counts"
     label = "Word counts from a file"
+    own = True
     options = (COUNTS,)
 
     def identity(self, asked: Asked) -> Identity:

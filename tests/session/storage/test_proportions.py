@@ -63,6 +63,6 @@ def test_blocks_of_articles_that_overlap_are_damage(second, damaged):
     reader = SimpleNamespace(_select=lambda *_, **__: rows, _room=lambda _: 0)
     if damaged:
         with pytest.raises(Damaged, match="out of range"):
-            ProportionReader.trained_articles(reader)
+            ProportionReader.recorded_articles(reader)
     else:
-        assert len(ProportionReader.trained_articles(reader).page_ids) == 3
+        assert len(ProportionReader.recorded_articles(reader).page_ids) == 3

@@ -83,12 +83,12 @@ def account(path):
         found = reader.all_articles(trained_only=False)
         articles = [one for _, ids, _, _, *most, _ in found for one in zip(ids, *most, strict=True)]
         status = reader.status()
-        kept, counts = reader.trained_articles(), reader.word_counts()
+        kept, counts = reader.recorded_articles(), reader.word_counts()
         trained = [a[0] for a in articles if a[2] == "trained"]
         assert kept.page_ids.tolist() == (trained if reader.settings()[KEEP_ARTICLES] == "all" else [])
         assert counts.counts.sum() == status.tokens
         return {
-            "proportions": [reader.proportions(name).to_bytes() for name in reader.models()],
+            "proportions": [reader.proportions(name, held_out=True).to_bytes() for name in reader.models()],
             "word counts": counts.to_bytes(),
             "trained": [a for a in articles if a[2] == "trained"],
             "held_out": [a for a in articles if a[2] == "held_out"],
