@@ -144,6 +144,8 @@ class Activity:
     """In plain words, e.g. "the wiki" or "429: told to wait"; None while it works."""
     waiting_until: float | None = None
     """Seconds since the epoch, if the wait has a known end."""
+    trouble: str | None = None
+    """Why nothing comes in, in plain words, from an error until the next valid reply."""
     trying_until: float | None = None
     """Seconds since the epoch at which it gives up if no valid reply has come."""
     requests: int = 0

@@ -29,6 +29,19 @@ def skips_told(skips: Mapping[str, int]) -> str:
     return ", ".join(f"{reason} {n:,}" for reason, n in sorted(skips.items(), key=lambda item: -item[1]))
 
 
+def age(seconds: float) -> str:
+    """A span of time in one unit: "38 s", "4 min", "2.5 h", "3 d"."""
+    if seconds < 1:
+        return "<1 s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7_200:
+        return f"{seconds / 60:.0f} min"
+    if seconds < 172_800:
+        return f"{seconds / 3_600:.1f} h"
+    return f"{seconds / 86_400:.0f} d"
+
+
 def per_hour(articles: int, seconds: float) -> float:
     """Articles trained per hour of trainer running time; `articles_per_hour` everywhere means this."""
     return articles / seconds * 3600 if seconds > 0 else 0.0
@@ -83,6 +96,10 @@ class TrainerActivity:
     waiting_for: str | None = None
     waiting_until: float | None = None
     """Seconds since the epoch, if the wait has a known end."""
+    failing: bool = False
+    """Whether ``waiting_for`` is what went wrong, a sentence, and not what is awaited."""
+    elapsed_seconds: float = 0.0
+    """As in `Status`, but of now."""
     compiling: bool = False
     """Whether training waits for kernels to be compiled, as happens once after an installation."""
     bound_by: BoundBy | None = None
@@ -101,11 +118,23 @@ class TrainerActivity:
     errors: tuple[Event, ...] = ()
     """The source's last few errors, newest last."""
 
+    def wait(self, now: float) -> str:
+        """What it waits for, and for how long: "127.0.0.1 refuses connections; next try in 5 s"."""
+        if self.waiting_for is None:
+            return ""
+        left = 0.0 if self.waiting_until is None else self.waiting_until - now
+        if not self.failing:
+            return f"waiting{f' {age(left)}' if left >= 1 else ''} for {self.waiting_for}"
+        if self.waiting_until is None:
+            return self.waiting_for
+        return f"{self.waiting_for}; " + (f"next try in {age(left)}" if left >= 1 else "trying again")
+
     def ended(self) -> "TrainerActivity":
         """What remains of it when the trainer is gone: its counts, but nothing momentary."""
-        momentary = ("waiting_for", "waiting_until", "compiling", "bound_by", "crawl_rate", "train_rate")
+        waiting = ("waiting_for", "waiting_until", "failing", "compiling")
+        pace = ("bound_by", "crawl_rate", "train_rate", "requests_last_minute")
         none = TrainerActivity()
-        return replace(self, **{name: getattr(none, name) for name in (*momentary, "requests_last_minute")})
+        return replace(self, **{name: getattr(none, name) for name in (*waiting, *pace)})
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -138,6 +167,10 @@ class Status:
     activity: TrainerActivity
     """The activity of the running trainer, or what remains of the last one's."""
     models: tuple[ModelStatus, ...]
+    suspended: bool = False
+    """Whether the trainer is known to do nothing until it is continued, as after Ctrl+Z."""
+    death: str = ""
+    """How a trainer started by this process died: "killed by signal 9"."""
 
     def __repr__(self) -> str:
         scores = "".join(f"; {m.name} perplexity {m.perplexity:,.1f}" for m in self.models if m.perplexity)
@@ -153,6 +186,12 @@ class Status:
     def lively(self) -> bool:
         """Whether a trainer shows signs of life, so that its rates are current."""
         return self.running and self.state != "stalled"
+
+    @property
+    def hindered(self) -> bool:
+        """Whether the trainer could work, but something went wrong that it waits for."""
+        # While training sets the pace, there is work left for the wait.
+        return self.state == "running" and self.activity.failing and self.activity.bound_by != "training"
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,8 +83,9 @@ class Wikitopics(TerminalApp[Ending]):
         ``notify_by``: how to announce the end of a trainer, as in `NOTIFY`."""
         super().__init__()
         self.choice = Choice(ascii_only=plain_terminal())
-        self.watched = Watch(path, trainer)
-        self.training = Training(self, trainers or launch.Trainers())
+        self._trainers = trainers or launch.Trainers()
+        self.watched = Watch(path, self._trainers, trainer)
+        self.training = Training(self, self._trainers)
         self._signals = signals or Signals()
         self._preferences = preferences or Preferences()
         self._notify_by = notify_by
@@ -177,7 +178,7 @@ class Wikitopics(TerminalApp[Ending]):
         """Look at another session from now on."""
         if path != self.path:
             self.watched.close()
-            self.watched = Watch(path, trainer)
+            self.watched = Watch(path, self._trainers, trainer)
             self.choice.model = None
             self.choice.pinned.clear()
             self._begin_watching()

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.metrics import METRICS, SCORES, Metric
-from wikitopics.session.records import Curve, Status
+from wikitopics.session.records import Curve
 from wikitopics.tui.chart.axes import duration, plain
 from wikitopics.tui.chart.plot import Drawing, Series
 from wikitopics.tui.chart.spark import bar
@@ -60,7 +60,7 @@ def drawing(look: Look, choice: Choice, x_kind: str, *, turns: bool = True) -> D
         inks=tuple(inks),
         time_x=x_kind == "time",
         whole_y=metric.whole,
-        empty=beginning(look.status, metric, ascii_only=choice.ascii_only),
+        empty=beginning(look, metric, ascii_only=choice.ascii_only),
     )
 
 
@@ -122,8 +122,9 @@ def _placed(articles: Sequence[int], curve: Curve | None, x_kind: str) -> tuple[
     return tuple(float(x) for x in at)
 
 
-def beginning(status: Status, metric: Metric, *, ascii_only: bool) -> tuple[str, ...]:
+def beginning(look: Look, metric: Metric, *, ascii_only: bool) -> tuple[str, ...]:
     """Why there is no curve yet, with a counter that moves as articles come in."""
+    status = look.status
     if metric not in SCORES and status.articles:
         return (f"this session has no measurement of {visible(metric.name.replace('_', ' '))}",)
     if not status.running and status.state != "starting":
@@ -152,5 +153,5 @@ def beginning(status: Status, metric: Metric, *, ascii_only: bool) -> tuple[str,
     else:
         lines.append(f"{plural(status.articles, 'article')} trained, the first measurement is on its way")
     if status.waiting_for and not status.activity.compiling:
-        lines += ["", f"waiting for {visible(status.waiting_for)}"]
+        lines += ["", visible(status.activity.wait(look.at))]
     return tuple(lines)

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from wikitopics.session.analysis.metrics import metrics_of
 from wikitopics.session.analysis.origin import addresses
+from wikitopics.session.control.launch import Trainers
 from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.paths import log_file, session_name
 from wikitopics.session.records import SNAPSHOT_WORDS
@@ -210,9 +211,10 @@ class Comparing(Readers):
 class Watch:
     """Watches one session until it is closed. It knows nothing of the screen."""
 
-    def __init__(self, path: Path, trainer: TrainerProcess | None = None) -> None:
-        """``trainer``: the trainer of ``path``, if it has just been started."""
-        self.path = path
+    def __init__(self, path: Path, trainers: Trainers, trainer: TrainerProcess | None = None) -> None:
+        """``trainers``: those that this screen has started.
+        ``trainer``: that of ``path``, if it has just been started."""
+        self.path, self._trainers = path, trainers
         self.latest: Look | None = None
         self.trouble = ""
         """Why the session cannot be read now; "" if it can."""
@@ -261,6 +263,8 @@ class Watch:
             self.awaited = None
         if self.awaited is not None:  # whatever the previous trainer left behind
             look = replace(look, status=replace(look.status, state="starting"))
+        if look.status.state == "dead":
+            look = replace(look, status=replace(look.status, death=self._trainers.death(self.path)))
         self.latest, self.trouble = replace(look, others=self._others), ""
         return code if code and not look.status.running else None
 

@@ -6,6 +6,7 @@ import unicodedata
 from rich.cells import cell_len, chop_cells, set_cell_size
 
 from wikitopics.session.escapes import visible as visible
+from wikitopics.session.records import age as age
 
 
 def in_ascii(text: str) -> str:
@@ -65,19 +66,6 @@ def clock(seconds: float) -> str:
     hours, rest = divmod(rest, 3_600)
     minutes, left = divmod(rest, 60)
     return f"{days}d {hours:02d}:{minutes:02d}" if days else f"{hours:02d}:{minutes:02d}:{left:02d}"
-
-
-def age(seconds: float) -> str:
-    """A span of time in one unit: "38 s", "4 min", "2.5 h", "3 d"."""
-    if seconds < 1:
-        return "<1 s"
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    if seconds < 7_200:
-        return f"{seconds / 60:.0f} min"
-    if seconds < 172_800:
-        return f"{seconds / 3_600:.1f} h"
-    return f"{seconds / 86_400:.0f} d"
 
 
 def size(n_bytes: float) -> str:

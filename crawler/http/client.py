@@ -13,7 +13,7 @@ from yarl import URL
 from wikitopics.crawler.errors import TransientError, WikiUnreachable
 from wikitopics.crawler.http.contact import check_contact, sendable, user_agent
 from wikitopics.crawler.http.limits import RateLimits
-from wikitopics.crawler.http.pace import Clock, OwnPace, SharedPace, Turn
+from wikitopics.crawler.http.pace import Clock, OwnPace, SharedPace, Turn, usual
 from wikitopics.crawler.http.quoting import Quoting
 from wikitopics.crawler.http.replies import (
     THROTTLED_FIRST,
@@ -138,7 +138,10 @@ class Client:
             )
 
         async def wait_until(moment: float, reason: str) -> None:
-            self._check_start(limits, moment - self.clock.monotonic(), f"waiting for {reason}")
+            seconds = moment - self.clock.monotonic()
+            self._check_start(limits, seconds, f"waiting for {reason}")
+            if not usual(limits, seconds):
+                self.activity.trouble = self.activity.trouble or f"waiting for {reason}"
             await self.wait_until(moment, reason)
 
         return self._paces[limits].turn(wait_until)
@@ -238,7 +241,7 @@ class Client:
     def _answered(self, limits: RateLimits) -> None:
         self._answered_under.add(limits)
         self._last_answer = self.clock.monotonic()
-        self.activity.trying_until = None
+        self.activity.trying_until = self.activity.trouble = None
 
     # -- what goes wrong -----------------------------------------------------------
 
@@ -271,6 +274,7 @@ class Client:
         self.activity.retries += 1
         if error.throttled:
             self.activity.throttled += 1
+        self.activity.trouble = error.text
         self.note(error.text)
         wait = wait_before_retry(tries, error.throttled, error.retry_after, self._rng)
         now = self.clock.monotonic()

@@ -186,8 +186,13 @@ def _write_moment(file: int, now: float, moment: float) -> None:
     os.pwrite(file, f"{now!r} {moment!r}".ljust(_FILE_BYTES).encode("ascii"), 0)
 
 
+def usual(limits: RateLimits, seconds: float) -> bool:
+    """Whether the next request always waits up to so many seconds, even if nothing has gone wrong."""
+    return seconds <= max(interval(limits), limits.slow_wait, limits.pause)
+
+
 def _reason(limits: RateLimits, seconds: float) -> str:
     """What a wait of so many seconds is for."""
-    if seconds > max(interval(limits), limits.slow_wait, limits.pause):
+    if not usual(limits, seconds):
         return f"{limits.server}, after an error or a request to wait"
     return f"the next request ({limits.rpm} a minute)" if limits.rpm else "the next request"

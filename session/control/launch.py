@@ -57,6 +57,13 @@ class Trainers:
         """The sessions whose trainers are running."""
         return [path for path, process in self._started.items() if process.poll() is None]
 
+    def death(self, path: Path) -> str:
+        """How the last trainer of a session died: "killed by signal 9"; "" if it runs, or is not known."""
+        code = self._started[path].poll() if path in self._started else None
+        if not code:
+            return ""
+        return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+
     def leave(self) -> None:
         """Let them run on their own: `stop` will not end them."""
         self._started.clear()

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import sqlite3
 import time
 from dataclasses import fields, replace
@@ -26,6 +27,8 @@ STALE_SECONDS = 15.0
 """A heartbeat older than this many seconds is no sign of life."""
 BEATS_SECONDS = 2.0
 """A trainer's heart beats several times in this many seconds."""
+HEARTBEAT_BYTES = 64 << 10
+"""The free space that a heartbeat takes at most."""
 _OF_PROGRESS = {field.name for field in fields(Progress)} & {field.name for field in fields(Status)}
 
 
@@ -51,9 +54,18 @@ class SessionReader(TrainerReader, ModelReader, TopicReader, ArticleReader, Prop
         live = pid is not None and beat is not None and beat.process.pid == pid  # not of another run
         at_work = live and beat is not None and beat.state != "stopped"
         activity = TrainerActivity() if beat is None else beat.activity
+        state = _state(progress.finished, beat, pid, now)
+        late = beat is not None and now - beat.at > BEATS_SECONDS
+        if late and state in ("running", "stalled") and self._disk_full():
+            # The trainer lives and waits, but cannot write that it does.
+            state = "running"
+            told = f"no space left on the disk of {self.path}"
+            activity = replace(activity.ended(), waiting_for=told, failing=True)
+        if at_work:  # the last commit may be old, as while the wiki cannot be reached
+            progress.elapsed_seconds = max(progress.elapsed_seconds, activity.elapsed_seconds)
         return Status(
             session=str(self.path),
-            state=_state(progress.finished, beat, pid, now),
+            state=state,
             running=live,
             pid=pid,
             source=settings.source,
@@ -65,7 +77,15 @@ class SessionReader(TrainerReader, ModelReader, TopicReader, ArticleReader, Prop
             heartbeat_age_seconds=None if beat is None else max(0.0, now - beat.at),
             activity=activity if at_work else activity.ended(),
             models=models,
+            suspended=state == "stalled" and beat is not None and beat.process.is_suspended(),
         )
+
+    def _disk_full(self) -> bool:
+        """Whether not even a heartbeat can be written."""
+        try:
+            return shutil.disk_usage(self.path.parent).free < HEARTBEAT_BYTES
+        except OSError:
+            return False
 
     def copy_to(self, draft: Path) -> None:
         """Write the whole session into an empty file, consistently, whatever a trainer does meanwhile.

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,8 @@ COMMIT_SECONDS = 1.0
 """Seconds: a commit follows a minibatch at once, unless the last commit is younger than this."""
 LATEST_SECONDS = 1.5
 """Seconds: commit first if the next step is likely to end later than this after the last commit."""
+SUSPENDED_SECONDS = 5.0
+"""Seconds between two looks at the clock in which the process stood still; it looks every second."""
 
 
 class Saving:
@@ -49,6 +52,22 @@ class Saving:
         return age >= COMMIT_SECONDS or age + likely > LATEST_SECONDS
 
 
+class RunningTime:
+    """Seconds since it was made, without those in which the process was suspended, as after Ctrl+Z."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._at, self._seconds = clock(), 0.0
+
+    def __call__(self) -> float:
+        with self._lock:
+            now = self._clock()
+            passed, self._at = now - self._at, now
+            self._seconds += passed if passed < SUSPENDED_SECONDS else 0.0
+            return self._seconds
+
+
 T = TypeVar("T")
 
 
@@ -66,7 +85,7 @@ class Learner:
         """A step in progress or failed: until it is resolved, models and counters are out of step."""
         self._saves_since: float | None = None
         self._learnt = Rate()
-        self._begun = time.monotonic()
+        self._awake = RunningTime()
         self._before = stream.progress.elapsed_seconds, stream.progress.bytes_read
 
     @property
@@ -80,7 +99,17 @@ class Learner:
 
     def elapsed(self) -> float:
         """Seconds of running time over all runs."""
-        return self._before[0] + time.monotonic() - self._begun
+        return self._before[0] + self.ran()
+
+    def ran(self) -> float:
+        """Seconds of running time in this run."""
+        return self._awake()
+
+    async def tick(self) -> None:
+        """Watch the running time, until cancelled."""
+        while True:
+            self.ran()
+            await asyncio.sleep(1.0)
 
     def rate(self) -> float:
         """Articles per second while it learns; 0 while it does not."""

@@ -1,12 +1,11 @@
 """A run's reports on itself: its pace, what limits it, and the lines of its log."""
 
-import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from wikitopics.model.compiling import is_compiling
-from wikitopics.session.records import BoundBy, Event, State, TrainerActivity, skips_told
+from wikitopics.session.records import BoundBy, Event, State, TrainerActivity, age, skips_told
 from wikitopics.session.signals import Signals
 from wikitopics.session.storage.tables.progress import Progress
 from wikitopics.session.training.evaluation import Measured
@@ -40,11 +39,24 @@ class Outside:
     signals: Signals
 
 
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """What a run waits for."""
+
+    what: str
+    until: float | None = None
+    """Seconds since the epoch, if that is known."""
+    failing: bool = False
+    """Whether ``what`` went wrong: then it is a sentence, otherwise a noun phrase."""
+
+
 def _doubled(before: int, now: int) -> bool:
     """Whether a count has passed a power of two."""
     return now.bit_length() > before.bit_length()
 
 
+LASTING_SECONDS = 10.0
+"""Seconds of a hindrance after which the log tells that the run goes on."""
 QUIET_SECONDS = 60.0
 """Seconds without a counted page after which the run reports what it waits for."""
 SAVING_SECONDS = 5.0
@@ -60,19 +72,20 @@ class Monitor:
         self, feed: Blocks, learner: Learner, orders: Orders, advice: tuple[int, str] | None
     ) -> None:
         """``advice``: a number of articles, and what to say once they have been read."""
-        self.blocked: str | None = None
+        self.blocked: Wait | None = None
         """Why nothing can be saved; set by whatever tries to."""
         self._feed, self._learner, self._orders = feed, learner, orders
         progress = learner.stream.progress
         self._advice = advice if advice is not None and progress.crawled < advice[0] else None
         self._bound_by: deque[BoundBy] = deque(maxlen=20)
         self._counted = (0, 0)
-        self._counted_at = time.monotonic()
+        self._counted_at = learner.elapsed()
         # What the log has told already: the state at the start is not news.
         self._measured_at = learner.stream.measured.articles
         self._skipped = progress.skipped
         self._errors: set[str] = set()
         self._hindrance: str | None = None
+        self._hindered_at = 0.0
         self._warnings: list[str] = []
 
     def warn(self, warnings: Sequence[str]) -> None:
@@ -84,8 +97,10 @@ class Monitor:
         progress = self._learner.stream.progress
         counted = (progress.crawled, progress.articles)
         if counted != self._counted or self._orders.paused:
-            self._counted, self._counted_at = counted, time.monotonic()
-        if self._learner.busy:
+            self._counted, self._counted_at = counted, self._learner.elapsed()
+        if self.blocked is not None:
+            self._bound_by.clear()
+        elif self._learner.busy:
             self._bound_by.append("training")
         elif not self._learner.saving_seconds() and self._feed.waits_for is not None:
             self._bound_by.append(self._feed.waits_for)
@@ -113,15 +128,24 @@ class Monitor:
         new = [error for error in errors if error not in self._errors]
         news += [("warning", line) for line in (*new, *self._warnings)]
         self._errors, self._warnings = set(errors), []
-        quiet = self._quiet()
-        hindrance = self.blocked or (f"waiting for {quiet}" if quiet else None)
-        if hindrance and hindrance != self._hindrance:
-            news.append(("error", hindrance))
-        self._hindrance = hindrance
+        news += self._hindrances(new)
         if self._advice is not None and progress.crawled >= self._advice[0]:
             news.append(("warning", self._advice[1]))
             self._advice = None
         return news
+
+    def _hindrances(self, told: Sequence[str]) -> list[Line]:
+        """What keeps the run from going on, and that it goes on again."""
+        wait, now = self._waiting(), self._learner.elapsed()
+        hindrance = wait.what if wait is not None and wait.failing else None
+        before, self._hindrance = self._hindrance, hindrance
+        if hindrance is not None:
+            if before is None:
+                self._hindered_at = now
+            return [] if hindrance in (before, *told) else [("error", hindrance)]
+        if before is not None and (lasted := now - self._hindered_at) >= LASTING_SECONDS:
+            return [("info", f"going on after {age(lasted)}")]
+        return []
 
     def last_news(self) -> list[Line]:
         """The last news, and the newest numbers, which may not have doubled."""
@@ -143,11 +167,13 @@ class Monitor:
 
     def _activity(self) -> TrainerActivity:
         stream, source = self._learner.stream, self._feed.activity
-        waiting_for, waiting_until = self._waiting()
+        wait = self._waiting() or Wait("")
         return TrainerActivity(
             article_limit=stream.article_limit,
-            waiting_for=waiting_for,
-            waiting_until=waiting_until,
+            waiting_for=wait.what or None,
+            waiting_until=wait.until,
+            failing=wait.failing,
+            elapsed_seconds=self._learner.elapsed(),
             compiling=self._learner.busy and is_compiling(),
             bound_by=Counter(self._bound_by).most_common(1)[0][0] if self._bound_by else None,
             crawl_rate=self._feed.arrivals(),
@@ -163,26 +189,29 @@ class Monitor:
             errors=tuple(Event(error.at, "warning", error.text) for error in source.errors[-ERRORS:]),
         )
 
-    def _waiting(self) -> tuple[str | None, float | None]:
-        """What the run is waiting for, and until when, if the source names a time."""
-        if self.blocked:
-            return self.blocked, None
-        if self._learner.saving_seconds() >= SAVING_SECONDS:
-            return "the models to be saved", None
+    def _waiting(self) -> Wait | None:
+        """What the run is waiting for; None if it works."""
+        if self.blocked is not None:
+            return self.blocked
+        saving = self._learner.saving_seconds()
+        if saving >= SAVING_SECONDS:
+            if saving >= QUIET_SECONDS:
+                return Wait("saving the models has taken over a minute so far", failing=True)
+            return Wait("the models to be saved")
         stream, source = self._learner.stream, self._feed.activity
-        if not source.waiting_for:
-            return stream.waits_for or self._quiet(), None
-        told = f"{stream.waits_for} ({source.waiting_for})" if stream.waits_for else source.waiting_for
-        return told, source.waiting_until
+        if source.trouble is not None:
+            return Wait(source.trouble, source.waiting_until, failing=True)
+        if source.waiting_for:
+            told = f"{stream.waits_for} ({source.waiting_for})" if stream.waits_for else source.waiting_for
+            return Wait(told, source.waiting_until)
+        return Wait(stream.waits_for) if stream.waits_for else self._quiet()
 
-    def _quiet(self) -> str | None:
+    def _quiet(self) -> Wait | None:
         """A wait that nothing reports: stopped processes, or a connection that is merely open."""
-        if self._feed.activity.waiting_for or time.monotonic() - self._counted_at < QUIET_SECONDS:
+        if self._learner.elapsed() - self._counted_at < QUIET_SECONDS:
             return None
         if self._learner.busy:
-            return "a step of training (over a minute so far)"
-        if self._learner.saving_seconds():
-            return "the models to be saved (over a minute so far)"
+            return Wait("a step of training has taken over a minute so far", failing=True)
         if self._feed.waits_for == "parsing":
-            return "the processes that parse articles (none counted for over a minute)"
-        return "the source (no article for over a minute)"
+            return Wait("the processes that parse articles have counted none for over a minute", failing=True)
+        return Wait("no article has come in for over a minute", failing=True)

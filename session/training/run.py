@@ -18,7 +18,7 @@ from wikitopics.session.training.beginning import Beginning
 from wikitopics.session.training.heart import Heart
 from wikitopics.session.training.intake.crawl import Blocks
 from wikitopics.session.training.learner import COMMIT_SECONDS, Learner
-from wikitopics.session.training.monitor import Monitor, Outside
+from wikitopics.session.training.monitor import Monitor, Outside, Wait
 from wikitopics.session.training.orders import Orders
 from wikitopics.session.training.stream import Stream
 
@@ -65,11 +65,11 @@ class Run:
         self._heart = Heart(path, self.monitor, self.orders, outside)
         self._limits = limits
         self._signals = outside.signals
-        self._begun = time.monotonic()
 
     async def __call__(self) -> str:
         """Run to the end; returns why it ended. Everything fed is committed, even on an error."""
         self._signals.tell(lambda number: self.orders.stop(f"stopped by {number.name}"))
+        ticking = asyncio.create_task(self.learner.tick())
         try:
             await self._heart.begin(self.learner.stream.progress.articles)
             try:
@@ -77,6 +77,7 @@ class Run:
             finally:
                 death = await self._heart.end(self.orders.reason)
         finally:
+            ticking.cancel()
             await self.learner.close()
         if death is not None:
             raise death
@@ -154,7 +155,7 @@ class Run:
 
     def _check_limits(self) -> None:
         limits = self._limits
-        if limits.hours is not None and time.monotonic() - self._begun >= limits.hours * 3600:
+        if limits.hours is not None and self.learner.ran() >= limits.hours * 3600:
             self.orders.stop("the time given with --hours is up")
         if limits.megabytes is not None and self.feed.activity.bytes_read >= limits.megabytes * 1e6:
             self.orders.stop("the limit given with --max-mb is reached")
@@ -173,7 +174,7 @@ class Run:
                 self._check_limits()
                 if self.orders.stopped:
                     raise
-                self.monitor.blocked = f"the disk: {error}"
+                self.monitor.blocked = Wait(str(error), time.time() + RETRY_SECONDS, failing=True)
                 await self.orders.until_stop(RETRY_SECONDS)
             else:
                 self.monitor.blocked = None

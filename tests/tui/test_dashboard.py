@@ -15,6 +15,7 @@ from wikitopics.tui.chart.chart import Chart
 from wikitopics.tui.keys import EVERYWHERE
 from wikitopics.tui.views.dashboard import Dashboard
 from wikitopics.tui.widgets.smallcharts import SmallChart
+from wikitopics.tui.widgets.statusline import window_title
 from wikitopics.tui.widgets.topiclist import TopicList
 
 
@@ -166,7 +167,7 @@ WAITS = {"waiting_for": "429", "waiting_until": time.time() + 3_625, "bound_by":
         ),
         ("starting", "paused", {}, ["paused before the first measurement"], "starting"),
         ("running", "running", COMPILES, ["compiling the models, only once"], "waiting for"),
-        ("running", "running", WAITS, ["waiting for 429 until", " min)"], "sets the pace"),
+        ("running", "running", WAITS, ["waiting 60 min for 429"], "sets the pace"),
     ],
 )
 async def test_what_a_trainer_does_is_told(
@@ -187,10 +188,15 @@ async def test_what_a_trainer_does_is_told(
 
 
 async def test_a_narrow_screen_says_first_what_is_wrong(shown: Opener, two_models: Path) -> None:
-    wrong = "the disk: no space left on the disk of /s.db"
-    with canned.live(two_models, canned.Recipe(activity={"waiting_for": wrong, "bound_by": None})):
-        async with shown(two_models, size=(80, 24)) as (_, pilot):
-            assert f"\n waiting for {wrong}  rate " in await seeing.until(pilot, "waiting for the disk")
+    wrong = "no space left on the disk"
+    hindered = {"waiting_for": wrong, "waiting_until": time.time() + 3_625, "failing": True, "bound_by": None}
+    with canned.live(two_models, canned.Recipe(activity=hindered)):
+        async with shown(two_models, size=(80, 24)) as (app, pilot):
+            seen = await seeing.until(pilot, f"\n {wrong}; next try in 60 min  rate ")
+            assert f"◐ WAITING  {wrong}; next try in 60 min  " in seen
+            assert "LIVE" not in seen
+            title = window_title(app.latest.status, two_models)
+            assert title.startswith(f"waiting: {wrong} · ")
 
 
 async def test_keys_can_be_bound_anew(shown: Opener, live: Path) -> None:

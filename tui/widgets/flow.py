@@ -16,7 +16,7 @@ from wikitopics.tui.chart.spark import spark
 from wikitopics.tui.inks import Line, Part
 from wikitopics.tui.look import Choice, Look
 from wikitopics.tui.widgets.listing import ordered
-from wikitopics.tui.words import age, clock, count, folded, measured, plural, share, short, size, visible
+from wikitopics.tui.words import clock, count, folded, measured, plural, share, short, size, visible
 
 GAP = 30.0
 """With this many seconds without a measured rate, no trainer was running."""
@@ -72,11 +72,16 @@ def nothing_left(status: Status) -> str:
     return finished(status) + more
 
 
+def _died(status: Status) -> str:
+    return "the trainer has died" + (f" ({status.death})" if status.death else "")
+
+
 def waiting(status: Status, now: float) -> Part:
     """What the trainer waits for and until when, or what sets the pace."""
     if status.state == "stalled":
         since = time.strftime("%H:%M:%S", time.localtime(now - (status.heartbeat_age_seconds or 0.0)))
-        return f"no sign of life since {since}: these are its last numbers", "bad"
+        told = "suspended, as by Ctrl+Z," if status.suspended else "no sign of life"
+        return f"{told} since {since}: these are its last numbers", "bad"
     if status.state == "stopping":
         return "saving and stopping", "warn"
     if not status.running:
@@ -84,7 +89,7 @@ def waiting(status: Status, now: float) -> Part:
             "starting": "the trainer is starting",
             "finished": finished(status),
             "stopped": f"stopped; `{begins_again(status)}` continues",
-            "dead": f"the trainer has died; `{begins_again(status)}` continues from the last save",
+            "dead": f"{_died(status)}; `{begins_again(status)}` continues from the last save",
             "new": "nothing has run yet",
         }.get(status.state, "no trainer is running")
         return text, "bad" if status.state == "dead" else "muted"
@@ -92,16 +97,11 @@ def waiting(status: Status, now: float) -> Part:
         return "paused by you; P resumes", "warn"
     if status.activity.compiling:
         return COMPILING, "warn"
-    paced, crawl_rate, until = pace(status), status.activity.crawl_rate, status.activity.waiting_until
-    if status.waiting_for and (until is not None or not paced or crawl_rate == 0):
-        text = f"waiting for {visible(status.waiting_for)}"
-        if until is not None:
-            left = f" ({age(until - now)})" if until - now >= 1 else ""
-            text += time.strftime(" until %H:%M:%S", time.localtime(until)) + left
-        # Waiting for a reply is the usual state; a wait with a known end is not.
-        if status.waiting_for.startswith("the disk"):
-            return text, "bad"  # nothing can be saved
-        return text, "warn" if until is not None or crawl_rate == 0 else "muted"
+    paced, activity = pace(status), status.activity
+    unusual = activity.failing or activity.waiting_until is not None or activity.crawl_rate == 0
+    # Waiting for a reply is the usual state.
+    if status.waiting_for and (unusual or not paced):
+        return visible(activity.wait(now)), "warn" if unusual else "muted"
     return paced, "muted"
 
 

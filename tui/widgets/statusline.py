@@ -3,6 +3,7 @@
 It never looks alive by itself: what it says comes from the trainer's heartbeat.
 """
 
+import time
 from pathlib import Path
 
 from rich.cells import cell_len
@@ -11,13 +12,19 @@ from wikitopics.session.records import Status
 from wikitopics.session.sources import described
 from wikitopics.tui.inks import Line
 from wikitopics.tui.look import Replay
-from wikitopics.tui.words import age, clock, count, limited, visible
+from wikitopics.tui.words import age, clock, count, limited, squeezed, visible
+
+CAUSE = 48
+"""The most cells for what hinders the trainer; the count of articles fits beside it in 80 columns."""
 
 
 def condition(status: Status) -> tuple[str, str, str]:
     """(sign, words, ink) for the state of the trainer."""
+    if status.hindered:
+        return "◐", "WAITING", "warn"
+    silent = age(status.heartbeat_age_seconds or 0.0)
     return {
-        "stalled": ("!", f"NO SIGN OF LIFE for {age(status.heartbeat_age_seconds or 0.0)}", "bad"),
+        "stalled": ("!", f"{'SUSPENDED' if status.suspended else 'NO SIGN OF LIFE'} for {silent}", "bad"),
         "new": ("○", "NEW", "muted"),
         "starting": ("◌", "STARTING", "warn"),
         "running": ("●", "LIVE", "good"),
@@ -25,7 +32,7 @@ def condition(status: Status) -> tuple[str, str, str]:
         "stopping": ("◍", "STOPPING", "warn"),
         "stopped": ("■", "STOPPED", "muted"),
         "finished": ("✓", "FINISHED", "good"),
-        "dead": ("✗", "TRAINER DIED", "bad"),
+        "dead": ("✗", "TRAINER DIED" + (f" ({status.death})" if status.death else ""), "bad"),
     }[status.state]
 
 
@@ -35,9 +42,12 @@ def source_words(status: Status) -> str:
 
 
 def window_title(status: Status | None, session: Path, trouble: str = "") -> str:
-    """The title of the terminal's window or tab: "live 1,187 · night · wikitopics", the state first."""
+    """The title of the terminal's window or tab: "live 1,187 · night · wikitopics", the state first, and what
+    hinders the trainer."""
     if trouble or status is None:
         state = "cannot read" if trouble else "opening"
+    elif status.hindered:
+        state = f"waiting: {visible(status.waiting_for or '')}"
     else:
         measured = [model.perplexity for model in status.models if model.perplexity is not None]
         state = condition(status)[1].lower() + "".join(f" {value:,.0f}" for value in measured[:1])
@@ -64,6 +74,8 @@ def pieces(
     if replay is not None:
         shown = out if trouble else out[:1]  # the trainer's present state has no place here
         return [*shown, *_replayed(replay, s, ascii_only=ascii_only)]
+    if s.hindered and not trouble:
+        out.append((1, [(squeezed(visible(s.activity.wait(time.time())), CAUSE), "warn")]))
     if s.state in ("dead", "stopped") and not trouble:
         out.append((3, [("R restarts it", "muted")]))
     if frozen is not None:

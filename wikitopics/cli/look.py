@@ -1,6 +1,7 @@
 """`status` and `articles`: look at a session from another process."""
 
 import math
+import time
 from dataclasses import asdict
 
 import click
@@ -14,7 +15,7 @@ from wikitopics.cli.options import (
     topic_numbers,
     whole,
 )
-from wikitopics.cli.output import duration, fields_of, put_json, put_line, put_row, rate, say, until
+from wikitopics.cli.output import duration, fields_of, put_json, put_line, put_row, rate, say
 from wikitopics.session.paths import command
 from wikitopics.session.sources import described
 
@@ -26,6 +27,7 @@ _STATES = {
     "new": "nothing has been trained yet",
     "starting": "starting",
     "running": "training",
+    "hindered": "waiting",
     "paused": "paused; `{resume}` continues",
     "stopping": "stopping",
     "stopped": "stopped; `{train}` continues",
@@ -65,7 +67,7 @@ def status(session: str, as_json: bool) -> None:
                 del values_of["prequential_log_likelihood"]
         put_json({**values, "models": models, "state": now.state, "skips": now.skips})
         return
-    state = _STATES[now.state].format(
+    state = _STATES["hindered" if now.hindered else now.state].format(
         resume=command("resume", reader.path),
         train=command(described(now.source).command or "train", reader.path),
     ) + (f" (pid {now.pid})" if now.pid else "")
@@ -84,7 +86,7 @@ def status(session: str, as_json: bool) -> None:
     if now.checkpoint_age_seconds is not None:
         put_line(f"saved      {duration(now.checkpoint_age_seconds)} ago")
     if now.waiting_for:
-        put_line(f"waiting    for {now.waiting_for}{until(now.activity.waiting_until)}")
+        put_line(f"waiting    {now.activity.wait(time.time()).removeprefix('waiting ')}")
     for model in now.models:
         score = "not measured yet" if model.perplexity is None else f"perplexity {model.perplexity:,.1f}"
         if model.prequential_log_likelihood is not None:

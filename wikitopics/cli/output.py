@@ -191,8 +191,3 @@ def duration(seconds: float) -> str:
     """1:02:03"""
     whole = int(seconds)
     return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
-
-
-def until(moment: float | None) -> str:
-    """The end of a wait, " until 14:05:09", or "" if it is not known."""
-    return "" if moment is None else time.strftime(" until %H:%M:%S", time.localtime(moment))

@@ -26,7 +26,6 @@ from wikitopics.cli.output import (
     put_line,
     rate,
     say,
-    until,
 )
 from wikitopics.crawler.dumps.source import YES
 from wikitopics.crawler.embedded.source import WIKI_SIZE, Demo
@@ -221,7 +220,7 @@ class Lines:
         if report.state == "paused":
             parts.append("paused")
         if now.waiting_for and report.state != "stopping":
-            parts.append(f"waiting for {now.waiting_for}{until(now.waiting_until)}")
+            parts.append(now.wait(time.time()))
         return "  ".join(parts)
 
     def end(self, reason: str) -> None:

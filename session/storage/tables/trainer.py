@@ -83,10 +83,10 @@ def _error(value: object, place: str) -> Event:
 _ACTIVITY: Mapping[str, Callable[[object, str], object]] = {
     **dict.fromkeys(("article_limit", "queue", "requests", "requests_last_minute"), whole),
     **dict.fromkeys(("allowed_per_minute", "batch_pages", "retries", "throttled"), whole),
-    **dict.fromkeys(("crawl_rate", "train_rate", "latency_seconds"), number),
+    **dict.fromkeys(("crawl_rate", "train_rate", "latency_seconds", "elapsed_seconds"), number),
     "waiting_for": text,
     "waiting_until": moment,
-    "compiling": flag,
+    **dict.fromkeys(("failing", "compiling"), flag),
     "bound_by": partial(one_of, choices=get_args(BoundBy)),
     "errors": partial(listed, decode=_error),
 }

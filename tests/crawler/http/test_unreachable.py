@@ -64,6 +64,7 @@ async def test_gone_for_an_hour_and_back(wiki, clock, crawled):
         return web.json_response(wiki.reply(dict(request.query)))
 
     batches, s = await crawled(cut_while_away)
+    assert s.activity.trouble is None
     assert ids(batches) == [1, 2, 3, 4, 5, 6, 7]
     assert 3600 <= clock.now - began < 3700
     assert len(wiki.requests) < 200
@@ -100,10 +101,11 @@ async def test_dns_that_comes_and_goes(wiki, source, monkeypatch, read):
 async def test_told_to_wait_at_the_start(wiki, clock, acts, source):
     """A 429 is an answer: its wait is obeyed, and no longer only 30 s are spent on trying."""
     s = source()
-    seen = []
+    seen, troubles = [], []
 
     async def sleep(seconds):
         seen.append((s.activity.trying_until, s.activity.waiting_until))
+        troubles.append(s.activity.trouble or "")
         clock.now += seconds
 
     s.wiki.client.clock.sleep = sleep
@@ -116,6 +118,7 @@ async def test_told_to_wait_at_the_start(wiki, clock, acts, source):
     assert trying is None
     assert began + 3000 < waiting < began + 3400
     assert s.activity.trying_until is None
+    assert [each for each in troubles if "answers 502" not in each and "told to wait" not in each] == []
 
 
 @pytest.mark.parametrize(

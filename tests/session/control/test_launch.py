@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from wikitopics.session.control.launch import start_trainer
+from wikitopics.session.control.launch import Trainers, start_trainer
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import log_file
 from wikitopics.session.version import __version__
@@ -20,6 +20,18 @@ def test_a_system_that_starts_no_process_is_told_of_and_nothing_stays_open(tmp_p
     with pytest.raises(SessionError, match="cannot start a trainer: Resource temporarily unavailable"):
         start_trainer(tmp_path / "night.db", [])
     assert os.listdir("/dev/fd") == before
+
+
+@pytest.mark.parametrize(("end", "told"), [("kill", "killed by signal 9"), ("", "exit code 2")])
+def test_how_a_trainer_died(tmp_path, end, told):
+    trainers, path = Trainers(), tmp_path / "s.db"
+    assert trainers.death(path) == ""
+    process = trainers.start(path, ["demo", "--headless", "--session", str(path)] if end else ["--nonsense"])
+    if end:
+        assert trainers.death(path) == ""
+        process.kill()
+    process.wait()
+    assert trainers.death(path) == told
 
 
 def test_a_folder_that_cannot_be_made_is_told_of(tmp_path):

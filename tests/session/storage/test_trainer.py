@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import json
+import types
 
 from tests.session.memory import status
 from tests.session.rows import sql
@@ -77,7 +78,7 @@ def test_flow_and_events_are_bounded(path, monkeypatch):
 def test_what_a_trainer_says_comes_back_whole():
     numbers = 1.5, 2.5, 3, 4, 5, 6, 0.25, 7, 8, 9
     errors = (Event(1e9, "warning", "429"),)
-    said = TrainerActivity(9, "the wiki", 2e9, True, "network", *numbers, errors)
+    said = TrainerActivity(9, "the wiki", 2e9, True, 3.5, True, "network", *numbers, errors)
     assert all(getattr(said, field.name) != field.default for field in dataclasses.fields(said))
     for activity in (said, TrainerActivity()):
         beat = Heartbeat(1e9, Process.own(), "paused", activity)
@@ -99,3 +100,15 @@ def test_the_keys_that_older_screens_read_stay():
         "requests_last_minute", "allowed_per_minute", "latency_seconds", "batch_pages", "retries",
         "throttled", "errors", "process",
     }  # fmt: skip
+
+
+def test_a_trainer_that_cannot_write_for_a_full_disk_is_waiting(path, monkeypatch):
+    with contextlib.closing(HeartbeatWriter(path)) as pulse, trainer_lock(path):
+        pulse.beat("running", TrainerActivity(crawl_rate=9.0, bound_by="training"))
+        sql(path, "UPDATE heartbeat SET at = at - 900")
+        assert (status(path).state, status(path).hindered) == ("stalled", False)
+        free = types.SimpleNamespace(free=4096)
+        monkeypatch.setattr("wikitopics.session.storage.reader.shutil.disk_usage", lambda _: free)
+        now = status(path)
+    assert (now.state, now.hindered, now.activity.crawl_rate) == ("running", True, 0.0)
+    assert now.waiting_for == f"no space left on the disk of {path}"

@@ -5,7 +5,7 @@ import threading
 from types import SimpleNamespace
 
 from wikitopics.session.training import learner as learners
-from wikitopics.session.training.learner import Learner
+from wikitopics.session.training.learner import Learner, RunningTime
 from wikitopics.session.training.orders import Orders
 
 
@@ -13,6 +13,11 @@ def learner_of(commit):
     progress = SimpleNamespace(elapsed_seconds=0.0, bytes_read=0)
     stream = SimpleNamespace(progress=progress, commit=commit)
     return Learner(stream, SimpleNamespace(close=lambda: None), Orders())
+
+
+def test_time_in_which_the_process_was_suspended_is_no_running_time():
+    ran = RunningTime(iter((0.0, 1.0, 2.0, 602.0, 603.0)).__next__)
+    assert [ran() for _ in range(4)] == [1.0, 2.0, 2.0, 3.0]
 
 
 async def test_how_long_a_commit_has_taken_is_told_while_it_lasts(monkeypatch):

@@ -6,14 +6,16 @@ from wikitopics.crawler.mediawiki.source import Api
 from wikitopics.crawler.source import Activity
 from wikitopics.session.storage.tables.progress import Progress
 from wikitopics.session.training.evaluation import Measured
-from wikitopics.session.training.monitor import Monitor
+from wikitopics.session.training.monitor import Monitor, Wait
 
 UNMEASURED = Measured(0, {})
 
 
-def monitor(advice=None, crawled=0, measured=UNMEASURED):
+def monitor(advice=None, crawled=0, measured=UNMEASURED, clock=(0.0,)):
     stream = SimpleNamespace(progress=Progress(crawled=crawled), measured=measured)
-    learner, feed = SimpleNamespace(stream=stream), SimpleNamespace(activity=Activity())
+    stream.waits_for = None
+    learner = SimpleNamespace(stream=stream, busy=False, elapsed=lambda: clock[0], saving_seconds=lambda: 0.0)
+    feed = SimpleNamespace(activity=Activity())
     return Monitor(feed, learner, None, advice)
 
 
@@ -28,7 +30,7 @@ def since(
     for error in errors:
         activity.note(0.0, error)
     monitor.warn(warnings)
-    monitor.blocked = blocked
+    monitor.blocked = blocked and Wait(blocked, failing=True)
     return monitor.last_news() if last else monitor.news()
 
 
@@ -74,6 +76,23 @@ def test_what_keeps_it_from_saving_is_told_once_each_time():
     assert since(news, blocked="full") == []
     assert since(news) == []
     assert since(news, blocked="full") == [("error", "full")]
+
+
+def test_what_hindered_it_is_told_again_only_if_it_returns_and_its_end_if_it_lasted():
+    clock = [0.0]
+    news = monitor(clock=clock)
+    activity = news._feed.activity
+    activity.trouble = "refused"
+    assert since(news, errors=["refused"]) == [("warning", "refused")]
+    clock[0] = 30.0
+    assert since(news, errors=["refused"]) == []
+    activity.trouble = None
+    assert since(news, errors=["refused"]) == [("info", "going on after 30 s")]
+    activity.trouble = "refused"
+    assert since(news, errors=["refused"]) == [("error", "refused")]
+    clock[0] = 31.0
+    activity.trouble = None
+    assert since(news, errors=["refused"]) == []
 
 
 def test_a_whole_wiki_by_the_api_is_advised_against_once():

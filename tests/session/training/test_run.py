@@ -2,13 +2,11 @@
 
 import asyncio
 import os
-import time
-from types import SimpleNamespace
 
 from tests.session.memory import account_holds, log_of, pages_of, pause, reasons, status
 from tests.waiting import until_true
 from wikitopics.session.control import requests
-from wikitopics.session.training.learner import Saving
+from wikitopics.session.training.learner import Learner, Saving
 from wikitopics.session.training.run import RunLimits
 from wikitopics.session.training.stream import Stream
 
@@ -129,8 +127,8 @@ async def test_a_save_that_is_asked_for_is_made_though_none_is_due(trainer_of, m
 async def test_hours_end_a_paused_run_too(trainer_of, memory, monkeypatch):
     memory.hang_at = 400
     passed = 0
-    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + passed)
-    monkeypatch.setattr("wikitopics.session.training.run.time", clock)
+    ran = Learner.ran
+    monkeypatch.setattr(Learner, "ran", lambda learner: ran(learner) + passed)
 
     async def meanwhile(run):
         nonlocal passed

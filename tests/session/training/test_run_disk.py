@@ -34,10 +34,9 @@ async def test_a_full_disk_is_waited_for(trainer_of, memory, full, monkeypatch):
     monkeypatch.setattr("wikitopics.session.training.run.RETRY_SECONDS", 0.1)
 
     async def make_room(run):
-        await until_true(
-            lambda: status(trainer_of.path).waiting_for == "the disk: no space left on the disk of x"
-        )
-        assert status(trainer_of.path).articles == 0
+        await until_true(lambda: status(trainer_of.path).waiting_for == "no space left on the disk of x")
+        now = status(trainer_of.path)
+        assert (now.articles, now.hindered) == (0, True)
         full.clear()
 
     memory.slow = 0.03
@@ -59,10 +58,11 @@ async def test_a_slow_commit_is_what_is_waited_for(trainer_of, memory, monkeypat
 
     async def look(run):
         await until_true(lambda: status(trainer_of.path).waiting_for == "the models to be saved")
-        await until_true(lambda: "to be saved (over a minute so far)" in str(log_of(trainer_of.path)))
+        await until_true(lambda: "saving the models has taken over a minute" in str(log_of(trainer_of.path)))
         memory.activity.waiting_for, memory.activity.waiting_until = "the next request", 2e9
         now = run.monitor.report().activity
-        assert (now.waiting_for, now.waiting_until) == ("the models to be saved", None)
+        assert now.waiting_for == "saving the models has taken over a minute so far"
+        assert now.waiting_until is None
         disk.set()
         await until_true(lambda: run.monitor.report().activity.waiting_for == "the next request")
         assert run.monitor.report().activity.waiting_until == 2e9
@@ -97,7 +97,7 @@ async def test_another_writer_is_waited_for(trainer_of, memory, monkeypatch):
         with contextlib.closing(sqlite3.connect(trainer_of.path, isolation_level=None, timeout=60)) as other:
             other.execute("BEGIN IMMEDIATE")
             await until_true(lambda: run.monitor.blocked is not None)
-            assert "another program" in run.monitor.blocked
+            assert "another program" in run.monitor.blocked.what
             other.execute("ROLLBACK")
 
     memory.slow = 0.03

@@ -150,4 +150,4 @@ async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypa
         await until_true(lambda: status(trainer_of.path).waiting_for is None)
 
     assert await trainer_of(memory, meanwhile=wait) == "finished"
-    assert sum("waiting for the processes that parse articles" in message for message in told()) == 1
+    assert sum("the processes that parse articles" in message for message in told()) == 1
