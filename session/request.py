@@ -138,6 +138,7 @@ def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Voc
         rule=str(vocabulary.rule if isinstance(vocabulary, Vocabulary) else vocabulary),
         models=specs,
         batch_sizes=sizes,
+        measured_every=kind.measured_every,
     )
     return settings, vocabulary
 

@@ -32,6 +32,8 @@ class Settings(Given):
     models: tuple[ModelSpec, ...]
     batch_sizes: tuple[int, ...]
     """The largest minibatch of each model, in the order of ``models``; all divide the largest one."""
+    measured_every: int | None = None
+    """As its kind of source had it when the session was created."""
 
     @property
     def building(self) -> bool:

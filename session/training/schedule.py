@@ -5,6 +5,7 @@ as an uninterrupted one.
 """
 
 import math
+from dataclasses import dataclass
 from itertools import pairwise
 
 from wikitopics.model.topics.changes import LOOKS
@@ -12,6 +13,8 @@ from wikitopics.session.storage.tables.articles import DROPPED_EVERY
 
 SHORTEST_INTERVAL = 2048
 """The fewest articles between two measurements, once the doublings are far apart."""
+WATCHED_UNTIL = 1_000_000
+"""The articles up to which a session may ask for more measurements."""
 GROWTH = 0.05
 """The part of the stream between two snapshots of the topics."""
 FURTHEST = 10_000
@@ -33,20 +36,32 @@ def minibatch_size(articles: int, batch_size: int) -> int:
     return min(batch_size, max(FIRST, articles // 4 // FIRST * FIRST))
 
 
-def evaluation_due(
-    minibatches: int, before: int, after: int, held_out: int, half_life: float | None = None
-) -> bool:
-    """Whether to measure after minibatch number ``minibatches``, which took ``before`` to ``after`` articles.
+@dataclass(frozen=True, slots=True)
+class Evaluations:
+    """When the models of a session are measured.
 
     Measurements follow minibatches 1, 2, 4, 8 …, every doubling of the articles, and every further 50 times
-    the held-out number of articles. The last rule costs a few hundredths of the training in between, most for
-    an HDP. Models with a ``half_life`` are also measured once per half-life, since they may have changed
-    entirely.
+    the ``held_out`` number of articles. The last rule costs a few hundredths of the training in between, most
+    for an HDP. Models with a ``half_life`` are also measured once per half-life, since they may have changed
+    entirely, and those of a session with a number of articles ``at_least_every`` as often, up to a million.
     """
-    if minibatches & (minibatches - 1) == 0 or doubled(before, after):
-        return True
-    interval = int(max(SHORTEST_INTERVAL, min(50 * held_out, half_life or math.inf)))
-    return before // interval != after // interval
+
+    held_out: int
+    half_life: float | None = None
+    at_least_every: int | None = None
+
+    def due(self, minibatches: int, before: int, after: int) -> bool:
+        """Whether to measure after minibatch number ``minibatches``, which took ``before`` to ``after``
+        articles."""
+        interval = self._interval(after)
+        powers = minibatches & (minibatches - 1) == 0 or doubled(before, after)
+        return powers or before // interval != after // interval
+
+    def _interval(self, articles: int) -> int:
+        often = self.at_least_every if articles <= WATCHED_UNTIL else None
+        return int(
+            max(SHORTEST_INTERVAL, min(50 * self.held_out, self.half_life or math.inf, often or math.inf))
+        )
 
 
 def snapshot_due(kept: int, before: int, after: int) -> bool:

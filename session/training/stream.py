@@ -26,8 +26,8 @@ from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training.curves import Curves
 from wikitopics.session.training.evaluation import HeldOut, Measured, newest, scored
 from wikitopics.session.training.schedule import (
+    Evaluations,
     drop_due,
-    evaluation_due,
     last_doubling,
     minibatch_size,
     renewal_due,
@@ -204,9 +204,8 @@ class Stream:
         """Whether the next `step` will measure the models too."""
         progress = self.progress
         after = progress.articles + self._step_size()
-        return evaluation_due(
-            progress.minibatches + 1, progress.articles, after, len(self._held_out), self._half_life
-        )
+        rule = Evaluations(len(self._held_out), self._half_life, self.settings.measured_every)
+        return rule.due(progress.minibatches + 1, progress.articles, after)
 
     def step(self, elapsed_seconds: Callable[[], float]) -> int:
         """Train one minibatch, and measure if that is due; returns the number of articles trained.

@@ -35,6 +35,7 @@ def settings():
         rule="1",
         models=(ModelSpec("lda", "lda", 2),),
         batch_sizes=(64,),
+        measured_every=10_000,
     )
 
 

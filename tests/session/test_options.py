@@ -83,6 +83,7 @@ def test_a_new_session_stores_what_it_always_did():
     assert json.loads(json.dumps(stored)) == {
         "source": "api",
         "source_name": "a wiki",
+        "measured_every": 10_000,
         "source_options": {"api_url": "http://w/api.php"},
         "vocabulary": "english",
         "rule": "1",
@@ -98,3 +99,18 @@ def test_a_new_session_stores_what_it_always_did():
         "keep_articles": "all",
         "keep_counts": False,
     }
+
+
+@pytest.mark.parametrize("name", ["api", "html", "recent", "dump", "texts", "counts", "demo"])
+def test_only_sources_that_people_watch_are_measured_more_often(name, tmp_path):
+    kind, file = sources.load(name), tmp_path / "file"
+    file.touch()
+    asked = {
+        "dump": ("dump", (str(file),)),
+        "texts": ("texts", (str(file),)),
+        "counts": ("counts", str(file)),
+    }
+    option, value = asked.get(name, ("seed", 1))
+    settings, _ = new_settings(TrainRequest(**{option: value}), kind)
+    watched = 10_000 if name in ("api", "html", "recent", "demo") else None
+    assert settings.measured_every == watched

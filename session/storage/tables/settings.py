@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from wikitopics.model.options import Value
@@ -59,6 +60,7 @@ def decode_settings(rows: Sequence[tuple[Any, ...]]) -> Settings:
         rule=_matching(*get("rule"), _RULE, "a word rule"),
         models=models,
         batch_sizes=sizes,
+        measured_every=optional(*get("measured_every"), partial(whole, low=1)),
     )
 
 

@@ -4,7 +4,7 @@ import math
 import pytest
 
 from wikitopics.session.training.schedule import (
-    evaluation_due,
+    Evaluations,
     look_due,
     looks,
     minibatch_size,
@@ -34,19 +34,27 @@ def test_minibatches_grow_from_64_to_the_batch_size_and_stay_there():
 
 
 def test_the_first_minibatches_are_measured_at_powers_of_two():
-    due = [n for n in range(1, 40) if evaluation_due(n, 0, 0, 1000)]
+    due = [n for n in range(1, 40) if Evaluations(1000).due(n, 0, 0)]
     assert due == [1, 2, 4, 8, 16, 32]
 
 
-@pytest.mark.parametrize(("half_life", "every"), [(None, 50_000), (5000, 5000)])
-def test_later_measurements_come_after_50_times_the_held_out_articles_or_a_half_life(half_life, every):
+@pytest.mark.parametrize(
+    ("half_life", "often", "every"), [(None, None, 50_000), (5000, None, 5000), (None, 10_000, 10_000)]
+)
+def test_later_measurements_come_after_50_times_the_held_out_articles_or_sooner(half_life, often, every):
     counts = [0, *stream(1024, 200_000)]
+    rule = Evaluations(1000, half_life, often)
     due = [
-        after
-        for n, (before, after) in enumerate(itertools.pairwise(counts), 1)
-        if evaluation_due(n, before, after, 1000, half_life)
+        after for n, (before, after) in enumerate(itertools.pairwise(counts), 1) if rule.due(n, before, after)
     ]
     assert {after // every for after in due} == {after // every for after in counts}
+
+
+def test_a_session_that_is_watched_is_measured_as_any_other_after_a_million_articles():
+    rule = Evaluations(1000, at_least_every=10_000)
+    assert rule.due(900, 909_500, 910_500)
+    assert not rule.due(1_100, 1_109_500, 1_110_500)
+    assert rule.due(1_100, 1_149_500, 1_150_500)
 
 
 def test_the_last_looks_of_models_that_forget_stay():
