@@ -112,4 +112,6 @@ def no_session(path: Path) -> SessionError:
     meant = ": `wikitopics train` or `wikitopics demo` creates one"
     if path.parent == session_folder() and names:
         meant = f". {did_you_mean(path.stem, names)}"
+        if names == ["demo"]:
+            meant = ": there is only that of the demo, for which you add `--session demo`"
     return NoSession(f"there is no session at {path}{meant}")

@@ -129,6 +129,16 @@ class TrainerActivity:
             return self.waiting_for
         return f"{self.waiting_for}; " + (f"next try in {age(left)}" if left >= 1 else "trying again")
 
+    def seconds_left(self, articles: int, crawled: int, lap: float | None) -> float | None:
+        """Seconds until the source has been read, or the limit of articles is reached if that is sooner.
+
+        None if neither can be told. ``crawled`` are the share ``lap`` of the source.
+        """
+        left = [crawled * (1 - lap) / lap] if lap else []
+        if self.article_limit is not None:
+            left.append(self.article_limit - articles)
+        return max(0.0, min(left)) / self.crawl_rate if left and self.crawl_rate else None
+
     def ended(self) -> "TrainerActivity":
         """What remains of it when the trainer is gone: its counts, but nothing momentary."""
         waiting = ("waiting_for", "waiting_until", "failing", "compiling")
@@ -181,6 +191,11 @@ class Status:
     def waiting_for(self) -> str | None:
         """What the trainer waits for, in plain words."""
         return self.activity.waiting_for
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until everything wanted has been read; None if that cannot be told."""
+        return self.activity.seconds_left(self.articles, self.crawled, self.lap)
 
     @property
     def lively(self) -> bool:

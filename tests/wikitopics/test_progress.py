@@ -46,6 +46,20 @@ def test_articles_per_hour_is_the_same_in_every_json(capsys: pytest.CaptureFixtu
     line = json.loads(capsys.readouterr().out)
     assert line["articles_per_hour"] == 36_000  # of the session so far, as in `status --json`
     assert line["crawled_per_hour"] == 360_000  # now
+    assert (line["lap"], line["seconds_left"]) == (None, None)
+
+
+def test_how_much_is_read_and_when_it_is_through(capsys: pytest.CaptureFixture[str]) -> None:
+    told: list[str] = []
+    half = report(400, crawl_rate=2.0)
+    half.progress.crawled, half.progress.lap = 500, 0.5
+    Lines(told.append)(half)
+    assert told[0].endswith("50.0% of the source read  through in 4 min")
+    limited = report(400, crawl_rate=2.0, article_limit=460)
+    limited.progress.crawled, limited.progress.lap = 500, 0.5
+    JsonLines(lambda _: None)(limited)
+    line = json.loads(capsys.readouterr().out)
+    assert (line["lap"], line["seconds_left"]) == (0.5, 30.0)
 
 
 def test_the_log_has_the_end_of_a_run_whose_reader_went_away(monkeypatch: Any) -> None:

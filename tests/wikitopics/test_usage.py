@@ -141,3 +141,11 @@ def test_the_help_names_every_command_and_has_examples(cli):
 def test_the_screen_needs_a_terminal(cli, trained, one_line):
     for words in (["watch"], []):
         one_line(cli(*words), 2, "terminal", "`wikitopics status`" if words else "`wikitopics train`")
+
+
+@pytest.mark.parametrize("arguments", [["train", "--ye"], ["sessions", "rm", "x", "--yess"]])
+def test_an_option_that_skips_a_question_is_not_offered(cli, home, arguments, one_line):
+    outcome = cli(*arguments)
+    one_line(outcome, 2, arguments[-1])
+    assert "--yes " not in outcome.err + " "
+    assert "--yes?" not in outcome.err

@@ -147,7 +147,7 @@ def facts(look: Look) -> list[Fact]:
         ("held out", f"{count(s.held_out)} of {count(s.held_out_target)}, never trained on", ""),
         ("pending", f"{count(s.pending)} not yet trained on", ""),
         ("skipped", f"{count(s.skipped)}" + (f": {skips_told(s.skips)}" if s.skips else ""), ""),
-        ("progress", f"{share(s.lap)} of {source_words(s)} read" if s.lap is not None else "", ""),
+        ("progress", _progress(s), ""),
         (
             "last save",
             f"{age(s.checkpoint_age_seconds)} ago" if s.checkpoint_age_seconds is not None else "none",
@@ -157,6 +157,13 @@ def facts(look: Look) -> list[Fact]:
     if look.last_words and s.state != "finished":
         rows.insert(1, ("", f"its last message: {visible(look.last_words)}", "warn"))
     return [row for row in rows if row[1]]
+
+
+def _progress(s: Status) -> str:
+    """How much of the source is read, and when it will be through."""
+    read = [f"{share(s.lap)} of {source_words(s)} read"] if s.lap is not None else []
+    left = [f"through in {age(s.seconds_left)}"] if s.lively and s.seconds_left is not None else []
+    return ", ".join(read + left)
 
 
 def _asking(s: Status) -> list[Fact]:

@@ -36,6 +36,7 @@ from wikitopics.session.escapes import visible
 from wikitopics.session.models import load_kind, options_of
 from wikitopics.session.options import ARTICLES, MODEL, NOTIFY, ON_END
 from wikitopics.session.paths import session_path
+from wikitopics.session.records import age, per_hour
 
 if TYPE_CHECKING:
     from wikitopics.session.request import TrainRequest
@@ -217,6 +218,11 @@ class Lines:
         parts += [f"{name} perplexity {value:,.0f}" for name, value in report.perplexities.items()]
         if now.crawl_rate:
             parts.append(f"reading {rate(now.crawl_rate * 3600)} articles/h")
+        left = _seconds_left(report)
+        if progress.lap is not None:
+            parts.append(f"{progress.lap:.1%} of the source read")
+        if left is not None:
+            parts.append(f"through in {age(left)}")
         if report.state == "paused":
             parts.append("paused")
         if now.waiting_for and report.state != "stopping":
@@ -233,13 +239,18 @@ class Lines:
         return reason if self._last is None else f"{reason}; everything is saved"
 
 
+def _seconds_left(report: "Report") -> float | None:
+    """Seconds until everything wanted has been read; None if that cannot be told, or the run is ending."""
+    progress = report.progress
+    left = report.activity.seconds_left(progress.articles, progress.crawled, progress.lap)
+    return left if report.state == "running" else None
+
+
 class JsonLines(Lines):
     """The same as JSON objects on standard output, one per line."""
 
     @staticmethod
     def _values(report: "Report") -> dict[str, object]:
-        from wikitopics.session.records import per_hour
-
         progress = report.progress
         return {
             "state": report.state,
@@ -249,6 +260,8 @@ class JsonLines(Lines):
             "crawled_per_hour": round(report.activity.crawl_rate * 3600, 1),
             "perplexity": dict(report.perplexities),
             "waiting_for": report.activity.waiting_for,
+            "lap": progress.lap,
+            "seconds_left": _seconds_left(report),
         }
 
     def __call__(self, report: "Report") -> None:

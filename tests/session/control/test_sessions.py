@@ -71,7 +71,10 @@ def test_of_a_link_only_the_link_goes(night, home):
 def test_the_names_that_are_near_are_told(night, home):
     with pytest.raises(NoSession, match=r"no session at .*nigth.db. Did you mean 'night'"):
         remove(home / "nigth.db")
-    night.unlink()
+    night.rename(home / "demo.db")
+    with pytest.raises(NoSession, match=r"only that of the demo, for which you add `--session demo`"):
+        remove(home / "default.db")
+    (home / "demo.db").unlink()
     with pytest.raises(NoSession, match=r"no session at .*nigth.db: `wikitopics train`"):
         remove(home / "nigth.db")
 
