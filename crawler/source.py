@@ -157,6 +157,7 @@ class Activity:
     bytes_read: int = 0
     """Bytes of reply bodies as transferred (compressed)."""
     requests_last_minute: int = 0
+    """At the rate since the first one, before the first minute is over."""
     allowed_per_minute: int | None = None
     """None: no cap."""
     latency_seconds: float | None = None

@@ -59,6 +59,8 @@ class ModelStatus:
     rho: float
     perplexity: float | None
     log_likelihood: float | None
+    measured_at: int | None = None
+    """Articles at that evaluation."""
     prequential_log_likelihood: float | None = None
     """For the newest articles before they were trained, if a model of the session has a half-life."""
 
@@ -71,7 +73,7 @@ class Flow:
     crawl_rate: float
     """Articles per second that came in."""
     train_rate: float
-    """Articles per second while the models learn, so what they could take; 0 while they do not."""
+    """Articles per second that were learnt."""
     queue: int
     """Articles crawled and waiting to be trained."""
 
@@ -100,6 +102,8 @@ class TrainerActivity:
     """Whether ``waiting_for`` is what went wrong, a sentence, and not what is awaited."""
     elapsed_seconds: float = 0.0
     """As in `Status`, but of now."""
+    next_measurement: int | None = None
+    """Articles at the next evaluation of the models."""
     compiling: bool = False
     """Whether training waits for kernels to be compiled, as happens once after an installation."""
     bound_by: BoundBy | None = None
@@ -142,7 +146,7 @@ class TrainerActivity:
     def ended(self) -> "TrainerActivity":
         """What remains of it when the trainer is gone: its counts, but nothing momentary."""
         waiting = ("waiting_for", "waiting_until", "failing", "compiling")
-        pace = ("bound_by", "crawl_rate", "train_rate", "requests_last_minute")
+        pace = ("bound_by", "crawl_rate", "train_rate", "requests_last_minute", "next_measurement")
         none = TrainerActivity()
         return replace(self, **{name: getattr(none, name) for name in (*waiting, *pace)})
 

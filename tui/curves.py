@@ -11,7 +11,7 @@ from wikitopics.tui.chart.axes import duration, plain
 from wikitopics.tui.chart.plot import Drawing, Series
 from wikitopics.tui.chart.spark import bar
 from wikitopics.tui.look import Choice, Look
-from wikitopics.tui.words import clock, count, measured, plural, short, visible
+from wikitopics.tui.words import age, clock, count, measured, plural, short, visible
 
 X_KINDS = ("articles", "words", "time")
 
@@ -29,6 +29,20 @@ def title(look: Look, choice: Choice, x_kind: str) -> str:
     articles = plural(held, "held-out article") if held else "held-out articles"
     of = visible(look.metric(choice.metric).title).replace("{held_out}", articles)
     return f"{of} over {x_kind}"
+
+
+def taken(look: Look, choice: Choice) -> str:
+    """After how many articles the newest value was measured, and when the next one is due."""
+    curves = [look.curves.get((name, choice.metric)) for name in choice.models_of(look)]
+    points = [int(curve.articles[-1]) for curve in curves if curve is not None and curve.articles.size]
+    if not points:
+        return ""
+    told, s = f"after {count(max(points))} articles", look.status
+    due, rate = s.activity.next_measurement, s.activity.train_rate
+    if due is None or look.as_of is not None or not s.lively:
+        return told
+    told += f", next after {count(due)}"
+    return f"{told} (in {age((due - s.articles) / rate)})" if rate and due > s.articles else told
 
 
 def drawing(look: Look, choice: Choice, x_kind: str, *, turns: bool = True) -> Drawing:

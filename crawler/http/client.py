@@ -233,7 +233,11 @@ class Client:
         now = self.clock.monotonic()
         while self._starts and self._starts[0] <= now - 60.0:
             self._starts.popleft()
-        self.activity.requests_last_minute = len(self._starts)
+        since = now - (self._first_request or now)
+        if 0 < since < 60.0:  # the time there was; the first request only begins it
+            self.activity.requests_last_minute = round((len(self._starts) - 1) * 60.0 / max(since, 1.0))
+        else:
+            self.activity.requests_last_minute = len(self._starts)
 
     def _count_bytes(self, number: int) -> None:
         self.activity.bytes_read += number

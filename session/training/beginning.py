@@ -35,6 +35,7 @@ class Beginning:
         self.settings: Settings = store.settings()
         self.progress: Progress = store.progress()
         self.article_limit: int | None = None
+        self.next_measurement: int | None = None
         self.measured = Measured(0, {})
         self.built: Built | None = None
         self.wanted = max(self.settings[VOCAB_ARTICLES], 2 * self.settings[HELD_OUT])

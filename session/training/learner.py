@@ -112,8 +112,8 @@ class Learner:
             await asyncio.sleep(1.0)
 
     def rate(self) -> float:
-        """Articles per second while it learns; 0 while it does not."""
-        return self._learnt.of_work(busy=self.busy)
+        """Articles per second that are learnt; 0 while none are."""
+        return self._learnt.of_steps()
 
     async def do(self, work: Work) -> bool:
         """Do what the stream has to do next; False if a stop comes before it is done."""
@@ -122,9 +122,8 @@ class Learner:
         if not await self.attempt(lambda: work.do(self.elapsed)):
             return False
         if trained := stream.progress.articles - trained_before:
-            seconds = time.monotonic() - began
-            self.saving.stepped(seconds, measured=work.measures)
-            self._learnt.add(trained, seconds)
+            self.saving.stepped(time.monotonic() - began, measured=work.measures)
+            self._learnt.add(trained)
         return True
 
     async def attempt(self, work: Callable[[], object]) -> bool:

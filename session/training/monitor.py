@@ -174,6 +174,7 @@ class Monitor:
             waiting_until=wait.until,
             failing=wait.failing,
             elapsed_seconds=self._learner.elapsed(),
+            next_measurement=stream.next_measurement,
             compiling=self._learner.busy and is_compiling(),
             bound_by=Counter(self._bound_by).most_common(1)[0][0] if self._bound_by else None,
             crawl_rate=self._feed.arrivals(),

@@ -57,6 +57,14 @@ class Evaluations:
         powers = minibatches & (minibatches - 1) == 0 or doubled(before, after)
         return powers or before // interval != after // interval
 
+    def next(self, minibatches: int, articles: int, batch_size: int) -> int:
+        """Articles at the first measurement after ``articles``, in so many ``minibatches``."""
+        while True:
+            before, articles = articles, articles + minibatch_size(articles, batch_size)
+            minibatches += 1
+            if self.due(minibatches, before, articles):
+                return articles
+
     def _interval(self, articles: int) -> int:
         often = self.at_least_every if articles <= WATCHED_UNTIL else None
         return int(

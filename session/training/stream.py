@@ -85,6 +85,9 @@ class Stream:
         """Whether a commit would write anything new."""
         self._learnt = False
         self._threads = threads
+        self.next_measurement: int | None = None
+        """Articles at the next measurement, unless the source ends before."""
+        self._expect_measurement()
         self._fed: list[Block] = []
 
     def _check_account(self) -> None:
@@ -204,8 +207,17 @@ class Stream:
         """Whether the next `step` will measure the models too."""
         progress = self.progress
         after = progress.articles + self._step_size()
-        rule = Evaluations(len(self._held_out), self._half_life, self.settings.measured_every)
-        return rule.due(progress.minibatches + 1, progress.articles, after)
+        return self._evaluations.due(progress.minibatches + 1, progress.articles, after)
+
+    @property
+    def _evaluations(self) -> Evaluations:
+        return Evaluations(len(self._held_out), self._half_life, self.settings.measured_every)
+
+    def _expect_measurement(self) -> None:
+        progress = self.progress
+        due = self._evaluations.next(progress.minibatches, progress.articles, self.settings.batch_size)
+        limit = self.article_limit
+        self.next_measurement = due if limit is None or limit <= progress.articles else min(due, limit)
 
     def step(self, elapsed_seconds: Callable[[], float]) -> int:
         """Train one minibatch, and measure if that is due; returns the number of articles trained.
@@ -244,6 +256,7 @@ class Stream:
             self._keep_topics()
         if measure:
             self._measure(elapsed_seconds())
+            self._expect_measurement()
         return len(batch)
 
     def _to_renew(self, most: int) -> tuple[Sequence[int], Block, int | None]:

@@ -148,6 +148,8 @@ def test_sparklines() -> None:
     assert spark([1, 2, 3, 4, 5, 6, 7, 8], 8) == "▁▂▃▄▅▆▇█"
     assert len(spark(range(1000), 20)) == 20
     assert spark([0, 0], 5) == "▁▁"
+    assert spark([50, 50], 2, zero=True, full=100.0) == "▄▄"
+    assert spark([50, 200], 2, zero=True, full=100.0) == "▂█"
     assert spark([1, float("nan"), 2], 3)[1] == " "
     assert spark([1, 2], 8, ascii_only=True).isascii()
     assert spark([], 5) == ""

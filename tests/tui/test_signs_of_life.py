@@ -14,9 +14,10 @@ from tests.tui import canned, seeing
 from tests.tui.seeing import Opener
 from wikitopics.session.records import Flow
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.look import Look
+from wikitopics.tui.curves import taken
+from wikitopics.tui.look import Choice, Look
 from wikitopics.tui.views.crawl import facts, rates
-from wikitopics.tui.widgets.flow import allowed, last_stretch, rate, waiting
+from wikitopics.tui.widgets.flow import allowed, flow_lines, last_stretch, rate, waiting
 from wikitopics.tui.widgets.statusline import pieces
 
 ENDED = ("new", "stopped", "finished", "dead")
@@ -110,6 +111,29 @@ def test_the_rates_end_with_that_of_now_while_there_is_one(tmp_path: Path, state
         flow = tuple(replace(one, crawl_rate=150.0) for one in look.flow)
         drawing = rates(replace(look, status=replace(look.status, activity=activity), flow=flow))
     assert drawing.series[0].y[-1] == last
+
+
+def test_the_curve_says_how_old_its_end_is_and_when_it_goes_on(tmp_path: Path) -> None:
+    with look_in(tmp_path / "s.db", "running") as look, SessionReader(tmp_path / "s.db") as reader:
+        look = replace(
+            look, models=("lda",), curves={("lda", "perplexity"): reader.curve("lda", "perplexity")}
+        )
+    assert taken(look, Choice()) == "after 12,480 articles"
+    activity = replace(look.status.activity, next_measurement=17_280, train_rate=80.0)
+    look = replace(look, status=replace(look.status, activity=activity))
+    assert taken(look, Choice()) == "after 12,480 articles, next after 17,280 (in 60 s)"
+    assert taken(replace(look, as_of=12_480), Choice()) == "after 12,480 articles"
+
+
+def test_bars_of_a_rate_are_scaled_to_the_allowed_one(tmp_path: Path) -> None:
+    with look_in(tmp_path / "s.db", "running") as look:
+        look = replace(look, flow=tuple(replace(one, crawl_rate=80.0) for one in look.flow))
+        activity = replace(look.status.activity, allowed_per_minute=200, batch_pages=100)
+        capped = replace(look, status=replace(look.status, activity=activity))
+        free = replace(look, status=replace(look.status, activity=replace(activity, allowed_per_minute=None)))
+    for each, steady in ((capped, "▂"), (free, "▄")):
+        (_, _, (bars, _)), *_ = flow_lines(each, False, 40, 9)
+        assert set(bars.strip()) == {steady}
 
 
 def test_a_sparkline_is_of_one_run() -> None:

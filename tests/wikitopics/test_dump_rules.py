@@ -51,7 +51,7 @@ def test_a_rest_is_shown_and_ended_by_a_stop(cli, counted_here, spawn, server):
         until(lambda: "answers 502" in cli("status").out or trainer.poll() is not None, 120)
         (waiting,) = (line for line in cli("status").out.splitlines() if line.startswith("waiting"))
         assert "dumps.wikimedia.org answers 502" in waiting
-        assert " until " in waiting
+        assert "; next try in " in waiting
         assert cli("stop").code == 0
         told = trainer.communicate(timeout=60)[1]
         assert trainer.returncode == 0

@@ -9,19 +9,26 @@ ASCII_BARS = "_.-=+*#@"
 
 
 def spark(
-    values: Sequence[float], width: int, *, ascii_only: bool = False, zero: bool = False, least: float = 0.0
+    values: Sequence[float],
+    width: int,
+    *,
+    ascii_only: bool = False,
+    zero: bool = False,
+    least: float = 0.0,
+    full: float = 0.0,
 ) -> str:
     """The newest of ``values`` (oldest first) as at most ``width`` bars.
 
     Longer series are averaged into ``width`` equal parts. Bars reach from the smallest to the
-    largest value, or from 0 with ``zero``. A range smaller than the share ``least`` of the largest value is
-    not magnified, so noise looks flat. A missing value (NaN) is a space.
+    largest value, or from 0 with ``zero``, then to ``full`` if that is larger. A range smaller than the
+    share ``least`` of the largest value is not magnified, so noise looks flat. A missing value (NaN) is a
+    space.
     """
     data = _averaged(values, width) if len(values) > width else [float(value) for value in values]
     finite = [value for value in data if isfinite(value)]
     if width < 1 or not finite:
         return " " * min(len(data), max(width, 0))
-    low, high = 0.0 if zero else min(finite), max(finite)
+    low, high = 0.0 if zero else min(finite), max(*finite, full) if zero else max(finite)
     if not zero and high - low < least * abs(high):
         middle = (low + high) / 2
         low, high = middle - least * abs(high) / 2, middle + least * abs(high) / 2

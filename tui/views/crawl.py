@@ -139,7 +139,7 @@ def facts(look: Look) -> list[Fact]:
         ("", described(s.source).remark, "muted"),
         ("now", held_up or "working", held_ink),
         (incoming(s), *rate(s, now.crawl_rate)),
-        ("train", f"{train} while learning" if now.train_rate else train, train_ink),
+        ("train", train, train_ink),
         ("overall", f"{short(s.articles_per_hour)} articles an hour", ""),
         *(_asking(s) if asks(s) else []),
         ("crawled" if asks(s) else "read", read(s), ""),

@@ -11,7 +11,7 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.tui.background import begin
 from wikitopics.tui.chart.chart import Chart, Scale
-from wikitopics.tui.curves import X_KINDS, drawing, title, warning
+from wikitopics.tui.curves import X_KINDS, drawing, taken, title, warning
 from wikitopics.tui.inks import Line, Lines, name
 from wikitopics.tui.keys import key
 from wikitopics.tui.look import Look, same
@@ -191,7 +191,7 @@ class Dashboard(View):
         if self.look is None:
             return
         chart = self.query_one(Chart)
-        told = (warning(self.look), chart.cut_off())
+        told = (warning(self.look), taken(self.look, self.choice), chart.cut_off())
         below = chart.pointed() or " · ".join(text for text in told if text)
         name(chart, title(self.look, self.choice, self.x_kind) + chart.scales(), below)
 

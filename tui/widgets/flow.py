@@ -18,6 +18,8 @@ from wikitopics.tui.look import Choice, Look
 from wikitopics.tui.widgets.listing import ordered
 from wikitopics.tui.words import clock, count, folded, measured, plural, share, short, size, visible
 
+STEADY = 0.2
+"""A rate that varies by less than this share is drawn as steady."""
 GAP = 30.0
 """With this many seconds without a measured rate, no trainer was running."""
 OF_THE_PAST = "from the measurements, the only rates in a replay"
@@ -136,6 +138,14 @@ def rate(status: Status, number: float, idle: str = "0/s") -> Part:
     return (per_second(number) if number else idle), "strong" if status.lively else "faint"
 
 
+def most_allowed(status: Status) -> float | None:
+    """Articles a second at the allowed rate of requests; None if there is no cap."""
+    now = status.activity
+    return (
+        now.allowed_per_minute * now.batch_pages / 60 if now.allowed_per_minute and now.batch_pages else None
+    )
+
+
 def last_stretch(flow: Sequence[Flow]) -> list[Flow]:
     """The newest rates, back to the last gap in training, oldest first."""
     kept = sorted(flow, key=lambda one: one.at)  # the clock may have been set back
@@ -166,25 +176,27 @@ def flow_lines(look: Look, ascii_only: bool, width: int, height: int) -> list[Li
     status, now, stretch = look.status, look.status.activity, last_stretch(look.flow)
     bars_ink = "spark" if status.lively else "faint"
 
-    def course(name: str, rate: Part, of: Callable[[Flow], float], room: int) -> Line:
-        """A number and its values since training was last started."""
-        history = [of(flow) for flow in stretch]
-        bars = spark(history[-4 * room :], room, ascii_only=ascii_only, zero=True) if room else ""
+    def course(name: str, rate: Part, of: Callable[[Flow], float], room: int, full: float | None) -> Line:
+        """A number and its values since training was last started, from 0 to ``full``; None: from the least
+        to the most."""
+        history = [of(flow) for flow in stretch][-4 * room :]
+        zero = full is not None
+        bars = spark(history, room, ascii_only=ascii_only, zero=zero, least=STEADY, full=full or 0.0)
         text, ink = rate
         return [(f"{name} ", "muted"), (f"{text:>8}", ink), (f" {bars}", bars_ink)]
 
     crawl, train = rate(status, now.crawl_rate), rate(status, now.train_rate, "idle")
-    queue = count(status.pending), "strong"
+    queue, full = (count(status.pending), "strong"), most_allowed(status)
     if height <= 2:
         room = max(min((width - 48) // 2, 24), 0)
-        first = course(f" {incoming(status)}", crawl, lambda flow: flow.crawl_rate, room)
-        first += course("  train", train, lambda flow: flow.train_rate, room)
+        first = course(f" {incoming(status)}", crawl, lambda flow: flow.crawl_rate, room, full)
+        first += course("  train", train, lambda flow: flow.train_rate, room, full)
         return [[*first, ("  queue ", "muted"), queue], _held_up(look)]
     room = max(width - 17, 0)
     lines = [
-        course(f" {incoming(status):<5}", crawl, lambda flow: flow.crawl_rate, room),
-        course(" train", train, lambda flow: flow.train_rate, room),
-        course(" queue", queue, lambda flow: flow.queue, room),
+        course(f" {incoming(status):<5}", crawl, lambda flow: flow.crawl_rate, room, full),
+        course(" train", train, lambda flow: flow.train_rate, room, full),
+        course(" queue", queue, lambda flow: flow.queue, room, 0.0),
         *(_asking(status) if asks(status) else []),
         [(" in all ", "muted"), (read(status), "")],
         [(" skipped ", "muted"), (count(status.skipped), "")],
@@ -239,7 +251,10 @@ def _progress(look: Look) -> list[Line]:
     lines: list[Line] = []
     for model in s.models:
         value = "not measured yet" if model.perplexity is None else measured(model.perplexity)
-        lines.append([(f" {model.name} ", "muted"), ("perplexity ", "muted"), (value, "strong")])
+        at = "" if model.measured_at is None else f" after {count(model.measured_at)}"
+        lines.append(
+            [(f" {model.name} ", "muted"), ("perplexity ", "muted"), (value, "strong"), (at, "muted")]
+        )
         if model.prequential_log_likelihood is not None:
             coming = measured(math.exp(-model.prequential_log_likelihood))
             lines.append([(" on new articles, before training ", "muted"), (coming, "strong")])

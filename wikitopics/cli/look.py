@@ -88,7 +88,9 @@ def status(session: str, as_json: bool) -> None:
     if now.waiting_for:
         put_line(f"waiting    {now.activity.wait(time.time()).removeprefix('waiting ')}")
     for model in now.models:
-        score = "not measured yet" if model.perplexity is None else f"perplexity {model.perplexity:,.1f}"
+        score = "not measured yet"
+        if model.perplexity is not None:
+            score = f"perplexity {model.perplexity:,.1f} after {model.measured_at or 0:,} articles"
         if model.prequential_log_likelihood is not None:
             score += f" ({math.exp(-model.prequential_log_likelihood):,.1f} on new articles, before training)"
         put_line(

@@ -47,7 +47,10 @@ class ModelReader(OpenedSession):
             "SELECT value FROM metrics WHERE model = m.id AND metric = 'log_likelihood'"
             " ORDER BY articles DESC LIMIT 1"
         )
-        rows = self._rows(f"SELECT id, topics_in_use, updates, rho, ({score}) FROM models m ORDER BY id")
+        at = score.replace("value", "articles", 1)
+        rows = self._rows(
+            f"SELECT id, topics_in_use, updates, rho, ({score}), ({at}) FROM models m ORDER BY id"
+        )
         specs = self.settings().models
         if not rows and self.settings().building:  # they wait for the vocabulary
             return tuple(
@@ -125,7 +128,9 @@ def _perplexity(log_likelihood: Any) -> Any:
     return np.exp(-log_likelihood)
 
 
-def _status(spec: ModelSpec, in_use: object, updates: object, rho: object, score: object) -> ModelStatus:
+def _status(
+    spec: ModelSpec, in_use: object, updates: object, rho: object, score: object, measured_at: object
+) -> ModelStatus:
     log_likelihood = optional(score, "metrics.value", partial(number, low=-MOST_SCORE, high=MOST_SCORE))
     return ModelStatus(
         name=spec.name,
@@ -136,6 +141,7 @@ def _status(spec: ModelSpec, in_use: object, updates: object, rho: object, score
         rho=number(rho, "models.rho", 0, 1),
         perplexity=None if log_likelihood is None else math.exp(-log_likelihood),
         log_likelihood=log_likelihood,
+        measured_at=optional(measured_at, "metrics.articles", whole),
     )
 
 

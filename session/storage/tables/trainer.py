@@ -81,7 +81,9 @@ def _error(value: object, place: str) -> Event:
 
 
 _ACTIVITY: Mapping[str, Callable[[object, str], object]] = {
-    **dict.fromkeys(("article_limit", "queue", "requests", "requests_last_minute"), whole),
+    **dict.fromkeys(
+        ("article_limit", "next_measurement", "queue", "requests", "requests_last_minute"), whole
+    ),
     **dict.fromkeys(("allowed_per_minute", "batch_pages", "retries", "throttled"), whole),
     **dict.fromkeys(("crawl_rate", "train_rate", "latency_seconds", "elapsed_seconds"), number),
     "waiting_for": text,

@@ -38,6 +38,14 @@ async def test_requests_a_minute(wiki, clock, source, read):
     assert s.activity.requests_last_minute <= 6
 
 
+async def test_requests_of_the_first_minute_are_told_at_their_rate(wiki, clock, source, read):
+    moments = moments_of(wiki, clock)
+    s = source(batch_pages=1, limits=RateLimits(rpm=60))
+    await read(s)
+    assert 3 < len(moments) < 60
+    assert s.activity.requests_last_minute == pytest.approx(60, rel=0.1)
+
+
 async def test_rest_after_a_slow_reply(wiki, clock, source, read):
     began = moments_of(wiki, clock, 1.5)
     s = source(limits=wikimedia_limits(), contact="me@wiki-reader.org")

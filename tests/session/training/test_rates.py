@@ -1,4 +1,4 @@
-"""Events per second, of the last seconds and of the work in them."""
+"""Events per second, of the last seconds and from step to step."""
 
 from wikitopics.session.training.rates import Rate
 
@@ -18,16 +18,26 @@ def test_a_rate_is_of_the_time_since_the_start_or_of_ten_seconds():
     assert rate() == 5.0, "older events are forgotten"
 
 
-def test_speed_is_of_the_time_that_was_worked_in_the_last_seconds():
+def test_rare_steps_tell_what_flows_from_one_to_the_next():
     now = 0.0
     rate = Rate(lambda: now)
-    assert rate.of_work(busy=True) == 0.0
-    rate.add(100, 2.0)
-    now = 9.0
-    rate.add(300, 2.0)
-    assert rate.of_work(busy=False) == 100.0
-    now = 11.0
-    assert rate.of_work(busy=False) == 150.0, "older work is forgotten"
-    now = 20.0
-    assert rate.of_work(busy=True) == 150.0, "the last step, while the next is under way"
-    assert rate.of_work(busy=False) == 0.0
+    assert rate.of_steps() == 0.0
+    for step in range(1, 7):
+        now = 20.0 * step
+        rate.add(3000)
+        assert rate.of_steps() == 150.0
+    now = 139.0
+    assert rate.of_steps() == 150.0, "the next step is not due yet"
+    now = 150.0
+    assert 100.0 < rate.of_steps() < 150.0
+    now = 170.0
+    assert rate.of_steps() == 0.0, "nothing flows"
+
+
+def test_frequent_steps_tell_the_last_seconds():
+    now = 0.0
+    rate = Rate(lambda: now)
+    for second in range(60):
+        now = float(second + 1)
+        rate.add(10 if second < 30 else 100)
+    assert rate.of_steps() == 100.0

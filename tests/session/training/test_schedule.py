@@ -50,6 +50,16 @@ def test_later_measurements_come_after_50_times_the_held_out_articles_or_sooner(
     assert {after // every for after in due} == {after // every for after in counts}
 
 
+def test_the_next_measurement_is_known_before():
+    rule = Evaluations(1000, at_least_every=10_000)
+    counts = [0, *stream(1024, 60_000)]
+    due = [
+        after for n, (before, after) in enumerate(itertools.pairwise(counts), 1) if rule.due(n, before, after)
+    ]
+    for n, articles in enumerate(counts[:-12]):
+        assert rule.next(n, articles, 1024) == next(point for point in due if point > articles)
+
+
 def test_a_session_that_is_watched_is_measured_as_any_other_after_a_million_articles():
     rule = Evaluations(1000, at_least_every=10_000)
     assert rule.due(900, 909_500, 910_500)
