@@ -55,8 +55,13 @@ class SessionReader(TrainerReader, ModelReader, TopicReader, ArticleReader, Prop
         at_work = live and beat is not None and beat.state != "stopped"
         activity = TrainerActivity() if beat is None else beat.activity
         state = _state(progress.finished, beat, pid, now)
-        late = beat is not None and now - beat.at > BEATS_SECONDS
-        if late and state in ("running", "stalled") and self._disk_full():
+        late = (
+            state in ("running", "paused", "stalled") and beat is not None and now - beat.at > BEATS_SECONDS
+        )
+        suspended = late and beat is not None and beat.process.is_suspended()
+        if suspended:
+            state = "stalled"
+        elif late and state != "paused" and self._disk_full():
             # The trainer lives and waits, but cannot write that it does.
             state = "running"
             told = f"no space left on the disk of {self.path}"
@@ -77,7 +82,7 @@ class SessionReader(TrainerReader, ModelReader, TopicReader, ArticleReader, Prop
             heartbeat_age_seconds=None if beat is None else max(0.0, now - beat.at),
             activity=activity if at_work else activity.ended(),
             models=models,
-            suspended=state == "stalled" and beat is not None and beat.process.is_suspended(),
+            suspended=suspended,
         )
 
     def _disk_full(self) -> bool:

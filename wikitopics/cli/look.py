@@ -28,6 +28,7 @@ _STATES = {
     "starting": "starting",
     "running": "training",
     "hindered": "waiting",
+    "suspended": "the trainer is suspended, as by Ctrl+Z; `kill -CONT {pid}` continues",
     "paused": "paused; `{resume}` continues",
     "stopping": "stopping",
     "stopped": "stopped; `{train}` continues",
@@ -67,7 +68,8 @@ def status(session: str, as_json: bool) -> None:
                 del values_of["prequential_log_likelihood"]
         put_json({**values, "models": models, "state": now.state, "skips": now.skips})
         return
-    state = _STATES["hindered" if now.hindered else now.state].format(
+    state = _STATES["suspended" if now.suspended else "hindered" if now.hindered else now.state].format(
+        pid=now.pid,
         resume=command("resume", reader.path),
         train=command(described(now.source).command or "train", reader.path),
     ) + (f" (pid {now.pid})" if now.pid else "")

@@ -112,3 +112,12 @@ def test_a_trainer_that_cannot_write_for_a_full_disk_is_waiting(path, monkeypatc
         now = status(path)
     assert (now.state, now.hindered, now.activity.crawl_rate) == ("running", True, 0.0)
     assert now.waiting_for == f"no space left on the disk of {path}"
+
+
+def test_a_suspended_trainer_is_known_at_once(path, monkeypatch):
+    with contextlib.closing(HeartbeatWriter(path)) as pulse, trainer_lock(path):
+        pulse.beat("running", TrainerActivity())
+        sql(path, "UPDATE heartbeat SET at = at - 3")
+        assert (status(path).state, status(path).suspended) == ("running", False)
+        monkeypatch.setattr(Process, "is_suspended", lambda _: True)
+        assert (status(path).state, status(path).suspended) == ("stalled", True)
