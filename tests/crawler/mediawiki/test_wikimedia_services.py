@@ -90,7 +90,9 @@ async def test_a_rest_in_the_middle_is_waited_out_and_shown(server, dump, clock,
 
     async def watched(seconds):
         if going_on.activity.waiting_for and going_on.activity.waiting_until:
-            seen.add((going_on.activity.waiting_for, going_on.activity.waiting_until - clock.wall() > 800))
+            long = going_on.activity.waiting_until - clock.wall() > 800
+            assert going_on.activity.trouble or not long
+            seen.add((going_on.activity.waiting_for, long))
         await sleep(seconds)
 
     monkeypatch.setattr(clock, "sleep", watched)
