@@ -36,7 +36,6 @@ from wikitopics.session.escapes import visible
 from wikitopics.session.models import load_kind, options_of
 from wikitopics.session.options import ARTICLES, MODEL, NOTIFY, ON_END
 from wikitopics.session.paths import session_path
-from wikitopics.session.records import age, per_hour
 
 if TYPE_CHECKING:
     from wikitopics.session.request import TrainRequest
@@ -222,6 +221,8 @@ class Lines:
         if progress.lap is not None:
             parts.append(f"{progress.lap:.1%} of the source read")
         if left is not None:
+            from wikitopics.session.records import age  # loads NumPy
+
             parts.append(f"through in {age(left)}")
         if report.state == "paused":
             parts.append("paused")
@@ -251,6 +252,8 @@ class JsonLines(Lines):
 
     @staticmethod
     def _values(report: "Report") -> dict[str, object]:
+        from wikitopics.session.records import per_hour
+
         progress = report.progress
         return {
             "state": report.state,
