@@ -228,22 +228,23 @@ for _corpus in CORPORA:
 
 
 def beside(corpus: Corpus, points: Points) -> str:
+    shown = {
+        "log_likelihood": ".3f",
+        "own": ".3f",
+        "npmi": ".3f",
+        "distinct": ".2f",
+        "npmi_relevant": ".3f",
+        "distinct_relevant": ".2f",
+        "topics": "d",
+        "seconds": ",.1f",
+    }
+
     def rows() -> Iterator[tuple[str, ...]]:
         for name, (label, *_) in PROGRAMS.items():
             if found := points.get(f"{corpus}_{name}"):
-                one: Any = found
-                own = f"{one['own']:.3f}" if one["own"] is not None else "-"
-                yield (
-                    label,
-                    f"{one['log_likelihood']:.3f}",
-                    own,
-                    f"{one['npmi']:.3f}",
-                    f"{one['distinct']:.2f}",
-                    f"{one['npmi_relevant']:.3f}",
-                    f"{one['distinct_relevant']:.2f}",
-                    f"{one['topics']}",
-                    f"{one['seconds']:,.1f}",
-                )
+                said: Any = [found.get(figure) for figure in shown]
+                cells = zip(said, shown.values(), strict=True)
+                yield label, *("-" if one is None else format(one, form) for one, form in cells)
 
     head = (
         "",
