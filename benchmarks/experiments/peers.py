@@ -136,6 +136,16 @@ def vowpal_wabbit(corpus: Corpus) -> Looks:
     yield Look(spent, topics)
 
 
+def bigartm(corpus: Corpus, decorrelated: bool = False) -> Looks:
+    seconds, topics, theta = peers.bigartm(
+        train(corpus), held_out(corpus).seen, K, words(corpus), corpus, decorrelated
+    )
+    given = peers.Given(topics[-1], theta)
+    for spent, found in zip(seconds.tolist(), topics, strict=True):
+        # Its proportions are those after the last document, the only ones whose score is asked for.
+        yield Look(spent, found, own=lambda scored: scored.score(given))
+
+
 def _gibbs_look(model: Any, spent: float, corpus: Corpus) -> Look:
     alive = [k for k in range(model.k) if not hasattr(model, "is_live_topic") or model.is_live_topic(k)]
     topics = peers.sampled_topics(model, alive, words(corpus))
@@ -214,6 +224,13 @@ PROGRAMS: Mapping[str, tuple[str, Callable[[Corpus], Looks], tuple[str, ...], fl
     "gensim_multicore": ("gensim LdaMulticore", gensim_multicore, ("gensim",), 1),
     "gensim_hdp": ("gensim HdpModel (20,000 articles)", gensim_hdp, ("gensim",), 0.6),
     "vowpal_wabbit": ("Vowpal Wabbit", vowpal_wabbit, ("vowpalwabbit",), 0.7),
+    "bigartm": ("BigARTM", bigartm, (), 0.7),
+    "bigartm_decorrelated": (
+        "BigARTM, decorrelated",
+        functools.partial(bigartm, decorrelated=True),
+        (),
+        0.7,
+    ),
     "gibbs_lda": ("tomotopy LDA, 100 sweeps", gibbs_lda, ("tomotopy",), 4),
     "gibbs_like_hdp": ("tomotopy LDA, as many topics as our HDP", gibbs_like_hdp, ("tomotopy",), 6),
     "gibbs_hdp": ("tomotopy HDP (few long articles: 100 sweeps, others: 20)", gibbs_hdp, ("tomotopy",), 2.5),
@@ -265,7 +282,7 @@ def by_seconds(points: Points) -> Figure:
 
     figure, places = pyplot.subplots(1, len(CORPORA), figsize=(18, 4.6), layout="constrained")
     for axes, corpus in zip(places, CORPORA, strict=True):
-        axes.set_prop_cycle(color=[*colormaps["tab10"](range(10)), "black", "gold", "silver"])
+        axes.set_prop_cycle(color=[*colormaps["tab10"](range(10)), "black", "gold", "silver", "lime", "navy"])
         for name, (label, *_) in PROGRAMS.items():
             if found := points.get(f"{corpus}_{name}"):
                 curve: Any = found["curve"]

@@ -71,6 +71,12 @@ def vowpal_wabbit_seconds(corpus: Corpus) -> float:
         return peers.vowpal_wabbit(documents, K, words(corpus), Path(folder))[0] / documents.D
 
 
+def bigartm_seconds(corpus: Corpus) -> float:
+    documents = train(corpus)[: DOCUMENTS[corpus]]
+    seconds, *_ = peers.bigartm(documents, documents[:1], K, words(corpus), corpus)
+    return float(seconds[-1]) / documents.D
+
+
 def gensim_hdp_seconds(corpus: Corpus) -> float:
     documents = train(corpus)[:2_048]
     return peers.gensim_hdp(documents, words(corpus))[0] / documents.D
@@ -94,6 +100,10 @@ for _kind in ("lda", "scvb0"):
             "sklearn",
             minutes=0.6,
         )
+for _corpus in DOCUMENTS:
+    EXPERIMENT.add(
+        f"lda_bigartm_{_corpus}", functools.partial(beside, "lda", bigartm_seconds, _corpus), minutes=0.6
+    )
 EXPERIMENT.add(
     "lda_vowpal_wabbit", functools.partial(beside, "lda", vowpal_wabbit_seconds, "short"), "vowpalwabbit"
 )
@@ -150,6 +160,9 @@ def times(points: Points) -> str:
         "scvb0_sklearn_short": "SCVB0, scikit-learn's LDA, short articles",
         "lda_sklearn_long": "online LDA, scikit-learn's LDA, few long articles",
         "scvb0_sklearn_long": "SCVB0, scikit-learn's LDA, few long articles",
+        "lda_bigartm_full": "online LDA, BigARTM",
+        "lda_bigartm_short": "online LDA, BigARTM, short articles",
+        "lda_bigartm_long": "online LDA, BigARTM, few long articles",
         "lda_vowpal_wabbit": "online LDA, Vowpal Wabbit's, short articles",
         "hdp_gensim": "online HDP, gensim's HDP (K = 150, T = 15), short articles",
     }

@@ -1,0 +1,75 @@
+"""BigARTM's online learning, run by the Python that `peers.bigartm` makes for it.
+
+    python bigartm.py FOLDER SETTINGS
+
+FOLDER holds `train.vw` and `seen.vw`, documents in BigARTM's form. `found.npz` is added: CPU seconds
+and topics after 2,000 documents, at each doubling and at the end, and the proportions of `seen`. SETTINGS is
+JSON.
+"""
+
+import json
+import resource
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import artm
+import numpy as np
+from numpy.typing import NDArray
+
+
+def cpu_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def batches(texts: Path, size: int) -> list[Any]:
+    """Minibatches of so many documents, in their order, on disk."""
+    folder = texts.with_suffix("")
+    artm.BatchVectorizer(
+        data_path=str(texts), data_format="vowpal_wabbit", target_folder=str(folder), batch_size=size
+    )
+    names = sorted(path.name for path in folder.glob("*.batch"))
+    return [artm.BatchVectorizer(data_path=str(folder), batches=[name]) for name in names]
+
+
+def in_order(labels: Iterable[str], rows: Any, n: int) -> NDArray[np.float32]:
+    """(n, K) rows at the places that their labels name; almost nothing where there is none."""
+    found = np.full((n, rows.shape[1]), 1e-12, np.float32)
+    found[[int(label) for label in labels]] = np.maximum(rows, 1e-12)
+    return found
+
+
+def main(
+    folder: Path, topics: int, words: int, size: int, beta: float, decorrelation: float, **steps: float
+) -> None:
+    options = {"num_processors": 1, "num_document_passes": 10, "theta_columns_naming": "title", "seed": 1}
+    model = artm.ARTM(num_topics=topics, **options)
+    model.regularizers.add(artm.SmoothSparseThetaRegularizer(name="alpha", tau=0.01))
+    model.regularizers.add(artm.SmoothSparsePhiRegularizer(name="beta", tau=beta))
+    if decorrelation:
+        model.regularizers.add(artm.DecorrelatorPhiRegularizer(name="decorrelation", tau=decorrelation))
+    learnt = batches(folder / "train.vw", size)
+    dictionary = artm.Dictionary()
+    dictionary.gather(data_path=str(folder / "train"))
+    model.initialize(dictionary=dictionary)
+    spent, due = 0.0, 2_000
+    seconds, phis = [], []
+    for n, batch in enumerate(learnt, start=1):
+        begun = cpu_seconds()
+        model.fit_online(batch, **steps)
+        spent += cpu_seconds() - begun
+        if n * size >= due or n == len(learnt):
+            due *= 2
+            phi = model.get_phi()
+            seconds.append(spent)
+            phis.append(in_order((word for _, word in phi.index), phi, words).T)
+    (seen,) = batches(folder / "seen.vw", 1_000_000)
+    found = model.transform(seen).T
+    theta = in_order(found.index, found, len(found))
+    np.savez(folder / "found.npz", seconds=seconds, topics=phis, theta=theta)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), **json.loads(sys.argv[2]))
