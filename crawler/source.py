@@ -373,6 +373,10 @@ class SourceKind(ABC):
         """A message on how much it will download; "" for nothing."""
         return ""
 
+    def repeatable(self, identity: Identity) -> bool:
+        """Whether sessions of several passes may be made of it: of files of documents that stay the same."""
+        return False
+
     def wiki(self, identity: Identity) -> str | None:
         """The wiki to which its articles' page ids belong, "" if it is not known which; None: no wiki."""
         return None

@@ -81,6 +81,16 @@ KEEP_COUNTS = Option(
     "Keep word counts, so that another session can train on them: --counts THIS.db.",
     default=False,
 )
+PASSES = Option(
+    int,
+    "passes",
+    "Read all documents N times, each time in another order, for texts, word counts and a dump in files. "
+    "A session of more than one pass keeps the word counts.",
+    metavar="N",
+    least=1,
+    most=10_000,
+    default=1,
+)
 VOCAB_ARTICLES = Option(
     int,
     "vocab_articles",
@@ -90,13 +100,21 @@ VOCAB_ARTICLES = Option(
     most=1_000_000,
     default=10_000,
 )
-KEPT: tuple[Option[Any], ...] = (SEED, HELD_OUT, DOCUMENTS, KEEP_ARTICLES, KEEP_COUNTS, VOCAB_ARTICLES)
+KEPT: tuple[Option[Any], ...] = (
+    SEED,
+    HELD_OUT,
+    DOCUMENTS,
+    KEEP_ARTICLES,
+    KEEP_COUNTS,
+    PASSES,
+    VOCAB_ARTICLES,
+)
 """Settings fixed for the session when it is created."""
 
 ARTICLES = Option(
     int,
     "articles",
-    "Stop when the session has trained on N articles.",
+    "Stop when the session has trained on N articles, with each reading of one counted.",
     metavar="N",
     least=1,
     most=10**12,

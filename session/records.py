@@ -162,6 +162,9 @@ class Status:
     source: str
     source_name: str
     articles: int
+    """Trained articles, each counted as often as it was read."""
+    documents: int
+    """The same, each counted once."""
     tokens: int
     held_out: int
     held_out_target: int
@@ -181,6 +184,10 @@ class Status:
     activity: TrainerActivity
     """The activity of the running trainer, or what remains of the last one's."""
     models: tuple[ModelStatus, ...]
+    passes: int
+    """How often all documents are read."""
+    pass_: int
+    """The pass of the newest article, from 1; `pass` in JSON, a word that Python keeps for itself."""
     suspended: bool = False
     """Whether the trainer is known to do nothing until it is continued, as after Ctrl+Z."""
     death: str = ""

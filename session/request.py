@@ -1,5 +1,6 @@
 """What a user asks of a trainer, and whether an existing session can provide it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from wikitopics.crawler.errors import BadSource, CrawlerError
@@ -12,7 +13,18 @@ from wikitopics.option import Given, flag
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.models import ModelSpec, batch_sizes, parse_specs, shared_value
-from wikitopics.session.options import ARTICLES, CLUSTER, HELD_OUT, KEPT, MODEL, SEED, SHARED, SOURCE, VOCAB
+from wikitopics.session.options import (
+    ARTICLES,
+    CLUSTER,
+    HELD_OUT,
+    KEPT,
+    MODEL,
+    PASSES,
+    SEED,
+    SHARED,
+    SOURCE,
+    VOCAB,
+)
 from wikitopics.session.paths import session_folder, user_path, vocabulary_file
 from wikitopics.session.settings import Settings
 from wikitopics.session.version import __version__
@@ -125,6 +137,8 @@ def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Voc
     Raises `BadUsage` for whatever is wrong with it so far, and the errors of `new_vocabulary`.
     """
     specs, identity = request.specs(kind), request.identity(kind)
+    if request[PASSES] > 1:
+        _check_passes(request, kind, identity, specs)
     sizes = batch_sizes(specs)
     name, vocabulary = new_vocabulary(request, kind)
     values = {option.name: request.values.get(option.name, option.default) for option in KEPT}
@@ -141,6 +155,23 @@ def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Voc
         measured_every=kind.measured_every,
     )
     return settings, vocabulary
+
+
+def _check_passes(
+    request: TrainRequest, kind: SourceKind, identity: Identity, specs: Sequence[ModelSpec]
+) -> None:
+    """Raise `BadUsage` if a session cannot read its documents again."""
+    asked = f"{PASSES.flag} {request[PASSES]}"
+    if not kind.repeatable(identity):
+        raise BadUsage(
+            f"{asked}: only texts, word counts and a dump in files are read more than once; leave it out"
+        )
+    for spec in specs:
+        if HALF_LIFE.name in spec.options:
+            raise BadUsage(
+                f"{asked}: {spec.name} has a half-life, so it forgets a pass during the next one; "
+                f"leave out {PASSES.flag} or {flag(HALF_LIFE.name)}"
+            )
 
 
 def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabulary | Rule]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from wikitopics.option import Given
 from wikitopics.session.models import ModelSpec
+from wikitopics.session.options import KEEP_COUNTS, PASSES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +45,11 @@ class Settings(Given):
     def batch_size(self) -> int:
         """Articles in a full minibatch of the session: the largest of the models'."""
         return max(self.batch_sizes)
+
+    @property
+    def keeps_counts(self) -> bool:
+        """Whether the session keeps its word counts: for other sessions, or to read them again."""
+        return self[KEEP_COUNTS] or self[PASSES] > 1
 
     def as_json(self) -> dict[str, Any]:
         """Plain values for the store; `decode_settings` is the inverse."""

@@ -114,6 +114,10 @@ class Dump(PageKind):
         size = format_size(sum(identity[ORDER]["sizes"]))
         return f"{size}, of which nothing is stored; --max-mb, --articles and --hours limit it"
 
+    def repeatable(self, identity: Identity) -> bool:
+        """Whether it is in files, which standard input is not."""
+        return not _addresses(identity) and "-" not in identity[DUMP_FILES]
+
     def wiki(self, identity: Identity) -> str:
         """The wiki, if its language was given. The dump's base address does not say where the api.php is."""
         return str(api_candidates(identity[API_URL.name])[0]) if API_URL.name in identity else ""

@@ -49,6 +49,9 @@ class Texts(PageKind):
             return f"{TEXTS.name} is not a list of paths"
         return "" if column is None or isinstance(column, str) else f"{COLUMN.name} is not a name of a column"
 
+    def repeatable(self, identity: Identity) -> bool:
+        return True
+
     def open(self, identity: Identity, asked: Asked) -> Source:
         from wikitopics.crawler.file_source import FileSource
         from wikitopics.crawler.texts.files import TextFiles

@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from wikitopics.session.errors import NoSession, SessionError
-from wikitopics.session.options import HELD_OUT
+from wikitopics.session.options import HELD_OUT, PASSES
 from wikitopics.session.paths import is_at
 from wikitopics.session.records import State, Status, TrainerActivity, per_hour
 from wikitopics.session.storage.database import as_session_error
@@ -77,6 +77,9 @@ class SessionReader(TrainerReader, ModelReader, TopicReader, ArticleReader, Prop
             source_name=settings.source_name,
             **{name: getattr(progress, name) for name in _OF_PROGRESS},
             held_out_target=settings[HELD_OUT],
+            documents=progress.documents,
+            passes=settings[PASSES],
+            pass_=progress.pass_,
             articles_per_hour=per_hour(progress.articles, progress.elapsed_seconds),
             checkpoint_age_seconds=max(0.0, now - progress.committed_at) if progress.crawled else None,
             heartbeat_age_seconds=None if beat is None else max(0.0, now - beat.at),

@@ -26,6 +26,8 @@ ALTER TABLE models RENAME TO old_models;
 {MODELS};
 INSERT INTO models SELECT id, topics_in_use, updates, rho, scalars, arrays FROM old_models;
 DROP TABLE old_models;
+ALTER TABLE progress ADD COLUMN again INTEGER;
+UPDATE progress SET again = 0;
 DELETE FROM metrics WHERE metric = 'perplexity';
 UPDATE articles SET topics = big_endian(topics) WHERE topics IS NOT NULL;
 DROP TABLE IF EXISTS _sqlite_migrations

@@ -28,6 +28,10 @@ RELEASED = 8
 
 MODELS = """CREATE TABLE models (id INTEGER PRIMARY KEY, topics_in_use INTEGER, updates INTEGER, rho REAL,
     scalars TEXT, arrays BLOB)"""
+PROGRESS = """id INTEGER PRIMARY KEY, articles INTEGER, tokens INTEGER, held_out INTEGER,
+    crawled INTEGER, pending INTEGER, skipped INTEGER, minibatches INTEGER, pending_offset INTEGER,
+    next_seq INTEGER, position TEXT, lap REAL, finished INTEGER, elapsed_seconds REAL, bytes_read INTEGER,
+    committed_at REAL, renew_from INTEGER, skips TEXT, prequential TEXT"""
 CREATE = f"""
 CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE vocabulary (id INTEGER PRIMARY KEY, fingerprint TEXT, words TEXT);
@@ -36,17 +40,16 @@ CREATE TABLE vocabulary (id INTEGER PRIMARY KEY, fingerprint TEXT, words TEXT);
 
 -- skips: JSON, the number of skipped articles by reason. renew_from: where the newest articles must still be
 -- inferred again. prequential: how the newest minibatches were predicted, if a model has a half-life.
-CREATE TABLE progress (id INTEGER PRIMARY KEY, articles INTEGER, tokens INTEGER, held_out INTEGER,
-    crawled INTEGER, pending INTEGER, skipped INTEGER, minibatches INTEGER, pending_offset INTEGER,
-    next_seq INTEGER, position TEXT, lap REAL, finished INTEGER, elapsed_seconds REAL, bytes_read INTEGER,
-    committed_at REAL, renew_from INTEGER, skips TEXT, prequential TEXT);
+-- again: how many of the articles had been trained before, in an earlier pass.
+CREATE TABLE progress ({PROGRESS}, again INTEGER);
 
 -- Word counts of articles crawled but not yet trained, one row per stretch of the crawl.
 CREATE TABLE pending (id INTEGER PRIMARY KEY, documents BLOB);
 CREATE TABLE held_out (id INTEGER PRIMARY KEY, documents BLOB);
 -- The newest trained articles again, to be inferred again with what the models learn later.
 CREATE TABLE recent (first_seq INTEGER PRIMARY KEY, articles INTEGER, documents BLOB);
--- With --keep-counts: all held-out and trained articles, in the order of the stream.
+-- With --keep-counts, or several passes: all held-out articles, then the trained ones, in the order of the
+-- stream. id: the number of the first article.
 CREATE TABLE kept_counts (id INTEGER PRIMARY KEY, articles INTEGER, documents BLOB);
 -- Until the session has a vocabulary, the counts of all words of its first articles, one row per stretch of
 -- the crawl. words: the words that the documents' word ids number, one per line. skips, position and lap as
@@ -85,7 +88,9 @@ CREATE TABLE control (id INTEGER PRIMARY KEY, paused INTEGER, save INTEGER, stop
 INSERT INTO control VALUES (1, 0, 0, 0);
 """
 
-AS_RELEASED = """
+AS_RELEASED = f"""
+DROP TABLE progress;
+CREATE TABLE progress ({PROGRESS});
 DROP TABLE models;
 CREATE TABLE models (id INTEGER PRIMARY KEY, name TEXT, kind TEXT, spec TEXT, topics INTEGER, scalars TEXT,
     arrays BLOB, topics_in_use INTEGER, updates INTEGER, rho REAL, log_likelihood REAL);

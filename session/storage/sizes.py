@@ -3,7 +3,7 @@
 docs/scaling.md shows the totals, and `python -m benchmarks scale.disk` measures them again.
 """
 
-from wikitopics.session.options import KEEP_ARTICLES, KEEP_COUNTS
+from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.tables.articles import DROPPED_EVERY
 from wikitopics.session.storage.writer import LARGEST_LOG, TOP_ARTICLES
@@ -28,7 +28,7 @@ def file_bytes(settings: Settings, n_words: int, articles: int) -> int:
     """The size of a session with this many articles, including its log."""
     models, topics = len(settings.models), sum(spec.topics for spec in settings.models)
     state = NUMBER * n_words * topics
-    counts = COUNTS * articles if settings[KEEP_COUNTS] else 0
+    counts = COUNTS * articles if settings.keeps_counts else 0
     listed = ARTICLE + models * LARGEST_TOPIC
     kept = {
         "all": articles * (listed + models * PROPORTIONS),

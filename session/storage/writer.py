@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from wikitopics.session.errors import Damaged, SessionError
-from wikitopics.session.options import KEEP_ARTICLES, KEEP_COUNTS
+from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.paths import WAL, beside, is_at
 from wikitopics.session.records import Role, TopicEvent, TopWords
 from wikitopics.session.settings import Settings
@@ -34,6 +34,7 @@ from wikitopics.session.storage.tables.articles import (
     keep_top,
     recent_row,
     renew_topics,
+    replace_articles,
 )
 from wikitopics.session.storage.tables.counts import WordCounts, encode_block
 from wikitopics.session.storage.tables.progress import Progress, encode_progress
@@ -66,6 +67,8 @@ class Changes:
     """All held-out articles with their topics, at the end of a session over the user's own documents."""
     drops_held_out: bool = False
     """Whether the session goes on, so that these topics are no longer those of the finished models."""
+    again: list[tuple[Sequence[int], Block, ArticleTopics]] = field(default_factory=list)
+    """Articles that were read again, with their topics, after their numbers, which ascend."""
     drops_articles: bool = False
     """Whether `--keep-articles top` now drops articles that are not among the best of a topic."""
     metrics: list[tuple[int, int, int, float, str, float]] = field(default_factory=list)
@@ -172,6 +175,11 @@ class SessionWriter(SessionReader):
             self._db.table("settings").update("fingerprint", {"value": json.dumps(settings.fingerprint)})
             self._put("progress", 1, encode_progress(progress, self._next_seq))
 
+    @property
+    def next_seq(self) -> int:
+        """The number of the next article."""
+        return self._next_seq
+
     def points(self, table: str) -> list[int]:
         """Article counts at which `metrics` or `snapshots` has rows."""
         rows = self._select(table, "articles", "GROUP BY articles ORDER BY articles")
@@ -196,12 +204,16 @@ class SessionWriter(SessionReader):
                 drop_held_out_topics(self._db)
             for block, role, found in changes.articles:
                 if settings[KEEP_ARTICLES] != "none" or role != "trained":
-                    insert_articles(self._db, block, role, found, next_seq)
+                    insert_articles(self._db, block, role, found, range(next_seq, next_seq + len(block)))
                 if found is not None and found.proportions:
                     insert_block(self._db, block, found.proportions, next_seq)
                 next_seq += len(block)
             for seqs, present in changes.renewed:
                 renew_topics(self._db, seqs, present)
+            for seqs, block, present in changes.again:
+                if settings[KEEP_ARTICLES] != "none":
+                    replace_articles(self._db, block, present, seqs)
+            for seqs, present in (*changes.renewed, *((seqs, found) for seqs, _, found in changes.again)):
                 if present.proportions:
                     renew_proportions(self._db, seqs, present.proportions, topics)
             if changes.held_out is not None:
@@ -239,7 +251,7 @@ class SessionWriter(SessionReader):
 
     def _packed(self, changes: Changes, first_pending: int) -> dict[str, list[Row]]:
         """The rows with word counts to add, by table."""
-        keeps, keeps_counts = self.settings()[KEEP_ARTICLES] != "none", self.settings()[KEEP_COUNTS]
+        keeps, keeps_counts = self.settings()[KEEP_ARTICLES] != "none", self.settings().keeps_counts
         found: dict[str, list[Row]] = {
             "recent": [],
             "kept_counts": [],
@@ -256,7 +268,9 @@ class SessionWriter(SessionReader):
             if role == "trained" and keeps:
                 found["recent"].append(recent_row(block, next_seq))
             if role != "skipped" and keeps_counts:
-                found["kept_counts"].append({"articles": len(block), "documents": block.to_bytes()})
+                found["kept_counts"].append(
+                    {"id": next_seq, "articles": len(block), "documents": block.to_bytes()}
+                )
             if role == "held_out":
                 found["held_out"].append({"documents": block.to_bytes()})
             next_seq += len(block)

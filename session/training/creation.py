@@ -4,8 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from wikitopics.crawler.source import SourceInfo, default_held_out
+from wikitopics.model.options import HALF_LIFE
+from wikitopics.session import sources
 from wikitopics.session.models import new_model
-from wikitopics.session.options import ARTICLES, DOCUMENTS, HELD_OUT, SEED
+from wikitopics.session.options import ARTICLES, DOCUMENTS, HELD_OUT, PASSES, SEED
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage import writer
@@ -24,11 +26,24 @@ def corpus_size(request: TrainRequest, info: SourceInfo, held_out: int) -> int:
     return min(size, request.get(ARTICLES) or size)
 
 
+def default_passes(documents: int) -> int:
+    """The number of passes over a collection of this many documents, held-out ones included."""
+    return 1
+
+
 def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Settings:
     """The settings of a new session, with what its source has told."""
     values = dict(settings.values)
     held_out = values.setdefault(HELD_OUT.name, default_held_out(opened.info.articles))
     values.setdefault(DOCUMENTS.name, corpus_size(request, opened.info, held_out))
+    forgets = any(HALF_LIFE.name in spec.options for spec in settings.models)
+    if (
+        PASSES not in request
+        and sources.load(settings.source).own
+        and not forgets
+        and opened.info.articles is not None
+    ):
+        values[PASSES.name] = default_passes(opened.info.articles)
     return replace(settings, values=values, source_name=opened.info.name, source_options=opened.identity)
 
 

@@ -15,6 +15,8 @@ from wikitopics.session.training.schedule import looks, thinned, thinned_snapsho
 
 MOST_POINTS = 1000
 """The most points of a curve; beyond that, its older half is thinned."""
+OVERFITTED = 0.01
+"""Nats per held-out word that a model must have lost to have overfitted: a hundredth of its perplexity."""
 
 
 class Curves:
@@ -26,6 +28,9 @@ class Curves:
         """Each model's last log-likelihood."""
         self._half_life = half_life
         self._names = [spec.name for spec in store.settings().models]
+        curves = [store.curve(name, "log_likelihood") for name in self._names]
+        self._course = [list(zip(one.values.tolist(), one.articles.tolist(), strict=True)) for one in curves]
+        """Each model's log-likelihoods, with the articles then."""
         self._measured_at = store.points("metrics")
         self._kept_at = store.points("snapshots")
         self._topics = store.snapshots_at(self.kept_at)
@@ -89,7 +94,9 @@ class Curves:
                 self._topics[number],
                 progress.predicted(number),
             )
-            self.scores[number] = values.get("log_likelihood", self.scores[number])
+            if (score := values.get("log_likelihood")) is not None:
+                self.scores[number] = score
+                self._course[number].append((score, articles))
             changes.metrics += [
                 (number, articles, tokens, seconds, metric, value) for metric, value in values.items()
             ]
@@ -99,6 +106,25 @@ class Curves:
         self._measured_at = [point for point in self._measured_at if point not in gone]
         changes.thinned_metrics |= gone
         self.measured = self._as_measured()
+
+    def overfitting(self, documents: int) -> str:
+        """A line on the models that predicted best some passes ago; "" if there are none.
+
+        ``documents``: how many each pass reads.
+        """
+        found = []
+        for name, course in zip(self._names, self._course, strict=True):
+            best, articles = max(course, default=(0.0, 0))
+            if not course or best - course[-1][0] < OVERFITTED:
+                continue
+            passes = max(1, round(articles / documents))
+            found.append(
+                f"{name} was best after {passes:,} pass{'' if passes == 1 else 'es'} "
+                f"(perplexity {np.exp(-best):,.1f}, now {np.exp(-course[-1][0]):,.1f})"
+            )
+        if not found:
+            return ""
+        return f"on held-out articles {', '.join(found)}: start a new --session with fewer --passes"
 
     def _as_measured(self) -> Measured:
         scores = zip(self._names, self.scores, strict=True)

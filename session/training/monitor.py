@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from wikitopics.model.compiling import is_compiling
+from wikitopics.session.options import PASSES
 from wikitopics.session.records import BoundBy, Event, State, TrainerActivity, age, skips_told
 from wikitopics.session.signals import Signals
 from wikitopics.session.storage.tables.progress import Progress
@@ -26,6 +27,7 @@ class Report:
     elapsed_seconds: float
     perplexities: Mapping[str, float]
     activity: TrainerActivity
+    passes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,7 @@ class Monitor:
             elapsed_seconds=self._learner.elapsed(),
             perplexities=stream.measured.perplexities,
             activity=self._activity(),
+            passes=stream.settings[PASSES],
         )
 
     def news(self) -> list[Line]:

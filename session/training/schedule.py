@@ -72,6 +72,15 @@ class Evaluations:
         )
 
 
+def pass_evaluation_due(measured: int, after: int) -> bool:
+    """Whether to measure at the end of a pass of several; ``measured``: articles at the last measurement.
+
+    At every one of the first 20, then whenever the articles have grown by a twentieth: so the curve shows
+    where further passes no longer help.
+    """
+    return after - measured >= GROWTH * measured
+
+
 def snapshot_due(kept: int, before: int, after: int) -> bool:
     """Whether the topics are stored after a minibatch that took ``before`` to ``after`` articles.
 

@@ -23,6 +23,7 @@ from wikitopics.session.options import (
     HOURS,
     KEEP_ARTICLES,
     MAX_MB,
+    PASSES,
     THREADS,
     VOCAB,
 )
@@ -184,7 +185,9 @@ async def run(plan: Plan, limits: RunLimits, outside: Outside) -> tuple[str, Run
             outside.say(line)
         reason = await Run(plan.path, store, stream, feed, limits, outside)()
         if isinstance(stream, Stream) and reason == FINISHED:
-            outside.say(_ended(stream.progress, plan.request.get(ARTICLES)))
+            outside.say(_ended(stream.progress, stream.settings[PASSES], plan.request.get(ARTICLES)))
+            if stream.overfitting:
+                outside.say(stream.overfitting)
     finally:
         await opening.close()
     seconds = time.monotonic() - began
@@ -294,7 +297,8 @@ def _begins(settings: Settings, stream: Stream) -> str:
     start = (
         f"resuming at {done:,} articles" if done else f"{settings[HELD_OUT]:,} articles are held out first"
     )
-    return f"{settings.source_name}: training {names}; {start}"
+    passes = f", in {settings[PASSES]:,} passes" if settings[PASSES] > 1 else ""
+    return f"{settings.source_name}: training {names}{passes}; {start}"
 
 
 def _size(plan: Plan, source: Opened) -> list[str]:
@@ -336,15 +340,14 @@ def _room(plan: Plan, opening: Opening) -> list[str]:
     ]
 
 
-def _ended(progress: Progress, limit: int | None) -> str:
+def _ended(progress: Progress, passes: int, limit: int | None) -> str:
     """Why a session is finished, in a line."""
     if progress.articles == 0 and progress.held_out:
         return (
             f"all articles ({progress.held_out:,}) are held out, and none is left to train on: "
             "start a new --session with a smaller --held-out"
         )
-    if limit is None:
-        return "every article has been read once"
-    if progress.articles < limit:
-        return f"every article has been read once: {progress.articles:,}, fewer than --articles {limit:,}"
-    return f"--articles {limit:,} is reached"
+    if limit is not None and progress.articles >= limit:
+        return f"--articles {limit:,} is reached"
+    read = f"every article has been read {'once' if passes == 1 else f'{passes:,} times'}"
+    return read if limit is None else f"{read}: {progress.articles:,}, fewer than --articles {limit:,}"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from wikitopics.model import Minibatch
 from wikitopics.session.errors import Damaged
 from wikitopics.session.models import load_model
-from wikitopics.session.options import HELD_OUT, KEEP_ARTICLES, SEED
+from wikitopics.session.options import HELD_OUT, KEEP_ARTICLES, PASSES, SEED
 from wikitopics.session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, UNREAD
 from wikitopics.session.settings import Settings
 from wikitopics.session.sources import described
@@ -25,11 +25,13 @@ from wikitopics.session.storage.tables.progress import Progress
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training.curves import Curves
 from wikitopics.session.training.evaluation import HeldOut, Measured, newest, scored
+from wikitopics.session.training.passes import Passes
 from wikitopics.session.training.schedule import (
     Evaluations,
     drop_due,
     last_doubling,
     minibatch_size,
+    pass_evaluation_due,
     renewal_due,
     snapshot_due,
 )
@@ -78,7 +80,8 @@ class Stream:
         self._check_account()
         self._curves = Curves(store, self._half_life)
         self._measured_on: HeldOut | None = None
-        self._source_ended = False
+        self._source_ended = self.progress.again > 0
+        self._passes: Passes | None = None
         self._ended = self.progress.finished
         """Whether `finish` has done its part since the last step."""
         self.dirty = False
@@ -138,7 +141,7 @@ class Stream:
         progress.crawled += len(block) + sum(block.skips.values())
         progress.position = block.position
         self.dirty = True
-        progress.lap = block.lap
+        progress.lap = None if block.lap is None else block.lap / self.settings[PASSES]
         if len(empty):
             self._changes.articles.append((empty, "skipped", None))
         missing = self.settings[HELD_OUT] - len(self._held_out)
@@ -169,7 +172,7 @@ class Stream:
         self._changes.reads_first_articles = True
 
     def end_of_source(self) -> None:
-        """Note that no article will follow: the rest trains as a last short minibatch."""
+        """Note that the source gives no more: later passes follow, and the last minibatch may be short."""
         self._source_ended = True
 
     def work(self) -> Work | None:
@@ -179,19 +182,18 @@ class Stream:
         if not self.ready():
             return None
         # The articles to drop are determined among those trained so far, whenever the last commit was, and
-        # those to infer again are read from the file.
+        # those to infer or to train again are read from the file.
+        reads_again = self._passes is None and self._step_size() > self.progress.pending
         return Work(
             self.step,
             self.measures_next,
-            on_committed=self._changes.drops_articles or self.progress.renew_from == 0,
+            on_committed=self._changes.drops_articles or self.progress.renew_from == 0 or reads_again,
         )
 
     def ready(self) -> bool:
         """Whether `step` has a minibatch to train."""
-        size = self._next_size()
-        if size <= 0 or self.progress.pending == 0:
-            return False
-        return self._source_ended or self.progress.pending >= size
+        size, there = self._next_size(), self._untrained
+        return min(size, there) > 0 and (self._source_ended or there >= size)
 
     def done(self) -> bool:
         """Whether the session has ended: nothing is left to train, or the limit is reached."""
@@ -200,14 +202,29 @@ class Stream:
     def _trained_all(self) -> bool:
         """Whether nothing is left to train, or the limit is reached."""
         limit_reached = self.article_limit is not None and self.progress.articles >= self.article_limit
-        return limit_reached or (self._source_ended and self.progress.pending == 0)
+        return limit_reached or (self._source_ended and self._untrained == 0)
+
+    @property
+    def _untrained(self) -> int:
+        """The number of articles that can be trained without the source: pending, or to be read again."""
+        progress = self.progress
+        if not self._source_ended:
+            return progress.pending
+        return self.settings[PASSES] * self._documents - progress.articles
+
+    @property
+    def _documents(self) -> int:
+        """The number of documents in each pass, once the source has ended."""
+        return self.progress.documents + self.progress.pending
 
     @property
     def measures_next(self) -> bool:
         """Whether the next `step` will measure the models too."""
         progress = self.progress
         after = progress.articles + self._step_size()
-        return self._evaluations.due(progress.minibatches + 1, progress.articles, after)
+        return self._evaluations.due(progress.minibatches + 1, progress.articles, after) or (
+            self._ends_pass(after) and pass_evaluation_due(self._curves.measured_at, after)
+        )
 
     @property
     def _evaluations(self) -> Evaluations:
@@ -219,6 +236,12 @@ class Stream:
         limit = self.article_limit
         self.next_measurement = due if limit is None or limit <= progress.articles else min(due, limit)
 
+    def _ends_pass(self, after: int) -> bool:
+        """Whether one of several passes ends in a minibatch that ends at ``after`` articles."""
+        if not self._source_ended or self.settings[PASSES] == 1:
+            return False
+        return self.progress.articles // self._documents != after // self._documents
+
     def step(self, elapsed_seconds: Callable[[], float]) -> int:
         """Train one minibatch, and measure if that is due; returns the number of articles trained.
 
@@ -228,9 +251,13 @@ class Stream:
         measure = self.measures_next
         self._ended = False
         size = self._step_size()
+        drops = self._ends_pass(self.progress.articles + size) and self.settings[KEEP_ARTICLES] == "top"
         # Before anything slow: an abandoned step must not share the store with a commit.
         old = self._to_renew(RENEWED_BESIDE * size) if self.renewing else None
-        batch = self._take(size)
+        fresh = self._take(min(size, self.progress.pending))
+        n = len(fresh)
+        seqs, again = self._again(size - n, fresh) if size > n else (np.empty(0, np.int64), fresh[:0])
+        batch = Block.concatenate([fresh, again])
         progress = self.progress
         if self._half_life is not None:
             latest = scored(self.models, _minibatch(batch), self.settings[SEED])
@@ -240,18 +267,29 @@ class Stream:
             minibatch = _minibatch(batch)
             parts = [model.learn(minibatch[start : start + size]) for start in range(0, len(batch), size)]
             learnt.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
-        self._changes.articles.append((batch, "trained", self._topics(learnt)))
-        self._word_counts.add(batch)
+        if n:
+            self._changes.articles.append((fresh, "trained", self._topics([theta[:n] for theta in learnt])))
+            self._word_counts.add(fresh)
+        if len(again):
+            # A small collection may come several times in a minibatch: the last of each counts.
+            last = len(again) - 1 - np.unique(seqs[::-1], return_index=True)[1]
+            topics = self._topics([theta[n:][last] for theta in learnt])
+            self._changes.again.append((seqs[last].tolist(), again.take(last), topics))
         before = progress.articles
         progress.articles += len(batch)
+        progress.again += len(again)
+        progress.crawled += len(again)
         progress.tokens += int(batch.counts.sum())
         progress.minibatches += 1
         self.dirty = self._learnt = True
         if old is not None:
             self.renew(*old)
-        if renewal_due(before, progress.articles):
+        if len(again):
+            progress.renew_from = None  # all are learnt again, which includes that
+            progress.lap = progress.articles / (self.settings[PASSES] * progress.documents)
+        elif renewal_due(before, progress.articles):
             progress.renew_from = 0
-        self._changes.drops_articles |= drop_due(before, progress.articles)
+        self._changes.drops_articles |= drops or drop_due(before, progress.articles)
         if measure or snapshot_due(self._curves.kept_at, before, progress.articles):
             self._keep_topics()
         if measure:
@@ -292,11 +330,18 @@ class Stream:
             self._keep_topics()
         if self._curves.measured_at != articles:
             self._measure(elapsed_seconds)
+        if self.overfitting:
+            self._changes.log.append(self.overfitting)
         if described(self.settings.source).own and len(self._held_out):
             batch = _minibatch(self._held_out)
             topics = self._topics([model.infer(batch) for model in self.models])
             self._changes.held_out = self._held_out, topics
         self.dirty = self._learnt = True
+
+    @property
+    def overfitting(self) -> str:
+        """A line on models that more passes have made worse; "" if there are none."""
+        return self._curves.overfitting(self.progress.documents) if self.settings[PASSES] > 1 else ""
 
     @property
     def measured(self) -> Measured:
@@ -332,7 +377,7 @@ class Stream:
         return size
 
     def _step_size(self) -> int:
-        return min(self._next_size(), self.progress.pending)
+        return min(self._next_size(), self._untrained)
 
     def _take(self, size: int) -> Block:
         """The next ``size`` pending articles."""
@@ -350,6 +395,16 @@ class Stream:
                 progress.pending_offset = 0
         progress.pending -= size
         return Block.concatenate(parts)
+
+    def _again(self, number: int, rest: Block) -> tuple[NDArray[np.int64], Block]:
+        """The next documents of a later pass, and their numbers. ``rest``: the last of the first pass."""
+        progress = self.progress
+        if self._passes is None:
+            words = int(self._word_counts.counts.sum() + rest.counts.sum())
+            self._passes = Passes(self._store, self.settings[SEED], progress.held_out, rest, words)
+        if len(self._passes) != progress.documents + len(rest):
+            raise Damaged("kept_counts holds another number of articles than progress.documents")
+        return self._passes.take(progress.again, number)
 
     def _keep_topics(self) -> None:
         self._curves.keep_topics(self.models, self.progress.articles, self._changes)

@@ -25,6 +25,7 @@ def settings():
             "documents": 10,
             "keep_articles": "all",
             "keep_counts": False,
+            "passes": 1,
             "vocab_articles": 10_000,
         },
         source="api",

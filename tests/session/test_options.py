@@ -98,6 +98,7 @@ def test_a_new_session_stores_what_it_always_did():
         "batch_sizes": [64, 32],
         "keep_articles": "all",
         "keep_counts": False,
+        "passes": 1,
     }
 
 

@@ -62,7 +62,11 @@ def limit_reached(status: Status) -> int | None:
 def finished(status: Status) -> str:
     """Why a finished session has ended."""
     limit = limit_reached(status)
-    return f"finished: {ARTICLES.flag} {count(limit)} is reached" if limit else ALL_READ
+    if limit:
+        return f"finished: {ARTICLES.flag} {count(limit)} is reached"
+    return (
+        ALL_READ if status.passes == 1 else f"finished: every article has been read {status.passes:,} times"
+    )
 
 
 def nothing_left(status: Status) -> str:

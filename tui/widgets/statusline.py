@@ -89,6 +89,8 @@ def pieces(
     total = limited(s.activity.article_limit, s.articles)
     articles = "article" if s.articles == 1 and not total else "articles"
     out.append((1, [(count(s.articles), "strong"), (f"{total} {articles}", "")]))
+    if s.passes > 1:
+        out.append((3, [(f"pass {count(s.pass_)} of {count(s.passes)}", "")]))
     if trouble:  # when it was last saved is not known
         return out
     if s.checkpoint_age_seconds is not None:

@@ -66,7 +66,8 @@ def status(session: str, as_json: bool) -> None:
                 # Only sessions with a half-life have this key: models of other sessions keep the keys that
                 # they always had.
                 del values_of["prequential_log_likelihood"]
-        put_json({**values, "models": models, "state": now.state, "skips": now.skips})
+        more = {"state": now.state, "skips": now.skips, "passes": now.passes, "pass": now.pass_}
+        put_json({**values, "models": models, **more})
         return
     state = _STATES["suspended" if now.suspended else "hindered" if now.hindered else now.state].format(
         pid=now.pid,
@@ -79,6 +80,8 @@ def status(session: str, as_json: bool) -> None:
         f"articles   {now.articles:,} trained, {now.held_out:,} held out, {now.pending:,} pending, "
         f"{now.skipped:,} skipped, {now.crawled:,} crawled"
     )
+    if now.passes > 1:
+        put_line(f"pass       {now.pass_:,} of {now.passes:,} over {now.documents:,} documents")
     if now.skips:
         put_line(f"skipped    {skips_told(now.skips)}")
     read = f", {now.bytes_read / 1e6:,.1f} MB read" if now.bytes_read else ""

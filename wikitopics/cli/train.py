@@ -212,6 +212,8 @@ class Lines:
     def _line(self, report: "Report") -> str:
         progress, now = report.progress, report.activity
         parts = [duration(report.elapsed_seconds), f"{progress.articles:,} articles"]
+        if report.passes > 1:
+            parts.append(f"pass {progress.pass_:,} of {report.passes:,}")
         if progress.articles == 0:
             parts.append(f"{progress.held_out:,} held out")
         parts += [f"{name} perplexity {value:,.0f}" for name, value in report.perplexities.items()]
@@ -265,6 +267,8 @@ class JsonLines(Lines):
             "waiting_for": report.activity.waiting_for,
             "lap": progress.lap,
             "seconds_left": _seconds_left(report),
+            "passes": report.passes,
+            "pass": progress.pass_,
         }
 
     def __call__(self, report: "Report") -> None:

@@ -73,14 +73,14 @@ class ArticleTopics:
 
 
 def insert_articles(
-    db: "Database", block: Block, role: Role, topics: ArticleTopics | None, first_seq: int
+    db: "Database", block: Block, role: Role, topics: ArticleTopics | None, seqs: Iterable[int]
 ) -> None:
-    """Add articles with the numbers from ``first_seq`` on; ``topics``: theirs, if they were trained."""
+    """Add articles with these numbers; ``topics``: theirs, if they were trained."""
     n = len(block)
     db.conn.executemany(
         "INSERT INTO articles VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         zip(
-            range(first_seq, first_seq + n),
+            seqs,
             block.page_ids.tolist(),
             block.titles,
             block.revision_ids.tolist(),
@@ -138,6 +138,12 @@ def drop_held_out_topics(db: "Database") -> None:
     """Take the topics of held-out articles away again."""
     drop_held_out(db)
     db.execute("UPDATE articles SET topics = NULL WHERE role = 1 AND topics IS NOT NULL")
+
+
+def replace_articles(db: "Database", block: Block, topics: ArticleTopics, seqs: Sequence[int]) -> None:
+    """Store trained articles with their present topics, whether or not they were dropped meanwhile."""
+    db.conn.executemany("DELETE FROM articles WHERE seq = ?", [(seq,) for seq in seqs])
+    insert_articles(db, block, "trained", topics, seqs)
 
 
 def recent_row(block: Block, first_seq: int) -> dict[str, object]:
@@ -246,7 +252,7 @@ class ArticleReader(OpenedSession):
             most=len(page_ids),
         )
         found = frozenset(whole(page, "articles.page_id", -MOST) for (page,) in rows)
-        return found, kept >= self.progress().articles
+        return found, kept >= self.progress().documents
 
     def has_ids(self) -> bool:
         """Whether the source's articles have ids of their own."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.errors import BadUsage, Damaged
-from wikitopics.session.options import HELD_OUT, KEEP_COUNTS
+from wikitopics.session.options import HELD_OUT
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.block import Block, narrow, whole_numbers
 from wikitopics.session.storage.database import SMALL
@@ -86,7 +86,7 @@ def decode_block(row: tuple[Any, ...]) -> Block:
 
 @dataclass(frozen=True, slots=True)
 class WordCounts:
-    """Counts over all articles that were trained."""
+    """Counts over all articles that were trained, each once."""
 
     counts: NDArray[np.int64]
     """(W,)"""
@@ -110,15 +110,21 @@ class WordCounts:
         return pack_arrays({"counts": narrow(self.counts), "articles": narrow(self.articles)})
 
     @staticmethod
-    def from_bytes(data: object, n_words: int, articles: int, tokens: int) -> "WordCounts":
-        """The inverse of `to_bytes`, after this many articles and words. Raises `Damaged`."""
+    def from_bytes(
+        data: object, n_words: int, articles: int, tokens: int, *, again: bool = False
+    ) -> "WordCounts":
+        """The inverse of `to_bytes`, after this many articles and words. Raises `Damaged`.
+
+        ``again``: whether ``tokens`` include those of articles that were read again.
+        """
         place, arrays = "word_counts.arrays", unpack_arrays(data, "word_counts.arrays")
 
         def get(name: str, most: int) -> NDArray[Any]:
             return whole_numbers(arrays, name, place, (n_words,), 0, most, np.int64)
 
         found = WordCounts(get("counts", tokens), get("articles", articles))
-        if int(found.counts.sum()) != tokens or (found.articles > found.counts).any():
+        total = int(found.counts.sum())
+        if total > tokens or (total < tokens and not again) or (found.articles > found.counts).any():
             raise Damaged(f"{place} and progress do not match")
         return found
 
@@ -176,10 +182,34 @@ class CountsReader(OpenedSession):
             progress = self.progress()
         if not rows:
             raise Damaged("word_counts has no row")
-        return WordCounts.from_bytes(rows[0][0], n_words, progress.articles, progress.tokens)
+        again = progress.again > 0
+        return WordCounts.from_bytes(rows[0][0], n_words, progress.documents, progress.tokens, again=again)
+
+    def kept_rows(self) -> list[tuple[int, int]]:
+        """The rows of word counts kept, in the order of the stream: their numbers, and how many articles each
+        has."""
+        rows = self._rows("SELECT id, articles FROM kept_counts ORDER BY id", most=MOST_BLOCKS)
+        return [
+            (whole(row_id, "kept_counts.id"), whole(articles, "kept_counts.articles", 1))
+            for row_id, articles in rows
+        ]
+
+    def kept_documents(self, row_id: int, articles: int) -> Block:
+        """The word counts of one of these rows."""
+        rows = self._rows(
+            "SELECT documents FROM kept_counts WHERE id = ?",
+            [row_id],
+            largest=documents_room(self.settings()),
+        )
+        block = Block.from_bytes(
+            rows[0][0] if rows else None, "kept_counts.documents", len(self.vocabulary())
+        )
+        if len(block) != articles:
+            raise Damaged("kept_counts.articles differs from the number of documents")
+        return block
 
 
-class KeptCounts(OpenedSession):
+class KeptCounts(CountsReader):
     """The documents of the session at ``path`` in the order of its stream, held-out articles first.
 
     Read block by block, so that memory does not grow with their number. Raises `BadUsage` if that session
@@ -191,14 +221,11 @@ class KeptCounts(OpenedSession):
         self.name = path.name
         try:
             self._check(words)
-            rows = self._rows("SELECT id, articles FROM kept_counts ORDER BY id", most=MOST_BLOCKS)
-            sizes = (whole(articles, "kept_counts.articles", 1) for _, articles in rows)
-            self._starts = list(accumulate(sizes, initial=0))
+            self._kept = self.kept_rows()
         except BaseException:
             self.close()
             raise
-        self._ids = [number for number, _ in rows]
-        self._room = documents_room(self.settings())
+        self._starts = list(accumulate((articles for _, articles in self._kept), initial=0))
         self._block: tuple[int, Block] | None = None
 
     def _check(self, words: Sequence[str] | None) -> None:
@@ -206,7 +233,7 @@ class KeptCounts(OpenedSession):
             raise BadUsage(
                 f"--counts {self.path}: that session has another vocabulary; leave --vocab out to use its own"
             )
-        if not self.settings()[KEEP_COUNTS]:
+        if not self.settings().keeps_counts:
             raise BadUsage(
                 f"the session {self.path} kept no word counts: train one with --keep-counts from its start"
             )
@@ -218,7 +245,7 @@ class KeptCounts(OpenedSession):
     def identity(self) -> dict[str, str]:
         """Identifies the stream, however far that session has come since."""
         fingerprint = self.settings().fingerprint.encode()
-        first = self._read(0).to_bytes() if self._ids else b""
+        first = self._read(0).to_bytes() if self._kept else b""
         return {"checksum": hashlib.blake2b(fingerprint + first, digest_size=16).hexdigest()}
 
     def documents(self, start: int, stop: int) -> Block:
@@ -235,13 +262,7 @@ class KeptCounts(OpenedSession):
 
     def _read(self, number: int) -> Block:
         if self._block is None or self._block[0] != number:
-            ((data,),) = self._rows(
-                "SELECT documents FROM kept_counts WHERE id = ?", [self._ids[number]], largest=self._room
-            )
-            block = Block.from_bytes(data, "kept_counts.documents", len(self.vocabulary()))
-            if len(block) != self._starts[number + 1] - self._starts[number]:
-                raise Damaged("kept_counts.articles differs from the number of documents")
-            self._block = number, block
+            self._block = number, self.kept_documents(*self._kept[number])
         return self._block[1]
 
     def close(self) -> None:

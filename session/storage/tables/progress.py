@@ -24,7 +24,10 @@ class Scored:
 
 @dataclass(slots=True)
 class Progress:
-    """The progress of the stream. ``crawled = articles + held_out + pending + skipped``, always."""
+    """The progress of the stream. ``crawled = articles + held_out + pending + skipped``, always.
+
+    A document that is read again counts again, in ``crawled``, ``articles`` and ``tokens``.
+    """
 
     articles: int = 0
     tokens: int = 0
@@ -34,11 +37,14 @@ class Progress:
     skipped: int = 0
     skips: dict[str, int] = field(default_factory=dict)
     """``skipped`` by reason."""
+    again: int = 0
+    """How many of the ``articles`` had been trained before, in an earlier pass."""
     minibatches: int = 0
     pending_offset: int = 0
     """Documents of the first pending row that are already trained."""
     position: dict[str, Any] | None = None
     lap: float | None = None
+    """The share of the source that was read, of all passes together."""
     renew_from: int | None = None
     """Number of the first of the newest articles that must still be inferred again; None if there is none."""
     prequential: tuple[Scored, ...] = ()
@@ -51,6 +57,16 @@ class Progress:
     rows."""
     committed_at: float = field(default=0.0, compare=False)
     """When that was, in seconds since the epoch."""
+
+    @property
+    def documents(self) -> int:
+        """The articles trained, each counted once."""
+        return self.articles - self.again
+
+    @property
+    def pass_(self) -> int:
+        """The pass of the newest article, from 1."""
+        return -(-self.articles // self.documents) if self.articles else 1
 
     def predicted(self, number: int) -> float | None:
         """A model's log-likelihood per word of the newest articles before they were trained."""
@@ -80,6 +96,8 @@ def decode_progress(row: Mapping[str, Any]) -> Progress:
     """The one row of `progress`, each value already checked for itself."""
     scored = tuple(map(_scored, row["prequential"] or ()))
     progress = Progress(**{name: row[name] for name in row if name != "id"} | {"prequential": scored})
+    if progress.again and not 0 < progress.again < progress.articles:
+        raise Damaged("progress.again is out of range")
     if sum(progress.skips.values()) != progress.skipped:
         raise Damaged("progress.skips and progress.skipped do not match")
     return progress

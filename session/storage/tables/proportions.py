@@ -107,6 +107,13 @@ class Proportions:
             np.concatenate([part.roots for part in parts]),
         )
 
+    def take(self, rows: NDArray[np.integer[Any]]) -> "Proportions":
+        """Those of these articles, in this order."""
+        starts, lengths = self.indptr()[rows], self.lengths[rows]
+        before = np.cumsum(lengths, dtype=np.int64) - lengths
+        kept = np.arange(lengths.sum(dtype=np.int64)) + np.repeat(starts - before, lengths)
+        return Proportions(lengths, self.topics[kept], self.roots[kept])
+
     def to_bytes(self) -> bytes:
         """The three arrays, one after another."""
         return self.lengths.tobytes() + self.topics.tobytes() + self.roots.tobytes()
@@ -190,7 +197,7 @@ def renew_proportions(
 ) -> None:
     """Replace the proportions of the articles ``seqs`` with the models' current ones.
 
-    ``seqs`` ascend, without gaps within a block; ``topics``: for each model.
+    ``seqs`` ascend; ``topics``: for each model.
     """
     blocks = read_rows(
         db.conn,
@@ -203,15 +210,14 @@ def renew_proportions(
         start, stop = bisect_left(seqs, first), bisect_left(seqs, first + size)
         if start == stop:
             continue
-        before, behind = seqs[start] - first, seqs[stop - 1] + 1 - first
-        if behind - before != stop - start:
-            raise Damaged("blocks and recent do not match")
+        rows = np.arange(size)
+        rows[np.array(seqs[start:stop]) - first] = size + np.arange(stop - start)
         for model, (new, K) in enumerate(zip(proportions, topics, strict=True)):
             old = Proportions.from_blocks([(_data(db, model, first, size), size)], K)
-            parts = [old[:before], new[start:stop], old[behind:]]
+            both = Proportions.concatenate([old, new[start:stop]])
             db.execute(
                 "UPDATE proportions SET data = ? WHERE model = ? AND first_seq = ?",
-                [Proportions.concatenate(parts).to_bytes(), model, first],
+                [both.take(rows).to_bytes(), model, first],
             )
 
 

@@ -42,6 +42,9 @@ class Counts(SourceKind):
     def fault(self, identity: Identity) -> str:
         return "" if isinstance(identity.get(COUNTS.name), str) else f"{COUNTS.name} is not text"
 
+    def repeatable(self, identity: Identity) -> bool:
+        return True
+
     def words(self, asked: Asked) -> Sequence[str] | None:
         """The words that the session counted."""
         from wikitopics.session.storage.database import is_sqlite

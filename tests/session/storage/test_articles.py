@@ -80,9 +80,9 @@ def seqs(db):
 
 
 def test_the_best_of_each_topic_stay_and_held_out_ones_always(db):
-    insert_articles(db, documents(2), "held_out", None, 1)
+    insert_articles(db, documents(2), "held_out", None, [1, 2])
     shares = [0.1, 0.9, 0.5, 0.7]
-    insert_articles(db, documents(4, 2), "trained", largest(([0, 0, 0, 1], shares)), 3)
+    insert_articles(db, documents(4, 2), "trained", largest(([0, 0, 0, 1], shares)), range(3, 7))
     keep_top(db, [2], 2)
     assert ranking(db, 0, 0) == [(4, 9000), (5, 5000)]
     assert ranking(db, 0, 1) == [(6, 7000)]
@@ -91,7 +91,7 @@ def test_the_best_of_each_topic_stay_and_held_out_ones_always(db):
 
 def test_the_best_of_any_model_stay(db):
     both = largest(([0, 0, 0], [0.9, 0.5, 0.7]), ([1, 0, 1], [0.3, 0.2, 0.4]))
-    insert_articles(db, documents(3), "trained", both, 1)
+    insert_articles(db, documents(3), "trained", both, [1, 2, 3])
     keep_top(db, [2, 2], 1)
     assert seqs(db) == [1, 2, 3]
     keep_top(db, [2], 1)
@@ -99,7 +99,7 @@ def test_the_best_of_any_model_stay(db):
 
 
 def test_articles_in_between_stay_as_they_are_and_dropped_ones_stay_dropped(db):
-    insert_articles(db, documents(3), "trained", largest(([0, 0, 0], [0.9, 0.5, 0.7])), 1)
+    insert_articles(db, documents(3), "trained", largest(([0, 0, 0], [0.9, 0.5, 0.7])), [1, 2, 3])
     renew_topics(db, [1, 3], largest(([1, 1], [0.2, 0.4])))
     assert ranking(db, 0, 0) == [(2, 5000)]
     assert ranking(db, 0, 1) == [(3, 4000), (1, 2000)]

@@ -332,7 +332,7 @@ def test_the_topics_of_a_very_large_minibatch_are_inferred_again():
     db = Database(memory=True)
     db.conn.executescript(CREATE)
     zeros = np.zeros(len(seqs), np.intp)
-    insert_articles(db, documents(*seqs), "trained", largest((zeros, zeros + 0.5)), 1)
+    insert_articles(db, documents(*seqs), "trained", largest((zeros, zeros + 0.5)), seqs)
     renew_topics(db, seqs, largest((zeros + 1, zeros + 0.75)))
     assert db.execute("SELECT DISTINCT topics FROM articles").fetchall() == [(pack(">HH", 1, 7500),)]
     db.close()
