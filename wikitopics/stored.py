@@ -131,7 +131,10 @@ class StoredSession:
             self._file = reader.file
 
     def status(self) -> Status:
-        """Its progress and the state of its trainer: the keys of `wikitopics status --json`, and more."""
+        """Its progress and the state of its trainer: the keys of `wikitopics status --json`, and more.
+
+        `pass` is `pass_`, since Python keeps that word for itself.
+        """
         with self._open() as reader, reader.one_moment():
             return reader.status()
 
@@ -227,7 +230,7 @@ class StoredSession:
         Each article has at most its 16 largest proportions, to within 0.008, and none under 0.005 (in a model
         of over 100 topics: under half an equal share). A row sums to 1 less what was not recorded.
         Proportions date from the article's training; those of the newest 20,000 articles were updated each
-        time the session doubled in size.
+        time the session doubled in size. With several passes they date from the last reading.
         """
         with self._reading(model) as (reader, name):
             return as_csr(reader, name, held_out=held_out)

@@ -27,7 +27,7 @@ class Report:
     elapsed_seconds: float
     perplexities: Mapping[str, float]
     activity: TrainerActivity
-    passes: int
+    passes: int = 1
 
 
 @dataclass(frozen=True, slots=True)

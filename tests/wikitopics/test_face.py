@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from keyword import iskeyword
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +53,7 @@ def test_status_has_the_keys_of_the_command(session, cli):
     told = json.loads(cli("status", "--json").out)
     status = session.status()
     for key in told.keys() - {"models", "checkpoint_age_seconds"}:
-        assert getattr(status, key) == told[key], key
+        assert getattr(status, f"{key}_" if iskeyword(key) else key) == told[key], key
     assert [asdict(model) for model in status.models] == [
         {**model, "prequential_log_likelihood": None} for model in told["models"]
     ]
