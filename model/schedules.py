@@ -51,6 +51,14 @@ THETA_STEPS = StepSizes(tau0=1.0, kappa=0.7)
 """Those of a document's proportions in the collapsed E-step: what measures best."""
 
 
+def raised(eta: float, n_documents: float, documents: float) -> float:
+    """eta in a corpus of `n_documents`: if that is fewer than `documents`, as many times more.
+
+    So it weighs the same against the corpus's words however many times a small corpus is magnified.
+    """
+    return eta * max(1.0, documents / n_documents)
+
+
 @dataclass(frozen=True)
 class Balance:
     """How topics are held in balance while symmetry breaks: small ones gain words, large ones lose them.
@@ -195,8 +203,9 @@ class CollapsedStart(WarmStart):
     `collapsed_documents` documents get it, or the share `collapsed_share` of a smaller corpus, with `passes`
     over their words; all documents, where a mean one has fewer than `fewest_words` words for each topic.
     There, an alpha to be learnt falls to `last_alpha`. Afterwards it is learnt, each alpha_k at least
-    `smallest_alpha`. The corpus has at least `smallest_corpus` documents. A `random_share` of 0 leaves lambda
-    as it was drawn; with few documents it is larger than below (`sized`).
+    `smallest_alpha`. The corpus has at least `smallest_corpus` documents, and eta is `raised` where it has
+    fewer than `eta_documents`. A `random_share` of 0 leaves lambda as it was drawn; with few documents it is
+    larger than below (`sized`).
     With no `inference_passes` `infer` is [H10]'s E-step, with at most `inference_iterations`. In float32 a
     topic with fewer than `drop` expected words leaves the document.
     """
@@ -206,6 +215,7 @@ class CollapsedStart(WarmStart):
         "collapsed_documents": (0, LARGEST),
         "fewest_words": (0, LARGEST),
         "smallest_corpus": (0, LARGEST),
+        "eta_documents": (0, LARGEST),
         "inference_passes": (0, MOST_ITERATIONS),
     }
     POSITION: ClassVar[float] = 0.5
@@ -216,6 +226,7 @@ class CollapsedStart(WarmStart):
     fewest_words: float
     passes: int
     smallest_corpus: float
+    eta_documents: float
     smallest_alpha: float
     inference_iterations: int
     drop: float
@@ -264,6 +275,7 @@ LDA_WARM = CollapsedStart(
     shortest_horizon=450.0,
     horizon_slope=0.75,
     smallest_corpus=1e6,
+    eta_documents=1e5,
     random_share=0.02,
     smallest_alpha=1e-4,
     inference_passes=2,
@@ -277,6 +289,7 @@ LDA_PAPER = replace(
     collapsed_documents=0.0,
     fewest_words=0.0,
     smallest_corpus=0.0,
+    eta_documents=0.0,
     random_share=0.0,
     inference_passes=0,
     inference_iterations=MOST_ITERATIONS,

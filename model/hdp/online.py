@@ -36,7 +36,7 @@ from wikitopics.model.hdp.recipe import PAPER, WARM, Recipe
 from wikitopics.model.lambda_ import LambdaModel, Topics, Vector, random_topics, topics_from
 from wikitopics.model.minibatch import Minibatch, Words
 from wikitopics.model.options import HALF_LIFE, LARGEST_PRIOR, decorrelation, prior
-from wikitopics.model.schedules import StepSizes
+from wikitopics.model.schedules import StepSizes, raised
 from wikitopics.model.states import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State, entries_of
 from wikitopics.option import Option
 
@@ -157,10 +157,10 @@ class OnlineHDP(LambdaModel):
         self._amount = 0.0  # documents seen, as the recipe counts them
         self._decorrelate(decorrelation)
         if warm_start:
-            topics = Topics.of(np.zeros((n_words, max_topics), dtype), self.eta)
+            topics = Topics.of(np.zeros((n_words, max_topics), dtype), self._eta)
         else:
             topics = random_topics(
-                self._random, "exponential", max_topics, n_words, self.n_documents, self.eta, dtype
+                self._random, "exponential", max_topics, n_words, self.n_documents, self._eta, dtype
             )
         self._restart(topics, 0.0)
 
@@ -193,6 +193,11 @@ class OnlineHDP(LambdaModel):
         """Documents of a step of full size, as the recipe counts them."""
         recipe = self.recipe
         return int(np.clip(self._in_all() / recipe.steps, recipe.smallest_step, recipe.largest_step))
+
+    @property
+    def _eta(self) -> float:
+        """eta as the topics have it."""
+        return raised(self.eta, self.n_documents, self.recipe.eta_documents)
 
     def topic_shares(self) -> Vector:
         """(K,) each topic's share of the words of the corpus, sums to 1; equal before the first update."""
@@ -277,7 +282,7 @@ class OnlineHDP(LambdaModel):
         """The corpus's terms of the ELBO, those of topics and sticks, nats: docs/derivations.md."""
         from wikitopics.model.hdp.e_step import sticks_bound
 
-        return self._topics.elbo(self.eta) + sticks_bound(self.a, self.b, self.omega)
+        return self._topics.elbo(self._eta) + sticks_bound(self.a, self.b, self.omega)
 
     def _corpus(self, ids: NDArray[np.int32], seen: float) -> Corpus:
         """The corpus as these documents see it; when few were `seen`, topics that are ahead are held back."""
@@ -336,7 +341,7 @@ class OnlineHDP(LambdaModel):
         seeds = recipe.draw(documents.D, K, self._random)
         lambda_hat = mass * topics_from(documents, self.n_words, seeds, recipe.seed_weight)
         self._restart(
-            Topics.of(lambda_hat.astype(self._topics.dtype), self.eta),
+            Topics.of(lambda_hat.astype(self._topics.dtype), self._eta),
             recipe.heavy * corpus * self.max_topics_per_document / K,
         )
         self._started_from = documents.D
@@ -356,7 +361,7 @@ class OnlineHDP(LambdaModel):
         mass, tables = np.zeros(self.n_topics), np.zeros(self.n_topics)
         theta = np.empty((batch.D, self.n_topics), np.float32)
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d sum_i zeta_di n_d phi_di), a part at a time
-        self._topics.decay(rho, self.eta)
+        self._topics.decay(rho, self._eta)
         for documents, part, _, found in local_steps:
             statistics = sum_statistics(part, found, self.n_words, self._workers)
             self._topics.add(weight, statistics, self._workers, precise=True)

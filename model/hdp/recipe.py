@@ -23,8 +23,9 @@ class Recipe(Balance):
     `first_passes` over them. At first the uniform sticks weigh as much as the share `heavy` of all tables of
     the corpus.
     Corpus and steps. Lambda and sticks are those of a corpus of at least `smallest_corpus` documents, so that
-    priors weigh little. A whole step takes as many documents as make about `steps` steps of the corpus,
-    within `smallest_step` and `largest_step`.
+    every word read makes a topic sure of it; eta is `raised` where there are fewer than `eta_documents`. A
+    whole step takes as many documents as make about `steps` steps of the corpus, within `smallest_step` and
+    `largest_step`.
     Documents. A document's shortlist has the topics that `em_steps` of EM expect to have more than
     `fewest_words`, at most `candidates`. Each of `rounds` rounds makes at most `iterations` updates of phi
     and gamma. Then tables with fewer than `empty` words are dropped, and the others choose their topics: none
@@ -34,7 +35,12 @@ class Recipe(Balance):
     the words seen.
     """
 
-    BOUNDS: ClassVar = {**Balance.BOUNDS, "smallest_corpus": (0, LARGEST), "seed_weight": (TINY, 1)}
+    BOUNDS: ClassVar = {
+        **Balance.BOUNDS,
+        "smallest_corpus": (0, LARGEST),
+        "eta_documents": (0, LARGEST),
+        "seed_weight": (TINY, 1),
+    }
 
     first_documents: int
     first_passes: int
@@ -43,6 +49,7 @@ class Recipe(Balance):
     seed_weight: float
     heavy: float
     smallest_corpus: float
+    eta_documents: float
     steps: float
     smallest_step: int
     largest_step: int
@@ -81,6 +88,7 @@ WARM = Recipe(
     seed_weight=0.1,
     heavy=0.1,
     smallest_corpus=1e6,
+    eta_documents=1e5,
     steps=40.0,
     smallest_step=64,
     largest_step=2048,
@@ -94,4 +102,4 @@ WARM = Recipe(
     unlikely=1e-4,
     inference_passes=2,
 )
-PAPER = replace(WARM, smallest_corpus=0.0)
+PAPER = replace(WARM, smallest_corpus=0.0, eta_documents=0.0)

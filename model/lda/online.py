@@ -42,7 +42,7 @@ from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.lambda_ import Statistics, Vector, random_topics
 from wikitopics.model.minibatch import Minibatch, Words
 from wikitopics.model.options import LARGEST_PRIOR, Metric, decorrelation, prior
-from wikitopics.model.schedules import LDA_PAPER, LDA_WARM, CollapsedStart, StepSizes
+from wikitopics.model.schedules import LDA_PAPER, LDA_WARM, CollapsedStart, StepSizes, raised
 from wikitopics.model.states import MOST, MOST_ITERATIONS, TINY, Entry, State, entries_of
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class OnlineLDA(DirichletAllocation):
     default_decorrelation = 0.14
     options = (
         prior("alpha", "Dirichlet parameter of the topic proportions", "learn", learn=True),
-        prior("eta", "Dirichlet parameter of the topics", 0.1, learn=True),
+        prior("eta", "Dirichlet parameter of the topics", 0.2, learn=True),
         *DirichletAllocation.STEP_OPTIONS,
         decorrelation(default_decorrelation),
     )
@@ -119,7 +119,7 @@ class OnlineLDA(DirichletAllocation):
         n_documents: float,
         *,
         alpha: float | Literal["learn"] = "learn",
-        eta: float | Literal["learn"] = 0.1,
+        eta: float | Literal["learn"] = 0.2,
         tau0: float | None = None,
         kappa: float | None = None,
         half_life: float | None = None,
@@ -147,9 +147,15 @@ class OnlineLDA(DirichletAllocation):
         self.eta = 0.1 if eta == "learn" else float(eta)
         self._decorrelate(decorrelation)
         self._topics = random_topics(
-            self._random, initialization, n_topics, n_words, self.n_documents, self.eta, dtype
+            self._random, initialization, n_topics, n_words, self.n_documents, self._eta, dtype
         )
         self._words_since_eta = 0
+
+    @property
+    def _eta(self) -> float:
+        """eta as the topics have it; one that is learnt finds its own weight."""
+        documents = 0.0 if self._learn_eta else self.recipe.eta_documents
+        return raised(self.eta, self.n_documents, documents)
 
     def document_prior(self) -> Vector:
         """(K,) alpha."""
@@ -188,7 +194,7 @@ class OnlineLDA(DirichletAllocation):
         else:
             gamma, statistics = self._e_step(batch, balance, rho)
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d n_d phi_d), [H10] algorithm 2
-        self._topics.step(rho, self.eta, corpus / batch.D, statistics, self._workers)
+        self._topics.step(rho, self._eta, corpus / batch.D, statistics, self._workers)
         if self._learn_eta:
             self._update_eta(len(statistics.ids), rho)
         self._bear(self.alpha, statistics.mass, batch)

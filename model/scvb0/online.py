@@ -41,9 +41,9 @@ from wikitopics.model.schedules import SCVB0_PAPER, SCVB0_WARM, THETA_STEPS, SCV
 from wikitopics.model.states import LARGEST, MOST_ITERATIONS, TINY, Entry, State, entries_of
 from wikitopics.option import Option
 
-# alpha and step sizes where none are given: [F13] section 4, and what measures best with the warm start
-PAPER_SETTINGS = 0.1, StepSizes(1000.0, 0.9, 10.0), StepSizes(10.0, 0.9)
-BEST_SETTINGS = 0.005, StepSizes(1.0, 0.7), THETA_STEPS
+# alpha, eta and step sizes where none are given: [F13] section 4, and what measures best with the warm start
+PAPER_SETTINGS = 0.1, 0.01, StepSizes(1000.0, 0.9, 10.0), StepSizes(10.0, 0.9)
+BEST_SETTINGS = 0.005, 0.02, StepSizes(1.0, 0.7), THETA_STEPS
 
 
 class SCVB0(DirichletAllocation):
@@ -75,7 +75,7 @@ class SCVB0(DirichletAllocation):
     default_decorrelation = 0.15
     options = (
         prior("alpha", "Dirichlet parameter of the topic proportions", learn=True),
-        prior("eta", "Dirichlet parameter of the topics", 0.01, learn=True),
+        prior("eta", "Dirichlet parameter of the topics", learn=True),
         *DirichletAllocation.STEP_OPTIONS,
         decorrelation(default_decorrelation),
     )
@@ -110,7 +110,7 @@ class SCVB0(DirichletAllocation):
         *,
         n_tokens: float | None = None,
         alpha: float | Literal["learn"] | None = None,
-        eta: float | Literal["learn"] = 0.01,
+        eta: float | Literal["learn"] | None = None,
         s: float | None = None,
         tau0: float | None = None,
         kappa: float | None = None,
@@ -132,8 +132,10 @@ class SCVB0(DirichletAllocation):
         if burn_in < 0:
             raise ValueError(f"burn_in must be at least 0, not {burn_in}")
         self.burn_in = int(burn_in)
-        default_alpha, default_steps, default_theta_steps = BEST_SETTINGS if warm_start else PAPER_SETTINGS
+        settings = BEST_SETTINGS if warm_start else PAPER_SETTINGS
+        default_alpha, default_eta, default_steps, default_theta_steps = settings
         alpha = default_alpha if alpha is None else alpha
+        eta = default_eta if eta is None else eta
         self._choose(warm_start, s is None and tau0 is None and kappa is None, alpha, eta, dtype)
         self._steps = _step_sizes("", default_steps, s, tau0, kappa)
         self._theta_steps = _step_sizes("theta_", default_theta_steps, theta_s, theta_tau0, theta_kappa)

@@ -50,7 +50,9 @@ def test_the_start_weighs_as_much_as_the_corpus(documents):
     model = make(dtype="float64", tau0=1e12, kappa=1.0)
     model.learn(documents[:5])
     D = WARM.smallest_corpus
-    np.testing.assert_allclose(model.topic_weights(), D * 100 / 8 + 30 * ETA, rtol=1e-6)
+    np.testing.assert_allclose(
+        model.topic_weights(), D * 100 / 8 + 30 * ETA * 1e5 / model.n_documents, rtol=1e-6
+    )
     tables = WARM.heavy * D * T / 8
     np.testing.assert_allclose(model.a, 1 + tables, rtol=1e-6)
     np.testing.assert_allclose(model.b, OMEGA + tables * np.arange(7, 0, -1), rtol=1e-6)

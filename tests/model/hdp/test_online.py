@@ -85,7 +85,7 @@ def test_float64_steps_of_the_default_are_its_oracles(documents):
 def test_topics_ahead_are_held_back_at_first(documents):
     model = make(dtype="float64", n_documents=10 * documents.D)
     model.learn(documents)
-    mass = model.lambda_.sum(axis=1) - 30 * ETA
+    mass = model.lambda_.sum(axis=1) - 30 * ETA * 1e5 / model.n_documents
     exponent = 0.7 * (1 - documents.D / (10 * documents.D * 2 / 3))
     balance = (mass / mass.mean()) ** -exponent
     expected = next(oracle(model, documents, balance=balance))[-1]

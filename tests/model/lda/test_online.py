@@ -52,7 +52,7 @@ def test_the_first_documents_have_the_collapsed_e_step(documents):
     theta = model.learn(batch)
     rho = 1 - np.exp(-amount / (max(0.3 * in_all, 450) + 0.75 * seen))
     assert model.rho == pytest.approx(rho)
-    expected = (1 - rho) * lambda_ + rho * (model.eta + 1e6 / batch.D * statistics)
+    expected = (1 - rho) * lambda_ + rho * (model.eta * 1e5 / 1000 + 1e6 / batch.D * statistics)
     np.testing.assert_allclose(model.lambda_.T, expected, rtol=1e-9)
     gamma = N_theta + model.alpha
     np.testing.assert_allclose(theta, gamma / gamma.sum(axis=1, keepdims=True), rtol=1e-5)
