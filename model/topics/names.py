@@ -15,6 +15,8 @@ RELEVANCE = 0.6
 how it was chosen."""
 WORDS = 3
 """Words in a name."""
+SUITING = 2
+"""This many of a shown name's words are among the topic's most probable ones."""
 LOYALTY = 10
 """A name holds while its words are among this many of the topic's most relevant ones."""
 
@@ -111,6 +113,12 @@ def fits(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
 def holds(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
     """Whether all words of a name are among the first of ``relevant``, given as words or ids."""
     return set(name) <= set(relevant[:LOYALTY])
+
+
+def suits(name: Sequence[Hashable], leading: Sequence[Hashable]) -> bool:
+    """Whether at least two of a name's words are among ``leading``, the topic's most probable ones; a name of
+    one word suits."""
+    return len(name) < SUITING or len(set(name) & set(leading)) >= SUITING
 
 
 def _same_word(one: str, other: str) -> bool:

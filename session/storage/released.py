@@ -28,6 +28,7 @@ INSERT INTO models SELECT id, topics_in_use, updates, rho, scalars, arrays FROM 
 DROP TABLE old_models;
 ALTER TABLE progress ADD COLUMN again INTEGER;
 UPDATE progress SET again = 0;
+ALTER TABLE topic_names ADD COLUMN lasting TEXT;
 DELETE FROM metrics WHERE metric = 'perplexity';
 UPDATE articles SET topics = big_endian(topics) WHERE topics IS NOT NULL;
 DROP TABLE IF EXISTS _sqlite_migrations

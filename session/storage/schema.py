@@ -73,8 +73,9 @@ CREATE TABLE metrics (model INTEGER, articles INTEGER, tokens INTEGER, seconds R
     PRIMARY KEY (model, metric, articles));
 CREATE TABLE snapshots (model INTEGER, articles INTEGER, word_ids BLOB, probabilities BLOB, shares BLOB,
     PRIMARY KEY (model, articles));
--- Names made of words. alive: born and not dead.
-CREATE TABLE topic_names (model INTEGER, topic INTEGER, name TEXT, alive INTEGER, PRIMARY KEY (model, topic));
+-- Names made of words. alive: born and not dead. lasting: the name that events know, if another is shown.
+CREATE TABLE topic_names (model INTEGER, topic INTEGER, name TEXT, alive INTEGER, lasting TEXT,
+    PRIMARY KEY (model, topic));
 CREATE TABLE given_names (model INTEGER, topic INTEGER, name TEXT, PRIMARY KEY (model, topic));
 CREATE TABLE topic_events (id INTEGER PRIMARY KEY, model INTEGER, articles INTEGER, event TEXT, topic INTEGER,
     other INTEGER, name TEXT);
@@ -94,6 +95,8 @@ CREATE TABLE progress ({PROGRESS});
 DROP TABLE models;
 CREATE TABLE models (id INTEGER PRIMARY KEY, name TEXT, kind TEXT, spec TEXT, topics INTEGER, scalars TEXT,
     arrays BLOB, topics_in_use INTEGER, updates INTEGER, rho REAL, log_likelihood REAL);
+DROP TABLE topic_names;
+CREATE TABLE topic_names (model INTEGER, topic INTEGER, name TEXT, alive INTEGER, PRIMARY KEY (model, topic));
 -- In articles.topics the numbers are little-endian, and here they are again, in order.
 CREATE TABLE article_topics (model INTEGER, topic INTEGER, proportion INTEGER, seq INTEGER,
     PRIMARY KEY (model, topic, proportion, seq)) WITHOUT ROWID;

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 from wikitopics.model.topics.changes import LOOKS, Change, Look, changes, living
-from wikitopics.model.topics.names import fits, holds
+from wikitopics.model.topics.names import fits, holds, suits
 from wikitopics.session.records import TopicChange, TopicEvent, TopWords
 from wikitopics.session.storage.tables.topics import TopicNames, names, parts
 from wikitopics.session.training.schedule import look_due
@@ -23,7 +23,8 @@ _TOGETHER: dict[TopicChange, str] = {
 class Chronicle:
     """Follows one model. The result depends only on the snapshots, not on where a trainer stopped.
 
-    Names are updated at every snapshot. Changes are determined only at looks, at each half doubling of the
+    Names are updated at every snapshot. One lasts once its topic is born, but another is shown while it does
+    not suit the topic's words. Changes are determined only at looks, at each half doubling of the
     articles and each half-life, and reported once they hold at several looks in a row.
     """
 
@@ -40,18 +41,21 @@ class Chronicle:
         self._words = words
         self._half_life = half_life
         self._names: list[str] = []
+        """The names that last."""
+        self._shown: list[str] = []
         self._alive: set[int] = set()
         self._at = 0
         self._looks: list[Look] = []
         for snapshot in kept:
             self.note(snapshot)
         if known is not None:
-            self._names, self._alive = list(known.names), set(known.alive)
+            self._names, self._shown = list(known.lasting), list(known.names)
+            self._alive = set(known.alive)
 
     @property
     def known(self) -> TopicNames:
         """The names to store with the snapshot."""
-        return TopicNames(tuple(self._names), frozenset(self._alive))
+        return TopicNames(tuple(self._shown), frozenset(self._alive), tuple(self._names))
 
     def note(self, snapshot: TopWords) -> list[TopicEvent]:
         """Take the next snapshot; returns the events that can now be reported."""
@@ -64,7 +68,8 @@ class Chronicle:
             found = changes(self._looks, self._alive)
         settled = self._alive
         self._alive = living(settled, found)
-        old, self._names = self._names, names(look.relevant, self._words)
+        newest = names(look.relevant, self._words)
+        old, self._names = self._names, list(newest)
         for topic, name in enumerate(old):
             if topic in settled & self._alive:
                 if not (at_look and self._has_another_name(topic, name)):
@@ -75,6 +80,11 @@ class Chronicle:
                 holds(parts(name), words) for words in self._relevant(topic, [look])
             ):
                 self._names[topic] = name
+        before = self._shown or newest
+        self._shown = [
+            next(name for name in candidates if suits(parts(name), [self._words[i] for i in ids]))
+            for *candidates, ids in zip(self._names, before, newest, snapshot.word_ids.tolist(), strict=True)
+        ]
         return [self._event(snapshot.articles, change, old) for change in found]
 
     def _has_another_name(self, topic: int, old: str) -> bool:

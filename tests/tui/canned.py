@@ -312,7 +312,8 @@ def live(path: Path, recipe: Recipe | None = None) -> Iterator[None]:
 
 
 def named(taken: TopWords, words: Sequence[str]) -> TopicNames:
-    return TopicNames(names(most_relevant(taken.leading, taken.shares), words), frozenset())
+    made = tuple(names(most_relevant(taken.leading, taken.shares), words))
+    return TopicNames(made, frozenset(), made)
 
 
 def grow(path: Path, recipe: Recipe, by: int, titles: tuple[str, ...] = ()) -> None:

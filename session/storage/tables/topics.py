@@ -42,6 +42,8 @@ class TopicNames:
     """The names made of words, by topic."""
     alive: frozenset[int]
     """The topics born and not dead."""
+    lasting: tuple[str, ...]
+    """The names that events know, by topic: another is shown while such a name does not suit the topic."""
 
 
 def names(relevant: Iterable[NDArray[Any]], words: Sequence[str]) -> list[str]:
@@ -130,16 +132,24 @@ class TopicReader(OpenedSession):
 
     def known_names(self, model: int) -> TopicNames | None:
         """What is known about the topics of the model of this number; None before its first snapshot."""
-        rows = self._rows(
-            "SELECT topic, name, alive FROM topic_names WHERE model = ? ORDER BY topic", [model]
-        )
+        with self.one_moment():
+            lasting = "NULL" if self._is_released() else "lasting"
+            rows = self._rows(
+                f"SELECT topic, name, alive, ifnull({lasting}, name) FROM topic_names WHERE model = ?"
+                " ORDER BY topic",
+                [model],
+            )
         if not rows:
             return None
-        if [topic for topic, *_ in rows] != list(range(self.settings().models[model].topics)):
+        topics, shown, alive, lasting_names = zip(*rows, strict=True)
+        if list(topics) != list(range(self.settings().models[model].topics)):
             raise Damaged("topic_names are not those of all topics")
-        by_words = tuple(text(name, "topic_names.name", LONGEST_WORDS) for _, name, _ in rows)
-        alive = [whole(living, "topic_names.alive", 0, 1) for *_, living in rows]
-        return TopicNames(by_words, frozenset(topic for topic, living in enumerate(alive) if living))
+        living = [whole(one, "topic_names.alive", 0, 1) for one in alive]
+        return TopicNames(
+            tuple(text(name, "topic_names.name", LONGEST_WORDS) for name in shown),
+            frozenset(topic for topic, is_alive in enumerate(living) if is_alive),
+            tuple(text(name, "topic_names.lasting", LONGEST_WORDS) for name in lasting_names),
+        )
 
     def _called(self, model: str, by_words: Sequence[str]) -> tuple[str, ...]:
         """The names, with given names in their places."""
@@ -267,9 +277,10 @@ def insert_snapshots(db: "Database", snapshots: Iterable[TopWords]) -> None:
 
 def replace_names(db: "Database", model: int, known: TopicNames) -> None:
     """Store the names made of the words of a model's topics."""
+    both = zip(known.names, known.lasting, strict=True)
     db.conn.executemany(
-        "INSERT OR REPLACE INTO topic_names VALUES (?, ?, ?, ?)",
-        [(model, topic, name, topic in known.alive) for topic, name in enumerate(known.names)],
+        "INSERT OR REPLACE INTO topic_names VALUES (?, ?, ?, ?, nullif(?, ?))",
+        [(model, topic, name, topic in known.alive, last, name) for topic, (name, last) in enumerate(both)],
     )
 
 

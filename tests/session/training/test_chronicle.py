@@ -1,5 +1,7 @@
 """What is kept of topics beside their words: names, and what happens to them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -88,6 +90,27 @@ def test_a_session_from_before_names_gets_them_without_a_flood_of_births():
     assert late.known.names[0] == name(20)
     assert late.known.alive == {0, 2, 3}
     assert told(late, STORY[10:]) == [(1024, f"#1 {name(80)} is born"), (2048, f"#3 {name(63)} died")]
+
+
+def test_a_name_that_no_longer_suits_its_topic_is_not_shown():
+    one = chronicle()
+    told(one, STORY[:7])
+    assert one.known.names[1] == name(40)
+    told(one, STORY[7:8])
+    assert (one.known.names[1], one.known.lasting[1]) == (name(80), name(40))
+    told(one, [snapshot(400, [20, 81, 90, 63, 0])])
+    assert one.known.names[1] == name(80), "as it still suits the topic"
+    told(one, [snapshot(440, [20, 40, 90, 63, 0])])
+    assert one.known.names == one.known.lasting
+
+
+def test_names_of_a_session_from_before_that_rule_are_put_right():
+    one = chronicle()
+    told(one, STORY[:7])
+    wrong = (*one.known.names[:1], name(100), *one.known.names[2:])
+    later = chronicle(replace(one.known, names=wrong, lasting=wrong), STORY[4:7])
+    told(later, [snapshot(370, [20, 40, 90, 63, 0])])
+    assert later.known.names == one.known.names
 
 
 def test_a_name_from_before_births_follows_every_snapshot():
