@@ -28,7 +28,7 @@ def title(look: Look, choice: Choice, x_kind: str) -> str:
     held = look.status.held_out
     articles = plural(held, "held-out article") if held else "held-out articles"
     of = visible(look.metric(choice.metric).title).replace("{held_out}", articles)
-    return f"{of} over {x_kind}"
+    return f"{of} over {'readings' if _rereads(look, x_kind) else x_kind}"
 
 
 def taken(look: Look, choice: Choice) -> str:
@@ -66,16 +66,21 @@ def drawing(look: Look, choice: Choice, x_kind: str, *, turns: bool = True) -> D
         series=tuple(series),
         marks=_marks(look, reference, x_kind),
         turns=_turns(look, choice, reference, x_kind) if turns else (),
-        x_name={"articles": "articles", "words": "words", "time": "running time"}[x_kind],
+        x_name="readings" if _rereads(look, x_kind) else {"time": "running time"}.get(x_kind, x_kind),
         label_x=duration if x_kind == "time" else plain,
         label_y=plain,
         value=count if metric.whole else measured,
-        tell_x=_tellers[x_kind],
+        tell_x=(lambda x: f"at {count(x)} readings") if _rereads(look, x_kind) else _tellers[x_kind],
         inks=tuple(inks),
         time_x=x_kind == "time",
         whole_y=metric.whole,
         empty=beginning(look, metric, ascii_only=choice.ascii_only),
     )
+
+
+def _rereads(look: Look, x_kind: str) -> bool:
+    """Whether the articles on the x axis are read several times each."""
+    return x_kind == "articles" and look.status.passes > 1
 
 
 def _others(look: Look, choice: Choice) -> Iterator[tuple[str, Curve | None]]:

@@ -105,9 +105,11 @@ def pieces(
 def _replayed(replay: Replay, status: Status, *, ascii_only: bool) -> Pieces:
     """Say that the view shows the past, which point of it, and how to get back."""
     sign = (">" if ascii_only else "▶") if replay.playing else ("=" if ascii_only else "‖")
+    reading = -(-replay.articles // status.documents) if status.passes > 1 and status.documents else 0
     return [
         (0, [(f"{sign} REPLAY", "warn")]),
         (1, [(count(replay.articles), "strong"), (f" of {count(replay.points[-1])} articles", "")]),
+        *([(2, [(f"pass {count(reading)} of {count(status.passes)}", "")])] if reading else []),
         (2, [(source_words(status), "")]),
         (3, [("space pauses, ←→ step, Esc ends", "muted")]),
     ]

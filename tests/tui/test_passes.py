@@ -1,0 +1,54 @@
+"""What the screen says of a session that reads its documents several times."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from wikitopics.session.metrics import METRICS
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui import curves
+from wikitopics.tui.look import Choice
+from wikitopics.tui.widgets.flow import ALL_READ, finished
+from wikitopics.tui.widgets.statusline import pieces
+
+
+@pytest.fixture
+def several(trained):
+    """The state of a session of 657 documents, in the second of three passes, and one of a single pass."""
+    with SessionReader(trained) as reader:
+        once = reader.status()
+    return replace(once, articles=900, documents=657, passes=3, pass_=2), once
+
+
+def line(status, replay=None):
+    return "  ".join(
+        "".join(text for text, _ in parts) for _, parts in pieces(status, "", None, replay, False)
+    )
+
+
+def test_the_first_line_has_the_pass_then_and_now(several):
+    status, once = several
+    assert "pass 2 of 3" in line(status)
+    assert "pass" not in line(once)
+    replay = SimpleNamespace(playing=True, articles=600, points=[64, 600, 900])
+    assert "pass 1 of 3" in line(status, replay)
+    assert "pass" not in line(once, replay).removesuffix("space pauses, ←→ step, Esc ends")
+
+
+def test_readings_are_on_the_x_axis(several):
+    status, once = several
+
+    def title(status, x_kind):
+        look = SimpleNamespace(status=status, metric=lambda _: METRICS[0])
+        return curves.title(look, Choice(), x_kind)
+
+    assert title(status, "articles").endswith(" over readings")
+    assert title(status, "words").endswith(" over words")
+    assert title(once, "articles").endswith(" over articles")
+
+
+def test_the_end_says_how_often_all_was_read(several):
+    status, once = several
+    assert finished(status) == "finished: every article has been read 3 times"
+    assert finished(once) == ALL_READ
