@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.sessions import RELEASES
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.training import creation
 
@@ -68,17 +69,27 @@ def test_another_session_can_train_on_the_counts_that_passes_keep(
     assert_same_states(states(home / "again.db"), states(home / "default.db"))
 
 
-def test_texts_and_dumps_in_files_are_read_again(cli, tmp_path, home):
+def test_texts_are_read_again(cli, tmp_path, home):
     lines = [
         json.dumps({"text": f"city river music {word} city"}) for word in ("band", "war", "law", "") * 40
     ]
     (tmp_path / "t.jsonl").write_text("\n".join(lines))
     outcome = cli("train", "--texts", tmp_path / "t.jsonl", "--topics", 3, "--passes", 4)
     assert outcome.code == 0, outcome.err
-    (tmp_path / "t.jsonl").rename(tmp_path / "u.jsonl")
     with SessionReader(home / "default.db") as reader:
         now = reader.status()
     assert (now.documents, now.held_out, now.articles) == (144, 16, 4 * 144)
+
+
+def test_a_dump_in_a_file_is_read_again(cli, tmp_path):
+    (tmp_path / "words").write_text("aaa\naab\naac\naad\n")
+    few = ("--vocab", tmp_path / "words", "--topics", 3, "--passes", 3)
+    outcome = cli("train", "--dump", RELEASES / "wiki.xml.bz2", *few)
+    assert outcome.code == 0, outcome.err
+    now = json.loads(cli("status", "--json").out)
+    documents, more = divmod(now["articles"], 3)
+    assert (documents > 100, more) == (True, 0)
+    assert documents + now["held_out"] + now["skipped"] == 600
 
 
 def test_the_default_depends_on_the_size_of_ones_own_collection(cli, corpus, home, monkeypatch):
