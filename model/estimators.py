@@ -149,6 +149,9 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             self.model_.learn(batch[start : start + size])
 
     def _documents(self, X: Any, reset: bool) -> Minibatch:
+        if _are_texts(X):
+            name = type(self).__name__
+            raise ValueError(f"{name} takes word counts, not texts: put CountVectorizer before it")
         X = validate_data(self, X, reset=reset, accept_sparse="csr")
         check_non_negative(X, type(self).__name__)
         matrix = csr_array(X, dtype=np.int32 if X.dtype == np.bool_ else None)
@@ -232,3 +235,8 @@ def _check_size(path: str | Path) -> None:
             f"it unpacks to {unpacked / 1e6:,.0f} MB, over {MOST_PACKED} times its size; use "
             "wikitopics.open(SESSION).model()"
         )
+
+
+def _are_texts(X: Any) -> bool:
+    several = isinstance(X, list | tuple) or getattr(X, "ndim", 2) == 1
+    return isinstance(X, str) or (several and any(isinstance(text, str) for text in X))

@@ -10,6 +10,7 @@ anywhere in a word      the zero-width joiner, as in Sinhala. Soft hyphens, the 
                         and marks of direction are left out.
 in French, Italian,     what is cut short before a vowel is a word of its own: ``l'homme`` is ``l`` and
 Catalan                 ``homme``.
+in English              the possessive is cut off: ``country's`` is ``country``.
 in Turkish,             I is ı and İ is i. In other languages both are i.
 Azerbaijani, Gagauz,
 Crimean Tatar
@@ -34,7 +35,9 @@ CUT_SHORT = {
     }.items()
 }
 """The parts before an apostrophe that are words of their own."""
-LANGUAGES = DOTTED | CUT_SHORT.keys()
+POSSESSIVES = {"en": b"'s"}
+"""The ends of words that are cut off."""
+LANGUAGES = DOTTED | CUT_SHORT.keys() | POSSESSIVES.keys()
 """The languages in which this rule differs from its form in all others."""
 
 _APOSTROPHE = b"'"
@@ -111,6 +114,8 @@ def words(text: str, language: str = "") -> list[bytes]:
     if any(kind & _UPPER for kind in others.values()):
         data = data.decode().lower().replace("i\u0307", "i").encode()
     found = data.split()
+    if (end := POSSESSIVES.get(language)) is not None:
+        found = [word.removesuffix(end) for word in found]
     return _mended(found) if any(kind & _TO_MEND for kind in others.values()) else found
 
 

@@ -40,8 +40,13 @@ class Vocabulary:
         """SHA-256 (hexadecimal) of the newline-joined words. It does not cover the rule: compare that too."""
 
     @classmethod
-    def load(cls, name: str) -> Self:
-        """A shipped vocabulary by name. Raises UnknownVocabulary, which lists the available ones."""
+    def load(cls, name: str | Path) -> Self:
+        """A shipped vocabulary by name, otherwise one from a file (`from_file`).
+
+        Raises UnknownVocabulary, which lists the available ones.
+        """
+        if isinstance(name, Path) or (name not in shipped() and os.path.exists(name)):
+            return cls.from_file(name)
         if name not in shipped():
             known = ", ".join(shipped())
             raise UnknownVocabulary(f"no vocabulary is called {name!r}; available: {known} (or name a file)")

@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # `as`: these names are ours too
     from wikitopics.stored import Topic as Topic
     from wikitopics.stored import TopicThen as TopicThen
     from wikitopics.stored import open as open
+    from wikitopics.vocab import UnknownVocabulary as UnknownVocabulary
     from wikitopics.vocab import Vocabulary as Vocabulary
 
 _HOME = {
@@ -50,7 +51,7 @@ _HOME = {
         "wikitopics.session.errors": ("SessionError",),
         "wikitopics.session.version": ("__version__",),
         "wikitopics.stored": ("Article", "Measurement", "StoredSession", "Topic", "TopicThen", "open"),
-        "wikitopics.vocab": ("Vocabulary",),
+        "wikitopics.vocab": ("UnknownVocabulary", "Vocabulary"),
     }.items()
     for name in names
 }

@@ -119,3 +119,11 @@ def test_refuses_sizes_that_are_none(name):
 
 def test_models_and_their_estimators_are_the_same_kinds():
     assert [named(name).kind for name in ALL] == list(kinds.names())
+
+
+@pytest.mark.parametrize("texts", ["one text", ["a text", "another"], np.array(["a", "b"])])
+def test_texts_in_place_of_counts_are_one_short_line(estimator, texts):
+    with pytest.raises(
+        ValueError, match=r"^\w+ takes word counts, not texts: put CountVectorizer before it$"
+    ):
+        estimator().fit(texts)
