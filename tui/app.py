@@ -146,7 +146,7 @@ class Wikitopics(TerminalApp[Ending]):
         watch = self.watched
         while True:
             before = watch.latest
-            failed = await watch.look(wanted(before, self.choice, small=self.size.width >= VAST))
+            failed = await watch.look(self._wanted())
             if not self.is_running:
                 return
             if failed:
@@ -162,12 +162,16 @@ class Wikitopics(TerminalApp[Ending]):
             self.show_status()
             await watch.turn(POLL_SECONDS)
 
+    def _wanted(self) -> tuple[str, ...]:
+        """The metrics whose curves are shown."""
+        return wanted(self.watched.latest, self.choice, small=self.size.width >= VAST)
+
     async def _compare(self) -> None:
         """Keep the curves of the marked sessions current; one that cannot be read is reported and
         unmarked."""
         watch = self.watched
         while True:
-            for path, why in (await watch.compare(self.choice)).items():
+            for path, why in (await watch.compare(self.choice.compared, self._wanted())).items():
                 if self.is_running and path in self.choice.compared:  # not unmarked meanwhile
                     self.choice.compared.remove(path)
                     words = f"{session_name(path)} is no longer compared: {why}"
@@ -246,16 +250,14 @@ class Wikitopics(TerminalApp[Ending]):
             return self.watched.replay is not None and self.screen is self.main and not self.main.finding
         if not isinstance(self.screen_stack[0], Main):
             return True
-        view, status = self.main.view, None if self.latest is None else self.latest.status
+        view = self.main.view
         match action:
             case "in_view":
                 return view.check_action(str(parameters[0]), ())
             case "find":
                 return bool(view.FINDS)
-            case "pause" | "save":
-                return status is not None and status.running
-            case "restart":
-                return status is not None and status.pid is None and self.watched.awaited is None
+            case "pause" | "save" | "restart":
+                return not self.training.idle(action) or None  # `on_key` says why
         return True
 
     # Keys ---------------------------------------------------------------------------------------
@@ -331,7 +333,11 @@ class Wikitopics(TerminalApp[Ending]):
         self.main.open_find()
 
     def on_key(self, event: events.Key) -> None:
-        """Handle a key that nothing has taken: it may have been typed while the find line was opening."""
+        """Handle a key that nothing has taken: one that has nothing to do now, or one typed while the find
+        line was opening."""
+        active = self.screen.active_bindings.get(event.key)
+        if active is not None and (why := self.training.idle(active.binding.action)):
+            self.notify(why, markup=False)
         if event.is_printable and event.character is not None and self.screen is self.main:
             self.main.query_one(FindBar).take(event.character)
 

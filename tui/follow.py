@@ -22,7 +22,7 @@ from wikitopics.session.paths import log_file, session_name
 from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.storage.files import last_line
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.look import Beside, Choice, Look, Replay
+from wikitopics.tui.look import Beside, Look, Replay
 
 T = TypeVar("T")
 
@@ -179,29 +179,33 @@ class Comparing(Readers):
     def __init__(self) -> None:
         super().__init__()
         self._known: dict[Path, tuple[object, Beside]] = {}
-        """What was read, with its commit and metric."""
+        """What was read, with its commit and metrics."""
 
-    async def look(self, paths: Sequence[Path], metric: str) -> tuple[tuple[Beside, ...], dict[Path, str]]:
+    async def look(
+        self, paths: Sequence[Path], metrics: tuple[str, ...]
+    ) -> tuple[tuple[Beside, ...], dict[Path, str]]:
         """The sessions as of their last commits, and the reasons why some cannot be read. A commit that was
         read before gives the same object again."""
-        return ((), {}) if self._closed else await self._run(self._look, paths, metric)
+        return ((), {}) if self._closed else await self._run(self._look, paths, metrics)
 
-    def _look(self, paths: Sequence[Path], metric: str) -> tuple[tuple[Beside, ...], dict[Path, str]]:
+    def _look(
+        self, paths: Sequence[Path], metrics: tuple[str, ...]
+    ) -> tuple[tuple[Beside, ...], dict[Path, str]]:
         self._let_go(paths)
         found, failed = [], {}
         for path in paths[:MOST]:
             try:
-                found.append(self._read(path, metric))
+                found.append(self._read(path, metrics))
             except SessionError as error:
                 failed[path] = str(error)
         return tuple(found), failed
 
-    def _read(self, path: Path, metric: str) -> Beside:
+    def _read(self, path: Path, metrics: tuple[str, ...]) -> Beside:
         reader = self._reader(path)
-        of = reader.status().committed_at, metric
+        of = reader.status().committed_at, metrics
         if path not in self._known or self._known[path][0] != of:
             models = tuple(reader.models())
-            curves = {(model, metric): reader.curve(model, metric) for model in models}
+            curves = {(model, metric): reader.curve(model, metric) for model in models for metric in metrics}
             settings = reader.settings()
             words = settings.fingerprint, settings.rule
             self._known[path] = of, Beside(session_name(path), words, models, curves)
@@ -281,11 +285,11 @@ class Watch:
         else:
             self.trouble = str(error)
 
-    async def compare(self, choice: Choice) -> Mapping[Path, str]:
+    async def compare(self, compared: Sequence[Path], metrics: tuple[str, ...]) -> Mapping[Path, str]:
         """Read the curves of the marked sessions; returns the reasons why some cannot be read."""
         self._compare_again.clear()
-        marked = [path for path in choice.compared if path != self.path]
-        others, failed = await self._comparing.look(marked, choice.metric)
+        marked = [path for path in compared if path != self.path]
+        others, failed = await self._comparing.look(marked, metrics)
         if [*map(id, others)] != [*map(id, self._others)]:
             self._others = others
             self._wake.set()

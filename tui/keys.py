@@ -19,6 +19,9 @@ def at_once(binding: Binding) -> Binding:
     return replace(binding, priority=True)
 
 
+SUSPEND = at_once(
+    key("app.suspend", "ctrl+z", "suspend_process", "Suspend", "suspend the screen; `fg` brings it back")
+)
 STEP = "to the previous or next snapshot"
 
 EVERYWHERE = [
@@ -43,6 +46,7 @@ EVERYWHERE = [
     key("app.copy", "c", "in_view('copy')", "Copy", "copy the selection to the clipboard"),
     key("app.theme", "t", "theme", "Theme", "dark or light"),
     key("app.help", "question_mark", "help", "Help", "all keys", "?"),
+    SUSPEND,
     key("app.quit", "q", "leave", "Quit", "close this screen"),
     Binding("ctrl+c", "leave", "Quit", priority=True, system=True),
     Binding("ctrl+q", "leave", "Quit", priority=True, system=True),

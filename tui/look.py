@@ -26,7 +26,7 @@ class Beside:
     """The fingerprint and the rule of its vocabulary."""
     models: tuple[str, ...]
     curves: Mapping[tuple[str, str], Curve]
-    """(model, metric) -> Curve, for the metric that the large chart shows."""
+    """(model, metric) -> Curve, for the metrics shown."""
 
 
 @dataclass(frozen=True, slots=True)

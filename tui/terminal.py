@@ -46,6 +46,37 @@ class TerminalDriver(LinuxDriver):
         self.drawing = Drawing(terminal.fileno(), terminal.encoding)
         self._file = cast(TextIOWrapper, self.drawing)
 
+    # Textual works in the signals' handlers, where the main thread may hold any lock.
+
+    def _sigtstp_application(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._suspend)
+
+    def _sigcont_application(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._paint_anew)
+
+    def _suspend(self) -> None:
+        """Give the terminal back and stop, until `fg` continues this process."""
+        numbers = signal.SIGTSTP, signal.SIGCONT
+        self.suspend_application_mode()
+        ours = [signal.signal(number, signal.SIG_DFL) for number in numbers]
+        # Unlike SIGSTOP, this stops nothing in a terminal without a shell to continue it.
+        signal.raise_signal(signal.SIGTSTP)
+        for number, handler in zip(numbers, ours, strict=True):
+            signal.signal(number, handler)
+        self._paint_anew()
+
+    def _paint_anew(self) -> None:
+        """Take the terminal again, which others may have changed meanwhile, and paint all of the screen."""
+        if self._writer_thread is not None and self._writer_thread.is_alive():  # SIGSTOP gave nothing back
+            self.suspend_application_mode()
+        self.resume_application_mode()
+        self._app.refresh(layout=True)
+
+    def suspend_application_mode(self) -> None:
+        if isinstance(self._app, TerminalApp):
+            self._app.give_back_title()
+        super().suspend_application_mode()
+
 
 class Drawing:
     """Output on its way to the terminal; it goes nowhere once the terminal is gone.
@@ -180,6 +211,7 @@ class TerminalApp(App[T]):
         """Give the terminal's window back the title that it had."""
         if self._entitled[1]:
             self.tell_terminal(escapes.GIVE_BACK_TITLE)
+            self._entitled = float("-inf"), ""
 
     def _handle_exception(self, error: Exception) -> None:
         """Ignore errors once the app is ending: Textual mounts nothing more then, so a missing widget is

@@ -126,6 +126,17 @@ class Training:
 
             app.push_screen(AskContact(leave="Back", sample=False), answered)
 
+    def idle(self, action: str) -> str:
+        """Why this key has nothing to do now; "" if it has."""
+        latest, awaited = self._app.latest, self._app.watched.awaited is not None
+        status = None if latest is None else latest.status
+        if action in ("pause", "save"):
+            running = status is not None and status.running
+            return "" if running else f"nothing to {action}: no trainer is running on this session"
+        if action != "restart" or (status is not None and status.pid is None and not awaited):
+            return ""
+        return "nothing to start: the trainer is " + ("starting" if awaited else "running")
+
     # Telling --------------------------------------------------------------------------------------
 
     def pause(self) -> None:

@@ -32,7 +32,7 @@ def rename(path: Path, model: str, topic: int, name: str) -> str:
         reader.check_topic(model, topic)
         reader.check_trained()
         number = reader.models().index(model)
-    given = _checked(name)
+    given = checked(name)
     give_name(path, number, topic, given or None)
     with SessionReader(path) as reader:
         return next(iter(reader.topic_names(model)[topic : topic + 1]), "")
@@ -56,7 +56,7 @@ def suggested(
     answer = ""
     try:
         answer = _answer(command, path, json.dumps(question, ensure_ascii=False).encode(), check).decode()
-        return _checked(answer)
+        return checked(answer)
     except UnicodeDecodeError:
         why = "printed no UTF-8 text"
     except BadUsage as error:
@@ -70,7 +70,7 @@ class _NoAnswer(Exception):
     """What the command did instead of answering."""
 
 
-def _checked(name: str) -> str:
+def checked(name: str) -> str:
     """The name in one line. Raises `BadUsage` if it cannot be a topic's name."""
     given = " ".join(name.split())
     if len(given) > LONGEST_NAME or not given.isprintable():

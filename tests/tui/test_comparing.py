@@ -13,6 +13,7 @@ from wikitopics.tui.chart.chart import Chart
 from wikitopics.tui.curves import warning
 from wikitopics.tui.follow import Comparing
 from wikitopics.tui.look import Beside, Look
+from wikitopics.tui.widgets.smallcharts import SmallChart
 
 
 def test_other_words_are_not_compared() -> None:
@@ -42,6 +43,8 @@ async def test_marked_sessions_lie_over_this_one(shown: Opener, sessions: Path) 
         assert "+ beta" in await seeing.press(pilot, "down", "x", "down", "x", shows="+ delta")
         await seeing.press(pilot, "1", shows="delta/scvb0")
         assert lines(app) == ["lda", "hdp", "beta/lda", "beta/hdp", "delta/scvb0"]
+        await pilot.resize_terminal(200, 60)
+        await seeing.until_true(lambda: len(app.screen.query(SmallChart).first().drawing.series) == 5)
         await pilot.press("m")
         await seeing.until_true(lambda: lines(app) == ["lda", "beta/lda", "delta/scvb0"])
         await seeing.press(pilot, "m", "m", "v", shows="Log-likelihood")
@@ -71,7 +74,7 @@ async def test_one_unmarked_while_it_is_read_is_not_told_of(
 ) -> None:
     app, beta = open_app(sessions), sessions.parent / "beta.db"
 
-    async def look(self: Comparing, paths: list[Path], metric: str) -> object:
+    async def look(self: Comparing, paths: list[Path], metrics: tuple[str, ...]) -> object:
         if not paths:
             return (), {}
         app.choice.compared.clear()

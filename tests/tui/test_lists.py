@@ -205,6 +205,33 @@ async def test_a_search_without_a_hit_says_so(shown: Opener, live: Path) -> None
         await seeing.press(pilot, "escape", shows=f"{label} over time")
 
 
+async def test_what_was_found_is_in_sight(shown: Opener, live: Path) -> None:
+    """However far down among a topic's words it stands."""
+    async with shown(live, size=(80, 24), words="album, ") as (app, pilot):
+        word = app.latest.topics["lda"][2].words[-1][0]
+        for view in "127":
+            await pilot.press(view)
+            row = next(
+                line
+                for line in (await seeing.press(pilot, "slash", *word, "enter", shows=word)).split("\n")
+                if f" {app.latest.topics['lda'][2].name[:6]}" in line
+            )
+            assert word in row
+
+
+async def test_a_click_on_a_column_s_head_sorts(shown: Opener, live: Path, home: Path) -> None:
+    async with shown(live, size=(120, 40), words="album, ") as (app, pilot):
+        for view, head, order in (("1", "name", "name"), ("2", "#", "number"), ("7", "name", "name")):
+            await pilot.press(view)
+            await seeing.until_true(lambda: app.main.view.query(RowList).first(RowList).rows)
+            rows = app.main.view.query(RowList).first(RowList)
+            x = "".join(text for text, _ in rows.header(rows.width)).index(head)
+            await pilot.click(rows, offset=(x + 1, 1))
+            assert app.choice.order == order
+            names = [row.name.casefold() if order == "name" else row.topic for row in rows.rows]
+            assert names == sorted(names)
+
+
 def test_changes_are_counted_from_half_of_the_articles(tmp_path: Path) -> None:
     path = canned.build(tmp_path / "s.db", canned.Recipe())
     with SessionReader(path) as reader:

@@ -75,6 +75,25 @@ def test_after_a_signal(screen: Callable[..., Terminal], number: signal.Signals)
     check_restored(terminal)
 
 
+@pytest.mark.parametrize("keys", [b"\x1a", b""], ids=["ctrl-z", "a signal from elsewhere"])
+def test_a_suspended_screen_gives_the_terminal_back_and_paints_all_of_it_anew(
+    screen: Callable[..., Terminal], keys: bytes
+) -> None:
+    """Without a shell that could continue it, it goes on at once."""
+    terminal = screen()
+    for number in (signal.SIGTSTP, signal.SIGCONT):
+        seen = len(terminal.written)
+        if keys:
+            terminal.type(keys)
+        else:
+            os.kill(terminal.pid, number)
+        terminal.read(lambda written, seen=seen: b"Freeze" in written[max(written.rfind(ENTER), seen) :])
+        since = terminal.written[seen:]
+        assert since.index(GIVE_BACK) < since.index(LEAVE) < since.index(ENTER) < since.rindex(b"Perplexity")
+    terminal.type(b"q")
+    assert terminal.end() == 0
+
+
 def test_it_draws_on_the_terminal_though_standard_error_is_a_file(
     screen: Callable[..., Terminal], tmp_path: Path
 ) -> None:

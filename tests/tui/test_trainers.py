@@ -172,6 +172,22 @@ async def test_pause_and_save_reach_a_trainer(shown: Opener, live: Path, told: l
     assert sorted(told, key=str) == [{"paused": True}, {"save": True}]
 
 
+async def test_keys_with_nothing_to_do_say_so(
+    shown: Opener, live: Path, tmp_path: Path, told: list[dict[str, bool]]
+) -> None:
+    async with shown(live, words="LIVE") as (app, pilot):
+        await pilot.press("R")
+        assert seeing.notices(app) == ["nothing to start: the trainer is running"]
+    path = canned.build(tmp_path / "over.db", canned.Recipe(state="stopped"))
+    async with shown(path, words="STOPPED") as (app, pilot):
+        await pilot.press("S", "P")
+        assert [notice.split(":")[0] for notice in seeing.notices(app)] == [
+            "nothing to save",
+            "nothing to pause",
+        ]
+    assert told == []
+
+
 async def test_the_bar_says_what_p_does(shown: Opener, tmp_path: Path, told: list[dict[str, bool]]) -> None:
     path = canned.build(tmp_path / "s.db")
     async with shown(path, size=(300, 30)) as (_, pilot):

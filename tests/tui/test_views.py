@@ -12,6 +12,7 @@ from tests.tui.seeing import Opener
 from wikitopics.tui.dialogs.ask import Ask
 from wikitopics.tui.views.topics import Topics
 from wikitopics.tui.widgets.articles import ArticleList
+from wikitopics.tui.widgets.events import EventList
 from wikitopics.tui.widgets.evolution import Evolution, doublings
 from wikitopics.tui.widgets.topiclist import TopicList
 
@@ -173,6 +174,17 @@ async def test_the_log_shows_and_finds(shown: Opener, live: Path) -> None:
         seen = await seeing.press(pilot, "slash", *"429", "enter", shows="1 line with")
         assert "saved at" not in seen
         await seeing.press(pilot, "escape", shows="saved at 12,288 articles")
+
+
+async def test_the_log_follows_its_end_into_another_size(shown: Opener, live: Path) -> None:
+    async with shown(live, size=(100, 50)) as (app, pilot):
+        await seeing.press(pilot, "5", shows="Log")
+        newest = app.latest.events[-1].message[:20]
+        for size in ((60, 18), (80, 24)):
+            await pilot.resize_terminal(*size)
+            await seeing.until(pilot, newest)
+            log = app.main.view.query_one(EventList)
+            assert log.scroll_offset.y == log.max_scroll_y > 0
 
 
 async def test_sessions_are_listed_and_opened(shown: Opener, live: Path, home: Path) -> None:

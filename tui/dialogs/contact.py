@@ -15,6 +15,7 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.request import DOWNLOAD
 from wikitopics.session.signals import Signals
 from wikitopics.tui.dialogs.dialog import Dialog
+from wikitopics.tui.keys import SUSPEND
 from wikitopics.tui.terminal import TerminalApp, obey_signals, open_app
 
 Answer = Literal["saved", "demo", "quit"]
@@ -103,6 +104,7 @@ class Contact(TerminalApp[Answer]):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding("ctrl+c,ctrl+q", "leave", "Quit", priority=True, show=False),
+        SUSPEND,
     ]
 
     def __init__(self, signals: Signals) -> None:

@@ -10,13 +10,18 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from wikitopics.session.control.naming import checked
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import TopicRow
+from wikitopics.session.storage.decoding import LONGEST_NAME
 from wikitopics.tui.background import begin
 from wikitopics.tui.dialogs.dialog import Dialog
 from wikitopics.tui.words import visible
 
-HINT = "Enter saves it for every screen and export; an empty name restores the one made of its words."
+HINT = (
+    f"At most {LONGEST_NAME} characters. Enter saves it for every screen and export; an empty name restores "
+    "the one made of its words."
+)
 
 
 class Rename(Dialog[str | None]):
@@ -38,8 +43,13 @@ class Rename(Dialog[str | None]):
             yield Static(HINT, classes="hint")
 
     @on(Input.Changed)
-    def _typed(self) -> None:
-        self.tell("")
+    def _typed(self, event: Input.Changed) -> None:
+        try:
+            checked(event.value)
+        except SessionError as error:
+            self.tell(str(error))
+        else:
+            self.tell("")
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

@@ -119,7 +119,10 @@ class Sessions(View):
         return f"{MOST} sessions are marked already: x removes a mark" if many else ""
 
     def action_order(self) -> None:
-        self._order = after(self._order, [*ORDERS])
+        self.sort(after(self._order, [*ORDERS]))
+
+    def sort(self, order: str) -> None:
+        self._order = order
         self.again()
 
     def action_delete(self) -> None:

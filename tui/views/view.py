@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from textual import on
 from textual.containers import Container
 from textual.message import Message
 from textual.widget import Widget
@@ -22,6 +23,7 @@ from wikitopics.tui.browser import open_page
 from wikitopics.tui.chart.chart import ZOOM, Chart
 from wikitopics.tui.look import Choice, Look
 from wikitopics.tui.widgets.listing import ORDERS
+from wikitopics.tui.widgets.rowlist import RowList
 from wikitopics.tui.words import visible
 
 if TYPE_CHECKING:
@@ -169,6 +171,15 @@ class View(Container):
                 return self.chosen_topic() is not None
         return True
 
+    @on(RowList.Sort)
+    def _sort(self, event: RowList.Sort) -> None:
+        self.sort(event.order)
+
+    def sort(self, order: str) -> None:
+        """Order the view's list so from now on."""
+        self.choice.order = order
+        self.host.show()
+
     # Keys of all views ------------------------------------------------------------------------------
 
     def action_models(self) -> None:
@@ -177,8 +188,7 @@ class View(Container):
             self.host.show()
 
     def action_order_topics(self) -> None:
-        self.choice.order = after(self.choice.order, [*ORDERS])
-        self.host.show()
+        self.sort(after(self.choice.order, [*ORDERS]))
 
     def action_order_words(self) -> None:
         self.choice.relevant = not self.choice.relevant

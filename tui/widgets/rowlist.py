@@ -1,8 +1,11 @@
 """A list that draws only the rows in sight: it costs the same at any length, and never parses markup."""
 
 from collections.abc import Sequence
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Generic, Self, TypeVar
 
+from rich.cells import cell_len
 from textual import events
 from textual.binding import Binding
 from textual.geometry import Region, Size
@@ -28,6 +31,17 @@ class _OfRow(Message):
     @property
     def control(self) -> Widget:
         return self._rows
+
+
+class Head(str):
+    """A column's head; a click on it sorts the rows."""
+
+    order: str
+
+    def __new__(cls, text: str, order: str) -> Self:
+        head = super().__new__(cls, text)
+        head.order = order
+        return head
 
 
 class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
@@ -62,6 +76,12 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
 
     class Moved(_OfRow):
         """The cursor moved to another row."""
+
+    @dataclass
+    class Sort(Message):
+        """A click on a column's head."""
+
+        order: str
 
     rows: Sequence[T] = ()
     held = False
@@ -204,7 +224,13 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         if place is None:
             return
         index = place.y + round(self.scroll_offset.y) - self.headed
-        if place.y >= self.headed and 0 <= index < len(self.rows):
+        if place.y < self.headed:
+            ends = accumulate(cell_len(text) for text, _ in self.header(self.width))
+            heads = zip(ends, self.header(self.width), strict=True)
+            head = next((text for end, (text, _) in heads if place.x < end), "")
+            if isinstance(head, Head):
+                self.post_message(self.Sort(head.order))
+        elif 0 <= index < len(self.rows):
             same = index == self.cursor
             self.go_to(index)
             if same or event.chain > 1:
@@ -218,6 +244,8 @@ class Folded(RowList[Line], Generic[T]):
     follows = False
     """Whether new lines appear at the end, so that the end matters."""
     items: Sequence[T] = ()
+    _end = 0
+    """The offset of the end as it was last drawn."""
 
     def fold(self, width: int) -> list[Line]:
         """The lines of all items, each of at most ``width`` cells."""
@@ -230,8 +258,9 @@ class Folded(RowList[Line], Generic[T]):
             self._refold()
 
     def _refold(self) -> None:
-        at_end = self.follows and self.scroll_offset.y >= self.max_scroll_y - 1
+        at_end = self.follows and self.scroll_offset.y >= self._end - 1
         self.show(self.fold(max(self.size.width - 1, 1)))  # one cell is for the scrollbar
+        self._end = self.max_scroll_y
         if at_end:
             self.call_after_refresh(self.action_to, -1)
 

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from wikitopics.session.records import Status
 from wikitopics.tui.inks import Line, Part
-from wikitopics.tui.widgets.rowlist import RowList
+from wikitopics.tui.widgets.rowlist import Head, RowList
 from wikitopics.tui.widgets.statusline import condition, source_words
 from wikitopics.tui.words import age, count, cut, measured, padded, squeezed, visible
 
@@ -93,8 +93,12 @@ class SessionList(RowList[SessionRow]):
 
     def header(self, width: int) -> Line:
         name, state, source = self._widths(width)
-        head = f"   {'name':<{name}} {'state':<{state}} {'articles':>{ARTICLES}}  {'source':<{source}} "
-        return [(head + "models, perplexity", "header")]
+        return [
+            (Head(f"   {'name':<{name}} ", "name"), "header"),
+            (f"{'state':<{state}} ", "header"),
+            (Head(f"{'articles':>{ARTICLES}}  ", "articles"), "header"),
+            (f"{'source':<{source}} models, perplexity", "header"),
+        ]
 
     def _widths(self, width: int) -> tuple[int, int, int]:
         """Cells of name, state and source. A name is shown whole as long as there is room for its state;

@@ -45,7 +45,7 @@ class SmallCharts(Container):
     def show(self, look: Look, choice: Choice, x_kind: str, like: Chart) -> None:
         """Draw them over the same x as the large chart, ``like``, and with the same cut."""
         values = (choice.model, choice.metric, choice.ascii_only, x_kind, like.log_x, like.fit_y)
-        shown = look.curves, look.runs, *values
+        shown = look.curves, look.runs, look.others, *values
         if same(shown, self._drawn):
             return
         self._drawn = shown

@@ -10,7 +10,7 @@ from wikitopics.tui.chart.spark import spark
 from wikitopics.tui.inks import Line, Part
 from wikitopics.tui.look import Choice, Look
 from wikitopics.tui.widgets.listing import Row, found, grouped
-from wikitopics.tui.widgets.rowlist import RowList
+from wikitopics.tui.widgets.rowlist import Head, RowList
 from wikitopics.tui.words import cut, padded, plural, share, short
 
 NO_TOPICS = " no topics yet: they appear with the first minibatch"
@@ -23,10 +23,8 @@ CHANGE_SHOWN = 0.0001
 """A change of share below this (0.01 points) is shown as none."""
 ROOMY = 60
 """Cells of a line from which the trend is shown."""
-NAME = 30
-"""Width of a name next to a column of words, in cells."""
-WORDS = 17
-"""Least width of such a column, in cells. With less room, words follow each name."""
+GROUP = 44
+"""Cells of a group's name and the number of its topics."""
 
 
 class TopicList(RowList[Row]):
@@ -131,17 +129,15 @@ class TopicList(RowList[Row]):
         return ("topic", row.topic) if isinstance(row, TopicRow) else ("group", row.number)
 
     def header(self, width: int) -> Line:
-        def head(words: str, order: str) -> str:
-            return words + ("▾" if order == self._order else " ")
+        def head(words: str, order: str, cells: int = 0) -> Part:
+            sign = "▾" if order == self._order else " "
+            return Head((words + sign).ljust(cells), order), "header"
 
-        text = f"   {head('#', 'number')} {head('share', 'share')}  "
-        if width >= ROOMY:
-            # Above the change and the trend, since both cover this part of the stream.
-            text += head(self._since(), "change").ljust(CHANGE + TREND + 2)
-        else:
-            text += head(self._changed(), "change").ljust(CHANGE)
-        named, words = self._columns(width - len(text))
-        return [(text + head("name", "name").ljust(named) + ("top words" if words else ""), "header")]
+        # Where there is room, the change stands above the trend, too: both cover this part of the stream.
+        roomy = width >= ROOMY
+        change = self._since() if roomy else self._changed(), "change", CHANGE + (TREND + 2) * roomy
+        out = [head("   #", "number"), head(" share", "share"), ("  ", "header"), head(*change)]
+        return [*out, head("name", "name"), (" and other top words", "header")]
 
     def _since(self) -> str:
         """The starting point of the changes: "Δ since 6.2k"."""
@@ -153,12 +149,6 @@ class TopicList(RowList[Row]):
     def _changed(self) -> str:
         return "chg" if self.ascii_only else "Δ"
 
-    @staticmethod
-    def _columns(room: int) -> tuple[int, int]:
-        """Widths of the name and of the words in cells; 0 for no column of words."""
-        named = NAME if room >= NAME + WORDS else max(room, 0)
-        return named, room - named
-
     def parts(self, row: Row, width: int) -> Line:
         out: Line = [
             (self._sign(row).rjust(4), "muted"),
@@ -169,18 +159,14 @@ class TopicList(RowList[Row]):
             trend = row.trend if isinstance(row, TopicRow) else ()
             bars = spark(trend, TREND, ascii_only=self.ascii_only, least=NOISE)
             out.append((f"{bars:<{TREND}}  ", "spark"))
-        named, words = self._columns(width - sum(len(text) for text, _ in out))
+        room = width - sum(len(text) for text, _ in out)
         if not isinstance(row, TopicRow):
-            many = f"  {plural(row.many, 'topic')}"
-            room = named - 2 if words else named - len(many)  # so that these numbers stand in a column
-            called = padded(row.name, max(room, 0))
-            return [*out, (called, "accent"), (many, "muted")]
+            many = f"{plural(row.many, 'topic'):>12}"
+            return [*out, (padded(row.name, max(min(room, GROUP) - len(many), 0)), "accent"), (many, "muted")]
         inside = "  " if self._groups and not self._sought and row.topic not in self._pinned else ""
-        if words:
-            out.append((inside + padded(row.name, named - 1 - len(inside)) + " ", ""))
-            return out + words_of(row, words)
-        called = inside + cut(row.name, named - len(inside))
-        return [*out, (called + "  ", ""), *words_of(row, named - cell_len(called) - 2, beside=row.name)]
+        called = inside + cut(row.name, max(room - len(inside), 0))
+        words = words_of(row, room - cell_len(called) - 2, beside=row.name, sought=self._sought)
+        return [*out, (called + "  ", ""), *words]
 
     def _sign(self, row: Row) -> str:
         """The beginning of a row: the number of a topic, or whether a group is open."""
@@ -203,20 +189,27 @@ def _group(row: Row | None) -> int | None:
     return None if row is None or isinstance(row, TopicRow) else row.number
 
 
-def words_of(row: TopicRow, room: int, *, beside: str | None = None) -> Line:
+def words_of(row: TopicRow, room: int, *, beside: str | None = None, sought: str = "") -> Line:
     """As many whole top words as fit ``room``, new ones marked with + (and in colour). ``beside``: only
-    words that are not in this name, which precedes them."""
+    words that are not in this name, which precedes them. ``sought``: what was found comes first, in colour.
+    """
     out: Line = []
     named = frozenset((beside or "").replace(",", " ").split())
-    for i, (word, _) in enumerate(row.words):
+    parts = sought.casefold().split()
+    hits = {word for word, _ in row.words if any(part in word.casefold() for part in parts)}
+    words = (
+        sorted(enumerate(row.words), key=lambda one: one[1][0] not in hits) if hits else enumerate(row.words)
+    )
+    for i, (word, _) in words:
         if word in named:
             continue
         new = word in row.newcomers
         text = ("+" if new else "") + word
         room -= cell_len(text) + 1
-        if room < -1 and (i or beside is not None):
+        if room < -1 and (out or beside is not None):
             break
-        out.append((text + " ", "new" if new else ("" if i < 3 else "muted")))
+        ink = "new" if new else ("" if i < 3 else "muted")
+        out.append((text + " ", "accent" if word in hits else ink))
     return out
 
 

@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.cells import cell_len
 from textual.message import Message
 
 from wikitopics.session.errors import SessionError
@@ -21,7 +22,7 @@ from wikitopics.tui.chart.axes import Axis, Floats, own_space, ticks
 from wikitopics.tui.inks import Line
 from wikitopics.tui.look import Choice, Look
 from wikitopics.tui.widgets.listing import found
-from wikitopics.tui.widgets.rowlist import RowList
+from wikitopics.tui.widgets.rowlist import Head, RowList
 from wikitopics.tui.widgets.topiclist import NO_TOPICS, words_of
 from wikitopics.tui.words import count, padded, share, short
 
@@ -116,6 +117,7 @@ class TopicMap(RowList[TopicRow]):
     """What was last asked for, besides the topics."""
     _topics: object = None
     _made: Picture | None = None
+    _sought = ""
 
     def show_map(self, look: Look, choice: Choice, sought: str, ask: Ask) -> None:
         """Draw the topics of the model in use, in the selected order, as soon as their history is known."""
@@ -141,6 +143,7 @@ class TopicMap(RowList[TopicRow]):
             self.release()
             self._of, self._at = of, None
         rows = look.topics_of(model)
+        self._sought = sought
         self._history, self._made = (history if len(history.articles) else None), None
         self.empty = f" no topic has “{sought}” among its top words" if rows and sought else NO_TOPICS
         listed = found(rows, sought, choice.order, choice.pinned_of(model))
@@ -224,20 +227,28 @@ class TopicMap(RowList[TopicRow]):
 
     def header(self, width: int) -> Line:
         name, room, words = self._room(width)
-        text = f"{'#':>{NUMBER - 1}} {'name':<{name}}"
         axis = self._picture(width).axis if self._history is not None else " " * room
-        return [(text + axis + (" words now" if words else ""), "header")]
+        return [
+            (Head(f"{'#':>{NUMBER - 1}} ", "number"), "header"),
+            (Head(f"{'name':<{name}}", "name"), "header"),
+            (axis + (" words now" if words else ""), "header"),
+        ]
 
     def parts(self, row: TopicRow, width: int) -> Line:
         name, _, words = self._room(width)
-        called = padded(row.name, name - 1)
-        out: Line = [(f"{row.topic:>{NUMBER - 1}} ", "muted"), (f"{called} ", "")]
+        out: Line = [(f"{row.topic:>{NUMBER - 1}} ", "muted")]
+        found = words_of(row, name - 1, beside=row.name, sought=self._sought)[:1]
+        if words or not found or found[0][1] != "accent":
+            out.append((padded(row.name, name), ""))
+        else:  # the word for which the topic is listed
+            cells = cell_len(found[0][0])
+            out += [(padded(row.name, max(name - 1 - cells, 0)) + " ", ""), *found]
         if self._history is None:
             return out
         picture = self._picture(width)
         column = self._column(picture.snapshots) if row is self.current and self.has_focus else -1
         out += self._cells(picture.shades[row.topic], column)
-        return [*out, (" ", ""), *words_of(row, words)] if words else out
+        return [*out, (" ", ""), *words_of(row, words, sought=self._sought)] if words else out
 
     def _cells(self, shades: Sequence[int], column: int) -> Line:
         """The shades, with equal neighbours in one part; the cell under the cursor has its own part and
