@@ -136,7 +136,7 @@ async def test_z_gives_the_focused_panel_all_the_room(shown: Opener, live: Path,
 async def test_help_and_palette_know_every_key(shown: Opener, live: Path) -> None:
     bindings = (one for one in (*EVERYWHERE, *Dashboard.BINDINGS) if isinstance(one, Binding))
     every = [one for one in bindings if one.id and one.tooltip]
-    async with shown(live, size=(120, 80), words="film actor") as (app, pilot):
+    async with shown(live, size=(120, 80), words="film, actor") as (app, pilot):
         seen = await seeing.press(pilot, "question_mark", shows="to the next panel")
         missing = {one.id for one in every if one.tooltip not in seen}
         # No article is chosen, a trainer lives, nothing is replayed or sought; Enter is in every list.

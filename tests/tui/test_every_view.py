@@ -85,7 +85,7 @@ async def test_a_click_on_the_bar_is_its_key(shown: Opener, live: Path) -> None:
 
 
 async def test_copying_uses_the_terminal_s_clipboard(shown: Opener, live: Path) -> None:
-    async with shown(live, size=(120, 30), words="film actor") as (app, pilot):
+    async with shown(live, size=(120, 30), words="film, actor") as (app, pilot):
         await pilot.press("c")
         await seeing.until_true(lambda: app.clipboard.startswith("film actor"))
         await seeing.press(pilot, "5", shows="saved at")
@@ -101,7 +101,7 @@ async def test_themes(shown: Opener, live: Path) -> None:
             if grounds:
                 # Each theme has its own.
                 await seeing.until_true(lambda: app.screen.styles.background not in grounds)
-            assert "lda 1,3" in await seeing.until(pilot, "film actor")
+            assert "lda 1,3" in await seeing.until(pilot, "film, actor")
             grounds.add(app.screen.styles.background)
         assert len(grounds) == 5
 

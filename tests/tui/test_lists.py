@@ -51,7 +51,7 @@ def place_on_screen(rows: RowList[Any]) -> float:
 
 @pytest.mark.parametrize("keys", [["2", *["down"] * 5, "enter"], ["2", "enter"], [*["down"] * 5]])
 async def test_a_chosen_topic_stays_chosen(shown: Opener, growing: Path, keys: list[str]) -> None:
-    async with shown(growing, size=(100, 30), words="film actor") as (app, pilot):
+    async with shown(growing, size=(100, 30), words="film, actor") as (app, pilot):
         await pilot.press(*keys)
         listed = "#all-topics" if "2" in keys else "#topics"
         await seeing.until_true(lambda: app.screen.query(listed))
@@ -69,7 +69,7 @@ async def test_a_chosen_topic_stays_chosen(shown: Opener, growing: Path, keys: l
 
 
 async def test_before_anybody_has_chosen_the_largest_topic_is_on_top(shown: Opener, growing: Path) -> None:
-    async with shown(growing, size=(100, 30), words="film actor") as (app, pilot):
+    async with shown(growing, size=(100, 30), words="film, actor") as (app, pilot):
         topics = app.screen.query_one(TopicList)
         for _ in range(6):
             await grow(pilot, growing)
@@ -78,13 +78,13 @@ async def test_before_anybody_has_chosen_the_largest_topic_is_on_top(shown: Open
 
 
 async def test_another_model_is_listed_from_its_top(shown: Opener, live: Path) -> None:
-    async with shown(live, size=(100, 30), words="film actor") as (app, pilot):
+    async with shown(live, size=(100, 30), words="film, actor") as (app, pilot):
         await seeing.press(pilot, *["down"] * 5, "m", "m", shows="Topics by share · hdp")
         assert app.screen.query_one(TopicList).cursor == 0
 
 
 async def test_a_chosen_article_stays_where_it_is_while_others_come(shown: Opener, growing: Path) -> None:
-    async with shown(growing, size=(100, 30), words="film actor") as (app, pilot):
+    async with shown(growing, size=(100, 30), words="film, actor") as (app, pilot):
         await seeing.press(pilot, "3", shows="Bauhaus")
         listed = app.screen.query_one("#articles", ArticleList)
         await grow(pilot, growing, ("First of the newest",))
@@ -101,7 +101,7 @@ async def test_a_chosen_article_stays_where_it_is_while_others_come(shown: Opene
 
 
 async def test_a_row_that_moves_out_of_sight_takes_the_list_along(shown: Opener, growing: Path) -> None:
-    async with shown(growing, size=(100, 30), words="film actor") as (app, pilot):
+    async with shown(growing, size=(100, 30), words="film, actor") as (app, pilot):
         await seeing.press(pilot, "3", "slash", *"things", "enter", shows="200 articles with")
         await pilot.press("down", "down")
         listed = app.screen.query_one("#articles", ArticleList)
@@ -174,7 +174,7 @@ async def test_a_session_s_name_has_the_room_there_is(shown: Opener, live: Path,
 
 
 async def test_keys_typed_while_a_view_opens_are_not_lost(shown: Opener, live: Path) -> None:
-    async with shown(live, size=(100, 30), words="film actor") as (app, pilot):
+    async with shown(live, size=(100, 30), words="film, actor") as (app, pilot):
         for view, rows in (("2", "#all-topics"), ("1", "#topics")):
             for key in (view, "down", "down"):  # at once, as a terminal sends what was typed ahead
                 app.post_message(events.Key(key, None))
@@ -184,7 +184,7 @@ async def test_keys_typed_while_a_view_opens_are_not_lost(shown: Opener, live: P
 
 
 async def test_what_is_typed_while_the_line_to_find_opens_goes_into_it(shown: Opener, live: Path) -> None:
-    async with shown(live, size=(100, 30), words="film actor") as (app, pilot):
+    async with shown(live, size=(100, 30), words="film, actor") as (app, pilot):
         theme = app.theme
         for key, char in (("slash", "/"), *zip("talk", "talk", strict=True)):  # at once, as when it is pasted
             app.post_message(events.Key(key, char))
@@ -207,7 +207,7 @@ async def test_a_search_without_a_hit_says_so(shown: Opener, live: Path) -> None
 
 async def test_what_was_found_is_in_sight(shown: Opener, live: Path) -> None:
     """However far down among a topic's words it stands."""
-    async with shown(live, size=(80, 24), words="album, ") as (app, pilot):
+    async with shown(live, size=(80, 24), words="film, actor") as (app, pilot):
         word = app.latest.topics["lda"][2].words[-1][0]
         for view in "127":
             await pilot.press(view)
@@ -220,7 +220,7 @@ async def test_what_was_found_is_in_sight(shown: Opener, live: Path) -> None:
 
 
 async def test_a_click_on_a_column_s_head_sorts(shown: Opener, live: Path, home: Path) -> None:
-    async with shown(live, size=(120, 40), words="album, ") as (app, pilot):
+    async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
         for view, head, order in (("1", "name", "name"), ("2", "#", "number"), ("7", "name", "name")):
             await pilot.press(view)
             await seeing.until_true(lambda: app.main.view.query(RowList).first(RowList).rows)
@@ -262,7 +262,7 @@ async def test_the_mark_of_a_cut_line_looks_like_what_it_stands_for(shown: Opene
 
 @pytest.mark.parametrize(("view", "listed"), [("1", "#topics"), ("7", "#map")])
 async def test_escape_ends_a_search(shown: Opener, growing: Path, view: str, listed: str) -> None:
-    async with shown(growing, size=(100, 30), words="film actor") as (app, pilot):
+    async with shown(growing, size=(100, 30), words="film, actor") as (app, pilot):
         await pilot.press(view)
         await seeing.until_true(lambda: app.screen.query(listed) and app.screen.query_one(listed).rows)
         rows = app.screen.query_one(listed, RowList)
@@ -284,7 +284,7 @@ async def test_words_are_ordered_by_relevance_until_asked_otherwise(shown: Opene
     def words(app: Any) -> list[list[str]]:
         return [[word for word, _ in row.words] for row in app.latest.topics["lda"]]
 
-    async with shown(growing, words="film actor") as (app, pilot):
+    async with shown(growing, words="film, actor") as (app, pilot):
         await pilot.press("2")
         await seeing.until(pilot, "topics after")
         assert words(app) == orders[0]

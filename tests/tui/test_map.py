@@ -116,7 +116,7 @@ def own(tmp_path: Path) -> Path:
 
 
 async def test_a_topic_is_named_and_loses_the_name_again(shown: Opener, own: Path) -> None:
-    async with shown(own, size=(120, 40), words="film actor") as (app, pilot):
+    async with shown(own, size=(120, 40), words="film, actor") as (app, pilot):
         before = app.latest.topics["lda"][3].name
         await seeing.press(pilot, "2", "N", shows="Name of topic 3")
         name = app.screen.query_one(Input)
@@ -160,7 +160,7 @@ async def test_topics_fold_into_groups_around_the_chosen_one(shown: Opener, live
 
 
 async def test_topics_are_pinned_and_sorted(shown: Opener, live: Path) -> None:
-    async with shown(live, size=(100, 30), words="film actor") as (app, pilot):
+    async with shown(live, size=(100, 30), words="film, actor") as (app, pilot):
         listed = app.screen.query_one("#topics", TopicList)
         await pilot.press(*["down"] * 5)
         await seeing.until_true(lambda: listed.cursor == 5)
@@ -173,7 +173,7 @@ async def test_topics_are_pinned_and_sorted(shown: Opener, live: Path) -> None:
 
 
 async def test_the_palette_finds_topics_and_titles(shown: Opener, live: Path) -> None:
-    async with shown(live, size=(120, 40), words="film actor") as (app, pilot):
+    async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
         await pilot.press("ctrl+p")
         await seeing.in_front(pilot, CommandPalette)
         await seeing.press(pilot, *"cephe", shows="Cepheid variable")

@@ -36,7 +36,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 async def test_an_article_is_opened_as_it_was_read(shown: Opener, live: Path, opened: list[str]) -> None:
-    async with shown(live, size=(120, 40), words="film actor") as (app, pilot):
+    async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
         await pilot.press("w")
         assert not opened, "no article is chosen"
         await seeing.press(pilot, "3", shows="w Browser")

@@ -87,11 +87,12 @@ def test_a_suspended_screen_gives_the_terminal_back_and_paints_all_of_it_anew(
             terminal.type(keys)
         else:
             os.kill(terminal.pid, number)
-        terminal.read(lambda written, seen=seen: b"Freeze" in written[max(written.rfind(ENTER), seen) :])
+        terminal.read(lambda written, seen=seen: b"Freeze" in written[seen:].partition(ENTER)[2])
         since = terminal.written[seen:]
-        assert since.index(GIVE_BACK) < since.index(LEAVE) < since.index(ENTER) < since.rindex(b"Perplexity")
+        assert since.index(LEAVE) < since.index(ENTER) < since.rindex(b"Perplexity")
     terminal.type(b"q")
     assert terminal.end() == 0
+    assert terminal.written.count(KEEP) == terminal.written.count(GIVE_BACK)
 
 
 def test_it_draws_on_the_terminal_though_standard_error_is_a_file(

@@ -27,7 +27,7 @@ def test_columns_are_doublings_and_the_newest() -> None:
 async def test_topics_open_with_words_history_and_articles(shown: Opener, live: Path) -> None:
     async with shown(live, size=(80, 24), words="LIVE") as (app, pilot):
         seen = await seeing.press(pilot, "2", shows="50 topics after 12,480 articles")
-        assert "film actor" in seen
+        assert "film, actor" in seen
         await seeing.press(pilot, "down", "enter", shows="Articles most about #")
         number = app.screen.query_one("#all-topics", TopicList).current.topic
         seen = await seeing.until(pilot, f"Articles most about #{number} ")
@@ -66,7 +66,7 @@ def test_newcomers_are_marked_column_by_column() -> None:
 
 
 async def test_the_dashboard_leads_to_a_topic_and_an_article_to_its_topic(shown: Opener, live: Path) -> None:
-    async with shown(live, size=(120, 40), words="film actor") as (app, pilot):
+    async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
         await seeing.press(pilot, "down", "down", "enter", shows="over time, by articles read")
         assert isinstance(app.screen.view, Topics)
         await seeing.press(pilot, "3", shows="Bauhaus")
@@ -97,7 +97,7 @@ async def test_hostile_titles_in_lists_and_searches(shown: Opener, live: Path) -
 
 
 async def test_topics_are_found_by_word(shown: Opener, live: Path) -> None:
-    async with shown(live, size=(120, 40), words="film actor") as (app, pilot):
+    async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
         await seeing.press(pilot, "slash", *"galax", "enter", shows="with “galax”")
         # Two are about stars, and two have the word by chance among the twenty that are kept.
         assert {row.topic for row in app.screen.query_one("#topics", TopicList).rows} == {7, 12, 36, 44}
@@ -180,7 +180,7 @@ async def test_the_log_follows_its_end_into_another_size(shown: Opener, live: Pa
     async with shown(live, size=(100, 50)) as (app, pilot):
         await seeing.press(pilot, "5", shows="Log")
         newest = app.latest.events[-1].message[:20]
-        for size in ((60, 18), (80, 24)):
+        for size in ((60, 6), (50, 7)):
             await pilot.resize_terminal(*size)
             await seeing.until(pilot, newest)
             log = app.main.view.query_one(EventList)

@@ -239,7 +239,7 @@ class TopicMap(RowList[TopicRow]):
         out: Line = [(f"{row.topic:>{NUMBER - 1}} ", "muted")]
         found = words_of(row, name - 1, beside=row.name, sought=self._sought)[:1]
         if words or not found or found[0][1] != "accent":
-            out.append((padded(row.name, name), ""))
+            out.append((padded(row.name, name - 1) + " ", ""))
         else:  # the word for which the topic is listed
             cells = cell_len(found[0][0])
             out += [(padded(row.name, max(name - 1 - cells, 0)) + " ", ""), *found]
