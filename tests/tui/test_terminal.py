@@ -87,9 +87,9 @@ def test_a_suspended_screen_gives_the_terminal_back_and_paints_all_of_it_anew(
             terminal.type(keys)
         else:
             os.kill(terminal.pid, number)
-        terminal.read(lambda written, seen=seen: b"Freeze" in written[seen:].partition(ENTER)[2])
-        since = terminal.written[seen:]
-        assert since.index(LEAVE) < since.index(ENTER) < since.rindex(b"Perplexity")
+        for words in (b"Freeze", b"Perplexity"):  # the last line and the first panel
+            terminal.read(lambda written: words in written[seen:].partition(ENTER)[2])  # noqa: B023
+        assert LEAVE in terminal.written[seen:].partition(ENTER)[0]
     terminal.type(b"q")
     assert terminal.end() == 0
     assert terminal.written.count(KEEP) == terminal.written.count(GIVE_BACK)
