@@ -281,22 +281,21 @@ def _builds(settings: Settings, beginning: Beginning, source: Opened) -> str:
     rate = (activity.allowed_per_minute or 0) * (activity.batch_pages or 0)
     minutes = -(-(wanted - done) // rate) if rate and wanted > done else 0
     long = f", in about {minutes} min at {activity.allowed_per_minute} requests a minute" if minutes else ""
+    noun = sources.noun(settings.source)
     if done:
-        how = f"is still being built: {done:,} of {wanted:,} articles are counted"
+        how = f"is still being built: {done:,} of {wanted:,} {noun} are counted"
     else:
-        how = f"is built first, from the first {wanted:,} articles"
+        how = f"is built first, from the first {wanted:,} {noun}"
     return (
-        f"{settings.source_name}: the vocabulary {settings.vocabulary!r} {how}{long}; these articles are "
+        f"{settings.source_name}: the vocabulary {settings.vocabulary!r} {how}{long}; these {noun} are "
         "then the first of the stream"
     )
 
 
 def _begins(settings: Settings, stream: Stream) -> str:
     names = ", ".join(f"{spec.name} ({spec.kind}, {spec.topics} topics)" for spec in settings.models)
-    done = stream.progress.articles
-    start = (
-        f"resuming at {done:,} articles" if done else f"{settings[HELD_OUT]:,} articles are held out first"
-    )
+    done, noun = stream.progress.articles, sources.noun(settings.source)
+    start = f"resuming at {done:,} {noun}" if done else f"{settings[HELD_OUT]:,} {noun} are held out first"
     passes = f", in {settings[PASSES]:,} passes" if settings[PASSES] > 1 else ""
     return f"{settings.source_name}: training {names}{passes}; {start}"
 

@@ -17,7 +17,7 @@ from wikitopics.cli.options import (
 )
 from wikitopics.cli.output import duration, fields_of, put_json, put_line, put_row, rate, say
 from wikitopics.session.paths import command
-from wikitopics.session.sources import described
+from wikitopics.session.sources import described, noun
 
 _STATUS_KEYS = (
     "session", "running", "pid", "source", "articles", "tokens", "held_out", "crawled", "pending", "skipped",
@@ -75,9 +75,10 @@ def status(session: str, as_json: bool) -> None:
         train=command(described(now.source).command or "train", reader.path),
     ) + (f" (pid {now.pid})" if now.pid else "")
     put_line(f"{now.session}: {state}")
+    called = noun(now.source)
     put_line(f"source     {now.source_name} ({now.source})")
     put_line(
-        f"articles   {now.articles:,} trained, {now.held_out:,} held out, {now.pending:,} pending, "
+        f"{called:10} {now.articles:,} trained, {now.held_out:,} held out, {now.pending:,} pending, "
         f"{now.skipped:,} skipped, {now.crawled:,} crawled"
     )
     if now.passes > 1:
@@ -86,7 +87,7 @@ def status(session: str, as_json: bool) -> None:
         put_line(f"skipped    {skips_told(now.skips)}")
     read = f", {now.bytes_read / 1e6:,.1f} MB read" if now.bytes_read else ""
     put_line(
-        f"time       {duration(now.elapsed_seconds)}, {rate(now.articles_per_hour)} articles an hour{read}"
+        f"time       {duration(now.elapsed_seconds)}, {rate(now.articles_per_hour)} {called} an hour{read}"
     )
     if now.checkpoint_age_seconds is not None:
         put_line(f"saved      {duration(now.checkpoint_age_seconds)} ago")
@@ -95,7 +96,7 @@ def status(session: str, as_json: bool) -> None:
     for model in now.models:
         score = "not measured yet"
         if model.perplexity is not None:
-            score = f"perplexity {model.perplexity:,.1f} after {model.measured_at or 0:,} articles"
+            score = f"perplexity {model.perplexity:,.1f} after {model.measured_at or 0:,} {called}"
         if model.prequential_log_likelihood is not None:
             score += f" ({math.exp(-model.prequential_log_likelihood):,.1f} on new articles, before training)"
         put_line(

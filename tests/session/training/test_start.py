@@ -235,7 +235,7 @@ async def test_a_disk_that_does_not_say_what_is_free_is_no_obstacle(planned, mon
     [(10, 0, "in about 2 min at 10 requests a minute"), (10, 1_000, ""), (None, 0, "")],
 )
 def test_how_long_a_vocabulary_takes_is_told_where_that_is_known(rpm, done, says):
-    settings = SimpleNamespace(source_name="memory", vocabulary="own")
+    settings = SimpleNamespace(source="api", source_name="memory", vocabulary="own")
     beginning = SimpleNamespace(wanted=1_000, progress=SimpleNamespace(pending=done))
     feed = SimpleNamespace(activity=Activity(allowed_per_minute=rpm, batch_pages=50))
     source = SimpleNamespace(feed=feed, info=SimpleNamespace(articles=None))
