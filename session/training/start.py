@@ -185,7 +185,14 @@ async def run(plan: Plan, limits: RunLimits, outside: Outside) -> tuple[str, Run
             outside.say(line)
         reason = await Run(plan.path, store, stream, feed, limits, outside)()
         if isinstance(stream, Stream) and reason == FINISHED:
-            outside.say(_ended(stream.progress, stream.settings[PASSES], plan.request.get(ARTICLES)))
+            outside.say(
+                _ended(
+                    sources.noun(plan.settings.source),
+                    stream.progress,
+                    stream.settings[PASSES],
+                    plan.request.get(ARTICLES),
+                )
+            )
             if stream.overfitting:
                 outside.say(stream.overfitting)
     finally:
@@ -339,14 +346,14 @@ def _room(plan: Plan, opening: Opening) -> list[str]:
     ]
 
 
-def _ended(progress: Progress, passes: int, limit: int | None) -> str:
+def _ended(noun: str, progress: Progress, passes: int, limit: int | None) -> str:
     """Why a session is finished, in a line."""
     if progress.articles == 0 and progress.held_out:
         return (
-            f"all articles ({progress.held_out:,}) are held out, and none is left to train on: "
+            f"all {noun} ({progress.held_out:,}) are held out, and none is left to train on: "
             "start a new --session with a smaller --held-out"
         )
     if limit is not None and progress.articles >= limit:
         return f"--articles {limit:,} is reached"
-    read = f"every article has been read {'once' if passes == 1 else f'{passes:,} times'}"
+    read = f"every {noun[:-1]} has been read {'once' if passes == 1 else f'{passes:,} times'}"
     return read if limit is None else f"{read}: {progress.articles:,}, fewer than --articles {limit:,}"
