@@ -9,7 +9,14 @@ from wikitopics.tui.widgets.rowlist import Folded
 from wikitopics.tui.words import count, folded, visible
 
 INK = {"info": "", "warning": "warn", "error": "bad"}
-CHANGE_INK: dict[TopicChange, str] = {"born": "good", "split": "good", "died": "muted", "merged": "muted"}
+CHANGES: dict[TopicChange, tuple[str, str]] = {
+    "born": ("▴", "good"),
+    "split": ("◆", "accent"),
+    "died": ("▾", "bad"),
+    "merged": ("→", "warn"),
+    "renamed": ("·", "muted"),
+}
+"""The sign and the ink of each kind of change."""
 LEAST = 20
 """The least cells of a message's line, however narrow the list is."""
 NOTHING_CHANGED = " nothing has happened to topics yet"
@@ -44,8 +51,9 @@ def what_changed(events: Sequence[TopicEvent], several: bool, width: int, height
     """One event after another, as many as fit whole. ``several``: whether they are of several models."""
     out: list[Line] = []
     for event in events[:height]:
-        ink = CHANGE_INK.get(event.event, "")
-        lines = _hanging([(f"{count(event.articles):>9} ", "faint")], told(event, several), ink, width, 16)
+        sign, ink = CHANGES[event.event]
+        head = [(f"{count(event.articles):>9} ", "faint"), (f"{sign} ", ink)]
+        lines = _hanging(head, told(event, several), ink, width, 16)
         if out and len(out) + len(lines) > height:
             break
         out += lines
