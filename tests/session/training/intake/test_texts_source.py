@@ -188,7 +188,7 @@ def test_a_vocabulary_is_built_of_the_same_files(cli, tmp_path):
     assert f"{first}, line 100: not JSON; skipped" in outcome.err
     assert f"{first}, line 101: the id 'doc/3' is a duplicate; skipped" in outcome.err
     rule, *words = out.read_text().splitlines()
-    assert rule == "# rule 2"
+    assert rule == "# rule 2 en"
     assert set(words) <= {*WORDS, "one", "document", "blank", "lines"}
 
 
