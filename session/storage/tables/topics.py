@@ -248,8 +248,8 @@ def _late(snapshots: Sequence[int]) -> list[int]:
     between at even ratios. So a trend covers the same part of the stream however dense snapshots are."""
     if not snapshots:
         return []
-    kept = np.array(snapshots)
-    wanted = snapshots[-1] * 0.5 ** np.linspace(1, 0, TREND_POINTS)
+    kept = np.maximum(snapshots, 1)  # a damaged file may say 0
+    wanted = kept[-1] * 0.5 ** np.linspace(1, 0, TREND_POINTS)
     nearest = np.abs(np.log(kept[:, None] / wanted)).argmin(axis=0)
     return [snapshots[place] for place in np.unique(nearest).tolist()]
 

@@ -37,7 +37,7 @@ db.execute(sys.argv[2], {"bomb": sys.stdin.buffer.read()})
 db.commit()
 """
 LONG = "printf('%.*c', 150000000, 'x')"
-ABOUT = "SELECT seq FROM articles WHERE substr(topics, 1, 2) = x'0000'"
+ABOUT = "SELECT seq FROM articles WHERE role = 0 AND substr(topics, 1, 2) = x'0000'"
 ARTICLES = [["export", "articles"], ["articles", "--topic", "0", "--limit", "1000"]]
 CASES = {
     "a bomb": ("UPDATE models SET arrays = :bomb", [["infer"], ["train"], ["export", "model"]]),

@@ -45,7 +45,7 @@ async def test_a_suspended_worker_is_given_up(dump, dask):
     worker = dask.start_worker()
     local, _ = await read(dump)
 
-    def suspend():
+    def suspend(_):
         worker.send_signal(signal.SIGSTOP)
         dask.start_worker()
 
