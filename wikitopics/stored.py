@@ -10,8 +10,9 @@ from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.model.online import IN_USE
-from wikitopics.session.analysis.inference import proportions, saved_model
+from wikitopics.session.analysis.inference import proportions, proses, saved_model
 from wikitopics.session.analysis.origin import addresses
 from wikitopics.session.analysis.proportions import Neighbour, Recorded, as_csr, not_found
 from wikitopics.session.analysis.topics import coherences
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
+    from wikitopics.crawler.source import Markup
     from wikitopics.model import OnlineModel
     from wikitopics.session.records import ArticleRow, Status, TopicEvent
     from wikitopics.vocab import Vocabulary
@@ -183,9 +185,11 @@ class StoredSession:
         with self._reading(model) as (reader, name):
             return [Measurement(*row) for row in reader.all_metrics() if row[0] == name]
 
-    def infer(self, texts: Iterable[str], model: str | None = None) -> NDArray[np.float32]:
+    def infer(
+        self, texts: Iterable[str], model: str | None = None, *, markup: Markup | None = None
+    ) -> NDArray[np.float32]:
         """(D, K) topic proportions of texts, rows sum to 1. Many texts in one call are quicker than one at a
-        time.
+        time. ``markup``: "wikitext" or "html", to be removed first; None: as in the session's own texts.
 
         A text without any word of the vocabulary gets what the model expects of an unread document.
         """
@@ -197,8 +201,11 @@ class StoredSession:
                 raise BadUsage(
                     f"infer takes a list of texts: number {number} is of type {type(text).__name__}"
                 )
+        if markup not in (None, *MARKUP.choices):
+            raise BadUsage(f"markup must be {MARKUP.takes()}, not {markup!r:.60}")
         with self._open() as reader:
-            return proportions(reader, reader.model_named(model), reader.counter(), texts)[1]
+            plain = proses(reader, texts, markup)
+            return proportions(reader, reader.model_named(model), reader.counter(), plain)[1]
 
     def similar(self, title: str, limit: int = 20, model: str | None = None) -> list[Neighbour]:
         """The articles most like the one with this title, nearest first: trained ones, and when the session

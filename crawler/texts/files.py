@@ -9,7 +9,8 @@ from typing import BinaryIO
 
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Tell, silently
-from wikitopics.crawler.source import Page
+from wikitopics.crawler.markup.texts import noticing
+from wikitopics.crawler.source import Markup, Page
 from wikitopics.crawler.texts.folders import (
     ONE_DOCUMENT,
     TABLES,
@@ -41,15 +42,23 @@ _END_OF_ONE: Place = {"offset": 1, "line": 1}
 class TextFiles(PageFiles):
     """The documents of ``paths``, numbered from 1 in order: a document's number is its page id.
 
-    Records that cannot be read as documents have numbers too. ``column`` is the text column of tables.
-    Raises BadSource for paths from which no documents can be read, and later for files that change.
+    Records that cannot be read as documents have numbers too. ``column`` is the text column of tables,
+    ``markup`` what the texts are written in; plain texts that seem to hold markup are told of. Raises
+    BadSource for paths from which no documents can be read, and later for files that change.
     """
 
-    def __init__(self, paths: Sequence[str], column: str | None = None, tell: Tell = silently) -> None:
+    def __init__(
+        self,
+        paths: Sequence[str],
+        column: str | None = None,
+        tell: Tell = silently,
+        markup: Markup = "text",
+    ) -> None:
         check_paths(paths)
         super().__init__([printable(os.path.basename(os.path.normpath(path))) for path in paths], tell)
         self._paths = tuple(paths)
         self._column = column
+        self._markup: Markup = markup
         self._content: int | None = None
         """Hash of all bytes, below 2**63, once all files have been read."""
         self._repeats = Repeats()
@@ -124,7 +133,8 @@ class TextFiles(PageFiles):
             tell(message)
 
         some = False
-        for found in self._read(START, tell_bad, repeats, SeenIds(), digest.update):
+        reading = self._read(START, tell_bad, repeats, SeenIds(), digest.update)
+        for found in noticing(reading, _plain_text, self.tell):
             some = some or isinstance(found[0], Page)
             yield found
         if self.closed:
@@ -162,7 +172,7 @@ class TextFiles(PageFiles):
                         found = Bad("repeated", f"the id {found.id[:100]!r} is a duplicate")
                 here = {"file": index, **after, "number": number}
                 if isinstance(found, Document):
-                    yield _page(file, line, number, found), here
+                    yield _page(file, line, number, found, self._markup), here
                     continue
                 named += 1
                 if named <= MOST_NAMED:
@@ -216,9 +226,14 @@ class TextFiles(PageFiles):
             return table_rows(contents, Columns.of(start, file.ending, self._column, name))
 
 
-def _page(file: TextFile, line: int, number: int, document: Document) -> Page:
+def _page(file: TextFile, line: int, number: int, document: Document, markup: Markup) -> Page:
     nameless = file.label if file.ending == ONE_DOCUMENT else f"{file.label}:{line}"
-    return Page(number, document.title or document.id or nameless, 0, document.text, "text", document.id)
+    return Page(number, document.title or document.id or nameless, 0, document.text, markup, document.id)
+
+
+def _plain_text(found: Found) -> str:
+    page, _ = found
+    return page.text if isinstance(page, Page) and page.markup == "text" else ""
 
 
 @contextmanager

@@ -28,6 +28,12 @@ COLUMN = Option(
     metavar="NAME",
     label="Text column",
 )
+MARKUP = Option(
+    str,
+    "markup",
+    "Remove this markup from the texts before their words are counted.",
+    choices=("wikitext", "html"),
+)
 
 
 class Texts(PageKind):
@@ -36,18 +42,20 @@ class Texts(PageKind):
     name = "texts"
     label = "Your own documents: JSON lines, tables, or plain texts"
     own = True
-    options = (TEXTS, COLUMN)
+    options = (TEXTS, COLUMN, MARKUP)
 
     def identity(self, asked: Asked) -> Identity:
-        column = asked.get(COLUMN)
-        named = {TEXTS.name: [name if name == "-" else str(Path(name).absolute()) for name in asked[TEXTS]]}
-        return named if column is None else {**named, COLUMN.name: column}
+        paths = [name if name == "-" else str(Path(name).absolute()) for name in asked[TEXTS]]
+        named = {TEXTS.name: paths, COLUMN.name: asked.get(COLUMN), MARKUP.name: asked.get(MARKUP)}
+        return {name: value for name, value in named.items() if value is not None}
 
     def fault(self, identity: Identity) -> str:
-        paths, column = identity.get(TEXTS.name), identity.get(COLUMN.name)
+        paths, column, markup = (identity.get(option.name) for option in self.options)
         if not isinstance(paths, list) or not paths or not all(isinstance(name, str) for name in paths):
             return f"{TEXTS.name} is not a list of paths"
-        return "" if column is None or isinstance(column, str) else f"{COLUMN.name} is not a name of a column"
+        if column is not None and not isinstance(column, str):
+            return f"{COLUMN.name} is not a name of a column"
+        return "" if markup in (None, *MARKUP.choices) else f"{MARKUP.name} is no markup"
 
     def repeatable(self, identity: Identity) -> bool:
         return True
@@ -56,5 +64,6 @@ class Texts(PageKind):
         from wikitopics.crawler.file_source import FileSource
         from wikitopics.crawler.texts.files import TextFiles
 
-        files = TextFiles(identity[TEXTS.name], identity.get(COLUMN.name))
+        markup = identity.get(MARKUP.name, "text")
+        files = TextFiles(identity[TEXTS.name], identity.get(COLUMN.name), markup=markup)
         return FileSource("texts", files, held_out=asked.held_out, resuming=asked.resuming)

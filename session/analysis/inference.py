@@ -1,11 +1,14 @@
 """Inference with a session's models: topic proportions of any text, and every word of the topics."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wikitopics.crawler.markup.texts import prose
+from wikitopics.crawler.source import Markup, Page
+from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.topics.names import by_relevance
 from wikitopics.session.errors import Damaged
@@ -32,14 +35,26 @@ class Inferred:
     """(K,) topic proportions, sum to 1"""
 
 
-def infer(reader: SessionReader, model: str, texts: Sequence[str]) -> list[Inferred]:
-    """The proportions of texts by this model at the last commit, with their words counted."""
+def infer(
+    reader: SessionReader, model: str, texts: Iterable[str], markup: Markup | None = None
+) -> list[Inferred]:
+    """The proportions of texts by this model at the last commit, with their words counted.
+
+    ``markup``: what the texts are written in; None: the same as the session's own texts.
+    """
     vocabulary = reader.counter()
+    texts = proses(reader, texts, markup)
     known, theta = proportions(reader, model, vocabulary, texts)
     return [
         Inferred(vocabulary.n_words_in(text), *found)
         for text, *found in zip(texts, known.tolist(), theta, strict=True)
     ]
+
+
+def proses(reader: SessionReader, texts: Iterable[str], markup: Markup | None = None) -> list[str]:
+    """The texts without their markup; None: that of the session's own texts."""
+    named: Markup = markup or reader.settings().source_options.get(MARKUP.name, "text")
+    return [prose(Page(1, "", 0, text, named)) for text in texts]
 
 
 def proportions(

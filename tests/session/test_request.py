@@ -48,6 +48,7 @@ TEXTS = {"source": "texts", "source_options": {"texts": ["/a"], "text_column": "
         ({"contact": "x", "rpm": 3, "articles": 5, "hours": 1.0, "max_mb": 3.0, "threads": 4}, {}),
         ({"contact": "x", "yes": True}, TEXTS),
         ({"text_column": "body"}, TEXTS),
+        ({"markup": "html"}, {**TEXTS, "source_options": {"texts": ["/a"], "markup": "html"}}),
     ],
 )
 def test_what_is_the_same_or_may_change_resumes(given, made):

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wikitopics.cli.options import json_option, limit_option, model_option, reading, session_option
+from wikitopics.cli.options import json_option, limit_option, model_option, reading, session_option, take
 from wikitopics.cli.output import put_json, put_line, say
+from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import command
 
 if TYPE_CHECKING:
+    from wikitopics.crawler.source import Markup
     from wikitopics.session.analysis.inference import Inferred
     from wikitopics.session.storage.reader import SessionReader
 
@@ -33,14 +35,17 @@ Examples:
   pbpaste | wikitopics infer --json"""
 )
 @click.argument("files", metavar="[FILE]…", nargs=-1, type=click.Path())
+@take(MARKUP, help=f"{MARKUP.help} Default: as in the session's own texts.")
 @model_option
 @session_option
 @json_option
-def infer(files: tuple[str, ...], model: str | None, session: str, as_json: bool) -> None:
+def infer(
+    files: tuple[str, ...], markup: "Markup | None", model: str | None, session: str, as_json: bool
+) -> None:
     """Infer topic proportions of any text: files, or standard input."""
     with _uncollected(), reading(session) as reader:
         name = reader.model_named(model)
-        found = infer_files(reader, name, files or ("-",))
+        found = infer_files(reader, name, files or ("-",), markup)
         topics = {
             row.topic: f"{row.name}: {' '.join(word for word, _ in row.words)}"
             for row in reader.topics(name, 8)
@@ -82,14 +87,16 @@ def _uncollected() -> Iterator[None]:
         gc.enable()
 
 
-def infer_files(reader: "SessionReader", model: str, files: Sequence[str]) -> "list[Inferred]":
+def infer_files(
+    reader: "SessionReader", model: str, files: Sequence[str], markup: "Markup | None" = None
+) -> "list[Inferred]":
     """Infer each file, where "-" is standard input.
 
     Raises `SessionError` for a file that is not text, and if no word of any file is known.
     """
     from wikitopics.session.analysis.inference import infer
 
-    found = infer(reader, model, [_read(file) for file in files])
+    found = infer(reader, model, [_read(file) for file in files], markup)
     if not any(one.known for one in found):
         held = f"{_called(files[0])} holds" if len(files) == 1 else "these texts hold"
         shown = command("vocab show", reader.path)

@@ -10,7 +10,8 @@ from wikitopics.cli.options import reading, session_names, take, whole
 from wikitopics.cli.output import ProgressLine, data_output, say
 from wikitopics.crawler.mediawiki.languages import check_spaced, language_of
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api
-from wikitopics.crawler.texts.source import COLUMN
+from wikitopics.crawler.source import Markup
+from wikitopics.crawler.texts.source import COLUMN, MARKUP
 from wikitopics.session.errors import BadUsage
 
 _session_option = click.option(
@@ -65,6 +66,7 @@ Examples:
 )
 @click.option("--size", metavar="W", type=whole(2, 1_000_000), default=8000, show_default=True, help="Words.")
 @take(COLUMN)
+@take(MARKUP)
 @take(LANG, help="Crawl Wikipedia in this language; with files, the language of the files.")
 @take(API_URL, help="Crawl this wiki instead of reading files.")
 @click.option(
@@ -80,6 +82,7 @@ def build(
     output: Path,
     size: int,
     text_column: str | None,
+    markup: Markup | None,
     articles: int,
     session: str | None,
     **wiki: Any,
@@ -103,6 +106,8 @@ def build(
         raise BadUsage("give files to read, or --lang or --api-url to crawl")
     if sources and wiki[API_URL.name] is not None:
         raise BadUsage("give files to read or --api-url to crawl, not both")
+    if crawl and markup is not None:
+        raise BadUsage(f"{MARKUP.flag} is for files: a wiki names its markup itself")
     if not output.parent.is_dir():
         raise BadUsage(f"cannot write {output}: there is no folder {output.parent}")
     check_target(output)
@@ -114,7 +119,7 @@ def build(
         documents = crawled_documents(source, articles, progress, say)
     else:
         progress = ProgressLine("documents")
-        documents = _counted(file_documents(sources, say, text_column), progress)
+        documents = _counted(file_documents(sources, say, text_column, markup or "text"), progress)
     built = build_vocabulary(documents, Recipe.of_language(language), size=size)
     progress.end()
     with replacing(output) as file:

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from wikitopics.crawler import extract_html, extract_wikitext
 from wikitopics.crawler.errors import BadSource, CutOff, Lacking
+from wikitopics.crawler.markup.texts import prose
 from wikitopics.crawler.source import Lack, Page, Part, Skip, SourceInfo
 from wikitopics.session.storage.block import Block
 from wikitopics.vocab import Vocabulary
@@ -117,10 +117,3 @@ def skipped(page: Page, reason: str) -> str:
     """The log line about a page that could not be read."""
     # Written by `repr`, so that nothing in the title can control a terminal.
     return f"page {page.page_id} ({page.title[:100]!r}) is skipped: {reason}"
-
-
-def prose(page: Page, info: SourceInfo) -> str:
-    """The page's text without its markup; ``info`` knows what its wiki calls files and categories."""
-    if page.markup == "wikitext":
-        return extract_wikitext(page.text, file_names=info.file_names, category_names=info.category_names)
-    return extract_html(page.text) if page.markup == "html" else page.text

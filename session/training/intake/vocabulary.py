@@ -5,49 +5,58 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 
 from wikitopics.crawler.dumps.files import DumpFiles
-from wikitopics.crawler.source import Page, PageBatch, Source, SourceInfo, close_batches
+from wikitopics.crawler.markup.texts import UNKNOWN, noticing, prose
+from wikitopics.crawler.source import Markup, Page, PageBatch, Source, SourceInfo, close_batches
 from wikitopics.crawler.texts.files import TextFiles
 from wikitopics.crawler.texts.folders import ONE_DOCUMENT, ending
 from wikitopics.session.storage.files import open_input
-from wikitopics.session.training.intake.count_pages import prose, skipped
+from wikitopics.session.training.intake.count_pages import skipped
 from wikitopics.vocab.documents import read_documents
 from wikitopics.vocab.errors import BadDocuments
 
 
 def file_documents(
-    paths: Sequence[str], say: Callable[[str], None], column: str | None = None
+    paths: Sequence[str], say: Callable[[str], None], column: str | None = None, markup: Markup = "text"
 ) -> Iterator[str]:
-    """The documents of dumps (``.xml`` in the name), plain text, and whatever ``--source texts`` reads.
+    """The prose of dumps (``.xml`` in the name), plain text, and whatever ``--source texts`` reads.
 
-    The latter come first. ``column`` is the one with the text in tables.
+    The latter come first. ``column`` is the one with the text in tables, ``markup`` that of all but dumps.
     """
     texts = [path for path in paths if Path(path).is_dir() or ending(path) not in (None, ONE_DOCUMENT)]
     if texts:
-        for page, _ in TextFiles(texts, column, say).first_reading(say):
+        for page, _ in TextFiles(texts, column, say, markup).first_reading(say):
             if isinstance(page, Page):
-                yield page.text
+                yield _prose(page, say)
     for path in paths:
         if path not in texts:
-            yield from _dump_documents(path, say) if ".xml" in Path(path).name else _plain_documents(path)
+            if ".xml" in Path(path).name:
+                yield from _dump_documents(path, say)
+            else:
+                yield from _plain_documents(path, say, markup)
 
 
-def _plain_documents(path: str) -> Iterator[str]:
+def _plain_documents(path: str, say: Callable[[str], None], markup: Markup) -> Iterator[str]:
     try:
         file = open_input(path, pipes=True)
     except OSError as error:
         raise BadDocuments(f"{path}: {error.strerror}") from None
     with file:
-        yield from read_documents(file, path)
+        documents = read_documents(file, path)
+        if markup == "text":
+            yield from noticing(documents, str, say)
+        else:
+            for number, text in enumerate(documents, 1):
+                yield _prose(Page(number, path, 0, text, markup), say)
 
 
 def _dump_documents(path: str, say: Callable[[str], None]) -> Iterator[str]:
     files = DumpFiles([path], say)
     for page, _ in files.read():
         if isinstance(page, Page):
-            yield _prose(page, files.info, say)
+            yield _prose(page, say, files.info)
 
 
-def _prose(page: Page, info: SourceInfo, say: Callable[[str], None]) -> str:
+def _prose(page: Page, say: Callable[[str], None], info: SourceInfo = UNKNOWN) -> str:
     try:
         return prose(page, info)
     except Exception as error:  # noqa: BLE001 (whatever a hostile page makes the parsers do)
@@ -70,7 +79,7 @@ def crawled_documents(
                     if pages is None:
                         return
                     for page in pages[: articles - done]:
-                        yield _prose(page, info, say)
+                        yield _prose(page, say, info)
                     done += min(len(pages), articles - done)
                     progress(done)
             finally:

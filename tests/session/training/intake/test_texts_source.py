@@ -136,6 +136,7 @@ def test_bad_records_are_named_and_counted_by_reason(cli, tmp_path):
         (("--texts", "a", "--text-column", "b", "--counts", "c"), "--texts and --counts name different"),
         (("--texts", "t.csv", "--text-column", "body"), "no column 'body'"),
         (("--texts", "a.jsonl", "--lang", "de"), "leave it out"),
+        (("--texts", "a.jsonl", "--markup", "xml"), "'--markup': must be one of wikitext, html, not 'xml'"),
     ],
 )
 def test_wrong_usage_is_one_line(
@@ -190,6 +191,59 @@ def test_a_vocabulary_is_built_of_the_same_files(cli, tmp_path):
     rule, *words = out.read_text().splitlines()
     assert rule == "# rule 2 en"
     assert set(words) <= {*WORDS, "one", "document", "blank", "lines"}
+
+
+def test_markup_is_told_and_removed_where_it_is_named(cli, one_line, tmp_path):
+    path, words = tmp_path / "pages.jsonl", tmp_path / "words.txt"
+    pages = [f'<div class="x"><p>{text(i)}</p><pre>river</pre></div>' for i in range(60)]
+    pages += [f"plain {'and more' if i % 9 == 0 else ''}" for i in range(340)]
+    path.write_text("".join(json.dumps({"text": page}) + "\n" for page in pages))
+    told = "60 of the first 200 texts hold HTML (<p>)"
+    assert told in cli("vocab", "build", path, "-o", words).err
+    assert "class" in words.read_text()
+    outcome = cli("vocab", "build", path, "--markup", "html", "-o", words)
+    assert told not in outcome.err
+    assert "class" not in words.read_text()
+    (tmp_path / "plain.txt").write_text("\n\n".join(pages))
+    assert told in cli("vocab", "build", tmp_path / "plain.txt", "-o", tmp_path / "plain").err
+    assert (
+        cli("vocab", "build", tmp_path / "plain.txt", "--markup", "html", "-o", tmp_path / "plain").code == 0
+    )
+    assert (tmp_path / "plain").read_bytes() == words.read_bytes()
+
+    options = ("--texts", path, "--vocab", words, *MODEL)
+    assert told in cli("train", "--session", "tags", *options).err
+    outcome = cli("train", "--session", "prose", *options, "--markup", "html", "--articles", "50")
+    assert told not in outcome.err
+    one_line(
+        cli("train", "--session", "prose", "--texts", path, "--markup", "wikitext"),
+        2,
+        "--markup wikitext: this session was made with html",
+    )
+    one_line(
+        cli("train", "--session", "tags", "--texts", path, "--markup", "html"),
+        2,
+        "--markup html: this session was made without it",
+    )
+    assert cli("train", "--session", "prose").code == 0
+    counted = [
+        sum(row["words"] for row in rows_of(cli, "--all", "--session", name)) for name in ("tags", "prose")
+    ]
+    assert counted[0] == counted[1] + 60, "the word in <pre> of each"
+
+    known = set(words.read_text().split())
+    assert "river" in known
+    (tmp_path / "one.html").write_text("<p>river</p><p>river</p><pre>river</pre>")
+    asked = ("infer", tmp_path / "one.html", "--json", "--session")
+    for more, found in ((("prose",), 2), (("tags",), 3), (("tags", "--markup", "html"), 2)):
+        assert json.loads(cli(*asked, *more).out)[0]["known"] == found
+    one_line(cli(*asked, "tags", "--markup", "x"), 2, "must be one of wikitext, html")
+
+
+def test_a_wiki_names_its_markup_itself(cli, one_line, tmp_path):
+    one_line(cli("train", "--source", "api", "--markup", "html"), 2, "--markup needs --source texts, not api")
+    out = tmp_path / "words.txt"
+    one_line(cli("vocab", "build", "--lang", "de", "--markup", "html", "-o", out), 2, "--markup is for files")
 
 
 def test_counts_kept_of_documents_bring_their_ids_along(cli, tmp_path, home):
