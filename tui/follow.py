@@ -16,11 +16,10 @@ from typing import TypeVar
 
 from wikitopics.session.analysis.metrics import metrics_of
 from wikitopics.session.analysis.origin import addresses
-from wikitopics.session.control.launch import Trainers
+from wikitopics.session.control.launch import Trainers, last_words
 from wikitopics.session.errors import NoSession, SessionError
-from wikitopics.session.paths import log_file, session_name
+from wikitopics.session.paths import session_name
 from wikitopics.session.records import SNAPSHOT_WORDS
-from wikitopics.session.storage.files import last_line
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.look import Beside, Look, Replay
 
@@ -132,7 +131,7 @@ class Follower(Readers):
             at=time.time(),
             settings=settings.as_json(),  # the vocabulary's fingerprint comes when it is built
             # The reason why a trainer that is gone has ended.
-            last_words="" if status.running else last_line(log_file(reader.path)),
+            last_words="" if status.running else last_words(reader.path),
         )
         if version != self._version:  # such as a heartbeat with new rates
             runs = tuple(reader.runs())

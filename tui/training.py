@@ -44,13 +44,18 @@ class Training:
             code = trainer.poll()
             if path.exists():
                 return "begun", ""
-            return "" if code in (None, launch.UNREACHABLE) else "ended", launch.last_words(path)
+            words = launch.last_words(path)
+            if code is None:
+                return "", words
+            return ("offline" if code == launch.UNREACHABLE else "ended"), words
 
         def answered(answer: str | None) -> None:
             if answer == "begun":
                 app.look_again()
             elif answer == "ended" and (question := launch.question(path)):
                 self._ask_to_agree(question)
+            elif answer == "again":
+                self._start_waiting()
             else:  # the error is shown after the screen has closed
                 app.exit("demo" if answer == "demo" else "stop")
 
@@ -70,22 +75,24 @@ class Training:
 
         def answered(answer: str | None) -> None:
             if answer == "yes":
-                try:
-                    self._start_again(agreed=True)
-                except SessionError as error:
-                    not_begun(str(error))
-                    return
-                self.wait_for_session()
+                self._start_waiting(agreed=True)
             elif not path.exists():
                 app.exit("stop")
 
-        def not_begun(why: str) -> None:
-            if path.exists():
-                app.notify(why, severity="warning", markup=False)
-            else:  # there is nothing to show
-                app.exit("stop", message=Text(why))
-
         app.push_screen(Agree(question), answered)
+
+    def _start_waiting(self, *, agreed: bool = False) -> None:
+        """Start the trainer again, and wait for its session if there is none yet."""
+        app = self._app
+        try:
+            self._start_again(agreed=agreed)
+        except SessionError as error:
+            if app.path.exists():
+                app.notify(str(error), severity="warning", markup=False)
+            else:  # there is nothing to show
+                app.exit("stop", message=Text(str(error)))
+            return
+        self.wait_for_session()
 
     def _start_again(self, *, agreed: bool = False) -> None:
         self._app.watched.awaited = self._trainers.start_again(self._app.path, agreed=agreed)

@@ -28,7 +28,7 @@ DUMP_ADVICE = (
 DOWNLOAD = "about 4 kB an article, at most 2,400 MB an hour; --max-mb, --articles and --hours limit it"
 """The download of a crawl of Wikipedia: its rules allow at most 600,000 articles an hour."""
 
-API_URL = Option(str, "api_url", "The address of another MediaWiki.", metavar="URL")
+API_URL = Option(str, "api_url", "The address of another MediaWiki.", metavar="URL", label="Other wiki")
 LANG = Option(
     str,
     "lang",

@@ -1,6 +1,7 @@
 """Trainers in processes of their own: started here, and either left running or ended by whoever started
 them."""
 
+import contextlib
 import fcntl
 import os
 import re
@@ -20,6 +21,8 @@ TRYING = re.compile(r"(?<=trying for another )\d+(?= s$)")
 """Matches the seconds left in the message of a trainer that cannot reach its wiki."""
 UNREACHABLE = 3
 """The exit code of a trainer that could not reach its wiki."""
+MESSAGE = "wikitopics: "
+"""The beginning of the one line with which a command says what went wrong."""
 NOBODY_ASKED = f"(there is no terminal to ask on: give {YES.flag} to agree)"
 """The end of the last line of a trainer that had a question and no terminal to ask it on."""
 STOP_SECONDS = 30.0
@@ -57,9 +60,13 @@ class Trainers:
         """The sessions whose trainers are running."""
         return [path for path, process in self._started.items() if process.poll() is None]
 
+    def code(self, path: Path) -> int | None:
+        """The exit code of the last trainer of a session; None if it runs, or is not known."""
+        return self._started[path].poll() if path in self._started else None
+
     def death(self, path: Path) -> str:
         """How the last trainer of a session died: "killed by signal 9"; "" if it runs, or is not known."""
-        code = self._started[path].poll() if path in self._started else None
+        code = self.code(path)
         if not code:
             return ""
         return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
@@ -95,20 +102,29 @@ def start_trainer(path: Path, arguments: list[str]) -> subprocess.Popen[bytes]:
 
 
 def last_words(path: Path) -> str:
-    """The last line of the trainer's log. If it names seconds left, they are counted down to now."""
+    """The last message in the trainer's log. If it names seconds left, they are counted down to now."""
     log = log_file(path)
     try:
         age = max(0.0, time.time() - log.stat().st_mtime)
     except OSError:
         return ""
-    return TRYING.sub(lambda told: f"{max(0, int(told[0]) - int(age))}", last_line(log))
+    told = last_line(log).removeprefix(MESSAGE)
+    return TRYING.sub(lambda told: f"{max(0, int(told[0]) - int(age))}", told)
 
 
 def question(path: Path) -> str:
     """The question with which the last trainer ended; "" for none."""
-    told = last_line(log_file(path))
+    told = last_words(path)
     asked = told.removesuffix(NOBODY_ASKED)
-    return "" if asked == told else asked.strip().removeprefix("wikitopics: ")
+    return "" if asked == told else asked.strip()
+
+
+def forget(path: Path) -> None:
+    """Remove the log of a trainer that has ended without making a session. A traceback in it is kept."""
+    log = log_file(path)
+    with contextlib.suppress(OSError):
+        if not os.path.exists(path) and b"Traceback" not in log.read_bytes():
+            log.unlink()
 
 
 def _begin_anew(log: int) -> None:

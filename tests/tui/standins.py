@@ -26,6 +26,9 @@ class Process:
     def terminate(self) -> None:
         self.code = -15
 
+    def wait(self) -> int | None:
+        return self.code
+
 
 class Launcher:
     """Records arguments instead of starting trainers, which ended with ``code``, or live and ``begin``."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.widgets import Input, Select
+from textual.widgets import Checkbox, Input, Select
 
 from tests.tui import canned, seeing
 from tests.tui.seeing import Opener
@@ -110,6 +110,25 @@ async def test_a_plug_in_source_has_its_own_fields(dialog: Opener, install: Call
     assert launch.started == [given.split()]
 
 
+async def test_a_plug_in_models_topics_are_filled_in(dialog: Opener, install: Callable[..., None]) -> None:
+    head = "from wikitopics.model import OnlineLDA\nclass Mine(OnlineLDA):\n"
+    install(f"{head}    kind, default_topics = 'mine', 42\n", "wikitopics.models", mine="notes_package:Mine")
+    async with dialog(Launcher(1), (100, 40)) as (app, _):
+        topics = app.screen.query_one("#topics-mine", Input)
+        assert topics.value == ""
+        app.screen.query_one("#use-mine", Checkbox).value = True
+        await seeing.until_true(lambda: topics.value == "42")
+
+
+async def test_another_wikis_address_can_be_given(dialog: Opener) -> None:
+    launch = Launcher(1)
+    async with dialog(launch, (100, 40)) as (app, pilot):
+        await seeing.until(pilot, "Other wiki ")
+        app.screen.query_one("#option-api_url", Input).value = "http://127.0.0.1:9/w/api.php"
+        await seeing.press(pilot, "enter", shows="ended with code 1")
+    assert launch.started[0][5:7] == ["--api-url", "http://127.0.0.1:9/w/api.php"]
+
+
 async def test_a_new_session_is_started_and_opened(dialog: Opener, home: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("WIKITOPICS_CONTACT", "me@host.org")
     launch = Launcher()
@@ -121,7 +140,7 @@ async def test_a_new_session_is_started_and_opened(dialog: Opener, home: Path, m
     assert launch.started[0][:3] == ["train", "--session", "evening"]
 
 
-async def test_a_trainer_that_fails_at_once_says_why(dialog: Opener, monkeypatch: Any) -> None:
+async def test_a_trainer_that_fails_at_once_says_why(dialog: Opener, home: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("WIKITOPICS_CONTACT", "me@host.org")
 
     def launch(path: Path, words: list[str]) -> Process:
@@ -130,8 +149,9 @@ async def test_a_trainer_that_fails_at_once_says_why(dialog: Opener, monkeypatch
 
     async with dialog(launch, (100, 30)) as (app, pilot):
         await pilot.click("#go")
-        await seeing.until(pilot, "the wiki is no wiki [/x]")
+        assert "wikitopics: the" not in await seeing.until(pilot, "the wiki is no wiki [/x]")
         assert isinstance(app.screen, NewSession)
+    assert not [*home.glob("*.log")]
 
 
 async def test_a_dump_that_was_found_is_asked_about(dialog: Opener) -> None:

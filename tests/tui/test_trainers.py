@@ -74,6 +74,18 @@ async def test_before_there_is_a_session_its_trainer_is_quoted(shown: Opener, ho
     assert app.return_value == "demo"
 
 
+async def test_a_wiki_out_of_reach_can_be_tried_again(shown: Opener, home: Path) -> None:
+    home.mkdir()
+    path, launch = home / "night.db", Launcher()
+    Path(f"{path}.log").write_text("wikitopics: en.wikipedia.org cannot be reached\n")
+    async with shown(path, trainer=Process(3), launch=launch) as (_, pilot):
+        seen = await seeing.until(pilot, "Try again")
+        assert "embedded sample" in seen
+        assert "wikitopics: en" not in seen
+        await seeing.press(pilot, "a", shows="STARTING")
+    assert launch.started == [["train", "--session", "night"]]
+
+
 QUESTION = "dewiki of 2026-11-01, 7.1 GB in 1 file, comes from dumps.wikimedia.org"
 ASKED = f"wikitopics: {QUESTION} {NOBODY_ASKED}\n"
 

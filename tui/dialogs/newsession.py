@@ -16,13 +16,12 @@ from textual.widget import Widget
 from textual.widgets import Button, Checkbox, Input, Select, Static
 
 from wikitopics.session import config, sources
-from wikitopics.session.control.launch import Trainers, question
+from wikitopics.session.control.launch import Trainers, forget, last_words, question
 from wikitopics.session.errors import SessionError
-from wikitopics.session.models import DEFAULT_KIND, model_choices, parse_specs
+from wikitopics.session.models import DEFAULT_KIND, load_kind, model_choices, parse_specs
 from wikitopics.session.options import MODEL, OWN, SOURCE, Option
 from wikitopics.session.paths import log_file, named_session
 from wikitopics.session.request import TrainRequest, check_new
-from wikitopics.session.storage.files import last_line
 from wikitopics.tui.background import begin
 from wikitopics.tui.dialogs.contact import Answer, AskContact
 from wikitopics.tui.dialogs.dialog import Dialog
@@ -152,6 +151,17 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         for widget in self.query(".trained"):
             widget.display = not kind.command
 
+    @on(Checkbox.Changed)
+    def _ticked(self, event: Checkbox.Changed) -> None:
+        """Fill in the topics of a kind from another package, which is loaded only now."""
+        kind = (event.checkbox.id or "").removeprefix("use-")
+        topics = self.query_one(f"#topics-{kind}", Input)
+        if event.value and not topics.value:
+            try:
+                topics.value = str(load_kind(kind).default_topics)
+            except SessionError as error:
+                self.tell(str(error))
+
     def entries(self) -> tuple[str, str, dict[str, str], list[tuple[str, str]]]:
         """The form as filled in now, as `arguments` takes it."""
 
@@ -213,9 +223,11 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
             while not os.path.exists(path):
                 code = process.poll()
                 if code is not None:
-                    if asked := question(path):
+                    asked = question(path)
+                    self._failed(asked or last_words(path) or f"the trainer ended with code {code}")
+                    forget(path)
+                    if asked:
                         self.app.push_screen(Agree(asked), partial(self._agreed, path))
-                    self._failed(asked or last_line(log_file(path)) or f"the trainer ended with code {code}")
                     return
                 if time.monotonic() > deadline:
                     process.terminate()
@@ -224,6 +236,8 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
                 await asyncio.sleep(0.1)
         except asyncio.CancelledError:  # the dialog was closed: nobody would learn of the trainer
             process.terminate()
+            await asyncio.to_thread(process.wait)
+            forget(path)
             raise
         self.dismiss((path, process))
 

@@ -13,19 +13,20 @@ from wikitopics.tui.words import visible
 EVERY = 0.2
 """Seconds between two checks of the trainer."""
 
-State = tuple[Literal["", "begun", "ended"], str]
-"""Whether the session exists or its trainer has ended, and the trainer's last message."""
+State = tuple[Literal["", "offline", "begun", "ended"], str]
+"""Whether the session exists or its trainer has ended, perhaps because it could not reach the wiki; and the
+trainer's last message."""
 
 
 class Starting(Ask):
     """Returns "begun" once there is a session, "ended" if its trainer has ended, otherwise the answer:
-    "demo" or "stop"."""
+    "again" after it could not reach the wiki, "demo" or "stop"."""
 
     BINDINGS = [Binding("escape", "dismiss('stop')", "Quit")]  # noqa: RUF012 - Textual's own convention
 
     def __init__(self, state: Callable[[], State], *, sample: bool) -> None:
         """``sample``: whether the embedded sample is offered."""
-        self._state = state
+        self._state, self._offline = state, False
         answers = [("demo", "d", "Try the embedded sample instead")] if sample else []
         super().__init__("Starting", "starting the trainer …", [*answers, ("stop", "q", "Quit")])
 
@@ -35,10 +36,14 @@ class Starting(Ask):
 
     def _look(self) -> None:
         outcome, words = self._state()
-        if outcome:
+        if outcome in ("begun", "ended"):
             self.dismiss(outcome)
-        elif words:
+            return
+        if words:
             self.query_one(".reason", Static).update(Content(visible(words)))
+        if outcome == "offline" and not self._offline:
+            self._offline = True
+            self.offer("again", "a", "Try again")
 
 
 class Agree(Ask):

@@ -136,7 +136,7 @@ def show(path: Path, arguments: list[str] | None = None, notify: str | None = No
     the terminal is closed. Signals are handled from before a trainer is started, so that none leaves one
     behind.
     """
-    from wikitopics.session.control.launch import Trainers
+    from wikitopics.session.control.launch import Trainers, forget
 
     need_terminal(command("status", path))
     trainers, trainer, ending = Trainers(), None, None
@@ -153,11 +153,10 @@ def show(path: Path, arguments: list[str] | None = None, notify: str | None = No
             if ending == "leave" or signal.SIGHUP in signals.noted:
                 trainers.leave()
             part(paths, trainers, signals)
-    if ending == "demo":
-        return open_demo("demo", None, None, notify)
-    if trainer is not None and not path.exists():
-        return not_begun(path, trainer.poll())
-    return 0
+    code = 0 if trainer is None or path.exists() or ending == "demo" else not_begun(path, trainers.code(path))
+    for each in trainers.paths():
+        forget(each)
+    return open_demo("demo", None, None, notify) if ending == "demo" else code
 
 
 def part(paths: Sequence[Path], trainers: "Trainers", signals: Signals) -> None:

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from wikitopics.session.control.launch import Trainers, start_trainer
+from wikitopics.session.control.launch import Trainers, forget, start_trainer
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import log_file
 from wikitopics.session.version import __version__
@@ -64,3 +64,21 @@ def test_a_log_is_emptied_for_a_new_trainer_only_where_nobody_writes_to_it(tmp_p
     finally:
         first.terminate()
         first.wait()
+
+
+@pytest.mark.parametrize(
+    ("log", "begun", "left"),
+    [
+        ("wikitopics: the wiki is no wiki\n", False, False),
+        ("stopped before training began\n", False, False),
+        ("Traceback (most recent call last):\nValueError: 1\n", False, True),
+        ("wikitopics: the disk is full\n", True, True),
+    ],
+)
+def test_a_failed_start_leaves_no_log_unless_there_is_more_in_it(tmp_path, log, begun, left):
+    path = tmp_path / "s.db"
+    log_file(path).write_text(log)
+    if begun:
+        path.touch()
+    forget(path)
+    assert log_file(path).exists() is left
