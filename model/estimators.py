@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 import zipfile
+from collections.abc import Iterator
 from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -238,5 +239,11 @@ def _check_size(path: str | Path) -> None:
 
 
 def _are_texts(X: Any) -> bool:
-    several = isinstance(X, list | tuple) or getattr(X, "ndim", 2) == 1
-    return isinstance(X, str) or (several and any(isinstance(text, str) for text in X))
+    """Whether X holds texts or their words, which scikit-learn would print back."""
+    if isinstance(X, str | Iterator):
+        return True
+    rows = X.to_numpy() if hasattr(X, "to_numpy") else X
+    if not isinstance(rows, list | tuple) and getattr(rows, "dtype", np.dtype(float)).kind not in "OUT":
+        return False
+    cells = (row if isinstance(row, list | tuple | np.ndarray) else (row,) for row in rows)
+    return any(isinstance(cell, str) for row in cells for cell in row)

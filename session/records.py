@@ -7,6 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from wikitopics.session.sources import noun
+
 State = Literal["new", "starting", "running", "paused", "stopping", "stopped", "finished", "dead", "stalled"]
 """`dead`: the trainer's process is gone without having reported its end. `stalled`: it holds the session
 but has shown no sign of life for 15 s. `finished`: the source has ended or --articles is reached. `new`:
@@ -195,7 +197,9 @@ class Status:
 
     def __repr__(self) -> str:
         scores = "".join(f"; {m.name} perplexity {m.perplexity:,.1f}" for m in self.models if m.perplexity)
-        account = f"{self.state}, {self.articles:,} articles, {self.articles_per_hour:,.0f} an hour"
+        account = (
+            f"{self.state}, {self.articles:,} {noun(self.source)}, {self.articles_per_hour:,.0f} an hour"
+        )
         return f"<Status: {account}{scores}>"
 
     @property

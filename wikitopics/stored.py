@@ -20,6 +20,7 @@ from wikitopics.session.analysis.tree import topic_tree
 from wikitopics.session.errors import BadUsage, NoSession, SessionError
 from wikitopics.session.paths import session_name, session_path
 from wikitopics.session.records import SNAPSHOT_WORDS
+from wikitopics.session.sources import noun
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.tables.articles import MOST_ARTICLES
 
@@ -271,7 +272,7 @@ class StoredSession:
         except SessionError as error:
             return f"<StoredSession {self.path}: {error}>"
         models = ", ".join(f"{one.name} ({one.topics} topics)" for one in now.models)
-        account = f"{now.state}, {now.articles:,} articles of {now.source_name}"
+        account = f"{now.state}, {now.articles:,} {noun(now.source)} of {now.source_name}"
         return f"<StoredSession {session_name(self.path)}: {account}; {models}>"
 
     @contextmanager

@@ -4,6 +4,7 @@ import importlib
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
@@ -121,7 +122,22 @@ def test_models_and_their_estimators_are_the_same_kinds():
     assert [named(name).kind for name in ALL] == list(kinds.names())
 
 
-@pytest.mark.parametrize("texts", ["one text", ["a text", "another"], np.array(["a", "b"])])
+@pytest.mark.parametrize(
+    "texts",
+    [
+        "one text",
+        ["a text", "another"],
+        [["some", "words"], ["of", "two"]],
+        np.array(["a", "b"]),
+        np.array(["a", None], dtype=object),
+        pd.Series(["a text", "another"]),
+        pd.Series(["a text", None, np.nan], dtype="string"),
+        pd.DataFrame({"text": ["a text", "another"]}),
+        (text for text in ["a text", "another"]),
+        map(str, [1, 2]),
+    ],
+    ids=lambda texts: type(texts).__name__,
+)
 def test_texts_in_place_of_counts_are_one_short_line(estimator, texts):
     with pytest.raises(
         ValueError, match=r"^\w+ takes word counts, not texts: put CountVectorizer before it$"

@@ -51,14 +51,14 @@ def test_what_one_has_trained_on_is_scored_for_none(cli, trained, other):
     assert differences == sorted(differences, reverse=True)
     assert differences[0] == 0.0
     table = cli("compare", "other", "default").out.splitlines()
-    assert table[0] == "20 articles that no model was trained on"
+    assert table[0] == "20 documents that no model was trained on"
     assert len(table) == 2 + 3
 
 
 def test_what_is_not_known_is_said(cli, trained, other, home):
     other("--keep-articles", "none")
     outcome = cli("compare", "default", "other")
-    assert outcome.out.startswith("20 articles"), "those that both hold out"
+    assert outcome.out.startswith("20 documents"), "those that both hold out"
     assert "other did not record which articles it trained on" in outcome.err
     (home / "other.db").unlink()
     other("--keep-articles", "none", "--held-out", 0)
@@ -71,7 +71,7 @@ def test_what_is_not_known_is_said(cli, trained, other, home):
 def test_documents_of_another_file_are_taken_for_other_ones_and_that_is_said(cli, trained, other, corpus_of):
     other(of=corpus_of(300, seed=9))
     outcome = cli("compare", "default", "other")
-    assert outcome.out.startswith("60 articles")
+    assert outcome.out.startswith("60 documents")
     assert outcome.err.startswith("assumed: default and other read different articles")
 
 

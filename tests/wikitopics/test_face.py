@@ -58,7 +58,7 @@ def test_status_has_the_keys_of_the_command(session, cli):
         {**model, "prequential_log_likelihood": None} for model in told["models"]
     ]
     assert re.fullmatch(
-        r"<Status: finished, 300 articles, [\d,]+ an hour; lda perplexity [\d.]+; many perplexity [\d.]+>",
+        r"<Status: finished, 300 documents, [\d,]+ an hour; lda perplexity [\d.]+; many perplexity [\d.]+>",
         repr(status),
     )
 
@@ -141,7 +141,7 @@ def test_names_and_paths(session, monkeypatch):
     shutil.copy(session.path, "night")
     assert wt.open(Path("night")).status().articles == 300, "a Path is no name, whatever it looks like"
     assert repr(session) == (
-        "<StoredSession default: finished, 300 articles of counts.npz; lda (5 topics), many (8 topics)>"
+        "<StoredSession default: finished, 300 documents of counts.npz; lda (5 topics), many (8 topics)>"
     )
 
 

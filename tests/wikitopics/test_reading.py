@@ -34,7 +34,7 @@ def test_status_before_anything_is_measured(cli, new_session, corpus, home):
     assert json.loads(cli("topics", "--json").out) == []
     none = cli("articles", "--topic", "0")
     assert (none.code, none.out) == (0, "")
-    assert "no stored article" in none.err
+    assert "no stored document" in none.err
     assert cli("export", "topics").out == "model,topic,rank,word,probability,share,name,npmi,parent,in_use\n"
     assert cli("export", "articles", "--format", "json").out == "[]\n"
 

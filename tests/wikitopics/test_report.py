@@ -244,7 +244,7 @@ def test_a_browser_shows_it_by_day_by_night_and_on_a_phone(browser, tmp_path, fo
 
 def test_finding_shows_what_holds_the_word_and_marks_it(browser, tmp_path, found):
     shown(browser, tmp_path, page(found))
-    sought, _, _ = found["models"][0].topics[2].articles[0]
+    sought, _, _ = found["models"][0].topics[2].articles[3]
     run(browser, "document.querySelector('body').focus()")
     browser.switch_to.active_element.send_keys("/", sought)
     visible = "return [...document.querySelectorAll('details.topic')].filter(one => !one.hidden)"

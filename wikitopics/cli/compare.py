@@ -8,6 +8,7 @@ import click
 from wikitopics.cli.options import json_option, reading, session_names
 from wikitopics.cli.output import ProgressLine, put_json, put_line, say
 from wikitopics.session.paths import session_path
+from wikitopics.session.sources import noun
 
 
 @click.command(
@@ -42,6 +43,8 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
     paths = list(dict.fromkeys(session_path(name) for name in named))
     with contextlib.ExitStack() as opened:
         readers = [opened.enter_context(reading(path)) for path in paths]
+        nouns = {noun(reader.settings().source) for reader in readers}
+        called = nouns.pop() if len(nouns) == 1 else "articles"
         line = ProgressLine("models scored", sum(len(reader.models()) for reader in readers))
         try:
             found = compared(readers, line)
@@ -52,11 +55,11 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
         return
     for remark in found.remarks:
         say(remark)
-    put_line(f"{found.articles:,} articles that no model was trained on")
+    put_line(f"{found.articles:,} {called} that no model was trained on")
     width = max(len("session"), *(len(one.session) for one in found.models))
     name = max(len("model"), *(len(one.model) for one in found.models))
     put_line(
-        f"{'session':{width}}  {'model':{name}}  {'articles':>11}  {'in use':>11}  {'log likelihood':>14}  "
+        f"{'session':{width}}  {'model':{name}}  {called:>11}  {'in use':>11}  {'log likelihood':>14}  "
         f"{'difference':>11}  {'perplexity':>10}"
     )
     for one in found.models:

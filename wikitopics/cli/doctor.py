@@ -190,7 +190,7 @@ def _contact() -> str:
 def _session(name: str) -> str:
     with reading(name) as reader:
         now = reader.status()
-        return f"{reader.path}: {now.state}, {now.articles:,} articles"
+        return f"{reader.path}: {now.state}, {now.articles:,} {sources.noun(now.source)}"
 
 
 def _network() -> str:

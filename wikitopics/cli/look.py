@@ -135,7 +135,8 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
         name = reader.model_named(model)
         reader.check_topic(name, topic)
         rows = reader.articles_about(name, topic, limit)
-        has_ids, address = reader.has_ids(), addresses(reader.settings())
+        has_ids, settings = reader.has_ids(), reader.settings()
+    address, called = addresses(settings), noun(settings.source)[:-1]
     found = [(row, next(share for model, _, share in row.topics if model == name)) for row in rows]
     if as_json:
         put_json(
@@ -153,7 +154,7 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
         )
         return
     if not found:
-        say(f"no stored article has topic {topic} of {name} as its largest")
+        say(f"no stored {called} has topic {topic} of {name} as its largest")
         return
     put_line(f"{'share':>6} {'words':>7}  title")
     for row, share in found:

@@ -9,6 +9,7 @@ from wikitopics.cli.options import json_option, refuse_early_options, session_na
 from wikitopics.cli.output import agrees, fields_of, put_json, put_line, say
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import session_folder, session_path
+from wikitopics.session.sources import noun
 from wikitopics.session.storage.lock import in_use, owner
 
 
@@ -47,8 +48,8 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
         else:
             size = path.stat().st_size / 1e6
             put_line(
-                f"{name:{width}} {status.state:9} {status.articles:>12,} articles  {size:8.1f} MB  "
-                f"{status.source_name}"
+                f"{name:{width}} {status.state:9} {status.articles:>12,} {noun(status.source):9}  "
+                f"{size:8.1f} MB  {status.source_name}"
             )
 
 

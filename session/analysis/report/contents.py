@@ -35,7 +35,7 @@ from wikitopics.session.records import (
     TopWords,
 )
 from wikitopics.session.settings import Settings
-from wikitopics.session.sources import described
+from wikitopics.session.sources import described, noun
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.schema import VERSION
 from wikitopics.session.storage.tables.topics import relevant_first
@@ -129,6 +129,8 @@ def contents(reader: SessionReader, progress: Callable[[int], None] = lambda top
             "session": reader.path.stem,
             "made_at": time.time(),  # seconds since the epoch, like all times here
             "status": status,
+            "noun": noun(settings.source),
+            "read_noun": noun(settings.source) if status.passes == 1 else "readings",
             "source_name": visible(kind.shown(settings.source_name)),
             "source_label": visible(kind.label),
             "licence": licence_of(settings),  # None if the documents are the user's own
@@ -229,12 +231,13 @@ def _looks(looks: Sequence[TopWords], topic: int, words: Sequence[str]) -> list[
 
 def _metrics(reader: SessionReader, status: Status) -> list[tuple[Metric, Curves]]:
     """The metrics that have curves, with the titles of their charts."""
-    articles = f"{status.held_out:,} held-out article" + ("" if status.held_out == 1 else "s")
+    called = noun(status.source)
+    held_out = f"{status.held_out:,} held-out {called[:-1] if status.held_out == 1 else called}"
     found = []
     for metric in metrics_of(reader):
         curves = [_sound(reader.curve(model.name, metric.name)) for model in status.models]
         if shown := {place: curve for place, curve in enumerate(curves) if len(curve.values)}:
-            title = visible(metric.title.replace("{held_out}", articles))
+            title = visible(metric.title.replace("{held_out}", held_out))
             found.append((replace(metric, title=title), shown))
     return found
 

@@ -22,8 +22,8 @@ STEEP = 4
 """A curve whose ends differ by more than this factor is drawn on a logarithmic scale."""
 
 
-def chart(metric: Metric, curves: Curves, names: dict[int, str]) -> Markup:
-    """The chart. ``names``: those of the models, by place."""
+def chart(metric: Metric, curves: Curves, names: dict[int, str], noun: str) -> Markup:
+    """The chart. ``names``: those of the models, by place; ``noun``: what was read, such as "articles"."""
     with figure(WIDTH, HEIGHT) as drawn:
         inside = 1 - (LEFT + RIGHT) / WIDTH, 1 - (BELOW + ABOVE) / HEIGHT
         axes = drawn.add_axes((LEFT / WIDTH, BELOW / HEIGHT, *inside))
@@ -41,10 +41,10 @@ def chart(metric: Metric, curves: Curves, names: dict[int, str]) -> Markup:
                 clip_on=False,
             )
             ends.append(
-                f"{names[place]} from {formatted(values[0])} at {articles[0]:,.0f} articles"
+                f"{names[place]} from {formatted(values[0])} at {articles[0]:,.0f} {noun}"
                 f" to {formatted(values[-1])} at {articles[-1]:,.0f}"
             )
-        _scales(axes, metric, np.concatenate([curve.values for curve in curves.values()]))
+        _scales(axes, metric, noun, np.concatenate([curve.values for curve in curves.values()]))
         return plain(drawn, f"{metric.title}: {'; '.join(ends)}")
 
 
@@ -65,14 +65,14 @@ def formatted(value: float) -> str:
     return f"−{text}" if value < 0 else text
 
 
-def _scales(axes: "Axes", metric: Metric, values: np.ndarray) -> None:
+def _scales(axes: "Axes", metric: Metric, noun: str, values: np.ndarray) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
     axes.set_xscale("log")
     low, high = axes.get_xlim()
     axes.xaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if high / low < 200 else (1,), numticks=12))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel("articles trained", labelpad=5)
+    axes.set_xlabel(f"{noun} trained", labelpad=5)
     if not metric.whole and values.min() >= 1 and values.max() > STEEP * values.min():
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(10, subs=(1, 1.5, 2, 3, 5, 7), numticks=12))

@@ -13,7 +13,7 @@ from wikitopics.session.analysis.report.contents import Curves
 from wikitopics.session.analysis.report.curves import chart, formatted
 from wikitopics.session.analysis.report.small import bars, growth, thin
 from wikitopics.session.analysis.report.svg import SERIES
-from wikitopics.session.analysis.report.topicmap import topic_map
+from wikitopics.session.analysis.report.topicmap import NARROW, WIDE, topic_map
 from wikitopics.session.analysis.report.topictree import topic_tree
 from wikitopics.session.escapes import visible
 from wikitopics.session.records import skips_told
@@ -33,11 +33,13 @@ DETAILS = (
     (16, 5, 3, 2),
     (14, 4, 3, 2),
     (12, 4, 2, 2),
-    (12, 4, 2, 1),
+    (12, 3, 2, 1),
 )
 """The first of these that gives a small enough page is used."""
 MOST_SHOWN = 30
 """The topics of a model listed at once; the others are folded."""
+FEW = 50
+"""Held-out texts below which words that never meet in them say nothing about a topic's coherence."""
 MOST_EVENTS = 200
 """The events of a model that are listed; of older ones, only the number is given."""
 
@@ -75,9 +77,17 @@ def page(contents: dict[str, Any]) -> str:
         "policy": f"default-src 'none'; style-src {_hashed(style)}; script-src {_hashed(script)}; "
         "img-src data:; base-uri 'none'; form-action 'none'",
         "n_series": SERIES,
-        "charts": [(metric, curves, chart(metric, curves, names)) for metric, curves in contents["metrics"]],
-        "maps": {model.anchor: topic_map(model) for model in models if model.topics},
+        "charts": [
+            (metric, curves, chart(metric, curves, names, contents["read_noun"]))
+            for metric, curves in contents["metrics"]
+        ],
+        "maps": {
+            model.anchor: [topic_map(model, *size) for size in (WIDE, NARROW)]
+            for model in models
+            if model.topics
+        },
         "trees": {model.anchor: topic_tree(model) for model in models if len(model.groups) > 1},
+        "few": FEW,
         "most_events": MOST_EVENTS,
         "most_shown": MOST_SHOWN,
     }

@@ -14,7 +14,9 @@ from wikitopics.session.analysis.report.svg import CLASS, cut, figure, plain, se
 if TYPE_CHECKING:
     from matplotlib.path import Path
 
-WIDTH, HEIGHT, MARGIN = 760, 520, 48
+WIDE, NARROW = (760, 520), (400, 560)
+"""Width and height of a map beside text, and of one for phones."""
+MARGIN = 48
 COVERED = 0.16
 """The part of the map that all topics would cover if they lay side by side."""
 LARGEST = 92
@@ -24,9 +26,9 @@ STRETCH = 1.6
 APART, PUSHES = 0.9, 100
 """The part of the distance at which two circles touch, and the steps in which they are pushed that far
 apart."""
-LETTER, LARGE = 11.5, 23
-"""Heights of labels; the large ones are those that a phone shows."""
-PHONE_LABELS = 9
+LETTER, LARGE = 11.5, 13
+"""Heights of labels; the large ones are those of the largest topics."""
+LARGE_LABELS = 9
 LONGEST = 26
 """The most letters of a label."""
 
@@ -35,19 +37,20 @@ Places = NDArray[np.float64]
 Box = tuple[float, float, float, float]
 """Left, bottom, right, top."""
 Label = tuple[float, float, str, str]
-"""A name centred at (x, y), and its class: "major" for labels that a phone shows, otherwise "minor"."""
+"""A name centred at (x, y), and its class: "major" for those of the largest topics, otherwise "minor"."""
 
 
-def topic_map(model: ReportModel) -> Markup:
+def topic_map(model: ReportModel, width: int, height: int) -> Markup:
     """The map, with each topic as large as its share and linked to its description."""
     topics = model.topics
     shares = np.array([topic.share for topic in topics])
-    across = np.minimum(LARGEST, np.sqrt(4 / math.pi * COVERED * WIDTH * HEIGHT * shares / sum(shares)))
-    places = _places(np.array([topic.place for topic in topics]), across / 2)
-    with figure(WIDTH, HEIGHT) as drawn:
+    across = np.minimum(LARGEST, np.sqrt(4 / math.pi * COVERED * width * height * shares / sum(shares)))
+    size = np.array([width, height])
+    places = _places(np.array([topic.place for topic in topics]), across / 2, size)
+    with figure(width, height) as drawn:
         axes = drawn.add_axes((0, 0, 1, 1))
         axes.set_axis_off()
-        axes.set(xlim=(0, WIDTH), ylim=(0, HEIGHT))
+        axes.set(xlim=(0, width), ylim=(0, height))
         circles = axes.scatter(
             places[:, 0],
             places[:, 1],
@@ -59,7 +62,7 @@ def topic_map(model: ReportModel) -> Markup:
             clip_on=False,
         )
         circles.set_urls([f"#{topic.anchor}" for topic in topics])
-        for number, (x, y, text, role) in _labels(topics, places, across).items():
+        for number, (x, y, text, role) in _labels(topics, places, across, size).items():
             label = axes.text(x, y, text, ha="center", va="center_baseline", url=f"#{topics[number].anchor}")
             label.set_gid(CLASS + role)
         about = f"A map of {len(topics)} topics of {model.status.name}; the list below has them all."
@@ -78,9 +81,11 @@ def _circle() -> "Path":
     return Path(places, [Path.MOVETO, *[Path.CURVE4] * 12, Path.CLOSEPOLY])
 
 
-def _places(places: Places, radii: NDArray[np.float64]) -> Places:
-    """The places scaled to fill the map, with overlapping circles pushed apart."""
-    size, edge = np.array([WIDTH, HEIGHT]), np.array([MARGIN, MARGIN])
+def _places(places: Places, radii: NDArray[np.float64], size: NDArray[np.int64]) -> Places:
+    """The places scaled to fill the map, with overlapping circles pushed apart; an upright map is turned."""
+    edge = np.array([MARGIN, MARGIN])
+    if size[1] > size[0]:
+        places = places[:, ::-1]
     low, high = places.min(axis=0), places.max(axis=0)
     scales = (size - 2 * edge) / np.maximum(high - low, 1e-9)
     scales = np.minimum(scales, STRETCH * scales.min())
@@ -88,7 +93,7 @@ def _places(places: Places, radii: NDArray[np.float64]) -> Places:
     room = (radii + radii[:, None]) * APART
     for _ in range(PUSHES):
         towards = places - places[:, None]
-        far = np.sqrt((towards**2).sum(axis=-1)) + np.eye(len(places)) * WIDTH
+        far = np.sqrt((towards**2).sum(axis=-1)) + np.eye(len(places)) * size[0]
         lacking = np.clip(room - far, 0, None)
         if not lacking.any():
             break
@@ -97,22 +102,25 @@ def _places(places: Places, radii: NDArray[np.float64]) -> Places:
     return places
 
 
-def _labels(topics: Sequence[ReportTopic], places: Places, across: NDArray[np.float64]) -> dict[int, Label]:
+def _labels(
+    topics: Sequence[ReportTopic], places: Places, across: NDArray[np.float64], size: NDArray[np.int64]
+) -> dict[int, Label]:
     """Names where there is room, by topic: the largest topics first, and last the first words of names."""
+    width, height = size.tolist()
     found: dict[int, Label] = {}
     taken: list[Box] = []
     small = LETTER, "minor", len(topics)
-    for letter, role, most, whole in ((LARGE, "major", PHONE_LABELS, True), (*small, True), (*small, False)):
+    for letter, role, most, whole in ((LARGE, "major", LARGE_LABELS, True), (*small, True), (*small, False)):
         for number, topic in enumerate(topics):
             if number in found or len(found) >= most:
                 continue
             text = cut(topic.name if whole else topic.name.partition(",")[0], LONGEST)
-            half, high = 0.27 * letter * len(text), 0.62 * letter
-            x = min(max(places[number, 0], half), WIDTH - half)
+            half, high = 0.3 * letter * len(text), 0.62 * letter
+            x = min(max(places[number, 0], half), width - half)
             for beside in (0.0, -across[number] / 2 - high, across[number] / 2 + high):
                 y = places[number, 1] + beside
                 box = x - half, y - high, x + half, y + high
-                if box[1] >= 0 and box[3] <= HEIGHT and not any(_overlap(box, other) for other in taken):
+                if box[1] >= 0 and box[3] <= height and not any(_overlap(box, other) for other in taken):
                     found[number] = x, y, text, role
                     taken.append(box)
                     break
