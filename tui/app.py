@@ -233,7 +233,7 @@ class Wikitopics(TerminalApp[Ending]):
         await self.action_view(VIEWS.index(Topics))
         view = self.main.view
         if isinstance(view, Topics):
-            self.call_after_refresh(view.open, event.topic)
+            self.call_after_refresh(view.open, event.topic, event.at)
 
     @on(OpenArticle)
     async def _open_article(self, event: OpenArticle) -> None:

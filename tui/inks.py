@@ -67,7 +67,9 @@ class Drawn(Widget):
 
     def pen(self, name: str = "", under: str = "") -> Style:
         """The style of an ink over the widget's own, with the ink ``under`` in between."""
-        if name == "faint" and under == "cursor":
+        if under == "cursor" and name and self.app.has_class("-few-colours"):
+            name = "strong" if name in ("strong", "new") else ""  # no other two of 16 colours go together
+        elif name == "faint" and under == "cursor":
             name = "muted"  # faint text would be invisible on the cursor's row
         if self._pens is None:
             self._pens = {}

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tests.session.rows import largest
 from wikitopics.model.topics.names import most_relevant
 from wikitopics.session.models import ModelSpec
 from wikitopics.session.records import Event, TopicEvent, TopWords, TrainerActivity
@@ -255,7 +254,18 @@ def documents(titles: list[str], rng: np.random.Generator) -> Block:
 
 
 def topics(n: int, specs: tuple[ModelSpec, ...], rng: np.random.Generator) -> ArticleTopics:
-    return largest(*((rng.integers(0, N_TOPICS, n), rng.uniform(0.15, 0.8, n)) for _ in specs))
+    """Each article's largest topic, and two smaller ones."""
+    thetas = []
+    for _ in specs:
+        first, share = rng.integers(0, N_TOPICS, n), rng.uniform(0.15, 0.8, n)
+        theta = np.zeros((n, N_TOPICS))
+        for place, part in enumerate((1, 0.5, 0.2)):
+            theta[np.arange(n), (first + 7 * place) % N_TOPICS] = np.minimum(
+                part * share, 1 - theta.sum(axis=1)
+            )
+        theta += (1 - theta.sum(axis=1, keepdims=True)) / N_TOPICS
+        thetas.append(theta)
+    return ArticleTopics.of(thetas, with_proportions=True)
 
 
 def row(topics_in_use: int, updates: int, rho: float) -> dict[str, object]:

@@ -139,6 +139,19 @@ async def test_what_is_selected_is_visible_in_black_and_white(
         assert f"{row.rows[0].topic:>4} " not in reversed_text()
 
 
+async def test_the_row_under_the_cursor_in_sixteen_colours(
+    shown: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two of sixteen colours rarely go together: on the cursor's there is but one."""
+    monkeypatch.setattr(Console, "color_system", "standard")
+    async with shown(live, size=(120, 40)) as (app, pilot):
+        await seeing.press(pilot, "2", shows="film, actor, directed")
+        row = app.main.view.query_one(TopicList)
+        cursor = row.pen("", "cursor")
+        assert {row.pen(ink, "cursor").color for ink in ("faint", "spark", "good", "new")} == {cursor.color}
+        assert row.pen("spark").color != cursor.color
+
+
 async def test_views_and_dialogs_in_plain_ascii(shown: Opener, live: Path) -> None:
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         app.action_ascii()

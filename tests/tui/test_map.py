@@ -14,6 +14,7 @@ from tests.tui.standins import topic
 from wikitopics.session.records import ShareHistory, TopWords
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.dialogs.rename import Rename
+from wikitopics.tui.widgets.evolution import Evolution
 from wikitopics.tui.widgets.listing import GroupRow, featured, ordered
 from wikitopics.tui.widgets.topiclist import TopicList
 from wikitopics.tui.widgets.topicmap import SHADES, TopicMap, columns, levels
@@ -81,6 +82,8 @@ async def test_the_map_tells_of_the_cell_under_the_cursor(shown: Opener, live: P
         assert articles < 12_480
         await seeing.until(pilot, f"{row.label} · after {articles:,} articles · {100 * share:.1f}%")
         await seeing.press(pilot, "enter", shows=f"{row.label} over time, by articles read")
+        evolution = app.main.view.query_one(Evolution)
+        await seeing.until_true(lambda: evolution.selected == articles)
 
 
 def test_the_card_tells_of_the_topic_that_matters_most() -> None:

@@ -18,6 +18,17 @@ ROUND_TIMES: list[float] = [
     *(86_400 * n for n in (1, 2, 5, 10, 20, 50, 100)),
 ]
 """Lengths of time that people count in, in seconds."""
+EVEN_TIMES: tuple[list[float], ...] = (
+    [
+        *(1, 2, 5, 10, 20, 30),
+        *(60 * n for n in (1, 2, 5, 10, 20, 30)),
+        *(3_600 * n for n in (1, 2, 5, 10)),
+        *(86_400 * n for n in (1, 2, 5, 10, 20, 50, 100)),
+    ],
+    [*(1, 3, 10, 30, 60, 180, 600, 1_800, 3_600, 10_800, 36_000), *(86_400 * n for n in (1, 3, 10, 30, 100))],
+    [1, 10, 60, 600, 3_600, 36_000, *(86_400 * n for n in (1, 10, 100))],
+)
+"""Those about equally far apart on a logarithmic axis, from many to few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +91,14 @@ def ticks(
 
 def _time_ticks(axis: Axis, most: int) -> list[float]:
     if axis.log:
-        inside = [t for t in ROUND_TIMES if axis.low - 1e-9 <= math.log10(t) <= axis.high + 1e-9]
-        if len(inside) > 1:
-            return inside[::-1][:: -(-len(inside) // most)][::-1]
-        return _log_ticks(axis, most)
+        for times in EVEN_TIMES:
+            inside = [t for t in times if axis.low - 1e-9 <= math.log10(t) <= axis.high + 1e-9]
+            if len(inside) <= most:
+                break
+        if len(inside) > 2:
+            return inside[-most:]
+        # A short stretch looks linear.
+        return [t for t in _time_ticks(Axis(10.0**axis.low, 10.0**axis.high), most) if t > 0]
     raw = (axis.high - axis.low) / most
     step = next((t for t in ROUND_TIMES if t >= raw), 86_400 * _round_up(raw / 86_400))
     return _linear_ticks(axis, most, step if raw >= 1 else None)
@@ -121,15 +136,16 @@ def _round_up(raw: float) -> float:
 
 
 def ago(seconds: float) -> str:
-    """Axis labels of time before now: -90 -> "1.5m", 0 -> "now"."""
+    """Axis labels of time before now: -90 -> "1m30", 0 -> "now"."""
     return duration(-seconds) if seconds < -0.5 else "now"
 
 
 def duration(seconds: float) -> str:
-    """Axis labels of time: 40 -> "40s", 5400 -> "1.5h"."""
-    for limit, unit in ((86_400, "d"), (3_600, "h"), (60, "m")):
+    """Axis labels of time: 40 -> "40s", 5400 -> "1h30", 129600 -> "1d12h"."""
+    for limit, unit, part, of_part in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, ""), (60, "m", 1, "")):
         if seconds >= limit:
-            return f"{seconds / limit:.1f}".removesuffix(".0") + unit
+            whole, rest = divmod(round(seconds / part), limit // part)
+            return f"{whole}{unit}" + (f"{rest:02d}{of_part}" if rest else "")
     return f"{seconds:.1f}".removesuffix(".0") + "s"
 
 

@@ -21,6 +21,11 @@ FOUND = 2000
 """The most titles that a search lists with whole words first: the newest ones."""
 
 
+def topic_sought(sought: str) -> int | None:
+    """The number of the topic that is sought, as in "#12"."""
+    return int(sought[1:]) if sought.startswith("#") and sought[1:].isdecimal() else None
+
+
 class Articles(View):
     """One list that shows the stream, or the articles found."""
 
@@ -50,7 +55,7 @@ class Articles(View):
         """The first article of the list while the user reads further down, so that newer ones do not push
         the others away; None if the list begins with the newest."""
         listed = self.query_one(ArticleList)
-        if listed.of != (look.status.session, "") or not listed.rows:
+        if listed.of != (look.status.session, "", None) or not listed.rows:
             return None
         return listed.rows[0].seq if listed.held or listed.scroll_offset.y else None
 
@@ -58,6 +63,7 @@ class Articles(View):
         sought = self.sought
         try:
             rows, title = await self._found(sought, model, newest)
+            leading = await self.leading(model, rows)
         except SessionError:
             self._shown = ()  # the old drawing stays; the next look asks again
             return
@@ -67,7 +73,7 @@ class Articles(View):
         listed = self.query_one(ArticleList)
         listed.empty = " nothing found" if sought else COMING
         had_any = bool(listed.rows)
-        listed.show_articles(rows, look, model, sought)
+        listed.show_articles(rows, leading, look, model, sought=sought, topic=topic_sought(sought))
         if bool(rows) != had_any:
             self.refresh_bindings()  # actions for an article
         name(listed, title)
@@ -76,8 +82,8 @@ class Articles(View):
         self, sought: str, model: str | None, newest: int | None
     ) -> tuple[list[ArticleRow], str]:
         """The articles to list, and what they have in common."""
-        if model is not None and sought.startswith("#") and sought[1:].isdecimal():
-            topic = int(sought[1:])
+        topic = topic_sought(sought)
+        if model is not None and topic is not None:
             rows = await self.ask(lambda reader: reader.articles_about(model, topic, MANY))
             label = self.look.topic_label(model, topic) if self.look is not None else f"#{topic}"
             return rows, f"Articles most about {label}"

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
-from wikitopics.session.records import Status, skips_told
+from wikitopics.session.records import Event, Status, skips_told
 from wikitopics.session.sources import described
 from wikitopics.tui.chart.axes import ago
 from wikitopics.tui.chart.chart import Chart
@@ -79,7 +79,7 @@ class Crawl(View):
             self._flow = shown
             self.query_one(Chart).draw(rates(look))
         self._entitle()
-        self.query_one(EventList).show_items(look.status.activity.errors)
+        self.query_one(EventList).show_items(errors(look))
 
     def action_log_y(self) -> None:
         self.query_one(Chart).toggle("log_y")
@@ -88,6 +88,13 @@ class Crawl(View):
     def _entitle(self) -> None:
         chart, now = self.query_one(Chart), "" if self.look is None else self.look.of_now()
         name(chart, f"Articles a second{chart.scales()}{now}", chart.pointed())
+
+
+def errors(look: Look) -> list[Event]:
+    """The newest errors: those of the last run, after what the log tells of the runs before it."""
+    began = look.runs[-1].started_at if look.runs else 0.0
+    before = [event for event in look.events if event.level != "info" and event.at < began]
+    return [*before, *look.status.activity.errors]
 
 
 def rates(look: Look) -> Drawing:

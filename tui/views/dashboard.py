@@ -208,7 +208,8 @@ class Dashboard(View):
     @on(TopicMap.Chosen, "#over-time")
     def _chosen(self, event: TopicList.Chosen) -> None:
         if isinstance(event.row, TopicRow):
-            self.post_message(OpenTopic(event.row.topic))
+            at = event.control.at if isinstance(event.control, TopicMap) else None
+            self.post_message(OpenTopic(event.row.topic, at))
 
     @on(TopicList.Moved, "#topics")
     def _moved(self) -> None:

@@ -26,7 +26,7 @@ class Map(View):
     FINDS = A_TOPIC
     LISTS_TOPICS = True
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        key("map.detail", "enter", "choose", "Detail", "open the topic", "Enter"),
+        key("map.detail", "enter", "choose", "Detail", "open the topic at that moment", "Enter"),
         key("map.all", "escape", "all", "All topics", "show all topics again"),
         key("map.left", "left", "along(-1)", "Along", "earlier or later in the stream", "←→"),
         key("map.right", "right", "along(1)", "Later"),
@@ -57,7 +57,7 @@ class Map(View):
 
     @on(TopicMap.Chosen, "#map")
     def _chosen(self, event: TopicMap.Chosen) -> None:
-        self.post_message(OpenTopic(event.row.topic))
+        self.post_message(OpenTopic(event.row.topic, self.query_one(TopicMap).at))
 
     def action_along(self, by: int) -> None:
         self.query_one(TopicMap).along(by)

@@ -52,6 +52,8 @@ class Topics(View):
 
     _wanted: int | None = None
     """A topic to open as soon as it is listed."""
+    _moment: tuple[int, int] | None = None
+    """A topic, and the articles at the snapshot at which it was opened."""
     _told: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -94,9 +96,10 @@ class Topics(View):
         self._go_to_wanted()
         self._detail()
 
-    def open(self, topic: int) -> None:
-        """Show everything about this topic."""
-        self.sought, self._wanted = "", topic
+    def open(self, topic: int, at: int | None = None) -> None:
+        """Show everything about this topic, with its words ``at`` a snapshot after that many articles."""
+        self.sought, self._wanted, self._told = "", topic, ()
+        self._moment = None if at is None else (topic, at)
         self.again()
 
     def _go_to_wanted(self) -> None:
@@ -127,7 +130,7 @@ class Topics(View):
             evolution, listed = self.query_one(Evolution), self.query_one(ArticleList)
             evolution.show((), "no topic selected")
             name(evolution, "Over time")
-            listed.show_articles((), look, None)
+            listed.show_articles((), {}, look, None)
             name(listed, "Articles")
 
     async def _fill(self, row: TopicRow, model: str, look: Look) -> None:
@@ -140,14 +143,16 @@ class Topics(View):
                 aside=True,
             )
             articles = await self.ask(lambda reader: reader.articles_about(model, topic, ARTICLES))
+            leading = await self.leading(model, articles)
         except SessionError:
             self._told = ()  # the old drawing stays; the next look asks again
             return
         evolution = self.query_one(Evolution)
-        evolution.show(history)
+        at = self._moment[1] if self._moment is not None and self._moment[0] == topic else None
+        evolution.show(history, at=at)
         name(evolution, f"{row.label} over time, by articles read", "[ ] step through it")
         listed = self.query_one(ArticleList)
-        listed.show_articles(articles, look, model, (model, topic))
+        listed.show_articles(articles, leading, look, model, sought=model, topic=topic)
         name(listed, f"Articles most about {row.label}")
 
     @on(TopicList.Moved, "#all-topics")

@@ -22,6 +22,7 @@ from wikitopics.tui.background import begin
 from wikitopics.tui.browser import open_page
 from wikitopics.tui.chart.chart import ZOOM, Chart
 from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.widgets.articles import SEVERAL, Leading
 from wikitopics.tui.widgets.listing import ORDERS
 from wikitopics.tui.widgets.rowlist import RowList
 from wikitopics.tui.words import visible
@@ -49,6 +50,8 @@ class OpenTopic(Message):
     """Show everything about this topic of the model in use."""
 
     topic: int
+    at: int | None = None
+    """Articles at the snapshot whose words are wanted; None: the newest."""
 
 
 @dataclass
@@ -108,6 +111,13 @@ class View(Container):
         if not self.is_running:
             raise asyncio.CancelledError  # the view has gone meanwhile: nothing is left to fill
         return answer
+
+    async def leading(self, model: str | None, rows: Sequence[ArticleRow]) -> Leading:
+        """What is known of these articles' topics. Raises SessionError as `ask` does."""
+        if model is None:
+            return {}
+        seqs = [row.seq for row in rows]
+        return await self.ask(lambda reader: reader.leading_topics(model, seqs, SEVERAL), aside=True)
 
     def show(self, look: Look) -> None:
         """Draw this look."""

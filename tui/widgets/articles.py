@@ -1,6 +1,6 @@
 """Articles, one per line, with what a model made of each: a list, and the newest of those being read."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len
 
@@ -8,11 +8,18 @@ from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
 from wikitopics.tui.inks import Line, linked
 from wikitopics.tui.look import Look
 from wikitopics.tui.widgets.rowlist import RowList
-from wikitopics.tui.words import count, cut, plural, visible
+from wikitopics.tui.words import count, cut, padded, plural, visible
 
 COMING = " the first articles are on their way"
 ROOMY = 52
 """The number of cells from which a title and a topic share a line."""
+TOPIC = 38
+"""Cells of one topic where an article's line has several."""
+SEVERAL = 3
+"""The most topics of an article in a line."""
+
+Leading = Mapping[int, Sequence[tuple[int, float]]]
+"""The largest (topic, proportion) of articles, by their number."""
 
 
 class ArticleList(RowList[ArticleRow]):
@@ -22,24 +29,41 @@ class ArticleList(RowList[ArticleRow]):
     empty = " no articles"
     _look: Look | None = None
     _model: str | None = None
+    _leading: Leading = {}  # noqa: RUF012 - never changed
+    _topic: int | None = None
     of: object = None
     """The session of the articles, and what they have in common."""
 
     def show_articles(
-        self, rows: Sequence[ArticleRow], look: Look, model: str | None, sought: object = None
+        self,
+        rows: Sequence[ArticleRow],
+        leading: Leading,
+        look: Look,
+        model: str | None,
+        *,
+        sought: object = None,
+        topic: int | None = None,
     ) -> None:
-        """Draw these, as ``model`` sees them; ``sought`` is what they have in common."""
-        of = (look.status.session, sought)
+        """Draw these, as ``model`` sees them; ``sought`` is what they have in common.
+
+        ``leading``: what is known of all their topics. ``topic``: the one that all are most about, so that
+        no line needs to name it.
+        """
+        of = (look.status.session, sought, topic)
         if of != self.of:
             self.release()
-        self.of, self._look, self._model = of, look, model
+        self.of, self._look, self._model, self._leading, self._topic = of, look, model, leading, topic
         self.show(rows, anew=True)
 
     def key(self, row: ArticleRow) -> object:
         return row.seq
 
     def header(self, width: int) -> Line:
-        return [(f"{'number':>9} {'words':>7}  {'title':<{self._title(width)}}most about", "header")]
+        if self._topic is not None:
+            topics = "share  also about"
+        else:
+            topics = f"{'most about':<{TOPIC}}also about" if self._many(width) > 1 else "most about"
+        return [(f"{'number':>9} {'words':>7}  {'title':<{self._title(width)}}{topics}", "header")]
 
     def parts(self, row: ArticleRow, width: int) -> Line:
         assert self._look is not None
@@ -50,8 +74,27 @@ class ArticleList(RowList[ArticleRow]):
             (f"{count(row.words):>7}  ", "muted"),
             (linked(title, self._look.address(row)), ""),
             (" " * (room - cell_len(title)), ""),
-            *about(row, self._look, self._model),
+            *self._about(row, self._look, width),
         ]
+
+    def _about(self, row: ArticleRow, look: Look, width: int) -> Line:
+        """What it is about: as many topics as there is room for, the largest first."""
+        told, model, many = about(row, look, self._model), self._model, self._many(width)
+        largest = next((topic for name, topic, _ in row.topics if name == model), None)
+        if model is None or largest is None:
+            return told
+        others = [one for one in self._leading.get(row.seq, ()) if one[0] != largest][: SEVERAL - 1]
+        if self._topic is not None:  # only its share
+            told, many = [*told[:1], ("   ", "")], many + 1
+        elif many > 1:
+            told = _fitted(told)
+        for topic, part in others[: many - 1]:
+            told += _fitted(topic_told(look, model, topic, part))
+        return told
+
+    def _many(self, width: int) -> int:
+        """The number of topics that a line has room for."""
+        return min(max((width - 20 - self._title(width)) // TOPIC, 1), SEVERAL)
 
     @staticmethod
     def _title(width: int) -> int:
@@ -90,6 +133,17 @@ def about(article: ArticleRow, look: Look, model: str | None) -> Line:
         return [(f"held out, never trained on; {plural(article.words, 'word')}", "faint")]
     for of, topic, proportion in article.topics:
         if of == model:
-            number, _, called = look.topic_label(of, topic).partition(" ")
-            return [(f"{weight(proportion)} ", "accent"), (f"{number} ", "faint"), (called, "muted")]
+            return topic_told(look, of, topic, proportion)
     return [(plural(article.words, "word"), "faint")]
+
+
+def topic_told(look: Look, model: str, topic: int, proportion: float) -> Line:
+    """A topic's part of an article: ".41 #12 navy, war, fleet"."""
+    number, _, called = look.topic_label(model, topic).partition(" ")
+    return [(f"{weight(proportion)} ", "accent"), (f"{number} ", "faint"), (called, "muted")]
+
+
+def _fitted(told: Line) -> Line:
+    """A topic in its column."""
+    *head, (called, ink) = told
+    return [*head, (padded(visible(called), TOPIC - 2 - sum(len(text) for text, _ in head)) + "  ", ink)]

@@ -31,18 +31,25 @@ class Evolution(Lines, can_focus=True):
 
     _history: History = ()
     _columns: Sequence[int] = ()
-    _at: int | None = None
+    selected: int | None = None
     """Articles of the selected column; None: the newest, as it changes."""
+    _own: int | None = None
+    """Articles of the snapshot that has a column of its own."""
     _why = ""
 
-    def show(self, history: History, why: str = "no snapshot yet") -> None:
+    def show(self, history: History, why: str = "no snapshot yet", at: int | None = None) -> None:
         """Draw this history; a selected column stays selected by its article count.
 
-        ``why``: shown in place of an empty history.
+        ``why``: shown in place of an empty history. ``at``: articles of a snapshot that has a column, too,
+        which is selected first.
         """
         self._why, self._history, self._columns = why, history, doublings(history)
-        if self._at not in self._articles():
-            self._at = None
+        own = [index for index, (articles, _, _) in enumerate(history) if articles == at]
+        self._columns = sorted({*self._columns, *own})
+        if at != self._own:
+            self._own = self.selected = at
+        if self.selected not in self._articles():
+            self.selected = None
         self.redraw()
 
     def _articles(self) -> list[int]:
@@ -51,14 +58,14 @@ class Evolution(Lines, can_focus=True):
     @property
     def _place(self) -> int:
         """Index of the selected column."""
-        return len(self._columns) - 1 if self._at is None else self._articles().index(self._at)
+        return len(self._columns) - 1 if self.selected is None else self._articles().index(self.selected)
 
     def step(self, by: int) -> None:
         """Select the previous or next column."""
         if self._columns:
             last = len(self._columns) - 1
             goal = min(max(self._place + by, 0), last)
-            self._at = None if goal == last else self._articles()[goal]
+            self.selected = None if goal == last else self._articles()[goal]
             self.redraw()
 
     @property
@@ -77,7 +84,7 @@ class Evolution(Lines, can_focus=True):
         for y in range(height):
             parts: Line = [("‹" if first and y == 0 else " ", "faint")]
             for place in shown:
-                parts += self._cell(place, y, place == chosen and self._at is not None)
+                parts += self._cell(place, y, place == chosen and self.selected is not None)
             out.append(parts)
         return out
 

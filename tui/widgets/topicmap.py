@@ -110,7 +110,7 @@ class TopicMap(RowList[TopicRow]):
 
     empty = NO_TOPICS
     _history: ShareHistory | None = None
-    _at: int | None = None
+    at: int | None = None
     """Articles of the snapshot under the cursor; None: the newest, as it changes."""
     _of: object = None
     _asked: tuple[object, ...] = ()
@@ -141,7 +141,7 @@ class TopicMap(RowList[TopicRow]):
         model = choice.model_of(look)
         if (of := (look.status.session, model)) != self._of:
             self.release()
-            self._of, self._at = of, None
+            self._of, self.at = of, None
         rows = look.topics_of(model)
         self._sought = sought
         self._history, self._made = (history if len(history.articles) else None), None
@@ -186,9 +186,9 @@ class TopicMap(RowList[TopicRow]):
     def _snapshot(self) -> int:
         """The snapshot under the cursor."""
         assert self._history is not None
-        if self._at is None:
+        if self.at is None:
             return len(self._history.articles) - 1
-        return max(int(np.searchsorted(self._history.articles, self._at, "right")) - 1, 0)
+        return max(int(np.searchsorted(self._history.articles, self.at, "right")) - 1, 0)
 
     def _column(self, snapshots: NDArray[np.int64]) -> int:
         """The last column that shows the snapshot under the cursor, or one thinned out since."""
@@ -202,7 +202,7 @@ class TopicMap(RowList[TopicRow]):
         here = int(np.searchsorted(drawn, self._snapshot(), "right")) - 1
         goal = int(drawn[min(max(here + by, 0), len(drawn) - 1)])
         newest = len(self._history.articles) - 1
-        self._at = None if goal == newest else int(self._history.articles[goal])
+        self.at = None if goal == newest else int(self._history.articles[goal])
         self.hold()
         self.refresh()
         self.post_message(self.Pointed())

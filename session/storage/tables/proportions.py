@@ -7,7 +7,7 @@ a twentieth of that for a thousand blocks.
 
 import zlib
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -324,6 +324,30 @@ class ProportionReader(OpenedSession):
         )
         blocks = [(data, articles) for (data,) in rows or [(None,)]]
         return Proportions.from_blocks(blocks, self.spec(model).topics)
+
+    def leading_topics(
+        self, model: str, seqs: Collection[int], most: int
+    ) -> dict[int, list[tuple[int, float]]]:
+        """The ``most`` largest (topic, proportion) of these articles, as far as they are recorded."""
+        found: dict[int, list[tuple[int, float]]] = {}
+        first, articles, kept = 0, 0, None
+        for seq in sorted(seqs):
+            if not first <= seq < first + articles:
+                rows = self._select(
+                    "blocks",
+                    "first_seq, articles",
+                    "WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1",
+                    [seq],
+                )
+                first, articles = rows[0] if rows else (0, 0)
+                if seq >= first + articles:
+                    continue
+                kept = self.proportions_of(model, first, articles)
+            assert kept is not None
+            one = kept[seq - first : seq - first + 1]
+            pairs = zip(one.topics.tolist(), one.values().tolist(), strict=True)
+            found[seq] = sorted(pairs, key=lambda pair: -pair[1])[:most]
+        return found
 
     def _room(self, of_an_article: int) -> int:
         return SMALL + of_an_article * self.settings().batch_size

@@ -5,7 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tests.tui import canned
 from wikitopics.session.errors import Damaged
+from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.tables.proportions import LEAST, MOST_KEPT, ProportionReader, Proportions
 
 
@@ -55,6 +57,17 @@ def test_what_is_none_of_ours_is_damage(data, articles):
 
 def test_no_articles_at_all():
     assert len(Proportions.from_blocks([], 3)) == 0
+
+
+def test_the_leading_topics_of_some_articles(tmp_path):
+    path = canned.build(tmp_path / "s.db")
+    with SessionReader(path) as reader:
+        recent = {row.seq: row for row in reader.recent_articles()}
+        found = reader.leading_topics("lda", [*recent, 1, 10**9], 2)
+        assert found.keys() == recent.keys()
+        for seq, ((topic, part), (_, second)) in found.items():
+            assert (topic, round(part, 1)) == (recent[seq].topics[0][1], round(recent[seq].topics[0][2], 1))
+            assert second <= part
 
 
 @pytest.mark.parametrize(("second", "damaged"), [(3, False), (2, True)])
