@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wikitopics.tui.chart.axes import Axis, ago, duration, fitted, own_space, plain, ticks
-from wikitopics.tui.chart.fit import fitted_range
+from wikitopics.tui.chart.fit import Fit, fit
 from wikitopics.tui.chart.plot import Drawing, Frame, Series, plot
 from wikitopics.tui.chart.raster import PATTERNS, ascii_signs, braille, cells, dashed, dots, sample, spans
 from wikitopics.tui.chart.spark import bar, spark
@@ -163,10 +163,10 @@ def test_sparklines() -> None:
     assert bar(0.5, 4, ascii_only=True) == "##"
 
 
-def fitted_of(*values: list[float]) -> tuple[float, float] | None:
+def fitted_of(*values: list[float]) -> Fit | None:
     """The range that is shown of lines whose points are evenly spread."""
     lines = [np.array(line, np.float64) for line in values]
-    return fitted_range(spans([(np.linspace(0, 1, y.size), y) for y in lines], UNIT, 60))
+    return fit(spans([(np.linspace(0, 1, y.size), y) for y in lines], UNIT, 60), UNIT)
 
 
 FALL = [16_000.0, 4_000.0, 2_500.0, 2_000.0, 1_800.0, 1_700.0, 1_650.0, 1_600.0, 1_580.0, 1_570.0]
@@ -195,8 +195,8 @@ def test_what_would_gain_little_or_has_nothing_later_is_shown_whole() -> None:
     assert fitted_of([5.0] * 9) is None
     assert fitted_of([float("nan")] * 9) is None
     assert fitted_of() is None
-    low, high = fitted_of([0.0, *[50.0] * 30]) or (0.0, 0.0)
-    assert (low, high) == (pytest.approx(48.75), 50.0), "a line at rest is not blown up any further"
+    low, high, _ = fitted_of([0.0, *[50.0] * 30]) or (0.0, 0.0, 0)
+    assert (low, high) == (pytest.approx(50 - 50 / 150), 50.0), "a line at rest is not blown up any further"
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -210,6 +210,20 @@ def test_where_a_line_leaves_the_picture_is_known(sign: int) -> None:
     assert not picture.codes[:, : column - 1].any()
     assert plot(Drawing((line,)), Frame(30, 8, log_x=False)).cuts == ()
     assert plot(Drawing((line,)), Frame(30, 8, log_x=False, fit_y=True, window=(1, 9))).cuts == ()
+
+
+def test_on_a_log_axis_the_last_decade_fills_the_picture() -> None:
+    x = np.geomspace(64, 200_000, 60)
+    falling = Series("a", x, 1_550 + 5_000 * x**-0.36)
+    picture = plot(Drawing((falling,)), Frame(60, 12, fit_y=True))
+    assert 5_000 < picture.x_axis.value(0) < 20_000, "nothing of the last decade is cut off"
+    assert (picture.codes[:, 0] > 0).any(), "nothing is empty before the line"
+    flat = np.flatnonzero((picture.codes[:, -20:] > 0).any(axis=1))
+    assert flat.size >= 3, "what happens now is in sight"
+    ((_, column, above, reach),) = picture.cuts
+    assert (column, above, round(reach)) == (0, True, round(float(falling.y[0])))
+    whole = plot(Drawing((falling,)), Frame(60, 12))
+    assert whole.x_axis.value(0) == pytest.approx(64)
 
 
 def along(row: str) -> tuple[bool, ...]:

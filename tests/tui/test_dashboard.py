@@ -51,7 +51,7 @@ async def test_the_chart_obeys_its_keys(shown: Opener, live: Path) -> None:
         await pilot.press("left", *["plus"] * 6, *["left"] * 12)
         assert chart.window[0] - 1e-9 <= math.log10(chart.cross) <= chart.window[1] + 1e-9
         assert "[log x]" not in await seeing.press(pilot, "0", "x", shows="over articles")
-        await seeing.press(pilot, "y", shows="[log y, y cut]")
+        await seeing.press(pilot, "y", shows="[log y, cut]")
         await seeing.press(pilot, "Y", shows="[log y]")
         await seeing.press(pilot, "a", shows="over words")
         await seeing.press(pilot, "a", shows="over time")

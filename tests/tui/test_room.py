@@ -99,7 +99,7 @@ async def test_what_has_no_logarithm_stays_on_a_linear_axis(
     shown: Opener, live: Path, presses: int, title: str, value: str
 ) -> None:
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
-        await seeing.press(pilot, "y", shows="[log x, log y, y cut]")
+        await seeing.press(pilot, "y", shows="[log x, log y, cut]")
         seen = await seeing.press(pilot, *["v"] * presses, shows=f"lda {value}")
         assert title in seen
         assert "log y" not in seen

@@ -45,8 +45,12 @@ class Axis:
 
     def value(self, position: float) -> float:
         """The value at a position: the inverse of `position`."""
-        own = self.low + position * (self.high - self.low)
+        own = self.own(position)
         return 10.0**own if self.log else own
+
+    def own(self, position: float) -> float:
+        """The same in the axis's own space."""
+        return self.low + position * (self.high - self.low)
 
 
 def own_space(values: Floats, log: bool) -> Floats:
@@ -117,7 +121,7 @@ def _log_ticks(axis: Axis, most: int) -> list[float]:
         low, high = 10.0**axis.low, 10.0**axis.high
         return [value for value in _linear_ticks(Axis(low, high), most) if value > 0]
     low, high = math.floor(axis.low), math.ceil(axis.high)
-    for mantissas in ((1, 2, 5), (1, 3), (1,)):
+    for mantissas in ((1, 1.5, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,)):
         values = [m * 10.0**e for e in range(low, high + 1) for m in mantissas]
         inside = [v for v in values if axis.low - 1e-9 <= math.log10(v) <= axis.high + 1e-9]
         if len(inside) <= most:

@@ -44,7 +44,7 @@ class Chart(Picture, can_focus=True):
 
     def scales(self) -> str:
         """Which axes are logarithmic or cut, e.g. " [log x, y cut]"."""
-        said = (("log x", self.log_x), ("log y", self.logs_y), ("y cut", self.cut()))
+        said = (("log x", self.log_x), ("log y", self.logs_y), ("cut", self.cut()))
         words = ", ".join(word for word, on in said if on)
         return f" [{words}]" if words else ""
 
@@ -76,6 +76,8 @@ class Chart(Picture, can_focus=True):
         with np.errstate(divide="ignore", invalid="ignore"):
             position = chart.x_axis.position(x)
         inside = np.isfinite(position)
+        if self.window is None:
+            inside &= position >= -1e-9  # not in the part that is cut off
         x, position = x[inside], position[inside]
         if not x.size:
             return

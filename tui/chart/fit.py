@@ -1,5 +1,4 @@
-"""The part of y that a chart shows: that of the later part of its lines, with the early fall cut off.
-Pure."""
+"""The part that a chart shows: the later part of its lines, with the early fall cut off. Pure."""
 
 from typing import NamedTuple
 
@@ -10,33 +9,48 @@ from wikitopics.tui.chart.axes import Axis, Floats
 from wikitopics.tui.chart.raster import Spans
 
 LATER = 1 / 3
-"""From this share of the x axis on, nothing is ever cut off."""
-SMALLEST = 1 / 40
+"""From this share of the x axis on, nothing is ever cut off; on a logarithmic axis of over a decade and a
+half, from the last decade on."""
+SMALLEST = 1 / 150
 """The least share of the whole range to show: a line that has settled is not magnified further."""
 WORTH = 1.6
 """Nothing is cut off if that would enlarge the picture by no more than this. A straight line would gain
 1.5."""
 
 
-def fitted_range(covered: Spans) -> tuple[float, float] | None:
-    """The range of y to show, in the y axis's own space; None for the whole range.
+class Fit(NamedTuple):
+    """What is shown of the lines."""
 
-    It is the range of the last two thirds of the x axis. Only the beginning of a line can lie outside: once
+    bottom: float
+    """In the y axis's own space, like ``top``."""
+    top: float
+    start: int
+    """The column in which the first line enters that range."""
+
+
+def fit(covered: Spans, x_axis: Axis) -> Fit | None:
+    """The part to show; None for the whole.
+
+    It is the range of y in the later part of the x axis. Only the beginning of a line can lie outside: once
     it has entered the range, all of it is shown. So a cut never hides that something got worse.
     """
     low, high = covered.low, covered.high
     if not low.size:
         return None
     columns = np.arange(low.shape[1])
-    whole, later = _range(low, high), _range(low, high, columns >= int(len(columns) * LATER))
+    later_from = max(LATER, 1 - 1 / (x_axis.high - x_axis.low)) if x_axis.log else LATER
+    whole, later = _range(low, high), _range(low, high, columns >= int(len(columns) * later_from))
     if not np.isfinite(later).all():
         return None
     room = max(SMALLEST * (whole[1] - whole[0]) - (later[1] - later[0]), 0.0)
     bottom, top = max(whole[0], later[0] - room), min(whole[1], later[1] + room)
     inside = (low >= bottom) & (high <= top)
-    shown = _range(low, high, columns >= inside.argmax(axis=1)[:, None])
+    enters = inside.argmax(axis=1)
+    shown = _range(low, high, columns >= enters[:, None])
     bottom, top = min(bottom, shown[0]), max(top, shown[1])
-    return (bottom, top) if whole[1] - whole[0] > WORTH * (top - bottom) else None
+    if whole[1] - whole[0] <= WORTH * (top - bottom):
+        return None
+    return Fit(bottom, top, int(enters[inside.any(axis=1)].min()))
 
 
 class Cut(NamedTuple):

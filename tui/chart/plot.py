@@ -1,15 +1,18 @@
 """What a chart shows, and its finished picture in a rectangle of cells. Pure: no screen, no colours."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.tui.chart.axes import Axis, Floats, fitted, own_space, plain, ticks
-from wikitopics.tui.chart.fit import Cut, cuts, fitted_range
+from wikitopics.tui.chart.fit import Cut, cuts, fit
 from wikitopics.tui.chart.raster import Spans, ascii_signs, braille, cells, dashed, dots, spans, with_signs
+
+MARGIN = 0.06
+"""The part of the y axis above and below the lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ class Frame:
     """Part of the x axis in its own space; None: all of it."""
     ascii_only: bool = False
     fit_y: bool = False
-    """Whether y is fitted to the later part of the lines; a zoomed window is shown whole."""
+    """Whether the later part of the lines is shown; a zoomed window is shown whole."""
     patterns: tuple[int, ...] = ()
     """The number of each series' dot pattern; empty: all lines are solid."""
 
@@ -115,7 +118,16 @@ def plot(drawing: Drawing, frame: Frame) -> Plot:
     across, down = (1, 3) if frame.ascii_only else (2, 4)
     x_axis = _x_axis(series, frame)
     covered = spans([(s.x, s.y) for s in series], x_axis, width * across, log_y=frame.log_y)
-    y_axis, cut = _y_axis(covered, frame)
+    y_axis, cut = fitted(np.array((covered.low, covered.high)), frame.log_y, margin=MARGIN), []
+    part = fit(covered, x_axis) if frame.fit_y and frame.window is None else None
+    if part is not None:
+        y_axis = fitted(np.array((part.bottom, part.top)), frame.log_y, margin=MARGIN)
+        cut = cuts(covered, y_axis)
+        if x_axis.log:  # half of it would be empty
+            x_axis = replace(x_axis, low=x_axis.own(part.start / (width * across)))
+            covered = spans([(s.x, s.y) for s in series], x_axis, width * across, log_y=frame.log_y)
+            still = {one.line: one.column for one in cuts(covered, y_axis)}
+            cut = [one._replace(column=still.get(one.line, 0)) for one in cut]
     lit = dots(covered, y_axis, height * down)
     for line, pattern in zip(lit, frame.patterns, strict=False) if not frame.ascii_only else ():
         line[:] = dashed(line, pattern)
@@ -138,13 +150,6 @@ def plot(drawing: Drawing, frame: Frame) -> Plot:
         ends=_end_rows(covered, y_axis, height),
         cuts=tuple(one._replace(column=one.column // across) for one in cut),
     )
-
-
-def _y_axis(covered: Spans, frame: Frame) -> tuple[Axis, list[Cut]]:
-    """The axis, and where it cuts off lines, in columns of dots."""
-    fit = fitted_range(covered) if frame.fit_y and frame.window is None else None
-    axis = fitted(np.array(fit or (covered.low, covered.high)), frame.log_y, margin=0.06)
-    return axis, cuts(covered, axis) if fit else []
 
 
 def _x_axis(series: Sequence[Series], frame: Frame) -> Axis:

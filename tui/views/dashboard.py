@@ -33,7 +33,7 @@ LOFTY = 52
 """The number of lines from which the log has room beside the rest."""
 ABOUT = 12
 """Articles listed on the topic card."""
-FIT_Y = "fit y to the later part of the curves, or to the whole"
+FIT_Y = "show the later part of the curves, or the whole"
 CROSS = "move the crosshair from measurement to measurement"
 FAR = 10
 """Columns of a long step of the crosshair."""
@@ -55,7 +55,7 @@ class Dashboard(View):
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         key("chart.log_x", "x", "scale('log_x')", "Log x", "logarithmic or linear x axis"),
         key("chart.log_y", "y", "scale('log_y')", "Log y", "logarithmic or linear y axis"),
-        key("chart.fit_y", "Y", "scale('fit_y')", "Whole y", FIT_Y, "Y"),
+        key("chart.fit_y", "Y", "scale('fit_y')", "Whole", FIT_Y, "Y"),
         key("chart.axis", "a", "x_kind", "Axis", "x axis: articles, words or time"),
         key("chart.metric", "v", "metric", "Metric", "which metric the chart shows"),
         key("chart.left", "left", "cross(-1)", "Crosshair", CROSS, "←→"),

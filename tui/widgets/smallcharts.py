@@ -37,6 +37,7 @@ class SmallCharts(Container):
 
     DEFAULT_CLASSES = "-empty"
     _drawn: tuple[object, ...] = ()
+    _window: tuple[float, float] | None = None
 
     def compose(self) -> ComposeResult:
         for _ in range(MOST):
@@ -44,11 +45,13 @@ class SmallCharts(Container):
 
     def show(self, look: Look, choice: Choice, x_kind: str, like: Chart) -> None:
         """Draw them over the same x as the large chart, ``like``, and with the same cut."""
+        drawn = like.current_plot()
+        window = (drawn.x_axis.low, drawn.x_axis.high) if drawn is not None and drawn.cuts else None
         values = (choice.model, choice.metric, choice.ascii_only, x_kind, like.log_x, like.fit_y)
         shown = look.curves, look.runs, look.others, *values
-        if same(shown, self._drawn):
+        if same(shown, self._drawn) and window == self._window:
             return
-        self._drawn = shown
+        self._drawn, self._window = shown, window
         models = choice.models_of(look)
         metrics = [
             metric
@@ -64,7 +67,7 @@ class SmallCharts(Container):
                 continue
             metric = metrics[index]
             chart.metric = metric.name
-            chart.log_x, chart.fit_y = like.log_x, like.fit_y
+            chart.log_x, chart.fit_y, chart.window = like.log_x, like.fit_y, window
             chart.drawing = drawing(look, replace(choice, metric=metric.name), x_kind, turns=False)
             chart.redraw()
             name(chart, metric.brief)
