@@ -20,7 +20,7 @@ from wikitopics.tui.words import visible
 
 SERIES = 4
 INKS = {
-    *(f"ink--{name}" for name in ("muted", "faint", "strong", "header", "cursor")),
+    *(f"ink--{name}" for name in ("muted", "faint", "strong", "header", "cursor", "fresh")),
     *(f"ink--{name}" for name in ("good", "bad", "warn", "new", "accent", "spark")),
     *(f"ink--series{number}" for number in range(SERIES)),
 }

@@ -56,6 +56,15 @@ async def test_marked_sessions_lie_over_this_one(shown: Opener, sessions: Path) 
         assert told.startswith("beta is no longer compared: ")
 
 
+async def test_more_is_shown_of_the_session_under_the_cursor(shown: Opener, sessions: Path) -> None:
+    async with shown(sessions, size=(160, 50), words="lda 1,3") as (_, pilot):
+        await seeing.press(pilot, "6", shows="alpha · Perplexity of 1,000 held-out articles")
+        seen = await seeing.press(pilot, "down", shows="beta · Perplexity of 1,000 held-out articles")
+        assert "50 topics after" in seen
+        await pilot.resize_terminal(80, 24)
+        await seeing.until_true(lambda: "beta · Perplexity" not in seeing.text(pilot.app))
+
+
 async def test_the_cursor_begins_on_this_session_and_stays_on_its_own(shown: Opener, sessions: Path) -> None:
     async with shown(sessions.parent / "beta.db", size=(100, 30)) as (app, pilot):
         await seeing.press(pilot, "6", shows=">● beta")

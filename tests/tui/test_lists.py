@@ -18,7 +18,7 @@ from wikitopics.tui.widgets.articles import ArticleList
 from wikitopics.tui.widgets.listing import found
 from wikitopics.tui.widgets.rowlist import RowList
 from wikitopics.tui.widgets.topiclist import TopicList
-from wikitopics.tui.words import nearness
+from wikitopics.tui.words import nearness, share
 
 RECIPE = canned.Recipe()
 
@@ -81,6 +81,23 @@ async def test_another_model_is_listed_from_its_top(shown: Opener, live: Path) -
     async with shown(live, size=(100, 30), words="film, actor") as (app, pilot):
         await seeing.press(pilot, *["down"] * 5, "m", "m", shows="Topics by share · hdp")
         assert app.screen.query_one(TopicList).cursor == 0
+
+
+async def test_rows_that_a_snapshot_changes_are_marked_for_a_moment(
+    shown: Opener, growing: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wikitopics.tui.widgets.topiclist.FRESH_SECONDS", 1.0)
+    async with shown(growing, size=(120, 40), words="lda 1,3") as (app, _):
+        listed = app.main.view.query_one(TopicList)
+        before = {row.topic: row for row in listed.rows}
+        assert not any(map(listed.under, listed.rows))
+        canned.grow(growing, RECIPE, 1024)
+        await seeing.until_true(lambda: any(map(listed.under, listed.rows)))
+        for row in listed.rows:
+            old = before[row.topic]
+            same = (share(old.share), old.name) == (share(row.share), row.name)
+            assert listed.under(row) == ("" if same else "fresh")
+        await seeing.until_true(lambda: not any(map(listed.under, listed.rows)))
 
 
 async def test_a_chosen_article_stays_where_it_is_while_others_come(shown: Opener, growing: Path) -> None:

@@ -40,6 +40,11 @@ def test_shades_go_from_nothing_to_the_largest() -> None:
     assert levels(np.zeros(3), np.zeros(3)).tolist() == [0, 0, 0]
 
 
+def test_what_is_not_born_yet_is_drawn_as_nothing() -> None:
+    newest = np.array([0.4, 0.3, 0.2, 0.1, 0.1])
+    assert levels(np.array([0.05, 0.09, 0.1, 0.4]), newest).tolist() == [0, 1, 1, len(SHADES) - 1]
+
+
 def test_shares_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = canned.Recipe()
     path = canned.build(tmp_path / "s.db", recipe)

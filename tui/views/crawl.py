@@ -45,10 +45,10 @@ class Crawl(View):
 
     def compose(self) -> ComposeResult:
         with Container(id="crawl-panels"):
-            yield Facts(id="crawl-facts")
-            with Vertical():
-                yield Chart(id="rates")
+            with Vertical(id="crawl-told"):
+                yield Facts(id="crawl-facts")
                 yield EventList(id="crawl-errors")
+            yield Chart(id="rates")
 
     def on_mount(self) -> None:
         chart = self.query_one(Chart)

@@ -9,22 +9,29 @@ from pathlib import Path
 
 from textual import on
 from textual.app import ComposeResult
+from textual.containers import Container
 from textual.widget import Widget
 
 from wikitopics.session.control.sessions import list_sessions, remove
 from wikitopics.session.errors import SessionError
+from wikitopics.session.metrics import METRICS
 from wikitopics.session.paths import command
 from wikitopics.tui.background import begin
+from wikitopics.tui.chart.picture import Picture
+from wikitopics.tui.curves import X_KINDS, drawing, taken, title
 from wikitopics.tui.dialogs.ask import Ask
-from wikitopics.tui.follow import MOST
+from wikitopics.tui.follow import MOST, Follower
 from wikitopics.tui.inks import name
 from wikitopics.tui.keys import key
 from wikitopics.tui.look import Look
 from wikitopics.tui.views.view import OpenSession, View, after
 from wikitopics.tui.widgets.sessionlist import ORDERS, SessionList, SessionRow, listed
+from wikitopics.tui.widgets.topiclist import TopicList, topics_title
 from wikitopics.tui.words import plural, visible
 
 COMPARE = "mark the session: its curves are drawn over this one's"
+WIDE, TALL = 110, 34
+"""The columns and lines from which more of one session is shown."""
 EVERY = 3.0
 """Seconds between two looks at the folder while the view is in sight."""
 
@@ -49,8 +56,24 @@ class Sessions(View):
     _found: Sequence[SessionRow] = ()
     _order = next(iter(ORDERS))
 
+    _shown: tuple[object, ...] = ()
+    """The session whose curve and topics are shown, and when it was last saved."""
+
     def compose(self) -> ComposeResult:
         yield SessionList(id="sessions")
+        with Container(id="session"):
+            yield Picture(id="session-curve", classes="panel")
+            yield TopicList(id="session-topics", disabled=True)  # to look at
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one(Picture).fit_y = True
+
+    def fit(self, width: int, height: int) -> None:
+        self.set_class(width >= WIDE, "-wide")
+        self.set_class(height >= TALL, "-tall")
+        if self.is_mounted:
+            self._show_chosen()
 
     def home(self) -> Widget | None:
         return self.query_one(SessionList)
@@ -83,6 +106,36 @@ class Sessions(View):
             f"{head}, {running} running" if running else head,
             "Enter opens, x compares, n creates a new one",
         )
+        self._show_chosen()
+
+    @on(SessionList.Moved, "#sessions")
+    def _show_chosen(self) -> None:
+        """Show more of the session under the cursor, if there is room."""
+        row = self.query_one(SessionList).current
+        if row is None or not self.has_class("-tall"):
+            return
+        now = row.path, row.status if isinstance(row.status, str) else row.status.committed_at
+        if now != self._shown:
+            self._shown = now
+            begin(self, partial(self._fill_chosen, row), "chosen")
+
+    async def _fill_chosen(self, row: SessionRow) -> None:
+        choice = replace(self.choice, metric=METRICS[0].name, model=None)
+        follower = Follower(row.path)
+        try:
+            look = await follower.look([choice.metric])
+        except SessionError:  # the list says why
+            self.remove_class("-known")
+            return
+        finally:
+            follower.close()
+        self.add_class("-known")
+        curve, topics = self.query_one(Picture), self.query_one(TopicList)
+        curve.drawing = drawing(look, choice, X_KINDS[0])
+        curve.redraw()
+        name(curve, f"{row.name} · {title(look, choice, X_KINDS[0])}", taken(look, choice))
+        topics.show_topics(look, choice, "")
+        name(topics, *topics_title(look, choice, ""))
 
     @on(SessionList.Chosen, "#sessions")
     def _chosen(self, event: SessionList.Chosen) -> None:

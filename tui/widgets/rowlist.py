@@ -97,6 +97,10 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         """One row."""
         raise NotImplementedError
 
+    def under(self, row: T) -> str:
+        """The ink beneath a row that the cursor is not on."""
+        return ""
+
     def key(self, row: T) -> object:
         """What identifies a row across updates, so that the cursor can stay on it."""
         return None
@@ -172,7 +176,8 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         if not 0 <= index < len(self.rows):
             return self.strip([], width)
         chosen = self.selectable and index == self.cursor and self.has_focus
-        return self.strip(self.parts(self.rows[index], width), width, "cursor" if chosen else "")
+        row = self.rows[index]
+        return self.strip(self.parts(row, width), width, "cursor" if chosen else self.under(row))
 
     def go_to(self, row: int) -> None:
         """Select a row and scroll it into sight."""

@@ -23,6 +23,8 @@ CHANGE_SHOWN = 0.0001
 """A change of share below this (0.01 points) is shown as none."""
 ROOMY = 60
 """Cells of a line from which the trend is shown."""
+FRESH_SECONDS = 3.0
+"""Seconds for which a row is marked after a snapshot has changed it."""
 GROUP = 44
 """Cells of a group's name and the number of its topics."""
 
@@ -40,6 +42,8 @@ class TopicList(RowList[Row]):
     """What the rows were last made from, besides the topics."""
     _groups: Sequence[Branch] = ()
     _opened: frozenset[int] = frozenset()
+    _fresh: frozenset[int] = frozenset()
+    """The topics that the newest snapshot has changed, for a moment."""
 
     def show_topics(self, look: Look, choice: Choice, sought: str) -> None:
         """Draw the topics of the model in use in the selected order; with ``sought``, only those it finds."""
@@ -58,6 +62,8 @@ class TopicList(RowList[Row]):
             return
         if listed != self._listed:
             self.refresh()  # the header and the signs, even if the rows are the same
+        elif look.as_of is None:
+            self._mark(changed(self._topics, topics))
         self._topics, self._listed = topics, listed
         self.empty = f" no topic has “{sought}” among its top words" if self._topics and sought else NO_TOPICS
         self._list()
@@ -67,6 +73,16 @@ class TopicList(RowList[Row]):
             self.show(grouped(self._topics, self._groups, self._opened, self._order, self._pinned))
         else:
             self.show(found(self._topics, self._sought, self._order, self._pinned))
+
+    def _mark(self, fresh: frozenset[int]) -> None:
+        """Mark the rows of these topics, and soon no more."""
+        self._fresh = fresh
+        if fresh:
+            self.set_timer(FRESH_SECONDS, self._calm)
+
+    def _calm(self) -> None:
+        self._fresh = frozenset()
+        self.refresh()
 
     @property
     def topic(self) -> TopicRow | None:
@@ -124,6 +140,9 @@ class TopicList(RowList[Row]):
             self.unfold(group not in self._opened)
 
     # Drawing --------------------------------------------------------------------------------------
+
+    def under(self, row: Row) -> str:
+        return "fresh" if isinstance(row, TopicRow) and row.topic in self._fresh else ""
 
     def key(self, row: Row) -> object:
         return ("topic", row.topic) if isinstance(row, TopicRow) else ("group", row.number)
@@ -183,6 +202,15 @@ class TopicList(RowList[Row]):
         sign = ("+" if up else "-") if self.ascii_only else ("▲" if up else "▼")
         told = f"{points:.2f}".removeprefix("0") if points < 9.995 else f"{points:.1f}"
         return f"{sign}{told}".ljust(CHANGE), "good" if up else "muted"
+
+
+def changed(before: Sequence[TopicRow], now: Sequence[TopicRow]) -> frozenset[int]:
+    """The topics whose share or name reads differently in a later snapshot."""
+    return frozenset(
+        new.topic
+        for old, new in zip(before, now, strict=False)
+        if old.articles < new.articles and (share(old.share), old.name) != (share(new.share), new.name)
+    )
 
 
 def _group(row: Row | None) -> int | None:

@@ -34,6 +34,8 @@ NOTHING = 0.01
 """The fraction of the largest size that counts as nothing."""
 SMALL = 0.1
 """The fraction of the topics that have the lightest shade now."""
+FLOOR = 0.7
+"""A topic smaller than this share of those is drawn as nothing: until one is born, it is like the others."""
 NUMBER = 5
 NAMES = (14, 32)
 """The least and most cells of a name."""
@@ -72,7 +74,8 @@ def levels(sizes: Floats, newest: Floats) -> NDArray[np.int64]:
     steps = len(SHADES) - 1
     place = np.log(np.maximum(sizes, nothing) / low) / max(np.log(most / low), 1e-9)
     shades = 1 + np.floor(place * (steps - 0.01))
-    found: NDArray[np.int64] = np.where(sizes > nothing, np.clip(shades, 1, steps), 0).astype(np.int64)
+    least = max(nothing, FLOOR * low)
+    found: NDArray[np.int64] = np.where(sizes > least, np.clip(shades, 1, steps), 0).astype(np.int64)
     return found
 
 
