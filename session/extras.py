@@ -2,15 +2,17 @@
 
 from wikitopics.crawler.extras import ZST, Extra
 
-__all__ = ["DASK", "EXTRAS", "INTEROP", "REPORT", "SKLEARN", "ZST", "Extra"]
+__all__ = ["DASK", "EXTRAS", "INTEROP", "NOTEBOOK", "REPORT", "SKLEARN", "ZST", "Extra"]
 
 SKLEARN = Extra("sklearn", ("scikit-learn",), "the models as scikit-learn estimators (`wikitopics.sklearn`)")
 REPORT = Extra("report", ("matplotlib", "jinja2"), "`wikitopics report`")
 INTEROP = Extra(
     "interop",
-    ("gensim", "pyLDAvis", "selenium"),
+    ("gensim", "pyLDAvis", "selenium", "nbclient", "ipykernel"),
     "`export model --format gensim`, and tests against other programs",
 )
 DASK = Extra("dask", ("distributed", "dask"), "`train --cluster`")
 
-EXTRAS = (SKLEARN, ZST, REPORT, INTEROP, DASK)
+NOTEBOOK = Extra("notebook", ("pandas", "tqdm"), "data frames and progress bars in Python")
+
+EXTRAS = (SKLEARN, NOTEBOOK, ZST, REPORT, INTEROP, DASK)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # `as`: these names are ours too
     from wikitopics.stored import Topic as Topic
     from wikitopics.stored import TopicThen as TopicThen
     from wikitopics.stored import open as open
+    from wikitopics.training import train as train
     from wikitopics.vocab import UnknownVocabulary as UnknownVocabulary
     from wikitopics.vocab import Vocabulary as Vocabulary
 
@@ -51,6 +52,7 @@ _HOME = {
         "wikitopics.session.errors": ("SessionError",),
         "wikitopics.session.version": ("__version__",),
         "wikitopics.stored": ("Article", "Measurement", "StoredSession", "Topic", "TopicThen", "open"),
+        "wikitopics.training": ("train",),
         "wikitopics.vocab": ("UnknownVocabulary", "Vocabulary"),
     }.items()
     for name in names

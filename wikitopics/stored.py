@@ -117,6 +117,11 @@ def open(session: str | os.PathLike[str] = "default") -> StoredSession:
     return StoredSession(session)
 
 
+def path_of(session: str | os.PathLike[str]) -> Path:
+    """The file of the session of this name, or at this path, as for `open`. Raises `SessionError`."""
+    return session_path(session if isinstance(session, str) else str(Path(session).absolute()))
+
+
 class StoredSession:
     """A session file, read-only. Works beside a running trainer, from any thread, and can be pickled.
 
@@ -126,7 +131,7 @@ class StoredSession:
     """
 
     def __init__(self, session: str | os.PathLike[str] = "default") -> None:
-        self.path = session_path(session if isinstance(session, str) else str(Path(session).absolute()))
+        self.path = path_of(session)
         self._closed = False
         self._recorded: Recorded | None = None
         with SessionReader(self.path) as reader:

@@ -11,6 +11,8 @@ from wikitopics.option import Option
 if TYPE_CHECKING:
     from wikitopics.crawler.source import Source
 
+GIVEN = ".given.jsonl"
+"""The ending of the file in which a Python program leaves its texts, beside the session."""
 TEXTS: Option[tuple[str, ...]] = Option(
     tuple,
     "texts",
@@ -66,4 +68,6 @@ class Texts(PageKind):
 
         markup = identity.get(MARKUP.name, "text")
         files = TextFiles(identity[TEXTS.name], identity.get(COLUMN.name), markup=markup)
+        if identity[TEXTS.name][0].endswith(GIVEN):
+            files.name = "texts given in Python"
         return FileSource("texts", files, held_out=asked.held_out, resuming=asked.resuming)

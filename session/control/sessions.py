@@ -4,6 +4,7 @@ import contextlib
 import os
 from pathlib import Path
 
+from wikitopics.session.control.given import Given
 from wikitopics.session.errors import NotASession, SessionError
 from wikitopics.session.paths import log_file, no_session, session_folder
 from wikitopics.session.records import Status
@@ -37,7 +38,7 @@ def check_removable(path: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Delete the session at ``path``, its log and SQLite's files beside it.
+    """Delete the session at ``path``, its log, SQLite's files beside it, and texts given in Python.
 
     No trainer can begin meanwhile. If ``path`` is a symbolic link, only the link is deleted. A damaged
     session is deleted too. Raises `NoSession`, `NotASession` for another file, `SessionInUse` while a trainer
@@ -53,6 +54,7 @@ def remove(path: Path) -> None:
                 path.unlink()
             else:
                 remove_database(path)
+                Given.of(path).remove()
             log_file(path).unlink(missing_ok=True)
         except OSError as error:
             raise SessionError(f"cannot delete {error.filename}: {error.strerror}") from None

@@ -117,10 +117,18 @@ def _places() -> Iterator[Check]:
 
 def _leftovers(folders: set[Path]) -> str:
     """What commands that were killed left unfinished, and no later one deletes by itself."""
-    from wikitopics.session.storage.files import left_behind
+    from wikitopics.session.control import given
+    from wikitopics.session.storage import files
 
-    found = sorted(str(path) for folder in folders for path in left_behind(folder))
-    return f"unfinished files of killed commands, to be deleted: {', '.join(found)}" if found else "none"
+    told = [
+        f"{what}, to be deleted: {', '.join(sorted(map(str, found)))}"
+        for what, left_behind in (
+            ("unfinished files of killed commands", files.left_behind),
+            ("texts given in Python to trainers that were killed", given.left_behind),
+        )
+        if (found := [path for folder in folders for path in left_behind(folder)])
+    ]
+    return "; ".join(told) or "none"
 
 
 def _nearest(folder: Path) -> Path:

@@ -1,0 +1,68 @@
+"""Texts that a Python program has in memory: in a private file beside the session while a trainer reads them.
+
+The words to count lie beside it. Whoever starts the trainer removes both when it has ended, and so does the
+trainer itself, since the program may be gone by then. If both were killed, `left_behind` finds the files.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from wikitopics.crawler.texts.source import GIVEN
+from wikitopics.session.errors import SessionError
+from wikitopics.session.paths import beside
+from wikitopics.session.storage.files import replacing
+from wikitopics.session.storage.lock import owner
+
+WORDS = ".given.txt"
+
+
+class Given(NamedTuple):
+    """The two files of a session."""
+
+    texts: Path
+    words: Path
+
+    @classmethod
+    def of(cls, session: Path) -> "Given":
+        """Those of the session at this path, whether they exist or not."""
+        return cls(beside(session, GIVEN), beside(session, WORDS))
+
+    def write_texts(self, documents: Iterable[dict[str, str | None]]) -> int:
+        """Write the texts, one JSON object a line; returns their number.
+
+        Raises SessionError, and what ``documents`` raises.
+        """
+        with self._written(self.texts) as file:
+            lines = (file.write(json.dumps(document).encode() + b"\n") for document in documents)
+            return sum(size > 0 for size in lines)
+
+    def write_words(self, lines: Iterable[str]) -> None:
+        """Write the lines of the vocabulary. Raises SessionError."""
+        with self._written(self.words) as file:
+            file.write("\n".join(lines).encode() + b"\n")
+
+    @staticmethod
+    @contextmanager
+    def _written(path: Path) -> Iterator[BinaryIO]:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SessionError(f"cannot create the folder {path.parent}: {error.strerror}") from None
+        with replacing(path, mode=0o600) as file:
+            yield file
+
+    def remove(self) -> None:
+        """Delete both."""
+        for file in self:
+            file.unlink(missing_ok=True)
+
+
+def left_behind(folder: Path) -> Iterator[Path]:
+    """The files in a folder whose trainers were killed with the programs that had started them."""
+    for ending in (GIVEN, WORDS):
+        for file in sorted(folder.glob(f"*{ending}")):
+            if owner(file.with_name(file.name.removesuffix(ending))) is None:
+                yield file

@@ -1,0 +1,232 @@
+"""`wikitopics.train`: the topics of texts in memory, learnt by a trainer in a process of its own."""
+
+from __future__ import annotations
+
+import math
+import os
+import shlex
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import zip_longest
+from pathlib import Path
+from subprocess import TimeoutExpired
+from typing import Any
+
+from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.file_source import silently
+from wikitopics.crawler.markup.texts import noticing
+from wikitopics.crawler.source import Markup
+from wikitopics.crawler.texts.files import TextFiles
+from wikitopics.crawler.texts.source import MARKUP, TEXTS
+from wikitopics.option import Option
+from wikitopics.session.control.given import Given
+from wikitopics.session.control.launch import Trainers, forget, last_words
+from wikitopics.session.errors import SessionError
+from wikitopics.session.options import MODEL, ON_END, PASSES, SEED, SHARED, SOURCE, VOCAB
+from wikitopics.session.paths import session_name
+from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
+from wikitopics.session.storage.lock import in_use, owner
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.training.intake.vocabulary import file_documents
+from wikitopics.stored import StoredSession, path_of
+from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.build import Recipe, build_vocabulary
+from wikitopics.vocab.errors import VocabularyError
+
+LOOK_SECONDS = 0.3
+"""Seconds between two looks at the session for its progress."""
+_TOPICS = next(option for option in SHARED if option.name == "topics")
+_OPTIONS: tuple[Option[Any], ...] = (SOURCE, TEXTS, VOCAB, MODEL, _TOPICS, PASSES, SEED, MARKUP)
+_END = object()
+
+
+def train(
+    texts: Iterable[str | None],
+    session: str | os.PathLike[str] = "default",
+    *,
+    model: str | Sequence[str] = "hdp",
+    topics: int | None = None,
+    passes: int | None = None,
+    vocabulary: Vocabulary | str | os.PathLike[str] | None = None,
+    titles: Iterable[object] | None = None,
+    ids: Iterable[object] | None = None,
+    seed: int = 0,
+    markup: Markup | None = None,
+    progress: bool = True,
+) -> StoredSession:
+    """Learn the topics of texts, such as a pandas column, and return the session.
+
+    None, NaN and empty texts are skipped and counted; each keeps its number, which is the document's
+    `page_id`, from 1. ``titles`` and ``ids`` are as many. ``model``: a kind of model or a SPEC of
+    `wikitopics train --model`, or several. ``topics`` and ``passes``: None follows the number of texts.
+    ``vocabulary``: the name or file of one, or a `Vocabulary`; None builds one from the texts, as for
+    English. ``markup``: "wikitext" or "html", to be removed first. ``progress``: whether to show some, where
+    there is a terminal or a notebook, and tqdm is installed.
+
+    A trainer works in a process of its own, as `wikitopics train --source texts` does. While it does, the
+    texts lie in a file beside the session that only you may read. If the session exists and has the same
+    texts and options, it is continued, or returned if it is finished.
+
+    Ctrl+C saves and stops it, and raises KeyboardInterrupt; the same call goes on later. If this process
+    ends, the trainer goes on to its end. Raises ValueError for arguments that cannot be, and `SessionError`
+    for a session of other texts or options, or one whose trainer has failed.
+    """
+    path = path_of(session)
+    given = Given.of(path)
+    request = _request(given, model, topics, passes, seed, markup)
+    if isinstance(vocabulary, str | os.PathLike):
+        vocabulary = load_vocabulary(os.fspath(vocabulary))
+    if (trainer := owner(path)) is not None:
+        raise in_use(path, trainer.pid)
+    trainers = Trainers()
+    try:
+        if vocabulary is not None:
+            request = _with_words(request, given, vocabulary)
+        is_new = not path.exists()
+        if is_new:
+            new_settings(request, request.kind())  # raises for what is wrong with it
+        number = given.write_texts(_documents(texts, titles, ids, noticed=markup is None))
+        if not is_new and _is_finished(path, given, request, vocabulary):
+            return StoredSession(path)
+        if is_new and vocabulary is None:
+            request = _with_words(request, given, _built(given, markup))
+        process = trainers.start(path, ["train", "--session", str(path), *_arguments(request, given)])
+        with _shown(path, number, progress) as look:
+            while process.poll() is None:
+                with suppress(TimeoutExpired):
+                    process.wait(LOOK_SECONDS)
+                look()
+    except KeyboardInterrupt:
+        trainers.stop(give_up=lambda: False)
+        raise
+    except (BadSource, VocabularyError) as error:
+        raise SessionError(str(error)) from None
+    finally:
+        if not trainers.running():
+            given.remove()
+    if death := trainers.death(path):
+        told = last_words(path)
+        forget(path)
+        raise SessionError(told if told and process.returncode > 0 else f"the trainer was {death}: {told}")
+    return StoredSession(path)
+
+
+def _request(
+    given: Given,
+    model: str | Sequence[str],
+    topics: int | None,
+    passes: int | None,
+    seed: int,
+    markup: Markup | None,
+) -> TrainRequest:
+    """What is asked of the trainer. Raises ValueError for a value that its option does not take."""
+    return TrainRequest(
+        **{
+            SOURCE.name: "texts",
+            TEXTS.name: (str(given.texts),),
+            MODEL.name: (model,) if isinstance(model, str) else tuple(model),
+            _TOPICS.name: None if topics is None else str(topics),
+            PASSES.name: None if passes is None else PASSES.convert(passes),
+            SEED.name: SEED.convert(seed),
+            MARKUP.name: None if markup is None else MARKUP.parse(markup),
+        }
+    )
+
+
+def _with_words(request: TrainRequest, given: Given, vocabulary: Vocabulary) -> TrainRequest:
+    given.write_words(vocabulary.lines)
+    return request.giving(**{VOCAB.name: str(given.words)})
+
+
+def _built(given: Given, markup: Markup | None) -> Vocabulary:
+    """A vocabulary of the texts. Raises BadDocuments if they are too few."""
+    documents = file_documents([str(given.texts)], silently, markup=markup or "text")
+    return build_vocabulary(documents, Recipe.of_language(None)).vocabulary
+
+
+def _is_finished(path: Path, given: Given, request: TrainRequest, vocabulary: Vocabulary | None) -> bool:
+    """Whether nothing is left to do. Raises `SessionError` for a session of other texts or options."""
+    with SessionReader(path) as reader:
+        settings, position, state = reader.settings(), reader.progress().position, reader.status().state
+    other = f"the session {session_name(path)} was made of other texts: give those again, or another session"
+    if settings.source_options.get(TEXTS.name) != [str(given.texts)]:
+        raise SessionError(other)
+    check_resumable(request, settings, vocabulary)
+    try:
+        if position:
+            TextFiles([str(given.texts)]).check(position)
+    except BadSource:
+        raise SessionError(other) from None
+    return state == "finished"
+
+
+def _arguments(request: TrainRequest, given: Given) -> Iterator[str]:
+    """The words of the command line. The trainer, too, removes the files at its end."""
+    for option in _OPTIONS:
+        if option in request:
+            value = request[option]
+            yield from (f"{option.flag}={one}" for one in (value if isinstance(value, tuple) else (value,)))
+    yield f"{ON_END.flag}={shlex.join(['rm', '-f', '--', *map(str, given)])}"
+
+
+def _documents(
+    texts: Iterable[object], titles: Iterable[object] | None, ids: Iterable[object] | None, noticed: bool
+) -> Iterator[dict[str, str | None]]:
+    """The lines of the file of texts; ``noticed``: warn of markup in them. Raises ValueError."""
+    if isinstance(texts, str | bytes):
+        raise ValueError("texts must be many texts, such as a list: put a single one in brackets")
+    named = {"texts": texts, "titles": titles, "ids": ids}
+    columns = {name: values for name, values in named.items() if values is not None}
+
+    def read() -> Iterator[dict[str, str | None]]:
+        for number, cells in enumerate(zip_longest(*columns.values(), fillvalue=_END), start=1):
+            row = dict(zip(columns, cells, strict=True))
+            if ended := [name for name, cell in row.items() if cell is _END]:
+                raise ValueError(f"{ended[0]}: only {number - 1:,} of them, fewer than the others")
+            text, title, external_id = (_cell(row.get(name)) for name in ("texts", "titles", "ids"))
+            if text is not None and not isinstance(text, str):
+                raise ValueError(f"texts: number {number - 1} is of type {type(text).__name__}, not a text")
+            yield {
+                "text": text,
+                "title": f"text {number}" if title is None else str(title),
+                "id": None if external_id is None else str(external_id),
+            }
+
+    if not noticed:
+        return read()
+    return noticing(read(), lambda document: document["text"] or "", warnings.warn)
+
+
+def _cell(value: object) -> object:
+    """The value of a table's cell: None for NaN, and for pandas' own NA and NaT."""
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return None if type(value).__name__ in ("NAType", "NaTType") else value
+
+
+@contextmanager
+def _shown(path: Path, documents: int, wanted: bool) -> Iterator[Callable[[], None]]:
+    """Yield a function that looks at the session and shows its progress, if somebody can see it."""
+    if not wanted or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
+        yield lambda: None
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a notebook that has no widgets: there is a bar of text, too
+            from tqdm.auto import tqdm
+    except ImportError:
+        yield lambda: None
+        return
+    with tqdm(total=documents, desc=session_name(path), unit=" texts") as bar:
+
+        def look() -> None:
+            with suppress(SessionError), SessionReader(path) as reader:
+                now = reader.status()
+                bar.total = documents + (now.passes - 1) * (documents - now.held_out - now.skipped)
+                scores = {one.name: f"{one.perplexity:,.0f}" for one in now.models if one.perplexity}
+                bar.set_postfix(scores, refresh=False)
+                bar.update(now.crawled - bar.n)
+
+        yield look
