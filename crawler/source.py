@@ -31,6 +31,8 @@ LARGEST_TEXT = 2 << 20
 LONGEST_TITLE = 255
 """In bytes, as in MediaWiki."""
 LARGEST_ID = (1 << 63) - 1
+ARTICLE_PATH = "/wiki/$1"
+"""The usual path of a wiki's pages."""
 Markup = Literal["wikitext", "html", "text"]
 Position = Mapping[str, Any]
 """The state of a source, as plain JSON values; opaque to everything but the source that made it."""
@@ -184,6 +186,12 @@ class SourceInfo:
     category_names: tuple[str, ...] = ()
     language: str = ""
     """The code of its language, if it states one."""
+    namespaces: tuple[str, ...] = ()
+    """The names of all its namespaces that hold no articles, as far as they are known."""
+    keeps_case: bool = False
+    """Whether titles may begin with a small letter, as in Wiktionary."""
+    article_path: str = ARTICLE_PATH
+    """The path of rendered pages, with ``$1`` for the title."""
     identity: Mapping[str, Any] = field(default_factory=dict)
     """Further identification of its content, such as a checksum, which a new session stores."""
 
@@ -321,6 +329,8 @@ class SourceKind(ABC):
     """Its own command of the program, if it has one for the screen and the trainer."""
     remark: ClassVar[str] = ""
     """The screen's remark beside the source's name."""
+    has_links: ClassVar[bool] = False
+    """Whether its pages are articles of a wiki, with links to others that can be counted instead of words."""
     own: ClassVar[bool] = False
     """Whether it yields documents of the user's own. They are called documents, not articles, and those held
     out get topics when training ends."""

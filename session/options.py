@@ -8,6 +8,7 @@ from typing import Any
 
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.option import Option as Option
+from wikitopics.vocab.rules import LINKS as LINKS
 
 SOURCE = Option(
     str,
@@ -91,6 +92,14 @@ PASSES = Option(
     most=10_000,
     default=1,
 )
+TOKENS = Option(
+    str,
+    "tokens",
+    "What to count in articles: their words, or the links in their prose, by the titles of the articles that "
+    "these lead to. Links work in every language; a wiki's API, its pages and dumps have them.",
+    choices=("words", LINKS),
+    default="words",
+)
 VOCAB_ARTICLES = Option(
     int,
     "vocab_articles",
@@ -107,6 +116,7 @@ KEPT: tuple[Option[Any], ...] = (
     KEEP_ARTICLES,
     KEEP_COUNTS,
     PASSES,
+    TOKENS,
     VOCAB_ARTICLES,
 )
 """Settings fixed for the session when it is created."""

@@ -1,6 +1,6 @@
 """Records of a session for the screen, `status` and the exports: plain values."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -29,6 +29,16 @@ HELD_OUT_ALREADY = "already held out"
 def skips_told(skips: Mapping[str, int]) -> str:
     """The reasons for skipped articles, the most frequent first: "disambiguation 12, no known word 3"."""
     return ", ".join(f"{reason} {n:,}" for reason, n in sorted(skips.items(), key=lambda item: -item[1]))
+
+
+APART = " · "
+"""Between titles of articles in a line, most of which have several words."""
+
+
+def in_line(words: Iterable[str]) -> str:
+    """A topic's words in one line, or titles set apart from each other."""
+    shown = tuple(words)
+    return (APART if any(" " in word for word in shown) else " ").join(shown)
 
 
 def age(seconds: float) -> str:

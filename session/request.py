@@ -7,7 +7,7 @@ from wikitopics.crawler.errors import BadSource, CrawlerError
 from wikitopics.crawler.mediawiki.languages import check_spaced
 from wikitopics.crawler.mediawiki.source import DOWNLOAD as DOWNLOAD
 from wikitopics.crawler.mediawiki.source import ENGLISH
-from wikitopics.crawler.source import Asked, Identity, SourceKind
+from wikitopics.crawler.source import Asked, Identity, PageKind, SourceKind
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.option import Given, flag
 from wikitopics.session import sources
@@ -23,6 +23,7 @@ from wikitopics.session.options import (
     SEED,
     SHARED,
     SOURCE,
+    TOKENS,
     VOCAB,
 )
 from wikitopics.session.paths import session_folder, user_path, vocabulary_file
@@ -30,7 +31,7 @@ from wikitopics.session.settings import Settings
 from wikitopics.session.version import __version__
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.errors import UnknownVocabulary, VocabularyError
-from wikitopics.vocab.rules import Rule
+from wikitopics.vocab.rules import LINKS, Rule
 from wikitopics.vocab.vocabulary import shipped
 
 
@@ -176,11 +177,13 @@ def _check_passes(
 
 def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabulary | Rule]:
     """The vocabulary of a new session and its name: the one requested, the one of its source, or that of its
-    language.
+    language; for links, one of titles.
 
     Only a rule if it must be built from the session's first articles. Raises `BadUsage` if the source cannot
     provide that many, and BadSource for a language whose words cannot be separated.
     """
+    if request[TOKENS] == LINKS:
+        return _new_titles(request, kind)
     asked = request.asked(kind)
     language, words = kind.language(asked), None if VOCAB in request else kind.words(asked)
     usual = VOCAB in request or language in (None, ENGLISH)
@@ -188,7 +191,10 @@ def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabu
     if words is not None:
         return name, Vocabulary.from_lines(words)
     if language is None or name == request[VOCAB]:
-        return name, load_vocabulary(name)
+        vocabulary = load_vocabulary(name)
+        if vocabulary.rule.of_titles and isinstance(kind, PageKind):
+            raise BadUsage(f"{VOCAB.flag} {name} is a vocabulary of titles: add {TOKENS.flag} {LINKS}")
+        return name, vocabulary
     check_spaced(language)
     if vocabulary_file(name).exists():
         return name, load_vocabulary(name)
@@ -198,6 +204,24 @@ def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabu
             "builds one in a minute and keeps it; or give --vocab FILE"
         )
     return name, Rule.of_language(language)
+
+
+def _new_titles(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabulary | Rule]:
+    """The same for a session that counts links: titles are chosen in every language."""
+    asked, wanted = request.asked(kind), f"{TOKENS.flag} {LINKS}"
+    if not kind.has_links:
+        raise BadUsage(f"{wanted}: --source {kind.name} has no links between articles; leave it out")
+    name = request[VOCAB] if VOCAB in request else f"{kind.vocabulary_name(asked)}-{LINKS}"
+    if VOCAB in request or vocabulary_file(name).exists():
+        vocabulary = load_vocabulary(name)
+        if not vocabulary.rule.of_titles:
+            raise BadUsage(f"{wanted}: {name} is a vocabulary of words; leave {VOCAB.flag} out")
+        return name, vocabulary
+    if not kind.builds_words(asked):
+        raise BadUsage(
+            f"{wanted} needs a vocabulary of titles, since the input can be read only once: give --vocab"
+        )
+    return name, Rule(LINKS)
 
 
 def check_new(request: TrainRequest, kind: SourceKind) -> Identity:

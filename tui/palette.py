@@ -11,6 +11,7 @@ from textual.markup import escape
 from textual.message import Message
 
 from wikitopics.session.errors import SessionError
+from wikitopics.session.records import in_line
 from wikitopics.tui.views.view import OpenArticle, OpenTopic
 from wikitopics.tui.widgets.listing import found
 from wikitopics.tui.words import nearness, plural, share, visible
@@ -56,7 +57,7 @@ class Finds(Provider):
             return
         model = app.choice.model_of(look)
         for place, row in enumerate(found(look.topics_of(model), query)[:TOPICS]):
-            words = f"Topic, {share(row.share)}: {' '.join(word for word, _ in row.words)}"
+            words = f"Topic, {share(row.share)}: {in_line(word for word, _ in row.words)}"
             yield self._hit(0.9 - place / 100, row.label, words, OpenTopic(row.topic))
         title = query.strip()
         if len(title) < LEAST:

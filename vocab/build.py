@@ -13,8 +13,6 @@ from wikitopics.vocab.vocabulary import Vocabulary
 
 SIZE = 8000
 MIN_LETTERS = 3
-MAX_LETTERS = 40
-"""Longer runs of letters are not words of any language, but addresses and hostile input."""
 _MAX_OCCURRENCES = 5
 
 
@@ -110,24 +108,26 @@ def best_words(
         for word, n in frequency.items()
         if min_documents <= n <= max_documents
     )
-    kept = heapq.nsmallest(
-        size, ((score, word) for score, word in scores if _says_something(word, recipe.stop_words))
-    )
+    kept = heapq.nsmallest(size, ((score, word) for score, word in scores if _says_something(word, recipe)))
     if len(kept) < 2:
+        word = "link" if recipe.rule.of_titles else "word"
         raise BadDocuments(
             f"too little text: {count:,} {'document' if count == 1 else 'documents'}, "
-            f"{'one usable word' if kept else 'no usable word'}, and at least two are needed. A usable word "
-            "occurs in several documents, but not in most. About 10,000 documents give a good vocabulary "
-            "(in plain text, blank lines separate documents)"
+            f"{f'one usable {word}' if kept else f'no usable {word}'}, and at least two are needed. A usable "
+            f"{word} occurs in several documents, but not in most. About 10,000 documents give a good "
+            "vocabulary (in plain text, blank lines separate documents)"
         )
     vocabulary = Vocabulary.from_words(sorted(word for _, word in kept), recipe.rule)
     return Built(vocabulary, count, len(frequency))
 
 
-def _says_something(word: str, stop_words: Collection[str]) -> bool:
-    """Whether a word is long enough, and neither a stop word nor made of them, as "don't" is."""
-    if len(word) > MAX_LETTERS or _letters(word) < MIN_LETTERS:
+def _says_something(word: str, recipe: Recipe) -> bool:
+    """Whether a word is long enough, and neither a stop word nor made of them, as "don't" is; or a title."""
+    if recipe.rule.of_titles:
+        return True
+    if len(word) > recipe.rule.longest or _letters(word) < MIN_LETTERS:
         return False
+    stop_words = recipe.stop_words
     return not stop_words or any(
         _letters(part) >= MIN_LETTERS and part not in stop_words for part in word.split("'")
     )

@@ -5,7 +5,6 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.vocab.build import MAX_LETTERS
 from wikitopics.vocab.rules import Rule
 
 
@@ -27,7 +26,7 @@ class Lexicon:
         known = {
             self._numbers.setdefault(word, len(self._numbers)): count
             for word, count in found.items()
-            if len(word) <= MAX_LETTERS
+            if len(word) <= self._rule.longest
         }
         ids = sorted(known)
         return np.array(ids, np.int32), np.array([known[number] for number in ids], np.int32)

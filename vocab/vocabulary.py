@@ -155,6 +155,8 @@ def _checked(lines: Sequence[str], rule: Rule, origin: str, first: int = 1) -> t
 
 def _cure(line: str, rule: Rule) -> str:
     """What to do about a line that is not a word."""
+    if rule.of_titles:
+        return "one title a line is expected"
     composed = unicodedata.normalize("NFC", line)
     if line.startswith("#"):
         return f"a word rule is named in the first line, as `{SIGN}{NEWEST}`"

@@ -19,7 +19,7 @@ from wikitopics.session.analysis.topics import coherences
 from wikitopics.session.analysis.tree import topic_tree
 from wikitopics.session.errors import BadUsage, NoSession, SessionError
 from wikitopics.session.paths import session_name, session_path
-from wikitopics.session.records import SNAPSHOT_WORDS
+from wikitopics.session.records import SNAPSHOT_WORDS, in_line
 from wikitopics.session.sources import noun
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.tables.articles import MOST_ARTICLES
@@ -59,7 +59,7 @@ class Topic:
     topic."""
 
     def __repr__(self) -> str:
-        return f"<Topic {self.number} {self.name!r}, {self.share:.1%}: {' '.join(self.words[:10])}>"
+        return f"<Topic {self.number} {self.name!r}, {self.share:.1%}: {in_line(self.words[:10])}>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -72,7 +72,7 @@ class TopicThen:
     probabilities: tuple[float, ...]
 
     def __repr__(self) -> str:
-        return f"<after {self.articles:,} articles, {self.share:.1%}: {' '.join(self.words[:10])}>"
+        return f"<after {self.articles:,} articles, {self.share:.1%}: {in_line(self.words[:10])}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +196,7 @@ class StoredSession:
     ) -> NDArray[np.float32]:
         """(D, K) topic proportions of texts, rows sum to 1. Many texts in one call are quicker than one at a
         time. ``markup``: "wikitext" or "html", to be removed first; None: as in the session's own texts.
+        A session of links takes texts with links in either, and tells them apart.
 
         A text without any word of the vocabulary gets what the model expects of an unread document.
         """

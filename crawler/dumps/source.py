@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,7 @@ class Dump(PageKind):
 
     name = "dump"
     label = "A Wikipedia dump: the fastest source; a file, or read from its server"
+    has_links = True
     options = (DUMP, LANG, CONTACT, YES)
 
     def identity(self, asked: Asked) -> Identity:
@@ -74,7 +76,11 @@ class Dump(PageKind):
         return language_of(asked[LANG]) if LANG in asked else None
 
     def vocabulary_name(self, asked: Asked) -> str:
-        return language_of(asked[LANG])
+        """Named after the language, or after the first file if none is given."""
+        names = asked.get(DUMP)
+        if LANG in asked or not names:
+            return language_of(asked[LANG])
+        return re.sub(r"[^a-z0-9]+", "-", Path(names[0]).name.lower().partition(".")[0]).strip("-") or "dump"
 
     def builds_words(self, asked: Asked) -> bool:
         """False for standard input: it can be read only once, so nothing is left of it when the words are

@@ -28,10 +28,10 @@ _DEEPEST = 64
 _MOST_TAGS = 1000
 """The most names of elements and attributes, which the parser keeps; a dump has about 50."""
 _LONGEST_TAG = 200
-_FILES, _CATEGORIES = "6", "14"
-"""The keys of the two namespaces whose names matter."""
-_MOST_NAMES = 200
-"""The most names of a namespace."""
+_FILES, _CATEGORIES, _ARTICLES = "6", "14", "0"
+"""The keys of some namespaces."""
+_MOST_NAMES = 1000
+"""The most names of namespaces; a dump has about 30."""
 _MOST_SILENCE = 16 << 20
 """The most bytes without an element: a page's text has 2 MiB, and each of its characters may be a
 reference."""
@@ -64,7 +64,9 @@ class DumpReader:
         self._known = known or SourceInfo(name, None)
         self._language = self._known.language
         self._main_page = ""
-        self._names: dict[str, list[str]] = {_FILES: [], _CATEGORIES: []}
+        self._names: dict[tuple[str, str], None] = {}
+        """(key, name) of the namespaces, in the dump's order."""
+        self._keeps_case = self._known.keeps_case
         self._entries: list[Entry] = []
         self._seen_root = False
         self._ends_cleanly = True
@@ -142,11 +144,16 @@ class DumpReader:
         known = self._known
         return replace(
             known,
-            file_names=tuple(self._names[_FILES]) or known.file_names,
-            category_names=tuple(self._names[_CATEGORIES]) or known.category_names,
+            file_names=self._named(_FILES) or known.file_names,
+            category_names=self._named(_CATEGORIES) or known.category_names,
             language=self._language,
+            namespaces=tuple(name for _, name in self._names) or known.namespaces,
+            keeps_case=self._keeps_case,
             identity={BASE: self._main_page} if self._main_page else known.identity,
         )
+
+    def _named(self, key: str) -> tuple[str, ...]:
+        return tuple(name for of, name in self._names if of == key)
 
     def _broken(self, reason: str) -> Exception:
         if self.seen_pages:
@@ -197,8 +204,10 @@ class DumpReader:
                 self._has_text = self._too_large = False
                 self._fields["text"] = self._fields["model"] = ""
         elif depth == 4:
-            if tag == "namespace" and attributes.get("key") in self._names:
-                self._namespace = attributes["key"]
+            if tag == "namespace" and attributes.get("key") == _ARTICLES:
+                self._keeps_case = attributes.get("case") == "case-sensitive"
+            elif tag == "namespace" and len(self._names) < _MOST_NAMES:
+                self._namespace = attributes.get("key", "")[:_LONGEST_TAG]
                 self._collect()
             elif tag in ("id", "model"):
                 self._collect()
@@ -228,9 +237,7 @@ class DumpReader:
             self._collected = None
             self._parser.CharacterDataHandler = None
             if tag == "namespace":
-                names = self._names[self._namespace]
-                if len(names) < _MOST_NAMES:
-                    names.append(text)
+                self._names[self._namespace, text] = None
             elif tag == "base" and depth == 3:
                 self._main_page = text
             elif self.seen_pages:

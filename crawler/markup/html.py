@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from wikitopics.crawler.markup.prose import ITEM, in_kept_sections, tidy, words
+from wikitopics.crawler.markup.prose import ITEM, LINK, in_kept_sections, links_in, tidy, words
 
 if TYPE_CHECKING:
     from bs4.builder import TreeBuilder
@@ -43,6 +43,13 @@ gb2312 gbk gb18030 big5 shift_jis euc-jp euc-kr
 """)
 """Other names are not trusted: some of Python's decoders are not character sets."""
 
+_ELSEWHERE = words("external extiw new image mw-file-description mw-selflink")
+"""Classes of links that do not lead to an article."""
+_HOST = re.compile("^(?:https?:)?//[^/]*+")
+_RELATIVE = "./"
+"""The beginning of addresses in Parsoid's pages."""
+_BEYOND_PATH = re.compile("[?#]")
+
 _CONTENT = re.compile(r"""<[a-zA-Z]+\s[^<>]*?\bid=["']mw-content-text["']""")
 _PARSER_OUTPUT = re.compile(r"""<div\s[^<>]*?\bclass=["'][^"'<>]*?\bmw-parser-output\b""")
 _END_OF_CONTENT = re.compile(
@@ -75,18 +82,56 @@ def extract_html(page: bytes | str) -> str:
 
     Any input gives a string, in time linear in its length.
     """
-    decoded = page.encode("utf-8", "replace").decode("utf-8") if isinstance(page, str) else _decoded(page)
-    # MediaWiki writes no declarations of XML, and BeautifulSoup would warn about them.
-    text = _OF_XML.sub("", _content(decoded))
+    text = _article(page)
     if "<" not in text:
         return tidy(text).strip()
-    from bs4 import BeautifulSoup
-
     try:
-        soup = BeautifulSoup(text, builder=_pruning_builder()())
+        return tidy("\n".join(_kept(text)))
     except _TooDeep:
         return tidy(_ANY_TAG.sub(" ", text)).strip()
-    return tidy("\n".join(in_kept_sections(_lines(soup.get_text()))))
+
+
+def html_links(page: bytes | str, article_path: str) -> list[str]:
+    """The targets of the links in the prose of a rendered page to other pages of its wiki, in order.
+
+    ``article_path``: the path of pages, with ``$1`` for the title. Links to pages that do not exist are left
+    out. What is prose is decided as by `extract_html`.
+    """
+    hrefs: list[str] = []
+    text = _article(page)
+    try:
+        found = list(links_in(_kept(text, hrefs), hrefs)) if "<" in text else []
+    except _TooDeep:
+        return []
+    before, _, after = article_path.partition("$1")
+    return [target for href in found if (target := _target(href, before, after))]
+
+
+def _target(href: str, before: str, after: str) -> str:
+    """The target in a link's address, which a saved page may hold in full; "" for one to another place."""
+    path = _HOST.sub("", href)
+    for start in (before, _RELATIVE):
+        if path.startswith(start):
+            return _BEYOND_PATH.split(path[len(start) :], 1)[0].removesuffix(after).replace("_", " ")
+    return ""
+
+
+def _article(page: bytes | str) -> str:
+    """The markup of the article."""
+    decoded = page.encode("utf-8", "replace").decode("utf-8") if isinstance(page, str) else _decoded(page)
+    # MediaWiki writes no declarations of XML, and BeautifulSoup would warn about them.
+    return _OF_XML.sub("", _content(decoded))
+
+
+def _kept(text: str, hrefs: list[str] | None = None) -> Iterator[str]:
+    """The lines of prose; ``hrefs`` takes the addresses of links, whose numbers are then marked in the lines.
+
+    Raises `_TooDeep`.
+    """
+    from bs4 import BeautifulSoup
+
+    soup = BeautifulSoup(text, builder=_pruning_builder()(hrefs))
+    return in_kept_sections(_lines(soup.get_text()))
 
 
 def _decoded(page: bytes) -> str:
@@ -125,8 +170,9 @@ def _pruning_builder() -> "type[TreeBuilder]":
         ``<br>`` would take minutes.
         """
 
-        def __init__(self) -> None:
+        def __init__(self, hrefs: list[str] | None) -> None:
             super().__init__()
+            self._hrefs = hrefs
             self._depth = self._skipped_depth = self._open_lists = 0
             self._turns: list[int] = []
             """Depths at which text is muted (a table's cells) and unmuted (a list in one), alternately."""
@@ -152,6 +198,9 @@ def _pruning_builder() -> "type[TreeBuilder]":
                     raise _TooDeep
                 if tag in _BLOCKS:
                     self._begin_block(tag, attrib)
+                elif tag == "a" and self._hrefs is not None and not self._is_muted and _leads_on(attrib):
+                    super().data(f"{LINK}{len(self._hrefs)}{LINK}")
+                    self._hrefs.append(attrib["href"])
 
         def _begin_block(self, tag: str, attributes: dict[str, str]) -> None:
             if tag in _LISTS:
@@ -183,6 +232,8 @@ def _pruning_builder() -> "type[TreeBuilder]":
 
         def data(self, data: Any) -> None:
             if not self._skipped_depth and not self._is_muted:
+                if self._hrefs is not None:
+                    data = data.replace(LINK, " ")
                 super().data(data.replace("\n", " ").replace(_MARK, " "))
 
         def comment(self, text: Any) -> None:
@@ -208,6 +259,11 @@ def _is_dropped(tag: str, attributes: dict[str, str]) -> bool:
         or attributes.get("role") in ("navigation", "note")
         or (style is not None and _HIDDEN.search(style) is not None)
     )
+
+
+def _leads_on(attributes: dict[str, str]) -> bool:
+    """Whether a link with these attributes may lead to a page of the wiki that exists."""
+    return "href" in attributes and _ELSEWHERE.isdisjoint(attributes.get("class", "").split())
 
 
 def _is_layout(attributes: dict[str, str]) -> bool:

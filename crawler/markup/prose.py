@@ -2,10 +2,14 @@
 
 import html
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 ITEM = -1
 """The value for a line of a list in place of a heading's level; 0 stands for a paragraph."""
+
+LINK = "\x03"
+"""Stands before and after the number of a link, beside the words that the link shows."""
+_NUMBERED = re.compile(f"{LINK}([0-9]{{1,9}}){LINK}")
 
 
 def words(text: str) -> frozenset[str]:
@@ -86,17 +90,31 @@ def in_kept_sections(lines: Iterable[tuple[int, str]]) -> Iterator[str]:
     for level, text in lines:
         if level > 0:
             if not reference_level or level <= reference_level:
-                heading = text.strip(" \t\xa0:.").lower()
+                heading = _without_marks(text).strip(" \t\xa0:.").lower()
                 reference_level = level if heading in _LEAST_WORDS else 0
                 least_words = _LEAST_WORDS.get(heading)
             while pending and pending[-1][0] >= level:
                 pending.pop()
             if text:
                 pending.append((level, text))
-        elif text and (not reference_level or (level != ITEM and _is_prose(text, least_words))):
+        elif text and (
+            not reference_level or (level != ITEM and _is_prose(_without_marks(text), least_words))
+        ):
             yield from (heading for _, heading in pending)
             pending.clear()
             yield text
+
+
+def links_in(kept: Iterable[str], targets: Sequence[str]) -> Iterator[str]:
+    """The targets of the links whose marks are in these texts, in order."""
+    for text in kept:
+        if LINK in text:
+            for number in _NUMBERED.findall(text):
+                yield targets[int(number)]
+
+
+def _without_marks(text: str) -> str:
+    return _NUMBERED.sub("", text) if LINK in text else text
 
 
 def _is_prose(text: str, least_words: int | None) -> bool:

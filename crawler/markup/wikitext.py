@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator
 
-from wikitopics.crawler.markup.prose import ITEM, in_kept_sections, tidy, words
+from wikitopics.crawler.markup.prose import ITEM, LINK, in_kept_sections, links_in, tidy, words
 from wikitopics.crawler.markup.wikitext_scan import remove_tags, resolve
 
 _IGNORED = words("""
@@ -38,11 +38,36 @@ def extract_wikitext(
 
     Any string gives a string, in time linear in its length. A redirect gives nothing.
     """
+    return tidy("\n".join(_kept(text, (*file_names, *category_names))))
+
+
+def wikitext_links(
+    text: str, *, file_names: Collection[str] = (), category_names: Collection[str] = ()
+) -> list[str]:
+    """The targets of the links in the prose of an article, as they are written, in order.
+
+    The arguments, and what is prose, as for `extract_wikitext`.
+    """
+    targets: list[str] = []
+    kept = _kept(text.replace(LINK, " "), (*file_names, *category_names), targets)
+    return list(links_in(kept, targets))
+
+
+def _kept(text: str, names: Collection[str], targets: list[str] | None = None) -> Iterator[str]:
+    """The lines of prose; ``targets`` takes those of all links, whose numbers are then marked in the
+    lines."""
     if text.lstrip()[:9].lower() == "#redirect":
-        return ""
+        return iter(())
     ignored = _IGNORED
-    if file_names or category_names:
-        ignored |= {name.lower().replace("_", " ") for name in (*file_names, *category_names)}
+    if names:
+        ignored |= {name.lower().replace("_", " ") for name in names}
+
+    def marked_link(target: str, texts: list[str]) -> str:
+        shown = render_link(target, texts)
+        if targets is None or not shown:
+            return shown
+        targets.append(target)
+        return f"{shown}{LINK}{len(targets) - 1}{LINK}"
 
     def render_link(target: str, texts: list[str]) -> str:
         if ":" in target and "\n\n" not in target:
@@ -57,13 +82,14 @@ def extract_wikitext(
             return shown if shown.strip() else target.partition("(")[0]
         return target
 
-    text = resolve(remove_tags(text.replace("\x00", " ")), render_link)
+    render = render_link if targets is None else marked_link
+    text = resolve(remove_tags(text.replace("\x00", " ")), render)
     if "\x00" in text:
         text = _UNCLOSED_LINK.sub(lambda match: "" if match[1].strip().lower() in ignored else match[0], text)
     if "__" in text:
         text = _MAGIC_WORD.sub(" ", text)
     text = _EXTERNAL_LINK.sub(r"\1", text)
-    return tidy("\n".join(in_kept_sections(_lines(text))))
+    return in_kept_sections(_lines(text))
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

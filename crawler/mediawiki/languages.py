@@ -36,5 +36,6 @@ def check_spaced(language: str) -> None:
     if name is not None:
         raise BadSource(
             f"--lang {language}: {name} is written without spaces between words, and wikitopics cannot "
-            "separate its words: count them yourself and use --source counts, or choose another language"
+            "separate its words: train on the links of its articles with --tokens links, or count words "
+            "yourself and use --source counts"
         )

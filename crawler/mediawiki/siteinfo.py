@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from wikitopics.crawler.errors import TransientError
-from wikitopics.crawler.source import SourceInfo
+from wikitopics.crawler.source import ARTICLE_PATH, SourceInfo
 
 if TYPE_CHECKING:
     from yarl import URL
@@ -26,22 +25,16 @@ FOUND_API = "api"
 _MOST_NAMES = 200
 _LONGEST_NAME = 255
 _MOST_ARTICLES = 1 << 40
-_USUAL_PATH = "/wiki/$1"
 _LONGEST_PATH = 500
 _SENT_AS_IT_IS = "!$%&'()*+,-./:;=?@_~"
 _PATH = re.compile(r"/(?!/)(?:[^%]|%[0-9A-Fa-f]{2})*")
 
 
-@dataclass(frozen=True, slots=True)
-class SiteInfo(SourceInfo):
-    """The parts of siteinfo that matter here, types checked."""
+def read_siteinfo(reply: Mapping[str, Any], url: URL) -> SourceInfo:
+    """The parts that matter here of the siteinfo reply of the api.php at ``url``, types checked.
 
-    article_path: str = _USUAL_PATH
-    """The path of rendered pages, with ``$1`` for the title, such as "/wiki/$1"."""
-
-
-def read_siteinfo(reply: Mapping[str, Any], url: URL) -> SiteInfo:
-    """Parse the siteinfo reply of the api.php at ``url``. Raises `TransientError` if it is not one."""
+    Raises `TransientError` if it is not one.
+    """
     query = reply.get("query")
     general = query.get("general") if isinstance(query, dict) else None
     if not isinstance(query, dict) or not isinstance(general, dict):
@@ -49,11 +42,19 @@ def read_siteinfo(reply: Mapping[str, Any], url: URL) -> SiteInfo:
     if not str(general.get("generator", "")).startswith("MediaWiki"):
         raise TransientError(f"{url.host} answers, but is not a MediaWiki")
     host = f"[{url.host}]" if ":" in str(url.host) else str(url.host)
-    return SiteInfo(
+    namespaces = query.get("namespaces")
+    entries = namespaces if isinstance(namespaces, dict) else {}
+    main, language = entries.get("0"), general.get("lang")
+    return SourceInfo(
         name=host if url.port in (80, 443, None) else f"{host}:{url.port}",
         articles=_articles(query.get("statistics")),
-        file_names=_names(query, 6, ("File", "Image")),
-        category_names=_names(query, 14, ("Category",)),
+        file_names=_names(query, entries, "6", ("File", "Image")),
+        category_names=_names(query, entries, "14", ("Category",)),
+        language=language[:_LONGEST_NAME] if isinstance(language, str) else "",
+        namespaces=tuple(
+            name for key in list(entries)[:_MOST_NAMES] if key != "0" for name in _names(query, entries, key)
+        ),
+        keeps_case=isinstance(main, dict) and main.get("case") == "case-sensitive",
         identity={FOUND_API: str(url.with_query(None))},
         article_path=_article_path(general.get("articlepath")),
     )
@@ -62,12 +63,12 @@ def read_siteinfo(reply: Mapping[str, Any], url: URL) -> SiteInfo:
 def _article_path(path: object) -> str:
     """A path on the wiki's own host, for one title, as it can be sent; the default one if it is invalid."""
     if not isinstance(path, str) or len(path) >= _LONGEST_PATH or path.count("$1") != 1 or "#" in path:
-        return _USUAL_PATH
+        return ARTICLE_PATH
     try:
         escaped = quote(path, safe=_SENT_AS_IT_IS)
     except UnicodeEncodeError:
-        return _USUAL_PATH
-    return escaped if _PATH.fullmatch(escaped) else _USUAL_PATH
+        return ARTICLE_PATH
+    return escaped if _PATH.fullmatch(escaped) else ARTICLE_PATH
 
 
 def _articles(statistics: object) -> int | None:
@@ -75,14 +76,15 @@ def _articles(statistics: object) -> int | None:
     return number if type(number) is int and 0 <= number < _MOST_ARTICLES else None
 
 
-def _names(query: Mapping[str, Any], namespace: int, english: tuple[str, ...]) -> tuple[str, ...]:
+def _names(
+    query: Mapping[str, Any], namespaces: Mapping[str, Any], key: str, english: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """The names of the namespace with this number."""
+    entry, aliases = namespaces.get(key), query.get("namespacealiases")
     found: list[object] = list(english)
-    namespaces = query.get("namespaces")
-    entry = namespaces.get(str(namespace)) if isinstance(namespaces, dict) else None
     if isinstance(entry, dict):
         found += [entry.get("name"), entry.get("canonical")]
-    aliases = query.get("namespacealiases")
     if isinstance(aliases, list):
-        found += [a.get("alias") for a in aliases[:1000] if isinstance(a, dict) and a.get("id") == namespace]
+        found += [a.get("alias") for a in aliases[:1000] if isinstance(a, dict) and str(a.get("id")) == key]
     good = [n for n in found if isinstance(n, str) and n and len(n) <= _LONGEST_NAME]
     return tuple(dict.fromkeys(good))[:_MOST_NAMES]

@@ -125,6 +125,7 @@ class Api(WikiKind):
 
     name = "api"
     label = "Random articles of Wikipedia, through its API"
+    has_links = True
     advice = (MANY_ARTICLES, DUMP_ADVICE)
 
     def open(self, identity: Identity, asked: Asked) -> Source:
@@ -138,6 +139,7 @@ class Html(WikiKind):
 
     name = "html"
     label = "Rendered pages of a wiki, one article each"
+    has_links = True
 
     def open(self, identity: Identity, asked: Asked) -> Source:
         from wikitopics.crawler.mediawiki.html import HtmlSource

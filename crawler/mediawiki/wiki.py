@@ -14,8 +14,8 @@ from wikitopics.crawler.http.wire import Reply, RequestBounds
 from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass
 from wikitopics.crawler.mediawiki.gathering import Gathering
 from wikitopics.crawler.mediawiki.replies import Answer, read_answer, read_api
-from wikitopics.crawler.mediawiki.siteinfo import FOUND_API, SITEINFO, SiteInfo, read_siteinfo
-from wikitopics.crawler.source import Activity
+from wikitopics.crawler.mediawiki.siteinfo import FOUND_API, SITEINFO, read_siteinfo
+from wikitopics.crawler.source import Activity, SourceInfo
 
 MOST_PAGES = 50
 """The API returns at most this many pages with content per reply to clients without an account."""
@@ -70,19 +70,19 @@ class Wiki:
         )
         self.api: URL | None = None
         """The api.php, once found."""
-        self._site: SiteInfo | None = None
+        self._site: SourceInfo | None = None
 
     def _limits_of(self, url: URL) -> RateLimits:
         """The limits on a request to this address of the wiki."""
         return self.limits if url.path.endswith("/api.php") else self.page_limits
 
-    async def open(self) -> SiteInfo:
+    async def open(self) -> SourceInfo:
         """The wiki's siteinfo, requested once, from the first of the possible addresses that is an api.php.
 
         Raises `WikiUnreachable` if there is none within 30 s.
         """
 
-        def read(reply: Reply) -> SiteInfo:
+        def read(reply: Reply) -> SourceInfo:
             return read_siteinfo(read_api(reply), reply.url)
 
         tries = 0

@@ -122,7 +122,12 @@ def suits(name: Sequence[Hashable], leading: Sequence[Hashable]) -> bool:
 
 
 def _same_word(one: str, other: str) -> bool:
-    """Whether two words differ only in their last letters: "film" and "films", "party" and "parties"."""
+    """Whether two words differ only in their last letters: "film" and "films", "party" and "parties".
+
+    Titles, which have capitals, are different things even then: "Iran" and "Iraq".
+    """
+    if one != one.lower():
+        return False
     short, long = sorted((one, other), key=len)
     return (
         len(short) >= 3 and len(long) - len(short) <= 2 and long.startswith(short[: max(3, len(short) - 1)])

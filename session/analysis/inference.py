@@ -1,21 +1,27 @@
 """Inference with a session's models: topic proportions of any text, and every word of the topics."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from string import ascii_lowercase
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wikitopics.crawler.markup.links import page_links
 from wikitopics.crawler.markup.texts import prose
-from wikitopics.crawler.source import Markup, Page
+from wikitopics.crawler.source import Markup, Page, SourceInfo
 from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.topics.names import by_relevance
 from wikitopics.session.errors import Damaged
 from wikitopics.session.models import load_model
+from wikitopics.session.options import LINKS
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.vocab import Vocabulary
 
+_ANCHOR = re.compile(r"<a\s[^<>]*+>", re.IGNORECASE)
+"""No wikitext has this tag."""
 _NONE = np.empty(0, np.int32)
 
 
@@ -52,9 +58,21 @@ def infer(
 
 
 def proses(reader: SessionReader, texts: Iterable[str], markup: Markup | None = None) -> list[str]:
-    """The texts without their markup; None: that of the session's own texts."""
+    """The texts without their markup; None: that of the session's own texts. For a session of links, the
+    titles that they link to."""
+    if reader.settings().rule == LINKS:
+        # Where titles begin with capitals, all of the vocabulary do.
+        info = SourceInfo(
+            "", None, keeps_case=any(title[0] in ascii_lowercase for title in reader.vocabulary())
+        )
+        return ["\n".join(page_links(Page(1, "", 0, text, markup or _markup(text)), info)) for text in texts]
     named: Markup = markup or reader.settings().source_options.get(MARKUP.name, "text")
     return [prose(Page(1, "", 0, text, named)) for text in texts]
+
+
+def _markup(text: str) -> Markup:
+    """The markup of a text with links."""
+    return "html" if _ANCHOR.search(text) else "wikitext"
 
 
 def proportions(

@@ -82,7 +82,11 @@ class Chronicle:
                 self._names[topic] = name
         before = self._shown or newest
         self._shown = [
-            next(name for name in candidates if suits(parts(name), [self._words[i] for i in ids]))
+            # A single title may look like several words, and then no name suits.
+            next(
+                (name for name in candidates if suits(parts(name), [self._words[i] for i in ids])),
+                candidates[-1],
+            )
             for *candidates, ids in zip(self._names, before, newest, snapshot.word_ids.tolist(), strict=True)
         ]
         return [self._event(snapshot.articles, change, old) for change in found]

@@ -8,7 +8,7 @@ from textual.containers import Container, Horizontal, Vertical
 from textual.widget import Widget
 
 from wikitopics.session.errors import SessionError
-from wikitopics.session.records import ArticleRow, TopicRow
+from wikitopics.session.records import ArticleRow, TopicRow, in_line
 from wikitopics.tui.background import begin
 from wikitopics.tui.chart.chart import Chart, Scale
 from wikitopics.tui.curves import X_KINDS, drawing, taken, title, warning
@@ -262,7 +262,7 @@ class Dashboard(View):
 
     def copied(self) -> str:
         current = self.query_one(TopicList).topic
-        return " ".join(word for word, _ in current.words) if current else ""
+        return in_line(word for word, _ in current.words) if current else ""
 
 
 def _alone(words: str, *_: int) -> list[Line]:

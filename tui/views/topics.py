@@ -9,7 +9,7 @@ from textual.widget import Widget
 
 from wikitopics.session.analysis.tree import overview, topic_tree
 from wikitopics.session.errors import SessionError
-from wikitopics.session.records import ArticleRow, TopicRow
+from wikitopics.session.records import ArticleRow, TopicRow, in_line
 from wikitopics.tui.background import begin
 from wikitopics.tui.inks import name
 from wikitopics.tui.keys import key
@@ -229,4 +229,4 @@ class Topics(View):
         if row is None:
             return ""
         words = self.query_one(Evolution).words or row.words
-        return f"{row.label} ({share(row.share)}): " + " ".join(word for word, _ in words)
+        return f"{row.label} ({share(row.share)}): " + in_line(word for word, _ in words)

@@ -14,6 +14,7 @@ from wikitopics.cli.options import json_option, limit_option, model_option, read
 from wikitopics.cli.output import put_json, put_line, say
 from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.session.errors import SessionError
+from wikitopics.session.options import LINKS, TOKENS
 from wikitopics.session.paths import command
 
 if TYPE_CHECKING:
@@ -42,12 +43,17 @@ Examples:
 def infer(
     files: tuple[str, ...], markup: "Markup | None", model: str | None, session: str, as_json: bool
 ) -> None:
-    """Infer topic proportions of any text: files, or standard input."""
+    """Infer topic proportions of any text: files, or standard input.
+
+    A session of links (--tokens links) takes wikitext or HTML.
+    """
+    from wikitopics.session.records import in_line
+
     with _uncollected(), reading(session) as reader:
-        name = reader.model_named(model)
+        name, unit = reader.model_named(model), reader.settings()[TOKENS]
         found = infer_files(reader, name, files or ("-",), markup)
         topics = {
-            row.topic: f"{row.name}: {' '.join(word for word, _ in row.words)}"
+            row.topic: f"{row.name}: {in_line(word for word, _ in row.words)}"
             for row in reader.topics(name, 8)
         }
     named = list(zip(files or ("-",), found, strict=True))
@@ -66,7 +72,7 @@ def infer(
         )
         return
     for file, one in named:
-        put_line(f"{_called(file)}: {one.known:,} of {one.words:,} words known")
+        put_line(f"{_called(file)}: {one.known:,} of {one.words:,} {unit} known")
         if not one.known:
             continue
         for topic in (-one.theta).argsort(kind="stable")[:8].tolist():
@@ -100,7 +106,8 @@ def infer_files(
     if not any(one.known for one in found):
         held = f"{_called(files[0])} holds" if len(files) == 1 else "these texts hold"
         shown = command("vocab show", reader.path)
-        raise SessionError(f"{held} no word of the session's vocabulary (`{shown}` prints it)")
+        what = "link in wikitext or HTML to a title" if reader.settings()[TOKENS] == LINKS else "word"
+        raise SessionError(f"{held} no {what} of the session's vocabulary (`{shown}` prints it)")
     return found
 
 

@@ -86,7 +86,7 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
     from wikitopics.model.online import IN_USE
     from wikitopics.session.analysis.topics import coherences, repeats_in_words
     from wikitopics.session.analysis.tree import topic_tree
-    from wikitopics.session.records import SNAPSHOT_WORDS
+    from wikitopics.session.records import SNAPSHOT_WORDS, in_line
 
     with reader.one_moment():
         rows = reader.topics(model, SNAPSHOT_WORDS, relevant=relevant)
@@ -127,7 +127,7 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
         npmi_text = "" if coherence is None else f"{coherence:.2f}"
         put_line(
             f"{row.topic:5} {row.share:6.1%} {100 * row.change:+6.2f} {npmi_text:>6}  "
-            f"{row.name:{wide}}  {' '.join(word for word, _ in words[row.topic])}"
+            f"{row.name:{wide}}  {in_line(word for word, _ in words[row.topic])}"
         )
     if len(shown) < len(rows):
         say(f"{len(rows) - len(shown)} of {len(rows)} topics are not in use; --all shows them")
@@ -294,10 +294,12 @@ def _words(reader: "SessionReader", model: str, topic: int, as_json: bool) -> No
             ]
         )
         return
+    from wikitopics.session.records import in_line
+
     if not found:
         say(NO_TOPICS)
     shown = 0
     for place, (articles, share, words) in enumerate(found):
         if articles.bit_length() != shown or place + 1 == len(found):  # one line per doubling, and the newest
             shown = articles.bit_length()
-            put_line(f"{articles:11,} {share:6.1%}  {' '.join(word for word, _ in words)}")
+            put_line(f"{articles:11,} {share:6.1%}  {in_line(word for word, _ in words)}")

@@ -114,7 +114,8 @@ def _ldavis(subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
 
     assert subject.model is not None
     with asked.reader.one_moment():
-        learnt, words = subject.model(asked), asked.reader.vocabulary()
+        learnt = subject.model(asked)
+        words = [word.replace(" ", "_") for word in asked.reader.vocabulary()]
         tokens = int(asked.reader.word_counts().counts.sum())
     prepared = prepare(learnt.topics(), learnt.topic_shares(), words, tokens)
     yield _utf8(json.dumps(prepared, ensure_ascii=False, allow_nan=False) + "\n")

@@ -49,7 +49,7 @@ def _lda_model(subject: Subject, asked: ExportRequest) -> "LdaModel":
     lambda_ *= learnt.topic_weights()[:, None]
     eta = float(lambda_.min())
     dictionary = Dictionary()
-    dictionary.token2id = {word: number for number, word in enumerate(words)}
+    dictionary.token2id = {word.replace(" ", "_"): number for number, word in enumerate(words)}
     found = LdaModel(
         id2word=dictionary,
         num_topics=learnt.n_topics,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from wikitopics.session.analysis.report.contents import ReportModel, ReportTopic
 from wikitopics.session.analysis.report.svg import CLASS, cut, figure, plain, series
+from wikitopics.session.storage.tables.topics import parts
 
 if TYPE_CHECKING:
     from matplotlib.path import Path
@@ -114,7 +115,7 @@ def _labels(
         for number, topic in enumerate(topics):
             if number in found or len(found) >= most:
                 continue
-            text = cut(topic.name if whole else topic.name.partition(",")[0], LONGEST)
+            text = cut(topic.name if whole else parts(topic.name)[0], LONGEST)
             half, high = 0.3 * letter * len(text), 0.62 * letter
             x = min(max(places[number, 0], half), width - half)
             for beside in (0.0, -across[number] / 2 - high, across[number] / 2 + high):

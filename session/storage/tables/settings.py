@@ -28,10 +28,11 @@ from wikitopics.session.storage.decoding import (
     text,
     whole,
 )
+from wikitopics.vocab.rules import is_printable
 
 MOST_SOURCE_CHARACTERS = 2**20
 _SOURCE = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_RULE = re.compile(r"1|2( [a-z]{2,8})?")
+_RULE = re.compile(r"1|2( [a-z]{2,8})?|links")
 _LONGEST_WORD = 64
 """Instead of a number, such as "learn"."""
 
@@ -88,7 +89,7 @@ def decode_words(fingerprint: object, words: object) -> tuple[str, ...]:
     if hashlib.sha256(joined.encode()).hexdigest() != fingerprint:
         raise Damaged("vocabulary.words differ from those the session was made with")
     found = tuple(joined.split("\n"))
-    if len(found) < 2 or len(set(found)) < len(found) or not all(map(str.isprintable, found)):
+    if len(found) < 2 or len(set(found)) < len(found) or not all(map(is_printable, found)):
         raise Damaged("vocabulary.words are not a vocabulary")
     return found
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from wikitopics.model.topics.names import by_relevance, distinctness, most_relevant
 from wikitopics.model.topics.names import name as name_of
 from wikitopics.session.errors import Damaged
-from wikitopics.session.records import ShareHistory, TopicEvent, TopicRow, TopWords
+from wikitopics.session.records import APART, ShareHistory, TopicEvent, TopicRow, TopWords
 from wikitopics.session.storage.database import connect, session_errors
 from wikitopics.session.storage.decoding import LONGEST_WORDS, numbers, text, whole
 from wikitopics.session.storage.opened import OpenedSession
@@ -47,16 +47,17 @@ class TopicNames:
 
 
 def names(relevant: Iterable[NDArray[Any]], words: Sequence[str]) -> list[str]:
-    """A name for each topic or group of topics, in one line: "river, lake, dam".
+    """A name for each topic or group of topics, in one line: "river, lake, dam" or "World War II · Berlin".
 
     ``relevant``: the words of each by id, the most relevant first. ``words``: the vocabulary, by id.
     """
-    return [BETWEEN.join(name_of([words[i] for i in ids.tolist()])) for ids in relevant]
+    chosen = [name_of([words[i] for i in ids.tolist()]) for ids in relevant]
+    return [(APART if any(" " in word for word in name) else BETWEEN).join(name) for name in chosen]
 
 
 def parts(name: str) -> tuple[str, ...]:
     """The words of a topic's name."""
-    return tuple(name.split(BETWEEN))
+    return tuple(name.split(APART if APART in name else BETWEEN))
 
 
 def relevant_first(kept: TopWords) -> TopWords:

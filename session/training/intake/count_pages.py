@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from wikitopics.crawler.errors import BadSource, CutOff, Lacking
+from wikitopics.crawler.markup.links import page_links
 from wikitopics.crawler.markup.texts import prose
 from wikitopics.crawler.source import Lack, Page, Part, Skip, SourceInfo
 from wikitopics.session.storage.block import Block
@@ -108,9 +109,16 @@ def count_pages(pages: Sequence[Page], vocabulary: Vocabulary | Rule, info: Sour
 
     With a rule alone every word is known, and the block has a lexicon of their own.
     """
-    counter = Lexicon(vocabulary) if isinstance(vocabulary, Rule) else vocabulary
-    counted = [counter.count(prose(page, info)) for page in pages]
+    rule, counter = (
+        (vocabulary, Lexicon(vocabulary)) if isinstance(vocabulary, Rule) else (vocabulary.rule, vocabulary)
+    )
+    counted = [counter.count(_text(page, info, rule)) for page in pages]
     return Block.of_pages(pages, counted, counter.words if isinstance(counter, Lexicon) else None)
+
+
+def _text(page: Page, info: SourceInfo, rule: Rule) -> str:
+    """The text in which ``rule`` finds the page's words: its prose, or the titles it links to, one a line."""
+    return "\n".join(page_links(page, info)) if rule.of_titles else prose(page, info)
 
 
 def skipped(page: Page, reason: str) -> str:
