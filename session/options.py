@@ -4,11 +4,10 @@ The command line, requests, stored settings, the resume check and the dialog for
 these, together with the options by which each kind of source describes itself (`wikitopics.session.sources`).
 """
 
-from typing import Any
+from typing import Any, Final
 
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.option import Option as Option
-from wikitopics.vocab.rules import LINKS as LINKS
 
 SOURCE = Option(
     str,
@@ -92,6 +91,8 @@ PASSES = Option(
     most=10_000,
     default=1,
 )
+LINKS: Final = "links"
+"""Also the name of the vocabulary's rule; that room is not imported here, since it loads NumPy."""
 TOKENS = Option(
     str,
     "tokens",

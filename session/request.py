@@ -18,6 +18,7 @@ from wikitopics.session.options import (
     CLUSTER,
     HELD_OUT,
     KEPT,
+    LINKS,
     MODEL,
     PASSES,
     SEED,
@@ -31,7 +32,7 @@ from wikitopics.session.settings import Settings
 from wikitopics.session.version import __version__
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.errors import UnknownVocabulary, VocabularyError
-from wikitopics.vocab.rules import LINKS, Rule
+from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.vocabulary import shipped
 
 

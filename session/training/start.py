@@ -213,8 +213,9 @@ def _build(path: Path, built: Built | None, seconds: float) -> str:
         establish(store, built.vocabulary)
     finally:
         store.close()
+    noun = "titles" if built.vocabulary.rule.of_titles else "words"
     return (
-        f"the vocabulary was built in {seconds:.0f} s: {len(built.vocabulary):,} words out of "
+        f"the vocabulary was built in {seconds:.0f} s: {len(built.vocabulary):,} {noun} out of "
         f"{built.distinct_words:,}, from {built.documents:,} articles; {kept}"
     )
 

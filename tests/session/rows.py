@@ -27,6 +27,7 @@ def settings():
             "keep_counts": False,
             "passes": 1,
             "vocab_articles": 10_000,
+            "tokens": "words",
         },
         source="api",
         source_name="a wiki",

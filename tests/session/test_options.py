@@ -99,6 +99,7 @@ def test_a_new_session_stores_what_it_always_did():
         "keep_articles": "all",
         "keep_counts": False,
         "passes": 1,
+        "tokens": "words",
     }
 
 

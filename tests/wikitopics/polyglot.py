@@ -4,6 +4,7 @@ import asyncio
 import random
 import threading
 from contextlib import contextmanager
+from urllib.parse import quote
 
 from aiohttp import web
 
@@ -60,8 +61,65 @@ class Polyglot(EmbeddedApi):
         return f"== 1 ==\n'''{chosen[0]}''': {chosen[1]}, [[{chosen[2]}|{chosen[0]}]] «{chosen[1]}» (1984)."
 
 
+TITLES = {
+    "en": (
+        "World War II;Battle of Britain;Winston Churchill;Paris, Texas;D-Day;Cold War;Berlin Wall;NATO",
+        "Electric guitar;The Beatles;Rock and roll;Abbey Road;Jazz;Bass drum;Vinyl record;AC/DC",
+        "Solar System;Milky Way;Halley's Comet;Sun;Moon;Hubble Space Telescope;Red giant;Kepler's laws",
+    ),
+    "zh": (
+        "河流;海洋;桥梁;船舶;降雨;鱼类;岛屿;波浪",
+        "歌曲;小提琴;音乐会;合唱团;歌剧;长笛;管弦乐团;舞蹈",
+        "恒星;月球;太阳;行星;彗星;望远镜;银河系;日食",
+    ),
+    "ja": (
+        "川;海;橋;船舶;雨;魚類;島;洪水",
+        "歌;太鼓;ヴァイオリン;コンサート;合唱;オペラ;フルート;ダンス",
+        "恒星;月;太陽;惑星;彗星;望遠鏡;銀河;日食",
+    ),
+    "th": (
+        "แม่น้ำ;ทะเล;สะพาน;เรือ;ฝน;ปลา;เกาะ;คลื่น",
+        "เพลง;กลอง;ไวโอลิน;คอนเสิร์ต;อุปรากร;ขลุ่ย;วงดุริยางค์;นาฏศิลป์",
+        "ดาวฤกษ์;ดวงจันทร์;ดวงอาทิตย์;ดาวเคราะห์;ดาวหาง;กล้องโทรทรรศน์;ทางช้างเผือก;อุปราคา",
+    ),
+}
+"""By language: the titles of articles about three subjects."""
+
+
+def linked(language: str, index: int) -> list[str]:
+    """The titles that an article links to: two of its subject's eight, in turn, so that none is frequent."""
+    titles, turn = TITLES[language][index % 3].split(";"), index // 3
+    return [titles[turn % 8], titles[(turn + 1 + turn // 8 % 7) % 8]]
+
+
+class Linked(EmbeddedApi):
+    """A wiki of which the links count: all its prose is the same but for them."""
+
+    def __init__(self, language: str, size: int) -> None:
+        super().__init__(Articles(synthetic_corpus(20), size))
+        self.language = language
+        self.writer = self
+
+    def wikitext(self, index: int) -> str:
+        shown = linked(self.language, index)
+        text = "".join(f"[[{t}#x|{t}]]。[[{t.replace(' ', '_')}]] [[Talk:{t}]] " for t in shown)
+        return f"<ref>[[Portal]]</ref>'''1''' {text}[[File:A.jpg|[[Caption]]]]"
+
+    def html(self, article) -> str:
+        titles = [quote(title.replace(" ", "_")) for title in linked(self.language, article.index)]
+        text = "".join(f'<a href="/wiki/{t}#x">x</a>。<a href="/wiki/{t}">x</a> ' for t in titles)
+        notes = '<sup class="reference"><a href="/wiki/Portal">1</a></sup>'
+        return f'<p>1 {text}<a href="/wiki/Talk:A">x</a>{notes}</p>'
+
+
 @contextmanager
-def polyglot(language: str, size: int = 400, asked: list | None = None, latency: float = 0.0):
+def polyglot(
+    language: str,
+    size: int = 400,
+    asked: list | None = None,
+    latency: float = 0.0,
+    kind: type[EmbeddedApi] = Polyglot,
+):
     """The address of such a wiki, which runs in a thread; ``asked`` gets every request's query."""
     loop, ready, url = asyncio.new_event_loop(), threading.Event(), ""
 
@@ -73,7 +131,7 @@ def polyglot(language: str, size: int = 400, asked: list | None = None, latency:
 
     async def serve() -> web.AppRunner:
         nonlocal url
-        app = make_app(Polyglot(language, size), latency)
+        app = make_app(kind(language, size), latency)
         app.middlewares.append(note)
         runner = web.AppRunner(app, shutdown_timeout=0.5)
         await runner.setup()

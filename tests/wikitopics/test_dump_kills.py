@@ -57,15 +57,19 @@ class Gate:
         self.left = 10**9
 
 
+@pytest.mark.parametrize("tokens", ["words", "links"])
 def test_the_same_bits_whenever_it_was_killed(
-    cli, spawn, in_small_pieces, counted_here, home, states, assert_same_states, one_line
+    tokens, cli, spawn, in_small_pieces, counted_here, home, states, assert_same_states, one_line
 ):
     def start():
         return spawn(*train, program=("-c", IN_SMALL_PIECES), stdout=subprocess.DEVNULL)
 
-    data = multistream(range(1, 1401), every=10, text=german)
+    def text(number):
+        return german(number) if tokens == "words" else f"[[{']] [['.join(german(number).split())}]]"
+
+    data = multistream(range(1, 1401), every=10, text=text)
     with served({PATH: data}) as server:
-        train = ["train", "--dump", server.url + PATH, *OPTIONS]
+        train = ["train", "--dump", server.url + PATH, "--tokens", tokens, *OPTIONS]
         assert cli(*train, "--session", "whole").code == 0
         next((home / "vocabularies").glob("*.txt")).unlink()
         path, gate = home / "killed.db", Gate(server)
