@@ -33,6 +33,7 @@ may be accented."""
     epilog="""\b
 Examples:
   wikitopics infer essay.txt
+  wikitopics infer --session links page.html
   pbpaste | wikitopics infer --json"""
 )
 @click.argument("files", metavar="[FILE]…", nargs=-1, type=click.Path())

@@ -51,6 +51,7 @@ HELP = "help"
 Examples:
   wikitopics train --contact me@host.org --hours 8
   wikitopics train --session de --lang de
+  wikitopics train --session ja --lang ja --tokens links
   wikitopics train --model lda:topics=50 --model hdp --model scvb0:topics=200
   wikitopics train --source counts --counts words.npz --vocab words.txt --seed 1""",
 )
