@@ -26,9 +26,9 @@ def wanted(look: Look | None, choice: Choice, *, small: bool) -> tuple[str, ...]
 def title(look: Look, choice: Choice, x_kind: str) -> str:
     """What the chart shows, and over which x."""
     held = look.status.held_out
-    articles = plural(held, "held-out article") if held else "held-out articles"
+    articles = plural(held, f"held-out {look.noun[:-1]}") if held else f"held-out {look.noun}"
     of = visible(look.metric(choice.metric).title).replace("{held_out}", articles)
-    return f"{of} over {'readings' if _rereads(look, x_kind) else x_kind}"
+    return f"{of} over {_x_name(look, x_kind)}"
 
 
 def taken(look: Look, choice: Choice) -> str:
@@ -37,7 +37,7 @@ def taken(look: Look, choice: Choice) -> str:
     points = [int(curve.articles[-1]) for curve in curves if curve is not None and curve.articles.size]
     if not points:
         return ""
-    told, s = f"after {count(max(points))} articles", look.status
+    told, s = f"after {look.some(max(points))}", look.status
     due, rate = s.activity.next_measurement, s.activity.train_rate
     if due is None or look.as_of is not None or not s.lively:
         return told
@@ -66,11 +66,11 @@ def drawing(look: Look, choice: Choice, x_kind: str, *, turns: bool = True) -> D
         series=tuple(series),
         marks=_marks(look, reference, x_kind),
         turns=_turns(look, choice, reference, x_kind) if turns else (),
-        x_name="readings" if _rereads(look, x_kind) else {"time": "running time"}.get(x_kind, x_kind),
+        x_name={"time": "running time"}.get(x_kind, _x_name(look, x_kind)),
         label_x=duration if x_kind == "time" else plain,
         label_y=plain,
         value=count if metric.whole else measured,
-        tell_x=(lambda x: f"at {count(x)} readings") if _rereads(look, x_kind) else _tellers[x_kind],
+        tell_x=_tellers.get(x_kind, lambda x: f"at {count(x)} {_x_name(look, x_kind)}"),
         inks=tuple(inks),
         time_x=x_kind == "time",
         whole_y=metric.whole,
@@ -78,9 +78,9 @@ def drawing(look: Look, choice: Choice, x_kind: str, *, turns: bool = True) -> D
     )
 
 
-def _rereads(look: Look, x_kind: str) -> bool:
-    """Whether the articles on the x axis are read several times each."""
-    return x_kind == "articles" and look.status.passes > 1
+def _x_name(look: Look, x_kind: str) -> str:
+    """What is counted on the x axis."""
+    return x_kind if x_kind != X_KINDS[0] else "readings" if look.status.passes > 1 else look.noun
 
 
 def _others(look: Look, choice: Choice) -> Iterator[tuple[str, Curve | None]]:
@@ -99,7 +99,6 @@ def warning(look: Look) -> str:
 
 
 _tellers: dict[str, Callable[[float], str]] = {
-    "articles": lambda x: f"at {count(x)} articles",
     "words": lambda x: f"at {short(x)} words",
     "time": lambda x: f"after {clock(x)}",
 }
@@ -152,25 +151,25 @@ def beginning(look: Look, metric: Metric, *, ascii_only: bool) -> tuple[str, ...
     target = status.held_out_target
     if status.activity.compiling and not status.articles:  # what was last saved is older
         lines.append("compiling the models: this takes a while, but only once after installation")
-        lines.append(f"{plural(status.crawled, 'article')} read so far")
+        lines.append(f"{look.some(status.crawled)} read so far")
     elif status.state == "paused":
-        lines.append(f"paused before the first measurement; {plural(status.crawled, 'article')} read")
+        lines.append(f"paused before the first measurement; {look.some(status.crawled)} read")
     elif status.crawled == 0 and not status.held_out:
-        lines.append("starting: compiling the models, asking for the first articles")
+        lines.append(f"starting: compiling the models, asking for the first {look.noun}")
     elif status.held_out < target:
         width = 30
         done = bar(status.held_out / target, width, ascii_only=ascii_only)
-        lines.append("first articles arriving, held out for evaluation")
+        lines.append(f"first {look.noun} arriving, held out for evaluation")
         lines.append(
             f"{done:{'.' if ascii_only else '░'}<{width}} {count(status.held_out)} of {count(target)}"
         )
     elif not status.articles and (status.activity.bound_by == "training" or not status.pending):
-        lines.append("learning from the first articles")
-        lines.append(f"{plural(status.crawled, 'article')} read")
+        lines.append(f"learning from the first {look.noun}")
+        lines.append(f"{look.some(status.crawled)} read")
     elif not status.articles:
-        lines.append(f"first minibatch filling: {plural(status.pending, 'article')} waiting to be trained")
+        lines.append(f"first minibatch filling: {look.some(status.pending)} waiting to be trained")
     else:
-        lines.append(f"{plural(status.articles, 'article')} trained, the first measurement is on its way")
+        lines.append(f"{look.some(status.articles)} trained, the first measurement is on its way")
     if status.waiting_for and not status.activity.compiling:
         lines += ["", visible(status.activity.wait(look.at))]
     return tuple(lines)

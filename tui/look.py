@@ -11,6 +11,7 @@ import numpy as np
 from wikitopics.session.analysis.origin import Address, nowhere
 from wikitopics.session.metrics import METRICS, Metric
 from wikitopics.session.records import ArticleRow, Curve, Event, Flow, PastRun, Status, TopicEvent, TopicRow
+from wikitopics.session.sources import noun
 from wikitopics.tui.words import plural
 
 ModelTopics = Mapping[str, tuple[TopicRow, ...]]
@@ -68,11 +69,20 @@ class Look:
         rows = self.topics_of(model)
         return rows[topic].label if topic < len(rows) else f"#{topic}"
 
+    @property
+    def noun(self) -> str:
+        """What the texts of its source are called: "articles" or "documents"."""
+        return noun(self.status.source)
+
+    def some(self, number: int) -> str:
+        """A number of its texts: "1 article", "300 documents"."""
+        return plural(number, self.noun[:-1])
+
     def topics_after(self, model: str | None) -> str:
         """The number of articles that the shown topics of a model are based on, in words; "" before the
         first."""
         rows = self.topics_of(model)
-        return f"after {plural(rows[0].articles, 'article')}" if rows else ""
+        return f"after {self.some(rows[0].articles)}" if rows else ""
 
     def of_model(self, model: str | None) -> str:
         """A title's mention of its model: nothing if there is only one."""

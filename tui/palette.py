@@ -68,7 +68,7 @@ class Finds(Provider):
             return  # the status line says why the session cannot be read
         for article in articles:
             near = nearness(query, article.title)
-            words = f"Article of {plural(article.words, 'word')}"
+            words = f"{look.noun[:-1].capitalize()} of {plural(article.words, 'word')}"
             yield self._hit(0.5 - near / 10, article.title, words, OpenArticle(article.title))
 
     def _hit(self, score: float, text: str, words: str, message: Message) -> Hit:

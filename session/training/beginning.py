@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby, islice, pairwise
 
+from wikitopics.session import sources
 from wikitopics.session.errors import SessionError
 from wikitopics.session.options import HELD_OUT, VOCAB_ARTICLES
 from wikitopics.session.paths import vocabulary_file
@@ -48,9 +49,8 @@ class Beginning:
         """What training is waiting for."""
         if self._choosing:
             return "the vocabulary: choosing its words"
-        return (
-            f"the vocabulary: {min(self.progress.pending, self.wanted):,} of {self.wanted:,} articles counted"
-        )
+        counted, noun = min(self.progress.pending, self.wanted), sources.noun(self.settings.source)
+        return f"the vocabulary: {counted:,} of {self.wanted:,} {noun} counted"
 
     @property
     def dirty(self) -> bool:

@@ -108,11 +108,11 @@ class Chronicle:
         return TopicEvent(self._model, articles, change.kind, change.topic, change.other, name)
 
 
-def line(events: Sequence[TopicEvent]) -> str:
+def line(events: Sequence[TopicEvent], noun: str) -> str:
     """Events of one model and one snapshot: "lda at 4,096 articles, born: #84 slavic, languages"."""
     parts = [_together(kind, [one for one in events if one.event == kind]) for kind in get_args(TopicChange)]
     first = events[0]
-    return f"{first.model} at {first.articles:,} articles, {'; '.join(part for part in parts if part)}"
+    return f"{first.model} at {first.articles:,} {noun}, {'; '.join(part for part in parts if part)}"
 
 
 def _together(kind: TopicChange, events: Sequence[TopicEvent]) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 
 from wikitopics.model import OnlineModel
 from wikitopics.model.topics.changes import LOOKS
+from wikitopics.session import sources
 from wikitopics.session.records import SNAPSHOT_WORDS, TopWords
 from wikitopics.session.storage.tables.progress import Progress
 from wikitopics.session.storage.writer import Changes, SessionWriter
@@ -27,7 +28,9 @@ class Curves:
         self.scores = [model.log_likelihood for model in store.model_statuses()]
         """Each model's last log-likelihood."""
         self._half_life = half_life
-        self._names = [spec.name for spec in store.settings().models]
+        settings = store.settings()
+        self._noun = sources.noun(settings.source)
+        self._names = [spec.name for spec in settings.models]
         curves = [store.curve(name, "log_likelihood") for name in self._names]
         self._course = [list(zip(one.values.tolist(), one.articles.tolist(), strict=True)) for one in curves]
         """Each model's log-likelihoods, with the articles then."""
@@ -69,7 +72,7 @@ class Curves:
             happened = chronicle.note(snapshots[number])
             changes.topic_events += [(number, event) for event in happened]
             if happened:
-                changes.log.append(line(happened))
+                changes.log.append(line(happened, self._noun))
             changes.topic_names[number] = chronicle.known
         self._kept_at.append(articles)
         # The drift at the next measurement is from the topics at the last one.
@@ -124,7 +127,7 @@ class Curves:
             )
         if not found:
             return ""
-        return f"on held-out articles {', '.join(found)}: start a new --session with fewer --passes"
+        return f"on held-out {self._noun} {', '.join(found)}: start a new --session with fewer --passes"
 
     def _as_measured(self) -> Measured:
         scores = zip(self._names, self.scores, strict=True)

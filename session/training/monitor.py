@@ -1,10 +1,11 @@
 """A run's reports on itself: its pace, what limits it, and the lines of its log."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from wikitopics.model.compiling import is_compiling
+from wikitopics.session import sources
 from wikitopics.session.options import PASSES
 from wikitopics.session.records import BoundBy, Event, State, TrainerActivity, age, skips_told
 from wikitopics.session.signals import Signals
@@ -25,9 +26,11 @@ class Report:
     state: State
     progress: Progress
     elapsed_seconds: float
-    perplexities: Mapping[str, float]
+    measured: Measured
     activity: TrainerActivity
     passes: int = 1
+    noun: str = "articles"
+    """What the texts of the source are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,7 @@ class Monitor:
         """Why nothing can be saved; set by whatever tries to."""
         self._feed, self._learner, self._orders = feed, learner, orders
         progress = learner.stream.progress
+        self._noun = sources.noun(learner.stream.settings.source)
         self._advice = advice if advice is not None and progress.crawled < advice[0] else None
         self._bound_by: deque[BoundBy] = deque(maxlen=20)
         self._counted = (0, 0)
@@ -114,9 +118,10 @@ class Monitor:
             state=self._orders.state,
             progress=stream.progress,
             elapsed_seconds=self._learner.elapsed(),
-            perplexities=stream.measured.perplexities,
+            measured=stream.measured,
             activity=self._activity(),
             passes=stream.settings[PASSES],
+            noun=self._noun,
         )
 
     def news(self) -> list[Line]:
@@ -160,7 +165,7 @@ class Monitor:
             return []
         self._measured_at = measured.articles
         scores = ", ".join(f"{name} {value:,.1f}" for name, value in measured.perplexities.items())
-        return [("info", f"after {measured.articles:,} articles: perplexity {scores}")]
+        return [("info", f"after {measured.articles:,} {self._noun}: perplexity {scores}")]
 
     def _skips(self, progress: Progress) -> list[Line]:
         if progress.skipped <= self._skipped:
@@ -217,5 +222,6 @@ class Monitor:
         if self._learner.busy:
             return Wait("a step of training has taken over a minute so far", failing=True)
         if self._feed.waits_for == "parsing":
-            return Wait("the processes that parse articles have counted none for over a minute", failing=True)
-        return Wait("no article has come in for over a minute", failing=True)
+            told = f"the processes that parse {self._noun} have counted none for over a minute"
+            return Wait(told, failing=True)
+        return Wait(f"no {self._noun[:-1]} has come in for over a minute", failing=True)

@@ -209,14 +209,15 @@ def _build(path: Path, built: Built | None, seconds: float) -> str:
     assert built is not None
     store = writer.SessionWriter(path)
     try:
-        kept = keep(store.settings().vocabulary, built.vocabulary)
+        settings = store.settings()
+        kept = keep(settings.vocabulary, built.vocabulary)
         establish(store, built.vocabulary)
     finally:
         store.close()
     noun = "titles" if built.vocabulary.rule.of_titles else "words"
     return (
         f"the vocabulary was built in {seconds:.0f} s: {len(built.vocabulary):,} {noun} out of "
-        f"{built.distinct_words:,}, from {built.documents:,} articles; {kept}"
+        f"{built.distinct_words:,}, from {built.documents:,} {sources.noun(settings.source)}; {kept}"
     )
 
 
@@ -320,7 +321,7 @@ def _size(plan: Plan, source: Opened) -> list[str]:
     if size <= OUTGROWN * made_for:
         return []
     return [
-        f"these models were made for a corpus of {made_for:,} articles: "
+        f"these models were made for a corpus of {made_for:,} {sources.noun(plan.settings.source)}: "
         f"for {size:,}, a new --session gives better topics"
     ]
 
@@ -341,8 +342,9 @@ def _room(plan: Plan, opening: Opening) -> list[str]:
         return []
     keeps = settings[KEEP_ARTICLES] != "none"
     other = ", or start a new --session with --keep-articles none" if keeps else ""
+    noun = sources.noun(settings.source)
     return [
-        f"{articles:,} articles need about {needed / 1e9:,.1f} GB more in {plan.path.parent}, but only "
+        f"{articles:,} {noun} need about {needed / 1e9:,.1f} GB more in {plan.path.parent}, but only "
         f"{free / 1e9:,.1f} GB is free: make room{other}"
     ]
 

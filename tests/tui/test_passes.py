@@ -5,11 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from wikitopics.session.metrics import METRICS
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui import curves
-from wikitopics.tui.look import Choice
-from wikitopics.tui.widgets.flow import ALL_READ, finished
+from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.widgets.flow import finished
 from wikitopics.tui.widgets.statusline import pieces
 
 
@@ -40,15 +39,16 @@ def test_readings_are_on_the_x_axis(several):
     status, once = several
 
     def title(status, x_kind):
-        look = SimpleNamespace(status=status, metric=lambda _: METRICS[0])
-        return curves.title(look, Choice(), x_kind)
+        return curves.title(Look(status, 0.0), Choice(), x_kind)
 
     assert title(status, "articles").endswith(" over readings")
     assert title(status, "words").endswith(" over words")
-    assert title(once, "articles").endswith(" over articles")
+    assert title(once, "articles").endswith("documents over documents")
+    assert title(replace(once, source="api"), "articles").endswith("articles over articles")
 
 
 def test_the_end_says_how_often_all_was_read(several):
     status, once = several
-    assert finished(status) == "finished: every article has been read 3 times"
-    assert finished(once) == ALL_READ
+    assert finished(status) == "finished: every document has been read 3 times"
+    assert finished(once) == "finished: every document has been read once"
+    assert finished(replace(once, source="api")) == "finished: every article has been read once"

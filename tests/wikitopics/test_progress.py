@@ -4,6 +4,7 @@ import io
 import json
 import os
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,13 +13,14 @@ from wikitopics.cli.output import rate
 from wikitopics.cli.train import JsonLines, Lines
 from wikitopics.session.records import State, TrainerActivity
 from wikitopics.session.storage.tables.progress import Progress
+from wikitopics.session.training.evaluation import Measured
 from wikitopics.session.training.monitor import Report
 
 
 def report(articles: int, state: State = "running", **activity: Any) -> Report:
     progress = Progress(articles=articles, held_out=10)
-    perplexities = activity.pop("perplexities", {})
-    return Report(state, progress, 61.0, perplexities, TrainerActivity(**activity))
+    measured = Measured(activity.pop("measured_at", 0), activity.pop("perplexities", {}))
+    return Report(state, progress, 61.0, measured, TrainerActivity(**activity))
 
 
 def test_a_burst_of_reports_is_one_line_and_the_first_measurement_another() -> None:
@@ -28,17 +30,20 @@ def test_a_burst_of_reports_is_one_line_and_the_first_measurement_another() -> N
         lines(report(articles, waiting_for="the wiki's reply"))
     assert told == ["0:01:01  0 articles  10 held out  waiting for the wiki's reply"]
     for _ in range(50):
-        lines(report(64, perplexities={"lda": 5776.4}, crawl_rate=100.0))
-    assert told[1:] == ["0:01:01  64 articles  lda perplexity 5,776  reading 360k articles/h"]
+        lines(report(80, measured_at=64, perplexities={"lda": 5776.4}, crawl_rate=100.0))
+    assert told[1:] == ["0:01:01  80 articles  perplexity after 64: lda 5,776  reading 360k articles/h"]
 
 
 def test_the_last_line_is_of_the_end() -> None:
     told: list[str] = []
     lines = Lines(told.append)
     lines(report(0))
-    lines(report(97, "stopping", perplexities={"lda": 5000.0}, waiting_for="the wiki's reply"))
+    scores = {"lda": 5000.0, "hdp": 4800.0}
+    ending = report(97, "stopping", measured_at=97, perplexities=scores, waiting_for="the wiki's reply")
+    lines(replace(ending, noun="documents"))
     lines.end("finished")
-    assert told[1:] == ["0:01:01  97 articles  lda perplexity 5,000", "finished; everything is saved"]
+    line = "0:01:01  97 documents  perplexity after 97: lda 5,000, hdp 4,800"
+    assert told[1:] == [line, "finished; everything is saved"]
 
 
 def test_articles_per_hour_is_the_same_in_every_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ from wikitopics.tui.palette import Command
 from wikitopics.tui.words import folded
 
 ABOUT = (
-    "The curve is measured on held-out articles that no model ever trains on: lower perplexity is better. "
+    "The curve is measured on held-out texts that no model ever trains on: lower perplexity is better. "
     "Training runs in a process of its own and can continue without this screen."
 )
 ALWAYS = (

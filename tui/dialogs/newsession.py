@@ -100,7 +100,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
             for option in OWN_FIELDS:
                 yield self._field(option, "trained")
             yield Static(
-                "Models, trained side by side on the same articles, and their topics", classes="trained"
+                "Models, trained side by side on the same texts, and their topics", classes="trained"
             )
             for kind, topics, words in model_choices():
                 with Horizontal(classes="trained model"):

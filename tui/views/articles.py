@@ -13,8 +13,8 @@ from wikitopics.tui.inks import name
 from wikitopics.tui.keys import key
 from wikitopics.tui.look import Look
 from wikitopics.tui.views.view import OpenTopic, View
-from wikitopics.tui.widgets.articles import COMING, ArticleList
-from wikitopics.tui.words import count, nearness, plural, visible
+from wikitopics.tui.widgets.articles import ArticleList, coming
+from wikitopics.tui.words import count, nearness, visible
 
 MANY = 200
 FOUND = 2000
@@ -62,7 +62,7 @@ class Articles(View):
     async def _fill(self, look: Look, model: str | None, newest: int | None) -> None:
         sought = self.sought
         try:
-            rows, title = await self._found(sought, model, newest)
+            rows, title = await self._found(look, sought, model, newest)
             leading = await self.leading(model, rows)
         except SessionError:
             self._shown = ()  # the old drawing stays; the next look asks again
@@ -71,7 +71,7 @@ class Articles(View):
         if later and not sought:
             title += f"; Home shows {count(later)} newer"
         listed = self.query_one(ArticleList)
-        listed.empty = " nothing found" if sought else COMING
+        listed.empty = " nothing found" if sought else coming(look)
         had_any = bool(listed.rows)
         listed.show_articles(rows, leading, look, model, sought=sought, topic=topic_sought(sought))
         if bool(rows) != had_any:
@@ -79,20 +79,19 @@ class Articles(View):
         name(listed, title)
 
     async def _found(
-        self, sought: str, model: str | None, newest: int | None
+        self, look: Look, sought: str, model: str | None, newest: int | None
     ) -> tuple[list[ArticleRow], str]:
         """The articles to list, and what they have in common."""
         topic = topic_sought(sought)
         if model is not None and topic is not None:
             rows = await self.ask(lambda reader: reader.articles_about(model, topic, MANY))
-            label = self.look.topic_label(model, topic) if self.look is not None else f"#{topic}"
-            return rows, f"Articles most about {label}"
+            return rows, f"{look.noun.capitalize()} most about {look.topic_label(model, topic)}"
         if sought:
             rows = await self.ask(lambda reader: reader.find_articles(sought, FOUND), aside=True)
             rows.sort(key=lambda row: nearness(sought, row.title))
-            return rows, f"{plural(len(rows), 'article')} with “{visible(sought)}” in the title"
+            return rows, f"{look.some(len(rows))} with “{visible(sought)}” in the title"
         rows = await self.ask(lambda reader: reader.recent_articles(MANY, newest))
-        return rows, "Articles read, newest first"
+        return rows, f"{look.noun.capitalize()} read, newest first"
 
     @on(ArticleList.Chosen, "#articles")
     def _chosen(self, event: ArticleList.Chosen) -> None:
@@ -101,7 +100,8 @@ class Articles(View):
             if named == self.model:
                 self.post_message(OpenTopic(topic))
                 return
-        self.app.notify("this article was not trained on, so it has no topic", markup=False)
+        called = "article" if self.look is None else self.look.noun[:-1]
+        self.app.notify(f"this {called} was not trained on, so it has no topic", markup=False)
 
     def find(self, text: str) -> None:
         super().find(text.strip())

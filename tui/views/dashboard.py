@@ -16,7 +16,7 @@ from wikitopics.tui.inks import Line, Lines, name
 from wikitopics.tui.keys import key
 from wikitopics.tui.look import Look, same
 from wikitopics.tui.views.view import A_TOPIC, TINY_HEIGHT, TINY_WIDTH, OpenTopic, View, after
-from wikitopics.tui.widgets.articles import COMING, now_reading
+from wikitopics.tui.widgets.articles import now_reading
 from wikitopics.tui.widgets.events import NOTHING_CHANGED, EventList, told, what_changed
 from wikitopics.tui.widgets.flow import flow_lines, numbers
 from wikitopics.tui.widgets.listing import featured
@@ -106,8 +106,7 @@ class Dashboard(View):
             ("#log", "Log"),
         ):
             name(self.query_one(selector, Widget), words)
-        for panel, words in (("#reading", COMING), ("#changes", NOTHING_CHANGED)):
-            self.query_one(panel, Panel).show_lines(partial(_alone, words))
+        self.query_one("#changes", Panel).show_lines(partial(_alone, NOTHING_CHANGED))
 
     def home(self) -> Widget | None:
         return self.query_one("#topics", TopicList)

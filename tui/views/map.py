@@ -70,7 +70,7 @@ class Map(View):
 
     def copied(self) -> str:
         pointed = self.query_one(TopicMap).pointed
-        if pointed is None:
+        if pointed is None or self.look is None:
             return ""
         row, articles, part = pointed
-        return f"{row.label}, {share(part)} after {plural(articles, 'article')}"
+        return f"{row.label}, {share(part)} after {self.look.some(articles)}"

@@ -131,7 +131,7 @@ class Topics(View):
             evolution.show((), "no topic selected")
             name(evolution, "Over time")
             listed.show_articles((), {}, look, None)
-            name(listed, "Articles")
+            name(listed, look.noun.capitalize())
 
     async def _fill(self, row: TopicRow, model: str, look: Look) -> None:
         topic = row.topic
@@ -150,10 +150,10 @@ class Topics(View):
         evolution = self.query_one(Evolution)
         at = self._moment[1] if self._moment is not None and self._moment[0] == topic else None
         evolution.show(history, at=at)
-        name(evolution, f"{row.label} over time, by articles read", "[ ] step through it")
+        name(evolution, f"{row.label} over time, by {look.noun} read", "[ ] step through it")
         listed = self.query_one(ArticleList)
         listed.show_articles(articles, leading, look, model, sought=model, topic=topic)
-        name(listed, f"Articles most about {row.label}")
+        name(listed, f"{look.noun.capitalize()} most about {row.label}")
 
     @on(TopicList.Moved, "#all-topics")
     def _moved(self) -> None:

@@ -10,7 +10,6 @@ from wikitopics.tui.look import Look
 from wikitopics.tui.widgets.rowlist import RowList
 from wikitopics.tui.words import count, cut, padded, plural, visible
 
-COMING = " the first articles are on their way"
 ROOMY = 52
 """The number of cells from which a title and a topic share a line."""
 TOPIC = 38
@@ -26,7 +25,7 @@ class ArticleList(RowList[ArticleRow]):
     """Titles come from strangers, so they are printed literally."""
 
     stays_on_top = True
-    empty = " no articles"
+    empty = " none"
     _look: Look | None = None
     _model: str | None = None
     _leading: Leading = {}  # noqa: RUF012 - never changed
@@ -104,9 +103,9 @@ class ArticleList(RowList[ArticleRow]):
 def now_reading(look: Look, model: str | None, width: int, height: int) -> list[Line]:
     """The newest articles with their main topics, one per line; two lines each if there is no room."""
     if look.as_of is not None:
-        return [[(" a replay shows topics, not articles", "muted")]]
+        return [[(f" a replay shows topics, not {look.noun}", "muted")]]
     if not look.recent:
-        return [[(COMING if look.status.lively else " no article has been read", "muted")]]
+        return [[(coming(look) if look.status.lively else f" no {look.noun[:-1]} has been read", "muted")]]
     out: list[Line] = []
     for article in look.recent[:height]:
         ink, told = ("" if out else "strong"), about(article, look, model)
@@ -118,6 +117,11 @@ def now_reading(look: Look, model: str | None, width: int, height: int) -> list[
         else:
             out += [title, [("   ", ""), *told]]
     return out[:height]
+
+
+def coming(look: Look) -> str:
+    """What is shown before there is anything to list."""
+    return f" the first {look.noun} are on their way"
 
 
 def weight(proportion: float) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from wikitopics.session.options import ARTICLES
 from wikitopics.session.paths import command
 from wikitopics.session.records import Flow, Status
-from wikitopics.session.sources import described
+from wikitopics.session.sources import described, noun
 from wikitopics.tui.chart.spark import spark
 from wikitopics.tui.inks import Line, Part
 from wikitopics.tui.look import Choice, Look
@@ -23,7 +23,6 @@ STEADY = 0.2
 GAP = 30.0
 """With this many seconds without a measured rate, no trainer was running."""
 OF_THE_PAST = "from the measurements, the only rates in a replay"
-ALL_READ = "finished: every article has been read once"
 COMPILING = "compiling the models, only once after installation"
 
 
@@ -64,9 +63,8 @@ def finished(status: Status) -> str:
     limit = limit_reached(status)
     if limit:
         return f"finished: {ARTICLES.flag} {count(limit)} is reached"
-    return (
-        ALL_READ if status.passes == 1 else f"finished: every article has been read {status.passes:,} times"
-    )
+    often = "once" if status.passes == 1 else f"{status.passes:,} times"
+    return f"finished: every {noun(status.source)[:-1]} has been read {often}"
 
 
 def nothing_left(status: Status) -> str:
@@ -124,7 +122,7 @@ def allowed(status: Status) -> Part:
 def read(status: Status) -> str:
     """How much has come in: "13,845 articles, 113.6 MB"."""
     bytes_read = f", {size(status.bytes_read)}" if status.bytes_read and asks(status) else ""
-    return plural(status.crawled, "article") + bytes_read
+    return plural(status.crawled, noun(status.source)[:-1]) + bytes_read
 
 
 def per_second(rate: float) -> str:
@@ -261,12 +259,12 @@ def _progress(look: Look) -> list[Line]:
         )
         if model.prequential_log_likelihood is not None:
             coming = measured(math.exp(-model.prequential_log_likelihood))
-            lines.append([(" on new articles, before training ", "muted"), (coming, "strong")])
+            lines.append([(f" on new {look.noun}, before training ", "muted"), (coming, "strong")])
     crawl, train = rate(s, s.activity.crawl_rate), rate(s, s.activity.train_rate, "idle")
     articles, crawled = (count(s.articles), "strong"), (count(s.crawled), "")
     return [
         *lines,
-        [(" articles ", "muted"), articles, (" crawled ", "muted"), crawled],
+        [(f" {look.noun} ", "muted"), articles, (" crawled ", "muted"), crawled],
         [(" held out ", "muted"), (f"{count(s.held_out)} of {count(s.held_out_target)}", "")],
         [(f" {incoming(s)} ", "muted"), crawl, (" train ", "muted"), train],
         [(" ", ""), waiting(s, look.at)],

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.cells import cell_len
 
 from wikitopics.session.records import Status
-from wikitopics.session.sources import described
+from wikitopics.session.sources import described, noun
 from wikitopics.tui.inks import Line
 from wikitopics.tui.look import Replay
 from wikitopics.tui.words import age, clock, count, limited, squeezed, visible
@@ -87,7 +87,7 @@ def pieces(
         out.append((8, [(f"pid {s.pid}", "muted")]))
     out.append((5, [(clock(s.elapsed_seconds), "muted")]))
     total = limited(s.activity.article_limit, s.articles)
-    articles = "article" if s.articles == 1 and not total else "articles"
+    articles = noun(s.source)[:-1] if s.articles == 1 and not total else noun(s.source)
     out.append((1, [(count(s.articles), "strong"), (f"{total} {articles}", "")]))
     if s.passes > 1:
         out.append((3, [(f"pass {count(s.pass_)} of {count(s.passes)}", "")]))
@@ -106,9 +106,10 @@ def _replayed(replay: Replay, status: Status, *, ascii_only: bool) -> Pieces:
     """Say that the view shows the past, which point of it, and how to get back."""
     sign = (">" if ascii_only else "▶") if replay.playing else ("=" if ascii_only else "‖")
     reading = -(-replay.articles // status.documents) if status.passes > 1 and status.documents else 0
+    texts = noun(status.source)
     return [
         (0, [(f"{sign} REPLAY", "warn")]),
-        (1, [(count(replay.articles), "strong"), (f" of {count(replay.points[-1])} articles", "")]),
+        (1, [(count(replay.articles), "strong"), (f" of {count(replay.points[-1])} {texts}", "")]),
         *([(2, [(f"pass {count(reading)} of {count(status.passes)}", "")])] if reading else []),
         (2, [(source_words(status), "")]),
         (3, [("space pauses, ←→ step, Esc ends", "muted")]),

@@ -120,7 +120,7 @@ class TopicMap(RowList[TopicRow]):
     """What was last asked for, besides the topics."""
     _topics: object = None
     _made: Picture | None = None
-    _sought = ""
+    _sought = _noun = ""
 
     def show_map(self, look: Look, choice: Choice, sought: str, ask: Ask) -> None:
         """Draw the topics of the model in use, in the selected order, as soon as their history is known."""
@@ -146,7 +146,7 @@ class TopicMap(RowList[TopicRow]):
             self.release()
             self._of, self.at = of, None
         rows = look.topics_of(model)
-        self._sought = sought
+        self._sought, self._noun = sought, look.noun
         self._history, self._made = (history if len(history.articles) else None), None
         self.empty = f" no topic has “{sought}” among its top words" if rows and sought else NO_TOPICS
         listed = found(rows, sought, choice.order, choice.pinned_of(model))
@@ -172,7 +172,7 @@ class TopicMap(RowList[TopicRow]):
         if self.pointed is None:
             return ""
         row, articles, part = self.pointed
-        return f"{row.label} · after {count(articles)} articles · {share(part)}"
+        return f"{row.label} · after {count(articles)} {self._noun} · {share(part)}"
 
     @property
     def legend(self) -> str:

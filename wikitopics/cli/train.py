@@ -7,7 +7,7 @@ import logging.handlers
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -198,28 +198,30 @@ class Lines:
         self._tell = tell
         self._next = 0.0
         self._every = 5.0 if sys.stderr.isatty() else 30.0
-        self._perplexities: Mapping[str, float] = {}
+        self._measured = False
         self._last: Report | None = None
 
     def __call__(self, report: "Report") -> None:
         self._last = report
-        measured = report.perplexities != self._perplexities and not self._perplexities
-        if report.state == "stopping" or (time.monotonic() < self._next and not measured):
+        first = bool(report.measured.perplexities) and not self._measured
+        if report.state == "stopping" or (time.monotonic() < self._next and not first):
             return
-        self._perplexities = report.perplexities
+        self._measured = self._measured or first
         self._next = time.monotonic() + self._every
         self._tell(self._line(report))
 
     def _line(self, report: "Report") -> str:
         progress, now = report.progress, report.activity
-        parts = [duration(report.elapsed_seconds), f"{progress.articles:,} articles"]
+        parts = [duration(report.elapsed_seconds), f"{progress.articles:,} {report.noun}"]
         if report.passes > 1:
             parts.append(f"pass {progress.pass_:,} of {report.passes:,}")
         if progress.articles == 0:
             parts.append(f"{progress.held_out:,} held out")
-        parts += [f"{name} perplexity {value:,.0f}" for name, value in report.perplexities.items()]
+        if measured := report.measured.perplexities:
+            scores = ", ".join(f"{name} {value:,.0f}" for name, value in measured.items())
+            parts.append(f"perplexity after {report.measured.articles:,}: {scores}")
         if now.crawl_rate:
-            parts.append(f"reading {rate(now.crawl_rate * 3600)} articles/h")
+            parts.append(f"reading {rate(now.crawl_rate * 3600)} {report.noun}/h")
         left = _seconds_left(report)
         if progress.lap is not None:
             parts.append(f"{progress.lap:.1%} of the source read")
@@ -264,7 +266,7 @@ class JsonLines(Lines):
             "elapsed_seconds": round(report.elapsed_seconds, 3),
             "articles_per_hour": round(per_hour(progress.articles, report.elapsed_seconds), 1),
             "crawled_per_hour": round(report.activity.crawl_rate * 3600, 1),
-            "perplexity": dict(report.perplexities),
+            "perplexity": dict(report.measured.perplexities),
             "waiting_for": report.activity.waiting_for,
             "lap": progress.lap,
             "seconds_left": _seconds_left(report),

@@ -136,4 +136,4 @@ def born(topic):
     ],
 )  # fmt: skip
 def test_a_line_a_snapshot(events, told):
-    assert line(events) == told
+    assert line(events, "articles") == told

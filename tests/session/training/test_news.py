@@ -12,7 +12,8 @@ UNMEASURED = Measured(0, {})
 
 
 def monitor(advice=None, crawled=0, measured=UNMEASURED, clock=(0.0,)):
-    stream = SimpleNamespace(progress=Progress(crawled=crawled), measured=measured)
+    settings = SimpleNamespace(source="api")
+    stream = SimpleNamespace(progress=Progress(crawled=crawled), measured=measured, settings=settings)
     stream.waits_for = None
     learner = SimpleNamespace(stream=stream, busy=False, elapsed=lambda: clock[0], saving_seconds=lambda: 0.0)
     feed = SimpleNamespace(activity=Activity())

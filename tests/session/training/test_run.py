@@ -24,7 +24,7 @@ async def test_to_the_end_of_the_source_and_no_further(trainer_of, memory):
     assert reasons(trainer_of.path) == ["finished"]
     log = [text for _, text in log_of(trainer_of.path)]
     assert "skipped so far: 170 (no known word 100, disambiguation 70)" in log
-    assert any(line.startswith("after 570 articles: perplexity lda ") for line in log)
+    assert any(line.startswith("after 570 documents: perplexity lda ") for line in log)
     assert await trainer_of(memory) == "finished"
     after = status(trainer_of.path)
     assert (after.articles, after.crawled, after.models) == (now.articles, now.crawled, now.models)

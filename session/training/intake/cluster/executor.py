@@ -44,6 +44,8 @@ MOST_LOST = 3
 """A job over which this many workers were lost may be to blame."""
 
 
+LOST, NO_WORKER = "the cluster's scheduler is lost", "the cluster has no worker"
+
 Place = tuple[float, int, FarWorker | None]
 """A worker's work for each of its threads, a number for the order, and the worker; None: there is no room any
 more, and never will be."""
@@ -160,9 +162,9 @@ class Cluster(Executor):
                     last_seen = time.monotonic()
                 if scheduler.workers:
                     last_seen = time.monotonic()
-                    self._waiting(None)
+                    self._hinder(None)
                 else:
-                    self._waiting("a worker of the cluster")
+                    self._hinder(NO_WORKER)
                     if time.monotonic() - last_seen > PATIENCE:
                         raise self._no_worker()
                 await asyncio.sleep(LOOK_SECONDS)
@@ -172,11 +174,11 @@ class Cluster(Executor):
 
     async def _again(self) -> Scheduler:
         """A new connection to a scheduler that was lost."""
-        self._note(f"the cluster's scheduler is lost: trying for {PATIENCE:.0f} s to reach it again")
-        self._waiting("the cluster's scheduler")
+        self._note(LOST)
         enough = time.monotonic() + PATIENCE
         while True:
             found = None
+            self._hinder(LOST)  # each time: pages that come in from the source clear it
             try:
                 found = await Scheduler.connect(self._address, self._initial, self._refused)
                 await self._look(found)
@@ -189,6 +191,7 @@ class Cluster(Executor):
                     ) from None
                 await asyncio.sleep(RETRY_SECONDS)
             else:
+                self._hinder(None)
                 self._note("the cluster's scheduler is back")
                 return found
 
@@ -245,7 +248,7 @@ class Cluster(Executor):
         """Write a line to the session's log; it contains no address."""
         self._activity.note(time.time(), line)
 
-    def _waiting(self, what: str | None) -> None:
-        mine = ("a worker of the cluster", "the cluster's scheduler")
-        if what is not None or self._activity.waiting_for in mine:
-            self._activity.waiting_for = what
+    def _hinder(self, trouble: str | None) -> None:
+        """Tell what keeps the cluster from work; None: nothing."""
+        if trouble is not None or self._activity.trouble in (LOST, NO_WORKER):
+            self._activity.trouble = trouble

@@ -12,6 +12,7 @@ from tests.waiting import until
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.source import Asked
 from wikitopics.session.errors import SessionError
+from wikitopics.session.training.intake.cluster.executor import LOST
 from wikitopics.session.training.intake.parted import PartedBlocks
 from wikitopics.session.training.intake.pool import CountingPool
 from wikitopics.vocab import Vocabulary
@@ -99,9 +100,11 @@ async def test_the_same_as_here_though_a_worker_is_lost_and_the_scheduler_too(du
     def restart(source):
         kill(scheduler)
         until(lambda: "scheduler is lost" in notes(source))  # on a busy machine Dask may reconnect unnoticed
+        until(lambda: source.activity.trouble == LOST)  # so the screen says WAITING, and why
         dask.start_scheduler()
         dask.start_worker()
         until(lambda: "scheduler is back" in notes(source))
+        assert source.activity.trouble != LOST
 
     far, source = await read(dump, dask.address, restart)
     assert plain(far) == plain(local)
