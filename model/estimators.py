@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+import time
 import zipfile
 from collections.abc import Iterator
 from numbers import Integral
@@ -39,6 +40,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     batch_size: documents per step; None: the model's own, in `fit` at most a tenth of X
     n_passes: passes over X in `fit`
     options: further arguments of the model, such as {"alpha": 0.1}; a search tries several such dicts
+    verbose: whether `fit` prints a line for each pass
     random_state, n_jobs: as everywhere in scikit-learn; the result does not depend on n_jobs
 
     After fitting, `model_` is the model and `components_` its topics, (K, W), rows sum to 1. `vocabulary_`
@@ -59,6 +61,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         options: dict[str, Any] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_components = n_components
         self.n_documents = n_documents
@@ -67,14 +70,19 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.options = options
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn topics afresh from the documents X, `n_passes` times in minibatches; y is ignored."""
         batch = self._documents(X, reset=True)
         self.model_, self.vocabulary_ = self._new_model(batch.D), None
         largest = max(1, min(self.model_.default_batch_size, batch.D // STEPS_A_PASS))
-        for _ in range(self.n_passes):
+        for number in range(1, self.n_passes + 1):
+            began = time.perf_counter()
             self._learn(batch, self.batch_size or largest)
+            if self.verbose:
+                took = time.perf_counter() - began
+                print(f"pass {number:,} of {self.n_passes:,}: {took:.1f} s")  # noqa: T201 (as scikit-learn's do)
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -107,6 +115,24 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def perplexity(self, X: Any, y: Any = None) -> float:
         """exp(-`score`), per held-out word: lower is better."""
         return math.exp(-self.score(X))
+
+    def top_words(self, n: int = 10, feature_names: Any = None) -> list[list[str]]:
+        """The n most probable words of every topic, most probable first.
+
+        ``feature_names``: the words of X's columns, such as `CountVectorizer.get_feature_names_out()`; None:
+        those of X in `fit`, if it was a table, or of the file that was loaded. Raises ValueError if these are
+        not known, or not one for each column.
+        """
+        check_is_fitted(self)
+        names = (
+            getattr(self, "feature_names_in_", self.vocabulary_) if feature_names is None else feature_names
+        )
+        if names is None:
+            raise ValueError("top_words needs feature_names: the words of X's columns")
+        if len(names) != self.n_features_in_:
+            raise ValueError(f"{len(names):,} feature_names for {self.n_features_in_:,} columns of X")
+        ids, _ = self.model_.top_words(n)
+        return [[str(names[word]) for word in topic] for topic in ids.tolist()]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """(K,) "topic0", "topic1" …, the columns of `transform`; input_features are only checked."""

@@ -8,25 +8,30 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self, overload
 
 from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.model.online import IN_USE
-from wikitopics.session.analysis.inference import proportions, proses, saved_model
+from wikitopics.session.analysis.exports.formats import format_of, save, written_to
+from wikitopics.session.analysis.exports.tables import SUBJECTS, ExportRequest
+from wikitopics.session.analysis.inference import proportions, proses, saved_model, top_words
 from wikitopics.session.analysis.origin import addresses
-from wikitopics.session.analysis.proportions import Neighbour, Recorded, as_csr, not_found
+from wikitopics.session.analysis.proportions import Neighbour, Recorded, as_csr, as_frame, not_found
+from wikitopics.session.analysis.report import made
 from wikitopics.session.analysis.topics import coherences
 from wikitopics.session.analysis.tree import topic_tree
-from wikitopics.session.errors import BadUsage, NoSession, SessionError
-from wikitopics.session.paths import session_name, session_path
+from wikitopics.session.errors import BadUsage, NoSession, SessionError, did_you_mean
+from wikitopics.session.paths import session_name, session_path, user_path
 from wikitopics.session.records import SNAPSHOT_WORDS, in_line
 from wikitopics.session.sources import noun
+from wikitopics.session.storage.files import replacing
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.tables.articles import MOST_ARTICLES
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from pandas import DataFrame
     from scipy.sparse import csr_array
 
     from wikitopics.crawler.source import Markup
@@ -214,32 +219,59 @@ class StoredSession:
             plain = proses(reader, texts, markup)
             return proportions(reader, reader.model_named(model), reader.counter(), plain)[1]
 
-    def similar(self, title: str, limit: int = 20, model: str | None = None) -> list[Neighbour]:
-        """The articles most like the one with this title, nearest first: trained ones, and when the session
-        has ended, also the user's own documents that were held out.
+    def similar(
+        self,
+        title: str | None = None,
+        limit: int = 20,
+        model: str | None = None,
+        *,
+        text: str | None = None,
+        markup: Markup | None = None,
+    ) -> list[Neighbour]:
+        """The articles most like the one with this title, or like any text, nearest first: trained ones, and
+        when the session has ended, also the user's own documents that were held out. ``markup`` is that of
+        the text, as for `infer`.
 
         The first call reads the proportions of all articles (a quarter of a second per million); later calls
         find them in memory until the session changes.
         """
-        if not isinstance(title, str):
-            raise BadUsage(f"title must be text, not {title!r:.60}")
+        if (title is None) == (text is None):
+            raise BadUsage("similar takes the title of an article, or text=…")
+        for what, given in (("title", title), ("text", text)):
+            if not isinstance(given, str | None):
+                raise BadUsage(f"{what} must be text, not {given!r:.60}")
         limit = _limit(limit, least=1)
+        theta = None if text is None else self.infer([text], model, markup=markup)[0]
         with self._reading(model) as (reader, name):
             recorded = self._recorded
             now = name, reader.progress().committed_at
             if recorded is None or (recorded.model, recorded.as_of.committed_at) != now:
                 recorded = self._recorded = Recorded(reader, name)
+            if theta is not None:
+                return recorded.nearest(reader, theta, limit)
+            assert title is not None
             row = recorded.row_of(reader, title)
             if row is None:
                 raise not_found(reader, title)
             return recorded.like(reader, row, limit)
 
+    @overload
     def proportions(
-        self, model: str | None = None, *, held_out: bool = False
-    ) -> tuple[csr_array, NDArray[np.int64]]:
+        self, model: str | None = None, *, held_out: bool = False, frame: Literal[False] = False
+    ) -> tuple[csr_array, NDArray[np.int64]]: ...
+
+    @overload
+    def proportions(
+        self, model: str | None = None, *, held_out: bool = False, frame: Literal[True]
+    ) -> DataFrame: ...
+
+    def proportions(
+        self, model: str | None = None, *, held_out: bool = False, frame: bool = False
+    ) -> tuple[csr_array, NDArray[np.int64]] | DataFrame:
         """(scipy CSR (D, K) float32, (D,) page ids): the topic proportions of every trained article, if they
         are recorded; with `held_out`, also those of the user's own documents that were held out, which the
-        finished model has inferred.
+        finished model has inferred. With `frame`, a pandas table: a column for each topic, and as its index
+        `id`, if each document has one of its own, otherwise `page_id`.
 
         Each article has at most its 16 largest proportions, to within 0.008, and none under 0.005 (in a model
         of over 100 topics: under half an equal share). A row sums to 1 less what was not recorded.
@@ -247,7 +279,40 @@ class StoredSession:
         time the session doubled in size. With several passes they date from the last reading.
         """
         with self._reading(model) as (reader, name):
-            return as_csr(reader, name, held_out=held_out)
+            return (as_frame if frame else as_csr)(reader, name, held_out=held_out)
+
+    def top_words(self, model: str | None = None, n: int = 10) -> list[list[str]]:
+        """The n most probable words of every topic, most probable first: `top_words()[12]` are topic 12's."""
+        n = _limit(n, least=1, what="n")
+        with self._reading(model) as (reader, name):
+            if n > SNAPSHOT_WORDS:
+                reader.check_trained()
+                rows = top_words(reader, name, n, relevant=False)
+            else:
+                rows = [list(row.words) for row in reader.topics(name, n)]
+        return [[word for word, _ in row] for row in rows]
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write the page of `wikitopics report` to a file."""
+        with self._open() as reader:
+            page = made(reader)
+        with replacing(user_path(os.fspath(path))) as file:
+            file.write(page.encode())
+
+    def export(
+        self, what: str, path: str | os.PathLike[str], format: str | None = None, *, model: str | None = None
+    ) -> None:
+        """Write what `wikitopics export` writes to a file, or for gensim to a folder.
+
+        ``format``: None follows the ending of the name; ``model``: None exports all models, or the first of
+        what has one only.
+        """
+        if what not in SUBJECTS:
+            raise BadUsage(f"there is no export {what!r:.60}. {did_you_mean(str(what), SUBJECTS)}")
+        subject, target = SUBJECTS[what], user_path(os.fspath(path))
+        form = written_to(target, subject) if format is None else format_of(subject, format)
+        with self._open() as reader:
+            save(subject, form, ExportRequest(reader, subject.models(reader, model)), target)
 
     def model(self, name: str | None = None) -> OnlineModel:
         """The model as it was last saved: an independent copy, ready for `infer` and `learn`."""
@@ -311,10 +376,10 @@ def _whole(what: str, number: int) -> int:
         raise BadUsage(f"{what} must be a whole number, not {number!r}") from None
 
 
-def _limit(limit: int, least: int) -> int:
-    limit = _whole("limit", limit)
+def _limit(limit: int, least: int, what: str = "limit") -> int:
+    limit = _whole(what, limit)
     if not least <= limit <= MOST_ARTICLES:
-        raise BadUsage(f"limit must be from {least} to {MOST_ARTICLES:,}, not {limit}")
+        raise BadUsage(f"{what} must be from {least} to {MOST_ARTICLES:,}, not {limit}")
     return limit
 
 

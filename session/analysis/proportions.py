@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.session.errors import SessionError
+from wikitopics.session.errors import BadUsage, SessionError
+from wikitopics.session.extras import NOTEBOOK
 from wikitopics.session.sources import described, noun
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.tables.proportions import title_key
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
     from scipy.sparse import csr_array
 
 _LONGEST = 255
@@ -42,6 +44,27 @@ def as_csr(
         shape=(len(kept), reader.spec(model).topics),
     )
     return matrix, articles.page_ids
+
+
+def as_frame(reader: SessionReader, model: str, *, held_out: bool = False) -> "DataFrame":
+    """The same as a table: a column for each topic, a row for each article.
+
+    Its index is `id`, if the source gave each article one, otherwise `page_id`. Raises `BadUsage` without
+    pandas.
+    """
+    try:
+        import pandas as pd
+    except ModuleNotFoundError:
+        raise BadUsage(NOTEBOOK.needed("proportions(frame=True)")) from None
+    matrix, page_ids = as_csr(reader, model, held_out=held_out)
+    index = pd.Index(page_ids, name="page_id")
+    if reader.has_ids():
+        named: dict[int, str] = {}
+        for _, pages, *_, ids in reader.all_articles(trained_only=not held_out):
+            named.update(zip(pages, ids, strict=True))
+        if all(named.values()):
+            index = pd.Index([named[page] for page in page_ids.tolist()], name="id")
+    return pd.DataFrame(matrix.toarray(), index=index, columns=pd.RangeIndex(matrix.shape[1], name="topic"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,3 +143,23 @@ def test_texts_in_place_of_counts_are_one_short_line(estimator, texts):
         ValueError, match=r"^\w+ takes word counts, not texts: put CountVectorizer before it$"
     ):
         estimator().fit(texts)
+
+
+def test_top_words_are_named_by_whoever_knows_them(estimator, capsys):
+    words = [f"word{number}" for number in range(4)]
+    X = np.array([[9, 1, 0, 0], [0, 0, 9, 1]] * 20)
+    fitted = estimator(n_components=2, random_state=0, n_passes=3, verbose=1).fit(X)
+    told = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in told] == ["pass 1 of 3", "pass 2 of 3", "pass 3 of 3"]
+    found = fitted.top_words(3, words)
+    assert [[words.index(word) for word in topic] for topic in found] == fitted.model_.top_words(3)[
+        0
+    ].tolist()
+    assert [len(topic) for topic in fitted.top_words(feature_names=np.array(words))] == [4, 4]
+    with pytest.raises(ValueError, match="top_words needs feature_names"):
+        fitted.top_words()
+    with pytest.raises(ValueError, match="3 feature_names for 4 columns"):
+        fitted.top_words(feature_names=words[:3])
+    of_table = estimator(n_components=2, random_state=0, n_passes=1).fit(pd.DataFrame(X, columns=words))
+    assert {word for topic in of_table.top_words(1) for word in topic} <= set(words)
+    assert capsys.readouterr().out == "", "nothing is told unless asked"

@@ -158,7 +158,7 @@ def test_mistakes_are_one_line(session, home, tmp_path):
         refused(lambda ask=ask: ask(5), "topics 0 to 4")
         refused(lambda ask=ask: ask(-1), "topics 0 to 4")
     refused(lambda: session.articles(limit=-1), "limit")
-    refused(lambda: session.similar(None), "title must be text, not None")
+    refused(lambda: session.similar(3), "title must be text, not 3")
 
 
 def test_a_session_that_goes_away_is_told(session, tmp_path):

@@ -82,10 +82,7 @@ def export(
         known = " and ".join(f"`export {s.name}`" for s in SUBJECTS.values() if s.everything)
         raise BadUsage(f"--all is only for {known}")
     with reading(session) as reader:
-        models = reader.models()
-        if model is not None or subject.one_model:
-            models = [reader.model_named(model)]
-        asked = ExportRequest(reader, models, everything, bom)
+        asked = ExportRequest(reader, subject.models(reader, model), everything, bom)
         if output is None or output == "-":
             to_standard_output(written_as, subject, asked)
         else:

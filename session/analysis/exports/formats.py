@@ -142,6 +142,16 @@ def format_of(subject: Subject, name: str | None) -> Format:
     return FORMATS[name]
 
 
+def written_to(path: Path, subject: Subject) -> Format:
+    """The format that the ending of the file's name stands for, or the default one."""
+    forms = [format_of(subject, name) for name in subject.formats]
+    return max(
+        (form for form in forms if path.name.endswith(form.ending)),
+        key=lambda form: len(form.ending),
+        default=forms[0],
+    )
+
+
 def save(
     subject: Subject,
     form: Format,

@@ -65,6 +65,10 @@ class Subject:
     count: Callable[[ExportRequest], int | None] | None = None
     """The number of rows, if that is worth a progress line and known beforehand."""
 
+    def models(self, reader: "SessionReader", model: str | None) -> Sequence[str]:
+        """The models to export if this one is named, or None. Raises SessionError for an unknown one."""
+        return [reader.model_named(model)] if model is not None or self.one_model else reader.models()
+
     def header(self, asked: ExportRequest) -> tuple[str, ...]:
         """The names of the columns."""
         return self.columns + tuple(name for name, is_there in self.optional.items() if is_there(asked))

@@ -1,0 +1,104 @@
+"""What a session hands on from Python: files, tables, the nearest articles of a text."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import wikitopics as wt
+from tests.wikitopics.test_training import TEXTS, learn
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory):
+    """Of documents with ids; nobody may write to it."""
+    folder = tmp_path_factory.mktemp("handing on")
+    ids = [f"n{number}" for number in range(120)]
+    return learn(session=folder / "notes.db", ids=ids, titles=ids, model=["scvb0", "lda"])
+
+
+@pytest.mark.parametrize("what", ["topics", "articles", "proportions", "words", "metrics"])
+def test_exports_are_those_of_the_command(session, cli, tmp_path, what):
+    for name, form in ((f"{what}.json", None), (f"{what}.csv", None), ("any", None), ("any", "json")):
+        session.export(what, tmp_path / name, form)
+        ending = "json" if "json" in (form, name.rpartition(".")[2]) else "csv"
+        told = cli("export", what, "--format", ending, "--session", session.path).out
+        assert (tmp_path / name).read_text() == told
+    session.export(what, str(tmp_path / "some.json"), model="lda")
+    told = cli("export", what, "--format", "json", "--model", "lda", "--session", session.path).out
+    assert json.loads((tmp_path / "some.json").read_text()) == json.loads(told)
+
+
+def test_the_model_is_exported_as_its_ending_says(session, tmp_path):
+    for name in ("model.npz", "model"):
+        session.export("model", tmp_path / name)
+        assert (
+            wt.StoredSession(session.path).model().topics().shape
+            == np.load(tmp_path / name)["topic_word"].shape
+        )
+    session.export("model", tmp_path / "pages.ldavis.json")
+    assert "tinfo" in json.loads((tmp_path / "pages.ldavis.json").read_text())
+
+
+def test_what_cannot_be_exported_is_one_line(session, tmp_path):
+    for arguments, says in (
+        (("topic", tmp_path / "a"), "Did you mean 'topics'"),
+        (("topics", tmp_path / "a", "npz"), "topics cannot be exported as npz"),
+        (("topics", tmp_path), "folder"),
+        (("topics", session.path), "session"),
+    ):
+        with pytest.raises(wt.SessionError, match=says) as caught:
+            session.export(*arguments)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(wt.SessionError, match="no model 'nope'"):
+        session.export("topics", tmp_path / "a", model="nope")
+
+
+def test_the_report_is_a_page(session, tmp_path):
+    pytest.importorskip("jinja2")
+    session.report(tmp_path / "page.html")
+    assert "What 108 documents are about" in (tmp_path / "page.html").read_text()
+    with pytest.raises(wt.SessionError, match="session"):
+        session.report(session.path)
+
+
+def test_a_text_has_neighbours_as_a_title_has(session, cli, tmp_path):
+    (tmp_path / "text").write_text(TEXTS[5])
+    told = cli("similar", tmp_path / "text", "--json", "--limit", 7, "--session", session.path).out
+    found = session.similar(text=TEXTS[5], limit=7)
+    assert [(one.page_id, one.distance, one.id) for one in found] == [
+        (one["page_id"], one["distance"], one["id"]) for one in json.loads(told)
+    ]
+    for arguments in ({}, {"title": "n5", "text": "both"}):
+        with pytest.raises(wt.SessionError, match="takes the title of an article, or text="):
+            session.similar(**arguments)
+    with pytest.raises(wt.SessionError, match="text must be text, not 3"):
+        session.similar(text=3)
+
+
+def test_proportions_are_a_table_by_id(session):
+    matrix, page_ids = session.proportions("lda")
+    frame = session.proportions("lda", frame=True)
+    np.testing.assert_array_equal(frame.to_numpy(), matrix.toarray())
+    assert frame.index.name == "id"
+    assert frame.index.tolist() == [f"n{page - 1}" for page in page_ids]
+    assert frame.columns.tolist() == [0, 1, 2]
+    assert len(session.proportions(frame=True, held_out=True)) == 120
+    joined = pd.DataFrame({"text": TEXTS}, index=[f"n{n}" for n in range(120)]).join(frame)
+    assert joined[0].notna().sum() == 108
+
+
+def test_proportions_of_documents_without_ids_are_a_table_by_number(home):
+    frame = learn().proportions(frame=True)
+    assert frame.index.name == "page_id"
+    assert set(frame.index) <= set(range(1, 121))
+
+
+def test_top_words_are_by_topic_and_may_be_many(session):
+    by_number = {topic.number: list(topic.words) for topic in session.topics()}
+    assert session.top_words() == [by_number[k][:10] for k in range(3)]
+    assert [words[:20] for words in session.top_words(n=30)] == [by_number[k] for k in range(3)]
+    assert {len(words) for words in session.top_words("lda", n=30)} == {30}
+    with pytest.raises(wt.SessionError, match="n must be from 1"):
+        session.top_words(n=0)
