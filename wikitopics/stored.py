@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Self, overload
 
 from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.model.online import IN_USE
+from wikitopics.model.topics.names import ownership
 from wikitopics.session.analysis.exports.formats import format_of, save, written_to
 from wikitopics.session.analysis.exports.tables import SUBJECTS, ExportRequest
 from wikitopics.session.analysis.inference import proportions, proses, saved_model, top_words
@@ -21,6 +22,7 @@ from wikitopics.session.analysis.report import made
 from wikitopics.session.analysis.topics import coherences
 from wikitopics.session.analysis.tree import topic_tree
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, did_you_mean
+from wikitopics.session.extras import REPORT
 from wikitopics.session.paths import session_name, session_path, user_path
 from wikitopics.session.records import SNAPSHOT_WORDS, in_line
 from wikitopics.session.sources import noun
@@ -30,6 +32,7 @@ from wikitopics.session.storage.tables.articles import MOST_ARTICLES
 
 if TYPE_CHECKING:
     import numpy as np
+    from markupsafe import Markup as Html
     from numpy.typing import NDArray
     from pandas import DataFrame
     from scipy.sparse import csr_array
@@ -38,6 +41,10 @@ if TYPE_CHECKING:
     from wikitopics.model import OnlineModel
     from wikitopics.session.records import ArticleRow, Status, TopicEvent
     from wikitopics.vocab import Vocabulary
+
+
+MOST_SHOWN = 20
+"""The topics of a model that a notebook shows."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -62,9 +69,46 @@ class Topic:
     parent: int | None
     """The group of topics that it belongs to, numbered as in `wikitopics topics --tree`; None for a lone
     topic."""
+    own: tuple[float, ...]
+    """Of each of `words`: this topic's part of its uses in all topics that lead with it."""
 
     def __repr__(self) -> str:
         return f"<Topic {self.number} {self.name!r}, {self.share:.1%}: {in_line(self.words[:10])}>"
+
+    def _repr_html_(self) -> str | None:
+        if REPORT.missing():
+            return None
+        from wikitopics.session.analysis.report import notebook
+
+        told = notebook.noted(f"#{self.number} {self.name}, {self.share:.1%} of all words")
+        return notebook.framed(told, notebook.described(self))
+
+
+class Topics(list[Topic]):
+    """The topics of a model; a notebook shows the largest as a table."""
+
+    def __init__(self, topics: Iterable[Topic], session: StoredSession, model: str) -> None:
+        super().__init__(topics)
+        self._session, self._model = session, model
+
+    def _repr_html_(self) -> str | None:
+        if REPORT.missing():
+            return None
+        from wikitopics.session.analysis.report import notebook
+
+        return notebook.framed(self._pieces(MOST_SHOWN))
+
+    def _pieces(self, most: int) -> Html:
+        from wikitopics.session.analysis.report import notebook
+
+        used = [topic for topic in self if topic.in_use]
+        shown = used[:most]
+        told = f"{len(used):,} topics of {self._model}"
+        told += f", the {most} largest" if len(used) > most else ""
+        with self._session._reading(self._model) as (reader, name):
+            history = reader.share_history(name)
+        courses = {topic.number: notebook.course_of(history, topic.number) for topic in shown}
+        return notebook.noted(told) + notebook.listed(shown, courses)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -151,19 +195,28 @@ class StoredSession:
         with self._open() as reader, reader.one_moment():
             return reader.status()
 
-    def topics(self, model: str | None = None) -> list[Topic]:
+    def topics(self, model: str | None = None) -> Topics:
         """All topics, most prevalent first, as of the newest snapshot; empty before the first minibatch."""
         with self._reading(model) as (reader, name):
             rows = reader.topics(name, SNAPSHOT_WORDS)
             npmi = coherences(reader, name)
             tree = topic_tree(reader, name)
+            newest = reader.newest_words(name)
+        own = [] if newest is None else ownership(newest.leading, newest.shares).tolist()
         topics = [
             Topic(
-                row.topic, row.name, row.share, *_apart(row.words), value, row.share > IN_USE, branch.parent
+                row.topic,
+                row.name,
+                row.share,
+                *_apart(row.words),
+                value,
+                row.share > IN_USE,
+                branch.parent,
+                tuple(parts),
             )
-            for row, value, branch in zip(rows, npmi, tree, strict=False)
+            for row, parts, value, branch in zip(rows, own, npmi, tree, strict=False)
         ]
-        return sorted(topics, key=lambda topic: -topic.share)
+        return Topics(sorted(topics, key=lambda topic: -topic.share), self, name)
 
     def history(self, topic: int, model: str | None = None) -> list[TopicThen]:
         """One topic at every stored snapshot, oldest first."""
@@ -343,8 +396,19 @@ class StoredSession:
         except SessionError as error:
             return f"<StoredSession {self.path}: {error}>"
         models = ", ".join(f"{one.name} ({one.topics} topics)" for one in now.models)
-        account = f"{now.state}, {now.articles:,} {noun(now.source)} of {now.source_name}"
+        account = f"{now.state}, {now.documents:,} {noun(now.source)} of {now.source_name}"
         return f"<StoredSession {session_name(self.path)}: {account}; {models}>"
+
+    def _repr_html_(self) -> str | None:
+        if REPORT.missing():
+            return None
+        from wikitopics.session.analysis.report import notebook
+
+        try:
+            models = [self.topics(model.name)._pieces(MOST_SHOWN // 2) for model in self.status().models]
+        except SessionError:
+            models = []
+        return notebook.framed(notebook.noted(repr(self).strip("<>")), *models)
 
     @contextmanager
     def _open(self) -> Iterator[SessionReader]:

@@ -1,13 +1,18 @@
 """What a session hands on from Python: files, tables, the nearest articles of a text."""
 
 import json
+import re
+import shutil
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import wikitopics as wt
+import wikitopics.stored
 from tests.wikitopics.test_training import TEXTS, learn
+from wikitopics.crawler.extras import Extra
 
 
 @pytest.fixture(scope="module")
@@ -102,3 +107,41 @@ def test_top_words_are_by_topic_and_may_be_many(session):
     assert {len(words) for words in session.top_words("lda", n=30)} == {30}
     with pytest.raises(wt.SessionError, match="n must be from 1"):
         session.top_words(n=0)
+
+
+def test_a_notebook_shows_tables_that_load_nothing(session):
+    pytest.importorskip("jinja2")
+    topics = session.topics()
+    pages = session._repr_html_(), topics._repr_html_(), topics[0]._repr_html_()
+    for page, says in zip(
+        pages, ("108 documents of texts given in Python", "3 topics of scvb0", "#"), strict=True
+    ):
+        assert says in page
+        assert page.count("<svg") == page.count("</svg>") > 0
+        assert not re.search(r"(?:src|href)=|https?:|<script|@import|url\(", page)
+    assert "3 topics of lda" in pages[0]
+    assert topics[0].name in pages[1]
+    assert all(f"<th>{word}</th>" in pages[2] for word in topics[0].words)
+    assert len(topics[0].own) == len(topics[0].words)
+
+
+def test_what_texts_contain_is_escaped(session):
+    pytest.importorskip("jinja2")
+    hostile = "<script>&\x1b[31m\u202e\"'"
+    topic = replace(session.topics()[0], name=hostile, words=(hostile,), probabilities=(0.5,), own=(0.5,))
+    for page in (topic._repr_html_(), wt.stored.Topics([topic], session, "lda")._repr_html_()):
+        assert "&lt;script&gt;&amp;" in page
+        assert not any(part in page for part in ("<script", "\x1b", "\u202e"))
+
+
+def test_without_the_extra_a_notebook_shows_a_line(session, monkeypatch):
+    monkeypatch.setattr("wikitopics.stored.REPORT", Extra("report", ("no-such-package",), "nothing"))
+    topics = session.topics()
+    assert session._repr_html_() is topics._repr_html_() is topics[0]._repr_html_() is None
+
+
+def test_a_session_that_is_gone_is_shown_as_such(session, tmp_path):
+    shutil.copy(session.path, tmp_path / "gone.db")
+    gone = wt.open(tmp_path / "gone.db")
+    (tmp_path / "gone.db").unlink()
+    assert "there is no session" in gone._repr_html_()

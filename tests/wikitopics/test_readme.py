@@ -207,6 +207,27 @@ def test_python_in_the_text_runs_from_top_to_bottom(capsys: pytest.CaptureFixtur
 
 @pytest.mark.interop
 @pytest.mark.usefixtures("in_a_folder")
+def test_python_runs_in_a_notebook_which_shows_sessions_and_topics() -> None:
+    nbclient = pytest.importorskip("nbclient")
+    from nbformat import v4
+
+    blocks = re.findall(r"^```python\n(.*?)^```", text(ROOT / "docs" / "python.md"), re.DOTALL | re.MULTILINE)
+    cells = [v4.new_code_cell(block) for block in blocks]
+    nbclient.NotebookClient(v4.new_notebook(cells=cells), kernel_name="python3").execute()
+    shown = ["".join(one.get("data", {}).get("text/html", "") for one in cell.outputs) for cell in cells]
+    for page, says in zip(
+        shown, ("of texts given in Python; hdp", "topics of hdp", "of all words"), strict=False
+    ):
+        assert says in page
+        assert "<svg" in page
+        assert not re.search(r"(?:src|href)=|https?:|<script|@import|url\(", page)
+    told = "".join(one.get("text", "") for one in cells[0].outputs)
+    assert "my-reviews" in told, "a progress bar, of text where there are no widgets"
+    assert Path("reviews.html").is_file()
+
+
+@pytest.mark.interop
+@pytest.mark.usefixtures("in_a_folder")
 def test_python_for_other_programs_runs() -> None:
     pytest.importorskip("gensim")
     pytest.importorskip("pyLDAvis")

@@ -176,7 +176,7 @@ def _model(
                 for (word, probability), part in zip(row.words, own[row.topic].tolist(), strict=False)
             ],
             place=where,
-            shares=_shares(history, row.topic),
+            shares=course_of(history, row.topic),
             looks=_looks(looks, row.topic, reader.vocabulary()),
             articles=[
                 (visible(article.title), address(article), share)
@@ -214,7 +214,7 @@ def spread(points: Sequence[int], most: int) -> list[int]:
     return [points[i] for i in sorted(set(near.tolist()))]
 
 
-def _shares(history: ShareHistory, topic: int) -> list[tuple[int, float, float]]:
+def course_of(history: ShareHistory, topic: int) -> list[tuple[int, float, float]]:
     articles = history.articles.tolist()
     chosen = np.searchsorted(history.articles, spread(articles, POINTS)).tolist()
     return [(articles[i], float(history.shares[i, topic]), float(history.own[i, topic])) for i in chosen]

@@ -7,17 +7,17 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from wikitopics.session.analysis.report.contents import ReportTopic
-
 T = TypeVar("T")
+Course = Sequence[tuple[int, float, float]]
+"""A topic's share over time: (articles, share, the topic's own part of it)."""
 WIDTH, HEIGHT = 240, 40
 
 
-def growth(topic: ReportTopic, points: int) -> Markup:
+def growth(course: Course, points: int) -> Markup:
     """A topic's share over the articles, with the part made up by its own words filled."""
-    if len(topic.shares) < 2:
+    if len(course) < 2:
         return Markup("")
-    articles, shares, own = np.array(thin(topic.shares, points)).T
+    articles, shares, own = np.array(thin(course, points)).T
     xs = np.log(articles / articles[0]) / np.log(articles[-1] / articles[0]) * WIDTH
     line, filled = (_line(xs, (1 - values / shares.max()) * (HEIGHT - 2) + 1) for values in (shares, own))
     return Markup(
