@@ -4,7 +4,6 @@ import gc
 import signal
 import time
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 from textual import events, on
@@ -25,7 +24,7 @@ from wikitopics.tui.dialogs.starting import Starting
 from wikitopics.tui.follow import TrainerProcess, Watch
 from wikitopics.tui.inks import INKS, Drawn, Lines
 from wikitopics.tui.keys import EVERYWHERE, key
-from wikitopics.tui.look import Choice, Look, ModelTopics, by_probability
+from wikitopics.tui.look import Choice, Look
 from wikitopics.tui.palette import Finds, commands
 from wikitopics.tui.preferences import Preferences, preferences
 from wikitopics.tui.screens import VIEWS, Main
@@ -89,8 +88,6 @@ class Wikitopics(TerminalApp[Ending]):
         self._signals = signals or Signals()
         self._preferences = preferences or Preferences()
         self._notify_by = notify_by
-        self._by_probability: tuple[ModelTopics, ModelTopics] | None = None
-        """The topics as read, and with their words in the other order."""
 
     @property
     def path(self) -> Path:
@@ -99,13 +96,8 @@ class Wikitopics(TerminalApp[Ending]):
 
     @property
     def latest(self) -> Look | None:
-        """The newest look at it, with the words of topics in the chosen order."""
-        look = self.watched.latest
-        if look is None or self.choice.relevant:
-            return look
-        if self._by_probability is None or self._by_probability[0] is not look.topics:
-            self._by_probability = look.topics, by_probability(look.topics)
-        return replace(look, topics=self._by_probability[1])
+        """The newest look at it."""
+        return self.watched.latest
 
     @property
     def main(self) -> Main:
@@ -146,7 +138,7 @@ class Wikitopics(TerminalApp[Ending]):
         watch = self.watched
         while True:
             before = watch.latest
-            failed = await watch.look(self._wanted())
+            failed = await watch.look(self._wanted(), relevant=self.choice.relevant)
             if not self.is_running:
                 return
             if failed:

@@ -81,23 +81,26 @@ class Follower(Readers):
         # What the look was read from: each part is read again when its own key changes.
         self._version: int | None = None
         self._learnt: tuple[object, ...] | None = None
-        """The commit, the metrics wanted and the names given to topics."""
+        """The commit, the metrics wanted, the order of words and the names given to topics."""
         self._measured: tuple[object, ...] | None = None
         """The newest measurement, and the metrics wanted."""
         self._kept: tuple[object, ...] | None = None
-        """The newest snapshot, and the names given to topics."""
+        """The newest snapshot, the order of words and the names given to topics."""
         self._looked_at = self._learnt_at = float("-inf")
         """By the monotonic clock."""
         self._past: tuple[Look, Look] | None = None
         """The last look into the past, and what it was made from."""
 
-    async def look(self, metrics: Iterable[str], as_of: int | None = None) -> Look:
-        """The session as it is now, or as it was after ``as_of`` articles; raises a `SessionError`."""
+    async def look(self, metrics: Iterable[str], as_of: int | None = None, *, relevant: bool = True) -> Look:
+        """The session as it is now, or as it was after ``as_of`` articles; raises a `SessionError`.
+
+        ``relevant``: with topics' most relevant words first, not the most probable.
+        """
         wanted = tuple(metrics)
 
         def read(reader: SessionReader) -> Look:
-            look = self._read(reader, wanted)
-            return look if as_of is None else self._back_at(reader, look, as_of)
+            look = self._read(reader, wanted, relevant)
+            return look if as_of is None else self._back_at(reader, look, as_of, relevant)
 
         return await self.ask(read)
 
@@ -116,9 +119,9 @@ class Follower(Readers):
             self._learnt = self._measured = self._kept = None
             raise
 
-    def _read(self, reader: SessionReader, metrics: tuple[str, ...]) -> Look:
+    def _read(self, reader: SessionReader, metrics: tuple[str, ...], relevant: bool) -> Look:
         version, now, look = reader.version(), time.monotonic(), self._look
-        asked_anew = self._learnt is None or metrics != self._learnt[1]
+        asked_anew = self._learnt is None or (metrics, relevant) != self._learnt[1:3]
         rested = now - self._looked_at < STATUS_EVERY
         if look is not None and rested and version == self._version and not asked_anew:
             return look
@@ -141,19 +144,19 @@ class Follower(Readers):
                 events=tuple(reader.events()),
                 runs=look.runs if runs == look.runs else runs,  # the chart is redrawn only for different ones
             )
-        learnt = (status.committed_at, metrics, reader.given_names())
+        learnt = (status.committed_at, metrics, relevant, reader.given_names())
         measured, kept = self._measured, self._kept
         if learnt != self._learnt and (asked_anew or now - self._learnt_at >= FULL_EVERY):
             # Most commits add neither measurements nor snapshots. Curves and topics then stay the same
             # objects, and nothing that shows them is redrawn.
             measurement, snapshot = reader.newest()
-            measured, kept = (measurement, metrics), (snapshot, learnt[-1])
+            measured, kept = (measurement, metrics), (snapshot, *learnt[2:])
             look = replace(look, recent=tuple(reader.recent_articles()))
             if measured != self._measured:
                 curves = {(m, metric): reader.curve(m, metric) for m in look.models for metric in metrics}
                 look = replace(look, metrics=metrics_of(reader), curves=curves)
             if kept != self._kept:
-                topics = {m: tuple(reader.topics(m, SNAPSHOT_WORDS, relevant=True)) for m in look.models}
+                topics = {m: tuple(reader.topics(m, SNAPSHOT_WORDS, relevant=relevant)) for m in look.models}
                 look = replace(look, topics=topics, changes=tuple(reader.topic_events()))
             self._learnt, self._learnt_at = learnt, now
         # Only now that nothing has failed: anything that could not be read is asked for again.
@@ -161,10 +164,10 @@ class Follower(Readers):
         self._measured, self._kept = measured, kept
         return look
 
-    def _back_at(self, reader: SessionReader, look: Look, articles: int) -> Look:
+    def _back_at(self, reader: SessionReader, look: Look, articles: int, relevant: bool) -> Look:
         if self._past is None or self._past[0] is not look or self._past[1].as_of != articles:
             topics = {
-                m: tuple(reader.topics(m, SNAPSHOT_WORDS, articles, relevant=True)) for m in look.models
+                m: tuple(reader.topics(m, SNAPSHOT_WORDS, articles, relevant=relevant)) for m in look.models
             }
             when = look.moment(articles)
             events = () if when is None else tuple(reader.events(until=when + LOGGED_WITHIN))
@@ -250,14 +253,14 @@ class Watch:
         for each in (self._follower, self._searcher, self._comparing):
             each.close(wait=wait)
 
-    async def look(self, metrics: tuple[str, ...]) -> int | None:
-        """Read the session; afterwards `latest` and `trouble` tell how it is.
+    async def look(self, metrics: tuple[str, ...], *, relevant: bool) -> int | None:
+        """Read the session; afterwards `latest` and `trouble` tell how it is. ``relevant``: as in `Follower`.
 
         Returns the exit code of the awaited trainer, if it has failed before it opened the session.
         """
         try:
             as_of = None if self.replay is None else self.replay.articles
-            look = await self._follower.look(metrics, as_of)
+            look = await self._follower.look(metrics, as_of, relevant=relevant)
         except SessionError as error:
             self._lose_sight(error)
             return None

@@ -26,20 +26,23 @@ INKS = {
 }
 
 
-class Linked(str):
-    """Text of a `Part` that a terminal can open as a link, with its address."""
+class Clickable(str):
+    """Text of a `Part` that a click does something with."""
 
     address: str
+    """What a terminal opens as a link; "" for none."""
+    order: str
+    """The order into which a column's head brings the rows; "" for none."""
 
-    def __new__(cls, text: str, address: str) -> Self:
-        linked = super().__new__(cls, text)
-        linked.address = address
-        return linked
+    def __new__(cls, text: str, *, address: str = "", order: str = "") -> Self:
+        made = super().__new__(cls, text)
+        made.address, made.order = address, order
+        return made
 
 
 def linked(text: str, address: str | None) -> str:
     """``text``, as a link if it has an address."""
-    return text if address is None else Linked(text, address)
+    return text if address is None else Clickable(text, address=address)
 
 
 Part = tuple[str, str]
@@ -92,7 +95,7 @@ class Drawn(Widget):
         runs: list[tuple[str, Style]] = []
         for text, name in parts:
             pen = self.pen(name, under)
-            if opens and isinstance(text, Linked):
+            if opens and isinstance(text, Clickable) and text.address:
                 pen = pen.update_link(text.address)
             if runs and runs[-1][1] is pen:  # every segment costs time on its way to the terminal
                 text = runs.pop()[0] + text

@@ -135,14 +135,6 @@ def same(shown: Sequence[object], before: Sequence[object]) -> bool:
     return len(shown) == len(before) and all(map(operator.is_, shown, before))
 
 
-def by_probability(topics: ModelTopics) -> ModelTopics:
-    """The same topics with their most probable words first."""
-    return {
-        model: tuple(replace(row, words=tuple(sorted(row.words, key=lambda word: -word[1]))) for row in rows)
-        for model, rows in topics.items()
-    }
-
-
 @dataclass(slots=True)
 class Choice:
     """What the user has chosen to see, shared by the views so that they agree."""

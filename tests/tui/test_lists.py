@@ -13,7 +13,7 @@ from tests.tui import canned, seeing
 from tests.tui.seeing import Opener
 from tests.tui.standins import topic
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.inks import Drawn, Linked
+from wikitopics.tui.inks import Clickable, Drawn
 from wikitopics.tui.widgets.articles import ArticleList
 from wikitopics.tui.widgets.listing import found
 from wikitopics.tui.widgets.rowlist import RowList
@@ -269,7 +269,7 @@ async def test_the_mark_of_a_cut_line_looks_like_what_it_stands_for(shown: Opene
     async with shown(live, size=(100, 30)) as (app, _):
         app.add_class("-links")
         drawn = app.screen.query(Drawn).first()
-        first, second = Linked("first", "http://host.org/1"), Linked("second", "http://host.org/2")
+        first, second = (Clickable(name, address=f"http://host.org/{name}") for name in ("first", "second"))
         parts = [(first, "strong"), (second, "accent"), ("last", "faint")]
         for width, ink, to in ((4, "strong", first), (5, "strong", first), (6, "accent", second)):
             *_, mark = drawn.strip(parts, width)

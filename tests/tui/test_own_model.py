@@ -34,7 +34,7 @@ async def look(app: Any, metric: str) -> None:
 
 
 async def test_it_is_shown_like_ours(open_app: Opener, race: Path) -> None:
-    await look(open_app(race), "Share of the main topic, mean of 40 held-out articles")
+    await look(open_app(race), "Share of the main topic, mean of 40 held-out documents")
 
 
 async def test_it_is_offered_for_a_new_session(shown: Opener, race: Path, unigrams: Package) -> None:

@@ -204,7 +204,7 @@ class View(Container):
         self.choice.relevant = not self.choice.relevant
         by = "relevance" if self.choice.relevant else "probability"
         self.app.notify(f"Words of topics by {by}", markup=False)
-        self.host.show()
+        self.host.look_again()
 
     def _topic(self) -> tuple[str, TopicRow] | None:
         """The topic under the cursor, and its model."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, TypeVar
 
 from rich.cells import cell_len
 from textual import events
@@ -15,7 +15,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from wikitopics.tui.inks import Drawn, Line
+from wikitopics.tui.inks import Clickable, Drawn, Line
 
 T = TypeVar("T")
 
@@ -31,17 +31,6 @@ class _OfRow(Message):
     @property
     def control(self) -> Widget:
         return self._rows
-
-
-class Head(str):
-    """A column's head; a click on it sorts the rows."""
-
-    order: str
-
-    def __new__(cls, text: str, order: str) -> Self:
-        head = super().__new__(cls, text)
-        head.order = order
-        return head
 
 
 class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
@@ -233,7 +222,7 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
             ends = accumulate(cell_len(text) for text, _ in self.header(self.width))
             heads = zip(ends, self.header(self.width), strict=True)
             head = next((text for end, (text, _) in heads if place.x < end), "")
-            if isinstance(head, Head):
+            if isinstance(head, Clickable):
                 self.post_message(self.Sort(head.order))
         elif 0 <= index < len(self.rows):
             same = index == self.cursor

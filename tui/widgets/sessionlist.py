@@ -7,8 +7,8 @@ from pathlib import Path
 from rich.cells import cell_len
 
 from wikitopics.session.records import Status
-from wikitopics.tui.inks import Line, Part
-from wikitopics.tui.widgets.rowlist import Head, RowList
+from wikitopics.tui.inks import Clickable, Line, Part
+from wikitopics.tui.widgets.rowlist import RowList
 from wikitopics.tui.widgets.statusline import condition, source_words
 from wikitopics.tui.words import age, count, cut, measured, padded, squeezed, visible
 
@@ -94,9 +94,9 @@ class SessionList(RowList[SessionRow]):
     def header(self, width: int) -> Line:
         name, state, source = self._widths(width)
         return [
-            (Head(f"   {'name':<{name}} ", "name"), "header"),
+            (Clickable(f"   {'name':<{name}} ", order="name"), "header"),
             (f"{'state':<{state}} ", "header"),
-            (Head(f"{'articles':>{ARTICLES}}  ", "articles"), "header"),
+            (Clickable(f"{'articles':>{ARTICLES}}  ", order="articles"), "header"),
             (f"{'source':<{source}} models, perplexity", "header"),
         ]
 

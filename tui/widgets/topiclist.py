@@ -7,10 +7,10 @@ from rich.cells import cell_len
 from wikitopics.session.analysis.tree import Branch
 from wikitopics.session.records import APART, TopicRow
 from wikitopics.tui.chart.spark import spark
-from wikitopics.tui.inks import Line, Part
+from wikitopics.tui.inks import Clickable, Line, Part
 from wikitopics.tui.look import Choice, Look
 from wikitopics.tui.widgets.listing import Row, found, grouped
-from wikitopics.tui.widgets.rowlist import Head, RowList
+from wikitopics.tui.widgets.rowlist import RowList
 from wikitopics.tui.words import cut, padded, plural, share, short
 
 NO_TOPICS = " no topics yet: they appear with the first minibatch"
@@ -150,7 +150,7 @@ class TopicList(RowList[Row]):
     def header(self, width: int) -> Line:
         def head(words: str, order: str, cells: int = 0) -> Part:
             sign = "▾" if order == self._order else " "
-            return Head((words + sign).ljust(cells), order), "header"
+            return Clickable((words + sign).ljust(cells), order=order), "header"
 
         # Where there is room, the change stands above the trend, too: both cover this part of the stream.
         roomy = width >= ROOMY

@@ -19,10 +19,10 @@ from wikitopics.session.records import ShareHistory, TopicRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.background import begin
 from wikitopics.tui.chart.axes import Axis, Floats, own_space, ticks
-from wikitopics.tui.inks import Line
+from wikitopics.tui.inks import Clickable, Line
 from wikitopics.tui.look import Choice, Look
 from wikitopics.tui.widgets.listing import found
-from wikitopics.tui.widgets.rowlist import Head, RowList
+from wikitopics.tui.widgets.rowlist import RowList
 from wikitopics.tui.widgets.topiclist import NO_TOPICS, words_of
 from wikitopics.tui.words import count, padded, share, short
 
@@ -232,8 +232,8 @@ class TopicMap(RowList[TopicRow]):
         name, room, words = self._room(width)
         axis = self._picture(width).axis if self._history is not None else " " * room
         return [
-            (Head(f"{'#':>{NUMBER - 1}} ", "number"), "header"),
-            (Head(f"{'name':<{name}}", "name"), "header"),
+            (Clickable(f"{'#':>{NUMBER - 1}} ", order="number"), "header"),
+            (Clickable(f"{'name':<{name}}", order="name"), "header"),
             (axis + (" words now" if words else ""), "header"),
         ]
 
