@@ -81,7 +81,8 @@ class Topic:
         from wikitopics.session.analysis.report import notebook
 
         told = notebook.noted(f"#{self.number} {self.name}, {self.share:.1%} of all words")
-        return notebook.framed(told, notebook.described(self))
+        words = list(zip(self.words, self.probabilities, self.own, strict=True))
+        return notebook.framed(told, notebook.described(words))
 
 
 class Topics(list[Topic]):
@@ -100,6 +101,7 @@ class Topics(list[Topic]):
 
     def _pieces(self, most: int) -> Html:
         from wikitopics.session.analysis.report import notebook
+        from wikitopics.session.analysis.report.contents import course_of
 
         used = [topic for topic in self if topic.in_use]
         shown = used[:most]
@@ -107,8 +109,11 @@ class Topics(list[Topic]):
         told += f", the {most} largest" if len(used) > most else ""
         with self._session._reading(self._model) as (reader, name):
             history = reader.share_history(name)
-        courses = {topic.number: notebook.course_of(history, topic.number) for topic in shown}
-        return notebook.noted(told) + notebook.listed(shown, courses)
+        rows = (
+            (topic.number, topic.name, topic.share, course_of(history, topic.number), topic.words[:10])
+            for topic in shown
+        )
+        return notebook.noted(told) + notebook.listed(rows)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -1,18 +1,13 @@
 """Sessions and topics in a notebook: small pieces of HTML that load nothing, everything in them escaped."""
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
-from wikitopics.session.analysis.report.contents import course_of as course_of
 from wikitopics.session.analysis.report.page import short
 from wikitopics.session.analysis.report.small import Course, bars, growth
 from wikitopics.session.escapes import visible
 from wikitopics.session.records import in_line
-
-if TYPE_CHECKING:
-    from wikitopics.stored import Topic
 
 POINTS = 36
 """The most points of a topic's curve."""
@@ -48,24 +43,17 @@ def noted(text: str) -> Markup:
     return Markup('<p class="note">{}</p>').format(visible(text))
 
 
-def listed(topics: "Iterable[Topic]", courses: Mapping[int, Course]) -> Markup:
-    """A row for each topic: number, name, share and how it grew, words."""
+def listed(topics: Iterable[tuple[int, str, float, Course, Sequence[str]]]) -> Markup:
+    """A row for each topic: its number, name, share, how that grew, and its words."""
     row = Markup("<tr><td>{}</td><th>{}</th><td>{:.1%}</td><td>{}</td><td class='words'>{}</td></tr>")
     return _table(
-        row.format(
-            topic.number,
-            _word(topic.name, 80),
-            topic.share,
-            growth(courses[topic.number], POINTS),
-            in_line(_word(word) for word in topic.words[:10]),
-        )
-        for topic in topics
+        row.format(number, _word(name, 80), share, growth(course, POINTS), in_line(map(_word, words)))
+        for number, name, share, course, words in topics
     )
 
 
-def described(topic: "Topic") -> Markup:
-    """A row for each word of one topic, with its probability, as in the report."""
-    words = list(zip(topic.words, topic.probabilities, topic.own, strict=True))
+def described(words: Sequence[tuple[str, float, float]]) -> Markup:
+    """A row for each word of one topic, as in the report: (word, its probability, the topic's own part)."""
     picture = Markup("<td class='bars' rowspan='{}'>{}</td>").format(len(words), bars(words))
     row = Markup("<tr><th>{}</th>{}<td>{:.1%}</td></tr>")
     return _table(
