@@ -2,17 +2,18 @@
 
 from wikitopics.crawler.extras import ZST, Extra
 
-__all__ = ["DASK", "EXTRAS", "INTEROP", "NOTEBOOK", "REPORT", "SKLEARN", "ZST", "Extra"]
+__all__ = ["DASK", "EXTRAS", "INTEROP", "NOTEBOOK", "PARQUET", "REPORT", "SKLEARN", "ZST", "Extra"]
 
 SKLEARN = Extra("sklearn", ("scikit-learn",), "the models as scikit-learn estimators (`wikitopics.sklearn`)")
 REPORT = Extra("report", ("matplotlib", "jinja2"), "`wikitopics report`")
 INTEROP = Extra(
     "interop",
-    ("gensim", "pyLDAvis", "selenium", "nbclient", "ipykernel"),
+    ("gensim", "pyLDAvis", "selenium", "nbclient", "ipykernel", "duckdb", "polars"),
     "`export model --format gensim`, and tests against other programs",
 )
 DASK = Extra("dask", ("distributed", "dask"), "`train --cluster`")
 
+PARQUET = Extra("parquet", ("pyarrow",), "`export --format parquet`")
 NOTEBOOK = Extra("notebook", ("pandas", "tqdm"), "data frames and progress bars in Python")
 
-EXTRAS = (SKLEARN, NOTEBOOK, ZST, REPORT, INTEROP, DASK)
+EXTRAS = (SKLEARN, NOTEBOOK, PARQUET, ZST, REPORT, INTEROP, DASK)

@@ -229,7 +229,7 @@ def test_python_runs_in_a_notebook_which_shows_sessions_and_topics() -> None:
 @pytest.mark.interop
 @pytest.mark.usefixtures("in_a_folder")
 def test_python_for_other_programs_runs() -> None:
-    pytest.importorskip("gensim")
-    pytest.importorskip("pyLDAvis")
+    for program in ("duckdb", "gensim", "polars", "pyarrow", "pyLDAvis"):
+        pytest.importorskip(program)
     run_through(ROOT / "docs" / "exports.md")
     assert Path("demo.html").is_file()

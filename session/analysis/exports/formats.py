@@ -10,11 +10,18 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wikitopics.session.analysis.exports.gensim import write_gensim
-from wikitopics.session.analysis.exports.tables import Batch, ExportRequest, Subject
+from wikitopics.session.analysis.exports.tables import TYPES, Batch, ExportRequest, Subject
 from wikitopics.session.errors import BadUsage
+from wikitopics.session.extras import PARQUET
 
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer as Buffer
+
+GROUP = 50_000
+"""Rows of a Parquet file that are written together."""
 _FORMULA = tuple("=+-@＝＋－＠\t\r\n")  # Chinese and Japanese spreadsheets accept the wide signs too
 _SPECIAL = re.compile('[,"\\r\\n]')
 _JSON = json.JSONEncoder(ensure_ascii=False).encode
@@ -98,6 +105,61 @@ def _utf8(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
+class _Pieces(io.RawIOBase):
+    """A file that only grows, and hands out what was written since the last time."""
+
+    def __init__(self) -> None:
+        self._size = 0
+        self._pieces: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: "Buffer") -> int:
+        piece = bytes(data)
+        self._pieces.append(piece)
+        self._size += len(piece)
+        return len(piece)
+
+    def tell(self) -> int:
+        return self._size
+
+    def taken(self) -> bytes:
+        pieces, self._pieces = self._pieces, []
+        return b"".join(pieces)
+
+
+def _parquet(subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
+    """Typed columns, text as it is, in groups of rows that fit into memory."""
+    try:
+        import pyarrow as pa
+        from pyarrow.parquet import ParquetWriter
+    except ModuleNotFoundError:
+        raise BadUsage(PARQUET.needed("--format parquet")) from None
+    assert subject.batches is not None
+    batches, header = subject.batches(asked), subject.header(asked)
+    types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    schema = pa.schema([(name, types[TYPES[name]]) for name in header])
+    pieces = _Pieces()
+    with ParquetWriter(pieces, schema, compression="zstd") as writer:
+        for columns in _together(batches, len(header)):
+            writer.write_table(pa.table(list(map(pa.array, columns, schema.types)), schema=schema))
+            yield pieces.taken()
+    yield pieces.taken()
+
+
+def _together(batches: Iterator[Batch], width: int) -> Iterator[list[list[object]]]:
+    """The batches joined to groups of at least `GROUP` rows, but for the last."""
+    columns: list[list[object]] = [[] for _ in range(width)]
+    for batch in batches:
+        for column, more in zip(columns, batch, strict=True):
+            column += more
+        if len(columns[0]) >= GROUP:
+            yield columns
+            columns = [[] for _ in range(width)]
+    yield columns
+
+
 def _npz(subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
     """Arrays by name, compressed, for ``numpy.load``."""
     import numpy as np
@@ -126,6 +188,7 @@ FORMATS = {
     for form in (
         Format("csv", "CSV", ending=".csv", stream=_csv, bom=True),
         Format("json", "JSON", ending=".json", stream=_json),
+        Format("parquet", "Parquet", ending=".parquet", stream=_parquet, binary=True),
         Format("npz", "NumPy .npz", ending=".npz", stream=_npz, binary=True),
         Format("gensim", "gensim LdaModel, a folder", ending="-gensim", folder=write_gensim),
         Format("ldavis", "LDAvis JSON", ending=".ldavis.json", stream=_ldavis),

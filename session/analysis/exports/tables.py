@@ -19,6 +19,14 @@ Row = Sequence[object]
 """One value per column."""
 Batch = Sequence[Sequence[object]]
 """Some rows, as one sequence per column: handling millions row by row would take minutes."""
+TYPES: Mapping[str, type] = {
+    **dict.fromkeys(("model", "word", "name", "event", "metric", "title", "role", "id"), str),
+    **dict.fromkeys(("topic", "rank", "parent", "other", "articles", "tokens", "count"), int),
+    **dict.fromkeys(("page_id", "revision_id", "words"), int),
+    **dict.fromkeys(("probability", "share", "npmi", "seconds", "value", "proportion"), float),
+    "in_use": bool,
+}
+"""The type of each column's values, besides None; a name has the same in every table."""
 _BATCH_ROWS = 500
 _TOPIC_WORDS, _HISTORY_WORDS = 20, 10
 _DIGITS = 6
@@ -44,7 +52,7 @@ class Subject:
     name: str
     label: str
     """Its name for people, e.g. "Topics: top words, probabilities, shares"."""
-    formats: tuple[str, ...] = ("csv", "json")
+    formats: tuple[str, ...] = ("csv", "json", "parquet")
     """The formats it can be written in, the default one first."""
     columns: tuple[str, ...] = ()
     """Its columns; new ones are added at the end."""
@@ -247,7 +255,7 @@ PROPORTIONS = Subject(
     label="Proportions: the topics of every article (npz: one model's, as CSR)",
     columns=("page_id", "title", "model", "topic", "proportion"),
     optional={"id": lambda asked: asked.reader.has_ids(), "role": lambda asked: _is_own(asked.reader)},
-    formats=("csv", "json", "npz"),
+    formats=("csv", "json", "parquet", "npz"),
     batches=_proportions,
     arrays=_proportions_matrix,
     everything="include held-out documents of your own in npz, too",
