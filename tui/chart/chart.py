@@ -54,14 +54,14 @@ class Chart(Picture, can_focus=True):
         return chart is not None and bool(chart.cuts)
 
     def cut_off(self) -> str:
-        """What is out of sight: "early values up to 5,012 are cut off: Y shows them", or ""."""
+        """How to see what is out of sight: "Y: all, up to 5,012", or ""."""
         chart = self.current_plot()
         if chart is None or not chart.cuts:
             return ""
         above = chart.cuts[0].above
         reached = [cut.reach for cut in chart.cuts if cut.above == above]
         way, far = ("up", max(reached)) if above else ("down", min(reached))
-        return f"early values {way} to {self.drawing.value(far)} are cut off: Y shows them"
+        return f"Y: all, {way} to {self.drawing.value(far)}"
 
     # Crosshair and zoom -------------------------------------------------------------------------
 

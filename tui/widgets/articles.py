@@ -12,10 +12,14 @@ from wikitopics.tui.words import count, cut, padded, plural, visible
 
 ROOMY = 52
 """The number of cells from which a title and a topic share a line."""
-TOPIC = 38
-"""Cells of one topic where an article's line has several."""
-SEVERAL = 3
+NUMBERS = 19
+"""Cells of an article's numbers."""
+ROOM_FOR = (90, 150)
+"""Beside these, the cells from which a line has two topics, and three."""
+SEVERAL = 1 + len(ROOM_FOR)
 """The most topics of an article in a line."""
+SHARE, LEAST = 7, 16
+"""Cells of the share alone, and the least cells of a topic."""
 
 Leading = Mapping[int, Sequence[tuple[int, float]]]
 """The largest (topic, proportion) of articles, by their number."""
@@ -58,15 +62,16 @@ class ArticleList(RowList[ArticleRow]):
         return row.seq
 
     def header(self, width: int) -> Line:
+        title, topic, many = self._columns(width)
         if self._topic is not None:
-            topics = "share  also about"
+            topics = f"{'share':<{SHARE}}{'also about' if many else ''}"
         else:
-            topics = f"{'most about':<{TOPIC}}also about" if self._many(width) > 1 else "most about"
-        return [(f"{'number':>9} {'words':>7}  {'title':<{self._title(width)}}{topics}", "header")]
+            topics = f"{'most about':<{topic}}{'also about' if many > 1 else ''}"
+        return [(f"{'number':>9} {'words':>7}  {'title':<{title}}{topics}", "header")]
 
     def parts(self, row: ArticleRow, width: int) -> Line:
         assert self._look is not None
-        room = self._title(width)
+        room = self._columns(width)[0]
         title = cut(visible(row.title), room - 2)
         return [
             (f"{count(row.seq):>9} ", "faint"),
@@ -78,26 +83,27 @@ class ArticleList(RowList[ArticleRow]):
 
     def _about(self, row: ArticleRow, look: Look, width: int) -> Line:
         """What it is about: as many topics as there is room for, the largest first."""
-        told, model, many = about(row, look, self._model), self._model, self._many(width)
+        told, model, (_, cells, many) = about(row, look, self._model), self._model, self._columns(width)
         largest = next((topic for name, topic, _ in row.topics if name == model), None)
         if model is None or largest is None:
             return told
-        others = [one for one in self._leading.get(row.seq, ()) if one[0] != largest][: SEVERAL - 1]
-        if self._topic is not None:  # only its share
-            told, many = [*told[:1], ("   ", "")], many + 1
-        elif many > 1:
-            told = _fitted(told)
-        for topic, part in others[: many - 1]:
-            told += _fitted(topic_told(look, model, topic, part))
+        others = [one for one in self._leading.get(row.seq, ()) if one[0] != largest]
+        if self._topic is not None:
+            told = [(told[0][0].ljust(SHARE), "accent")]
+        else:
+            told, many = _fitted(told, cells), many - 1
+        for topic, part in others[:many]:
+            told += _fitted(topic_told(look, model, topic, part), cells)
         return told
 
-    def _many(self, width: int) -> int:
-        """The number of topics that a line has room for."""
-        return min(max((width - 20 - self._title(width)) // TOPIC, 1), SEVERAL)
-
-    @staticmethod
-    def _title(width: int) -> int:
-        return max(min((width - 20) // 2, 60), 12)
+    def _columns(self, width: int) -> tuple[int, int, int]:
+        """Cells of the title and of each topic, and the number of topics; in a list of one topic, of the
+        others."""
+        room = max(width - NUMBERS, 0)
+        many = 1 + sum(room >= least for least in ROOM_FOR)
+        title = max(min(room // 2 if many == 1 else room * 3 // 8, 60), 12)
+        left = room - title - (SHARE if self._topic is not None else 0)
+        return title, max(left // many, LEAST), many if left >= LEAST or self._topic is None else 0
 
 
 def now_reading(look: Look, model: str | None, width: int, height: int) -> list[Line]:
@@ -147,7 +153,7 @@ def topic_told(look: Look, model: str, topic: int, proportion: float) -> Line:
     return [(f"{weight(proportion)} ", "accent"), (f"{number} ", "faint"), (called, "muted")]
 
 
-def _fitted(told: Line) -> Line:
+def _fitted(told: Line, cells: int) -> Line:
     """A topic in its column."""
     *head, (called, ink) = told
-    return [*head, (padded(visible(called), TOPIC - 2 - sum(len(text) for text, _ in head)) + "  ", ink)]
+    return [*head, (padded(visible(called), cells - 1 - sum(len(text) for text, _ in head)) + " ", ink)]
