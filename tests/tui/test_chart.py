@@ -222,6 +222,10 @@ def test_on_a_log_axis_the_last_decade_fills_the_picture() -> None:
     assert flat.size >= 3, "what happens now is in sight"
     ((_, column, above, reach),) = picture.cuts
     assert (column, above, round(reach)) == (0, True, round(float(falling.y[0])))
+    short = Series("b", x[:30], falling.y[:30] + 20)
+    both = plot(Drawing((falling, short)), Frame(60, 12, fit_y=True))
+    assert both.x_axis.value(0) < short.x[-1], "the end of a shorter line is in sight, too"
+    assert both.y_axis.low < short.y[-1] < both.y_axis.high
     whole = plot(Drawing((falling,)), Frame(60, 12))
     assert whole.x_axis.value(0) == pytest.approx(64)
 

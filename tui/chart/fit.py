@@ -31,23 +31,26 @@ class Fit(NamedTuple):
 def fit(covered: Spans, x_axis: Axis) -> Fit | None:
     """The part to show; None for the whole.
 
-    It is the range of y in the later part of the x axis. Only the beginning of a line can lie outside: once
-    it has entered the range, all of it is shown. So a cut never hides that something got worse.
+    It is the range of y in the later part of the x axis, and where lines end before it. Only the beginning of
+    a line can lie outside: once it has entered the range, all of it is shown. So a cut never hides that
+    something got worse.
     """
     low, high = covered.low, covered.high
     if not low.size:
         return None
     columns = np.arange(low.shape[1])
     later_from = max(LATER, 1 - 1 / (x_axis.high - x_axis.low)) if x_axis.log else LATER
-    whole, later = _range(low, high), _range(low, high, columns >= int(len(columns) * later_from))
+    ends = len(columns) - 1 - np.isfinite(low)[:, ::-1].argmax(axis=1)  # a line may end before the others
+    shown = columns >= np.minimum(int(len(columns) * later_from), ends)[:, None]
+    whole, later = _range(low, high), _range(low, high, shown)
     if not np.isfinite(later).all():
         return None
     room = max(SMALLEST * (whole[1] - whole[0]) - (later[1] - later[0]), 0.0)
     bottom, top = max(whole[0], later[0] - room), min(whole[1], later[1] + room)
     inside = (low >= bottom) & (high <= top)
     enters = inside.argmax(axis=1)
-    shown = _range(low, high, columns >= enters[:, None])
-    bottom, top = min(bottom, shown[0]), max(top, shown[1])
+    after = _range(low, high, columns >= enters[:, None])
+    bottom, top = min(bottom, after[0]), max(top, after[1])
     if whole[1] - whole[0] <= WORTH * (top - bottom):
         return None
     return Fit(bottom, top, int(enters[inside.any(axis=1)].min()))
