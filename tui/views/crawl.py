@@ -86,8 +86,10 @@ class Crawl(View):
 
     @on(Chart.Pointed)
     def _entitle(self) -> None:
-        chart, now = self.query_one(Chart), "" if self.look is None else self.look.of_now()
-        name(chart, f"Articles a second{chart.scales()}{now}", chart.pointed())
+        chart, look = self.query_one(Chart), self.look
+        if look is not None:
+            shown = f"{look.noun.capitalize()} a second{chart.scales()}{look.of_now()}"
+            name(chart, shown, chart.pointed())
 
 
 def errors(look: Look) -> list[Event]:
