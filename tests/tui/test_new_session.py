@@ -90,6 +90,7 @@ class Notes(PageKind):
     name, label = "notes", "My notes"
     options = (Option(str, "notes", "A folder of notes.", path=True, needed=True, label="Folder"),)
     identity = open = lambda self, *_: None
+    model_defaults = {"topics": 7}
 """
 
 
@@ -101,12 +102,13 @@ async def test_a_plug_in_source_has_its_own_fields(dialog: Opener, install: Call
         app.screen.query_one("#source", Select).value = "notes"
         seen = await seeing.until(pilot, "Folder ")
         assert "Language" not in seen
+        assert app.screen.query_one("#topics-lda", Input).value == "7"
         app.screen.query_one("#option-notes", Input).focus()
         await seeing.until(pilot, "A folder of notes.")
         await seeing.press(pilot, "enter", shows="the source notes needs a folder")
         app.screen.query_one("#option-notes", Input).value = "/here"
         await seeing.press(pilot, "enter", shows="ended with code 1")
-    given = "train --session night --source notes --notes /here --model lda:topics=100"
+    given = "train --session night --source notes --notes /here --model lda:topics=7"
     assert launch.started == [given.split()]
 
 

@@ -82,6 +82,8 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         self._trainers = trainers
         self._options: dict[str, Option[Any]] = {}
         """The options of sources that have a field, by name."""
+        self._suggested = ""
+        """The number of topics that the chosen source suggests; "" for none."""
         self._hints = {"name": "Letters, digits, dots, dashes and underscores."}
         """The explanation of each field while it has the focus, by its id."""
 
@@ -150,6 +152,11 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
                 widget.display = name in taken
         for widget in self.query(".trained"):
             widget.display = not kind.command
+        before, self._suggested = self._suggested, str(kind.model_defaults.get("topics", ""))
+        for name, topics, _ in model_choices():
+            entry = self.query_one(f"#topics-{name}", Input)
+            if entry.value in (topics, before):  # not the user's own
+                entry.value = self._suggested or topics
 
     @on(Checkbox.Changed)
     def _ticked(self, event: Checkbox.Changed) -> None:
