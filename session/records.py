@@ -208,7 +208,7 @@ class Status:
     def __repr__(self) -> str:
         scores = "".join(f"; {m.name} perplexity {m.perplexity:,.1f}" for m in self.models if m.perplexity)
         account = (
-            f"{self.state}, {self.articles:,} {noun(self.source)}, {self.articles_per_hour:,.0f} an hour"
+            f"{self.state}, {self.documents:,} {noun(self.source)}, {self.articles_per_hour:,.0f} an hour"
         )
         return f"<Status: {account}{scores}>"
 

@@ -59,7 +59,7 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
     width = max(len("session"), *(len(one.session) for one in found.models))
     name = max(len("model"), *(len(one.model) for one in found.models))
     put_line(
-        f"{'session':{width}}  {'model':{name}}  {called:>11}  {'in use':>11}  {'log likelihood':>14}  "
+        f"{'session':{width}}  {'model':{name}}  {'trained':>11}  {'in use':>11}  {'log likelihood':>14}  "
         f"{'difference':>11}  {'perplexity':>10}"
     )
     for one in found.models:

@@ -198,7 +198,7 @@ def _contact() -> str:
 def _session(name: str) -> str:
     with reading(name) as reader:
         now = reader.status()
-        return f"{reader.path}: {now.state}, {now.articles:,} {sources.noun(now.source)}"
+        return f"{reader.path}: {now.state}, {now.documents:,} {sources.noun(now.source)}"
 
 
 def _network() -> str:

@@ -48,7 +48,7 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
         else:
             size = path.stat().st_size / 1e6
             put_line(
-                f"{name:{width}} {status.state:9} {status.articles:>12,} {noun(status.source):9}  "
+                f"{name:{width}} {status.state:9} {status.documents:>12,} {noun(status.source):9}  "
                 f"{size:8.1f} MB  {status.source_name}"
             )
 

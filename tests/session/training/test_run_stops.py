@@ -142,7 +142,7 @@ async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypa
 
     async def wait(run):
         await until_true(
-            lambda: "the processes that parse articles" in (status(trainer_of.path).waiting_for or "")
+            lambda: "the processes that parse documents" in (status(trainer_of.path).waiting_for or "")
         )
         await until_true(told)  # the heart notes it after its beat
         monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 60)
@@ -150,4 +150,4 @@ async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypa
         await until_true(lambda: status(trainer_of.path).waiting_for is None)
 
     assert await trainer_of(memory, meanwhile=wait) == "finished"
-    assert sum("the processes that parse articles" in message for message in told()) == 1
+    assert sum("the processes that parse documents" in message for message in told()) == 1
