@@ -17,7 +17,7 @@ def test_a_run_that_needs_more_than_the_disk_has_says_so_and_goes_on(cli, corpus
     few = ("train", *corpus.options(), *SMALL)
     said = cli(*few)
     assert said.code == 0
-    assert "660 articles need about 0.1 GB more" in said.err
+    assert "660 documents need about 0.1 GB more" in said.err
     assert "0.1 GB is free: make room" in said.err
     free = free._replace(free=500_000_000)
     roomy = cli(*few, "--session", "roomy")
@@ -30,5 +30,5 @@ def test_a_session_made_small_says_so_when_it_is_to_grow_large(cli, corpus, home
     assert "a corpus of" not in cli("train", "--articles", 300).err
     grown = cli("train")
     assert grown.code == 0
-    assert "made for a corpus of 100 articles" in grown.err
+    assert "made for a corpus of 100 documents" in grown.err
     assert "for 660, a new --session gives better topics" in grown.err

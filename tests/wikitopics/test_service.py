@@ -70,7 +70,7 @@ def test_the_folder_of_the_log_is_made(cli, corpus, tmp_path):
     log = tmp_path / "not" / "yet" / "night.log"
     arguments = ["train", *corpus.options(), "--topics", "2", "--articles", "64", "--held-out", "10"]
     assert cli(*arguments, "--session", tmp_path / "night.db", "--log", log).code == 0
-    assert "64 articles" in log.read_text()
+    assert "64 documents" in log.read_text()
 
 
 def test_systemd_keeps_away_after_the_same_codes():
