@@ -134,7 +134,6 @@ def contents(reader: SessionReader, progress: Callable[[int], None] = lambda top
             "read_noun": noun(settings.source) if status.passes == 1 else "readings",
             "source_name": visible(kind.shown(settings.source_name)),
             "source_label": visible(kind.label),
-            "is_local": not kind.asks_server,
             "licence": licence_of(settings),  # None if the documents are the user's own
             "between": APART if settings.rule == LINKS else " ",
             "n_words": len(reader.vocabulary()),
