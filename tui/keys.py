@@ -41,7 +41,7 @@ EVERYWHERE = [
     key("app.words", "W", "in_view('order_words')", "Words", "order words by relevance or probability", "W"),
     key("app.pin", "asterisk", "in_view('pin')", "Pin", "pin the topic to the top of lists", "*"),
     key("app.rename", "N", "in_view('rename')", "Name", "give the topic a name", "N"),
-    key("app.browse", "w", "in_view('browse')", "Browser", "open the article in the browser"),
+    key("app.browse", "w", "in_view('browse')", "Browser", "open what is selected in the browser"),
     key("app.export", "e", "export", "Export", "write topics, metrics … to a file"),
     key("app.copy", "c", "in_view('copy')", "Copy", "copy the selection to the clipboard"),
     key("app.theme", "t", "theme", "Theme", "dark or light"),

@@ -81,7 +81,7 @@ async def test_articles_are_found_by_title_and_by_topic(shown: Opener, live: Pat
     async with shown(live, size=(120, 30)) as (_, pilot):
         await seeing.press(pilot, "3", shows="Articles read, newest first")
         await seeing.press(pilot, "slash", *"things (1", shows="with “things (1” in the title")
-        assert "List of things (1" in await seeing.press(pilot, "enter", shows="esc All articles")
+        assert "List of things (1" in await seeing.press(pilot, "enter", shows="esc All")
         await seeing.press(pilot, "escape", shows="Articles read, newest first")
         await seeing.press(pilot, "slash", *"#12", "enter", shows="Articles most about #12 ")
         await seeing.press(pilot, "slash", "escape", shows="Articles read, newest first")

@@ -30,9 +30,9 @@ class Articles(View):
     """One list that shows the stream, or the articles found."""
 
     TITLE = "Articles"
-    FINDS = "a title, or #12 for the articles about topic 12"
+    FINDS = "a title, or #12 for those about topic 12"
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        key("articles.all", "escape", "all", "All articles", "back to the newest articles")
+        key("articles.all", "escape", "all", "All", "back to the newest")
     ]
 
     _recent: object = None
