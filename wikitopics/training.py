@@ -23,7 +23,7 @@ from wikitopics.crawler.texts.source import MARKUP, TEXTS
 from wikitopics.option import Option
 from wikitopics.session.control.given import Given
 from wikitopics.session.control.launch import Trainers, forget, last_words
-from wikitopics.session.errors import SessionError
+from wikitopics.session.errors import SessionError, SessionInUse
 from wikitopics.session.options import MODEL, ON_END, PASSES, SEED, SHARED, SOURCE, VOCAB
 from wikitopics.session.paths import session_name
 from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
@@ -104,7 +104,7 @@ def train(
     except (BadSource, VocabularyError) as error:
         raise SessionError(str(error)) from None
     finally:
-        if not trainers.running():
+        if not trainers.running() and owner(path) is None:  # another one may have been quicker
             given.remove()
     if death := trainers.death(path):
         told = last_words(path)
@@ -163,12 +163,14 @@ def _is_finished(path: Path, given: Given, request: TrainRequest, vocabulary: Vo
 
 
 def _arguments(request: TrainRequest, given: Given) -> Iterator[str]:
-    """The words of the command line. The trainer, too, removes the files at its end."""
+    """The words of the command line. The trainer, too, removes the files at its end, unless they are another
+    trainer's."""
     for option in _OPTIONS:
         if option in request:
             value = request[option]
             yield from (f"{option.flag}={one}" for one in (value if isinstance(value, tuple) else (value,)))
-    yield f"{ON_END.flag}={shlex.join(['rm', '-f', '--', *map(str, given)])}"
+    remove = shlex.join(["rm", "-f", "--", *map(str, given)])
+    yield f'{ON_END.flag}=[ "$WIKITOPICS_EXIT_CODE" = {SessionInUse.exit_code} ] || {remove}'
 
 
 def _documents(

@@ -17,7 +17,7 @@ import wikitopics as wt
 from tests.commands import ROOT
 from tests.waiting import gone, until
 from wikitopics.session.control.given import Given
-from wikitopics.session.storage.lock import owner
+from wikitopics.session.storage.lock import owner, trainer_lock
 
 WORDS = sorted(a + b for a in ("river", "song", "theorem") for b in "abcdefghijkl")
 
@@ -137,6 +137,18 @@ def test_markup_is_warned_of_and_removed(path):
         warnings.simplefilter("error")
         session = learn(pages, markup="html")
     assert session.status().tokens == learn(session="plain").status().tokens
+
+
+def test_two_at_once_do_not_take_each_others_texts(path, monkeypatch):
+    def soon(path):
+        """The other one begins when the texts are written."""
+        return owner(path) if Given.of(path).texts.exists() else None
+
+    monkeypatch.setattr("wikitopics.training.owner", soon)
+    path.parent.mkdir()
+    with trainer_lock(path), pytest.raises(wt.SessionError, match="in use by another trainer"):
+        learn()
+    assert Given.of(path).texts.exists()
 
 
 PROGRAM = """
