@@ -88,6 +88,14 @@ def test_the_same_call_returns_it_and_any_other_is_refused(path, monkeypatch):
     assert_nothing_is_left(path)
 
 
+def test_a_call_with_defaults_is_the_same_call_again(path):
+    session = wt.train(TEXTS, "notes")
+    assert [model.kind for model in session.status().models] == ["hdp"]
+    before = path.read_bytes()
+    assert wt.train(TEXTS, "notes").status().state == "finished"
+    assert path.read_bytes() == before
+
+
 def test_a_session_that_was_made_otherwise_is_refused(trained, home):
     with pytest.raises(wt.SessionError, match="default was made of other texts"):
         wt.train(TEXTS)
