@@ -141,6 +141,7 @@ def test_without_the_extra_a_notebook_shows_a_line(session, monkeypatch):
 
 
 def test_a_session_that_is_gone_is_shown_as_such(session, tmp_path):
+    pytest.importorskip("jinja2")
     shutil.copy(session.path, tmp_path / "gone.db")
     gone = wt.open(tmp_path / "gone.db")
     (tmp_path / "gone.db").unlink()
