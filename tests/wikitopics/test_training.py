@@ -8,6 +8,7 @@ import subprocess
 import sys
 import warnings
 from contextlib import suppress
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -145,6 +146,9 @@ def test_markup_is_warned_of_and_removed(path):
         warnings.simplefilter("error")
         session = learn(pages, markup="html")
     assert session.status().tokens == learn(session="plain").status().tokens
+    if find_spec("jinja2"):
+        session.report(path.with_name("page.html"))
+        assert "<code>--markup</code></th><td><bdi>html</bdi>" in path.with_name("page.html").read_text()
 
 
 def test_two_at_once_do_not_take_each_others_texts(path, monkeypatch):

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.model import KindError, Metric, kinds
 from wikitopics.model.online import IN_USE
 from wikitopics.model.topics.leading import classical_scaling, distances
@@ -262,8 +263,10 @@ def _settings(settings: Settings) -> tuple[tuple[str, str], ...]:
     vocabulary = visible(PurePath(settings.vocabulary).name)
     models = zip(settings.models, settings.batch_sizes, strict=True)
     kept = ((option.flag, settings.values[option.name]) for option in KEPT if option.name in settings.values)
+    markup = settings.source_options.get(MARKUP.name)
     return (
         ("--source", settings.source),
+        *([(MARKUP.flag, visible(str(markup)))] if markup is not None else []),
         ("--vocab", f"{vocabulary}, fingerprint {settings.fingerprint[:12]}"),
         *(("--model", str(replace(spec, batch_size=size))) for spec, size in models),
         *((flag, _said(value)) for flag, value in kept if value is not None),
