@@ -1,0 +1,248 @@
+"""Links instead of words: how fast they are extracted, and what the topics of each are like.
+
+Topics are compared over some 480 real articles: models learn from three in five, and the others say which
+words, or which links, occur together. WIKITOPICS_TEST_API is the address of a MediaWiki whose rendered pages
+are compared with its wikitext.
+"""
+
+import functools
+import itertools
+import json
+import lzma
+import os
+import tarfile
+import urllib.parse
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from benchmarks.experiments.extraction import _get, fetched
+from benchmarks.harness import Experiment, Figures, Points, Unavailable, table
+from benchmarks.measuring import cpu_seconds, in_turn
+from benchmarks.splits import shared
+from wikitopics.crawler import extract_html, extract_wikitext
+from wikitopics.crawler.dumps.files import DumpFiles
+from wikitopics.crawler.markup.disambiguation import is_disambiguation
+from wikitopics.crawler.markup.links import page_links
+from wikitopics.crawler.source import Markup, Page, SourceInfo
+from wikitopics.model import SCVB0, Minibatch, OnlineLDA
+from wikitopics.model.topics.coherence import npmi, npmi_of_words, top_words
+from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.build import Recipe, build_vocabulary
+from wikitopics.vocab.rules import LINKS, Rule
+
+EXPERIMENT = Experiment("links", "links instead of words: speed of extraction, and the topics of each")
+REPEATS = 7
+K = 20
+EPOCHS, BATCH = 30, 64
+SEEDS = range(8)
+TRAINED = 0.6
+WORDS = 5
+"""The words of a topic among which an intruder is sought."""
+TOKENS = {"words": "words", "rare_words": "words as rare as links", "links": "links"}
+LABELS = {"lda": "online LDA", "scvb0": "SCVB0"}
+KINDS: Mapping[str, type[OnlineLDA | SCVB0]] = {"lda": OnlineLDA, "scvb0": SCVB0}
+WIKI = SourceInfo("en.wikipedia.org", None, ("File", "Image"), ("Category",), "en")
+
+
+def wikitexts() -> list[Page]:
+    """The 400 articles of wikitext."""
+    with lzma.open(shared("wikitext/articles-400.jsonl.xz"), "rt") as file:
+        articles = [json.loads(line) for line in file]
+    return [Page(n, one["title"], 1, one["text"], "wikitext") for n, one in enumerate(articles, start=1)]
+
+
+def rendered() -> list[Page]:
+    """The rendered pages of Wikipedia."""
+    with tarfile.open(shared("html/pages.tar.xz")) as archive:
+        files = [file for member in archive if (file := archive.extractfile(member)) is not None]
+        texts = [file.read().decode("utf-8", "replace") for file in files]
+    return [Page(n, "", 1, text, "html") for n, text in enumerate(texts, start=1)]
+
+
+def speed(markup: Markup) -> Figures:
+    """Megabytes of UTF-8 in a CPU second, prose and links in turn, and how many times as fast links are."""
+    pages = wikitexts() if markup == "wikitext" else rendered()
+    extract = extract_wikitext if markup == "wikitext" else extract_html
+    size = sum(len(page.text.encode()) for page in pages) / 1e6
+
+    def prose() -> float:
+        begun = cpu_seconds()
+        for page in pages:
+            extract(page.text)
+        return cpu_seconds() - begun
+
+    def links() -> float:
+        begun = cpu_seconds()
+        for page in pages:
+            page_links(page, WIKI)
+        return cpu_seconds() - begun
+
+    of_prose, of_links = in_turn(REPEATS, prose, links)
+    return {"prose": size / of_prose, "links": size / of_links, "times": of_prose / of_links}
+
+
+for _markup in ("wikitext", "html"):
+    EXPERIMENT.add(f"{_markup}_speed", functools.partial(speed, _markup), minutes=0.5)
+
+
+@EXPERIMENT.point(minutes=5)
+def pages() -> Figures:
+    """Links by wikitext and by the rendered page of the same articles, as far as the wiki has the targets."""
+    api_url = os.environ.get("WIKITOPICS_TEST_API")
+    if not api_url:
+        raise Unavailable("WIKITOPICS_TEST_API names no MediaWiki")
+    articles = dict(fetched(api_url))
+    base = api_url.removesuffix("/w/api.php")
+    both = of_wikitext = of_pages = compared = 0
+    alone: Counter[str] = Counter()
+    for title, text in articles.items():
+        one = Counter(t for t in page_links(Page(1, title, 1, text, "wikitext"), WIKI) if t in articles)
+        if one:
+            address = f"{base}/wiki/{urllib.parse.quote(title.replace(' ', '_'))}"
+            page = Page(1, title, 1, _get(address).decode("utf-8", "replace"), "html")
+            other = Counter(t for t in page_links(page, WIKI) if t in articles)
+            both += (one & other).total()
+            of_wikitext, of_pages = of_wikitext + one.total(), of_pages + other.total()
+            alone[title] = (one - other).total() + (other - one).total()
+            compared += 1
+    for title, number in alone.most_common(8):
+        print(f"  {title}: {number} links by one of the two alone")
+    return {
+        "articles": compared,
+        "links": of_wikitext,
+        "on_pages": both / max(1, of_wikitext),
+        "in_wikitext": both / max(1, of_pages),
+    }
+
+
+def articles() -> Iterator[Page]:
+    """All real articles of wikitext, without disambiguation pages."""
+    yield from (page for page in wikitexts() if not is_disambiguation(page.text, "en"))
+    for page, _ in DumpFiles([str(shared("wikitext/enwiki-2016-sample.xml.bz2"))]).read():
+        if isinstance(page, Page):
+            yield page
+
+
+def intruders_found(topics: NDArray[Any], reference: Minibatch, seed: int) -> float:
+    """How often the word that least occurs together with the others is the intruder.
+
+    After Lau, Newman and Baldwin 2014, with mean NPMI in the place of a trained ranker: to a topic's leading
+    words comes one that leads another topic and is improbable in this one.
+    """
+    rng = np.random.default_rng(seed)
+    leading = top_words(topics, WORDS)
+    found = 0.0
+    for k, own in enumerate(leading):
+        improbable = np.argsort(np.argsort(topics[k])) < topics.shape[1] / 2
+        others = [w for j, row in enumerate(leading) if j != k for w in row if improbable[w]]
+        shown = np.append(own, rng.choice(others) if others else rng.choice(np.flatnonzero(improbable)))
+        pairs = np.array(list(itertools.permutations(shown, 2))).reshape(WORDS + 1, WORDS, 2)
+        near = npmi_of_words(pairs.reshape(-1, 2), reference).reshape(WORDS + 1, WORDS).mean(1)
+        least = near <= near.min() + 1e-12
+        found += least[-1] / least.sum()  # a tie is a guess
+    return found / len(leading)
+
+
+def shared_words(one: NDArray[Any], other: NDArray[Any]) -> float:
+    """The mean share of ten leading words of each topic of ``one`` in its nearest topic of ``other``."""
+    rows, columns = top_words(one), top_words(other)
+    return float(np.mean([max(len(np.intersect1d(row, column)) for column in columns) for row in rows]) / 10)
+
+
+def counted(vocabulary: Vocabulary, texts: Sequence[str]) -> csr_array:
+    """(D, W) counts of the texts that have a known word."""
+    rows = [row for row in map(vocabulary.count, texts) if len(row[0])]
+    ids, counts = (np.concatenate(column) for column in zip(*rows, strict=True))
+    indptr = np.cumsum([0, *(len(row) for row, _ in rows)])
+    return csr_array((counts, ids, indptr), shape=(len(rows), len(vocabulary)))
+
+
+def trained(kind: str, documents: csr_array, seed: int) -> NDArray[Any]:
+    """(K, W) the topics after so many readings of a small collection, each in another order."""
+    D, W = documents.shape
+    model = KINDS[kind](K, W, D, seed=seed)
+    rng = np.random.default_rng(seed)
+    for _ in range(EPOCHS):
+        order = rng.permutation(D)
+        for start in range(0, D, BATCH):
+            model.learn(Minibatch.from_csr(documents[order[start : start + BATCH]]))
+    return np.asarray(model.topics())
+
+
+def as_rare(prose: Sequence[str], titles: Vocabulary, linked: Sequence[str], seed: int) -> Vocabulary:
+    """Words of these texts that occur in as many of them as the titles are linked in."""
+    words = build_vocabulary(prose, Recipe.of_language("en"), size=100_000).vocabulary
+    of_words, of_titles = (
+        np.bincount(counted(vocabulary, texts).indices, minlength=len(vocabulary))
+        for vocabulary, texts in ((words, prose), (titles, linked))
+    )
+    rng = np.random.default_rng(seed)
+    chosen: list[int] = []
+    for number, wanted in Counter(of_titles.tolist()).items():
+        there = np.flatnonzero(of_words == number)
+        chosen += rng.permutation(there)[:wanted].tolist()
+    return Vocabulary.from_words([words.words[i] for i in sorted(chosen)], words.rule)
+
+
+def quality(kind: str, tokens: str) -> Figures:
+    """The topics of a model over words or over links; each seed divides the articles anew."""
+    found = list(articles())
+    prose = [extract_wikitext(page.text) for page in found]
+    links = ["\n".join(page_links(page, WIKI)) for page in found]
+    texts = links if tokens == "links" else prose
+    scores: list[tuple[float, ...]] = []
+    for seed in SEEDS:
+        order = np.random.default_rng(seed).permutation(len(texts)).tolist()
+        some = int(TRAINED * len(texts))
+        chosen, others = ([texts[i] for i in part] for part in (order[:some], order[some:]))
+        if tokens == "words":
+            vocabulary = build_vocabulary(chosen, Recipe.of_language("en")).vocabulary
+        else:
+            linked = [links[i] for i in order[:some]]
+            vocabulary = build_vocabulary(linked, Recipe.without_list(Rule(LINKS))).vocabulary
+            if tokens == "rare_words":
+                vocabulary = as_rare(chosen, vocabulary, linked, seed)
+        documents, reference = counted(vocabulary, chosen), Minibatch.from_csr(counted(vocabulary, others))
+        topics, again = (trained(kind, documents, 2 * seed + n) for n in range(2))
+        scores.append(
+            (
+                float(np.nanmean(npmi(topics, reference))),
+                intruders_found(topics, reference, seed),
+                shared_words(topics, again),
+                len(vocabulary),
+                float(documents.sum() / documents.shape[0]),
+            )
+        )
+    names = ("npmi", "intruders", "stability", "vocabulary", "tokens")
+    means, errors = np.mean(scores, axis=0), np.std(scores, axis=0, ddof=1) / len(SEEDS) ** 0.5
+    return {
+        "articles": len(found),
+        **dict(zip(names, means.tolist(), strict=True)),
+        "errors": dict(zip(names, errors.tolist(), strict=True)),
+    }
+
+
+for _kind, _tokens in itertools.product(KINDS, TOKENS):
+    EXPERIMENT.add(f"{_kind}_{_tokens}", functools.partial(quality, _kind, _tokens), minutes=2)
+
+
+def compared(points: Points) -> str:
+    """Words and links, model by model, with standard errors."""
+
+    def rows() -> Iterator[tuple[str, ...]]:
+        for kind, tokens in itertools.product(KINDS, TOKENS):
+            if found := points.get(f"{kind}_{tokens}"):
+                errors: Any = found["errors"]
+                measures = ("npmi", "intruders", "stability")
+                told = [f"{found[name]:.2f} ± {errors[name]:.2f}" for name in measures]
+                yield (f"{LABELS[kind]}, {TOKENS[tokens]}", f"{found['tokens']:.0f}", *told)
+
+    return table(("", "tokens an article", "NPMI", "intruders found", "stability"), rows())
+
+
+EXPERIMENT.tables["compared"] = compared
