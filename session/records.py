@@ -35,10 +35,17 @@ APART = " · "
 """Between titles of articles in a line, most of which have several words."""
 
 
+def between(words: Iterable[str], otherwise: str = " ") -> str:
+    """What stands between a topic's words: `APART` if they are titles, which have blanks, capitals or digits,
+    as no word has."""
+    titles = any(" " in word or word != word.lower() or word[:1].isdigit() for word in words)
+    return APART if titles else otherwise
+
+
 def in_line(words: Iterable[str]) -> str:
-    """A topic's words in one line, or titles set apart from each other."""
+    """A topic's words, or titles, in one line."""
     shown = tuple(words)
-    return (APART if any(" " in word for word in shown) else " ").join(shown)
+    return between(shown).join(shown)
 
 
 def age(seconds: float) -> str:

@@ -10,6 +10,7 @@ from tests.crawler.dump_server import served
 from tests.crawler.dumps import multistream
 from tests.session.training.intake.cluster.conftest import dask
 from tests.wikitopics.polyglot import TITLES, Linked, linked, polyglot
+from wikitopics.session.records import in_line
 from wikitopics.session.storage.reader import SessionReader
 
 __all__ = ["dask"]
@@ -123,6 +124,21 @@ def test_another_kind_of_tokens_is_another_session(cli, trained, one_line):
     one_line(cli("train", "--tokens", "words"), 2, "--tokens words: this session was made with links")
     with SessionReader(trained) as reader:
         assert reader.settings().rule == "links"
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["river", "l'eau", "नदी"], "river l'eau नदी"),
+        (["Sun", "Moon"], "Sun · Moon"),
+        (["1990", "1945"], "1990 · 1945"),
+        (["apple pie", "pie"], "apple pie · pie"),
+        (["太陽", "月"], "太陽 月"),
+        ([], ""),
+    ],
+)
+def test_titles_are_told_from_words(words, shown):
+    assert in_line(words) == shown
 
 
 def test_titles_are_told_apart_wherever_they_are_shown(cli, trained, tmp_path):

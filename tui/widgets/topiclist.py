@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 
 from wikitopics.session.analysis.tree import Branch
-from wikitopics.session.records import APART, TopicRow
+from wikitopics.session.records import APART, TopicRow, between
 from wikitopics.tui.chart.spark import spark
 from wikitopics.tui.inks import Clickable, Line, Part
 from wikitopics.tui.look import Choice, Look
@@ -224,7 +224,7 @@ def words_of(row: TopicRow, room: int, *, beside: str | None = None, sought: str
     out: Line = []
     name = beside or ""
     named = frozenset((*name.replace(",", " ").split(), *name.split(APART)))
-    between = APART.lstrip() if any(" " in word for word, _ in row.words) else ""
+    apart = between(word for word, _ in row.words).lstrip()
     parts = sought.casefold().split()
     hits = {word for word, _ in row.words if any(part in word.casefold() for part in parts)}
     words = (
@@ -234,7 +234,7 @@ def words_of(row: TopicRow, room: int, *, beside: str | None = None, sought: str
         if word in named:
             continue
         new = word in row.newcomers
-        text = (between if out else "") + ("+" if new else "") + word
+        text = (apart if out else "") + ("+" if new else "") + word
         room -= cell_len(text) + 1
         if room < -1 and (out or beside is not None):
             break

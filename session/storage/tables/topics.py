@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from wikitopics.model.topics.names import by_relevance, distinctness, most_relevant
 from wikitopics.model.topics.names import name as name_of
 from wikitopics.session.errors import Damaged
-from wikitopics.session.records import APART, ShareHistory, TopicEvent, TopicRow, TopWords
+from wikitopics.session.records import APART, ShareHistory, TopicEvent, TopicRow, TopWords, between
 from wikitopics.session.storage.database import connect, session_errors
 from wikitopics.session.storage.decoding import LONGEST_WORDS, numbers, text, whole
 from wikitopics.session.storage.opened import OpenedSession
@@ -52,7 +52,7 @@ def names(relevant: Iterable[NDArray[Any]], words: Sequence[str]) -> list[str]:
     ``relevant``: the words of each by id, the most relevant first. ``words``: the vocabulary, by id.
     """
     chosen = [name_of([words[i] for i in ids.tolist()]) for ids in relevant]
-    return [(APART if any(" " in word for word in name) else BETWEEN).join(name) for name in chosen]
+    return [between(name, BETWEEN).join(name) for name in chosen]
 
 
 def parts(name: str) -> tuple[str, ...]:
