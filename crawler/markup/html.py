@@ -48,7 +48,6 @@ _ELSEWHERE = words("external extiw new image mw-file-description mw-selflink")
 _HOST = re.compile("^(?:https?:)?//[^/]*+")
 _RELATIVE = "./"
 """The beginning of addresses in Parsoid's pages."""
-_BEYOND_PATH = re.compile("[?#]")
 
 _CONTENT = re.compile(r"""<[a-zA-Z]+\s[^<>]*?\bid=["']mw-content-text["']""")
 _PARSER_OUTPUT = re.compile(r"""<div\s[^<>]*?\bclass=["'][^"'<>]*?\bmw-parser-output\b""")
@@ -109,11 +108,12 @@ def html_links(page: bytes | str, article_path: str) -> list[str]:
 
 def _target(href: str, before: str, after: str) -> str:
     """The target in a link's address, which a saved page may hold in full; "" for one to another place."""
-    path = _HOST.sub("", href)
-    for start in (before, _RELATIVE):
-        if path.startswith(start):
-            return _BEYOND_PATH.split(path[len(start) :], 1)[0].removesuffix(after).replace("_", " ")
-    return ""
+    path = href if href.startswith(before) else _HOST.sub("", href)
+    start = before if path.startswith(before) else _RELATIVE
+    if not path.startswith(start):
+        return ""
+    title = path.removeprefix(start).partition("#")[0].partition("?")[0]
+    return title.removesuffix(after).replace("_", " ")
 
 
 def _article(page: bytes | str) -> str:
@@ -232,7 +232,7 @@ def _pruning_builder() -> "type[TreeBuilder]":
 
         def data(self, data: Any) -> None:
             if not self._skipped_depth and not self._is_muted:
-                if self._hrefs is not None:
+                if self._hrefs is not None and LINK in data:
                     data = data.replace(LINK, " ")
                 super().data(data.replace("\n", " ").replace(_MARK, " "))
 
@@ -263,7 +263,8 @@ def _is_dropped(tag: str, attributes: dict[str, str]) -> bool:
 
 def _leads_on(attributes: dict[str, str]) -> bool:
     """Whether a link with these attributes may lead to a page of the wiki that exists."""
-    return "href" in attributes and _ELSEWHERE.isdisjoint(attributes.get("class", "").split())
+    classes = attributes.get("class")
+    return "href" in attributes and (classes is None or _ELSEWHERE.isdisjoint(classes.split()))
 
 
 def _is_layout(attributes: dict[str, str]) -> bool:

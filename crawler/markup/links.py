@@ -43,16 +43,16 @@ zgh zh zh-classical zh-min-nan zh-yue zu
 """)
 """Prefixes of other wikis: Wikimedia's projects, and Wikipedias by language. A dump does not list them."""
 
-_PLAIN = re.compile(r"[A-Z][A-Za-z0-9,.()'!$*-]*+(?: [A-Za-z0-9,.()'!$*-]++)*+")
-"""Most targets: these are titles as they are, unless they have quotes for italics."""
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9,.()'!$*-]*+(?: [A-Za-z0-9,.()'!$*-]++)*+")
+"""Most targets: but for the capital these are titles, unless they have quotes for italics."""
 _BLANKS = re.compile(r"[ _\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
 _ENTITY = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z0-9]{1,31});")
 _DIRECTION = re.compile(r"[\u200e\u200f\u202a-\u202e]+")
 _ILLEGAL = re.compile(
     r"[\[\]{}|<>\x00-\x1f\x7f-\x9f\ufffd]|%[0-9A-Fa-f]{2}|&#?\w+;|~~~|^:|(?:^|/)\.{1,2}(?:/|$)|''"
 )
-_DOTTED = words("tr az kk crh gag")
-"""Languages in which the capital of i is İ."""
+_DOTTED = words("tr az kaa")
+"""Languages in which MediaWiki makes İ the capital of i."""
 _NO_CAPITALS = re.compile("[\u10d0-\u10ff]")
 """Georgian has capitals, but no text uses them at the beginning of a sentence."""
 
@@ -60,13 +60,13 @@ _NO_CAPITALS = re.compile("[\u10d0-\u10ff]")
 def titles(targets: Iterable[str], info: SourceInfo, own: str = "") -> Iterator[str]:
     """The titles of the articles behind these targets, without the article called ``own``, in which they
     are."""
-    foreign = _foreign(info.namespaces)
+    foreign, keeps_case = _foreign(info.namespaces), info.keeps_case
     dotted = info.language.partition("-")[0] in _DOTTED
     for target in targets:
-        if _PLAIN.fullmatch(target) and "''" not in target and len(target) <= LONGEST_TITLE:
-            title = target
-        else:
-            title = _title(target, foreign, keeps_case=info.keeps_case, dotted=dotted)
+        is_plain = _PLAIN.fullmatch(target) and "''" not in target and len(target) <= LONGEST_TITLE
+        title = target if is_plain else _title(target, foreign)
+        if title and not keeps_case and not title[0].isupper():
+            title = _capitalized(title, dotted=dotted)
         if title and title != own:
             yield title
 
@@ -77,8 +77,8 @@ def _foreign(namespaces: tuple[str, ...]) -> frozenset[str]:
     return _NAMESPACES | _ELSEWHERE | {_BLANKS.sub("_", name).lower() for name in namespaces}
 
 
-def _title(target: str, foreign: frozenset[str], *, keeps_case: bool, dotted: bool) -> str:
-    """The title of the article that the target names; "" if it names none."""
+def _title(target: str, foreign: frozenset[str]) -> str:
+    """The title of the article that the target names, its first letter as it is; "" if it names none."""
     text = target.lstrip("[")  # a bracket before a link, as in "[[[Paris]]]"
     if "%" in text:
         text = unquote(text)
@@ -91,11 +91,15 @@ def _title(target: str, foreign: frozenset[str], *, keeps_case: bool, dotted: bo
         return ""
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
-    first = text[0]
-    if not keeps_case and first.islower() and not _NO_CAPITALS.match(first):
-        capital = "İ" if dotted and first == "i" else first.upper()
-        text = (capital if len(capital) == 1 else first) + text[1:]
     return text if len(text.encode("utf-8", "replace")) <= LONGEST_TITLE else ""
+
+
+def _capitalized(title: str, *, dotted: bool) -> str:
+    first = title[0]
+    if first == "i" and dotted:
+        return "İ" + title[1:]
+    # The capital of ß is two letters.
+    return title if len(first.upper()) > 1 or _NO_CAPITALS.match(first) else first.upper() + title[1:]
 
 
 def page_links(page: Page, info: SourceInfo) -> list[str]:

@@ -89,11 +89,12 @@ def _kept(text: str, names: Collection[str], targets: list[str] | None = None) -
     if "__" in text:
         text = _MAGIC_WORD.sub(" ", text)
     text = _EXTERNAL_LINK.sub(r"\1", text)
-    return in_kept_sections(_lines(text))
+    return in_kept_sections(_lines(text, plain=targets is None))
 
 
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Each line with its level as a heading, 0 or ITEM, without the markup of lists, bold and italics."""
+def _lines(text: str, *, plain: bool) -> Iterator[tuple[int, str]]:
+    """Each line with its level as a heading, 0 or ITEM, without the markup of lists; ``plain``: and without
+    that of bold and italics, which the search for links does not need."""
     for raw in text.split("\n"):
         line = raw.strip()
         if not line:
@@ -110,7 +111,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
             line = line.lstrip("-") if first == "-" else ""
         elif first == "!" and ('="' in line or "!!" in line):
             line = ""  # the header of a table whose beginning is in a template
-        yield level, _without_quotes(line) if "''" in line else line
+        yield level, _without_quotes(line) if "''" in line and (plain or level > 0) else line
 
 
 def _without_quotes(line: str) -> str:
