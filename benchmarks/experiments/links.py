@@ -115,17 +115,18 @@ def pages() -> Figures:
     return {
         "articles": compared,
         "links": of_wikitext,
-        "on_pages": both / max(1, of_wikitext),
-        "in_wikitext": both / max(1, of_pages),
+        "on_pages": 100 * both / max(1, of_wikitext),
+        "in_wikitext": 100 * both / max(1, of_pages),
     }
 
 
 def articles() -> Iterator[Page]:
-    """All real articles of wikitext, without disambiguation pages."""
-    yield from (page for page in wikitexts() if not is_disambiguation(page.text, "en"))
+    """All real articles of wikitext, each once, without disambiguation pages."""
+    found = {page.title: page for page in wikitexts() if not is_disambiguation(page.text, "en")}
     for page, _ in DumpFiles([str(shared("wikitext/enwiki-2016-sample.xml.bz2"))]).read():
         if isinstance(page, Page):
-            yield page
+            found.setdefault(page.title, page)
+    yield from found.values()
 
 
 def intruders_found(topics: NDArray[Any], reference: Minibatch, seed: int) -> float:

@@ -25,7 +25,7 @@ from wikitopics.session.analysis.topics import coherences, repeats_in_words
 from wikitopics.session.analysis.tree import Branch, overview, pruned, topic_tree
 from wikitopics.session.errors import NO_TOPICS, SessionError
 from wikitopics.session.escapes import visible
-from wikitopics.session.options import KEPT, LINKS
+from wikitopics.session.options import KEPT, LINKS, TOKENS
 from wikitopics.session.records import (
     APART,
     SNAPSHOT_WORDS,
@@ -137,6 +137,7 @@ def contents(reader: SessionReader, progress: Callable[[int], None] = lambda top
             "source_label": visible(kind.label),
             "licence": licence_of(settings),  # None if the documents are the user's own
             "between": APART if settings.rule == LINKS else " ",
+            "tokens": settings[TOKENS],
             "n_words": len(reader.vocabulary()),
             "models": models,
             "metrics": _metrics(reader, status),
