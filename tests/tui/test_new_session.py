@@ -106,6 +106,7 @@ async def test_a_plug_in_source_has_its_own_fields(dialog: Opener, install: Call
         app.screen.query_one("#source", Select).value = "api"
         await seeing.until_true(lambda: app.screen.query_one("#topics-lda", Input).placeholder == "100")
         app.screen.query_one("#source", Select).value = "notes"
+        await seeing.until(pilot, "Folder ")
         app.screen.query_one("#option-notes", Input).focus()
         await seeing.until(pilot, "A folder of notes.")
         await seeing.press(pilot, "enter", shows="the source notes needs a folder")
