@@ -51,12 +51,20 @@ THETA_STEPS = StepSizes(tau0=1.0, kappa=0.7)
 """Those of a document's proportions in the collapsed E-step: what measures best."""
 
 
-def raised(eta: float, n_documents: float, documents: float) -> float:
-    """eta in a corpus of `n_documents`: if that is fewer than `documents`, as many times more.
+FEW_DOCUMENTS = 300
+"""In a corpus of so many, eta is twice what it is in a large one."""
 
-    So it weighs the same against the corpus's words however many times a small corpus is magnified.
+
+def raised(eta: float, n_documents: float, documents: float) -> float:
+    """eta in a corpus of `n_documents`; with no `documents`, as it is.
+
+    If the corpus has fewer than `documents`, as many times more, so that eta weighs the same against the
+    corpus's words however many times a small corpus is magnified; and more than that where documents are so
+    few that most words of a topic have never been seen.
     """
-    return eta * max(1.0, documents / n_documents)
+    if not documents:
+        return eta
+    return eta * max(1.0, documents / n_documents) * (1 + FEW_DOCUMENTS / n_documents)
 
 
 @dataclass(frozen=True)
@@ -65,8 +73,8 @@ class Balance:
 
     Without balance, topics that are ahead by chance take the words of those behind. Topic k's probabilities
     are multiplied by (mass_k / mean mass)^-b, where b falls linearly from `balance_power` to 0 within
-    `balance_documents` documents, or the share `balance_share` of a smaller corpus; masses below the fraction
-    `balance_least` of the mean count as that fraction. A power of 0 means no balance.
+    `balance_documents` documents, or the share `balance_share` of a smaller corpus. A power of 0 means no
+    balance.
 
     Every schedule counts in documents of `document_words` words, since a long document says more about topics
     than a short one. With 0, each document counts as one.
@@ -75,7 +83,6 @@ class Balance:
     BOUNDS: ClassVar[dict[str, tuple[float, float]]] = {
         "document_words": (0, LARGEST),
         "balance_power": (0, 1),
-        "balance_least": (0, 1),
     }
     """The bounds in a state of numbers that may be 0 or have a largest value."""
 
@@ -83,7 +90,6 @@ class Balance:
     balance_power: float
     balance_documents: float
     balance_share: float
-    balance_least: float
 
     def amount(self, batch: Minibatch) -> float:
         """The size of a minibatch in documents, as the schedules count them."""
@@ -101,7 +107,7 @@ class Balance:
         mass = topics.total_hat
         if power <= 0 or not mass.any():
             return np.ones(topics.n_topics)
-        factors: Vector = np.maximum(mass / mass.mean(), self.balance_least) ** -power
+        factors: Vector = np.maximum(mass / mass.mean(), TINY) ** -power
         return factors
 
 
@@ -202,12 +208,11 @@ class CollapsedStart(WarmStart):
     It does not take half a word from each topic of a document as exp(psi(.)) does. The first
     `collapsed_documents` documents get it, or the share `collapsed_share` of a smaller corpus, with `passes`
     over their words; all documents, where a mean one has fewer than `fewest_words` words for each topic.
-    There, an alpha to be learnt falls to `last_alpha`. Afterwards it is learnt, each alpha_k at least
-    `smallest_alpha`. The corpus has at least `smallest_corpus` documents, and eta is `raised` where it has
-    fewer than `eta_documents`. A `random_share` of 0 leaves lambda as it was drawn; with few documents it is
-    larger than below (`sized`).
-    With no `inference_passes` `infer` is [H10]'s E-step, with at most `inference_iterations`. In float32 a
-    topic with fewer than `drop` expected words leaves the document.
+    There, an alpha to be learnt falls to `last_alpha`. Afterwards it is learnt. The corpus has at least
+    `smallest_corpus` documents, and eta is `raised` where it has fewer than `eta_documents`. A `random_share`
+    of 0 leaves lambda as it was drawn; with few documents it is larger than below (`sized`).
+    With no `inference_passes` `infer` is [H10]'s E-step. In float32 a topic with fewer than `drop` expected
+    words leaves the document.
     """
 
     BOUNDS: ClassVar = {
@@ -227,8 +232,6 @@ class CollapsedStart(WarmStart):
     passes: int
     smallest_corpus: float
     eta_documents: float
-    smallest_alpha: float
-    inference_iterations: int
     drop: float
 
     def sized(self, n_topics: int, n_words: int, n_documents: float) -> CollapsedStart:
@@ -259,8 +262,7 @@ LDA_WARM = CollapsedStart(
     document_words=100.0,
     balance_power=0.4,
     balance_documents=5_000.0,
-    balance_share=1.2,
-    balance_least=1e-3,
+    balance_share=2 / 3,
     first_alpha=1.3,
     last_alpha=0.005,
     annealing_documents=4_000.0,
@@ -270,16 +272,14 @@ LDA_WARM = CollapsedStart(
     fewest_words=2.0,
     passes=2,
     learning_from=0.02,
-    first_horizon=4_000.0,
+    first_horizon=3_000.0,
     horizon_share=0.3,
     shortest_horizon=450.0,
     horizon_slope=0.75,
     smallest_corpus=1e6,
     eta_documents=1e5,
     random_share=0.02,
-    smallest_alpha=1e-4,
     inference_passes=2,
-    inference_iterations=8,
     drop=0.01,
 )
 LDA_PAPER = replace(
@@ -292,15 +292,13 @@ LDA_PAPER = replace(
     eta_documents=0.0,
     random_share=0.0,
     inference_passes=0,
-    inference_iterations=MOST_ITERATIONS,
 )
 SCVB0_WARM = SCVB0Start(
     document_words=100.0,
     balance_power=0.3,
     balance_documents=5_000.0,
     balance_share=2 / 3,
-    balance_least=0.0,
-    first_horizon=4_000.0,
+    first_horizon=2_500.0,
     horizon_share=0.1,
     shortest_horizon=20.0,
     horizon_slope=0.6,

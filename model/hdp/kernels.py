@@ -51,11 +51,9 @@ class Limits(NamedTuple):
 
     em_steps: int
     fewest_words: float
-    empty: float
     iterations: int
     rounds: int
     one_topic: float
-    unlikely: float
 
 
 class Corpus(NamedTuple):
@@ -132,8 +130,7 @@ def e_step(
     Instead, a few steps of EM on the proportions over all topics find the document's topics, and each topic
     starts with a table of its own. A round repeats line 8's gamma and line 9's phi until the tables' words
     change by at most `tolerance` of the document; then each table chooses its topics, line 8's zeta. Tables
-    are kept sorted by their words, which never lowers the bound (docs/derivations.md), and empty ones are
-    dropped.
+    are kept sorted by their words, which never lowers the bound (docs/derivations.md).
 
     Writes tables, most words first, their topics, and theta: (words of k + alpha sigma_k) / (words + alpha).
     """
@@ -182,15 +179,12 @@ def e_step(
                     n, t, T, alpha, float(tolerance * total), limits.iterations,
                     n_dw, words, weight, line, order, block, mixture, ratio,
                 )  # fmt: skip
-                t = drop_empty(t, C, n, limits.empty, words, weight, line, block, chosen)
                 for i in range(t):
-                    order[i] = i
                     for j in range(n):
                         held[i * n + j] = weight[i] * block[line[i], j] * ratio[j]
                 # Line 8, zeta; not after the last round, whose tables are returned with their zeta.
                 if round_ < limits.rounds - 1 and not choose_topics(
-                    t, c, n, limits.one_topic, limits.unlikely,
-                    held, logs, Elog_sigma, shortlist, chosen, line, block,
+                    t, c, n, limits.one_topic, held, logs, Elog_sigma, shortlist, chosen, line, block,
                 ):  # fmt: skip
                     break
             sort_tables(t, words, order)
@@ -342,42 +336,11 @@ def weigh_tables(
 
 
 @kernel
-def drop_empty(
-    t: int,
-    C: int,
-    n: int,
-    empty: float,
-    words: Floats,
-    weight: Floats,
-    line: NDArray[np.int32],
-    block: Floats,
-    zeta: Floats,
-) -> int:
-    """Move tables with at least `empty` words to the front; returns how many there are, at least one."""
-    kept = 0
-    for i in range(t):
-        if words[i] >= empty or (i == t - 1 and kept == 0):
-            words[kept] = words[i]
-            weight[kept] = weight[i]
-            for a in range(C):
-                zeta[kept, a] = zeta[i, a]
-            if line[i] >= C and kept < i:
-                for j in range(n):
-                    block[C + kept, j] = block[line[i], j]
-                line[kept] = C + kept
-            else:
-                line[kept] = line[i]
-            kept += 1
-    return kept
-
-
-@kernel
 def choose_topics(
     t: int,
     c: int,
     n: int,
     one_topic: float,
-    unlikely: float,
     held: Floats,
     logs: Floats,
     Elog_sigma: Floats,
@@ -388,10 +351,9 @@ def choose_topics(
 ) -> bool:
     """zeta_i^k ∝ exp(E[log sigma_k] + sum_w n_dw phi_dwi E[log beta_kw]), line 8, over the shortlist.
 
-    A topic below `unlikely` times the probability of the likeliest is not one of the table's topics. A table
-    whose other topics together have less than `one_topic` times that probability has only the likeliest. Sets
-    each table's line: its one topic's, or of several exp(sum_k zeta E[log beta_k]), put into the block.
-    Returns whether another round is worth it: a table took another topic or is undecided.
+    A table whose other topics together have less than `one_topic` times the probability of the likeliest has
+    only that. Sets each table's line: its one topic's, or of several exp(sum_k zeta E[log beta_k]), put into
+    the block. Returns whether another round is worth it: a table took another topic or is undecided.
     """
     kind = block.dtype.type
     C = logs.shape[0]
@@ -407,8 +369,7 @@ def choose_topics(
                 winner = a
         total = 0.0
         for a in range(c):
-            value = math.exp(zeta[i, a] - kind(largest))
-            zeta[i, a] = value if value > unlikely else 0
+            zeta[i, a] = math.exp(zeta[i, a] - kind(largest))
             total += zeta[i, a]
         if total < 1 + one_topic:
             for a in range(c):

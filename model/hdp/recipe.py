@@ -17,8 +17,8 @@ class Recipe(Balance):
     """The numbers by which the default departs from the papers.
 
     Start. Topics start from the first `first_documents` documents. Each takes the share `seed_weight` of its
-    words from `seeds` of them, and the rest from the mean of the corpus. No document is drawn twice before
-    all have been drawn. While there are fewer documents than topics, each topic starts from `mixed` of them,
+    words from one of them, and the rest from the mean of the corpus. No document is drawn twice before all
+    have been drawn. While there are fewer documents than topics, each topic starts from `mixed` of them,
     since equal topics would stay equal. While there are fewer than `first_documents`, each start makes
     `first_passes` over them. At first the uniform sticks weigh as much as the share `heavy` of all tables of
     the corpus.
@@ -28,9 +28,8 @@ class Recipe(Balance):
     `largest_step`.
     Documents. A document's shortlist has the topics that `em_steps` of EM expect to have more than
     `fewest_words`, at most `candidates`. Each of `rounds` rounds makes at most `iterations` updates of phi
-    and gamma. Then tables with fewer than `empty` words are dropped, and the others choose their topics: none
-    below `unlikely` times the probability of the likeliest, and only the likeliest if all others together
-    have less than `one_topic` times its probability.
+    and gamma. Then tables choose their topics: only the likeliest if all others together have less than
+    `one_topic` times its probability.
     Inference. `infer` makes `inference_passes` of SCVB0's update over a document's words. More would overfit
     the words seen.
     """
@@ -44,7 +43,6 @@ class Recipe(Balance):
 
     first_documents: int
     first_passes: int
-    seeds: int
     mixed: int
     seed_weight: float
     heavy: float
@@ -56,11 +54,9 @@ class Recipe(Balance):
     em_steps: int
     candidates: int
     fewest_words: float
-    empty: float
     iterations: int
     rounds: int
     one_topic: float
-    unlikely: float
     inference_passes: int
 
     def weighed(self, n_documents: float) -> float:
@@ -69,7 +65,7 @@ class Recipe(Balance):
 
     def draw(self, documents: int, n_topics: int, random: np.random.Generator) -> NDArray[np.int64]:
         """(K, n) the documents, out of this many, from which each topic starts."""
-        n = self.seeds if documents >= n_topics else self.mixed
+        n = 1 if documents >= n_topics else self.mixed
         laps = -(-n_topics * n // documents)
         order = np.concatenate([random.permutation(documents) for _ in range(laps)])
         return order[: n_topics * n].reshape(n_topics, n)
@@ -80,10 +76,8 @@ WARM = Recipe(
     balance_power=0.7,
     balance_documents=20_000.0,
     balance_share=2 / 3,
-    balance_least=1e-3,
     first_documents=1000,
     first_passes=6,
-    seeds=1,
     mixed=5,
     seed_weight=0.1,
     heavy=0.1,
@@ -95,11 +89,9 @@ WARM = Recipe(
     em_steps=3,
     candidates=32,
     fewest_words=4.0,
-    empty=0.05,
     iterations=20,
     rounds=4,
     one_topic=1e-3,
-    unlikely=1e-4,
     inference_passes=2,
 )
 PAPER = replace(WARM, smallest_corpus=0.0, eta_documents=0.0)

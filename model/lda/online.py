@@ -30,7 +30,6 @@ docs/decisions/0005-warm-start.md and 0015-first-minutes.md). A step asks the `s
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -233,9 +232,8 @@ class OnlineLDA(DirichletAllocation):
 
         if passes := self.recipe.inference_passes:
             return inferred(batch, self._topics, self._apart, self.alpha, passes, self._workers)
-        limits = self._limits(self.recipe.inference_iterations)
         words, rows = self._rows_of(batch)
-        return proportions(ascend(batch, words, rows, self.alpha, limits, self._workers).gamma)
+        return proportions(ascend(batch, words, rows, self.alpha, self._limits(), self._workers).gamma)
 
     def bound_perplexity(self, batch: Minibatch) -> float:
         """[H10]'s perplexity of documents: exp(-(their ELBO, topics held fixed) / their words).
@@ -262,10 +260,10 @@ class OnlineLDA(DirichletAllocation):
         balance = np.ones(self.n_topics) if balance is None else balance
         return words, self._topics.exp_Elog_rows(words.ids, self._workers, balance)
 
-    def _limits(self, iterations: float = math.inf) -> Limits:
+    def _limits(self) -> Limits:
         from wikitopics.model.lda.e_step import Limits
 
-        return Limits(self.tolerance, int(min(self.max_iterations, iterations)), self.recipe.drop)
+        return Limits(self.tolerance, self.max_iterations, self.recipe.drop)
 
     def _update_alpha(self, statistics: LDAStatistics, rho: float) -> None:
         from wikitopics.model.lda.newton import alpha_step, descend
@@ -278,7 +276,7 @@ class OnlineLDA(DirichletAllocation):
             # The same stationary point, approached in log alpha: the ratio is 1 where g is 0, and never
             # negative.
             ratio = np.clip(statistics.excess / statistics.growth, 0.1, 10.0)
-            self.alpha = np.maximum(self.alpha * ratio**rho, self.recipe.smallest_alpha)
+            self.alpha = np.maximum(self.alpha * ratio**rho, TINY)
 
     def _update_eta(self, words: int, rho: float) -> None:
         """eta <- eta - rho H^-1 g, [H10] section 2.2.

@@ -87,7 +87,7 @@ def recipe(
     tolerance: float,
     balance: Array | float = 1.0,
 ) -> tuple[Array, Array, Array]:
-    """The default local step: shortlist by EM, a table per topic, sorted tables, empty ones leave.
+    """The default local step: shortlist by EM, a table per topic, sorted tables.
 
     balance: (K,) factors on the topics. Returns phi, zeta, and the document's proportions (K,).
     """
@@ -121,16 +121,11 @@ def recipe(
             last, words = words, counts @ phi
             if np.abs(words - last).sum() <= tolerance * counts.sum():
                 break
-        full = words >= 0.05
-        if not full.any():
-            full[-1] = True
-        words, zeta, phi = words[full], zeta[full], phi[:, full]
         if round_ == 3:
             break
         chosen = normalised(Elog_sigma + (counts[:, None] * phi).T @ Elog_beta.T)
         settled = True
         for i, row in enumerate(chosen):
-            row[row <= 1e-4 * row.max()] = 0
             if row.sum() < row.max() * (1 + 1e-3):
                 row[:] = np.arange(len(row)) == np.argmax(row)
                 settled &= np.array_equal(row, zeta[i])

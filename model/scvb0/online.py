@@ -37,7 +37,7 @@ from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.lambda_ import Vector, random_topics
 from wikitopics.model.minibatch import Minibatch
 from wikitopics.model.options import decorrelation, prior
-from wikitopics.model.schedules import SCVB0_PAPER, SCVB0_WARM, THETA_STEPS, SCVB0Start, StepSizes
+from wikitopics.model.schedules import SCVB0_PAPER, SCVB0_WARM, THETA_STEPS, SCVB0Start, StepSizes, raised
 from wikitopics.model.states import LARGEST, MOST_ITERATIONS, TINY, Entry, State, entries_of
 from wikitopics.option import Option
 
@@ -135,7 +135,8 @@ class SCVB0(DirichletAllocation):
         settings = BEST_SETTINGS if warm_start else PAPER_SETTINGS
         default_alpha, default_eta, default_steps, default_theta_steps = settings
         alpha = default_alpha if alpha is None else alpha
-        eta = default_eta if eta is None else eta
+        if eta is None:
+            eta = raised(default_eta, self.n_documents, float(warm_start))
         self._choose(warm_start, s is None and tau0 is None and kappa is None, alpha, eta, dtype)
         self._steps = _step_sizes("", default_steps, s, tau0, kappa)
         self._theta_steps = _step_sizes("theta_", default_theta_steps, theta_s, theta_tau0, theta_kappa)

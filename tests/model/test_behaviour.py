@@ -27,7 +27,7 @@ def learnt(kind, n_topics, batch, size, passes=1, seed=0, **options):
     ids=["scvb0", "hdp", "batch hdp"],
 )
 def test_planted_topics_are_found(n_documents, found, seed):
-    batch, beta = planted(n_documents, seed=5)
+    batch, beta = planted(n_documents, seed=6)
     model = found(batch, seed)
     used = model.topics()[model.topic_shares() > 0.1]
     assert len(used) == 4

@@ -9,6 +9,7 @@ from tests.model.hdp.small_hdp import ETA, OMEGA, T, make, mixed_documents
 from wikitopics.model import Minibatch
 from wikitopics.model.hdp import OnlineHDP
 from wikitopics.model.hdp.recipe import WARM
+from wikitopics.model.schedules import raised
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def test_the_start_weighs_as_much_as_the_corpus(documents):
     model.learn(documents[:5])
     D = WARM.smallest_corpus
     np.testing.assert_allclose(
-        model.topic_weights(), D * 100 / 8 + 30 * ETA * 1e5 / model.n_documents, rtol=1e-6
+        model.topic_weights(), D * 100 / 8 + 30 * raised(ETA, model.n_documents, 1e5), rtol=1e-6
     )
     tables = WARM.heavy * D * T / 8
     np.testing.assert_allclose(model.a, 1 + tables, rtol=1e-6)

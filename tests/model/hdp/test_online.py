@@ -19,7 +19,7 @@ from wikitopics.model.reference.hdp import (
 )
 from wikitopics.model.reference.lda import words_of
 from wikitopics.model.reference.scvb0 import local_step
-from wikitopics.model.schedules import THETA_STEPS
+from wikitopics.model.schedules import THETA_STEPS, raised
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_float64_steps_of_the_default_are_its_oracles(documents):
 def test_topics_ahead_are_held_back_at_first(documents):
     model = make(dtype="float64", n_documents=10 * documents.D)
     model.learn(documents)
-    mass = model.lambda_.sum(axis=1) - 30 * ETA * 1e5 / model.n_documents
+    mass = model.lambda_.sum(axis=1) - 30 * raised(ETA, model.n_documents, 1e5)
     exponent = 0.7 * (1 - documents.D / (10 * documents.D * 2 / 3))
     balance = (mass / mass.mean()) ** -exponent
     expected = next(oracle(model, documents, balance=balance))[-1]
