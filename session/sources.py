@@ -72,6 +72,11 @@ def noun(source: str) -> str:
     return "documents" if described(source).own else "articles"
 
 
+def counted(source: str, passes: int) -> str:
+    """What a session's number of articles counts: readings, where documents are read several times."""
+    return noun(source) if passes == 1 else "readings"
+
+
 def check_identity(kind: SourceKind, identity: Identity) -> None:
     """Raise `Damaged` for an identity that a session's kind cannot have produced."""
     if fault := kind.fault(identity):

@@ -11,7 +11,7 @@ import numpy as np
 from wikitopics.session.analysis.origin import Address, nowhere
 from wikitopics.session.metrics import METRICS, Metric
 from wikitopics.session.records import ArticleRow, Curve, Event, Flow, PastRun, Status, TopicEvent, TopicRow
-from wikitopics.session.sources import noun
+from wikitopics.session.sources import counted, noun
 from wikitopics.tui.words import plural
 
 ModelTopics = Mapping[str, tuple[TopicRow, ...]]
@@ -73,6 +73,11 @@ class Look:
     def noun(self) -> str:
         """What the texts of its source are called: "articles" or "documents"."""
         return noun(self.status.source)
+
+    @property
+    def counted(self) -> str:
+        """What its number of articles counts: that, or "readings" where there are several passes."""
+        return counted(self.status.source, self.status.passes)
 
     def some(self, number: int) -> str:
         """A number of its texts: "1 article", "300 documents"."""

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.extras import NOTEBOOK
-from wikitopics.session.sources import described, noun
+from wikitopics.session.options import PASSES
+from wikitopics.session.sources import counted, described, noun
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.tables.proportions import title_key
 
@@ -93,7 +94,8 @@ class Recorded:
             self.articles = reader.recorded_articles(held_out=True)
             self._kept = reader.proportions(model, held_out=True)
         self.model = model
-        self._noun = noun(reader.settings().source)
+        settings = reader.settings()
+        self._noun = counted(settings.source, settings[PASSES])
         self._n_topics = reader.spec(model).topics
         self._starts = self._kept.indptr()
         values = self._kept.values()
@@ -112,9 +114,9 @@ class Recorded:
 
     def as_of_told(self) -> str:
         """The moment it describes, in a line: "as of 70,000 articles"."""
-        articles = self.as_of.articles
-        part = "" if len(self) >= articles else f"; topic proportions are recorded for {len(self):,} of them"
-        return f"as of {articles:,} {self._noun}{part}"
+        some = len(self) < self.as_of.documents
+        part = f"; topic proportions are recorded for {len(self):,} of them" if some else ""
+        return f"as of {self.as_of.articles:,} {self._noun}{part}"
 
     def theta(self, row: int) -> NDArray[np.float64]:
         """(K,) the proportions of one article, sum to 1."""

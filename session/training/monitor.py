@@ -81,7 +81,9 @@ class Monitor:
         """Why nothing can be saved; set by whatever tries to."""
         self._feed, self._learner, self._orders = feed, learner, orders
         progress = learner.stream.progress
-        self._noun = sources.noun(learner.stream.settings.source)
+        settings = learner.stream.settings
+        self._noun = sources.noun(settings.source)
+        self._read = sources.counted(settings.source, settings[PASSES])
         self._advice = advice if advice is not None and progress.crawled < advice[0] else None
         self._bound_by: deque[BoundBy] = deque(maxlen=20)
         self._counted = (0, 0)
@@ -121,7 +123,7 @@ class Monitor:
             measured=stream.measured,
             activity=self._activity(),
             passes=stream.settings[PASSES],
-            noun=self._noun,
+            noun=self._read,
         )
 
     def news(self) -> list[Line]:
@@ -165,7 +167,7 @@ class Monitor:
             return []
         self._measured_at = measured.articles
         scores = ", ".join(f"{name} {value:,.1f}" for name, value in measured.perplexities.items())
-        return [("info", f"after {measured.articles:,} {self._noun}: perplexity {scores}")]
+        return [("info", f"after {measured.articles:,} {self._read}: perplexity {scores}")]
 
     def _skips(self, progress: Progress) -> list[Line]:
         if progress.skipped <= self._skipped:

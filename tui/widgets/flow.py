@@ -11,7 +11,7 @@ import numpy as np
 from wikitopics.session.options import ARTICLES
 from wikitopics.session.paths import command
 from wikitopics.session.records import Flow, Status
-from wikitopics.session.sources import described, noun
+from wikitopics.session.sources import counted, described, noun
 from wikitopics.tui.chart.spark import spark
 from wikitopics.tui.inks import Line, Part
 from wikitopics.tui.look import Choice, Look
@@ -122,7 +122,7 @@ def allowed(status: Status) -> Part:
 def read(status: Status) -> str:
     """How much has come in: "13,845 articles, 113.6 MB"."""
     bytes_read = f", {size(status.bytes_read)}" if status.bytes_read and asks(status) else ""
-    return plural(status.crawled, noun(status.source)[:-1]) + bytes_read
+    return plural(status.crawled, counted(status.source, status.passes)[:-1]) + bytes_read
 
 
 def per_second(rate: float) -> str:
@@ -264,7 +264,7 @@ def _progress(look: Look) -> list[Line]:
     articles, crawled = (count(s.articles), "strong"), (count(s.crawled), "")
     return [
         *lines,
-        [(f" {look.noun} ", "muted"), articles, (" crawled ", "muted"), crawled],
+        [(f" {look.counted} ", "muted"), articles, (" crawled ", "muted"), crawled],
         [(" held out ", "muted"), (f"{count(s.held_out)} of {count(s.held_out_target)}", "")],
         [(f" {incoming(s)} ", "muted"), crawl, (" train ", "muted"), train],
         [(" ", ""), waiting(s, look.at)],

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.cells import cell_len
 
 from wikitopics.session.records import Status
-from wikitopics.session.sources import described, noun
+from wikitopics.session.sources import counted, described
 from wikitopics.tui.inks import Line
 from wikitopics.tui.look import Replay
 from wikitopics.tui.words import age, clock, count, limited, squeezed, visible
@@ -87,7 +87,9 @@ def pieces(
         out.append((8, [(f"pid {s.pid}", "muted")]))
     out.append((5, [(clock(s.elapsed_seconds), "muted")]))
     total = limited(s.activity.article_limit, s.articles)
-    articles = noun(s.source)[:-1] if s.articles == 1 and not total else noun(s.source)
+    articles = counted(s.source, s.passes)
+    if s.articles == 1 and not total:
+        articles = articles[:-1]
     out.append((1, [(count(s.articles), "strong"), (f"{total} {articles}", "")]))
     if s.passes > 1:
         out.append((3, [(f"pass {count(s.pass_)} of {count(s.passes)}", "")]))
@@ -106,7 +108,7 @@ def _replayed(replay: Replay, status: Status, *, ascii_only: bool) -> Pieces:
     """Say that the view shows the past, which point of it, and how to get back."""
     sign = (">" if ascii_only else "▶") if replay.playing else ("=" if ascii_only else "‖")
     reading = -(-replay.articles // status.documents) if status.passes > 1 and status.documents else 0
-    texts = noun(status.source)
+    texts = counted(status.source, status.passes)
     return [
         (0, [(f"{sign} REPLAY", "warn")]),
         (1, [(count(replay.articles), "strong"), (f" of {count(replay.points[-1])} {texts}", "")]),

@@ -146,7 +146,7 @@ class TopicMap(RowList[TopicRow]):
             self.release()
             self._of, self.at = of, None
         rows = look.topics_of(model)
-        self._sought, self._noun = sought, look.noun
+        self._sought, self._noun = sought, look.counted
         self._history, self._made = (history if len(history.articles) else None), None
         self.empty = f" no topic has “{sought}” among its top words" if rows and sought else NO_TOPICS
         listed = found(rows, sought, choice.order, choice.pinned_of(model))

@@ -17,7 +17,7 @@ from wikitopics.cli.options import (
 )
 from wikitopics.cli.output import duration, fields_of, put_json, put_line, put_row, rate, say
 from wikitopics.session.paths import command
-from wikitopics.session.sources import described, noun
+from wikitopics.session.sources import counted, described, noun
 
 _STATUS_KEYS = (
     "session", "running", "pid", "source", "articles", "tokens", "held_out", "crawled", "pending", "skipped",
@@ -75,7 +75,7 @@ def status(session: str, as_json: bool) -> None:
         train=command(described(now.source).command or "train", reader.path),
     ) + (f" (pid {now.pid})" if now.pid else "")
     put_line(f"{now.session}: {state}")
-    called = noun(now.source)
+    called = counted(now.source, now.passes)
     put_line(f"source     {now.source_name} ({now.source})")
     put_line(
         f"{called:10} {now.articles:,} trained, {now.held_out:,} held out, {now.pending:,} pending, "

@@ -37,7 +37,7 @@ from wikitopics.session.records import (
     TopWords,
 )
 from wikitopics.session.settings import Settings
-from wikitopics.session.sources import described, noun
+from wikitopics.session.sources import counted, described, noun
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.schema import VERSION
 from wikitopics.session.storage.tables.topics import relevant_first
@@ -132,7 +132,7 @@ def contents(reader: SessionReader, progress: Callable[[int], None] = lambda top
             "made_at": time.time(),  # seconds since the epoch, like all times here
             "status": status,
             "noun": noun(settings.source),
-            "read_noun": noun(settings.source) if status.passes == 1 else "readings",
+            "read_noun": counted(settings.source, status.passes),
             "source_name": visible(kind.shown(settings.source_name)),
             "source_label": visible(kind.label),
             "licence": licence_of(settings),  # None if the documents are the user's own

@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+from tests.session.rows import settings
 from wikitopics.crawler.mediawiki.source import Api
 from wikitopics.crawler.source import Activity
 from wikitopics.session.storage.tables.progress import Progress
@@ -12,8 +13,7 @@ UNMEASURED = Measured(0, {})
 
 
 def monitor(advice=None, crawled=0, measured=UNMEASURED, clock=(0.0,)):
-    settings = SimpleNamespace(source="api")
-    stream = SimpleNamespace(progress=Progress(crawled=crawled), measured=measured, settings=settings)
+    stream = SimpleNamespace(progress=Progress(crawled=crawled), measured=measured, settings=settings())
     stream.waits_for = None
     learner = SimpleNamespace(stream=stream, busy=False, elapsed=lambda: clock[0], saving_seconds=lambda: 0.0)
     feed = SimpleNamespace(activity=Activity())
