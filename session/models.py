@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,13 @@ NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 """A model's name."""
 MOST_TOPICS = 10_000
 """For any kind: a topic's number takes two bytes where articles are stored."""
+ENOUGH = 10_000
+"""Documents from which on a model has its kind's default number of topics."""
 BATCH_SIZE = Option(int, "batch_size", "articles in a full minibatch", least=1, most=1_000_000)
+
+
+UsualTopics = Callable[[str, "type[OnlineModel]"], int]
+"""The number of topics of a model for which none is given, by its name and kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +53,26 @@ class ModelSpec:
         return f"{self.kind}:" + ",".join(f"{key}={value}" for key, value in values.items())
 
 
-def parse_specs(texts: Sequence[str], shared: Mapping[str, object]) -> tuple[ModelSpec, ...]:
+def default_topics(kind: type[OnlineModel], documents: float) -> int:
+    """The number of topics for so many documents: their square root for LDA, three times that for the HDP.
+
+    It is the kind's default from `ENOUGH` documents on.
+    """
+    return max(2, round(kind.default_topics * math.sqrt(min(1.0, documents / ENOUGH))))
+
+
+def parse_specs(
+    texts: Sequence[str],
+    shared: Mapping[str, object],
+    topics: UsualTopics = lambda _, kind: kind.default_topics,
+) -> tuple[ModelSpec, ...]:
     """The models named by ``--model`` (one `lda` if there are none).
 
     ``shared``: option values for all models by key, None if not given. They apply to models whose option of
-    that name is shared; a value in the text takes precedence. Raises `BadUsage` naming the wrong word.
+    that name is shared; a value in the text takes precedence. ``topics``: the number of topics where none is
+    given. Raises `BadUsage` naming the wrong word.
     """
-    specs = tuple(_parse(text, shared) for text in (texts or (DEFAULT_KIND,)))
+    specs = tuple(_parse(text, shared, topics) for text in (texts or (DEFAULT_KIND,)))
     names = [spec.name for spec in specs]
     for name in names:
         if names.count(name) > 1:
@@ -102,18 +122,18 @@ def options_of(kind: type[OnlineModel]) -> tuple[Option[float], ...]:
     )
 
 
-def _parse(text: str, shared: Mapping[str, object]) -> ModelSpec:
+def _parse(text: str, shared: Mapping[str, object], topics: UsualTopics) -> ModelSpec:
     name, _, rest = text.partition(":")
     if name not in kinds:
         meant = did_you_mean(name, kinds.names())
         raise BadUsage(f"--model {text!r}: {name!r} is not a kind of model. {meant}")
     try:
-        return _spec(load_kind(name), rest, shared)
+        return _spec(load_kind(name), rest, shared, topics)
     except BadUsage as error:
         raise BadUsage(f"--model {text!r}: {error}" if rest else str(error)) from None
 
 
-def _spec(kind: type[OnlineModel], text: str, shared: Mapping[str, object]) -> ModelSpec:
+def _spec(kind: type[OnlineModel], text: str, shared: Mapping[str, object], topics: UsualTopics) -> ModelSpec:
     options = options_of(kind)
     given = _given(text, kind.kind, ("name", *(option.name for option in options)))
     name = given.get("name", kind.kind)
@@ -124,9 +144,15 @@ def _spec(kind: type[OnlineModel], text: str, shared: Mapping[str, object]) -> M
         value = given.get(option.name, shared.get(option.name) if option.shared else None)
         if value is not None:
             values[option.name] = _parsed(option, value)
-    topics = int(values.pop("topics", kind.default_topics))
+    given_topics = values.pop("topics", None)
     batch_size = values.pop(BATCH_SIZE.name, None)
-    return ModelSpec(kind.kind, name, topics, None if batch_size is None else int(batch_size), values)
+    return ModelSpec(
+        kind.kind,
+        name,
+        topics(name, kind) if given_topics is None else int(given_topics),
+        None if batch_size is None else int(batch_size),
+        values,
+    )
 
 
 def _given(text: str, kind: str, keys: Sequence[str]) -> dict[str, str]:

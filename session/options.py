@@ -32,7 +32,12 @@ MODEL: Option[tuple[str, ...]] = Option(
     tuple, "model", "KIND[:key=value,…]; `--model help` lists the kinds (default: lda).", metavar="SPEC"
 )
 SHARED = (
-    Option(str, "topics", "Topics of each model (default 100; hdp: at most 300).", metavar="K"),
+    Option(
+        str,
+        "topics",
+        "Topics of each model (default 100, hdp: at most 300; fewer for fewer than 10,000 documents).",
+        metavar="K",
+    ),
     Option(str, "alpha", "Prior of the proportions: a number, or 'learn'.", metavar="A"),
     Option(str, "eta", "Prior of the topics: a number, or 'learn'.", metavar="E"),
     Option(str, "batch_size", "Articles in a full minibatch.", metavar="S"),
@@ -84,7 +89,8 @@ KEEP_COUNTS = Option(
 PASSES = Option(
     int,
     "passes",
-    "Read all documents N times, each time in another order, for texts, word counts and a dump in files. "
+    "Read all documents N times, each time in another order, for texts, word counts and a dump in files "
+    "(default 1; for fewer than 20,000 texts or word counts up to 5). "
     "A session of more than one pass keeps the word counts.",
     metavar="N",
     least=1,

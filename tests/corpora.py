@@ -30,7 +30,9 @@ class Corpus:
     numbers: Any
 
     def options(self) -> list[str]:
-        return ["--source", "counts", "--counts", str(self.counts), "--vocab", str(self.vocabulary)]
+        """As read in one pass."""
+        files = ["--counts", str(self.counts), "--vocab", str(self.vocabulary)]
+        return ["--source", "counts", *files, "--passes", "1"]
 
 
 def write_corpus(

@@ -58,7 +58,10 @@ def new_session() -> Callable[..., Path]:
 
     def make(path: Path, corpus: Corpus, **options: Any) -> Path:
         request = TrainRequest(
-            source="counts", counts=str(corpus.counts), vocab=str(corpus.vocabulary), **options
+            source="counts",
+            counts=str(corpus.counts),
+            vocab=str(corpus.vocabulary),
+            **{"passes": 1, **options},
         )
         kind, asked = Counts(), request.asked(Counts())
         settings, vocabulary = new_settings(request, kind)

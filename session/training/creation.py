@@ -6,7 +6,7 @@ from pathlib import Path
 from wikitopics.crawler.source import SourceInfo, default_held_out
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.session import sources
-from wikitopics.session.models import new_model
+from wikitopics.session.models import default_topics, new_model
 from wikitopics.session.options import ARTICLES, DOCUMENTS, HELD_OUT, PASSES, SEED
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.settings import Settings
@@ -16,6 +16,9 @@ from wikitopics.session.training.intake.opening import Opened
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
 
+MOST_PASSES = 5
+"""More passes make models of small collections worse on held-out documents as often as better."""
+ENOUGH_READINGS = 20_000
 DEFAULT_DOCUMENTS = 7_000_000
 """D if the source's size cannot be known: about the number of articles in English Wikipedia."""
 
@@ -27,24 +30,29 @@ def corpus_size(request: TrainRequest, info: SourceInfo, held_out: int) -> int:
 
 
 def default_passes(documents: int) -> int:
-    """The number of passes over a collection of this many documents, held-out ones included."""
-    return 1
+    """The number of passes over a collection of so many documents: about 20,000 readings, at most five."""
+    return max(1, min(MOST_PASSES, ENOUGH_READINGS // max(1, documents)))
 
 
 def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Settings:
     """The settings of a new session, with what its source has told."""
-    values = dict(settings.values)
-    held_out = values.setdefault(HELD_OUT.name, default_held_out(opened.info.articles))
+    values, size = dict(settings.values), opened.info.articles
+    held_out = values.setdefault(HELD_OUT.name, default_held_out(size))
     values.setdefault(DOCUMENTS.name, corpus_size(request, opened.info, held_out))
-    forgets = any(HALF_LIFE.name in spec.options for spec in settings.models)
-    if (
-        PASSES not in request
-        and sources.load(settings.source).own
-        and not forgets
-        and opened.info.articles is not None
-    ):
-        values[PASSES.name] = default_passes(opened.info.articles)
-    return replace(settings, values=values, source_name=opened.info.name, source_options=opened.identity)
+    kind, models = sources.load(settings.source), settings.models
+    if size is not None:
+        documents = max(1, size - held_out)
+        models = request.specs(kind, lambda _, kind: default_topics(kind, documents))
+        forgets = any(HALF_LIFE.name in spec.options for spec in models)
+        if PASSES not in request and kind.own and not forgets:
+            values[PASSES.name] = default_passes(documents)
+    return replace(
+        settings,
+        values=values,
+        models=models,
+        source_name=opened.info.name,
+        source_options=opened.identity,
+    )
 
 
 def create(path: Path, settings: Settings, vocabulary: Vocabulary | Rule) -> None:

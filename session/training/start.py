@@ -280,7 +280,12 @@ def _remarks(plan: Plan, opening: Opening) -> list[str]:
     settings, stream, source = opening.store.settings(), opening.stream, opening.source
     if isinstance(stream, Beginning):
         return [_builds(settings, stream, source), *_size(plan, source)]
-    return [_begins(settings, stream), *_size(plan, source), *_room(plan, opening)]
+    return [
+        _begins(settings, stream),
+        *_sized(plan, settings, source),
+        *_size(plan, source),
+        *_room(plan, opening),
+    ]
 
 
 def _builds(settings: Settings, beginning: Beginning, source: Opened) -> str:
@@ -303,10 +308,32 @@ def _builds(settings: Settings, beginning: Beginning, source: Opened) -> str:
 
 def _begins(settings: Settings, stream: Stream) -> str:
     names = ", ".join(f"{spec.name} ({spec.kind}, {spec.topics} topics)" for spec in settings.models)
-    done, noun = stream.progress.articles, sources.noun(settings.source)
-    start = f"resuming at {done:,} {noun}" if done else f"{settings[HELD_OUT]:,} {noun} are held out first"
+    done, source = stream.progress.articles, settings.source
+    if done:
+        start = f"resuming at {done:,} {sources.counted(source, settings[PASSES])}"
+    else:
+        start = f"{settings[HELD_OUT]:,} {sources.noun(source)} are held out first"
     passes = f", in {settings[PASSES]:,} passes" if settings[PASSES] > 1 else ""
     return f"{settings.source_name}: training {names}{passes}; {start}"
+
+
+def _sized(plan: Plan, settings: Settings, source: Opened) -> list[str]:
+    """What was chosen for a new session because its source is small."""
+    chosen = {
+        "--topics": "the number of topics follows from their square root",
+        PASSES.flag: f"they are read {settings[PASSES]} times",
+    }
+    if settings.models == plan.settings.models:
+        del chosen["--topics"]
+    if settings[PASSES] == plan.settings[PASSES]:
+        del chosen[PASSES.flag]
+    if not plan.is_new or not chosen:
+        return []
+    assert source.info.articles is not None
+    return [
+        f"as there are {source.info.articles - settings[HELD_OUT]:,} {sources.noun(settings.source)}, "
+        f"{' and '.join(chosen.values())}; choose otherwise with {' and '.join(chosen)}"
+    ]
 
 
 def _size(plan: Plan, source: Opened) -> list[str]:

@@ -93,7 +93,7 @@ def test_a_new_session_stores_what_it_always_did():
         "documents": 4500,
         "models": [
             {"kind": "lda", "name": "lda", "topics": 5, "alpha": 0.1, "batch_size": 64, "kappa": 0.7},
-            {"kind": "hdp", "name": "hdp", "topics": 300, "batch_size": 32, "kappa": 0.7},
+            {"kind": "hdp", "name": "hdp", "topics": 201, "batch_size": 32, "kappa": 0.7},
         ],
         "batch_sizes": [64, 32],
         "keep_articles": "all",

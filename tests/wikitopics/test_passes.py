@@ -5,8 +5,10 @@ import json
 import pytest
 
 from tests.sessions import RELEASES
+from wikitopics.model import kinds
+from wikitopics.session.models import default_topics
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.training import creation
+from wikitopics.session.training.creation import default_passes
 
 FEW = ("--topics", 3, "--held-out", 40, "--batch-size", 64)
 
@@ -92,10 +94,34 @@ def test_a_dump_in_a_file_is_read_again(cli, tmp_path):
     assert documents + now["held_out"] + now["skipped"] == 600
 
 
-def test_the_default_depends_on_the_size_of_ones_own_collection(cli, corpus, home, monkeypatch):
-    monkeypatch.setattr(creation, "default_passes", lambda documents: 2 if documents == 700 else 9)
-    assert cli("train", *corpus.options(), *FEW).code == 0
-    assert cli("train", *corpus.options(), *FEW, "--passes", 1, "--session", "told").code == 0
-    for name, passes in (("default", 2), ("told", 1)):
-        with SessionReader(home / f"{name}.db") as reader:
-            assert reader.status().passes == passes
+@pytest.mark.parametrize(
+    ("documents", "lda", "hdp", "passes"),
+    [(1, 2, 3, 5), (60, 8, 23, 5), (4_000, 63, 190, 5), (4_001, 63, 190, 4), (12_000, 100, 300, 1)],
+)
+def test_the_defaults_by_size(documents, lda, hdp, passes):
+    assert default_topics(kinds.load("lda"), documents) == lda
+    assert default_topics(kinds.load("hdp"), documents) == hdp
+    assert default_passes(documents) == passes
+
+
+def test_a_small_collection_has_its_own_defaults_and_they_stay(cli, corpus, home):
+    files, models = corpus.options()[:-2], ("--model", "lda", "--model", "hdp:name=other")
+    begun = cli("train", *files, *models, "--held-out", 40, "--articles", 100)
+    assert begun.code == 0, begun.err
+    assert (
+        "as there are 660 documents, the number of topics follows from their square root and they are read "
+        "5 times; choose otherwise with --topics and --passes"
+    ) in begun.err
+    with SessionReader(home / "default.db") as reader:
+        assert ([m.topics for m in reader.status().models], reader.status().passes) == ([26, 77], 5)
+    assert cli("train", *files, *models, "--articles", 200).code == 0
+    assert cli("train", *files, "--model", "lda", "--articles", 200).code == 2
+    refused = cli("train", *files, "--model", "lda:topics=100", "--model", "hdp:name=other")
+    assert (refused.code, "this session was made with" in refused.err) == (2, True)
+
+
+def test_what_is_given_is_not_chosen(cli, corpus, home):
+    told = cli("train", *corpus.options(), *FEW)
+    assert (told.code, "as there are" in told.err) == (0, False)
+    with SessionReader(home / "default.db") as reader:
+        assert reader.status().passes == 1

@@ -24,7 +24,7 @@ def test_training_on_the_kept_counts_gives_the_same_model(cli, corpus, home, sta
         crawled = reader.status().articles
     again = cli(
         "train", "--counts", first, "--topics", 5, "--batch-size", 64, "--held-out", 40,
-        "--documents", documents, "--session", "again",
+        "--documents", documents, "--passes", 1, "--session", "again",
     )  # fmt: skip
     assert again.code == 0, again.err
     with SessionReader(home / "again.db") as reader:

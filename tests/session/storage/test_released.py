@@ -138,7 +138,8 @@ def test_training_goes_on(cli, counted_here, released, steps):
 def test_its_counts_are_those_of_another_session(cli, released, home):
     with contextlib.closing(KeptCounts(released)) as counts:
         assert counts.identity == {"checksum": "da71503a3207676f265abb27604855b0"}
-    outcome = cli("train", "--counts", released, "--topics", 3, "--held-out", 40, "--session", "again")
+    sizes = ("--topics", 3, "--held-out", 40, "--passes", 1)
+    outcome = cli("train", "--counts", released, *sizes, "--session", "again")
     assert outcome.code == 0, outcome.err
     assert json.loads(cli("status", "--session", "again", "--json").out)["articles"] == 320
 

@@ -41,7 +41,8 @@ def docs(tmp_path):
     for i in range(380, 401):
         (tmp_path / "c" / f"{i}.txt").write_text(text(i))
     paths = (first, tmp_path / "b.csv", tmp_path / "c")
-    return ("--source", "texts", *(w for p in paths for w in ("--texts", str(p))), "--text-column", "body")
+    files = (word for path in paths for word in ("--texts", str(path)))
+    return ("--source", "texts", *files, "--text-column", "body", "--passes", "1")
 
 
 def rows_of(cli, *options):
@@ -109,7 +110,7 @@ def test_bad_records_are_named_and_counted_by_reason(cli, tmp_path):
         file.write(
             b"nope\n" + b'{"text": "\xe9"}\n' + b'{"title": "x"}\n' + b'{"id": "doc/3", "text": "river"}\n'
         )
-    outcome = cli("train", "--source", "texts", "--texts", path, *MODEL)
+    outcome = cli("train", "--source", "texts", "--texts", path, "--passes", 1, *MODEL)
     assert outcome.code == 0
     for line, why in (
         (100, "not JSON"),

@@ -12,13 +12,13 @@ from tests.waiting import until
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.source import Asked
 from wikitopics.session.errors import SessionError
-from wikitopics.session.training.intake.cluster.executor import LOST
 from wikitopics.session.training.intake.parted import PartedBlocks
 from wikitopics.session.training.intake.pool import CountingPool
 from wikitopics.vocab import Vocabulary
 
 pytestmark = pytest.mark.interop
 
+LOST = "the cluster's scheduler is lost"
 VOCABULARY = Vocabulary.from_words(("article", "r"))
 NUMBERS = range(1, 401)
 POISON = """
