@@ -180,17 +180,23 @@ class FixedTopics:
 
 
 def common_score(topics: Any, corpus: Corpus) -> float:
+    """`best_score` on the `report` articles."""
+    return best_score(topics, held_out(corpus))
+
+
+def best_score(topics: Any, scored: CompletionSet) -> float:
     """Of anybody's topics, (K, W), by one scorer for all: proportions inferred alike, with the best of a few
     symmetric priors."""
-    return max(held_out(corpus).score(FixedTopics(topics, alpha)) for alpha in PRIORS)
+    return max(scored.score(FixedTopics(topics, alpha)) for alpha in PRIORS)
 
 
 def quality(
-    topics: NDArray[Any], shares: NDArray[Any] | None, corpus: Corpus, *, relevant: bool = False
+    topics: NDArray[Any], shares: NDArray[Any] | None, documents: Minibatch, *, relevant: bool = False
 ) -> tuple[float, float, int]:
     """NPMI and distinctness of the ten leading words of topics in use, and how many these are.
 
     topics: (K, W); shares: (K,) each topic's share of the words; None: all topics count alike, as in use.
+    documents: those that tell which words occur together.
     ``relevant``: the ten most relevant of the 20 leading words, as the screen shows them.
     """
     shares = np.ones(len(topics)) if shares is None else np.asarray(shares)
@@ -198,7 +204,7 @@ def quality(
     if relevant:
         leading = most_relevant((leading, np.take_along_axis(topics, leading, axis=1)), shares)
     leading = leading[shares > IN_USE, :10]
-    coherence = float(npmi_of_words(leading, train(corpus)).mean())
+    coherence = float(npmi_of_words(leading, documents).mean())
     return coherence, len(np.unique(leading)) / leading.size, len(leading)
 
 

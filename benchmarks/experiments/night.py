@@ -60,7 +60,7 @@ def look(model: Any, corpus: Corpus, articles: int) -> Look:
     scored, topics = held_out(corpus), model.topics()
     common = common_score(topics, corpus)
     shares = model.topic_shares() if hasattr(model, "topic_shares") else None
-    return Look(articles, common, scored.score(model), *quality(topics, shares, corpus))
+    return Look(articles, common, scored.score(model), *quality(topics, shares, train(corpus)))
 
 
 def followed(name: str, corpus: Corpus, seed: int) -> list[Look]:

@@ -198,8 +198,8 @@ def measure(program: Callable[[Corpus], Looks], corpus: Corpus) -> Figures:
     curve: list[tuple[float, float]] = []
     for look in program(corpus):
         curve.append((look.seconds, common_score(look.topics, corpus)))
-    coherence, distinct, topics = quality(look.topics, look.shares, corpus)
-    relevant = quality(look.topics, look.shares, corpus, relevant=True)
+    coherence, distinct, topics = quality(look.topics, look.shares, train(corpus))
+    relevant = quality(look.topics, look.shares, train(corpus), relevant=True)
     return {
         "log_likelihood": curve[-1][1],
         "own": look.own(scored) if look.own else None,

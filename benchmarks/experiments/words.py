@@ -40,7 +40,7 @@ def readings(kind: str, corpus: Corpus, times: tuple[float, ...], seed: int) -> 
             [
                 held_out(corpus).score(model),
                 common_score(topics, corpus),
-                *quality(topics, model.topic_shares(), corpus),
+                *quality(topics, model.topic_shares(), train(corpus)),
             ]
         )
     return found

@@ -1,0 +1,119 @@
+"""Small collections, as their owners have them: parts of the corpora, over words of their own."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import gzip
+import hashlib
+import re
+import sysconfig
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.harness import Unavailable
+from benchmarks.splits import CORPORA, FOLDER, batch_of, in_order, split
+from wikitopics.model import Minibatch
+from wikitopics.vocab.stopwords import ENGLISH
+
+SOURCES = ("short", "full", "docstrings", "manuals")
+"""Two corpora of `splits`, and two kinds of text that are no articles: of the packages installed here."""
+MANUALS = Path("/usr/share/man")
+FEWEST_WORDS = 20
+HELD_OUT = 1_000
+REFERENCE = 20_000
+LARGEST_SHARE = 0.2
+"""Words in more than this share of a collection tell nothing apart, as in `vocab build`."""
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Documents, others that are held out, and many more, to tell which words occur together."""
+
+    documents: Minibatch
+    held_out: Minibatch
+    reference: Minibatch
+    n_words: int
+
+
+def collection(source: str, size: int, seed: int, *, tuning: bool = False) -> Collection:
+    """A random collection of this size over the words that it has in two documents or more.
+
+    Those for tuning share no held-out documents with the others.
+    """
+    documents, for_tuning, for_report = _parts(source)
+    rows = np.random.default_rng((seed, size, tuning)).permutation(documents.D)[:size]
+    chosen = in_order(documents, rows)
+    frequency = np.bincount(chosen.word_ids, minlength=documents.word_ids.max() + 1)
+    own = np.flatnonzero((frequency >= 2) & (frequency <= max(2, LARGEST_SHARE * size)))
+    scored = for_tuning if tuning else for_report
+    return Collection(_over(own, chosen), _over(own, scored), _over(own, documents[:REFERENCE]), len(own))
+
+
+def _over(own: NDArray[np.int64], batch: Minibatch) -> Minibatch:
+    """The documents over these words only."""
+    place = np.full(max(own.max(), batch.word_ids.max()) + 1, -1)
+    place[own] = np.arange(len(own))
+    ids = place[batch.word_ids]
+    kept = np.cumsum([0, *(ids >= 0)])
+    return Minibatch(kept[batch.indptr], ids[ids >= 0], batch.counts[ids >= 0])
+
+
+@functools.cache
+def _parts(source: str) -> tuple[Minibatch, Minibatch, Minibatch]:
+    """Documents to learn from, those that choose settings and those that report figures."""
+    if source in CORPORA:
+        parts = split(next(one for one in CORPORA if one == source))
+        return parts.train, parts.tuning[:HELD_OUT], parts.report[:HELD_OUT]
+    path = FOLDER / f"{source}.npz"
+    if not path.exists():
+        texts = sorted({*_docstrings()} if source == "docstrings" else {*_manuals()}, key=_hash)
+        if len(texts) < 3 * HELD_OUT:
+            raise Unavailable(f"there are only {len(texts)} {source} on this machine")
+        FOLDER.mkdir(exist_ok=True)
+        made = _counted(texts)
+        np.savez_compressed(path, made.indptr, made.word_ids, made.counts)
+    with np.load(path) as file:
+        all_of_them = Minibatch(*file.values())
+    rest = all_of_them[2 * HELD_OUT :]
+    return rest, all_of_them[:HELD_OUT], all_of_them[HELD_OUT : 2 * HELD_OUT]
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()
+
+
+def _docstrings() -> Iterator[str]:
+    """Of all functions and classes in the packages installed here."""
+    for path in Path(sysconfig.get_path("purelib")).rglob("*.py"):
+        try:
+            tree = ast.parse(path.read_text("utf-8", errors="replace"))
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                yield ast.get_docstring(node) or ""
+
+
+def _manuals() -> Iterator[str]:
+    """The pages of Debian's manuals, without their formatting."""
+    for path in MANUALS.glob("man*/*.gz"):
+        page = gzip.decompress(path.read_bytes()).decode("utf-8", errors="replace")
+        yield re.sub(r'^[.\'].?\\".*|^\.\w+|\\f.|\\[-&e]', " ", page, flags=re.MULTILINE)
+
+
+def _counted(texts: list[str]) -> Minibatch:
+    """Texts of enough words, in order; words are numbered as they come."""
+    numbers: dict[str, int] = {}
+    documents = []
+    for text in texts:
+        found = Counter(re.findall("[a-z]{3,}", text.lower()))
+        counts = {numbers.setdefault(w, len(numbers)): n for w, n in found.items() if w not in ENGLISH}
+        if sum(counts.values()) >= FEWEST_WORDS:
+            documents.append((np.array(list(counts)), np.array(list(counts.values()))))
+    return batch_of(documents)
