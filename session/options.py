@@ -106,6 +106,7 @@ TOKENS = Option(
     "these lead to. Links work in every language; a wiki's API, its pages and dumps have them.",
     choices=("words", LINKS),
     default="words",
+    label="Tokens",
 )
 VOCAB_ARTICLES = Option(
     int,

@@ -35,6 +35,10 @@ LDA = (("lda", "100"),)
             "train --session d --source dump --dump x.xml.bz2 --model scvb0:topics=20",
         ),
         (("toy", "demo", {"lang": "en"}, ()), "demo --headless --session toy"),
+        (
+            ("b", "api", {"lang": "ja", "tokens": "links"}, LDA),
+            "train --session b --source api --lang ja --tokens links --model lda:topics=100",
+        ),
     ],
 )
 def test_entries_become_words_of_the_command_line(entries: tuple[Any, ...], words: str) -> None:
@@ -45,6 +49,7 @@ def test_entries_become_words_of_the_command_line(entries: tuple[Any, ...], word
     ("entries", "why"),
     [
         (("", "api", {}, LDA), "needs a name"),
+        (("a", "api", {"tokens": "letters"}, LDA), "Tokens must be"),
         (("a b", "api", {}, LDA), "not a session name"),
         (("../evil", "api", {}, LDA), "not a session name"),
         (("/tmp/evil", "demo", {}, ()), "not a session name"),
