@@ -1,5 +1,6 @@
 """The points of a session's curves, until they are saved: measurements of its models, and their topics."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,6 +19,8 @@ MOST_POINTS = 1000
 """The most points of a curve; beyond that, its older half is thinned."""
 OVERFITTED = 0.01
 """Nats per held-out word that a model must have lost to have overfitted: a hundredth of its perplexity."""
+CHANCE = 0.5
+"""Over the root of the number of held-out documents, what a model may lose by chance: two standard errors."""
 
 
 class Curves:
@@ -110,15 +113,15 @@ class Curves:
         changes.thinned_metrics |= gone
         self.measured = self._as_measured()
 
-    def overfitting(self, documents: int) -> str:
+    def overfitting(self, documents: int, held_out: int) -> str:
         """A line on the models that predicted best some passes ago; "" if there are none.
 
-        ``documents``: how many each pass reads.
+        ``documents``: how many each pass reads; ``held_out``: how many models are measured on.
         """
-        found = []
+        found, told = [], max(OVERFITTED, CHANCE / math.sqrt(max(1, held_out)))
         for name, course in zip(self._names, self._course, strict=True):
             best, articles = max(course, default=(0.0, 0))
-            if not course or best - course[-1][0] < OVERFITTED:
+            if not course or best - course[-1][0] < told:
                 continue
             passes = max(1, round(articles / documents))
             found.append(

@@ -341,7 +341,9 @@ class Stream:
     @property
     def overfitting(self) -> str:
         """A line on models that more passes have made worse; "" if there are none."""
-        return self._curves.overfitting(self.progress.documents) if self.settings[PASSES] > 1 else ""
+        if self.settings[PASSES] == 1:
+            return ""
+        return self._curves.overfitting(self.progress.documents, len(self._held_out))
 
     @property
     def measured(self) -> Measured:
