@@ -42,7 +42,8 @@ def taken(look: Look, choice: Choice) -> str:
     if due is None or look.as_of is not None or not s.lively:
         return told
     told += f", next after {count(due)}"
-    return f"{told} (in {age((due - s.articles) / rate)})" if rate and due > s.articles else told
+    soon = rate and due > s.articles and not s.hindered  # a rate is still that of before the fault
+    return f"{told} (in {age((due - s.articles) / rate)})" if soon else told
 
 
 def drawing(look: Look, choice: Choice, x_kind: str, *, turns: bool = True) -> Drawing:

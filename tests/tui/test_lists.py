@@ -222,18 +222,21 @@ async def test_a_search_without_a_hit_says_so(shown: Opener, live: Path) -> None
         await seeing.press(pilot, "escape", shows=f"{label} over time")
 
 
-async def test_what_was_found_is_in_sight(shown: Opener, live: Path) -> None:
-    """However far down among a topic's words it stands."""
-    async with shown(live, size=(80, 24), words="film, actor") as (app, pilot):
-        word = app.latest.topics["lda"][2].words[-1][0]
-        for view in "127":
-            await pilot.press(view)
-            row = next(
-                line
-                for line in (await seeing.press(pilot, "slash", *word, "enter", shows=word)).split("\n")
-                if f" {app.latest.topics['lda'][2].name[:6]}" in line
+@pytest.mark.parametrize(("size", "views"), [((80, 24), "127"), ((46, 16), "27")])
+async def test_what_was_found_is_in_sight(
+    shown: Opener, live: Path, size: tuple[int, int], views: str
+) -> None:
+    """However far down among a topic's words it stands, and where its name alone fills the row."""
+    async with shown(live, size=size, words="film, actor") as (app, pilot):
+        topic = app.latest.topics["lda"][2]
+        word = topic.words[-1][0]
+        for view in views:
+            await pilot.press(view, "slash", *word, "enter")
+            await seeing.until_true(
+                lambda: any(
+                    f" {topic.name[:5]}" in line and word in line for line in seeing.text(app).split("\n")
+                )
             )
-            assert word in row
 
 
 async def test_a_click_on_a_column_s_head_sorts(shown: Opener, live: Path, home: Path) -> None:

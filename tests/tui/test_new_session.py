@@ -14,7 +14,7 @@ from tests.tui.standins import Launcher, Process
 from wikitopics.session import sources
 from wikitopics.session.control.launch import NOBODY_ASKED
 from wikitopics.session.errors import SessionError
-from wikitopics.tui.dialogs.newsession import OWN_FIELDS, NewSession, arguments
+from wikitopics.tui.dialogs.newsession import OWN_FIELDS, TOPICS, NewSession, arguments
 
 LDA = (("lda", "100"),)
 
@@ -72,7 +72,7 @@ def test_wishes_that_make_no_sense_are_refused_in_one_line(entries: tuple[Any, .
 
 def test_a_form_says_nothing_of_the_command_line() -> None:
     described = (option for name in sources.BUILT_IN for option in sources.described(name).options)
-    for option in (*described, *OWN_FIELDS):
+    for option in (*described, *OWN_FIELDS, TOPICS):
         if option.label:
             assert not re.search("--|`|several times", option.help), option.name
 
@@ -107,24 +107,31 @@ async def test_a_plug_in_source_has_its_own_fields(dialog: Opener, install: Call
         app.screen.query_one("#source", Select).value = "notes"
         seen = await seeing.until(pilot, "Folder ")
         assert "Language" not in seen
-        assert app.screen.query_one("#topics-lda", Input).value == "7"
+        assert app.screen.query_one("#topics-lda", Input).placeholder == "7"
+        app.screen.query_one("#source", Select).value = "api"
+        await seeing.until_true(lambda: app.screen.query_one("#topics-lda", Input).placeholder == "100")
+        app.screen.query_one("#source", Select).value = "notes"
+        await seeing.until(pilot, "Folder ")
         app.screen.query_one("#option-notes", Input).focus()
         await seeing.until(pilot, "A folder of notes.")
         await seeing.press(pilot, "enter", shows="the source notes needs a folder")
         app.screen.query_one("#option-notes", Input).value = "/here"
         await seeing.press(pilot, "enter", shows="ended with code 1")
-    given = "train --session night --source notes --notes /here --model lda:topics=7"
+    given = "train --session night --source notes --notes /here --model lda"
     assert launch.started == [given.split()]
 
 
-async def test_a_plug_in_models_topics_are_filled_in(dialog: Opener, install: Callable[..., None]) -> None:
+async def test_a_plug_in_models_topics_are_named(dialog: Opener, install: Callable[..., None]) -> None:
     head = "from wikitopics.model import OnlineLDA\nclass Mine(OnlineLDA):\n"
     install(f"{head}    kind, default_topics = 'mine', 42\n", "wikitopics.models", mine="notes_package:Mine")
-    async with dialog(Launcher(1), (100, 40)) as (app, _):
+    async with dialog(Launcher(1), (100, 40)) as (app, pilot):
         topics = app.screen.query_one("#topics-mine", Input)
-        assert topics.value == ""
+        assert topics.placeholder == ""
         app.screen.query_one("#use-mine", Checkbox).value = True
-        await seeing.until_true(lambda: topics.value == "42")
+        await seeing.until_true(lambda: topics.placeholder == "42")
+        assert topics.value == ""
+        topics.focus()
+        await seeing.until(pilot, "Topics of each model")
 
 
 async def test_another_wikis_address_can_be_given(dialog: Opener) -> None:

@@ -123,6 +123,9 @@ def test_the_curve_says_how_old_its_end_is_and_when_it_goes_on(tmp_path: Path) -
     look = replace(look, status=replace(look.status, activity=activity))
     assert taken(look, Choice()) == "after 12,480 articles, next after 17,280 (in 60 s)"
     assert taken(replace(look, as_of=12_480), Choice()) == "after 12,480 articles"
+    activity = replace(activity, waiting_for="the wiki is down", failing=True, bound_by="network")
+    look = replace(look, status=replace(look.status, activity=activity))
+    assert taken(look, Choice()) == "after 12,480 articles, next after 17,280"
 
 
 def test_bars_of_a_rate_are_scaled_to_the_allowed_one(tmp_path: Path) -> None:

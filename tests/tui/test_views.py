@@ -183,6 +183,7 @@ async def test_the_log_shows_and_finds(shown: Opener, live: Path) -> None:
         await seeing.press(pilot, "5", shows="saved at 12,288 articles")
         seen = await seeing.press(pilot, "slash", *"429", "enter", shows="1 line with")
         assert "saved at" not in seen
+        await seeing.press(pilot, "slash", *"zzz", shows="no line with these words")
         await seeing.press(pilot, "escape", shows="saved at 12,288 articles")
 
 

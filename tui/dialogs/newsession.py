@@ -19,7 +19,7 @@ from wikitopics.session import config, sources
 from wikitopics.session.control.launch import Trainers, forget, last_words, question
 from wikitopics.session.errors import SessionError
 from wikitopics.session.models import DEFAULT_KIND, load_kind, model_choices, parse_specs
-from wikitopics.session.options import MODEL, OWN, SOURCE, Option
+from wikitopics.session.options import MODEL, OWN, SHARED, SOURCE, Option
 from wikitopics.session.paths import log_file, named_session
 from wikitopics.session.request import TrainRequest, check_new
 from wikitopics.tui.background import begin
@@ -33,6 +33,7 @@ PATIENCE = 90.0
 """Seconds that a trainer may take to create its session file."""
 
 OWN_FIELDS = tuple(option for option in OWN if option.label)
+TOPICS = next(option for option in SHARED if option.name == "topics")
 
 
 def arguments(
@@ -82,8 +83,6 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         self._trainers = trainers
         self._options: dict[str, Option[Any]] = {}
         """The options of sources that have a field, by name."""
-        self._suggested = ""
-        """The number of topics that the chosen source suggests; "" for none."""
         self._hints = {"name": "Letters, digits, dots, dashes and underscores."}
         """The explanation of each field while it has the focus, by its id."""
 
@@ -107,8 +106,9 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
             for kind, topics, words in model_choices():
                 with Horizontal(classes="trained model"):
                     yield Tick(kind, value=kind == DEFAULT_KIND, id=f"use-{kind}", compact=True)
-                    yield Input(topics, id=f"topics-{kind}", type="integer", compact=True)
+                    yield Input(placeholder=topics, id=f"topics-{kind}", type="integer", compact=True)
                     yield Static(Content(words), classes="words")
+                self._hints[f"topics-{kind}"] = TOPICS.help
             with Vertical(classes="foot"):  # in sight wherever the form is scrolled to
                 yield Static(id="new-hint", classes="explained")
                 yield Static(id="new-told")
@@ -152,22 +152,21 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
                 widget.display = name in taken
         for widget in self.query(".trained"):
             widget.display = not kind.command
-        before, self._suggested = self._suggested, str(kind.model_defaults.get("topics", ""))
-        for name, topics, _ in model_choices():
-            entry = self.query_one(f"#topics-{name}", Input)
-            if entry.value in (topics, before):  # not the user's own
-                entry.value = self._suggested or topics
+        self._show_default_topics()
 
     @on(Checkbox.Changed)
-    def _ticked(self, event: Checkbox.Changed) -> None:
-        """Fill in the topics of a kind from another package, which is loaded only now."""
-        kind = (event.checkbox.id or "").removeprefix("use-")
-        topics = self.query_one(f"#topics-{kind}", Input)
-        if event.value and not topics.value:
-            try:
-                topics.value = str(load_kind(kind).default_topics)
-            except SessionError as error:
-                self.tell(str(error))
+    def _show_default_topics(self) -> None:
+        """Name the topics of the models that are given no number; kinds of other packages are loaded when
+        chosen."""
+        source = sources.described(str(self.query_one("#source", Select).value))
+        for kind, topics, _ in model_choices():
+            topics = str(source.model_defaults.get(TOPICS.name, topics))
+            if not topics and self.query_one(f"#use-{kind}", Checkbox).value:
+                try:
+                    topics = str(load_kind(kind).default_topics)
+                except SessionError as error:
+                    self.tell(str(error))
+            self.query_one(f"#topics-{kind}", Input).placeholder = topics
 
     def entries(self) -> tuple[str, str, dict[str, str], list[tuple[str, str]]]:
         """The form as filled in now, as `arguments` takes it."""

@@ -30,8 +30,9 @@ class Log(View):
         if sought:
             found = tuple(e for e in found if sought in e.message.lower() or sought in e.level)
         listed = self.query_one(EventList)
-        listed.show_items(found)
         finding = f" with “{visible(self.sought)}”" if sought else ""
+        listed.empty = " no line with these words" if sought else EventList.empty
+        listed.show_items(found)
         name(listed, f"Log · {plural(len(found), 'line')}{finding}")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

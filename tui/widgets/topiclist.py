@@ -183,7 +183,8 @@ class TopicList(RowList[Row]):
             many = f"{plural(row.many, 'topic'):>12}"
             return [*out, (padded(row.name, max(min(room, GROUP) - len(many), 0)), "accent"), (many, "muted")]
         inside = "  " if self._groups and not self._sought and row.topic not in self._pinned else ""
-        called = inside + cut(row.name, max(room - len(inside), 0))
+        hit = next((f"  +{word}" for word in hits_in(row, self._sought) if word not in row.name), "")
+        called = inside + cut(row.name, max(room - len(inside) - cell_len(hit), 0))
         words = words_of(row, room - cell_len(called) - 2, beside=row.name, sought=self._sought)
         return [*out, (called + "  ", ""), *words]
 
@@ -217,6 +218,12 @@ def _group(row: Row | None) -> int | None:
     return None if row is None or isinstance(row, TopicRow) else row.number
 
 
+def hits_in(row: TopicRow, sought: str) -> list[str]:
+    """The topic's top words that contain a part of what was sought."""
+    parts = sought.casefold().split()
+    return [word for word, _ in row.words if any(part in word.casefold() for part in parts)]
+
+
 def words_of(row: TopicRow, room: int, *, beside: str | None = None, sought: str = "") -> Line:
     """As many whole top words as fit ``room``, new ones marked with + (and in colour). ``beside``: only
     words that are not in this name, which precedes them. ``sought``: what was found comes first, in colour.
@@ -225,8 +232,7 @@ def words_of(row: TopicRow, room: int, *, beside: str | None = None, sought: str
     name = beside or ""
     named = frozenset((*name.replace(",", " ").split(), *name.split(APART)))
     apart = between(word for word, _ in row.words).lstrip()
-    parts = sought.casefold().split()
-    hits = {word for word, _ in row.words if any(part in word.casefold() for part in parts)}
+    hits = hits_in(row, sought)
     words = (
         sorted(enumerate(row.words), key=lambda one: one[1][0] not in hits) if hits else enumerate(row.words)
     )
