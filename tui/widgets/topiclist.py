@@ -233,10 +233,7 @@ def words_of(row: TopicRow, room: int, *, beside: str | None = None, sought: str
     named = frozenset((*name.replace(",", " ").split(), *name.split(APART)))
     apart = between(word for word, _ in row.words).lstrip()
     hits = hits_in(row, sought)
-    words = (
-        sorted(enumerate(row.words), key=lambda one: one[1][0] not in hits) if hits else enumerate(row.words)
-    )
-    for i, (word, _) in words:
+    for i, (word, _) in sorted(enumerate(row.words), key=lambda one: one[1][0] not in hits):
         if word in named:
             continue
         new = word in row.newcomers
