@@ -132,7 +132,7 @@ class PlainSigns(LineFilter):
     """
 
     SIGNS = str.maketrans(
-        dict.fromkeys("─━▔", "-")
+        dict.fromkeys("─━▔–—", "-")
         | dict.fromkeys("│┃▏▎▍▌▋▊▉▐▕", "|")
         | dict.fromkeys("╭╮╰╯┌┐└┘┤┬◆", "+")
         | dict.fromkeys("▂▃▄▅▆▇", " ")  # the ends of a scrollbar, which is drawn in shades
@@ -140,6 +140,7 @@ class PlainSigns(LineFilter):
         | dict.fromkeys("▲▴↑", "^")
         | dict.fromkeys("“”", '"')
         | dict.fromkeys("…≈", "~")
+        | {"×": "x"}
         | {"▁": "_", "█": "#", "←": "<", "‹": "<", "→": ">", "·": ".", "┊": ":", "●": "*", "🔎": "> "}
     )
 

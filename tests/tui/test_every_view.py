@@ -157,6 +157,8 @@ async def test_views_and_dialogs_in_plain_ascii(shown: Opener, live: Path) -> No
         app.action_ascii()
         await seeing.until_true(lambda: not strange(app))
         assert "chg since 6.1k" in seeing.text(app)
+        await seeing.press(pilot, "7", shows="share x distinctiveness")
+        assert not strange(app)
         for keys in ("e", "ctrl+p", "question_mark", "6 n"):
             await pilot.press(*keys.split())
             await seeing.until_true(lambda: len(app.screen_stack) == 2)
