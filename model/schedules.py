@@ -107,7 +107,8 @@ class Balance:
         mass = topics.total_hat
         if power <= 0 or not mass.any():
             return np.ones(topics.n_topics)
-        factors: Vector = np.maximum(mass / mass.mean(), TINY) ** -power
+        # what float32 cannot tell from nothing makes no larger factor
+        factors: Vector = np.maximum(mass / mass.mean(), np.finfo(np.float32).eps) ** -power
         return factors
 
 
