@@ -160,8 +160,11 @@ def test_the_index_leads_to_every_page() -> None:
     assert linked | {"index.md"} == {page.name for page in PAGES if page != README}
 
 
-RUN_HERE = ("README.md", "python.md", "texts.md")
-OFFLINE = re.compile(r"wikitopics ((?:export|articles|vocab build|train --session reviews) .*)")
+RUN_HERE = ("README.md", "python.md", "texts.md", "how.md")
+OFFLINE = re.compile(
+    r"wikitopics ((?:export|articles|vocab build|train --session reviews) .*"
+    r"|(?:topics|history|similar|infer|report|backup) .*--session demo.*)"
+)
 """Commands that need neither a wiki nor a screen."""
 
 
@@ -177,12 +180,13 @@ def run_through(page: Path) -> None:
 
 @pytest.fixture
 def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the text is run: beside a demo's session and a table called reviews.csv."""
+    """Where the text is run: beside a demo's session, a table called reviews.csv and an essay."""
     assert run(["demo", "--headless", "--articles", "600"]) == 0
     monkeypatch.chdir(tmp_path)
     words = [a + b + c for a in "bdfgk" for b in "aeiou" for c in "lmnrs"]
     rows = (" ".join(words[row % 20 :: 20] * 4) for row in range(200))
     Path("reviews.csv").write_text("review\n" + "\n".join(rows), encoding="utf-8")
+    Path("essay.txt").write_text("The orchestra played a symphony.", encoding="utf-8")
 
 
 def test_all_python_in_the_text_is_run() -> None:
@@ -195,7 +199,7 @@ def test_all_python_in_the_text_is_run() -> None:
 def test_python_in_the_text_runs_from_top_to_bottom(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("sklearn", reason="scikit-learn is an optional extra")
     printed = {}
-    # The walk in python.md ends in a report; without that extra, the test in a notebook runs it.
+    # python.md and how.md make reports; without that extra, the test in a notebook runs the former.
     for name in RUN_HERE if find_spec("jinja2") else ("README.md", "texts.md"):
         run_through(next(page for page in PAGES if page.name == name))
         printed[name] = capsys.readouterr().out
@@ -205,6 +209,9 @@ def test_python_in_the_text_runs_from_top_to_bottom(capsys: pytest.CaptureFixtur
         assert shape in printed["python.md"]
     assert Path("reviews.txt").is_file()
     assert Path("counts.npz").is_file()
+    if "how.md" in printed:
+        assert "(600, 50)" in printed["how.md"]
+        assert all(Path(name).is_file() for name in ("topics.csv", "night.db", "demo.html"))
 
 
 @pytest.mark.interop
