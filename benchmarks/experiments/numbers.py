@@ -67,7 +67,7 @@ WITHOUT: Mapping[str, Mapping[str, Mapping[str, float]]] = {
         "candidates 8": {"candidates": 8},
         "fewest_words": {"fewest_words": 0.0},
         "iterations 1": {"iterations": 1},
-        "rounds 1": {"rounds": 1},
+        "rounds 2": {"rounds": 2},
         "one_topic": {"one_topic": 0.0},
         "inference_passes 10": {"inference_passes": 10},
     },

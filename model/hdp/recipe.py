@@ -38,6 +38,7 @@ class Recipe(Balance):
         **Balance.BOUNDS,
         "smallest_corpus": (0, LARGEST),
         "eta_documents": (0, LARGEST),
+        "rounds": (2, LARGEST),
         "seed_weight": (TINY, 1),
     }
 
