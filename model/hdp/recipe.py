@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.schedules import Balance
-from wikitopics.model.states import LARGEST, TINY
+from wikitopics.model.states import LARGEST, MOST_ITERATIONS, TINY
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Recipe(Balance):
         **Balance.BOUNDS,
         "smallest_corpus": (0, LARGEST),
         "eta_documents": (0, LARGEST),
-        "rounds": (2, LARGEST),
+        "rounds": (2, MOST_ITERATIONS),
         "seed_weight": (TINY, 1),
     }
 
