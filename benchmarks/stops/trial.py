@@ -67,7 +67,7 @@ def write_counts(folder: Path, documents: int, words: int, length: int) -> list[
     names = ["w" + "".join(letters[n // 20**place % 20] for place in range(4)) for n in range(words)]
     (folder / "words.txt").write_text("\n".join(names) + "\n")
     counts, vocabulary = str(folder / "counts.npz"), str(folder / "words.txt")
-    return ["--source", "counts", "--counts", counts, "--vocab", vocabulary]
+    return ["--source", "counts", "--counts", counts, "--vocab", vocabulary, "--passes", "1"]
 
 
 def counts_command(folder: Path, documents: int) -> list[str]:
