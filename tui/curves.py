@@ -81,7 +81,7 @@ def drawing(look: Look, choice: Choice, x_kind: str, *, turns: bool = True) -> D
 
 def _x_name(look: Look, x_kind: str) -> str:
     """What is counted on the x axis."""
-    return x_kind if x_kind != X_KINDS[0] else "readings" if look.status.passes > 1 else look.noun
+    return x_kind if x_kind != X_KINDS[0] else look.counted
 
 
 def _others(look: Look, choice: Choice) -> Iterator[tuple[str, Curve | None]]:

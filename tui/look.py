@@ -80,8 +80,8 @@ class Look:
         return counted(self.status.source, self.status.passes)
 
     def some(self, number: int) -> str:
-        """A number of its texts: "1 article", "300 documents"."""
-        return plural(number, self.noun[:-1])
+        """A number of articles: "1 article", "300 documents", "900 readings"."""
+        return plural(number, self.counted[:-1])
 
     def topics_after(self, model: str | None) -> str:
         """The number of articles that the shown topics of a model are based on, in words; "" before the

@@ -14,7 +14,7 @@ from wikitopics.tui.keys import key
 from wikitopics.tui.look import Look
 from wikitopics.tui.views.view import OpenTopic, View
 from wikitopics.tui.widgets.articles import ArticleList, coming
-from wikitopics.tui.words import count, nearness, visible
+from wikitopics.tui.words import count, nearness, plural, visible
 
 MANY = 200
 FOUND = 2000
@@ -89,7 +89,7 @@ class Articles(View):
         if sought:
             rows = await self.ask(lambda reader: reader.find_articles(sought, FOUND), aside=True)
             rows.sort(key=lambda row: nearness(sought, row.title))
-            return rows, f"{look.some(len(rows))} with “{visible(sought)}” in the title"
+            return rows, f"{plural(len(rows), look.noun[:-1])} with “{visible(sought)}” in the title"
         rows = await self.ask(lambda reader: reader.recent_articles(MANY, newest))
         return rows, f"{look.noun.capitalize()} read, newest first"
 
