@@ -22,7 +22,7 @@ README = (
         "peers.full_our_scvb0.seconds:.1f",
         "peers.full_gibbs_lda.seconds:.0f",
     ),
-    ("the HDP predicts better ({}).", "peers.full_our_hdp.log_likelihood:.2f"),
+    ("with its own proportions, the HDP predicts best ({}).", "peers.full_our_hdp.own:.2f"),
     ("Online LDA is {} times as fast as scikit-learn's.", "speed.lda_sklearn_full.times:.0f"),
 )
 """What README says, with its figures left open, and which ones these are."""
