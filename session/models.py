@@ -58,7 +58,8 @@ def default_topics(kind: type[OnlineModel], documents: float) -> int:
 
     It is the kind's default from `ENOUGH` documents on.
     """
-    return max(2, round(kind.default_topics * math.sqrt(min(1.0, documents / ENOUGH))))
+    few = max(2, round(kind.default_topics * math.sqrt(min(1.0, documents / ENOUGH))))
+    return min(kind.default_topics, few)
 
 
 def parse_specs(

@@ -104,6 +104,10 @@ def test_the_defaults_by_size(documents, lda, hdp, passes):
     assert default_passes(documents) == passes
 
 
+def test_a_kind_that_has_one_topic_keeps_it():
+    assert default_topics(type("Single", (kinds.load("lda"),), {"default_topics": 1}), 60) == 1
+
+
 def test_a_small_collection_has_its_own_defaults_and_they_stay(cli, corpus, home):
     files, models = corpus.options()[:-2], ("--model", "lda", "--model", "hdp:name=other")
     begun = cli("train", *files, *models, "--held-out", 40, "--articles", 100)
