@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +27,6 @@ ENOUGH = 10_000
 BATCH_SIZE = Option(int, "batch_size", "articles in a full minibatch", least=1, most=1_000_000)
 
 
-UsualTopics = Callable[[str, "type[OnlineModel]"], int]
-"""The number of topics of a model for which none is given, by its name and kind."""
-
-
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
     """One model's settings."""
@@ -42,6 +38,12 @@ class ModelSpec:
     """None: the kind's default."""
     options: Mapping[str, Value] = field(default_factory=dict)
     """The options that are set, as the kind describes them; the others keep its defaults."""
+    usual_topics: bool = field(default=False, compare=False)
+    """Whether ``topics`` is the kind's default, since no number was given: then another may suit better."""
+
+    def with_usual(self, topics: int) -> ModelSpec:
+        """The same, with this many topics if no number was given."""
+        return replace(self, topics=topics) if self.usual_topics else self
 
     def as_json(self) -> dict[str, Value]:
         """Plain values, defaults left out."""
@@ -62,18 +64,13 @@ def default_topics(kind: type[OnlineModel], documents: float) -> int:
     return min(kind.default_topics, few)
 
 
-def parse_specs(
-    texts: Sequence[str],
-    shared: Mapping[str, object],
-    topics: UsualTopics = lambda _, kind: kind.default_topics,
-) -> tuple[ModelSpec, ...]:
+def parse_specs(texts: Sequence[str], shared: Mapping[str, object]) -> tuple[ModelSpec, ...]:
     """The models named by ``--model`` (one `lda` if there are none).
 
     ``shared``: option values for all models by key, None if not given. They apply to models whose option of
-    that name is shared; a value in the text takes precedence. ``topics``: the number of topics where none is
-    given. Raises `BadUsage` naming the wrong word.
+    that name is shared; a value in the text takes precedence. Raises `BadUsage` naming the wrong word.
     """
-    specs = tuple(_parse(text, shared, topics) for text in (texts or (DEFAULT_KIND,)))
+    specs = tuple(_parse(text, shared) for text in (texts or (DEFAULT_KIND,)))
     names = [spec.name for spec in specs]
     for name in names:
         if names.count(name) > 1:
@@ -123,18 +120,18 @@ def options_of(kind: type[OnlineModel]) -> tuple[Option[float], ...]:
     )
 
 
-def _parse(text: str, shared: Mapping[str, object], topics: UsualTopics) -> ModelSpec:
+def _parse(text: str, shared: Mapping[str, object]) -> ModelSpec:
     name, _, rest = text.partition(":")
     if name not in kinds:
         meant = did_you_mean(name, kinds.names())
         raise BadUsage(f"--model {text!r}: {name!r} is not a kind of model. {meant}")
     try:
-        return _spec(load_kind(name), rest, shared, topics)
+        return _spec(load_kind(name), rest, shared)
     except BadUsage as error:
         raise BadUsage(f"--model {text!r}: {error}" if rest else str(error)) from None
 
 
-def _spec(kind: type[OnlineModel], text: str, shared: Mapping[str, object], topics: UsualTopics) -> ModelSpec:
+def _spec(kind: type[OnlineModel], text: str, shared: Mapping[str, object]) -> ModelSpec:
     options = options_of(kind)
     given = _given(text, kind.kind, ("name", *(option.name for option in options)))
     name = given.get("name", kind.kind)
@@ -145,14 +142,15 @@ def _spec(kind: type[OnlineModel], text: str, shared: Mapping[str, object], topi
         value = given.get(option.name, shared.get(option.name) if option.shared else None)
         if value is not None:
             values[option.name] = _parsed(option, value)
-    given_topics = values.pop("topics", None)
+    topics = values.pop("topics", None)
     batch_size = values.pop(BATCH_SIZE.name, None)
     return ModelSpec(
         kind.kind,
         name,
-        topics(name, kind) if given_topics is None else int(given_topics),
+        kind.default_topics if topics is None else int(topics),
         None if batch_size is None else int(batch_size),
         values,
+        usual_topics=topics is None,
     )
 
 

@@ -12,7 +12,7 @@ from wikitopics.model.options import HALF_LIFE
 from wikitopics.option import Given, flag
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.models import ModelSpec, UsualTopics, batch_sizes, parse_specs, shared_value
+from wikitopics.session.models import ModelSpec, batch_sizes, parse_specs, shared_value
 from wikitopics.session.options import (
     ARTICLES,
     CLUSTER,
@@ -47,16 +47,11 @@ class TrainRequest(Given):
         """The same with more given, or something else."""
         return TrainRequest(**{**self.values, **more})
 
-    def specs(
-        self, kind: SourceKind | None = None, topics: UsualTopics = lambda _, kind: kind.default_topics
-    ) -> tuple[ModelSpec, ...]:
-        """The models requested, with what a source of this kind suggests. Raises `BadUsage`.
-
-        ``topics``: the number of topics where none is given.
-        """
+    def specs(self, kind: SourceKind | None = None) -> tuple[ModelSpec, ...]:
+        """The models requested, with what a source of this kind suggests. Raises `BadUsage`."""
         usual = {} if kind is None else kind.model_defaults
         given = {option.name: self[option] for option in SHARED if option in self}
-        specs = parse_specs(self.get(MODEL) or (), {**usual, **given}, topics)
+        specs = parse_specs(self.get(MODEL) or (), {**usual, **given})
         for spec in specs:
             if HALF_LIFE.name in given and HALF_LIFE.name not in spec.options:
                 raise BadUsage(
@@ -263,7 +258,8 @@ def check_resumable(request: TrainRequest, stored: Settings, vocabulary: Vocabul
         _same(f"{VOCAB.flag} {request[VOCAB]} by word rule", str(vocabulary.rule), stored.rule)
     if MODEL in request:
         topics = {spec.name: spec.topics for spec in stored.models}
-        if stored.models != request.specs(kind, lambda name, kind: topics.get(name, kind.default_topics)):
+        asked = [spec.with_usual(topics.get(spec.name, spec.topics)) for spec in request.specs(kind)]
+        if list(stored.models) != asked:
             raise _differs(MODEL.flag, " ".join(request[MODEL]), " ".join(map(str, stored.models)))
     else:
         for option in SHARED:

@@ -6,7 +6,7 @@ from pathlib import Path
 from wikitopics.crawler.source import SourceInfo, default_held_out
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.session import sources
-from wikitopics.session.models import default_topics, new_model
+from wikitopics.session.models import default_topics, load_kind, new_model
 from wikitopics.session.options import ARTICLES, DOCUMENTS, HELD_OUT, PASSES, SEED
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.settings import Settings
@@ -42,7 +42,7 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
     kind, models = sources.load(settings.source), settings.models
     if size is not None:
         documents = max(1, size - held_out)
-        models = request.specs(kind, lambda _, kind: default_topics(kind, documents))
+        models = tuple(one.with_usual(default_topics(load_kind(one.kind), documents)) for one in models)
         forgets = any(HALF_LIFE.name in spec.options for spec in models)
         if PASSES not in request and kind.own and not forgets:
             values[PASSES.name] = default_passes(documents)
