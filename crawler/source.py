@@ -37,8 +37,6 @@ Markup = Literal["wikitext", "html", "text"]
 Position = Mapping[str, Any]
 """The state of a source, as plain JSON values; opaque to everything but the source that made it."""
 MOST_ERRORS = 20
-WATCHED = 10_000
-"""`measured_every` of sources crawled live: a minute or two at Wikipedia's pace."""
 Lack = Literal["more", "again"]
 """What would help to read a part: more bytes after those sent along, or the same bytes again, because
 these are damaged."""
@@ -336,10 +334,7 @@ class SourceKind(ABC):
     out get topics when training ends."""
     asks_server: ClassVar[bool] = False
     """Whether it asks a server for its articles. Only then are there requests, replies and downloads to
-    report."""
-    measured_every: ClassVar[int | None] = None
-    """The most articles between two measurements of a new session's models, up to a million articles, for
-    sources that people watch while they are crawled; None: the rule of the others."""
+    report; and as people watch the crawl, models are measured more often."""
     advice: ClassVar[tuple[int, str] | None] = None
     """A number of articles, and advice for a reader of more."""
 

@@ -35,6 +35,10 @@ from wikitopics.vocab.errors import UnknownVocabulary, VocabularyError
 from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.vocabulary import shipped
 
+WATCHED = 10_000
+"""The most articles between two measurements of what is crawled from a server: a minute or two at Wikipedia's
+pace."""
+
 
 class TrainRequest(Given):
     """The settings given, by name: those of `wikitopics.session.options` and those of a source."""
@@ -154,7 +158,7 @@ def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Voc
         rule=str(vocabulary.rule if isinstance(vocabulary, Vocabulary) else vocabulary),
         models=specs,
         batch_sizes=sizes,
-        measured_every=kind.measured_every,
+        measured_every=WATCHED if kind.asks_server else None,
     )
     return settings, vocabulary
 

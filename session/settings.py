@@ -34,7 +34,7 @@ class Settings(Given):
     batch_sizes: tuple[int, ...]
     """The largest minibatch of each model, in the order of ``models``; all divide the largest one."""
     measured_every: int | None = None
-    """As its kind of source had it when the session was created."""
+    """The most articles between two measurements, up to a million articles; None: as other rules say."""
 
     @property
     def building(self) -> bool:

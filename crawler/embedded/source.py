@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from wikitopics.crawler.licences import SAMPLE, Licence
-from wikitopics.crawler.source import WATCHED, Asked, Identity, PageKind
+from wikitopics.crawler.source import Asked, Identity, PageKind
 from wikitopics.option import Option
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ class Demo(PageKind):
     presets: ClassVar = {"topics": "50", "batch_size": "256", "documents": 20_000, "held_out": 200}
     command = "demo"
     asks_server = True
-    measured_every = WATCHED
     remark = (
         "real word counts of 20,000 articles, served by this machine to itself; nothing comes from the "
         "internet"

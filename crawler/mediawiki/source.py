@@ -11,7 +11,7 @@ from wikitopics.crawler.http.limits import is_wikimedia
 from wikitopics.crawler.licences import Licence, of_wiki
 from wikitopics.crawler.mediawiki.languages import language_of
 from wikitopics.crawler.mediawiki.siteinfo import FOUND_API
-from wikitopics.crawler.source import WATCHED, Asked, Identity, PageKind
+from wikitopics.crawler.source import Asked, Identity, PageKind
 from wikitopics.option import Option
 
 if TYPE_CHECKING:
@@ -63,7 +63,6 @@ class WikiKind(PageKind):
 
     options = (API_URL, LANG, CONTACT, RPM)
     asks_server = True
-    measured_every = WATCHED
 
     def identity(self, asked: Asked) -> Identity:
         wikipedia = language_api(asked[LANG])
