@@ -21,10 +21,6 @@ class BadSource(CrawlerError):
     exit_code = 2
 
 
-class SourceChanged(CrawlerError):
-    """The source is no longer what it was when the session began to read it."""
-
-
 class Unconfirmed(CrawlerError):
     """Something that the user has not agreed to yet and must be asked about. The message says what."""
 

@@ -5,6 +5,7 @@ It yields pages in batches, each batch with the position after it.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,6 +34,8 @@ LONGEST_TITLE = 255
 LARGEST_ID = (1 << 63) - 1
 ARTICLE_PATH = "/wiki/$1"
 """The usual path of a wiki's pages."""
+SURROGATE = re.compile("[\ud800-\udfff]")
+"""JSON can contain lone surrogates, which UTF-8 cannot encode."""
 Markup = Literal["wikitext", "html", "text"]
 Position = Mapping[str, Any]
 """The state of a source, as plain JSON values; opaque to everything but the source that made it."""
@@ -69,14 +72,8 @@ def utf8_size(text: str) -> int:
 
 
 def sound_text(text: str) -> str:
-    """``text`` without the lone surrogates that JSON can contain and UTF-8 cannot encode."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "replace").decode("utf-8")
-    return text
+    """``text`` with replacement characters for lone surrogates."""
+    return text if text.isascii() else SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def first_and_more(names: Sequence[str]) -> str:
@@ -121,11 +118,6 @@ class PageBatch:
     skips: Skips = field(default_factory=dict)
     lap: float | None = None
     """The share of the whole source read so far, 0 to 1, if it is known."""
-
-    @property
-    def skipped(self) -> int:
-        """The number of pages that give no article, for any reason."""
-        return sum(self.skips.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.paths import config_file
-from wikitopics.session.storage.files import read_input, replacing
+from wikitopics.session.storage.files import make_folder, read_input, replacing
 
 if TYPE_CHECKING:
     from wikitopics.crawler.source import Identity, SourceKind
@@ -121,10 +121,7 @@ def save_contact(text: str) -> Path:
         tomllib.loads(after)
     except ValueError:  # such as an old contact of several lines
         raise BadUsage(f"cannot change {path} automatically; set this line in it: {line}") from None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SessionError(f"cannot create the folder {path.parent}: {error.strerror}") from None
+    make_folder(path.parent)
     with replacing(path, mode=0o600) as file:
         file.write(after.encode())
     return path

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from yarl import URL
 
-from wikitopics.crawler.errors import BadSource, CrawlerError, SourceChanged, TransientError
+from wikitopics.crawler.errors import BadSource, CrawlerError, TransientError
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.wire import Reply, RequestBounds, Wanted
 
@@ -64,7 +64,7 @@ class RangeServer:
     async def read(self, file: ServedFile, start: int, stop: int) -> bytes:
         """These bytes of the file, retried for as long as the client allows.
 
-        Raises SourceChanged if it is a different file now, and the client's errors.
+        Raises CrawlerError, also if it is a different file now.
         """
         parts: list[bytes] = []
         tries = 0
@@ -161,5 +161,5 @@ def _another_range(reply: Reply) -> TransientError:
     return TransientError(f"{reply.url.host} sends a different range from the one requested")
 
 
-def _changed(url: URL) -> SourceChanged:
-    return SourceChanged(f"{url}: the dump has changed since this session began to read it")
+def _changed(url: URL) -> CrawlerError:
+    return CrawlerError(f"{url}: the dump has changed since this session began to read it")

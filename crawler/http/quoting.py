@@ -6,7 +6,6 @@ import unicodedata
 from functools import cached_property
 from urllib.parse import unquote
 
-LONGEST_MESSAGE = 300
 _MOST_READ = 20_000
 """The most characters of a text that are looked at."""
 _TAG = re.compile(
@@ -72,7 +71,7 @@ class Quoting:
         return piece
 
 
-def one_line(text: str, longest: int = LONGEST_MESSAGE) -> str:
+def one_line(text: str, longest: int) -> str:
     """``text`` on one line, without control, format and bidirectional characters, cut at ``longest``."""
     line = " ".join(text[: longest * 10].split())
     line = "".join(c for c in line if not _is_hidden(c))

@@ -60,14 +60,12 @@ def generator(limit: int) -> dict[str, str]:
 
 
 class CrawlPass:
-    """The pass from ``position`` on. Raises `BadPosition` for an invalid position.
+    """The pass from ``position`` on. Raises `BadPosition` for an invalid position."""
 
-    ``articles``: the wiki's own count.
-    """
-
-    def __init__(self, position: Position | None, articles: int | None = None) -> None:
+    def __init__(self, position: Position | None) -> None:
         position = {"cursor": {}, "listed": 0} if position is None else position
-        self.articles = articles
+        self.articles: int | None = None
+        """The wiki's own count, once it is known."""
         self.is_over = position.get("finished") is True
         stored = position.get("cursor", {} if self.is_over else None)
         if not isinstance(stored, Mapping):

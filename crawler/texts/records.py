@@ -3,12 +3,11 @@
 import csv
 import io
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from wikitopics.crawler.errors import BadSource, CutOff
-from wikitopics.crawler.source import Skip
+from wikitopics.crawler.source import SURROGATE, Skip, sound_text
 from wikitopics.crawler.texts.lines import LARGEST_DOCUMENT, Contents
 
 LONGEST_ID = 4096
@@ -19,8 +18,6 @@ _LONGEST_HEADER = 1 << 20
 _DELIMITERS = {".csv": ",;\t", ".tsv": "\t"}
 """Spreadsheets write semicolons where the comma is a decimal sign."""
 csv.field_size_limit(LARGEST_DOCUMENT)  # for the whole process, in which nothing else reads tables
-_SURROGATE = re.compile("[\ud800-\udfff]")
-"""JSON can contain lone surrogates, which UTF-8 cannot encode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +128,7 @@ def table_rows(contents: Contents, columns: Columns) -> Iterator[Record]:
 
 def _from_row(row: Sequence[str], columns: Columns) -> Document:
     cells = [row[i] if i < len(row) else "" for i in (columns.text, columns.title, columns.id)]
-    if any(map(_SURROGATE.search, cells)):
+    if any(map(SURROGATE.search, cells)):
         raise _not_utf8()
     return _document(*cells)
 
@@ -186,7 +183,7 @@ def _document(text: object, title: object, external_id: object) -> Document:
     name = _label(external_id, "id")
     if len(name.encode()) > LONGEST_ID:
         raise Bad("too large", f"an id of over {LONGEST_ID} bytes")
-    return Document(_sound(text), " ".join(_label(title, "title").split()), name)
+    return Document(sound_text(text), " ".join(_label(title, "title").split()), name)
 
 
 def _label(value: object, key: str) -> str:
@@ -194,8 +191,4 @@ def _label(value: object, key: str) -> str:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise Bad("damaged", f"its {key} is neither a text nor a whole number")
-    return _sound(str(value))
-
-
-def _sound(text: str) -> str:
-    return text if text.isascii() else _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
+    return sound_text(str(value))

@@ -6,14 +6,12 @@ trainer itself, since the program may be gone by then. If both were killed, `lef
 
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from wikitopics.crawler.texts.source import GIVEN
-from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import beside
-from wikitopics.session.storage.files import replacing
+from wikitopics.session.storage.files import make_folder, replacing
 from wikitopics.session.storage.lock import owner
 
 WORDS = ".given.txt"
@@ -35,24 +33,16 @@ class Given(NamedTuple):
 
         Raises SessionError, and what ``documents`` raises.
         """
-        with self._written(self.texts) as file:
+        make_folder(self.texts.parent)
+        with replacing(self.texts, mode=0o600) as file:
             lines = (file.write(json.dumps(document).encode() + b"\n") for document in documents)
             return sum(size > 0 for size in lines)
 
     def write_words(self, lines: Iterable[str]) -> None:
         """Write the lines of the vocabulary. Raises SessionError."""
-        with self._written(self.words) as file:
+        make_folder(self.words.parent)
+        with replacing(self.words, mode=0o600) as file:
             file.write("\n".join(lines).encode() + b"\n")
-
-    @staticmethod
-    @contextmanager
-    def _written(path: Path) -> Iterator[BinaryIO]:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise SessionError(f"cannot create the folder {path.parent}: {error.strerror}") from None
-        with replacing(path, mode=0o600) as file:
-            yield file
 
     def remove(self) -> None:
         """Delete both."""

@@ -89,15 +89,15 @@ def text(value: object, place: str, longest: int = LONGEST) -> str:
     return value
 
 
-def texts(values: Sequence[object], place: str, longest: int = LONGEST) -> Sequence[str]:
-    """Texts of at most ``longest`` characters that UTF-8 can write, a column of them at once."""
+def texts(values: Sequence[object], place: str) -> Sequence[str]:
+    """Texts of at most `LONGEST` characters that UTF-8 can write, a column of them at once."""
     if set(map(type, values)) == {str}:
         column = cast(Sequence[str], values)
-        if max(map(len, column)) <= longest:
+        if max(map(len, column)) <= LONGEST:
             with contextlib.suppress(UnicodeEncodeError):
                 "".join(column).encode()
                 return column
-    return [text(value, place, longest) for value in values]  # to say which value is wrong
+    return [text(value, place) for value in values]  # to say which value is wrong
 
 
 def one_of(value: object, place: str, choices: Collection[T]) -> T:

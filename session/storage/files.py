@@ -67,6 +67,14 @@ def last_line(log: Path) -> str:
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
+def make_folder(folder: Path) -> None:
+    """Create a folder that does not exist yet, and those above it. Raises `SessionError`."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SessionError(f"cannot create the folder {folder}: {error.strerror}") from None
+
+
 def check_target(target: Path) -> None:
     """Raise now the errors that `replacing` would raise at the end.
 

@@ -16,7 +16,7 @@ from wikitopics.session.options import HELD_OUT, VOCAB_ARTICLES
 from wikitopics.session.paths import vocabulary_file
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.files import replacing
+from wikitopics.session.storage.files import make_folder, replacing
 from wikitopics.session.storage.tables.counts import documents_room
 from wikitopics.session.storage.tables.progress import Progress
 from wikitopics.session.storage.writer import Changes, SessionWriter
@@ -142,10 +142,10 @@ def keep(name: str, vocabulary: Vocabulary) -> str:
     if path.exists():
         return f"another vocabulary is already kept as {name}"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with replacing(path) as file:
             file.write(("\n".join(vocabulary.lines) + "\n").encode())
-    except (OSError, SessionError) as error:
+    except SessionError as error:
         return f"it is not kept for other sessions: {error}"
     return f"it is kept for other sessions: `wikitopics vocab show {name}`"
 

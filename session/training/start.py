@@ -15,7 +15,6 @@ from typing import TypeVar
 from wikitopics.crawler.source import SourceKind
 from wikitopics.session import sources
 from wikitopics.session.config import with_contact
-from wikitopics.session.errors import SessionError
 from wikitopics.session.options import (
     ARTICLES,
     DOCUMENTS,
@@ -31,6 +30,7 @@ from wikitopics.session.request import TrainRequest, check_resumable, load_vocab
 from wikitopics.session.settings import Settings
 from wikitopics.session.signals import Signals
 from wikitopics.session.storage import writer
+from wikitopics.session.storage.files import make_folder
 from wikitopics.session.storage.lock import TrainerLock, trainer_lock
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.released import is_released, renew
@@ -125,10 +125,7 @@ async def _train(path: Path, request: TrainRequest, outside: Outside) -> str:
     # From here on, slow work is done in threads, so that signals are noticed.
     _obey(outside.signals)
     plan = await asyncio.to_thread(resolve, path, request)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SessionError(f"cannot create the folder {path.parent}: {error.strerror}") from None
+    make_folder(path.parent)
     with trainer_lock(path) as lock:
         if not plan.is_new:
             await asyncio.to_thread(check_alone, path)

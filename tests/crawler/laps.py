@@ -18,7 +18,7 @@ async def crawl(make, batches_each):
             async with aclosing(source.batches(position)) as batches:
                 async for batch in batches:
                     pages += batch.pages
-                    skipped += batch.skipped
+                    skipped += sum(batch.skips.values())
                     position = json.loads(json.dumps(batch.position))
                     assert batch.lap is not None
                     assert share <= batch.lap <= 1

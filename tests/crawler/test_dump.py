@@ -205,7 +205,7 @@ async def test_a_real_dump():
     assert info.file_names == ("File",)
     assert len(ids(batches)) == info.articles == 98
     assert {"Anarchism", "Albedo"} <= {page.title for batch in batches for page in batch.pages}
-    assert sum(batch.skipped for batch in batches) == 8
+    assert sum(sum(batch.skips.values()) for batch in batches) == 8
 
 
 def test_what_looks_like_a_page_outside_of_one_is_none():

@@ -10,7 +10,7 @@ from tests.crawler.dump_server import etag_of, part, range_of, says, serving
 from tests.crawler.remote import DATA, NUMBERS, PATH, kept_by, of_files, read, remote
 from wikitopics.crawler.dumps.range_server import LIMITS
 from wikitopics.crawler.dumps.source import VERSIONS
-from wikitopics.crawler.errors import CrawlerError, SourceChanged
+from wikitopics.crawler.errors import CrawlerError
 from wikitopics.crawler.http.wire import RequestBounds
 
 pytestmark = pytest.mark.usefixtures("in_small_pieces", "counted_here")
@@ -128,8 +128,9 @@ async def test_another_file_in_its_place_ends_the_run_where_it_stood(server, clo
         server.files[PATH] = DATA.replace(b"B", b"C")  # as large as before
     else:
         server.files[PATH] = change or DATA + DATA
-    with pytest.raises(SourceChanged, match="has changed since this session"):
+    with pytest.raises(CrawlerError, match="has changed since this session") as changed:
         await read(remote([server.url + PATH], clock, kept))
+    assert changed.value.exit_code == 1
     del server.files[PATH]
     with pytest.raises(CrawlerError, match="no longer there"):
         await read(remote([server.url + PATH], clock, kept))
@@ -145,5 +146,5 @@ async def test_a_change_is_seen_without_a_version_too(server, clock):
     kept = await kept_by(server.url + PATH, clock)
     assert kept[VERSIONS] == [""]
     server.files[PATH] = DATA + DATA
-    with pytest.raises(SourceChanged):
+    with pytest.raises(CrawlerError, match="has changed since this session"):
         await read(remote([server.url + PATH], clock, kept))

@@ -39,6 +39,7 @@ _TITLED = r"(title LIKE ?1 ESCAPE '\' OR title = '' AND 'document ' || page_id L
 """Whether that title is LIKE the first parameter; written so, it is a third faster if articles have
 titles."""
 _AT_ONCE = 1000
+_MOST_ALIKE = 5000
 _LARGEST_ROW = 2**18
 """The most bytes of an article's row: a title is at most a quarter of it."""
 Columns = tuple[Sequence[Any], ...]
@@ -208,13 +209,13 @@ class ArticleReader(OpenedSession):
             raise Damaged("blocks and articles do not match")
         return found
 
-    def resembling(self, title: str, limit: int = 5000) -> list[ArticleRow]:
+    def resembling(self, title: str) -> list[ArticleRow]:
         """Articles whose title may be a mistyped one: half of it, or one word, matches."""
         middle, longest = (len(title) + 1) // 2, max(title.split(), key=len, default="")
         beginning, end, word = map(_escaped, (title[:middle], title[middle:], longest))
         patterns = [f"{beginning}%", f"%{end}", f"%{word}%"]
         tried = " OR ".join([f"{_TITLE} LIKE ? ESCAPE '\\'"] * len(patterns))
-        return self._articles(f"WHERE {tried} LIMIT ?", [*patterns, limit])
+        return self._articles(f"WHERE {tried} LIMIT {_MOST_ALIKE}", patterns)
 
     def articles_about(self, model: str, topic: int, limit: int = 20) -> list[ArticleRow]:
         """The trained articles with this largest topic, highest proportion first."""

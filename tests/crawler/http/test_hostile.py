@@ -137,7 +137,7 @@ def test_replies(body, status, retry_after):
 
 @given(st.text())
 def test_one_line(text):
-    line = one_line(text)
+    line = one_line(text, 300)
     assert line.isprintable()
     assert len(line) <= 300
 
@@ -157,7 +157,8 @@ def test_cursors(one, two, listed, stored):
     found = read_cursor(one)
     assert found is None or 0 <= found.share <= 1
     with contextlib.suppress(CrawlerError, TransientError):
-        lap = CrawlPass({"cursor": one, "listed": stored, "seen": stored}, 100)
+        lap = CrawlPass({"cursor": one, "listed": stored, "seen": stored})
+        lap.articles = 100
         lap.check(Answer([{}] * listed, two, complete=True))
         lap.step(two, range(1, listed))
         assert 0 <= lap.share <= 1

@@ -27,7 +27,7 @@ def hear(serve, clock, monkeypatch):
             async with aclosing(source.batches(position)) as coming:
                 async for batch in coming:
                     batches.append(batch)
-                    if sum(len(b.pages) + b.skipped for b in batches) >= articles:
+                    if sum(len(b.pages) + sum(b.skips.values()) for b in batches) >= articles:
                         break
         finally:
             await source.close()

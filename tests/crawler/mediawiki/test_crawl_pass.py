@@ -13,7 +13,8 @@ from wikitopics.crawler.mediawiki.seen import Seen
 
 def asked(position, articles):
     """A pass whose next 50 articles have been requested."""
-    lap = CrawlPass(position, articles)
+    lap = CrawlPass(position)
+    lap.articles = articles
     lap.query(50)
     return lap
 
