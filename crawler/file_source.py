@@ -49,7 +49,7 @@ _MOST_KEPT = 64 << 20
 
 
 def silently(message: str) -> None:
-    """Tell nobody."""
+    """Take a message and drop it."""
 
 
 class PageFiles(ABC):

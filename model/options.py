@@ -31,8 +31,8 @@ def decorrelation(default: float) -> Option[float]:
     return Option(
         float,
         "decorrelation",
-        "how much less a word weighs in a topic for its uses by the others; 0: not at all; by default "
-        f"{default}",
+        "how far a topic's words lose weight because other topics use them too; 0: not at all; "
+        f"by default {default}",
         least=0,
         most=LARGEST_PRIOR,
     )

@@ -89,9 +89,9 @@ KEEP_COUNTS = Option(
 PASSES = Option(
     int,
     "passes",
-    "Read all documents N times, each time in another order, for texts, word counts and a dump in files "
-    "(default 1; for fewer than 20,000 texts or word counts up to 5). "
-    "A session of more than one pass keeps the word counts.",
+    "Read all documents N times, each time in a different order; for texts, word counts and dump files. "
+    "With more than one pass, the session keeps the word counts. By default, fewer than 20,000 texts or word "
+    "counts are read up to 5 times, and everything else once.",
     metavar="N",
     least=1,
     most=10_000,
@@ -102,8 +102,8 @@ LINKS: Final = "links"
 TOKENS = Option(
     str,
     "tokens",
-    "What to count in articles: their words, or the links in their prose, by the titles of the articles that "
-    "these lead to. Links work in every language; a wiki's API, its pages and dumps have them.",
+    "What to count in articles: words, or the links in their prose, each as the title of the article that it "
+    "leads to. Links work in every language; they need a wiki's API, its pages or a dump.",
     choices=("words", LINKS),
     default="words",
     label="Tokens",
@@ -132,7 +132,7 @@ KEPT: tuple[Option[Any], ...] = (
 ARTICLES = Option(
     int,
     "articles",
-    "Stop when the session has trained on N articles, with each reading of one counted.",
+    "Stop when the session has trained on N articles. With --passes, each reading counts.",
     metavar="N",
     least=1,
     most=10**12,
@@ -160,7 +160,7 @@ ON_END = Option(
     "on_end",
     "Run COMMAND when the trainer ends, unless it is killed, or Ctrl+C is pressed twice; "
     "$WIKITOPICS_SESSION, $WIKITOPICS_REASON and $WIKITOPICS_EXIT_CODE say how it ended. "
-    "It may take up to 20 s.",
+    "COMMAND may take up to 20 s.",
     metavar="COMMAND",
     scope="outside",
 )

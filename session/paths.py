@@ -113,5 +113,5 @@ def no_session(path: Path) -> SessionError:
     if path.parent == session_folder() and names:
         meant = f". {did_you_mean(path.stem, names)}"
         if names == ["demo"]:
-            meant = ": there is only that of the demo, for which you add `--session demo`"
+            meant = ": only the demo has one; to use it, add `--session demo`"
     return NoSession(f"there is no session at {path}{meant}")

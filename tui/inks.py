@@ -1,6 +1,6 @@
 """The colours that hand-drawn widgets use, by meaning, and the widgets' common way to draw lines.
 
-`room.tcss` gives each ink its colour. The inks belong to the app, because Textual styles each of a widget's
+`app.tcss` gives each ink its colour. The inks belong to the app, because Textual styles each of a widget's
 component classes as a separate node whenever it styles the widget.
 """
 

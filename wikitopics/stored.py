@@ -70,7 +70,7 @@ class Topic:
     """The group of topics that it belongs to, numbered as in `wikitopics topics --tree`; None for a lone
     topic."""
     own: tuple[float, ...]
-    """Of each of `words`: this topic's part of its uses in all topics that lead with it."""
+    """For each of `words`: this topic's share of the uses by all topics that the word leads."""
 
     def __repr__(self) -> str:
         return f"<Topic {self.number} {self.name!r}, {self.share:.1%}: {in_line(self.words[:10])}>"
@@ -264,7 +264,7 @@ class StoredSession:
         A text without any word of the vocabulary gets what the model expects of an unread document.
         """
         if isinstance(texts, str | bytes):
-            raise BadUsage("infer takes a list of texts: put a single one in brackets")
+            raise BadUsage("infer takes a list of texts: put a single text in brackets")
         texts = list(texts)
         for number, text in enumerate(texts):
             if not isinstance(text, str):

@@ -58,20 +58,23 @@ def train(
 ) -> StoredSession:
     """Learn the topics of texts, such as a pandas column, and return the session.
 
-    None, NaN and empty texts are skipped and counted; each keeps its number, which is the document's
-    `page_id`, from 1. ``titles`` and ``ids`` are as many. ``model``: a kind of model or a SPEC of
-    `wikitopics train --model`, or several. ``topics`` and ``passes``: None follows the number of texts.
-    ``vocabulary``: the name or file of one, or a `Vocabulary`; None builds one from the texts, as for
-    English. ``markup``: "wikitext" or "html", to be removed first. ``progress``: whether to show some, where
-    there is a terminal or a notebook, and tqdm is installed.
+    None, NaN and empty texts are skipped and counted, but keep their numbers: a document's `page_id` is its
+    place among the texts, from 1.
 
-    A trainer works in a process of its own, as `wikitopics train --source texts` does. While it does, the
-    texts lie in a file beside the session that only you may read. If the session exists and has the same
-    texts and options, it is continued, or returned if it is finished.
+    titles, ids: one for each text
+    model: a kind of model or a SPEC of `wikitopics train --model`, or several
+    topics, passes: None: chosen by the number of texts
+    vocabulary: a `Vocabulary`, or the name or file of one; None builds one from the texts, as for English
+    markup: "wikitext" or "html", which is removed before words are counted
+    progress: whether to show a progress bar, if there is a terminal or a notebook, and tqdm is installed
 
-    Ctrl+C saves and stops it, and raises KeyboardInterrupt; the same call goes on later. If this process
-    ends, the trainer goes on to its end. Raises ValueError for arguments that cannot be, and `SessionError`
-    for a session of other texts or options, or one whose trainer has failed.
+    A trainer learns in a process of its own, as with `wikitopics train --source texts`. Meanwhile the texts
+    are in a file beside the session that only you may read. If the session exists and has the same texts and
+    options, training continues; a finished session is returned at once.
+
+    Ctrl+C saves the session, stops the trainer and raises KeyboardInterrupt; the same call continues later.
+    If this process ends, the trainer still finishes. Raises ValueError for invalid arguments, and
+    `SessionError` if the session has other texts or options, or the trainer failed.
     """
     path = path_of(session)
     given = Given.of(path)
@@ -150,7 +153,7 @@ def _is_finished(path: Path, given: Given, request: TrainRequest, vocabulary: Vo
     """Whether nothing is left to do. Raises `SessionError` for a session of other texts or options."""
     with SessionReader(path) as reader:
         settings, position, state = reader.settings(), reader.progress().position, reader.status().state
-    other = f"the session {session_name(path)} was made of other texts: give those again, or another session"
+    other = f"session {session_name(path)} was made from other texts: give those again, or another session"
     if settings.source_options.get(TEXTS.name) != [str(given.texts)]:
         raise SessionError(other)
     check_resumable(request, settings, vocabulary)
@@ -178,7 +181,7 @@ def _documents(
 ) -> Iterator[dict[str, str | None]]:
     """The lines of the file of texts; ``noticed``: warn of markup in them. Raises ValueError."""
     if isinstance(texts, str | bytes):
-        raise ValueError("texts must be many texts, such as a list: put a single one in brackets")
+        raise ValueError("texts must be a collection, such as a list: put a single text in brackets")
     named = {"texts": texts, "titles": titles, "ids": ids}
     columns = {name: values for name, values in named.items() if values is not None}
 

@@ -94,7 +94,7 @@ def _web_page(text: str) -> str:
     if "." not in host.strip("."):
         raise ContactMissing(f"the contact is the URL of a host without a domain: {_HOW}")
     if on_wiki and _NOBODYS.fullmatch(url.path):
-        raise ContactMissing(f"the contact is the URL of a wiki's page that is nobody's own: {_HOW}")
+        raise ContactMissing(f"the contact is the URL of a wiki page that is not a user's own: {_HOW}")
     if url.query_string or url.fragment or not url.is_default_port() or recognised(sent) != sent:
         raise ContactMissing(
             "Wikimedia's servers would read only the beginning of this URL, which others may share: give one "

@@ -66,7 +66,7 @@ def _tell_of(seen: Sequence[tuple[Markup, str]], tell: Callable[[str], None]) ->
         signs = Counter(sign for kind, sign in seen if kind == markup)
         if signs.total() >= LEAST_SHARE * len(seen):
             tell(
-                f"{signs.total():,} of the first {len(seen):,} texts hold {called} "
+                f"{signs.total():,} of the first {len(seen):,} texts contain {called} "
                 f"({signs.most_common(1)[0][0]}), whose markup is counted as words: --markup {markup} "
                 "keeps only the prose"
             )

@@ -50,7 +50,7 @@ RPM = Option(
     int,
     "rpm",
     "Requests a minute to the API, and at most as many for pages; 0 for no cap (default: on Wikimedia 200, "
-    "and 480 for pages; 60 for all elsewhere, 0 on loopback).",
+    "and 480 for pages; elsewhere 60 for both together; on loopback 0).",
     metavar="N",
     least=0,
     most=1_000_000,

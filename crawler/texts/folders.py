@@ -98,8 +98,8 @@ def _folder(root: str, tell: Callable[[str], None]) -> Iterator[TextFile]:
         path = waiting.pop()
         if _device(path) in kernel:
             if path == root:
-                raise BadSource(f"{printable(path)}: a file system of the kernel, which holds no texts")
-            tell(f"{printable(path)}: a link into a file system of the kernel; left out")
+                raise BadSource(f"{printable(path)}: a kernel file system, which holds no texts")
+            tell(f"{printable(path)}: a link into a kernel file system; skipped")
             continue
         if ending(path) == ONE_DOCUMENT and not os.path.isdir(path):
             yield _file(path, os.path.relpath(path, root))

@@ -57,7 +57,7 @@ class Texts(PageKind):
             return f"{TEXTS.name} is not a list of paths"
         if column is not None and not isinstance(column, str):
             return f"{COLUMN.name} is not a name of a column"
-        return "" if markup in (None, *MARKUP.choices) else f"{MARKUP.name} is no markup"
+        return "" if markup in (None, *MARKUP.choices) else f"{MARKUP.name} is not a kind of markup"
 
     def repeatable(self, identity: Identity) -> bool:
         return True

@@ -56,8 +56,8 @@ class OnlineHDP(LambdaModel):
     omega, alpha: concentration of the corpus and of a document; eta: Dirichlet parameter of the topics
     tau0, kappa: the step size of update t is (tau0 + t)^-kappa, t from 1; kappa within [0.5, 1], tau0 >= 0
     half_life: documents after which earlier learning has half its weight: the least step size follows from it
-    decorrelation: how much less a word weighs, where topics are read, for its uses by others (`Topics`);
-    0.17, and none without the warm start, unless given
+    decorrelation: how far a topic's words lose weight, where topics are read, because other topics use them
+    too (`Topics`); by default 0.17, or 0 without the warm start
     warm_start: the departures listed above; False follows [SVI13] figure 9 with footnote 6's random topics
     dtype: "float32", or "float64" for comparisons
     tolerance, max_iterations: a document's local step ends when its tables' words change by at most

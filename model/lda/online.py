@@ -59,8 +59,8 @@ class OnlineLDA(DirichletAllocation):
     tau0, kappa: step size of update t, (tau0 + t)^-kappa with t from 0; kappa within [0.5, 1], tau0 >= 0
     half_life: documents after which earlier learning has half its weight: no step size falls below what that
     requires
-    decorrelation: how much less a word weighs, where topics are read, for its uses by others (`Topics`);
-    0.14, and none without the warm start, unless given
+    decorrelation: how far a topic's words lose weight, where topics are read, because other topics use them
+    too (`Topics`); by default 0.14, or 0 without the warm start
     warm_start: the departure from the papers that the top of this file describes: alpha starts large, topics
     are kept in balance at first, and without tau0 and kappa the step size follows the documents seen. False
     is the papers' own algorithm, with tau0 = 64 and kappa = 0.5 unless given. By default it is on unless both

@@ -59,8 +59,8 @@ class SCVB0(DirichletAllocation):
     kappa and theta_kappa are within [0.5, 1]
     half_life: documents after which earlier learning has half its weight: no step size falls below what that
     requires
-    decorrelation: how much less a word weighs, where topics are read, for its uses by others (`Topics`);
-    0.15, and none without the warm start, unless given
+    decorrelation: how far a topic's words lose weight, where topics are read, because other topics use them
+    too (`Topics`); by default 0.15, or 0 without the warm start
     burn_in: passes over a document before the one that updates the topics; one more while alpha falls
     warm_start: False leaves out the departures from [F13] that the top of this file describes
     dtype: "float32", or "float64" for comparisons

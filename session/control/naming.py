@@ -58,7 +58,7 @@ def suggested(
         answer = _answer(command, path, json.dumps(question, ensure_ascii=False).encode(), check).decode()
         return checked(answer)
     except UnicodeDecodeError:
-        why = "printed no UTF-8 text"
+        why = "printed text that is not UTF-8"
     except BadUsage as error:
         why = f"printed {answer[:LONGEST_NAME]!r}, but {error}"
     except _NoAnswer as error:
@@ -113,7 +113,7 @@ def _first_line(process: "subprocess.Popen[bytes]", check: Callable[[], object])
     while True:
         check()
         if time.monotonic() > until:
-            raise _NoAnswer(f"took over {PATIENCE:.0f} s and was ended")
+            raise _NoAnswer(f"took over {PATIENCE:.0f} s and was killed")
         ended = process.poll() is not None  # asked first: all that it printed is then in the pipe
         if not there:
             if ended:

@@ -24,7 +24,7 @@ ROLES: tuple[Role, ...] = ("trained", "held_out", "skipped")
 VERSION = 9
 """The number of this format: `PRAGMA user_version`, by which other versions can refuse."""
 RELEASED = 8
-"""That of 1.0.0, which is read as it lies, and brought to this format when training goes on."""
+"""That of 1.0.0, which is read unconverted, and converted to this format when training continues."""
 
 MODELS = """CREATE TABLE models (id INTEGER PRIMARY KEY, topics_in_use INTEGER, updates INTEGER, rho REAL,
     scalars TEXT, arrays BLOB)"""

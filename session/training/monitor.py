@@ -154,7 +154,7 @@ class Monitor:
                 self._hindered_at = now
             return [] if hindrance in (before, *told) else [("error", hindrance)]
         if before is not None and (lasted := now - self._hindered_at) >= LASTING_SECONDS:
-            return [("info", f"going on after {age(lasted)}")]
+            return [("info", f"resumed after {age(lasted)}")]
         return []
 
     def last_news(self) -> list[Line]:

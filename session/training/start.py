@@ -231,7 +231,7 @@ async def open_session(plan: Plan, say: Say) -> Opening:
             settings = complete(settings, plan.request, source)
             await _to_its_end(lambda: create(plan.path, settings, plan.vocabulary))
         elif is_released(plan.path):
-            say("this session is of 1.0.0: it is brought to today's format, once")
+            say("converting this session from the format of 1.0.0, once")
             await _to_its_end(lambda: renew(plan.path))
         store = writer.SessionWriter(plan.path)
         stream = await asyncio.to_thread(_read, store, plan)
@@ -328,8 +328,8 @@ def _sized(plan: Plan, settings: Settings, source: Opened) -> list[str]:
         return []
     assert source.info.articles is not None
     return [
-        f"as there are {source.info.articles - settings[HELD_OUT]:,} {sources.noun(settings.source)}, "
-        f"{' and '.join(chosen.values())}; choose otherwise with {' and '.join(chosen)}"
+        f"with only {source.info.articles - settings[HELD_OUT]:,} {sources.noun(settings.source)}, "
+        f"{' and '.join(chosen.values())}; to choose otherwise, use {' and '.join(chosen)}"
     ]
 
 

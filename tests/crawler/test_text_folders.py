@@ -70,8 +70,8 @@ def test_no_link_leads_into_the_kernels_file_systems(tmp_path, monkeypatch):
     assert not skips
     assert walked == [str(folder), str(folder / "other")]
     assert sorted(told) == [
-        f"{folder}/{name}: a link into a file system of the kernel; left out"
+        f"{folder}/{name}: a link into a kernel file system; skipped"
         for name in sorted([*into, "kernel.txt"])
     ]
-    with pytest.raises(BadSource, match="/proc/self: a file system of the kernel"):
+    with pytest.raises(BadSource, match="/proc/self: a kernel file system"):
         read("/proc/self")

@@ -40,11 +40,11 @@ def told_of(*texts):
 def test_it_is_told_once_if_a_share_of_the_first_texts_has_some():
     assert told_of(*["plain"] * 9, PAGE) == []
     assert told_of(*["plain"] * 8, PAGE, PAGE) == [
-        "2 of the first 10 texts hold HTML (<p>), whose markup is counted as words: --markup html keeps only "
-        "the prose"
+        "2 of the first 10 texts contain HTML (<p>), whose markup is counted as words: --markup html keeps "
+        "only the prose"
     ]
     (line,) = told_of(*[WIKITEXT] * 300, PAGE)
-    assert line.startswith("200 of the first 200 texts hold wikitext ([[links]])")
+    assert line.startswith("200 of the first 200 texts contain wikitext ([[links]])")
     assert told_of(*["plain"] * 200, *[PAGE] * 300) == []
     assert told_of() == []
     assert told_of("", "plain") == []

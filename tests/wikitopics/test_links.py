@@ -190,7 +190,7 @@ def test_wikitext_and_pages_are_inferred(cli, trained, one_line, tmp_path):
     shown = cli("infer", tmp_path / "a.txt").out
     assert "3 of 4 links known" in shown
     assert " · " in shown
-    one_line(cli("infer", tmp_path / "c.txt"), 1, "no link in wikitext or HTML to a title")
+    one_line(cli("infer", tmp_path / "c.txt"), 1, "no wikitext or HTML link to a title")
     assert cli("similar", tmp_path / "a.txt").code == 0
     session = wikitopics.open(trained)
     assert session.infer([text])[0].tolist() == pytest.approx(one["proportions"])

@@ -113,8 +113,8 @@ def test_a_small_collection_has_its_own_defaults_and_they_stay(cli, corpus, home
     begun = cli("train", *files, *models, "--held-out", 40, "--articles", 100)
     assert begun.code == 0, begun.err
     assert (
-        "as there are 660 documents, the number of topics follows from their square root and they are read "
-        "5 times; choose otherwise with --topics and --passes"
+        "with only 660 documents, the number of topics follows from their square root and they are read "
+        "5 times; to choose otherwise, use --topics and --passes"
     ) in begun.err
     with SessionReader(home / "default.db") as reader:
         assert ([m.topics for m in reader.status().models], reader.status().passes) == ([26, 77], 5)
@@ -126,6 +126,6 @@ def test_a_small_collection_has_its_own_defaults_and_they_stay(cli, corpus, home
 
 def test_what_is_given_is_not_chosen(cli, corpus, home):
     told = cli("train", *corpus.options(), *FEW)
-    assert (told.code, "as there are" in told.err) == (0, False)
+    assert (told.code, "with only" in told.err) == (0, False)
     with SessionReader(home / "default.db") as reader:
         assert reader.status().passes == 1

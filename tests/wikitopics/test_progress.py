@@ -59,7 +59,7 @@ def test_how_much_is_read_and_when_it_is_through(capsys: pytest.CaptureFixture[s
     half = report(400, crawl_rate=2.0)
     half.progress.crawled, half.progress.lap = 500, 0.5
     Lines(told.append)(half)
-    assert told[0].endswith("50.0% of the source read  through in 4 min")
+    assert told[0].endswith("50.0% of the source read  4 min left")
     limited = report(400, crawl_rate=2.0, article_limit=460)
     limited.progress.crawled, limited.progress.lap = 500, 0.5
     JsonLines(lambda _: None)(limited)

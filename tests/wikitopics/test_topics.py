@@ -148,15 +148,15 @@ def test_a_command_that_fails_later_leaves_the_names_so_far(cli, trained):
     [
         ("exit 3", "failed with code 3"),
         ("exec >&-; exit 3", "failed with code 3"),
-        ("printf '\\377\\n'", "no UTF-8 text"),
+        ("printf '\\377\\n'", "text that is not UTF-8"),
         (
             "printf 'a\\033b\\n'",
             "printed 'a\\x1bb', but a topic's name must have 1 to 60 printable characters",
         ),
         ("printf '%061d\\n' 0", "1 to 60"),
         ("head -c 9999999 /dev/zero", "over 4,096 bytes"),
-        ("sleep 60", "took over 0 s and was ended"),
-        ("yes", "took over 0 s and was ended"),
+        ("sleep 60", "took over 0 s and was killed"),
+        ("yes", "took over 0 s and was killed"),
     ],
 )
 def test_a_command_that_fails_changes_no_name(cli, trained, one_line, monkeypatch, command, part):

@@ -74,9 +74,9 @@ def test_the_same_call_returns_it_and_any_other_is_refused(path, monkeypatch):
     assert learn(vocabulary=wt.Vocabulary.from_words(WORDS)).status().state == "finished"
     assert learn(iter(TEXTS), passes=None).status().state == "finished", "what is not given is as it was"
     for other, says in (
-        ({"texts": [*TEXTS[:-1], "another"]}, "was made of other texts"),
-        ({"texts": [*TEXTS[:-1], TEXTS[0]]}, "was made of other texts"),
-        ({"titles": TEXTS}, "was made of other texts"),
+        ({"texts": [*TEXTS[:-1], "another"]}, "was made from other texts"),
+        ({"texts": [*TEXTS[:-1], TEXTS[0]]}, "was made from other texts"),
+        ({"titles": TEXTS}, "was made from other texts"),
         ({"seed": 2}, "--seed 2: this session was made with 0"),
         ({"topics": 4}, "this session was made with scvb0"),
         ({"passes": 3}, "--passes 3"),
@@ -98,14 +98,14 @@ def test_a_call_with_defaults_is_the_same_call_again(path):
 
 
 def test_a_session_that_was_made_otherwise_is_refused(trained, home):
-    with pytest.raises(wt.SessionError, match="default was made of other texts"):
+    with pytest.raises(wt.SessionError, match="default was made from other texts"):
         wt.train(TEXTS)
 
 
 @pytest.mark.parametrize(
     ("arguments", "error", "says"),
     [
-        ({"texts": "a text"}, ValueError, "put a single one in brackets"),
+        ({"texts": "a text"}, ValueError, "put a single text in brackets"),
         ({"texts": ["a", 3]}, ValueError, "texts: number 1 is of type int"),
         ({"titles": ["a"]}, ValueError, "titles: only 1 of them"),
         ({"ids": range(200)}, ValueError, "texts: only 120 of them"),
@@ -140,7 +140,7 @@ def test_an_error_of_the_texts_leaves_nothing(path):
 
 def test_markup_is_warned_of_and_removed(path):
     pages = [f"<p>{text}</p><br>" for text in TEXTS]
-    with pytest.warns(UserWarning, match="120 of the first 120 texts hold HTML"):
+    with pytest.warns(UserWarning, match="120 of the first 120 texts contain HTML"):
         learn(pages, session="tags")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

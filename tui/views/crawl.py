@@ -171,7 +171,7 @@ def facts(look: Look) -> list[Fact]:
 def _progress(s: Status) -> str:
     """How much of the source is read, and when it will be through."""
     read = [f"{share(s.lap)} of {source_words(s)} read"] if s.lap is not None else []
-    left = [f"through in {age(s.seconds_left)}"] if s.lively and s.seconds_left is not None else []
+    left = [f"{age(s.seconds_left)} left"] if s.lively and s.seconds_left is not None else []
     return ", ".join(read + left)
 
 

@@ -107,7 +107,7 @@ def infer_files(
     if not any(one.known for one in found):
         held = f"{_called(files[0])} holds" if len(files) == 1 else "these texts hold"
         shown = command("vocab show", reader.path)
-        what = "link in wikitext or HTML to a title" if reader.settings()[TOKENS] == LINKS else "word"
+        what = "wikitext or HTML link to a title" if reader.settings()[TOKENS] == LINKS else "word"
         raise SessionError(f"{held} no {what} of the session's vocabulary (`{shown}` prints it)")
     return found
 

@@ -28,7 +28,7 @@ _STATES = {
     "starting": "starting",
     "running": "training",
     "hindered": "waiting",
-    "suspended": "the trainer is suspended, as by Ctrl+Z; `kill -CONT {pid}` continues",
+    "suspended": "the trainer is suspended, as by Ctrl+Z; `kill -CONT {pid}` continues it",
     "paused": "paused; `{resume}` continues",
     "stopping": "stopping",
     "stopped": "stopped; `{train}` continues",

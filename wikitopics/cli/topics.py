@@ -192,17 +192,17 @@ Examples:
 )
 @click.option("--command", metavar="CMD", required=True, help="Run with your shell, once for each topic.")
 @click.option("--all", "every", is_flag=True, help="Include topics that are not in use.")
-@click.option("--replace", is_flag=True, help="Include topics that have a name given before.")
+@click.option("--replace", is_flag=True, help="Include topics that already have a given name.")
 @session_option
 @model_option
 def name(command: str, every: bool, replace: bool, session: str, model: str | None) -> None:
     """Let a script or a language model name the topics.
 
     CMD gets a JSON object on its standard input: the topic's "number", its "words", the most probable first,
-    and the "titles" of the articles that are most about it. The first line that it prints becomes the
-    topic's name: at most 60 characters; no line, or an empty one, changes nothing. It may take 30 s. If it
-    fails, the names given so far stay. CMD is not stored. Mind that titles of private documents go to CMD.
-    Works while a trainer is running.
+    and the "titles" of the articles that are most about it. The first line that CMD prints becomes the
+    topic's name (at most 60 characters); without a line, or with an empty one, the name stays. CMD may take
+    up to 30 s for each topic. If it fails, the names given so far stay. CMD is not stored. Note that it gets
+    the titles of private documents, too. Works while a trainer is running.
     """
     from wikitopics.model.online import IN_USE
     from wikitopics.session.control.naming import rename as give
@@ -223,7 +223,7 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
     rows = sorted((row for row in found if row.topic not in named), key=lambda row: -row.share)
     if not rows:
         asked = "topic" if every else "topic in use"
-        say(f"every {asked} has a given name; --replace names them anew" if found else NO_TOPICS)
+        say(f"every {asked} has a given name; --replace renames them" if found else NO_TOPICS)
 
     with Signals() as signals:  # so that whatever ends this ends the command's process group too
 

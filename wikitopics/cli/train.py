@@ -228,7 +228,7 @@ class Lines:
         if left is not None:
             from wikitopics.session.records import age  # loads NumPy
 
-            parts.append(f"through in {age(left)}")
+            parts.append(f"{age(left)} left")
         if report.state == "paused":
             parts.append("paused")
         if now.waiting_for and report.state != "stopping":

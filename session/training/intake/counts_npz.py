@@ -1,4 +1,4 @@
-"""Block that are word counts already, in an .npz file."""
+"""Blocks of word counts that somebody else made, in an .npz file."""
 
 import contextlib
 import hashlib

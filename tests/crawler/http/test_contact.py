@@ -92,7 +92,7 @@ REFUSED = {
     r"only the beginning .* without a port, \? and #": [
         "https://host.org" + rest for rest in (":8080/me", "/?user=me", "/people#me", "/wiki/User:Me?x")
     ],
-    "nobody's own": [
+    "not a user's own": [
         f"https://en.wikipedia.org{page}"
         for page in ("", "/", "/wiki/", "/wiki/User", "/wiki/User:_", "/wiki/Special:MyPage", "/w/x.php")
     ],

@@ -72,7 +72,7 @@ def test_the_names_that_are_near_are_told(night, home):
     with pytest.raises(NoSession, match=r"no session at .*nigth.db. Did you mean 'night'"):
         remove(home / "nigth.db")
     night.rename(home / "demo.db")
-    with pytest.raises(NoSession, match=r"only that of the demo, for which you add `--session demo`"):
+    with pytest.raises(NoSession, match=r"only the demo has one; to use it, add `--session demo`"):
         remove(home / "default.db")
     (home / "demo.db").unlink()
     with pytest.raises(NoSession, match=r"no session at .*nigth.db: `wikitopics train`"):

@@ -199,7 +199,7 @@ def test_markup_is_told_and_removed_where_it_is_named(cli, one_line, tmp_path):
     pages = [f'<div class="x"><p>{text(i)}</p><pre>river</pre></div>' for i in range(60)]
     pages += [f"plain {'and more' if i % 9 == 0 else ''}" for i in range(340)]
     path.write_text("".join(json.dumps({"text": page}) + "\n" for page in pages))
-    told = "60 of the first 200 texts hold HTML (<p>)"
+    told = "60 of the first 200 texts contain HTML (<p>)"
     assert told in cli("vocab", "build", path, "-o", words).err
     assert "class" in words.read_text()
     outcome = cli("vocab", "build", path, "--markup", "html", "-o", words)
