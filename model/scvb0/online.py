@@ -71,7 +71,7 @@ class SCVB0(DirichletAllocation):
 
     kind = "scvb0"
     label = "SCVB0"
-    summary = "collapsed LDA: the quickest"
+    summary = "collapsed LDA, the quickest"
     default_decorrelation = 0.15
     options = (
         prior("alpha", "Dirichlet parameter of the topic proportions", learn=True),

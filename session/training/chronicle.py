@@ -12,7 +12,7 @@ from wikitopics.session.training.schedule import look_due
 NAMED = 3
 """The most topics of one kind of change named in a line; beyond that it counts them."""
 _TOGETHER: dict[TopicChange, str] = {
-    "born": "are born",
+    "born": "were born",
     "died": "died",
     "split": "split",
     "merged": "merged into others",

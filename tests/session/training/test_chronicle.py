@@ -132,7 +132,7 @@ def born(topic):
             "lda at 4,096 articles, born: #1 w1; split: #13 → #46 slavic",
         ),
         ([TopicEvent("lda", 4096, "merged", 1, 2, "x")], "lda at 4,096 articles, merged: #1 x → #2"),
-        ([born(k) for k in range(12)], "lda at 4,096 articles, 12 topics are born: #0 w0 · #1 w1 · #2 w2 …"),
+        ([born(k) for k in range(12)], "lda at 4,096 articles, 12 topics were born: #0 w0 · #1 w1 · #2 w2 …"),
     ],
 )  # fmt: skip
 def test_a_line_a_snapshot(events, told):
