@@ -4,7 +4,6 @@ Synchronous and without a clock: its actions depend only on the articles fed, so
 interrupted and resumed does exactly the same as an uninterrupted one. Times are passed in.
 """
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -26,6 +25,7 @@ from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training.curves import Curves
 from wikitopics.session.training.evaluation import HeldOut, Measured, newest, scored
 from wikitopics.session.training.passes import Passes
+from wikitopics.session.training.pending import Pending
 from wikitopics.session.training.schedule import (
     Evaluations,
     drop_due,
@@ -73,8 +73,7 @@ class Stream:
         half_lives = [model.half_life for model in self.models if model.half_life is not None]
         self._half_life = min(half_lives, default=None)
         self._changes = Changes()
-        self._pending: deque[tuple[int, Block]] = deque(store.pending())
-        self._next_pending = self._pending[-1][0] + 1 if self._pending else 1
+        self._pending = Pending(store.pending(), self.progress)
         self._held_out = store.held_out()
         self._word_counts = store.word_counts()
         self._check_account()
@@ -98,12 +97,6 @@ class Stream:
         progress = self.progress
         if len(self._held_out) != progress.held_out:
             raise Damaged("held_out holds another number of articles than progress.held_out")
-        lengths = [len(documents) for _, documents in self._pending]
-        if (
-            progress.pending_offset > sum(lengths[:1])
-            or sum(lengths) != progress.pending_offset + progress.pending
-        ):
-            raise Damaged("pending holds another number of articles than progress.pending")
         if progress.renew_from is not None and not progress.articles:
             raise Damaged("progress.renew_from is set, but no article is trained")
 
@@ -152,10 +145,7 @@ class Stream:
             self._changes.articles.append((first, "held_out", None))
             progress.held_out += len(first)
         if len(documents):
-            self._pending.append((self._next_pending, documents))
-            self._changes.pending.append((self._next_pending, documents))
-            self._next_pending += 1
-            progress.pending += len(documents)
+            self._changes.pending.append(self._pending.add(documents))
 
     def _may_be_trained(self, page_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """(n,) false for held-out articles: a source such as `recent` may return one again."""
@@ -254,7 +244,7 @@ class Stream:
         drops = self._ends_pass(self.progress.articles + size) and self.settings[KEEP_ARTICLES] == "top"
         # Before anything slow: an abandoned step must not share the store with a commit.
         old = self._to_renew(RENEWED_BESIDE * size) if self.renewing else None
-        fresh = self._take(min(size, self.progress.pending))
+        fresh = self._pending.take(min(size, self.progress.pending))
         n = len(fresh)
         seqs, again = self._again(size - n, fresh) if size > n else (np.empty(0, np.int64), fresh[:0])
         batch = Block.concatenate([fresh, again])
@@ -362,8 +352,7 @@ class Stream:
             for number, model in enumerate(self.models):
                 self._changes.models[number] = model_row(model)
             self._changes.word_counts = self._word_counts
-        first = self._pending[0][0] if self._pending else self._next_pending
-        self._store.commit(progress, self._changes, first)
+        self._store.commit(progress, self._changes, self._pending.first)
         self._changes = Changes()
         self._fed.clear()
         self.dirty = self._learnt = False
@@ -380,23 +369,6 @@ class Stream:
 
     def _step_size(self) -> int:
         return min(self._next_size(), self._untrained)
-
-    def _take(self, size: int) -> Block:
-        """The next ``size`` pending articles."""
-        progress = self.progress
-        parts: list[Block] = []
-        missing = size
-        while missing:
-            _, documents = self._pending[0]
-            part = documents[progress.pending_offset : progress.pending_offset + missing]
-            parts.append(part)
-            missing -= len(part)
-            progress.pending_offset += len(part)
-            if progress.pending_offset >= len(documents):
-                self._pending.popleft()
-                progress.pending_offset = 0
-        progress.pending -= size
-        return Block.concatenate(parts)
 
     def _again(self, number: int, rest: Block) -> tuple[NDArray[np.int64], Block]:
         """The next documents of a later pass, and their numbers. ``rest``: the last of the first pass."""

@@ -18,12 +18,12 @@ def readings(monkeypatch):
     found, minibatch = [], Stream.step
 
     def step(self, elapsed):
-        trained = []
-        take, again = self._take, self._again
-        self._take = lambda size: trained.append(take(size)) or trained[-1]
+        trained, pending = [], self._pending
+        take, again = pending.take, self._again
+        pending.take = lambda size: trained.append(take(size)) or trained[-1]
         self._again = lambda n, rest: (both := again(n, rest), trained.append(both[1]))[0]
         minibatch(self, elapsed)
-        del self._take, self._again
+        del pending.take, self._again
         found.append([page for block in trained for page in block.page_ids.tolist()])
 
     monkeypatch.setattr(Stream, "step", step)
