@@ -135,7 +135,8 @@ def test_what_texts_contain_is_escaped(session):
 
 
 def test_without_the_extra_a_notebook_shows_a_line(session, monkeypatch):
-    monkeypatch.setattr("wikitopics.stored.REPORT", Extra("report", ("no-such-package",), "nothing"))
+    for module in ("stored", "records"):
+        monkeypatch.setattr(f"wikitopics.{module}.REPORT", Extra("report", ("no-such-package",), "nothing"))
     topics = session.topics()
     assert session._repr_html_() is topics._repr_html_() is topics[0]._repr_html_() is None
 
