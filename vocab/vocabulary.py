@@ -24,14 +24,16 @@ class Vocabulary:
     Build one with `load`, `from_file` or `from_words`.
     """
 
-    def __init__(self, words: Sequence[str], rule: Rule | str = "1") -> None:
+    def __init__(
+        self, words: Sequence[str], rule: Rule | str = "1", origin: str = "the vocabulary", first: int = 1
+    ) -> None:
         """Raises BadVocabulary for fewer than two words, duplicates, or entries that no text can match.
 
-        Raises ValueError for an unknown rule.
+        ``origin`` and the line of the ``first`` word are for errors. Raises ValueError for an unknown rule.
         """
         self.rule = Rule.parse(rule) if isinstance(rule, str) else rule
         """The word rule; ``str`` gives "1", "2", or "2" and a language."""
-        self.words: tuple[str, ...] = _checked(words, self.rule, "the vocabulary")
+        self.words: tuple[str, ...] = _checked(words, self.rule, origin, first)
         # Ids from 1 here, so that filter(None, …) keeps exactly the words that are known.
         self._numbers = {word.encode("utf-8"): number for number, word in enumerate(self.words, start=1)}
         for number, word in enumerate(self.words, start=1):
@@ -83,7 +85,7 @@ class Vocabulary:
         except ValueError as error:
             raise BadVocabulary(f"{origin}, line 1: {error}") from None
         above = bool(lines) and lines[0].startswith(SIGN)
-        return cls(_checked(lines[above:], rule, origin, first=1 + above), rule)
+        return cls(lines[above:], rule, origin, 1 + above)
 
     @classmethod
     def from_words(cls, words: Iterable[str], rule: Rule | str = "1") -> Self:
@@ -132,7 +134,7 @@ def shipped() -> tuple[str, ...]:
     return tuple(sorted(item.name[:-4] for item in _DATA.iterdir() if item.name.endswith(".txt")))
 
 
-def _checked(lines: Sequence[str], rule: Rule, origin: str, first: int = 1) -> tuple[str, ...]:
+def _checked(lines: Sequence[str], rule: Rule, origin: str, first: int) -> tuple[str, ...]:
     """The lines as words, the first of them in line ``first``. Raises BadVocabulary for a line that is not
     a word."""
     first_seen: dict[str, int] = {}
