@@ -19,7 +19,6 @@ from wikitopics.cli.output import (
     say,
     standard_output,
 )
-from wikitopics.crawler.dumps.source import YES
 
 LONGEST_EXIT = 0.5
 """The most seconds that the process may take to exit once everything is done."""
@@ -60,10 +59,6 @@ def run(arguments: Sequence[str]) -> int:
 
 def _explained(error: Exception) -> str | None:
     """An error in words for the user; None if it is a fault of the program."""
-    if isinstance(error, click.NoSuchOption):
-        # An option that skips a question is nobody's typing error.
-        offered = [one for one in error.possibilities or () if one != YES.flag]
-        error = click.NoSuchOption(error.option_name, error.message, offered, error.ctx)
     if isinstance(error, click.UsageError):
         context = error.ctx.command_path if error.ctx else "wikitopics"
         return f"{error.format_message()} (see `{context} --help`)"
