@@ -21,7 +21,7 @@ def test_progress_goes_to_standard_error_and_data_to_standard_output(cli, corpus
     assert "everything is saved" in outcome.err
     outcome = cli("train", *corpus.options(), "--topics", 2, "--held-out", 10, "--json", "--session", "other")
     lines = [json.loads(line) for line in outcome.out.splitlines()]
-    assert lines[-1]["reason"] == "finished"
+    assert (lines[-1]["state"], lines[-1]["reason"]) == ("finished", "finished")
     assert lines[-1]["articles"] == 687
 
 

@@ -284,6 +284,9 @@ class JsonLines(Lines):
 
     def end(self, reason: str) -> None:
         """The last object says why the run ended."""
+        from wikitopics.session.training.run import FINISHED
+
         self._tell(self._ended(reason))  # first: the reader may be gone, but the log should have it
         if self._last is not None:
-            put_json(self._values(self._last) | {"state": "stopped", "reason": reason})
+            state = "finished" if reason == FINISHED else "stopped"
+            put_json(self._values(self._last) | {"state": state, "reason": reason})
