@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shlex
 import sys
 import warnings
@@ -104,15 +105,16 @@ def train(
     except KeyboardInterrupt:
         trainers.stop(give_up=lambda: False)
         raise
-    except (BadSource, VocabularyError) as error:
-        raise SessionError(str(error)) from None
+    except (BadSource, VocabularyError, SessionError) as error:
+        raise SessionError(_in_python(str(error))) from None
     finally:
         if not trainers.running() and owner(path) is None:  # another one may have been quicker
             given.remove()
     if death := trainers.death(path):
         told = last_words(path)
         forget(path)
-        raise SessionError(told if told and process.returncode > 0 else f"the trainer was {death}: {told}")
+        told = told if told and process.returncode > 0 else f"the trainer was {death}: {told}"
+        raise SessionError(_in_python(told))
     return StoredSession(path)
 
 
@@ -136,6 +138,13 @@ def _request(
             MARKUP.name: None if markup is None else MARKUP.parse(markup),
         }
     )
+
+
+def _in_python(told: str) -> str:
+    """A message with the parameters of `train` in place of the options of the command line."""
+    named = {option.flag: option.name for option in _OPTIONS}
+    named |= {VOCAB.flag: "vocabulary", "--session": "session"}
+    return re.sub("--[a-z-]+", lambda found: named.get(found[0], found[0]), told)
 
 
 def _with_words(request: TrainRequest, given: Given, vocabulary: Vocabulary) -> TrainRequest:

@@ -140,7 +140,7 @@ class TextFiles(PageFiles):
         if self.closed:
             return
         if not some:
-            raise BadSource(f"{self.name}: holds no documents" + (f" ({told[0]})" if told else ""))
+            raise BadSource(f"there are no documents in {self.name}" + (f" ({told[0]})" if told else ""))
         self._content, self._repeats = number_of(digest.digest()), repeats
 
     def read(self, place: Place = START) -> Iterator[Found]:

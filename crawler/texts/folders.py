@@ -9,6 +9,7 @@ from pathlib import PurePath
 
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.texts.lines import PACKED, is_packed
+from wikitopics.crawler.texts.source import GIVEN, GIVEN_NAME
 
 ONE_DOCUMENT = ".txt"
 TABLES = (".csv", ".tsv")
@@ -39,8 +40,9 @@ class TextFile:
 
 
 def printable(path: str) -> str:
-    """A path as text that UTF-8 can encode: file names are bytes."""
-    return os.fsencode(path).decode("utf-8", "replace")
+    """A path for people, as text that UTF-8 can encode: file names are bytes. The file in which a Python
+    program leaves its texts is not one that they know."""
+    return GIVEN_NAME if path.endswith(GIVEN) else os.fsencode(path).decode("utf-8", "replace")
 
 
 def ending(name: str) -> str | None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 GIVEN = ".given.jsonl"
 """The ending of the file in which a Python program leaves its texts, beside the session."""
+GIVEN_NAME = "texts given in Python"
 TEXTS: Option[tuple[str, ...]] = Option(
     tuple,
     "texts",
@@ -68,6 +69,4 @@ class Texts(PageKind):
 
         markup = identity.get(MARKUP.name, "text")
         files = TextFiles(identity[TEXTS.name], identity.get(COLUMN.name), markup=markup)
-        if identity[TEXTS.name][0].endswith(GIVEN):
-            files.name = "texts given in Python"
         return FileSource("texts", files, held_out=asked.held_out, resuming=asked.resuming)

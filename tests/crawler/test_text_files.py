@@ -242,9 +242,9 @@ def test_titles_are_one_bounded_line_that_utf_8_can_carry(tmp_path):
         ("a.gz", "not a kind of file"),
         ("pipe.jsonl", "a pipe or a device"),
         ("folder", "no .txt file in this folder"),
-        ("empty.jsonl", "holds no documents"),
-        ("prose.jsonl", "holds no documents (.*line 1: not JSON"),
-        ("cut.jsonl.zst", "holds no documents (.*zst: cut off; everything after line 0"),
+        ("empty.jsonl", "no documents in"),
+        ("prose.jsonl", "no documents in prose.jsonl (.*line 1: not JSON"),
+        ("cut.jsonl.zst", "no documents in cut.jsonl.zst (.*zst: cut off; everything after line 0"),
         ("empty.csv", "which column holds the text"),
     ],
 )
@@ -289,7 +289,7 @@ def test_empty_lines_without_end_are_refused(tmp_path, monkeypatch, name, begin)
 def test_a_header_whose_quotation_mark_is_never_closed_ends(tmp_path):
     """And in time: it is not copied for every line."""
     path = write(tmp_path / "a.csv", b'"text' + b"\n" * (4 << 20))
-    with pytest.raises(BadSource, match="holds no documents"):
+    with pytest.raises(BadSource, match="no documents in"):
         read(path)
 
 
