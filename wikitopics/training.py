@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from itertools import zip_longest
+from numbers import Real
 from pathlib import Path
+from signal import raise_signal
 from subprocess import TimeoutExpired
+from threading import current_thread, main_thread
 from typing import Any
 
 from wikitopics.crawler.errors import BadSource
@@ -28,6 +30,7 @@ from wikitopics.session.errors import SessionError, SessionInUse
 from wikitopics.session.options import MODEL, ON_END, PASSES, SEED, SHARED, SOURCE, VOCAB
 from wikitopics.session.paths import session_name
 from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
+from wikitopics.session.signals import Signals
 from wikitopics.session.storage.lock import in_use, owner
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.training.intake.vocabulary import file_documents
@@ -80,7 +83,7 @@ def train(
     path = path_of(session)
     given = Given.of(path)
     request = _request(given, model, topics, passes, seed, markup)
-    if isinstance(vocabulary, str | os.PathLike):
+    if vocabulary is not None and not isinstance(vocabulary, Vocabulary):
         vocabulary = load_vocabulary(os.fspath(vocabulary))
     if (trainer := owner(path)) is not None:
         raise in_use(path, trainer.pid)
@@ -88,7 +91,7 @@ def train(
     try:
         if vocabulary is not None:
             request = _with_words(request, given, vocabulary)
-        is_new = not path.exists()
+        is_new = not os.path.exists(path)  # a name that is too long is one, too, and refused below
         if is_new:
             new_settings(request, request.kind())  # raises for what is wrong with it
         number = given.write_texts(_documents(texts, titles, ids, noticed=markup is None))
@@ -96,7 +99,12 @@ def train(
             return StoredSession(path)
         if is_new and vocabulary is None:
             request = _with_words(request, given, _built(given, markup))
-        process = trainers.start(path, ["train", "--session", str(path), *_arguments(request, given)])
+        command = ["train", "--session", str(path), *_arguments(request, given)]
+        # Only the main thread hears Ctrl+C. In the middle of a start no process is known that could be ended.
+        with Signals() if current_thread() is main_thread() else nullcontext() as signals:
+            process = trainers.start(path, command)
+        for number in signals.noted if signals else ():
+            raise_signal(number)
         with _shown(path, number, progress) as look:
             while process.poll() is None:
                 with suppress(TimeoutExpired):
@@ -127,11 +135,14 @@ def _request(
     markup: Markup | None,
 ) -> TrainRequest:
     """What is asked of the trainer. Raises ValueError for a value that its option does not take."""
+    models = (model,) if isinstance(model, str) else tuple(model)
+    if not models or not all(isinstance(one, str) for one in models):
+        raise ValueError(f"model must be a SPEC of --model, or several, not {model!r:.60}")
     return TrainRequest(
         **{
             SOURCE.name: "texts",
             TEXTS.name: (str(given.texts),),
-            MODEL.name: (model,) if isinstance(model, str) else tuple(model),
+            MODEL.name: models,
             _TOPICS.name: None if topics is None else str(topics),
             PASSES.name: None if passes is None else PASSES.convert(passes),
             SEED.name: SEED.convert(seed),
@@ -188,25 +199,33 @@ def _arguments(request: TrainRequest, given: Given) -> Iterator[str]:
 def _documents(
     texts: Iterable[object], titles: Iterable[object] | None, ids: Iterable[object] | None, noticed: bool
 ) -> Iterator[dict[str, str | None]]:
-    """The lines of the file of texts; ``noticed``: warn of markup in them. Raises ValueError."""
-    if isinstance(texts, str | bytes):
+    """The lines of the file of texts; ``noticed``: warn of markup in them.
+
+    Raises ValueError, and `SessionError` where the texts are read from files that cannot be read.
+    """
+    if texts is None or isinstance(texts, str | bytes):
         raise ValueError("texts must be a collection, such as a list: put a single text in brackets")
     named = {"texts": texts, "titles": titles, "ids": ids}
     columns = {name: values for name, values in named.items() if values is not None}
 
     def read() -> Iterator[dict[str, str | None]]:
-        for number, cells in enumerate(zip_longest(*columns.values(), fillvalue=_END), start=1):
-            row = dict(zip(columns, cells, strict=True))
-            if ended := [name for name, cell in row.items() if cell is _END]:
-                raise ValueError(f"{ended[0]}: only {number - 1:,} of them, fewer than the others")
-            text, title, external_id = (_cell(row.get(name)) for name in ("texts", "titles", "ids"))
-            if text is not None and not isinstance(text, str):
-                raise ValueError(f"texts: number {number - 1} is of type {type(text).__name__}, not a text")
-            yield {
-                "text": text,
-                "title": f"text {number}" if title is None else str(title),
-                "id": None if external_id is None else str(external_id),
-            }
+        try:
+            for number, cells in enumerate(zip_longest(*columns.values(), fillvalue=_END), start=1):
+                row = dict(zip(columns, cells, strict=True))
+                if ended := [name for name, cell in row.items() if cell is _END]:
+                    raise ValueError(f"{ended[0]}: only {number - 1:,} of them, fewer than the others")
+                text, title, external_id = (_cell(row.get(name)) for name in ("texts", "titles", "ids"))
+                if text is not None and not isinstance(text, str):
+                    raise ValueError(
+                        f"texts: number {number - 1} is of type {type(text).__name__}, not a text"
+                    )
+                yield {
+                    "text": text,
+                    "title": f"text {number}" if title is None else str(title),
+                    "id": None if external_id is None else str(external_id),
+                }
+        except OSError as error:
+            raise SessionError(f"cannot read the texts: {error}") from error
 
     if not noticed:
         return read()
@@ -215,9 +234,9 @@ def _documents(
 
 def _cell(value: object) -> object:
     """The value of a table's cell: None for NaN, and for pandas' own NA and NaT."""
-    if isinstance(value, float) and math.isnan(value):
+    if type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, Real) and value != value):
         return None
-    return None if type(value).__name__ in ("NAType", "NaTType") else value
+    return value
 
 
 @contextmanager

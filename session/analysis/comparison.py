@@ -89,6 +89,8 @@ def compare(
         block, remarks = _new_to_all(sessions)
         batch = Minibatch(block.indptr, block.word_ids, block.counts)
         completion = CompletionSet(batch, readers[0].settings()[SEED])
+        if not completion.hidden.D:
+            raise SessionError("no held-out article has two different words: there is nothing to predict")
         found = []
         for session in sessions:
             for model in session.reader.model_statuses():

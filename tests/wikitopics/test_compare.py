@@ -104,6 +104,14 @@ def test_before_anything_is_held_out(cli, new_session, corpus, home, one_line):
     one_line(cli("compare"), 1, "there is no session")
 
 
+def test_held_out_documents_of_one_word_predict_nothing(cli, home, one_line):
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "river.jsonl").write_text('{"text": "river"}\n' * 20)
+    source = ["--source", "texts", "--texts", home / "river.jsonl", "--model", "hdp"]
+    assert cli("train", "--session", "river", *source).code == 0
+    one_line(cli("compare", "river"), 1, "no held-out article has two different words")
+
+
 def test_one_of_the_sessions_may_be_named_as_everywhere(cli, trained, other):
     other()
     alone, both = cli("compare", "default"), cli("compare", "other", "default")

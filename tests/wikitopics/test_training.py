@@ -18,6 +18,7 @@ import wikitopics as wt
 from tests.commands import ROOT
 from tests.waiting import gone, until
 from wikitopics.session.control.given import Given
+from wikitopics.session.control.launch import start_trainer
 from wikitopics.session.storage.lock import owner, trainer_lock
 
 WORDS = sorted(a + b for a in ("river", "song", "theorem") for b in "abcdefghijkl")
@@ -45,11 +46,11 @@ def learn(texts=TEXTS, **options):
 
 
 def test_a_column_becomes_a_session(path):
-    column = pd.Series([*TEXTS, None, np.nan, pd.NA, "", "  "])
-    session = learn(column, titles=(f"T{n}" for n in range(125)), ids=range(1000, 1125))
+    column = pd.Series([*TEXTS, None, np.nan, np.float32("nan"), pd.NA, "", "  "])
+    session = learn(column, titles=(f"T{n}" for n in range(126)), ids=range(1000, 1126))
     status = session.status()
     assert (status.state, status.documents, status.passes, status.source) == ("finished", 108, 2, "texts")
-    assert status.skips == {"no text": 5}
+    assert status.skips == {"no text": 6}
     assert status.source_name == "texts given in Python"
     assert len(session.topics()) == 3
     found = session.articles(limit=200)
@@ -106,17 +107,24 @@ def test_a_session_that_was_made_otherwise_is_refused(trained, home):
     ("arguments", "error", "says"),
     [
         ({"texts": "a text"}, ValueError, "put a single text in brackets"),
+        ({"texts": None}, ValueError, "must be a collection"),
         ({"texts": ["a", 3]}, ValueError, "texts: number 1 is of type int"),
         ({"titles": ["a"]}, ValueError, "titles: only 1 of them"),
         ({"ids": range(200)}, ValueError, "texts: only 120 of them"),
         ({"seed": -1}, ValueError, "seed must be a whole number"),
         ({"passes": 0}, ValueError, "passes must be a whole number"),
         ({"markup": "xml"}, ValueError, "one of wikitext, html"),
+        ({"model": []}, ValueError, "model must be a SPEC"),
+        ({"model": b"lda"}, ValueError, "model must be a SPEC"),
         ({"model": "lsa"}, wt.SessionError, "is not a kind of model"),
         ({"topics": 0}, wt.SessionError, "topics"),
+        ({"vocabulary": 3}, TypeError, "not int"),
         ({"vocabulary": "klingon"}, wt.UnknownVocabulary, "klingon"),
         ({"texts": []}, wt.SessionError, "no documents in texts given in Python$"),
         ({"texts": ["one"]}, wt.SessionError, "too little text"),
+        ({"texts": map(open, ["missing.txt"])}, wt.SessionError, "cannot read the texts: .*missing.txt"),
+        ({"session": "/dev/null/a/b.db"}, wt.SessionError, "Not a directory"),
+        ({"session": "/" + "a" * 300 + ".db"}, wt.SessionError, "File name too long"),
         ({"session": "a b"}, wt.SessionError, "is not a session name"),
     ],
 )
@@ -136,6 +144,21 @@ def test_an_error_of_the_texts_leaves_nothing(path):
         learn(failing())
     assert_nothing_is_left(path)
     assert not path.exists()
+
+
+def test_ctrl_c_while_a_trainer_is_being_started_ends_that_trainer(path, monkeypatch):
+    started = []
+
+    def interrupted(path, arguments):
+        started.append(start_trainer(path, arguments))
+        signal.raise_signal(signal.SIGINT)
+        return started[0]
+
+    monkeypatch.setattr("wikitopics.session.control.launch.start_trainer", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        learn(passes=10_000)
+    assert started[0].poll() is not None
+    assert_nothing_is_left(path)
 
 
 def test_markup_is_warned_of_and_removed(path):

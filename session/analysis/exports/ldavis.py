@@ -77,6 +77,7 @@ def _lists(
 def _saliency(beta: NDArray[Any], share: NDArray[Any], frequency: NDArray[Any]) -> NDArray[Any]:
     """(W,) how much a word says about the topic, weighted by its frequency."""
     of_word = beta / beta.sum(axis=0)
+    share = np.maximum(share, np.finfo(share.dtype).tiny)  # a topic that never had a word has none
     distinct = (of_word * np.log(of_word / share[:, None])).sum(axis=0)
     return np.asarray(distinct * frequency / frequency.sum())
 

@@ -11,6 +11,7 @@ from scipy.spatial.distance import pdist, squareform
 
 import wikitopics as wt
 from wikitopics.model import Minibatch
+from wikitopics.session.analysis.exports.ldavis import prepare
 
 KINDS = ("lda", "scvb0", "hdp")
 HOW_FAR = 0.2
@@ -173,3 +174,9 @@ def test_without_gensim_one_line_says_what_to_install(cli, trained, tmp_path, mo
     outcome = cli("export", "model", "--format", "gensim", "-o", tmp_path / "g")
     one_line(outcome, 2, "gensim needs gensim: pip install 'wikitopics[interop]'")
     assert [path.name for path in tmp_path.iterdir()] == ["home"]
+
+
+def test_ldavis_has_a_place_for_a_topic_that_never_had_a_word():
+    found = prepare(np.full((2, 3), 1 / 3), np.array([1.0, 0.0]), ["a", "b", "c"], tokens=30)
+    assert found["mdsDat"]["Freq"] == [100.0, 0.0]
+    assert np.isfinite(found["tinfo"]["loglift"]).all()
