@@ -39,6 +39,7 @@ COMMANDS = wikitopics.list_commands(click.Context(wikitopics))
         (["demo", "--session", "a"], "`wikitopics demo --headless --session a`"),
         (["--session", "two"], "`wikitopics train --session two`"),
         (["status", "--session", "./x.db-wal"], "a part of a session"),
+        (["vocab"], "Missing command"),
         (["vocab", "build", "/none", "-o", "/none/x"], "no folder"),
         (["vocab", "build", "/none", "-o", "x"], "No such file"),
         (["vocab", "build", "/dev/zero", "-o", "x"], "a device, not a regular file"),

@@ -23,7 +23,8 @@ _session_option = click.option(
 
 
 @click.group(
-    epilog="\b\nExamples:\n  wikitopics vocab show\n  wikitopics vocab build articles.jsonl -o my.txt"
+    no_args_is_help=False,  # errors are one line
+    epilog="\b\nExamples:\n  wikitopics vocab show\n  wikitopics vocab build articles.jsonl -o my.txt",
 )
 @_session_option
 @click.pass_context
