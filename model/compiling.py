@@ -50,6 +50,12 @@ def cache_folder() -> str | None:
     return folder if os.access(folder, os.W_OK | os.X_OK) else None
 
 
+def nothing_kept() -> bool:
+    """Whether the next start would find no kernel in `cache_folder`, as right after an installation."""
+    folder = cache_folder()
+    return folder is not None and not any(Path(folder).rglob("*.nbi"))
+
+
 @cache
 def _numba() -> Any:
     """numba, which from now on tells when it compiles."""
@@ -79,12 +85,30 @@ def kernel(function: F) -> F:
     Always inlined. Otherwise a kernel that others call would exist once by itself and once in each caller,
     with sums in different orders, and which one ran would depend on what was compiled and what was cached.
     """
+    return _compiled(function, forceinline=True)
+
+
+def part(function: F) -> F:
+    """A step of one kernel, written apart for its readers; it is compiled as if it stood there.
+
+    Like this it takes less time to compile than as a kernel. Give no number that starts as a literal to a
+    kernel, as in ``n = 0``: that kernel would be compiled twice, for 0 and for all numbers.
+    """
+    return _compiled(function, inline="always")
+
+
+def _compiled(function: F, **inlining: Any) -> F:
     numba, folder = _numba(), cache_folder()
     # Numba chooses the folder when it decorates. Other users of numba in this process keep their own.
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder or ""
     try:
         compiled = numba.njit(
-            cache=bool(folder), nogil=True, error_model="numpy", fastmath=REORDER, forceinline=True
+            cache=bool(folder),
+            nogil=True,
+            error_model="numpy",
+            fastmath=REORDER,
+            no_cfunc_wrapper=True,
+            **inlining,
         )(function)
     finally:
         numba.config.CACHE_DIR = before

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.compiling import kernel
+from wikitopics.model.compiling import kernel, part
 
 Floats = NDArray[np.floating]
 Counts = NDArray[np.int32] | NDArray[np.float32]
@@ -33,7 +33,7 @@ def padded(n: int) -> int:
     return (n + LANES - 1) // LANES * LANES
 
 
-@kernel
+@part
 def longest_of(start: int, stop: int, indptr: NDArray[np.int64]) -> int:
     """The largest number of entries in one of the documents start to stop, at least 1."""
     longest = 1

@@ -42,7 +42,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.compiling import kernel
+from wikitopics.model.compiling import kernel, part
 from wikitopics.model.kernels import Counts, Floats, add_lines, dot, exp_digamma_first, log_first, longest_of
 
 
@@ -85,7 +85,7 @@ class Tables(NamedTuple):
     theta: Floats
 
 
-@kernel
+@part
 def soft_em(
     n: int, local: NDArray[np.int32], n_dw: Floats, rows: Floats, prior: Floats, steps: int, expected: Floats
 ) -> None:
@@ -203,7 +203,7 @@ def e_step(
             theta[d, k] *= inverse
 
 
-@kernel
+@part
 def gather(
     n: int,
     c: int,
@@ -222,7 +222,7 @@ def gather(
         log_first(n, block[a], logs[a])
 
 
-@kernel
+@part
 def settle(
     n: int,
     t: int,
@@ -257,7 +257,7 @@ def settle(
             break
 
 
-@kernel
+@part
 def seat(
     d: int,
     rank: int,
@@ -280,7 +280,7 @@ def seat(
             theta[d, shortlist[a]] += chosen[a] * words
 
 
-@kernel
+@part
 def best(K: int, expected: Floats, least: float, most: int, topics: NDArray[np.int32], words: Floats) -> int:
     """The topics with more than `least` expected words, at most `most` and at least one, largest first."""
     c = 0
@@ -335,7 +335,7 @@ def weigh_tables(
         rest -= words[order[a]]
 
 
-@kernel
+@part
 def choose_topics(
     t: int,
     c: int,

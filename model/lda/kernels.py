@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.compiling import kernel
+from wikitopics.model.compiling import kernel, part
 from wikitopics.model.kernels import (
     LANES,
     Counts,
@@ -54,7 +54,7 @@ class Scratch(NamedTuple):
     r: Floats
     block: Floats
     line: NDArray[np.int64]
-    topic: NDArray[np.int32]
+    topic: NDArray[np.int64]
     expected: Floats
     value: Floats
     x: Floats
@@ -98,16 +98,18 @@ def e_step(
         np.empty(longest, np.int64),
         np.empty(longest, rows.dtype),
         np.empty(length, rows.dtype),
-        np.zeros(length, rows.dtype),
+        np.empty(length, rows.dtype),
         np.empty((K, length), rows.dtype),
         np.empty(K, np.int64),
-        np.empty(K, np.int32),
+        np.empty(K, np.int64),
         np.empty(wide_line, rows.dtype),
         np.empty(wide_line, rows.dtype),
-        np.zeros(wide_line, rows.dtype),
+        np.empty(wide_line, rows.dtype),
         np.empty(K, rows.dtype),
     )
     words, n_dw, _, r, _, _, topic, expected, _, x, g = scratch
+    for k in range(K, wide_line):
+        x[k] = 0
     for d in range(start, stop):
         first = indptr[d]
         n = indptr[d + 1] - first
@@ -144,7 +146,7 @@ def e_step(
             excess[k] += math.log(x[a]) - psi_alpha[k]
 
 
-@kernel
+@part
 def over_all_topics(
     n: int, rows: Floats, alpha: Floats, least: float, small: float, iterations: int, scratch: Scratch
 ) -> tuple[int, float]:
@@ -181,11 +183,11 @@ def over_all_topics(
     return done, change
 
 
-@kernel
+@part
 def gather(n: int, rows: Floats, alpha: Floats, least: float, scratch: Scratch) -> int:
     """Gather the active topics, topic-major; returns how many there are. Pads the lines and r with zeros."""
     words, _, _, r, block, line, topic, expected, _, _, g = scratch
-    active = 0
+    active = np.int64(0)  # not a literal: see `part`
     for k in range(alpha.size):
         if expected[k] > least:
             topic[active] = k
@@ -201,10 +203,10 @@ def gather(n: int, rows: Floats, alpha: Floats, least: float, scratch: Scratch) 
         r[j] = 0
         for a in range(active):
             block[a, j] = 0
-    return active
+    return int(active)
 
 
-@kernel
+@part
 def over_active_topics(
     n: int,
     alpha: Floats,

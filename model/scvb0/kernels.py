@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.compiling import kernel
+from wikitopics.model.compiling import kernel, part
 from wikitopics.model.kernels import Counts, Floats
 
 # Compiled loops test at run time whether what they write lies within a few registers behind what they read,
@@ -90,7 +90,7 @@ def documents(
             theta[d, k] = N[k]
 
 
-@kernel
+@part
 def power(base: Any, m: float, like: Floats) -> Any:
     """base^m in `like`'s type; m's whole part by squaring, since most words occur only a few times."""
     kind = like.dtype.type

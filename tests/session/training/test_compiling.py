@@ -1,6 +1,7 @@
 """Kernels compiled before the first article: all of them, and nothing else changes."""
 
 import importlib
+import os
 import subprocess
 import sys
 
@@ -51,6 +52,29 @@ def test_a_trainer_compiles_nothing_after_the_warm_up():
         [sys.executable, "-c", NEW_KERNELS, *specs], capture_output=True, text=True, cwd=ROOT, check=True
     )
     assert done.stdout.splitlines() == [f"{spec} True []" for spec in specs]
+
+
+FIRST_START = """
+from wikitopics.model.lambda_kernels import add_rows
+from wikitopics.session.request import TrainRequest
+from wikitopics.session.training.compiling import warm_up
+
+warm_up(TrainRequest(model=("scvb0",)).specs())
+print(add_rows.stats.cache_misses.total(), add_rows.stats.cache_hits.total() > 0)
+"""
+
+
+def test_another_process_compiles_half_of_the_first_start(tmp_path):
+    """What only learning needs is loaded, as the other process keeps it."""
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_START],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+    )
+    assert done.stdout == "0 True\n"
 
 
 def test_a_compilation_is_told_as_long_as_it_lasts():
