@@ -211,6 +211,7 @@ class ArticleReader(OpenedSession):
 
     def resembling(self, title: str) -> list[ArticleRow]:
         """Articles whose title may be a mistyped one: half of it, or one word, matches."""
+        title = title.encode("utf-8", "replace").decode()  # a command line may have bytes that are no text
         middle, longest = (len(title) + 1) // 2, max(title.split(), key=len, default="")
         beginning, end, word = map(_escaped, (title[:middle], title[middle:], longest))
         patterns = [f"{beginning}%", f"%{end}", f"%{word}%"]
