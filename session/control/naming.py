@@ -2,7 +2,6 @@
 
 import json
 import os
-import select
 import signal
 import subprocess
 import tempfile
@@ -10,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.storage.decoding import LONGEST_NAME
@@ -20,6 +20,8 @@ PATIENCE = 30.0
 """The most seconds that a command may take for a name."""
 MOST_ANSWER = 4096
 """Bytes in which the first line of its answer must end."""
+MOST_PRINTED = 64 << 20
+"""Bytes after which it is killed: what it prints is kept until then."""
 
 
 def rename(path: Path, model: str, topic: int, name: str) -> str:
@@ -79,8 +81,9 @@ def checked(name: str) -> str:
 
 
 def _answer(command: str, path: Path, question: bytes, check: Callable[[], object]) -> bytes:
-    """The first line that the command prints. Raises `_NoAnswer`."""
-    with tempfile.TemporaryFile() as asked:  # a command that does not read it breaks no pipe
+    """The first line that the command prints; what follows is dropped. Raises `_NoAnswer`."""
+    # In files: a command that does not read breaks no pipe, and something in the background keeps none open.
+    with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as said:
         asked.write(question + b"\n")
         asked.seek(0)
         try:
@@ -89,45 +92,35 @@ def _answer(command: str, path: Path, question: bytes, check: Callable[[], objec
                 shell=True,
                 env={**os.environ, "WIKITOPICS_SESSION": str(path.absolute())},
                 stdin=asked,
-                stdout=subprocess.PIPE,
+                stdout=said,
                 start_new_session=True,  # so that the whole group can be killed
             )
         except (OSError, ValueError) as error:
             raise _NoAnswer(f"cannot be run: {error}") from None
-    with process:
         try:
-            answer = _first_line(process, check)
-            if process.returncode:
-                raise _NoAnswer(f"failed with code {process.returncode}")
+            _await(process, said, check)
         except BaseException:
             with suppress(ProcessLookupError):  # nobody of its group is left
                 os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
             raise
+        said.seek(0)
+        answer = said.readline(MOST_ANSWER + 2).removesuffix(b"\n")
+    if len(answer) > MOST_ANSWER:
+        raise _NoAnswer(f"printed a line of over {MOST_ANSWER:,} bytes")
     return answer
 
 
-def _first_line(process: "subprocess.Popen[bytes]", check: Callable[[], object]) -> bytes:
-    """The first line that the process prints, once it has ended; what follows is dropped."""
-    assert process.stdout is not None
-    until, said, there = time.monotonic() + PATIENCE, b"", True
-    while True:
+def _await(process: "subprocess.Popen[bytes]", said: IO[bytes], check: Callable[[], object]) -> None:
+    """Wait until the command ends. Raises `_NoAnswer` if it takes too long, prints too much, or fails."""
+    until = time.monotonic() + PATIENCE
+    while process.poll() is None:
         check()
         if time.monotonic() > until:
             raise _NoAnswer(f"took over {PATIENCE:.0f} s and was killed")
-        ended = process.poll() is not None  # asked first: all that it printed is then in the pipe
-        if not there:
-            if ended:
-                break
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(0.1)
-        elif select.select([process.stdout], [], [], 0.1)[0]:
-            more = os.read(process.stdout.fileno(), 65536)
-            there = bool(more)
-            if b"\n" not in said:
-                said += more
-                if len(said.partition(b"\n")[0]) > MOST_ANSWER:
-                    raise _NoAnswer(f"printed a line of over {MOST_ANSWER:,} bytes")
-                said = said[: MOST_ANSWER + 1]
-        elif ended:
-            break  # something in the background holds its output open
-    return said.partition(b"\n")[0]
+        if os.fstat(said.fileno()).st_size > MOST_PRINTED:
+            raise _NoAnswer(f"printed over {MOST_PRINTED >> 20} MB and was killed")
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(0.1)
+    if process.returncode:
+        raise _NoAnswer(f"failed with code {process.returncode}")
