@@ -265,12 +265,6 @@ async def close_batches(batches: AsyncIterator[PageBatch]) -> None:
 Identity = Mapping[str, Any]
 """The identity of a source, as plain JSON values that a session stores. It contains nothing that acts
 outside the program."""
-DUMP_FILES = "dump"
-"""The paths or the addresses of a dump's files."""
-VERSIONS = "versions"
-"""The versions of the files on a server, as the server names them."""
-BASE = "base"
-"""The address of the wiki's main page, as its dump states it."""
 
 
 def default_held_out(articles: int | None) -> int:

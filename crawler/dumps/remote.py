@@ -14,13 +14,14 @@ from wikitopics.crawler.dumps.range_server import LIMITS, MOST_SIZE, RangeServer
 from wikitopics.crawler.dumps.ranges import HEAD, HeldFile, RangedFile
 from wikitopics.crawler.dumps.remote_files import Blocks, RemoteFile
 from wikitopics.crawler.dumps.shuffled import ShuffledDump
+from wikitopics.crawler.dumps.source import DUMP_FILES, VERSIONS
 from wikitopics.crawler.dumps.wikimedia import newest_dump
 from wikitopics.crawler.errors import BadSource, CrawlerError, Unconfirmed
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.limits import RateLimits, dump_limits, is_wikimedia
 from wikitopics.crawler.http.pace import Clock
 from wikitopics.crawler.http.wire import Reply, RequestBounds
-from wikitopics.crawler.source import DUMP_FILES, VERSIONS, Asked, Identity, Lack, SourceInfo, first_and_more
+from wikitopics.crawler.source import Asked, Identity, Lack, SourceInfo, first_and_more
 
 MOST_BROUGHT = 64 << 20
 """The most bytes sent along with one part."""

@@ -11,9 +11,10 @@ from wikitopics.crawler.dumps.frames import LARGEST
 from wikitopics.crawler.dumps.order import ORDER, Order, rounds, stop_of
 from wikitopics.crawler.dumps.parts import DumpPart, can_be_parted
 from wikitopics.crawler.dumps.ranges import HeldFile, LocalFile, RangedFile
+from wikitopics.crawler.dumps.source import DUMP_FILES
 from wikitopics.crawler.dumps.survey import look, survey
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.source import DUMP_FILES, Activity, Asked, Identity, Lack, Round, SourceInfo
+from wikitopics.crawler.source import Activity, Asked, Identity, Lack, Round, SourceInfo
 
 BEYOND = 64 << 10
 """Bytes first sent after the end of a part: its last page ends in the next block, or soon after."""

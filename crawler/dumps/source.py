@@ -19,7 +19,7 @@ from wikitopics.crawler.http.limits import is_wikimedia
 from wikitopics.crawler.licences import Licence, of_wiki
 from wikitopics.crawler.mediawiki.languages import language_of
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG
-from wikitopics.crawler.source import BASE, DUMP_FILES, VERSIONS, Asked, Identity, PageKind
+from wikitopics.crawler.source import Asked, Identity, PageKind
 from wikitopics.option import Option
 
 if TYPE_CHECKING:
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 
     from wikitopics.crawler.source import PartedSource, Source
 
+DUMP_FILES = "dump"
+"""The paths or the addresses of a dump's files."""
+VERSIONS = "versions"
+"""The versions of the files on a server, as the server names them."""
+BASE = "base"
+"""The address of the wiki's main page, as its dump states it."""
 DUMP: Option[tuple[str, ...]] = Option(
     tuple,
     DUMP_FILES,

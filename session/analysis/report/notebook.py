@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
-from wikitopics.session.analysis.report.page import short
 from wikitopics.session.analysis.report.small import Course, bars, growth
+from wikitopics.session.analysis.report.svg import cut
 from wikitopics.session.escapes import visible
 from wikitopics.session.records import in_line
 
@@ -67,4 +67,4 @@ def _table(rows: Iterable[Markup]) -> Markup:
 
 
 def _word(text: str, most: int = 40) -> str:
-    return short(visible(text), most)
+    return cut(visible(text), most)

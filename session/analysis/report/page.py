@@ -12,7 +12,7 @@ from markupsafe import Markup
 from wikitopics.session.analysis.report.contents import Curves
 from wikitopics.session.analysis.report.curves import chart, formatted
 from wikitopics.session.analysis.report.small import bars, growth, thin
-from wikitopics.session.analysis.report.svg import SERIES
+from wikitopics.session.analysis.report.svg import SERIES, cut
 from wikitopics.session.analysis.report.topicmap import NARROW, WIDE, topic_map
 from wikitopics.session.analysis.report.topictree import topic_tree
 from wikitopics.session.escapes import visible
@@ -61,8 +61,8 @@ def page(contents: dict[str, Any]) -> str:
         "moment": moment,
         "duration": duration,
         "thin": thin,
-        "short": short,
-        "in_words": lambda event: short(visible(event.told()), 200),
+        "cut": cut,
+        "in_words": lambda event: cut(visible(event.told()), 200),
         "last": last,
         "megabytes": lambda size: f"{size / 1e6:,.1f} MB",
     }
@@ -115,11 +115,6 @@ def duration(seconds: float) -> str:
 def last(curves: Curves, place: int) -> str:
     """The newest value of the model at this place; "" if it has none."""
     return formatted(float(curves[place].values[-1])) if place in curves else ""
-
-
-def short(text: str, most: int = 90) -> str:
-    """The text, shortened if it is too long."""
-    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _asset(name: str) -> str:

@@ -42,7 +42,7 @@ def series(place: int) -> str:
     return INKS[f"series{place % SERIES}"]
 
 
-def cut(text: str, most: int) -> str:
+def cut(text: str, most: int = 90) -> str:
     """The text in at most ``most`` letters."""
     return text if len(text) <= most else text[: most - 1].rstrip(" ,") + "…"
 
