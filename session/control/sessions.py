@@ -9,7 +9,7 @@ from wikitopics.session.errors import NotASession, SessionError
 from wikitopics.session.paths import log_file, no_session, session_folder
 from wikitopics.session.records import Status
 from wikitopics.session.storage.database import is_ours, remove_database
-from wikitopics.session.storage.lock import trainer_lock
+from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.session.storage.reader import SessionReader, check_alone
 
 
@@ -45,7 +45,7 @@ def remove(path: Path) -> None:
     runs.
     """
     check_removable(path)
-    with trainer_lock(path):
+    with TrainerLock(path):
         check_removable(path)  # another process may have deleted it just now
         with contextlib.suppress(NotASession):  # damaged: then it has no heartbeat
             check_alone(path)

@@ -8,7 +8,6 @@ import contextlib
 import fcntl
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 from wikitopics.crawler.ownfile import open_own
@@ -25,8 +24,11 @@ def lock_path(path: Path) -> Path:
     return beside(path, LOCK)
 
 
-class TrainerLock:
-    """A session that this process holds."""
+class TrainerLock(contextlib.AbstractContextManager["TrainerLock"]):
+    """Hold the session at ``path`` for this process, to the end of the block.
+
+    Raises `SessionInUse` with the owner's pid.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -46,7 +48,7 @@ class TrainerLock:
             self._descriptor = descriptor
             self._sign()
 
-    def release(self) -> None:
+    def __exit__(self, *_: object) -> None:
         """Release the lock; leaves no lock file behind if no session was created."""
         try:
             os.ftruncate(self._descriptor, 0)
@@ -60,16 +62,6 @@ class TrainerLock:
         with contextlib.suppress(OSError):  # such as a full disk: the lock holds even without a pid in it
             os.ftruncate(self._descriptor, 0)
             os.pwrite(self._descriptor, Process.own().as_text().encode(), 0)
-
-
-@contextlib.contextmanager
-def trainer_lock(path: Path) -> Iterator[TrainerLock]:
-    """Hold the session for this process. Raises `SessionInUse` with the owner's pid."""
-    lock = TrainerLock(path)
-    try:
-        yield lock
-    finally:
-        lock.release()
 
 
 def in_use(path: Path, pid: int) -> SessionInUse:

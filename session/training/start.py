@@ -31,7 +31,7 @@ from wikitopics.session.settings import Settings
 from wikitopics.session.signals import Signals
 from wikitopics.session.storage import writer
 from wikitopics.session.storage.files import make_folder
-from wikitopics.session.storage.lock import TrainerLock, trainer_lock
+from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.released import is_released, renew
 from wikitopics.session.storage.sizes import file_bytes
@@ -126,7 +126,7 @@ async def _train(path: Path, request: TrainRequest, outside: Outside) -> str:
     _obey(outside.signals)
     plan = await asyncio.to_thread(resolve, path, request)
     make_folder(path.parent)
-    with trainer_lock(path) as lock:
+    with TrainerLock(path) as lock:
         if not plan.is_new:
             await asyncio.to_thread(check_alone, path)
             request_control(path, paused=False, save=False, stop=False)

@@ -17,7 +17,7 @@ from wikitopics.session.models import ModelSpec
 from wikitopics.session.records import Event, TopicEvent, TopWords, TrainerActivity
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.lock import trainer_lock
+from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.session.storage.npz import pack_state
 from wikitopics.session.storage.tables.articles import ArticleTopics
 from wikitopics.session.storage.tables.progress import Progress
@@ -314,7 +314,7 @@ def beat(pulse: HeartbeatWriter, recipe: Recipe, state: Any, tick: int = 0) -> N
 def live(path: Path, recipe: Recipe | None = None) -> Iterator[None]:
     """As long as this is open, a trainer seems to hold the session (its pid is ours)."""
     recipe = recipe or Recipe()
-    with trainer_lock(path):
+    with TrainerLock(path):
         pulse = HeartbeatWriter(path)
         beat(pulse, recipe, recipe.state)
         pulse.close()

@@ -20,7 +20,7 @@ from tests.tui.terminals import ENTER, LEAVE, Terminal
 from tests.waiting import until
 from wikitopics.cli.screen import wait_for_session
 from wikitopics.session import escapes
-from wikitopics.session.storage.lock import trainer_lock
+from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.tui.screens import VIEWS
 from wikitopics.tui.terminal import Drawing, speaks_utf8
 
@@ -208,7 +208,7 @@ def test_a_watcher_waits_for_a_trainer_however_long_it_takes(
     monkeypatch.setattr("wikitopics.cli.screen.BEGIN_SECONDS", 0.0)
     wait_for_session(path)
     assert not path.exists()
-    with trainer_lock(path):
+    with TrainerLock(path):
         making = threading.Timer(0.5, path.touch)
         making.start()
         wait_for_session(path)

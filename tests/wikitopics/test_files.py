@@ -11,7 +11,7 @@ import pytest
 from wikitopics.cli.screen import contact_missing
 from wikitopics.session.errors import Damaged
 from wikitopics.session.request import TrainRequest
-from wikitopics.session.storage.lock import trainer_lock
+from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.session.storage.schema import VERSION
 
 
@@ -50,7 +50,7 @@ def test_a_second_trainer_is_told_of_the_first_and_how_to_watch_or_stop_it(
 ):
     for path, named in ((trained, ""), (home / "two.db", " --session two")):
         trained.rename(path)
-        with trainer_lock(path):
+        with TrainerLock(path):
             outcome = cli("train", *corpus.options(), "--session", path.stem)
             told = json.loads(cli("status", "--json", "--session", path.stem).out)
         one_line(outcome, 4, f"pid {os.getpid()}", f"`wikitopics watch{named}`", f"`wikitopics stop{named}`")

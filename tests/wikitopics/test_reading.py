@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from wikitopics.session.storage.lock import trainer_lock
+from wikitopics.session.storage.lock import TrainerLock
 
 
 def test_status_of_a_session_that_has_ended(cli, trained):
@@ -102,7 +102,7 @@ def test_sessions(cli, trained, home):
 def test_a_session_is_deleted_where_that_is_certain(cli, trained, home, monkeypatch, one_line):
     one_line(cli("sessions", "rm", "default"), 2, "--yes")
     one_line(cli("sessions", "rm", "defualt", "--yes"), 1, "Did you mean 'default'?")
-    with trainer_lock(trained):
+    with TrainerLock(trained):
         one_line(cli("sessions", "rm", "default", "--yes"), 4, f"pid {os.getpid()}")
     (home / "notes.db").write_text("mine")
     one_line(cli("sessions", "rm", "notes", "--yes"), 5, "not a wikitopics session")

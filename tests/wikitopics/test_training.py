@@ -19,7 +19,7 @@ from tests.commands import ROOT
 from tests.waiting import gone, until
 from wikitopics.session.control.given import Given
 from wikitopics.session.control.launch import start_trainer
-from wikitopics.session.storage.lock import owner, trainer_lock
+from wikitopics.session.storage.lock import TrainerLock, owner
 
 WORDS = sorted(a + b for a in ("river", "song", "theorem") for b in "abcdefghijkl")
 
@@ -181,7 +181,7 @@ def test_two_at_once_do_not_take_each_others_texts(path, monkeypatch):
 
     monkeypatch.setattr("wikitopics.training.owner", soon)
     path.parent.mkdir()
-    with trainer_lock(path), pytest.raises(wt.SessionError, match="in use by another trainer"):
+    with TrainerLock(path), pytest.raises(wt.SessionError, match="in use by another trainer"):
         learn()
     assert Given.of(path).texts.exists()
 

@@ -72,8 +72,8 @@ def test_a_process_that_has_taken_the_number_is_not_signalled(path, bystander, s
 
 HOLDER = (
     "import sys, time\nfrom pathlib import Path\n"
-    "from wikitopics.session.storage.lock import trainer_lock\n"
-    "with trainer_lock(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(600)\n"
+    "from wikitopics.session.storage.lock import TrainerLock\n"
+    "with TrainerLock(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(600)\n"
 )
 
 

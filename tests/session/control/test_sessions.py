@@ -10,7 +10,7 @@ from tests.session.rows import sql
 from wikitopics.session.control.sessions import check_removable, remove
 from wikitopics.session.errors import NoSession, NotASession, SessionInUse
 from wikitopics.session.paths import LOCK, beside, log_file
-from wikitopics.session.storage.lock import trainer_lock
+from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.session.storage.reader import SessionReader
 
 
@@ -29,7 +29,7 @@ def test_all_of_a_session_goes_and_nothing_else(night, home):
 
 
 def test_a_session_that_a_trainer_holds_stays(night):
-    with trainer_lock(night), pytest.raises(SessionInUse, match="pid"):
+    with TrainerLock(night), pytest.raises(SessionInUse, match="pid"):
         remove(night)
     with SessionReader(night) as reader:
         assert reader.status().state == "new"

@@ -20,7 +20,7 @@ from tests.corpora import write_corpus
 from tests.session.rows import sql
 from wikitopics.session.control.naming import rename
 from wikitopics.session.errors import NotASession
-from wikitopics.session.storage.lock import trainer_lock
+from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.session.storage.npz import pack_state
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
@@ -215,7 +215,7 @@ def whole(tmp_path_factory):
     models = ["--model", "lda:topics=3", "--model", "scvb0:topics=3", "--model", "hdp:topics=5"]
     more = ["--batch-size", "64", "--held-out", "20", "--articles", "128", "--keep-counts", "--session"]
     assert run(["train", *corpus.options(), *models, *more, str(folder / "whole.db")]) == 0
-    with trainer_lock(folder / "whole.db"), contextlib.closing(SessionWriter(folder / "whole.db")) as store:
+    with TrainerLock(folder / "whole.db"), contextlib.closing(SessionWriter(folder / "whole.db")) as store:
         trainer = Stream(store, article_limit=None, threads=1)
         again, skips = store.held_out()[:10], {"disambiguation": 2}
         trainer.feed(replace(again, skips=skips, position={"document": 158}, lap=0.7))

@@ -9,12 +9,12 @@ import pytest
 
 from wikitopics.session.errors import SessionError, SessionInUse
 from wikitopics.session.process import UNKNOWN, Process
-from wikitopics.session.storage.lock import lock_path, owner, owner_pid, trainer_lock
+from wikitopics.session.storage.lock import TrainerLock, lock_path, owner, owner_pid
 
 HOLD = (
     "import sys, time\nfrom pathlib import Path\n"
-    "from wikitopics.session.storage.lock import trainer_lock\n"
-    "with trainer_lock(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(60)\n"
+    "from wikitopics.session.storage.lock import TrainerLock\n"
+    "with TrainerLock(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(60)\n"
 )
 
 
@@ -33,10 +33,10 @@ def no_patience(monkeypatch):
 def test_who_holds_it(path):
     assert owner_pid(path) is None
     assert not lock_path(path).exists()
-    with trainer_lock(path):
+    with TrainerLock(path):
         assert owner_pid(path) == os.getpid()
         assert stat.S_IMODE(lock_path(path).stat().st_mode) == 0o600
-        with pytest.raises(SessionInUse, match=f"pid {os.getpid()}"), trainer_lock(path):
+        with pytest.raises(SessionInUse, match=f"pid {os.getpid()}"), TrainerLock(path):
             pass
     assert owner_pid(path) is None
 
@@ -45,7 +45,7 @@ def test_whoever_looks_in_for_a_moment_keeps_no_trainer_out(path, monkeypatch):
     looking = os.open(lock_path(path), os.O_RDWR | os.O_CREAT)
     fcntl.flock(looking, fcntl.LOCK_SH)
     monkeypatch.setattr("time.sleep", lambda seconds: fcntl.flock(looking, fcntl.LOCK_UN))
-    with trainer_lock(path):
+    with TrainerLock(path):
         assert owner_pid(path) == os.getpid()
     os.close(looking)
 
@@ -58,18 +58,18 @@ def test_the_kernel_frees_the_lock_of_a_killed_trainer(path):
     process.communicate()
     assert lock_path(path).read_text() != ""
     assert owner_pid(path) is None
-    with trainer_lock(path):
+    with TrainerLock(path):
         assert owner_pid(path) == os.getpid()
 
 
 def test_a_lock_whose_file_was_deleted_is_taken_again(path):
     path.write_bytes(b"")
-    with trainer_lock(path) as lock:
+    with TrainerLock(path) as lock:
         lock_path(path).unlink()
         assert owner_pid(path) is None
         lock.renew()
         assert owner_pid(path) == os.getpid()
-        with pytest.raises(SessionInUse), trainer_lock(path):
+        with pytest.raises(SessionInUse), TrainerLock(path):
             pass
     assert owner_pid(path) is None
 
@@ -77,9 +77,9 @@ def test_a_lock_whose_file_was_deleted_is_taken_again(path):
 def test_a_lock_is_not_taken_again_from_another_or_through_a_link(path, tmp_path):
     precious = tmp_path / "precious"
     precious.write_text("years of work")
-    with trainer_lock(path) as lock:
+    with TrainerLock(path) as lock:
         lock_path(path).unlink()
-        with trainer_lock(path) as other:
+        with TrainerLock(path) as other:
             lock.renew()
             other.renew()
             assert owner_pid(path) == os.getpid()
@@ -92,9 +92,9 @@ def test_the_same_session_by_another_name_is_the_same(path, tmp_path):
     link = tmp_path / "link.db"
     path.write_bytes(b"")
     link.symlink_to(path)
-    with trainer_lock(path):
+    with TrainerLock(path):
         assert owner_pid(link) == os.getpid()
-        with pytest.raises(SessionInUse), trainer_lock(link):
+        with pytest.raises(SessionInUse), TrainerLock(link):
             pass
 
 
@@ -110,7 +110,7 @@ def test_a_lock_that_is_no_plain_file_of_ours_is_refused_and_left_alone(path, tm
     else:
         lock.symlink_to(precious if kind == "link" else tmp_path / "new")
     assert owner_pid(path) is None
-    with pytest.raises(SessionError, match=r"cannot write .*s\.db\.lock: .*remove it"), trainer_lock(path):
+    with pytest.raises(SessionError, match=r"cannot write .*s\.db\.lock: .*remove it"), TrainerLock(path):
         pass
     assert precious.read_text() == "years of work"
     assert not (tmp_path / "new").exists()
@@ -120,17 +120,17 @@ def test_a_lock_that_is_no_plain_file_of_ours_is_refused_and_left_alone(path, tm
     "text", ["0", "-1", "1" * 20, "\u0663", "", "12\n\x00\n", "4121 and more", "9" * 500]
 )
 def test_any_text_in_a_lock_file_is_survived(path, text):
-    with trainer_lock(path):
+    with TrainerLock(path):
         lock_path(path).write_text(text)
         assert owner(path) == (UNKNOWN if text[:2] != "12" else Process(12, "\x00", ""))
         assert not owner(path).lives()
-        with pytest.raises(SessionInUse), trainer_lock(path):
+        with pytest.raises(SessionInUse), TrainerLock(path):
             pass
 
 
 def test_no_folder_is_one_line(tmp_path):
     with (
         pytest.raises(SessionError, match=r"cannot write .*No such file"),
-        trainer_lock(tmp_path / "no" / "s.db"),
+        TrainerLock(tmp_path / "no" / "s.db"),
     ):
         pass

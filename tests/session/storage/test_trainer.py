@@ -9,7 +9,7 @@ from tests.session.memory import status
 from tests.session.rows import sql
 from wikitopics.session.process import Process
 from wikitopics.session.records import Event, TrainerActivity
-from wikitopics.session.storage.lock import trainer_lock
+from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.tables import trainer as pulses
 from wikitopics.session.storage.tables.progress import Progress
@@ -52,7 +52,7 @@ def test_a_trainer_that_ends_is_stopping_until_it_lets_go(path):
     """Not stopped, finished or free for another one; and the rates it had are over."""
     with contextlib.closing(SessionWriter(path)) as store:
         store.commit(Progress(finished=True), Changes(), 0)
-    with trainer_lock(path), contextlib.closing(HeartbeatWriter(path)) as pulse:
+    with TrainerLock(path), contextlib.closing(HeartbeatWriter(path)) as pulse:
         pulse.beat("running", TrainerActivity(train_rate=9.0))
         assert (status(path).state, status(path).activity.train_rate) == ("running", 9.0)
         pulse.beat("stopped", TrainerActivity(train_rate=9.0, requests=4))
@@ -103,7 +103,7 @@ def test_the_keys_that_older_screens_read_stay():
 
 
 def test_a_trainer_that_cannot_write_for_a_full_disk_is_waiting(path, monkeypatch):
-    with contextlib.closing(HeartbeatWriter(path)) as pulse, trainer_lock(path):
+    with contextlib.closing(HeartbeatWriter(path)) as pulse, TrainerLock(path):
         pulse.beat("running", TrainerActivity(crawl_rate=9.0, bound_by="training"))
         sql(path, "UPDATE heartbeat SET at = at - 900")
         assert (status(path).state, status(path).hindered) == ("stalled", False)
@@ -115,7 +115,7 @@ def test_a_trainer_that_cannot_write_for_a_full_disk_is_waiting(path, monkeypatc
 
 
 def test_a_suspended_trainer_is_known_at_once(path, monkeypatch):
-    with contextlib.closing(HeartbeatWriter(path)) as pulse, trainer_lock(path):
+    with contextlib.closing(HeartbeatWriter(path)) as pulse, TrainerLock(path):
         pulse.beat("running", TrainerActivity())
         sql(path, "UPDATE heartbeat SET at = at - 3")
         assert (status(path).state, status(path).suspended) == ("running", False)

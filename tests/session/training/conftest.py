@@ -19,7 +19,7 @@ def trainer_of(tmp_path, corpus, new_session, monkeypatch):
 
     from tests.session.memory import INFO
     from wikitopics.session.signals import Signals
-    from wikitopics.session.storage.lock import trainer_lock
+    from wikitopics.session.storage.lock import TrainerLock
     from wikitopics.session.storage.writer import SessionWriter
     from wikitopics.session.training.intake.count_pages import count_pages
     from wikitopics.session.training.intake.crawl import CrawledBlocks
@@ -42,7 +42,7 @@ def trainer_of(tmp_path, corpus, new_session, monkeypatch):
 
     async def run(source, limits=None, meanwhile=None, report=lambda _: None, say=lambda _: None):
         limits = limits or RunLimits()
-        with trainer_lock(path), Signals() as signals:
+        with TrainerLock(path), Signals() as signals:
             store = SessionWriter(path)
             trainer = Stream(store, article_limit=None, threads=1)
             feed = CrawledBlocks(source, CountingPool.here(corpus.words, INFO, 2))
