@@ -103,8 +103,8 @@ def train(
         # Only the main thread hears Ctrl+C. In the middle of a start no process is known that could be ended.
         with Signals() if current_thread() is main_thread() else nullcontext() as signals:
             process = trainers.start(path, command)
-        for number in signals.noted if signals else ():
-            raise_signal(number)
+        for noted in signals.noted if signals else ():
+            raise_signal(noted)
         with _shown(path, number, progress) as look:
             while process.poll() is None:
                 with suppress(TimeoutExpired):
