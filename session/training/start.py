@@ -6,11 +6,11 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from wikitopics.crawler.source import SourceKind
 from wikitopics.session import sources
@@ -79,18 +79,12 @@ class Plan:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(NamedTuple):
     """A session and its source, both open."""
 
     store: writer.SessionWriter
     stream: Stream | Beginning
     source: Opened
-
-    async def close(self) -> None:
-        """Close both; a run has already closed the session, which does no harm."""
-        self.store.close()
-        await self.source.feed.close()
 
 
 def train(path: Path, request: TrainRequest, report: Callable[[Report], None], say: Say) -> str:
@@ -173,9 +167,8 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
 async def run(plan: Plan, limits: RunLimits, outside: Outside) -> tuple[str, RunLimits]:
     """Train to the end, or build the vocabulary; returns why that ended, and what is left of the limits."""
     began = time.monotonic()
-    opening = await open_session(plan, outside.say)
-    store, stream, feed = opening.store, opening.stream, opening.source.feed
-    try:
+    async with open_session(plan, outside.say) as opening:
+        store, stream, feed = opening.store, opening.stream, opening.source.feed
         if isinstance(stream, Stream):
             await _to_its_end(lambda: read_first(store, stream))
         for line in _remarks(plan, opening):
@@ -192,8 +185,6 @@ async def run(plan: Plan, limits: RunLimits, outside: Outside) -> tuple[str, Run
             )
             if stream.overfitting:
                 outside.say(stream.overfitting)
-    finally:
-        await opening.close()
     seconds = time.monotonic() - began
     if isinstance(stream, Beginning) and reason == FINISHED:
         _obey(outside.signals)
@@ -218,8 +209,12 @@ def _build(path: Path, built: Built | None, seconds: float) -> str:
     )
 
 
-async def open_session(plan: Plan, say: Say) -> Opening:
-    """Open the source, then the session, which is created if it is new. Raises the errors of both."""
+@contextlib.asynccontextmanager
+async def open_session(plan: Plan, say: Say) -> AsyncGenerator[Opening]:
+    """Open the source, then the session, which is created if it is new; both are closed at the end.
+
+    Raises the errors of both.
+    """
     settings, asked = plan.settings, plan.request.asked(plan.kind, resuming=not plan.is_new)
     async with contextlib.AsyncExitStack() as opened:
         cluster = cluster_address(plan.request)
@@ -235,8 +230,8 @@ async def open_session(plan: Plan, say: Say) -> Opening:
             await _to_its_end(lambda: renew(plan.path))
         store = writer.SessionWriter(plan.path)
         stream = await asyncio.to_thread(_read, store, plan)
-        opened.pop_all()
-        return Opening(store, stream, source)
+        opened.callback(store.close)  # a run has already closed it, which does no harm
+        yield Opening(store, stream, source)
 
 
 def _read(store: writer.SessionWriter, plan: Plan) -> Stream | Beginning:

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from unittest.mock import AsyncMock, Mock
 
@@ -91,7 +92,7 @@ def slow_creation(monkeypatch):
 async def test_a_stop_waits_for_what_is_being_written(planned, slow_creation):
     """The lock is let go behind it: another trainer would find half a session."""
     plan, (began, held) = planned(), slow_creation
-    opening = asyncio.create_task(start.open_session(plan, print))
+    opening = asyncio.create_task(start.open_session(plan, print).__aenter__())
     await until_true(began.is_set)
     for _ in range(2):
         opening.cancel()
@@ -119,7 +120,7 @@ async def test_a_stop_closes_no_session_that_is_being_read(planned, monkeypatch)
             ended.set()
 
     monkeypatch.setattr(start, "Stream", slowly)
-    opening = asyncio.create_task(start.open_session(plan, print))
+    opening = asyncio.create_task(start.open_session(plan, print).__aenter__())
     await until_true(began.is_set)
     opening.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -180,8 +181,9 @@ async def test_a_signal_while_a_vocabulary_is_finished_is_obeyed_then(planned, m
         built.append(True)
         return "built"
 
+    @asynccontextmanager
     async def opened(*_):
-        return start.Opening(Mock(), Mock(spec=start.Beginning, built=None), Mock(feed=AsyncMock()))
+        yield start.Opening(Mock(), Mock(spec=start.Beginning, built=None), Mock(feed=AsyncMock()))
 
     for name, made in {"Run": Ended, "_build": build, "open_session": opened}.items():
         monkeypatch.setattr(start, name, made)
@@ -200,16 +202,14 @@ async def test_a_session_that_cannot_go_on_is_closed(planned, monkeypatch):
     monkeypatch.setattr(start, "Stream", damaged)
     plan = planned()
     with pytest.raises(Damaged):
-        await start.open_session(plan, print)
+        async with start.open_session(plan, print):
+            pass
     assert os.listdir(plan.path.parent) == [plan.path.name]
 
 
 async def remarks(plan):
-    opening = await start.open_session(plan, print)
-    try:
+    async with start.open_session(plan, print) as opening:
         return start._room(plan, opening)
-    finally:
-        await opening.close()
 
 
 @pytest.mark.parametrize(("keep", "advised"), [("all", True), ("none", False)])
