@@ -257,11 +257,7 @@ class StoredSession:
         """The n most probable words of every topic, most probable first: `top_words()[12]` are topic 12's."""
         n = _limit(n, least=1, what="n")
         with self._reading(model) as (reader, name):
-            if n > SNAPSHOT_WORDS:
-                reader.check_trained()
-                rows = top_words(reader, name, n, relevant=False)
-            else:
-                rows = [list(row.words) for row in reader.topics(name, n)]
+            rows = top_words(reader, name, n, relevant=False)
         return [[word for word, _ in row] for row in rows]
 
     def report(self, path: str | os.PathLike[str]) -> None:

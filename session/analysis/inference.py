@@ -17,6 +17,7 @@ from wikitopics.model.topics.names import by_relevance
 from wikitopics.session.errors import Damaged
 from wikitopics.session.models import load_model
 from wikitopics.session.options import LINKS
+from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.vocab import Vocabulary
 
@@ -98,8 +99,10 @@ def top_words(
 
     If snapshots store enough words, they answer without loading the model.
     """
-    words = reader.vocabulary()
-    saved = saved_model(reader, model)
+    if top <= SNAPSHOT_WORDS:
+        return [list(row.words) for row in reader.topics(model, top, relevant=relevant)]
+    reader.check_trained()
+    words, saved = reader.vocabulary(), saved_model(reader, model)
     leading = saved.top_words(top)
     topics = zip(*(by_relevance(leading, saved.topic_shares()) if relevant else leading), strict=True)
     return [
