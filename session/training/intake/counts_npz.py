@@ -62,7 +62,7 @@ class CountsFile:
         return len(self._indptr) - 1
 
     def documents(self, start: int, stop: int) -> Block:
-        """Block ``start`` to ``stop`` (fewer at the end); page ids are their places in the file."""
+        """Documents ``start`` to ``stop`` (fewer at the end); page ids are their places in the file."""
         stop = min(stop, len(self))
         low, high = int(self._indptr[start]), int(self._indptr[stop])
         if high - low > MOST_ENTRIES:
