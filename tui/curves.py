@@ -152,7 +152,7 @@ def beginning(look: Look, metric: Metric, *, ascii_only: bool) -> tuple[str, ...
     target = status.held_out_target
     if status.activity.compiling and not status.articles:  # what was last saved is older
         lines.append("compiling the models: this takes a while, but only once after installation")
-        lines.append(f"{look.some(status.crawled)} read so far")
+        lines.append(f"{look.some(status.activity.queue)} read meanwhile")
     elif status.state == "paused":
         lines.append(f"paused before the first measurement; {look.some(status.crawled)} read")
     elif status.crawled == 0 and not status.held_out:

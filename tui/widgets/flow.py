@@ -188,7 +188,9 @@ def flow_lines(look: Look, ascii_only: bool, width: int, height: int) -> list[Li
         return [(f"{name} ", "muted"), (f"{text:>8}", ink), (f" {bars}", bars_ink)]
 
     crawl, train = rate(status, now.crawl_rate), rate(status, now.train_rate, "idle")
-    queue, full = (count(status.pending), "strong"), most_allowed(status)
+    # While the models are compiled, or in a long step, nothing is saved, but reading continues.
+    queue = (count(now.queue if status.running else status.pending), "strong")
+    full = most_allowed(status)
     if height <= 2:
         room = max(min((width - 48) // 2, 24), 0)
         first = course(f" {incoming(status)}", crawl, lambda flow: flow.crawl_rate, room, full)
