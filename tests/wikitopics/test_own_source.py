@@ -179,7 +179,7 @@ def test_a_name_that_is_no_text_is_kept_as_far_as_it_can_be_written(train, cli, 
     except OSError:
         pytest.skip("the file system takes Unicode only")
     assert cli(*train).code == 0
-    assert "caf?.md" in cli("export", "articles", "--all").out
+    assert "caf\N{REPLACEMENT CHARACTER}.md" in cli("export", "articles", "--all").out
 
 
 def test_a_session_is_read_where_its_package_is_gone(train, cli, notes, one_line, monkeypatch, tmp_path):
