@@ -1,5 +1,6 @@
 """The terminal is returned as it was found, however the screen ends."""
 
+import contextlib
 import os
 import re
 import select
@@ -45,6 +46,15 @@ class TerminalDriver(LinuxDriver):
         assert terminal is not None
         self.drawing = Drawing(terminal.fileno(), terminal.encoding)
         self._file = cast(TextIOWrapper, self.drawing)
+
+    def run_input_thread(self) -> None:
+        """Read keys to the end; input that no terminal should send is dropped, with what came beside it.
+
+        Textual cannot read bytes that are not UTF-8, and sequences with numbers of no character.
+        """
+        while not self.exit_event.is_set():
+            with contextlib.suppress(ValueError, OverflowError):
+                super().run_input_thread()
 
     # Textual works in the signals' handlers, where the main thread may hold any lock.
 

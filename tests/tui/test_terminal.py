@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import tty
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -61,6 +61,25 @@ def test_after_a_key(screen: Callable[..., Terminal], keys: bytes) -> None:
     terminal = screen()
     terminal.type(keys)
     assert terminal.end() == 0
+    check_restored(terminal)
+
+
+@pytest.mark.parametrize(
+    "what", [b"\xff", b"\x1b[999999999999A", b"\x1b[9999999;5u"], ids=["not UTF-8", "huge", "no character"]
+)
+def test_input_that_is_no_key_ends_nothing(screen: Callable[..., Terminal], what: bytes) -> None:
+    terminal = screen()
+
+    def left() -> bool:
+        os.write(terminal.fd, b"\x03")  # again and again, since what comes beside that input is dropped
+        with suppress(AssertionError):
+            terminal.read(lambda written: LEAVE in written, patience=1.0)
+        return LEAVE in terminal.written
+
+    os.write(terminal.fd, what)
+    until(left)
+    assert terminal.end() == 0
+    assert b"Traceback" not in terminal.written
     check_restored(terminal)
 
 
