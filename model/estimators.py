@@ -181,8 +181,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             raise ValueError(f"{name} takes word counts, not texts: put CountVectorizer before it")
         X = validate_data(self, X, reset=reset, accept_sparse="csr")
         check_non_negative(X, type(self).__name__)
-        matrix = csr_array(X, dtype=np.int32 if X.dtype == np.bool_ else None)
-        return Minibatch(matrix.indptr, matrix.indices, matrix.data)
+        return Minibatch.from_csr(csr_array(X, dtype=np.int32 if X.dtype == np.bool_ else None))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

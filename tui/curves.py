@@ -69,7 +69,6 @@ def drawing(look: Look, choice: Choice, x_kind: str, *, turns: bool = True) -> D
         turns=_turns(look, choice, reference, x_kind) if turns else (),
         x_name={"time": "running time"}.get(x_kind, _x_name(look, x_kind)),
         label_x=duration if x_kind == "time" else plain,
-        label_y=plain,
         value=count if metric.whole else measured,
         tell_x=_tellers.get(x_kind, lambda x: f"at {count(x)} {_x_name(look, x_kind)}"),
         inks=tuple(inks),

@@ -33,6 +33,8 @@ STATUS_EVERY = 1.0
 FULL_EVERY = 1.0
 """The least seconds between two readings of what was learnt, however often the trainer commits."""
 
+LOG_LINES = 200
+"""The most lines of the log that are read: the newest."""
 LOGGED_WITHIN = 2.0
 """The most seconds between an event and its line in the log."""
 MOST = 8
@@ -141,7 +143,7 @@ class Follower(Readers):
             look = replace(
                 look,
                 flow=tuple(reader.flow()),
-                events=tuple(reader.events()),
+                events=tuple(reader.events(LOG_LINES)),
                 runs=look.runs if runs == look.runs else runs,  # the chart is redrawn only for different ones
             )
         learnt = (status.committed_at, metrics, relevant, reader.given_names())

@@ -35,7 +35,6 @@ class Drawing:
     """Values of x where something began (true) or ended, marked on the axis."""
     x_name: str = "articles"
     label_x: Callable[[float], str] = plain
-    label_y: Callable[[float], str] = plain
     value: Callable[[float], str] = plain
     """Formats a measured value for end labels and the crosshair."""
     tell_x: Callable[[float], str] = plain
@@ -190,7 +189,7 @@ def _x_labels(axis: Axis, width: int, drawing: Drawing) -> tuple[tuple[int, str]
 
 def _y_labels(axis: Axis, height: int, drawing: Drawing) -> tuple[tuple[int, str], ...]:
     by_row: dict[int, str] = {}
-    for position, text in ticks(axis, max(height // 3, 3), drawing.label_y):
+    for position, text in ticks(axis, max(height // 3, 3), plain):
         value = axis.value(position)
         if drawing.whole_y and abs(value - round(value)) > 1e-6:
             continue

@@ -76,9 +76,6 @@ class Export(Dialog[None]):
         self._rename()
 
     @on(Select.Changed, "#form")
-    def _form(self) -> None:
-        self._rename()
-
     def _rename(self) -> None:
         what, form = (str(self.query_one(name, Select).value) for name in ("#what", "#form"))
         self.query_one("#file", Input).value = self._default(what, form)

@@ -186,6 +186,7 @@ class Dashboard(View):
             return ""
         return f"{count(events[0].articles)} {told(events[0], len(models) > 1)}"
 
+    @on(Chart.Pointed)
     def _entitle(self) -> None:
         if self.look is None:
             return
@@ -193,10 +194,6 @@ class Dashboard(View):
         told = (warning(self.look), taken(self.look, self.choice), chart.cut_off())
         below = chart.pointed() or " · ".join(text for text in told if text)
         name(chart, title(self.look, self.choice, self.x_kind) + chart.scales(), below)
-
-    @on(Chart.Pointed)
-    def _pointed(self) -> None:
-        self._entitle()
 
     @on(SmallCharts.Picked)
     def _picked(self, event: SmallCharts.Picked) -> None:

@@ -3,6 +3,7 @@
 from textual.app import ComposeResult
 from textual.widget import Widget
 
+from wikitopics.tui.follow import LOG_LINES
 from wikitopics.tui.inks import name
 from wikitopics.tui.keys import key
 from wikitopics.tui.look import Look
@@ -33,7 +34,8 @@ class Log(View):
         finding = f" with “{visible(self.sought)}”" if sought else ""
         listed.empty = " no line with these words" if sought else EventList.empty
         listed.show_items(found)
-        name(listed, f"Log · {plural(len(found), 'line')}{finding}")
+        newest = f", of the newest {LOG_LINES}" if len(look.events) == LOG_LINES else ""
+        name(listed, f"Log · {plural(len(found), 'line')}{finding}{newest}")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return action == "all" or super().check_action(action, parameters)

@@ -107,12 +107,14 @@ class Topics(View):
             self._wanted = None
             self._open_detail()
 
+    @on(TopicList.Moved, "#all-topics")
     def _detail(self) -> None:
         """Fill the detail if it is in sight and does not yet show this topic at this moment."""
         row, look, model = self.chosen_topic(), self.look, self.model
         if look is None or not (self.has_class("-side") or self.has_class("-open")):
             return
-        self.query_one(TopicCard).show(row, look, self.choice)
+        earlier = row is not None and self._moment is not None and self._moment[0] == row.topic
+        self.query_one(TopicCard).show(row, look, self.choice, "now" if earlier else "")
         if row is None or model is None:
             self._empty(look)
             return
@@ -155,14 +157,6 @@ class Topics(View):
         listed.show_articles(articles, leading, look, model, sought=model, topic=topic)
         name(listed, f"{look.noun.capitalize()} most about {row.label}")
 
-    @on(TopicList.Moved, "#all-topics")
-    def _moved(self) -> None:
-        self._detail()
-
-    @on(TopicList.Chosen, "#all-topics")
-    def _chosen(self) -> None:
-        self._open_detail()
-
     @on(ArticleList.Chosen, "#topic-articles")
     def _article(self, event: ArticleList.Chosen) -> None:
         self.post_message(OpenArticle(event.row.title))
@@ -170,6 +164,7 @@ class Topics(View):
     def action_detail(self) -> None:
         self.query_one(TopicList).action_choose()
 
+    @on(TopicList.Chosen, "#all-topics")
     def _open_detail(self) -> None:
         self.add_class("-open")
         self.query_one(TopicList).hold()
