@@ -15,10 +15,10 @@ from wikitopics.model.lda.e_step import (
     Limits,
     ascend,
     document_bounds,
-    proportions,
     sum_statistics,
 )
 from wikitopics.model.minibatch import Minibatch, Words
+from wikitopics.model.scvb0.e_step import proportions
 from wikitopics.model.workers import Workers
 
 

@@ -123,12 +123,6 @@ def sum_statistics(
     return sums, sum(workers.map(block, len(words.ids), WORD_BLOCK), np.zeros(K))
 
 
-def proportions(gamma: NDArray[Any]) -> NDArray[np.float32]:
-    """(D, K) E[theta] = gamma / sum gamma."""
-    theta: NDArray[Any] = gamma / gamma.sum(axis=1, keepdims=True)
-    return theta.astype(np.float32, copy=False)
-
-
 def document_bounds(
     topics: Topics, batch: Minibatch, words: Words, rows: NDArray[Any], alpha: Vector, found: Documents
 ) -> Vector:

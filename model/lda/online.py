@@ -170,7 +170,7 @@ class OnlineLDA(DirichletAllocation):
         A minibatch without words leaves the topics alone. Raises ValueError for a word id out of range,
         before any change.
         """
-        from wikitopics.model.lda.e_step import proportions
+        from wikitopics.model.scvb0.e_step import proportions
 
         batch.check_words(self.n_words)
         if batch.n_tokens == 0:
@@ -227,8 +227,8 @@ class OnlineLDA(DirichletAllocation):
         By default this uses the collapsed update, which predicts better than [H10]'s E-step. A document
         without words gets the proportions of the prior. Raises ValueError for a word id out of range.
         """
-        from wikitopics.model.lda.e_step import ascend, proportions
-        from wikitopics.model.scvb0.e_step import inferred
+        from wikitopics.model.lda.e_step import ascend
+        from wikitopics.model.scvb0.e_step import inferred, proportions
 
         if passes := self.recipe.inference_passes:
             return inferred(batch, self._topics, self._apart, self.alpha, passes, self._workers)

@@ -109,7 +109,7 @@ def _passes(
 
 
 def proportions(theta: NDArray[Any]) -> NDArray[np.float32]:
-    """(D, K) N_theta + alpha, rows scaled to sum to 1."""
+    """(D, K) E[theta]: N_theta + alpha, or the gamma of variational LDA, rows scaled to sum to 1."""
     proportions: NDArray[np.float32] = (theta / theta.sum(axis=1, keepdims=True)).astype(np.float32)
     return proportions
 
