@@ -1,10 +1,11 @@
 """Base of the dialogs: a screen in front of the others, which ends once."""
 
+from textual import on
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding
 from textual.content import Content
 from textual.screen import ModalScreen, ScreenResultType
-from textual.widgets import Static
+from textual.widgets import Button, Static
 
 from wikitopics.tui.words import visible
 
@@ -32,6 +33,10 @@ class Dialog(ModalScreen[ScreenResultType]):
         """Show these words in the dialog, unless it has been closed."""
         for line in self.query(self.TELLS).results(Static):
             line.update(Content(visible(words)))
+
+    @on(Button.Pressed, "#close")
+    def _close_pressed(self) -> None:
+        self.dismiss(None)
 
     def on_screen_resume(self) -> None:
         if self._due is not None:

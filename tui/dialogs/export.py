@@ -80,10 +80,6 @@ class Export(Dialog[None]):
         what, form = (str(self.query_one(name, Select).value) for name in ("#what", "#form"))
         self.query_one("#file", Input).value = self._default(what, form)
 
-    @on(Button.Pressed, "#close")
-    def _close_pressed(self) -> None:
-        self.dismiss(None)
-
     @on(Input.Submitted)
     @on(Button.Pressed, "#go")
     def _go(self) -> None:

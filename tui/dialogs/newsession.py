@@ -183,10 +183,6 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         source = str(self.query_one("#source", Select).value)
         return value("name"), source, {name: value(f"option-{name}") for name in fields}, models
 
-    @on(Button.Pressed, "#close")
-    def _cancelled(self) -> None:
-        self.dismiss(None)
-
     @on(Input.Submitted)
     @on(Button.Pressed, "#go")
     def _go(self) -> None:

@@ -103,9 +103,6 @@ class Articles(View):
         called = "article" if self.look is None else self.look.noun[:-1]
         self.app.notify(f"this {called} was not trained on, so it has no topic", markup=False)
 
-    def find(self, text: str) -> None:
-        super().find(text.strip())
-
     def chosen_article(self) -> ArticleRow | None:
         return self.query_one(ArticleList).current if self.is_mounted else None
 

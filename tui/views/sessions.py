@@ -212,9 +212,6 @@ class Sessions(View):
             self.app.notify(f"{row.name} was deleted", markup=False)
         await self._fill()
 
-    def find(self, text: str) -> None:
-        super().find(text.strip())
-
     def copied(self) -> str:
         row = self.query_one(SessionList).current
         return "" if row is None else str(row.path)

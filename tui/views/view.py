@@ -147,7 +147,7 @@ class View(Container):
 
     def find(self, text: str) -> None:
         """Show only rows that contain ``text``; "" shows everything."""
-        self.sought = text
+        self.sought = text.strip()
         self.refresh_bindings()
         self.again()
 

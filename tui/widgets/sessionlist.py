@@ -45,7 +45,7 @@ ORDERS: Mapping[str, Callable[[Status], float]] = {
 
 def listed(rows: Sequence[SessionRow], order: str, sought: str = "") -> list[SessionRow]:
     """The sessions with ``sought`` in their name or source: running ones first, unreadable ones last."""
-    here = sought.strip().casefold()
+    here = sought.casefold()
     key = ORDERS[order]
 
     def place(row: SessionRow) -> tuple[bool, bool, float, str]:
