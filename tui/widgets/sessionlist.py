@@ -37,7 +37,7 @@ class SessionRow:
 
 ORDERS: Mapping[str, Callable[[Status], float]] = {
     "name": lambda status: 0.0,
-    "articles": lambda status: -status.articles,
+    "articles": lambda status: -status.documents,
     "saved": lambda status: -status.committed_at,
 }
 """The orders of sessions; equal ones are ordered by name."""
@@ -122,7 +122,7 @@ class SessionList(RowList[SessionRow]):
             mark,
             title,
             (f"{cut(words.lower(), state):<{state}} ", ink),
-            (f"{count(s.articles):>{ARTICLES}}  ", ""),
+            (f"{count(s.documents):>{ARTICLES}}  ", ""),
             (padded(source_words(s), source) + " ", "muted"),
             *_tail(s),
         ]
