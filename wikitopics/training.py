@@ -205,6 +205,8 @@ def _documents(
     """
     if texts is None or isinstance(texts, str | bytes):
         raise ValueError("texts must be a collection, such as a list: put a single text in brackets")
+    if hasattr(texts, "columns"):  # whose names a table yields
+        raise ValueError("texts must be a column, not a table: train(frame['text'])")
     named = {"texts": texts, "titles": titles, "ids": ids}
     columns = {name: values for name, values in named.items() if values is not None}
 

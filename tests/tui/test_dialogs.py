@@ -3,6 +3,7 @@
 import csv
 from pathlib import Path
 
+from textual.events import Paste
 from textual.widgets import Input, Select
 
 from tests.tui import seeing
@@ -106,3 +107,17 @@ async def test_help_that_is_folded_stays_beside_its_key(shown: Opener, live: Pat
         lines = (await seeing.press(pilot, "question_mark", shows="crosshair from")).splitlines()
         at = next(i for i, line in enumerate(lines) if "crosshair from" in line)
         assert lines[at + 1].index("measurement") == lines[at].index("move")
+
+
+async def test_a_field_takes_no_megabyte_and_nothing_that_turns_the_terminal(
+    shown: Opener, live: Path
+) -> None:
+    async with shown(live, size=(100, 30), words="lda 1,3") as (app, pilot):
+        await seeing.press(pilot, "e", shows="two-topics.csv")
+        line = app.screen.query_one("#file", Input)
+        line.focus()
+        line.value = ""
+        for pasted in ("x" * 1_000_000, "txt\u202egpj"):
+            line.post_message(Paste(pasted))
+        line.post_message(Paste("out.csv"))
+        await seeing.until_true(lambda: line.value == "out.csv")

@@ -74,7 +74,7 @@ async def test_what_could_not_be_read_once_is_read_the_next_time(
     pulse.event("warning", "something has happened")
     pulse.close()
 
-    def locked(self: SessionReader) -> list[object]:
+    def locked(self: SessionReader, newest: int) -> list[object]:
         raise SessionError("the session is locked")
 
     with monkeypatch.context() as broken:

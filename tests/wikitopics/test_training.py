@@ -107,6 +107,7 @@ def test_a_session_that_was_made_otherwise_is_refused(trained, home):
     ("arguments", "error", "says"),
     [
         ({"texts": "a text"}, ValueError, "put a single text in brackets"),
+        ({"texts": pd.DataFrame({"text": ["a text"]})}, ValueError, "a column, not a table"),
         ({"texts": None}, ValueError, "must be a collection"),
         ({"texts": ["a", 3]}, ValueError, "texts: number 1 is of type int"),
         ({"titles": ["a"]}, ValueError, "titles: only 1 of them"),

@@ -17,6 +17,7 @@ from wikitopics.session.signals import Signals
 from wikitopics.tui.dialogs.dialog import Dialog
 from wikitopics.tui.keys import SUSPEND
 from wikitopics.tui.terminal import TerminalApp, obey_signals, open_app
+from wikitopics.tui.widgets.entry import Entry
 
 Answer = Literal["saved", "demo", "quit"]
 
@@ -52,7 +53,7 @@ class AskContact(Dialog[Answer]):
             yield Static(Content(WHY), classes="reason")
             yield Static("Your contact, for Wikimedia", classes="label")
             example = "you@host.org or https://host.org/you"
-            yield Input(self._saved, placeholder=example, id="address", compact=True)
+            yield Entry(self._saved, placeholder=example, id="address")
             wrong = (self._saved and config.contact_problem(self._saved)) or ""
             yield Static(Content(wrong), id="contact-told", classes="told")
             yield Static(Content(WHERE), classes="hint")

@@ -21,6 +21,7 @@ from wikitopics.tui.background import begin
 from wikitopics.tui.dialogs.ask import Ask
 from wikitopics.tui.dialogs.dialog import Dialog
 from wikitopics.tui.dialogs.form import field
+from wikitopics.tui.widgets.entry import Entry
 from wikitopics.tui.words import plural, visible
 
 ALL_MODELS = "all models"
@@ -53,7 +54,7 @@ class Export(Dialog[None]):
             ):
                 select = Select(choices, value=choices[0][1], allow_blank=False, id=name, compact=True)
                 yield field(label, select)
-            yield field("File", Input(file, id="file", compact=True))
+            yield field("File", Entry(file, id="file"))
             yield Static(id="export-progress", classes="hint")
             with Horizontal(classes="buttons"):
                 yield Button("Export", variant="primary", id="go", compact=True)

@@ -28,6 +28,7 @@ from wikitopics.tui.dialogs.dialog import Dialog
 from wikitopics.tui.dialogs.form import Tick, field
 from wikitopics.tui.dialogs.starting import Agree
 from wikitopics.tui.follow import TrainerProcess
+from wikitopics.tui.widgets.entry import Entry
 
 PATIENCE = 90.0
 """Seconds that a trainer may take to create its session file."""
@@ -90,7 +91,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         with VerticalScroll(classes="dialog form", can_focus=False) as box:
             box.border_title = "New session"
             box.border_subtitle = "Esc cancels"
-            yield field("Name", Input("night", id="name", compact=True))
+            yield field("Name", Entry("night", id="name"))
             yield field(
                 "Source",
                 Select(_source_choices(), value=SOURCE.default, allow_blank=False, id="source", compact=True),
@@ -106,7 +107,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
             for kind, topics, words in model_choices():
                 with Horizontal(classes="trained model"):
                     yield Tick(kind, value=kind == DEFAULT_KIND, id=f"use-{kind}", compact=True)
-                    yield Input(placeholder=topics, id=f"topics-{kind}", type="integer", compact=True)
+                    yield Entry(placeholder=topics, id=f"topics-{kind}", type="integer")
                     yield Static(Content(words), classes="words")
                 self._hints[f"topics-{kind}"] = TOPICS.help
             with Vertical(classes="foot"):  # in sight wherever the form is scrolled to
@@ -130,7 +131,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
     def _field(self, option: Option[Any], classes: str = "") -> Widget:
         """The row for an option."""
         value = "" if option.default is None else str(option.default)
-        entry = Input(value, id=f"option-{option.name}", compact=True)
+        entry = Entry(value, id=f"option-{option.name}")
         self._hints[f"option-{option.name}"] = option.help
         return field(option.label, entry, f"of-{option.name} {classes}")
 

@@ -16,6 +16,7 @@ from wikitopics.session.records import TopicRow
 from wikitopics.session.storage.decoding import LONGEST_NAME
 from wikitopics.tui.background import begin
 from wikitopics.tui.dialogs.dialog import Dialog
+from wikitopics.tui.widgets.entry import Entry
 from wikitopics.tui.words import visible
 
 HINT = (
@@ -38,7 +39,7 @@ class Rename(Dialog[str | None]):
         with VerticalScroll(classes="dialog form", can_focus=False) as box:
             box.border_title = Content(f"Name of topic {self._row.topic}")
             box.border_subtitle = "Esc cancels"
-            yield Input(visible(self._row.name), select_on_focus=True, id="topic-name", compact=True)
+            yield Entry(visible(self._row.name), id="topic-name")
             yield Static(id="rename-told", classes="told")
             yield Static(HINT, classes="hint")
 

@@ -5,6 +5,8 @@ from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.widgets import Input
 
+from wikitopics.tui.widgets.entry import Entry
+
 
 class FindBar(Horizontal):
     """Enter keeps what was found, Escape discards it."""
@@ -15,7 +17,7 @@ class FindBar(Horizontal):
         super().__init__(id="find")
 
     def compose(self) -> ComposeResult:
-        yield Input(compact=True)
+        yield Entry()
 
     def open(self, what: str) -> None:
         """Show the line; ``what`` says what can be found here."""
