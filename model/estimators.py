@@ -6,9 +6,7 @@ Needs scikit-learn 1.6 or later, which only this module imports.
 from __future__ import annotations
 
 import math
-import os
 import time
-import zipfile
 from collections.abc import Iterator
 from numbers import Integral
 from pathlib import Path
@@ -27,9 +25,6 @@ from wikitopics.model.exported import Exported, ExportError, read
 
 STREAM_DOCUMENTS = 1_000_000  # assumed size of the corpus of which `partial_fit` sees a part
 STEPS_A_PASS = 10  # at least, in `fit`, if there are enough documents
-PLENTY = 2**27  # bytes that a file may always unpack to: 4,000 topics of 8,000 words
-MOST_PACKED = 16  # larger ones: times the file's size
-_LARGEST_DIRECTORY = 2**14  # bytes of a zip's directory: it would list over a hundred arrays
 
 
 class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -226,14 +221,7 @@ def load(path: str | Path) -> TopicEstimator:
     from it, and `fit` discards it: put it into a pipeline as `FrozenEstimator(load(path))`. Raises OSError if
     there is no such file, and ValueError, with one line, if the file is not an export.
     """
-    try:
-        if os.path.isfile(path):
-            _check_size(path)
-        exported = read(path)
-    except ExportError:
-        raise
-    except (ValueError, OverflowError, RuntimeError, zipfile.BadZipFile) as error:
-        raise ExportError(f"{path} is not what `wikitopics export model` writes: {error}") from None
+    exported = read(path)
     for estimator in (OnlineLDAEstimator, SCVB0Estimator, OnlineHDPEstimator):
         if estimator.kind == exported.kind:
             return estimator._of(exported)
@@ -241,26 +229,6 @@ def load(path: str | Path) -> TopicEstimator:
         f"{path} holds a model of kind {exported.kind[:40]!r}, which has no estimator: "
         "use wikitopics.open(SESSION).model()"
     )
-
-
-def _check_size(path: str | Path) -> None:
-    """Raise ValueError for a file that takes far more memory than its size, before it is unpacked."""
-    with open(path, "rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - 42))
-        end = file.read()
-    # A zip's last record as `np.savez` writes it, and before it no other one that goes beyond 4 GB.
-    if end[-22:-18] != b"PK\5\6" or end.startswith(b"PK\6\7"):
-        raise ValueError("it does not end as an .npz does")
-    if int.from_bytes(end[-10:-6], "little") > _LARGEST_DIRECTORY:
-        raise ValueError("it holds too many arrays")
-    with zipfile.ZipFile(path) as archive:
-        unpacked = sum(member.file_size for member in archive.infolist())
-    if unpacked > max(PLENTY, MOST_PACKED * size):
-        raise ValueError(
-            f"it unpacks to {unpacked / 1e6:,.0f} MB, over {MOST_PACKED} times its size; use "
-            "wikitopics.open(SESSION).model()"
-        )
 
 
 def _are_texts(X: Any) -> bool:

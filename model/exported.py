@@ -27,8 +27,19 @@ from wikitopics.model import kinds
 from wikitopics.model.online import OnlineModel
 from wikitopics.model.states import LARGEST, TINY
 
-MOST_BYTES = 2**31  # unpacked: 5,000 topics of 100,000 words
-_BROKEN = (ValueError, OSError, EOFError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error)
+PLENTY = 2**27  # bytes that a file may always unpack to: 4,000 topics of 8,000 words
+MOST_PACKED = 16  # larger ones: times the file's size
+_LARGEST_DIRECTORY = 2**14  # bytes of a zip's directory: it would list over a hundred arrays
+_BROKEN = (
+    ValueError,
+    OverflowError,
+    OSError,
+    EOFError,
+    MemoryError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 """What zipfile and numpy raise on hostile bytes; NotImplementedError is a RuntimeError."""
 
 
@@ -82,15 +93,32 @@ def read(path: str | Path) -> Exported:
 
 
 def _arrays(file: BinaryIO) -> dict[str, NDArray[Any]]:
-    with zipfile.ZipFile(file) as archive:
-        if sum(member.file_size for member in archive.infolist()) > MOST_BYTES:
-            raise ValueError(f"it unpacks to over {MOST_BYTES >> 30} GB")
+    _check_size(file)
     file.seek(0)
     with np.load(file, allow_pickle=False) as found:
         wanted = ("topic_word", "alpha", "vocabulary", "topic_share", "topic_weight", "kind")
         if missing := [name for name in wanted if name not in found]:
             raise ValueError(f"{missing[0]} is missing")
         return {name: found[name] for name in wanted}
+
+
+def _check_size(file: BinaryIO) -> None:
+    """Raise ValueError for a file that takes far more memory than its size, before it is unpacked."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - 42))
+    end = file.read()
+    # A zip's last record as `np.savez` writes it, and before it no other one that goes beyond 4 GB.
+    if end[-22:-18] != b"PK\5\6" or end.startswith(b"PK\6\7"):
+        raise ValueError("it does not end as an .npz does")
+    if int.from_bytes(end[-10:-6], "little") > _LARGEST_DIRECTORY:
+        raise ValueError("it holds too many arrays")
+    with zipfile.ZipFile(file) as archive:
+        unpacked = sum(member.file_size for member in archive.infolist())
+    if unpacked > max(PLENTY, MOST_PACKED * size):
+        raise ValueError(
+            f"it unpacks to {unpacked / 1e6:,.0f} MB, over {MOST_PACKED} times its size; use "
+            "wikitopics.open(SESSION).model()"
+        )
 
 
 def _checked(arrays: Mapping[str, NDArray[Any]]) -> Exported:

@@ -5,9 +5,9 @@ second least), and an article belongs to the side with over 0.7 of its words; ot
 has articles of one side, then of the other. After the change three models are compared on the same 1,000
 articles, each scored by document completion before it is trained: one with a half-life of 5,000 articles, one
 without, and one that begins at the change and never sees the old subjects. The price is what the half-life
-has lost by then on the old subjects. The numbers of `model/_rebirth.py` were chosen on the first two streams,
-which are short articles of `benchmarks.splits`; the others are of another corpus, over another vocabulary,
-and chose nothing.
+has lost by then on the old subjects. The numbers of `model/allocation.py` were chosen on the first two
+streams, which are short articles of `benchmarks.splits`; the others are of another corpus, over another
+vocabulary, and chose nothing.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def test_what_is_no_export_is_refused_in_one_line(arrays, tmp_path, monkeypatch)
     refused(path.read_bytes(), "topic_word is missing")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bomb:
         bomb.writestr("topic_word.npy", bytes(2**20))
-    monkeypatch.setattr(exported, "MOST_BYTES", 2**19)
+    monkeypatch.setattr(exported, "PLENTY", 2**19)
     refused(path.read_bytes(), "unpacks")
     with pytest.raises(ExportError, match="not a regular file"):
         exported.read(os.devnull)
