@@ -111,7 +111,7 @@ def no_session(path: Path) -> SessionError:
     names = sorted(one.stem for one in path.parent.glob("[!.]*.db"))
     meant = ": `wikitopics train` or `wikitopics demo` creates one"
     if path.parent == session_folder() and names:
-        meant = f". {did_you_mean(path.stem, names)}"
+        meant = f". {did_you_mean(path.stem, names)} (`--session NAME` chooses one)"
         if names == ["demo"]:
             meant = ": only the demo has one; to use it, add `--session demo`"
     return NoSession(f"there is no session at {path}{meant}")

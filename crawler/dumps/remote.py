@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from yarl import URL
 
+from wikitopics.crawler.dumps import DUMP_FILES, VERSIONS
 from wikitopics.crawler.dumps.order import BEHIND, Window, steps, stop_of, windows
 from wikitopics.crawler.dumps.parts import DumpPart
 from wikitopics.crawler.dumps.range_server import LIMITS, MOST_SIZE, RangeServer
 from wikitopics.crawler.dumps.ranges import HEAD, HeldFile, RangedFile
 from wikitopics.crawler.dumps.remote_files import Blocks, RemoteFile
 from wikitopics.crawler.dumps.shuffled import ShuffledDump
-from wikitopics.crawler.dumps.source import DUMP_FILES, VERSIONS
 from wikitopics.crawler.dumps.wikimedia import newest_dump
 from wikitopics.crawler.errors import BadSource, CrawlerError, Unconfirmed
 from wikitopics.crawler.http.client import Client

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from wikitopics.crawler.dumps import DUMP_FILES
 from wikitopics.crawler.dumps.files import DumpFiles
 from wikitopics.crawler.dumps.frames import LARGEST
 from wikitopics.crawler.dumps.order import ORDER, Order, rounds, stop_of
 from wikitopics.crawler.dumps.parts import DumpPart, can_be_parted
 from wikitopics.crawler.dumps.ranges import HeldFile, LocalFile, RangedFile
-from wikitopics.crawler.dumps.source import DUMP_FILES
 from wikitopics.crawler.dumps.survey import look, survey
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.source import Activity, Asked, Identity, Lack, Round, SourceInfo

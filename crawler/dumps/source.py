@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wikitopics.crawler.dumps import BASE, DUMP_FILES, VERSIONS
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.http.addresses import (
     api_candidates,
@@ -27,12 +28,6 @@ if TYPE_CHECKING:
 
     from wikitopics.crawler.source import PartedSource, Source
 
-DUMP_FILES = "dump"
-"""The paths or the addresses of a dump's files."""
-VERSIONS = "versions"
-"""The versions of the files on a server, as the server names them."""
-BASE = "base"
-"""The address of the wiki's main page, as its dump states it."""
 DUMP: Option[tuple[str, ...]] = Option(
     tuple,
     DUMP_FILES,

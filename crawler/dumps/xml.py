@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 from xml.parsers import expat
 
-from wikitopics.crawler.dumps.source import BASE
+from wikitopics.crawler.dumps import BASE
 from wikitopics.crawler.errors import BadSource, CutOff
 from wikitopics.crawler.markup.disambiguation import is_disambiguation
 from wikitopics.crawler.source import (

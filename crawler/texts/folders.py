@@ -9,8 +9,10 @@ from pathlib import PurePath
 
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.texts.lines import PACKED, is_packed
-from wikitopics.crawler.texts.source import GIVEN, GIVEN_NAME
 
+GIVEN = ".given.jsonl"
+"""The ending of the file in which a Python program leaves its texts, beside the session."""
+GIVEN_NAME = "texts given in Python"
 ONE_DOCUMENT = ".txt"
 TABLES = (".csv", ".tsv")
 _JSON_LINES = (".jsonl", ".ndjson")

@@ -11,9 +11,6 @@ from wikitopics.option import Option
 if TYPE_CHECKING:
     from wikitopics.crawler.source import Source
 
-GIVEN = ".given.jsonl"
-"""The ending of the file in which a Python program leaves its texts, beside the session."""
-GIVEN_NAME = "texts given in Python"
 TEXTS: Option[tuple[str, ...]] = Option(
     tuple,
     "texts",

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from wikitopics.crawler.texts.source import GIVEN
+from wikitopics.crawler.texts.folders import GIVEN
 from wikitopics.session.paths import beside
 from wikitopics.session.storage.files import make_folder, replacing
 from wikitopics.session.storage.lock import owner

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from wikitopics.crawler.source import SourceKind
+from wikitopics.crawler.source import PageKind, SourceKind
 from wikitopics.session import sources
 from wikitopics.session.config import with_contact
 from wikitopics.session.options import (
@@ -275,6 +275,7 @@ def _remarks(plan: Plan, opening: Opening) -> list[str]:
     return [
         _begins(settings, stream),
         *_sized(plan, settings, source),
+        *_counts(plan, settings),
         *_size(plan, source),
         *_room(plan, opening),
     ]
@@ -325,6 +326,16 @@ def _sized(plan: Plan, settings: Settings, source: Opened) -> list[str]:
     return [
         f"with only {source.info.articles - settings[HELD_OUT]:,} {sources.noun(settings.source)}, "
         f"{' and '.join(chosen.values())}; to choose otherwise, use {' and '.join(chosen)}"
+    ]
+
+
+def _counts(plan: Plan, settings: Settings) -> list[str]:
+    """Whose words a new session over the user's own texts counts, if that was not chosen."""
+    if not plan.is_new or not plan.kind.own or not isinstance(plan.kind, PageKind) or VOCAB in plan.request:
+        return []
+    return [
+        f"counting the words of the vocabulary {settings.vocabulary!r}, which are Wikipedia's; "
+        "`wikitopics vocab build` makes one of your own"
     ]
 
 

@@ -8,7 +8,8 @@ from aiohttp import web
 from tests.crawler.dump_server import part, range_of, says, serving
 from tests.crawler.dumps import dump
 from tests.crawler.remote import DATA, NUMBERS, PATH, of_files, read, remote
-from wikitopics.crawler.dumps.source import DUMP, VERSIONS, Dump
+from wikitopics.crawler.dumps import VERSIONS
+from wikitopics.crawler.dumps.source import DUMP, Dump
 from wikitopics.crawler.errors import BadSource, ContactMissing, Unconfirmed, WikiUnreachable
 from wikitopics.crawler.source import Asked
 

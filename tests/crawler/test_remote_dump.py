@@ -8,7 +8,8 @@ import pytest
 from tests.crawler.dump_server import etag_of, serving
 from tests.crawler.dumps import dump, multistream
 from tests.crawler.remote import DATA, NUMBERS, PATH, kept_by, of_files, read, remote
-from wikitopics.crawler.dumps.source import DUMP, VERSIONS
+from wikitopics.crawler.dumps import VERSIONS
+from wikitopics.crawler.dumps.source import DUMP
 
 pytestmark = pytest.mark.usefixtures("in_small_pieces", "counted_here")
 

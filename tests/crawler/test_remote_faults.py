@@ -8,8 +8,8 @@ from aiohttp import web
 
 from tests.crawler.dump_server import etag_of, part, range_of, says, serving
 from tests.crawler.remote import DATA, NUMBERS, PATH, kept_by, of_files, read, remote
+from wikitopics.crawler.dumps import VERSIONS
 from wikitopics.crawler.dumps.range_server import LIMITS
-from wikitopics.crawler.dumps.source import VERSIONS
 from wikitopics.crawler.errors import CrawlerError
 from wikitopics.crawler.http.wire import RequestBounds
 

@@ -30,6 +30,9 @@ def test_exports_are_those_of_the_command(session, cli, tmp_path, what):
         ending = "json" if "json" in (form, name.rpartition(".")[2]) else "csv"
         told = cli("export", what, "--format", ending, "--session", session.path).out
         assert (tmp_path / name).read_text() == told
+        if form is None:
+            cli("export", what, "-o", tmp_path / name, "--session", session.path)
+            assert (tmp_path / name).read_text() == told
     session.export(what, str(tmp_path / "some.json"), model="lda")
     told = cli("export", what, "--format", "json", "--model", "lda", "--session", session.path).out
     assert json.loads((tmp_path / "some.json").read_text()) == json.loads(told)
@@ -50,6 +53,7 @@ def test_what_cannot_be_exported_is_one_line(session, tmp_path):
     for arguments, says in (
         (("topic", tmp_path / "a"), "Did you mean 'topics'"),
         (("topics", tmp_path / "a", "npz"), "topics cannot be exported as npz"),
+        (("topics", tmp_path / "a.npz"), "topics cannot be exported as npz"),
         (("topics", tmp_path), "folder"),
         (("topics", session.path), "session"),
     ):

@@ -85,8 +85,14 @@ def test_infer_sums_to_one(cli, trained, tmp_path, corpus, one_line):
     assert [(one["words"], one["known"]) for one in value] == [(13, 12), (1, 0)]
     for one in value:
         assert abs(sum(one["proportions"]) - 1) < 1e-4
-    one_line(cli("infer", tmp_path / "none"), 1, "No such file")
+    one_line(cli("infer", tmp_path / "none"), 1, "no such file")
     one_line(cli("infer", tmp_path), 1)
+
+
+def test_a_session_where_no_name_belongs_is_told_where_it_does(cli, trained, one_line):
+    for words in (("topics", "default"), ("export", "topics", "default"), ("default",)):
+        one_line(cli(*words), 2, "(for the session: `--session default`; see `wikitopics ")
+    one_line(cli("topics", "day"), 2, "No such command 'day'")
 
 
 def test_sessions(cli, trained, home):

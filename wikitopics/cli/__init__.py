@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import sys
 import threading
@@ -57,11 +58,21 @@ def run(arguments: Sequence[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
+def _session_in(message: str) -> str:
+    """Advice if what a command cannot place is the name of a session."""
+    from wikitopics.session.paths import session_folder
+
+    words = re.findall(r"command '([\w.-]+)'|argument \(([\w.-]+)\)", message)
+    names = [name for name in map("".join, words) if (session_folder() / f"{name}.db").exists()]
+    return f"for the session: `--session {names[0]}`; " if names else ""
+
+
 def _explained(error: Exception) -> str | None:
     """An error in words for the user; None if it is a fault of the program."""
     if isinstance(error, click.UsageError):
         context = error.ctx.command_path if error.ctx else "wikitopics"
-        return f"{error.format_message()} (see `{context} --help`)"
+        message = error.format_message()
+        return f"{message} ({_session_in(message)}see `{context} --help`)"
     if isinstance(error, click.ClickException):
         return error.format_message()
     if isinstance(error, MemoryError) or str(error) == "can't start new thread":

@@ -7,7 +7,7 @@ import click
 
 from wikitopics.cli.options import model_names, reading, session_option
 from wikitopics.cli.output import ProgressLine, data_output, say, standard_output
-from wikitopics.session.analysis.exports.formats import FORMATS, Format, format_of, save
+from wikitopics.session.analysis.exports.formats import FORMATS, Format, format_of, save, written_to
 from wikitopics.session.analysis.exports.tables import SUBJECTS, ExportRequest, Subject
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.metrics import METRICS, Metric
@@ -37,7 +37,7 @@ Examples:
     "--format",
     "form",
     type=click.Choice(list(FORMATS)),
-    help="Default: csv"
+    help="Default: what the ending of PATH says, else csv"
     + "".join(f", {usual} for {what}" for what, usual in _USUAL.items() if usual != "csv")
     + ".",
 )
@@ -75,7 +75,8 @@ def export(
     from wikitopics.session.analysis.origin import licence_of
 
     subject = SUBJECTS[what]
-    written_as = format_of(subject, form)
+    target = None if output is None or output == "-" else Path(output)
+    written_as = format_of(subject, form) if form or target is None else written_to(target, subject)
     if bom and not written_as.bom:
         raise BadUsage(f"--bom is only for csv, not for {written_as.name}")
     if everything and not subject.everything:
@@ -83,11 +84,11 @@ def export(
         raise BadUsage(f"--all is only for {known}")
     with reading(session) as reader:
         asked = ExportRequest(reader, subject.models(reader, model), everything, bom)
-        if output is None or output == "-":
+        if target is None:
             to_standard_output(written_as, subject, asked)
         else:
             progress = ProgressLine("rows", subject.count(asked) if subject.count else None)
-            rows = save(subject, written_as, asked, Path(output), progress)
+            rows = save(subject, written_as, asked, target, progress)
             progress.end()
             say(f"wrote {output}" + ("" if rows is None else f": {rows:,} rows"))
         licence = licence_of(reader.settings()) if subject.of_texts else None

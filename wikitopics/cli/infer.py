@@ -123,6 +123,10 @@ def _read(file: str) -> str:
         say("type or paste a text; Ctrl+D ends it")
     try:
         data = read_bounded(sys.stdin.buffer, _MOST) if file == "-" else read_input(file, _MOST, pipes=True)
+    except FileNotFoundError:
+        raise SessionError(
+            f"{file}: no such file; to infer the words themselves, pipe them to `infer -`"
+        ) from None
     except OSError as error:
         raise SessionError(f"{_called(file)}: {error.strerror}") from None
     text = data.decode("utf-8", "replace")

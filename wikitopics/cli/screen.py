@@ -161,7 +161,8 @@ def show(path: Path, arguments: list[str] | None = None, notify: str | None = No
 
 def part(paths: Sequence[Path], trainers: "Trainers", signals: Signals) -> None:
     """End the trainers that are not left running, and print one line about the state of each session."""
-    if trainers.running():
+    ended = trainers.running()
+    if ended:
         say("saving and stopping …")
     asked = len(signals.noted)
     trainers.stop(give_up=lambda: len(signals.noted) > asked)
@@ -171,7 +172,7 @@ def part(paths: Sequence[Path], trainers: "Trainers", signals: Signals) -> None:
             known = f"pid {holder.pid}" if holder.pid else "pid unknown"
             say(f"the trainer ({known}) keeps running; `{command('stop', path)}` stops it")
         elif path.exists():
-            say(f"saved; `{command('topics', path)}` lists the topics")
+            say(f"{'saved; ' if ended else ''}`{command('topics', path)}` lists the topics")
 
 
 def not_begun(path: Path, code: int | None) -> int:

@@ -201,18 +201,15 @@ def format_of(subject: Subject, name: str | None) -> Format:
     if name is None:
         name = subject.formats[0]
     if name not in subject.formats:
-        raise BadUsage(f"{subject.name} cannot be exported as {name}: choose {' or '.join(subject.formats)}")
+        raise BadUsage(f"{subject.name} cannot be exported as {name}: choose {', '.join(subject.formats)}")
     return FORMATS[name]
 
 
 def written_to(path: Path, subject: Subject) -> Format:
-    """The format that the ending of the file's name stands for, or the default one."""
-    forms = [format_of(subject, name) for name in subject.formats]
-    return max(
-        (form for form in forms if path.name.endswith(form.ending)),
-        key=lambda form: len(form.ending),
-        default=forms[0],
-    )
+    """The format that the ending of the file's name stands for, or the default one. Raises `BadUsage` for one
+    that does not fit."""
+    endings = {form.ending: name for name, form in FORMATS.items() if path.name.endswith(form.ending)}
+    return format_of(subject, endings[max(endings, key=len)] if endings else None)
 
 
 def save(
