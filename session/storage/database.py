@@ -108,7 +108,7 @@ def as_session_error(error: sqlite3.Error, path: Path) -> SessionError:
     if "readonly" in text or "read-only" in text:
         return SessionError(f"{path} cannot be written: it or its folder is read-only")
     if "disk is full" in text:
-        return DiskFull(f"no space left on the disk of {path}")
+        return DiskFull(f"the disk is full: {path}")
     if "locked" in text:
         return NotNow(f"{path} is locked: another program is writing to it")
     if "I/O error" in text:

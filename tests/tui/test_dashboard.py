@@ -188,7 +188,7 @@ async def test_what_a_trainer_does_is_told(
 
 
 async def test_a_narrow_screen_says_first_what_is_wrong(shown: Opener, two_models: Path) -> None:
-    wrong = "no space left on the disk"
+    wrong = "the disk is full"
     hindered = {"waiting_for": wrong, "waiting_until": time.time() + 3_625, "failing": True, "bound_by": None}
     with canned.live(two_models, canned.Recipe(activity=hindered)):
         async with shown(two_models, size=(80, 24)) as (app, pilot):

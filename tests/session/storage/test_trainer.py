@@ -111,7 +111,7 @@ def test_a_trainer_that_cannot_write_for_a_full_disk_is_waiting(path, monkeypatc
         monkeypatch.setattr("wikitopics.session.storage.reader.shutil.disk_usage", lambda _: free)
         now = status(path)
     assert (now.state, now.hindered, now.activity.crawl_rate) == ("running", True, 0.0)
-    assert now.waiting_for == f"no space left on the disk of {path}"
+    assert now.waiting_for == f"the disk is full: {path}"
 
 
 def test_a_suspended_trainer_is_known_at_once(path, monkeypatch):

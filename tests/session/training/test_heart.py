@@ -57,7 +57,7 @@ async def test_it_outlives_a_disk_that_is_full_for_a_while(trainer_of, memory, b
 
     async def fill(run):
         await memory.hanging.wait()
-        failed = break_heart(DiskFull("no space left on the disk of s.db"))
+        failed = break_heart(DiskFull("the disk is full: s.db"))
         await until_true(lambda: len(failed) > 2)
         assert not run.orders.stopped
         monkeypatch.setattr(HeartbeatWriter, "beat", real)

@@ -23,7 +23,7 @@ def full(monkeypatch):
 
     def try_it(self, *arguments):
         if full.is_set():
-            raise DiskFull("no space left on the disk of x")
+            raise DiskFull("the disk is full: x")
         commit(self, *arguments)
 
     monkeypatch.setattr(SessionWriter, "commit", try_it)
@@ -34,7 +34,7 @@ async def test_a_full_disk_is_waited_for(trainer_of, memory, full, monkeypatch):
     monkeypatch.setattr("wikitopics.session.training.run.RETRY_SECONDS", 0.1)
 
     async def make_room(run):
-        await until_true(lambda: status(trainer_of.path).waiting_for == "no space left on the disk of x")
+        await until_true(lambda: status(trainer_of.path).waiting_for == "the disk is full: x")
         now = status(trainer_of.path)
         assert (now.articles, now.hindered) == (0, True)
         full.clear()
@@ -85,7 +85,7 @@ async def test_a_full_disk_keeps_no_trainer_from_stopping(trainer_of, memory, fu
     memory.slow = 0.03
     with pytest.raises(DiskFull):
         await trainer_of(memory, RunLimits(hours=hours), stop)
-    assert reasons(trainer_of.path) == ["no space left on the disk of x"]
+    assert reasons(trainer_of.path) == ["the disk is full: x"]
 
 
 async def test_another_writer_is_waited_for(trainer_of, memory, monkeypatch):
