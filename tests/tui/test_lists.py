@@ -167,7 +167,8 @@ async def test_titles_with_the_whole_word_come_first(shown: Opener, growing: Pat
 
 async def test_a_topic_that_was_found_stays_chosen(shown: Opener, live: Path) -> None:
     async with shown(live, size=(100, 30)) as (app, pilot):
-        await seeing.press(pilot, "2", "slash", *"galaxy", "enter", shows="with “galaxy”")
+        seen = await seeing.press(pilot, "2", "slash", *"galaxy", "enter", shows="with “galaxy”")
+        assert " of 50 topics after" in seen
         topics = app.screen.query_one("#all-topics", TopicList)
         chosen = topics.current.topic
         await seeing.press(pilot, "escape", shows="50 topics after")

@@ -11,7 +11,7 @@ from wikitopics.tui.inks import Clickable, Line, Part
 from wikitopics.tui.look import Choice, Look
 from wikitopics.tui.widgets.listing import Row, found, grouped
 from wikitopics.tui.widgets.rowlist import RowList
-from wikitopics.tui.words import cut, padded, plural, share, short
+from wikitopics.tui.words import count, cut, padded, plural, share, short
 
 NO_TOPICS = " no topics yet: they appear with the first minibatch"
 TREND = 8
@@ -252,5 +252,6 @@ def topics_title(look: Look, choice: Choice, sought: str) -> tuple[str, str]:
     model = choice.model_of(look)
     which = f"Topics with “{sought}”" if sought else f"Topics by {choice.order}"
     rows = look.topics_of(model)
-    below = f"{plural(len(rows), 'topic')} {look.topics_after(model)}" if rows else ""
+    listed = f"{count(len(found(rows, sought)))} of " if sought else ""
+    below = f"{listed}{plural(len(rows), 'topic')} {look.topics_after(model)}" if rows else ""
     return which + look.of_model(model), below
