@@ -25,7 +25,7 @@ def wanted(look: Look | None, choice: Choice, *, small: bool) -> tuple[str, ...]
 
 def title(look: Look, choice: Choice, x_kind: str) -> str:
     """What the chart shows, and over which x."""
-    held = look.status.held_out
+    held = 0 if look.others else look.status.held_out  # each session has its own
     articles = plural(held, f"held-out {look.noun[:-1]}") if held else f"held-out {look.noun}"
     of = visible(look.metric(choice.metric).title).replace("{held_out}", articles)
     return f"{of} over {_x_name(look, x_kind)}"
@@ -38,12 +38,16 @@ def taken(look: Look, choice: Choice) -> str:
     if not points:
         return ""
     told, s = f"after {look.some(max(points))}", look.status
-    due, rate = s.activity.next_measurement, s.activity.train_rate
-    if due is None or look.as_of is not None or not s.lively:
+    now = s.activity
+    due = now.next_measurement
+    if due is None or due <= max(points) or look.as_of is not None or not s.lively:
         return told
     told += f", next after {count(due)}"
-    soon = rate and due > s.articles and not s.hindered  # a rate is still that of before the fault
-    return f"{told} (in {age((due - s.articles) / rate)})" if soon else told
+    missing, rate = due - s.articles, now.train_rate
+    if rate and now.bound_by != "training":  # what is queued is trained on as soon as the rest has come
+        missing, rate = missing - now.queue, now.crawl_rate
+    # After a fault, a rate is still that of before.
+    return f"{told} (in {age(max(missing, 0) / rate)})" if rate and not s.hindered else told
 
 
 def drawing(look: Look, choice: Choice, x_kind: str, *, turns: bool = True) -> Drawing:

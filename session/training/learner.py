@@ -115,6 +115,10 @@ class Learner:
         """Articles per second that are learnt; 0 while none are."""
         return self._learnt.of_steps()
 
+    def rested(self) -> None:
+        """Leave the time until now, a pause, out of the rate."""
+        self._learnt = Rate()
+
     async def do(self, work: Work) -> bool:
         """Do what the stream has to do next; False if a stop comes before it is done."""
         stream, began = self.stream, time.monotonic()

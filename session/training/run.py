@@ -106,6 +106,7 @@ class Run:
                 if orders.paused:
                     await self._commit_if(True)
                     await orders.until_going_on(1.0)  # time passes, even if nothing else happens
+                    self.learner.rested()
                 elif work is not None:
                     await self._commit_if(work.on_committed)
                     if not await self.learner.do(work):

@@ -284,7 +284,6 @@ class Stream:
             self._keep_topics()
         if measure:
             self._measure(elapsed_seconds())
-            self._expect_measurement()
         return len(batch)
 
     def _to_renew(self, most: int) -> tuple[Sequence[int], Block, int | None]:
@@ -356,6 +355,7 @@ class Stream:
         self._changes = Changes()
         self._fed.clear()
         self.dirty = self._learnt = False
+        self._expect_measurement()  # not before: a screen shows the last measurement that is saved
 
     def _topics(self, thetas: Sequence[NDArray[np.float32]]) -> ArticleTopics:
         """What is stored of (n, K) proportions of each model."""

@@ -41,7 +41,8 @@ async def test_marked_sessions_lie_over_this_one(shown: Opener, sessions: Path) 
     async with shown(sessions, size=(160, 50), words="lda 1,3") as (app, pilot):
         await seeing.press(pilot, "6", shows="● alpha")
         assert "+ beta" in await seeing.press(pilot, "down", "x", "down", "x", shows="+ delta")
-        await seeing.press(pilot, "1", shows="delta/scvb0")
+        seen = await seeing.press(pilot, "1", shows="delta/scvb0")
+        assert "Perplexity of held-out articles" in seen, "each session has held out others"
         assert lines(app) == ["lda", "hdp", "beta/lda", "beta/hdp", "delta/scvb0"]
         await pilot.resize_terminal(200, 60)
         await seeing.until_true(lambda: len(app.screen.query(SmallChart).first().drawing.series) == 5)

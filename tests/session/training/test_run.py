@@ -97,6 +97,7 @@ async def test_pause_and_resume(trainer_of, memory):
         await asyncio.sleep(0.4)
         assert run.learner.stream.progress.crawled == before
         await until_true(lambda: status(path).state == "paused")
+        await until_true(lambda: run.learner.rate() == 0.0)
         await asyncio.to_thread(requests.ask, path, paused=False)
         memory.go_on.set()
         await until_true(lambda: run.learner.stream.progress.crawled > before)

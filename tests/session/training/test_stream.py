@@ -42,6 +42,18 @@ def test_measuring_changes_no_model(sessions, corpus, states, assert_same_states
         assert reader.status().models[0].perplexity is None
 
 
+def test_the_next_measurement_is_named_once_the_last_one_is_saved(sessions, corpus):
+    driver = Driver(sessions("s"), corpus)
+    while not driver.trainer.measures_next or driver.trainer.work() is None:
+        driver.act()
+    due = driver.trainer.next_measurement
+    driver.act()
+    assert driver.trainer.measured.articles == driver.trainer.next_measurement == due
+    driver.trainer.commit(0.0, 0)
+    assert driver.trainer.next_measurement > due
+    driver.close()
+
+
 def test_every_article_has_one_place_and_held_out_ones_are_never_trained(sessions, corpus):
     path = sessions("s", held_out=40)
     Driver(path, corpus).run()
