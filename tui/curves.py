@@ -42,10 +42,10 @@ def taken(look: Look, choice: Choice) -> str:
     due = now.next_measurement
     if due is None or due <= max(points) or look.as_of is not None or not s.lively:
         return told
-    told += f", next after {count(due)}"
+    told += f", next at {count(due)}"
     missing, rate = due - s.articles, now.train_rate
-    if rate and now.bound_by != "training":  # what is queued is trained on as soon as the rest has come
-        missing, rate = missing - now.queue, now.crawl_rate
+    if rate and now.bound_by != "training":  # what is pending is trained on as soon as the rest has come
+        missing, rate = missing - s.pending, now.crawl_rate
     # After a fault, a rate is still that of before.
     return f"{told} (in {age(max(missing, 0) / rate)})" if rate and not s.hindered else told
 

@@ -120,15 +120,15 @@ def test_the_curve_says_how_old_its_end_is_and_when_it_goes_on(tmp_path: Path) -
             look, models=("lda",), curves={("lda", "perplexity"): reader.curve("lda", "perplexity")}
         )
     assert taken(look, Choice()) == "after 12,480 articles"
-    due = "after 12,480 articles, next after 17,280"
+    due = "after 12,480 articles, next at 17,280"
 
     def told(**values: Any) -> str:
         activity = replace(look.status.activity, **{"next_measurement": 17_280} | values)
-        return taken(replace(look, status=replace(look.status, activity=activity)), Choice())
+        return taken(replace(look, status=replace(look.status, activity=activity, pending=800)), Choice())
 
-    rates = {"train_rate": 40.0, "crawl_rate": 80.0, "queue": 800}
+    rates = {"train_rate": 40.0, "crawl_rate": 80.0}
     assert told(**rates, bound_by="training") == f"{due} (in 2 min)"
-    assert told(**rates, bound_by="network") == f"{due} (in 50 s)", "the queue need not be waited for"
+    assert told(**rates, bound_by="network") == f"{due} (in 50 s)", "what is pending need not be waited for"
     assert told(train_rate=0.0, crawl_rate=80.0) == due, "as in a pause"
     assert told(**rates, waiting_for="the wiki is down", failing=True, bound_by="network") == due
     assert told(next_measurement=12_480) == "after 12,480 articles", "the trainer is about to name the next"
