@@ -131,8 +131,8 @@ def coming(look: Look) -> str:
 
 
 def weight(proportion: float) -> str:
-    """A topic's share of an article: ".41"."""
-    return f"{proportion:.2f}".removeprefix("0")
+    """A topic's share of an article in three cells: ".41", "1.0"."""
+    return f"{proportion:.2f}".removeprefix("0")[:3]
 
 
 def about(article: ArticleRow, look: Look, model: str | None) -> Line:
