@@ -8,6 +8,7 @@ import numpy as np
 from wikitopics.model import OnlineModel
 from wikitopics.model.topics.changes import LOOKS
 from wikitopics.session import sources
+from wikitopics.session.options import PASSES
 from wikitopics.session.records import SNAPSHOT_WORDS, TopWords
 from wikitopics.session.storage.tables.progress import Progress
 from wikitopics.session.storage.writer import Changes, SessionWriter
@@ -33,6 +34,7 @@ class Curves:
         self._half_life = half_life
         settings = store.settings()
         self._noun = sources.noun(settings.source)
+        self._counted = sources.counted(settings.source, settings[PASSES])
         self._names = [spec.name for spec in settings.models]
         curves = [store.curve(name, "log_likelihood") for name in self._names]
         self._course = [list(zip(one.values.tolist(), one.articles.tolist(), strict=True)) for one in curves]
@@ -75,7 +77,7 @@ class Curves:
             happened = chronicle.note(snapshots[number])
             changes.topic_events += [(number, event) for event in happened]
             if happened:
-                changes.log.append(line(happened, self._noun))
+                changes.log.append(line(happened, self._counted))
             changes.topic_names[number] = chronicle.known
         self._kept_at.append(articles)
         # The drift at the next measurement is from the topics at the last one.

@@ -8,6 +8,7 @@ import pytest
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui import curves
 from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.views.crawl import facts
 from wikitopics.tui.widgets.flow import finished
 from wikitopics.tui.widgets.statusline import pieces
 
@@ -45,6 +46,16 @@ def test_readings_are_on_the_x_axis(several):
     assert title(status, "words").endswith(" over words")
     assert title(once, "articles").endswith("documents over documents")
     assert title(replace(once, source="api"), "articles").endswith("articles over articles")
+
+
+def test_the_pace_is_that_of_readings(several):
+    status, once = several
+
+    def overall(status):
+        return next(told for name, told, _ in facts(Look(status, 0.0)) if name == "overall")
+
+    assert overall(status).endswith(" readings an hour")
+    assert overall(once).endswith(" documents an hour")
 
 
 def test_the_end_says_how_often_all_was_read(several):

@@ -149,7 +149,7 @@ def facts(look: Look) -> list[Fact]:
         ("now", held_up or "working", held_ink),
         (incoming(s), *rate(s, now.crawl_rate)),
         ("train", train, train_ink),
-        ("overall", f"{short(s.articles_per_hour)} {look.noun} an hour", ""),
+        ("overall", f"{short(s.articles_per_hour)} {look.counted} an hour", ""),
         *(_asking(s) if asks(s) else []),
         ("crawled" if asks(s) else "read", read(s), ""),
         ("trained", count(s.articles) + limited(now.article_limit, s.articles), ""),

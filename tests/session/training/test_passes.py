@@ -49,6 +49,16 @@ def test_every_pass_has_each_document_once_in_another_order(
         assert abs(np.corrcoef(one, range(657))[0, 1]) < 0.6
 
 
+@pytest.mark.parametrize(("passes", "counted"), [(1, "documents"), (3, "readings")])
+def test_the_log_dates_events_by_what_is_counted(sessions, corpus, passes, counted):
+    path = sessions("s", passes=passes, model=(MODELS["lda"],))
+    Driver(path, corpus).run()
+    with SessionReader(path) as reader:
+        told = [one.message for one in reader.events() if "born" in one.message]
+    assert told
+    assert all(f" {counted}, " in line for line in told)
+
+
 def test_the_account_counts_readings_and_the_lists_documents(sessions, corpus):
     path = sessions("s", passes=3)
     Driver(path, corpus).run()
