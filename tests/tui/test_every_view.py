@@ -88,6 +88,9 @@ async def test_copying_uses_the_terminal_s_clipboard(shown: Opener, live: Path) 
     async with shown(live, size=(120, 30), words="film, actor") as (app, pilot):
         await pilot.press("c")
         await seeing.until_true(lambda: app.clipboard.startswith("film actor"))
+        (told,) = seeing.notices(app)
+        assert told.startswith("copied: film actor")
+        assert told.endswith("…"), "cut where it is seen"
         await seeing.press(pilot, "5", shows="saved at")
         await pilot.press("c")
         await seeing.until_true(lambda: "saved at 12,288 articles" in app.clipboard)

@@ -25,7 +25,7 @@ from wikitopics.tui.look import Choice, Look
 from wikitopics.tui.widgets.articles import SEVERAL, Leading
 from wikitopics.tui.widgets.listing import ORDERS
 from wikitopics.tui.widgets.rowlist import RowList
-from wikitopics.tui.words import visible
+from wikitopics.tui.words import cut, visible
 
 if TYPE_CHECKING:
     from wikitopics.tui.app import Wikitopics
@@ -249,7 +249,7 @@ class View(Container):
     def action_copy(self) -> None:
         if text := "\n".join(map(visible, self.copied().split("\n"))):
             self.app.copy_to_clipboard(text)
-            self.app.notify(f"copied: {text[:60]}", markup=False)
+            self.app.notify(f"copied: {cut(text, 60)}", markup=False)
 
     def action_picture(self) -> None:
         """Save a picture of the screen in the current folder."""
