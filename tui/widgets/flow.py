@@ -159,7 +159,7 @@ def past(look: Look, width: int, *, ascii_only: bool) -> list[Line]:
     """What a replay knows of the flow at that time: how far and how fast training was."""
     course = look.course()
     if course is None or course.articles.size < 2:
-        return [[(" nothing had been measured by then", "muted")]]
+        return [[(" too little had been measured by then for a rate", "muted")]]
     took = np.maximum(np.diff(course.seconds), 1e-3)
     rates = (np.diff(course.articles) / took).tolist()
     bars = spark(rates, max(min(width - 17, 40), 0), ascii_only=ascii_only, zero=True)
