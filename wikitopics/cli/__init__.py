@@ -63,7 +63,7 @@ def _session_in(message: str) -> str:
     from wikitopics.session.paths import session_folder
 
     words = re.findall(r"command '([\w.-]+)'|argument \(([\w.-]+)\)", message)
-    names = [name for name in map("".join, words) if (session_folder() / f"{name}.db").exists()]
+    names = [name for name in map("".join, words) if os.path.exists(session_folder() / f"{name}.db")]
     return f"for the session: `--session {names[0]}`; " if names else ""
 
 
