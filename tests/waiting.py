@@ -22,9 +22,11 @@ async def until_true(condition: Callable[[], object], seconds: float = 600.0) ->
 
 
 def gone(pid: int) -> bool:
-    """Whether the process has ended; one that nobody has waited for counts as ended."""
+    """Whether the process has ended with all its threads, which hold its files and locks for as long as one
+    of them lives; one that nobody has waited for counts as ended."""
     try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return True
-    return state in "ZX"
+    state, threads = fields[0], int(fields[17])
+    return state in "ZX" and threads <= 1
