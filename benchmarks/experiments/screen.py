@@ -177,7 +177,7 @@ def keys() -> Figures:
         times = []
         script = (
             (b"5", b"Log \xc2\xb7"),
-            (b"3", b"Articles read"),
+            (b"3", b"newest first"),
             (b"2", b"topics after"),
             (b"1", b"Perplexity"),
             (b"x", b"over articles"),
