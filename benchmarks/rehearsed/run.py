@@ -17,7 +17,7 @@ from typing import Any, Self
 from benchmarks.processes import PROGRAM, Screen, family, memory_mb, status_mb
 from wikitopics.session.storage.reader import SessionReader
 
-SAMPLE_SECONDS = 5.0
+SAMPLE_SECONDS = 1.0
 PATIENCE = 900.0
 """Seconds that a trainer may take to its first minibatch, compiling included."""
 MEMORY = {"rss_mb": "VmRSS", "anon_mb": "RssAnon"}
