@@ -180,7 +180,7 @@ def keys() -> Figures:
             (b"3", b"newest first"),
             (b"2", b"topics after"),
             (b"1", b"Perplexity"),
-            (b"x", b"over articles"),
+            (b"x", b"over documents"),
             (b"x", b"[log x"),
             (b"?", b"logarithmic"),
             (b"?", b"Perplexity"),
