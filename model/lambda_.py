@@ -15,9 +15,9 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from wikitopics.model import options as check
 from wikitopics.model.minibatch import Minibatch
-from wikitopics.model.online import OnlineModel
-from wikitopics.model.options import LARGEST_PRIOR
+from wikitopics.model.online import WORDS_A_DOCUMENT, OnlineModel
 from wikitopics.model.states import FLOATS, LARGEST, TINY, Entry, State
 from wikitopics.model.workers import Workers
 
@@ -68,7 +68,7 @@ class Topics:
         Entry("lambda_hat", "_topics.hat", FLOATS, "W K", least=0),
         Entry("total_hat", "_topics.total_hat", "float64", "K", least=0),
         Entry("scale", "_topics.scale", least=TINY),
-        Entry("eta_lambda", "_topics.eta", least=0, most=LARGEST_PRIOR),
+        Entry("eta_lambda", "_topics.eta", least=0, most=check.LARGEST_PRIOR),
     )
     """Entries of a state for a model that has its topics as `_topics`."""
 
@@ -98,9 +98,9 @@ class Topics:
 
     # What it says
 
-    def rows(self, word_ids: NDArray[np.integer[Any]], dtype: Any) -> NDArray[Any]:
+    def rows(self, word_ids: NDArray[np.integer[Any]]) -> Vector:
         """(U, K) lambda of some words, one row per word."""
-        rows: NDArray[Any] = self.hat[word_ids].astype(dtype, copy=False)  # indexing by ids makes a copy
+        rows: Vector = self.hat[word_ids].astype(np.float64, copy=False)  # indexing by ids makes a copy
         rows *= self.scale
         rows += self.eta
         return rows
@@ -174,6 +174,7 @@ class Topics:
         """As `OnlineModel.top_words`; reads lambda once."""
         from wikitopics.model.lambda_kernels import leading_words
 
+        check.at_least_one(n=n)
         shape = (self.n_topics, min(n, self.n_words))
         leading, largest = np.zeros(shape, np.int32), np.full(shape, -1, self.dtype)
         for start, rows in self._unscaled(apart):
@@ -184,7 +185,7 @@ class Topics:
         """(U, K) E[log beta_kw] of some words, one row per word."""
         from scipy.special import psi
 
-        Elog_beta: Vector = psi(self.rows(word_ids, np.float64)) - psi(self.totals())
+        Elog_beta: Vector = psi(self.rows(word_ids)) - psi(self.totals())
         return Elog_beta
 
     def exp_Elog_rows(self, word_ids: NDArray[np.int32], workers: Workers, balance: Vector) -> NDArray[Any]:
@@ -223,7 +224,7 @@ class Topics:
         from scipy.special import gammaln, psi
 
         K, W = self.n_topics, self.n_words
-        lambda_ = self.rows(np.arange(W), np.float64).T
+        lambda_ = self.rows(np.arange(W)).T
         totals = lambda_.sum(axis=1)
         Elog_beta = psi(lambda_) - psi(totals)[:, None]
         elbo = K * (gammaln(W * eta) - W * gammaln(eta))
@@ -286,7 +287,7 @@ def random_topics(
     if initialization == "gamma":
         return Topics.of(random.gamma(100.0, 0.01, (W, K)).astype(dtype), 0.0)
     # lambda - eta ~ Exponential(D 100 / (K W))
-    return Topics.of(random.exponential(D * 100 / (K * W), (W, K)).astype(dtype), eta)
+    return Topics.of(random.exponential(D * WORDS_A_DOCUMENT / (K * W), (W, K)).astype(dtype), eta)
 
 
 def topics_from(documents: Minibatch, n_words: int, seeds: NDArray[np.integer[Any]], weight: float) -> Vector:
@@ -327,11 +328,14 @@ class LambdaTopics:
         return np.ascontiguousarray(self.topic_rows(np.arange(self._topics.n_words)).T)
 
     def topic_rows(self, word_ids: NDArray[np.integer[Any]]) -> NDArray[Any]:
-        """(U, K) expected topics of some words only, one row per word."""
+        """(U, K) expected topics of some words only, one row per word; raises ValueError for an id out of
+        range."""
+        if len(word_ids) and not 0 <= word_ids.min() <= word_ids.max() < self._topics.n_words:
+            raise ValueError(f"word ids must be from 0 to {self._topics.n_words - 1}")
         return self._topics.read_rows(word_ids, self._apart)[:, : self._topics.n_topics]
 
     def top_words(self, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """(K, n) each topic's n most probable words, by id, and their probabilities; most probable first."""
+        """See `OnlineModel.top_words`."""
         return self._topics.top_words(n, self._apart)
 
     def topic_shares(self) -> Vector:

@@ -146,8 +146,10 @@ class OnlineModel(ABC):
     def top_words(self, n: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """(K, n) each topic's n most probable words, by id, and their probabilities; most probable first.
 
-        Ties go by word id; n beyond W gives W. Override it if that can be quicker than `topics`.
+        Ties go by word id; n beyond W gives W. Override it if that can be quicker than `topics`. Raises
+        ValueError for n below 1.
         """
+        check.at_least_one(n=n)
         topics = self.topics()
         ids = top_words(topics, n)
         return ids.astype(np.int32), np.take_along_axis(topics, ids, axis=1).astype(np.float32)
@@ -297,11 +299,10 @@ def _random_state(random: np.random.Generator) -> NDArray[np.uint64]:
 def _random_from(kept: object) -> np.random.Generator:
     """The inverse of `_random_state`."""
     fits = isinstance(kept, np.ndarray) and kept.dtype == np.uint64 and kept.shape == (6,)
-    numbers = [int(number) for number in kept] if isinstance(kept, np.ndarray) and fits else [0] * 6
-    high, low, inc_high, inc_low, has_uint32, uinteger = numbers
-    if not (inc_low & 1 and has_uint32 < 2 and uinteger < 2**32):
+    if not (isinstance(kept, np.ndarray) and fits and kept[3] & 1 and kept[4] < 2 and kept[5] < 2**32):
         # With an even increment, a generator may repeat one number for ever.
         raise StateError("the state's random must be a PCG64 generator's, with an odd increment")
+    high, low, inc_high, inc_low, has_uint32, uinteger = map(int, kept)
     random = np.random.Generator(np.random.PCG64())
     random.bit_generator.state = {
         "bit_generator": "PCG64",

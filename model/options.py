@@ -82,6 +82,13 @@ def at_least_one(**sizes: float) -> None:
             raise ValueError(f"{name} must be at least 1, not {size}")
 
 
+def within(least: float, most: float, **values: float) -> None:
+    """Raise ValueError for the first argument that is not a number within these bounds."""
+    for name, value in values.items():
+        if not least <= value <= most:
+            raise ValueError(f"{name} must be from {least:g} to {most:g}, not {value}")
+
+
 def one_of(choices: tuple[str, ...], **values: str) -> None:
     """Raise ValueError for the first argument that is not one of the words."""
     for name, value in values.items():

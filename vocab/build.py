@@ -109,16 +109,17 @@ def best_words(
         if min_documents <= n <= max_documents
     )
     kept = heapq.nsmallest(size, ((score, word) for score, word in scores if _says_something(word, recipe)))
-    if len(kept) < 2:
+    # A possessive's possessive and the like leave what no vocabulary can hold.
+    words = sorted(word for _, word in kept if recipe.rule.is_word(word))
+    if len(words) < 2:
         word = "link" if recipe.rule.of_titles else "word"
         raise BadDocuments(
             f"too little text: {count:,} {'document' if count == 1 else 'documents'}, "
-            f"{f'one usable {word}' if kept else f'no usable {word}'}, and at least two are needed. A usable "
-            f"{word} occurs in several documents, but not in most. About 10,000 documents give a good "
-            "vocabulary (in plain text, blank lines separate documents)"
+            f"{'one' if words else 'no'} usable {word}, and at least two are needed. A usable {word} occurs "
+            "in several documents, but not in most. About 10,000 documents give a good vocabulary "
+            "(in plain text, blank lines separate documents)"
         )
-    vocabulary = Vocabulary.from_words(sorted(word for _, word in kept), recipe.rule)
-    return Built(vocabulary, count, len(frequency))
+    return Built(Vocabulary.from_words(words, recipe.rule), count, len(frequency))
 
 
 def _says_something(word: str, recipe: Recipe) -> bool:

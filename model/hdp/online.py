@@ -12,8 +12,8 @@
 | eta | number | Dirichlet parameter of the topics | [SVI13] section 3.3 |
 | rho | number | step size | [SVI13] eq. 26 |
 
-The E-step is in `e_step.py`; its loops are in `kernels.py` and, as
-figure 9 prints them, `figure9_kernels.py`. `infer` uses `scvb0/e_step.py`; lambda is in `lambda_.py`.
+The E-step is in `e_step.py`; its loops are in `kernels.py` and, as figure 9 prints them,
+`figure9_kernels.py`. `infer` uses `scvb0/e_step.py`; lambda is in `lambda_.py`.
 
 **Where the default leaves the papers** (`warm_start=True`; all of it measured, docs/derivations.md): one
 pass of figure 9 as printed ends with a dozen broad topics. So (1) the topics start from documents, not at
@@ -35,6 +35,7 @@ from wikitopics.model import options as check
 from wikitopics.model.hdp.recipe import PAPER, WARM, Recipe
 from wikitopics.model.lambda_ import LambdaModel, Topics, Vector, random_topics, topics_from
 from wikitopics.model.minibatch import Minibatch, Words
+from wikitopics.model.online import WORDS_A_DOCUMENT
 from wikitopics.model.options import HALF_LIFE, LARGEST_PRIOR, decorrelation, prior
 from wikitopics.model.schedules import StepSizes, raised
 from wikitopics.model.states import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State, entries_of
@@ -107,7 +108,7 @@ class OnlineHDP(LambdaModel):
         Entry("decorrelation", least=0, most=LARGEST_PRIOR),
         Entry("tolerance", least=TINY),
         Entry("max_iterations", type="int", least=1, most=MOST_ITERATIONS),
-        *entries_of(Recipe, "recipe", "recipe_", Recipe.BOUNDS),
+        *entries_of(Recipe),
     )
 
     RECIPES = (WARM, PAPER)
@@ -134,11 +135,9 @@ class OnlineHDP(LambdaModel):
         seed: int = 0,
         threads: int = 1,
     ) -> None:
-        check.at_least_one(
-            max_topics=max_topics,
-            max_topics_per_document=max_topics_per_document,
-            max_iterations=max_iterations,
-        )
+        check.at_least_one(max_topics=max_topics)
+        check.within(1, MOST_TABLES, max_topics_per_document=max_topics_per_document)
+        check.within(1, MOST_ITERATIONS, max_iterations=max_iterations)
         super().__init__(max_topics, n_words, n_documents, seed, threads, half_life)
         self.check_options(
             omega=omega, alpha=alpha, eta=eta, tau0=tau0, kappa=kappa, decorrelation=decorrelation
@@ -337,7 +336,7 @@ class OnlineHDP(LambdaModel):
         """Start the topics from documents, on top of the corpus's mean; the sticks are uniform and heavy."""
         K, recipe = self.n_topics, self.recipe
         corpus = recipe.weighed(self.n_documents)
-        mass = corpus * 100 / K  # as in [SVI13] footnote 6: 100 words per document
+        mass = corpus * WORDS_A_DOCUMENT / K
         seeds = recipe.draw(documents.D, K, self._random)
         lambda_hat = mass * topics_from(documents, self.n_words, seeds, recipe.seed_weight)
         self._restart(

@@ -67,8 +67,11 @@ class BatchLDA(LambdaTopics):
         self.elbo = []
 
     def fit(self, batch: Minibatch) -> Self:
-        """Learn from the documents, starting afresh; raises ValueError for a word id out of range."""
+        """Learn from the documents, starting afresh; raises ValueError for a word id out of range, or if they
+        have no words."""
         words = batch.words(self.n_words)
+        if batch.n_tokens == 0:
+            raise ValueError("there are no words to fit")
         random = np.random.default_rng(self._seed)
         self._fitted = topics = random_topics(
             random, self._initialization, self.n_topics, self.n_words, batch.D, self.eta, "float64"

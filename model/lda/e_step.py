@@ -23,7 +23,7 @@ WIDE = 6  # most iterations over all topics before the active ones are gathered
 
 
 class Limits(NamedTuple):
-    """Limits of a document's E-step: see `OnlineLDA` and, for `drop`, `Recipe`."""
+    """Limits of a document's E-step: see `OnlineLDA` and, for `drop`, `schedules.CollapsedStart`."""
 
     tolerance: float
     max_iterations: int

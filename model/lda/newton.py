@@ -19,6 +19,8 @@ def alpha_step(
     sum_Elog_theta: (K,) sum over the documents of E[log theta_dk].
     g_k = S (psi(sum alpha) - psi(alpha_k)) + sum_d E[log theta_dk]; H = diag(h) + z 1 1^T.
     """
+    if len(alpha) == 1:
+        return np.zeros(1)  # the one topic has proportion 1, whatever alpha is
     total = alpha.sum()
     g = documents * (psi(total) - psi(alpha)) + sum_Elog_theta
     h = -documents * polygamma(1, alpha)

@@ -42,7 +42,7 @@ from wikitopics.model.lambda_ import Statistics, Vector, random_topics
 from wikitopics.model.minibatch import Minibatch, Words
 from wikitopics.model.options import LARGEST_PRIOR, Metric, decorrelation, prior
 from wikitopics.model.schedules import LDA_PAPER, LDA_WARM, CollapsedStart, StepSizes, raised
-from wikitopics.model.states import MOST, MOST_ITERATIONS, TINY, Entry, State, entries_of
+from wikitopics.model.states import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State, entries_of
 
 if TYPE_CHECKING:
     from wikitopics.model.lda.e_step import LDAStatistics, Limits
@@ -98,14 +98,14 @@ class OnlineLDA(DirichletAllocation):
     parts: ClassVar = {**DirichletAllocation.parts, "recipe": CollapsedStart}
     entries = (
         *DirichletAllocation.entries,
-        Entry("alpha", type="float64", shape="K", least=TINY),
+        Entry("alpha", type="float64", shape="K", least=TINY, most=LARGEST_PRIOR),
         Entry("eta", least=TINY, most=LARGEST_PRIOR),
         Entry("tau0", least=0),
         Entry("kappa", least=0.5, most=1),
         Entry("tolerance", least=0),
         Entry("max_iterations", type="int", least=0, most=MOST_ITERATIONS),
         Entry("words_since_eta", "_words_since_eta", "int", least=0, most=MOST),
-        *entries_of(CollapsedStart, "recipe", "recipe_", CollapsedStart.BOUNDS),
+        *entries_of(CollapsedStart),
     )
 
     RECIPES = (LDA_WARM, LDA_PAPER)
@@ -134,19 +134,21 @@ class OnlineLDA(DirichletAllocation):
         super().__init__(n_topics, n_words, n_documents, seed, threads, half_life)
         self.check_options(alpha=alpha, eta=eta, tau0=tau0, kappa=kappa, decorrelation=decorrelation)
         check.one_of(("gamma", "exponential"), initialization=initialization)
+        check.within(0, MOST_ITERATIONS, max_iterations=max_iterations)
+        check.within(0, LARGEST, tolerance=tolerance)
         if warm_start is None:
             warm_start = tau0 is None or kappa is None
         self._choose(warm_start, tau0 is None and kappa is None, alpha, eta, dtype)
-        self.recipe = self.recipe.sized(n_topics, n_words, self.n_documents)
+        self.recipe = self.recipe.sized(self.n_topics, self.n_words, self.n_documents)
         self.tau0 = PAPER_TAU0 if tau0 is None else float(tau0)
         self.kappa = PAPER_KAPPA if kappa is None else float(kappa)
         self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
-        first_alpha = self.recipe.learning_from if self.warm_start else 1 / n_topics
-        self.alpha = np.full(n_topics, first_alpha if alpha == "learn" else float(alpha))
+        first_alpha = self.recipe.learning_from if self.warm_start else 1 / self.n_topics
+        self.alpha = np.full(self.n_topics, first_alpha if alpha == "learn" else float(alpha))
         self.eta = 0.1 if eta == "learn" else float(eta)
         self._decorrelate(decorrelation)
         self._topics = random_topics(
-            self._random, initialization, n_topics, n_words, self.n_documents, self._eta, dtype
+            self._random, initialization, self.n_topics, self.n_words, self.n_documents, self._eta, dtype
         )
         self._words_since_eta = 0
 
@@ -177,8 +179,8 @@ class OnlineLDA(DirichletAllocation):
             self._seen += batch.D
             return self.infer(batch)
         corpus = max(self.n_documents, self.recipe.smallest_corpus)
-        if self._seen == 0 and self.recipe.random_share:
-            # The random lambda before the first document weighs a share of the corpus, whatever its size.
+        if self.updates == 0 and self.recipe.random_share:
+            # The random lambda before the first word weighs a share of the corpus, whatever its size.
             self._topics.rescale(self.recipe.random_share * corpus * max(batch.n_tokens / batch.D, 1.0))
         stage = self._begin_step(batch)
         # rho_t = (tau0 + t)^-kappa, [H10] algorithm 2
@@ -276,13 +278,14 @@ class OnlineLDA(DirichletAllocation):
             # The same stationary point, approached in log alpha: the ratio is 1 where g is 0, and never
             # negative.
             ratio = np.clip(statistics.excess / statistics.growth, 0.1, 10.0)
-            self.alpha = np.maximum(self.alpha * ratio**rho, TINY)
+            self.alpha = np.clip(self.alpha * ratio**rho, TINY, LARGEST_PRIOR)
 
     def _update_eta(self, words: int, rho: float) -> None:
         """eta <- eta - rho H^-1 g, [H10] section 2.2.
 
-        The gradient costs K W. Minibatches with few words wait until together they have seen as many distinct
-        words as the vocabulary has, so that the cost stays in proportion; others update eta every time.
+        The gradient costs K W. Minibatches with few words wait until together they have seen an eighth as
+        many distinct words as the vocabulary has, so that the cost stays in proportion; others update eta
+        every time.
         """
         from wikitopics.model.lda.newton import descend, eta_step
 

@@ -13,8 +13,8 @@
 
 A word that occurs m times in a document is updated once, by the closed form of m updates (clumping, [F13] eq.
 9), which also holds if m is not whole. N_phi + eta is kept as the lambda of the other models (`lambda_.py`),
-the E-step is `e_step.py` (its loops `kernels.py`). docs/derivations.md has derivations, and
-says in which sense this is MAP estimation.
+the E-step is `e_step.py` (its loops `kernels.py`). docs/derivations.md has derivations, and says in which
+sense this is MAP estimation.
 
 **The warm start is not in [F13].** Online topic models starve many topics while symmetry breaks. With
 `warm_start` alpha falls geometrically from a large one, and topics are held in balance, for the first part of
@@ -36,6 +36,7 @@ from wikitopics.model import options as check
 from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.lambda_ import Vector, random_topics
 from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.online import WORDS_A_DOCUMENT
 from wikitopics.model.options import decorrelation, prior
 from wikitopics.model.schedules import SCVB0_PAPER, SCVB0_WARM, THETA_STEPS, SCVB0Start, StepSizes, raised
 from wikitopics.model.states import LARGEST, MOST_ITERATIONS, TINY, Entry, State, entries_of
@@ -90,13 +91,13 @@ class SCVB0(DirichletAllocation):
     }
     entries = (
         *DirichletAllocation.entries,
-        Entry("final_alpha", "_final_alpha", "float64", "K", least=TINY),
+        Entry("final_alpha", "_final_alpha", "float64", "K", least=TINY, most=check.LARGEST_PRIOR),
         *StepSizes.entries("_steps"),
         *StepSizes.entries("_theta_steps", "theta_"),
         Entry("burn_in", type="int", least=0, most=MOST_ITERATIONS),
         Entry("n_tokens", "_n_tokens", least=1, optional=True),
         Entry("tokens_seen", "_tokens_seen", least=0),
-        *entries_of(SCVB0Start, "recipe", "recipe_", SCVB0Start.BOUNDS),
+        *entries_of(SCVB0Start),
     )
 
     RECIPES = (SCVB0_WARM, SCVB0_PAPER)
@@ -129,8 +130,7 @@ class SCVB0(DirichletAllocation):
         if n_tokens is not None:
             check.at_least_one(n_tokens=n_tokens)
         self.check_options(alpha=alpha, eta=eta, kappa=kappa, tau0=tau0, decorrelation=decorrelation)
-        if burn_in < 0:
-            raise ValueError(f"burn_in must be at least 0, not {burn_in}")
+        check.within(0, MOST_ITERATIONS, burn_in=burn_in)
         self.burn_in = int(burn_in)
         settings = BEST_SETTINGS if warm_start else PAPER_SETTINGS
         default_alpha, default_eta, default_steps, default_theta_steps = settings
@@ -230,7 +230,7 @@ class SCVB0(DirichletAllocation):
         if self._n_tokens is not None:
             return self._n_tokens
         if self._tokens_seen == 0:
-            return 100 * self.n_documents
+            return WORDS_A_DOCUMENT * self.n_documents
         return self.n_documents * self._tokens_seen / self._seen
 
     def _alpha_step(self, sum_Elog_theta: Vector, documents: int) -> None:

@@ -35,6 +35,16 @@ def test_planted_topics_are_found(n_documents, found, seed):
 
 
 @pytest.mark.parametrize("kind", kinds.names())
+def test_words_and_numbers_of_words_out_of_range_are_refused(kind):
+    model = kinds.load(kind).create(5, 30, 100)
+    for wrong in ([30], [-1], [2**32]):
+        with pytest.raises(ValueError, match="from 0 to 29"):
+            model.topic_rows(np.array(wrong))
+    with pytest.raises(ValueError, match="n must be at least 1"):
+        model.top_words(0)
+
+
+@pytest.mark.parametrize("kind", kinds.names())
 def test_the_order_of_documents_does_not_matter(kind, documents):
     model = kinds.load(kind).create(5, 30, documents.D, {"dtype": "float64"})
     model.learn(documents)  # the HDP draws from these

@@ -45,4 +45,3 @@ def test_without_one_nothing_changes(kind):
         never.learn(batch)
     np.testing.assert_array_equal(plain.topics(), never.topics())
     assert plain.half_life is None
-    assert "half_life" not in plain.state()

@@ -29,12 +29,18 @@ EVERY = {
     "tau0": [-1, 1e31], "half_life": [99, 100.5, "learn"], "threads": [0], "dtype": ["int"],
 }  # fmt: skip
 REFUSED = {
-    "lda": {"alpha": [0, "learned"], "initialization": ["zero"]},
+    "lda": {
+        "alpha": [0, "learned"], "initialization": ["zero"], "tolerance": [-1, NAN],
+        "max_iterations": [-1, 10_001],
+    },
     "scvb0": {
         "alpha": [0, "learned"], "n_tokens": [0], "s": [0], "theta_s": [-1], "theta_tau0": [float("inf")],
-        "theta_kappa": [3], "burn_in": [-1],
+        "theta_kappa": [3], "burn_in": [-1, 10_001],
     },
-    "hdp": {"max_topics_per_document": [0], "omega": [0], "alpha": [0, "learn"], "tolerance": [0]},
+    "hdp": {
+        "max_topics_per_document": [0, 1_001], "omega": [0], "alpha": [0, "learn"], "tolerance": [0],
+        "max_iterations": [0, 10_001],
+    },
 }  # fmt: skip
 
 

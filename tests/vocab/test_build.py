@@ -91,6 +91,11 @@ def test_a_language_says_how_its_vocabulary_is_built():
     assert not Recipe.of_language("de").stop_words
 
 
+def test_a_possessive_of_a_possessive_is_no_word():
+    texts = [*["king's's castle garden"] * 3, *["other words here"] * 20]
+    assert "king's" not in build_vocabulary(texts, Recipe.of_language("en")).vocabulary.words
+
+
 @pytest.mark.parametrize(
     ("texts", "found"),
     [

@@ -112,12 +112,6 @@ def test_a_file_too_large_for_words_says_how_large_it_may_be(tmp_path):
         Vocabulary.from_file(path)
 
 
-@pytest.mark.parametrize("entries", [[], ["one"], ["a", "a"], ["a", ""], ["a", "B"]])
-def test_bad_words(entries):
-    with pytest.raises(BadVocabulary):
-        Vocabulary.from_words(entries)
-
-
 def test_a_file_is_loaded_as_a_shipped_one_is(tmp_path):
     (tmp_path / "mine.txt").write_text("# rule 2 en\napple\npear\n")
     for name in (tmp_path / "mine.txt", str(tmp_path / "mine.txt")):

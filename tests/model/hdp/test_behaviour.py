@@ -1,4 +1,4 @@
-"""What must hold of OnlineHDP whatever the numbers: symmetries, starts, recovery, extremes."""
+"""What must hold of OnlineHDP whatever the numbers: weights, starts, step sizes, extremes."""
 
 from dataclasses import replace
 

@@ -58,6 +58,8 @@ def test_refuses_what_it_cannot_do():
         BatchLDA(2, 3).topics()
     with pytest.raises(ValueError, match="out of range"):
         BatchLDA(2, 3).fit(Minibatch([0, 1], [3], [1]))
+    with pytest.raises(ValueError, match="no words"):
+        BatchLDA(2, 3).fit(Minibatch([0, 0], [], []))
     for wrong in ({"n_topics": 0}, {"alpha": 0.0}, {"eta": -1.0}, {"initialization": "zero"}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             BatchLDA(**{"n_topics": 2, "n_words": 3, **wrong})

@@ -116,7 +116,7 @@ def test_sum_Elog_theta_is_that_of_gamma(documents):
 
 
 def test_topics_elbo_and_sums_are_the_oracles():
-    topics = Topics.of(np.random.default_rng(5).gamma(1.0, 3.0, (30, 5)), 0.05)
+    topics = some_topics()
     topics.decay(0.3, 0.2)
     lambda_ = topics.lambda_()
     assert topics.elbo(0.4) == pytest.approx(topics_elbo(lambda_, 0.4), rel=1e-10)

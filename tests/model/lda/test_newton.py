@@ -36,6 +36,10 @@ def test_symmetric_step_is_that_of_the_vector():
     assert eta_step(0.3, 4, 6, 4 * 6 * -2.5) == pytest.approx(vector[0])
 
 
+def test_one_topic_has_nothing_to_learn_about_proportions():
+    assert alpha_step(np.array([0.3]), 7, np.array([0.0])) == 0
+
+
 def test_parameters_stay_positive():
     np.testing.assert_array_equal(descend(np.array([0.1, 0.2]), 1.0, np.array([5.0, -1.0])), [0.05, 1.2])
 
