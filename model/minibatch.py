@@ -40,8 +40,8 @@ class Minibatch:
     """D documents as word counts, checked once and never changed.
 
     Document d has the words `word_ids[indptr[d]:indptr[d+1]]`, each as often as `counts` says. Word ids may
-    come in any
-    order and more than once within a document: they are sorted and merged; counts of zero are left out.
+    come in any order and more than once within a document: they are sorted and merged; counts of zero are
+    left out.
 
     indptr: (D+1,) from 0, never falling, kept as int64
     word_ids: (N,) at least 0, kept as int32 (the upper limit is each model's: see `check_words`)
@@ -215,4 +215,4 @@ def _canonical(
         sizes = np.bincount(documents, minlength=len(indptr) - 1)
         indptr = np.concatenate([[0], np.cumsum(sizes)])
     narrow = counts.astype(np.int32) if counts.dtype == np.int64 else counts.astype(np.float32)
-    return indptr.astype(np.int64), word_ids.astype(np.int32), narrow
+    return indptr, word_ids.astype(np.int32), narrow

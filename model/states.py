@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -62,21 +61,15 @@ class Entry:
         return part, name
 
 
-def entries_of(
-    record: type[Any], part: str, prefix: str = "", bounds: Mapping[str, tuple[float, float]] | None = None
-) -> tuple[Entry, ...]:
-    """Entries for a dataclass of settings, a part of a model: counts of loops, and positive numbers.
-
-    bounds: least and most, by name, of settings for which that does not hold
-    """
+def entries_of(recipe: type[Any]) -> tuple[Entry, ...]:
+    """Entries for what a model keeps as `recipe`: counts of loops, and positive numbers, unless its `BOUNDS`
+    differ."""
 
     def entry(name: str, whole: bool) -> Entry:
-        usual = (1, MOST_ITERATIONS) if whole else (TINY, LARGEST)
-        least, most = (bounds or {}).get(name, usual)
-        type_ = "int" if whole else "float"
-        return Entry(prefix + name, f"{part}.{name}", type_, least=least, most=most)
+        least, most = recipe.BOUNDS.get(name, (1, MOST_ITERATIONS) if whole else (TINY, LARGEST))
+        return Entry(f"recipe_{name}", f"recipe.{name}", "int" if whole else "float", least=least, most=most)
 
-    return tuple(entry(field.name, field.type == "int") for field in fields(record))
+    return tuple(entry(field.name, field.type == "int") for field in fields(recipe))
 
 
 def taken(model: object, entries: Sequence[Entry]) -> State:
@@ -84,7 +77,7 @@ def taken(model: object, entries: Sequence[Entry]) -> State:
     state: State = {}
     for entry in entries:
         part, name = entry.place
-        owner = attrgetter(part)(model) if part else model
+        owner = getattr(model, part) if part else model
         value = None if owner is None and entry.optional else getattr(owner, name)
         if value is not None:
             state[entry.key] = value.copy() if isinstance(value, np.ndarray) else value
@@ -174,8 +167,6 @@ def _is_plain(value: object, type_: str) -> bool:
 
 
 def _size(letter: str, found: int, sizes: dict[str, int]) -> int:
-    """The value of "K", "K-1" or "128"; `found` determines a letter that is not known yet."""
-    if letter.isdigit():
-        return int(letter)
+    """The value of "K" or "K-1"; `found` determines a letter that is not known yet."""
     name, _, less = letter.partition("-")
     return sizes.setdefault(name, found + int(less or 0)) - int(less or 0)

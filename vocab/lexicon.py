@@ -21,7 +21,7 @@ class Lexicon:
         return tuple(self._numbers)
 
     def count(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """(ids, counts) as `count`, of every word."""
+        """(ids, counts) as `Vocabulary.count`, but of every word."""
         found = Counter(word.decode("utf-8") for word in self._rule.words(text))
         known = {
             self._numbers.setdefault(word, len(self._numbers)): count

@@ -12,7 +12,7 @@ yourselves our ours ourselves myself one ones oneself someone somebody something
 everyone everybody everything nobody nothing none
 are was were been being have has had having does did doing done can could may might must shall should will
 would cannot ought
-about above across after against along alongside among amongst around as at away back before behind below
+about above across after against along alongside among amongst around away back before behind below
 beneath beside besides between beyond despite down during except from inside into like near off onto out
 outside over past per since through throughout till toward towards under underneath unlike until upon via
 with within without
@@ -71,8 +71,5 @@ https www com org html htm php png jpg jpeg svg gif amp nbsp quot ndash mdash re
 """
 
 ENGLISH: frozenset[str] = frozenset(
-    word
-    for text in (_GRAMMAR, _NUMBERS_AND_DATES, _VAGUE, _ENCYCLOPEDIA)
-    for word in text.split()
-    if len(word) > 2
+    word for text in (_GRAMMAR, _NUMBERS_AND_DATES, _VAGUE, _ENCYCLOPEDIA) for word in text.split()
 )

@@ -146,9 +146,7 @@ def sum_statistics(batch: Minibatch, found: Tables, W: int, workers: Workers) ->
         kernels.sum_statistics(start, stop, indptr, entries, documents, found, sums, mass)
         return mass
 
-    mass = np.zeros(K)
-    for of_block in workers.map(block, len(words.ids), WORD_BLOCK):
-        mass += of_block
+    mass = sum(workers.map(block, len(words.ids), WORD_BLOCK), np.zeros(K))
     tables = np.zeros(K)
     kernels.add_tables(found, tables)
     return HDPStatistics(words.ids, sums, mass, tables)

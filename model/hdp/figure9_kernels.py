@@ -27,8 +27,7 @@ from numpy.typing import NDArray
 from wikitopics.model.compiling import kernel
 from wikitopics.model.hdp.kernels import Corpus, Tables
 from wikitopics.model.kernels import Counts, Floats, digamma
-
-Vector = NDArray[np.float64]
+from wikitopics.model.lambda_ import Vector
 
 
 @kernel

@@ -9,7 +9,7 @@ At the end are the sums over words and tables of [SVI13] figure 9 line 11.
 | rows | (U, K') floats | exp(E[log beta]) of the minibatch's words up to a constant a word; K padded |
 | sigma, Elog_sigma | (K') floats | E[sigma_k(v)] and E[log sigma_k(v)]: the corpus sticks |
 | tables | (N, T) floats | n_dw phi_dwi: how many of a word's occurrences sit at each table |
-| topics, zeta | (D, T, C) int32, floats | a table's topics and their probabilities, |
+| topics, zeta | (D, T, C) int32, floats | a table's topics and their probabilities |
 | n_topics | (D, T) int32 | so many of them; 0 for a table that the document does not have |
 | theta | (D, K) floats | a document's proportions |
 
@@ -22,7 +22,7 @@ Within a document, of n words, with t tables and a shortlist of c topics:
 
 | symbol | shape and type | meaning |
 |---|---|---|
-| words, n_dw | (n,) int64, floats | its words' rows, and their counts |
+| here, n_dw | (n,) int32, floats | its words' rows, and their counts |
 | shortlist | (C,) int32 | its topics, of which it has c |
 | block | (C + T, n) floats | the words' entries of each topic of the shortlist, then of each mixed table |
 | logs | (C, n) floats | the logarithms of the first C lines |

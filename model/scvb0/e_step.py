@@ -22,7 +22,7 @@ DOCUMENT_BLOCK = 512  # documents in a block of statistics, or more: at most MAX
 MAX_BLOCKS = 8
 MAX_CELLS = 16_000_000  # of all blocks of statistics together, as long as there is more than one
 INFERENCE_BLOCK = 256
-WORD_BLOCK = 2048
+SUM_BLOCK = 2048
 
 
 def word_rows(topics: Topics, words: Words, balance: Vector, workers: Workers) -> NDArray[Any]:
@@ -52,7 +52,7 @@ def e_step(
         kernels.sum_statistics(start, stop, blocks, mass)
         return mass
 
-    mass = sum(workers.map(block, U, WORD_BLOCK), np.zeros(K))
+    mass = sum(workers.map(block, U, SUM_BLOCK), np.zeros(K))
     return theta, Statistics(words.ids, blocks[0], mass)
 
 

@@ -48,8 +48,8 @@ def distinctness(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
 def relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE) -> NDArray[np.float64]:
     """(K, n) how well each leading word represents its topic.
 
-    weight log p(w|k) + (1 - weight) log (p(w|k) / p(w)); p(w) is
-    taken from the topics that lead with the word. -inf for a word without probability.
+    weight log p(w|k) + (1 - weight) log (p(w|k) / p(w)); p(w) is taken from the topics that lead with the
+    word. -inf for a word without probability.
     """
     probabilities = leading[1].astype(np.float64)
     with np.errstate(divide="ignore"):
