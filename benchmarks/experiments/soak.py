@@ -2,7 +2,7 @@
 
 `counts`: 2,000,000 articles, word counts resampled from a corpus, three models. `wiki`: 500,000 over HTTP
 from the embedded wiki. As in a rehearsal, but for the kills: a screen draws meanwhile.
-Memory's growth is that from the second tenth of the articles to the last fifth.
+Memory's growth is that from the second quarter of the articles to the last.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def run(command: list[str], articles: int, folder: Path) -> Figures:
     alive = [one for one in samples if one["family_mb"] is not None and one["articles"] < articles]
     early, late = (
         median(one["family_mb"] for one in alive if start * articles <= one["articles"] <= stop * articles)
-        for start, stop in ((0.1, 0.2), (0.8, 1))
+        for start, stop in ((0.25, 0.5), (0.75, 1))
     )
     tables = by_table(rehearsal.path)
     rows = sum(size for name, size in tables.items() if name.startswith(("articles", "by_topic_of_model_")))
