@@ -1,10 +1,9 @@
 """Sessions over the small corpora, and how to compare them."""
 
-import contextlib
 import gzip
 import shutil
 import subprocess
-import time
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -84,23 +83,20 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def wait_for_articles() -> Callable[[Path, int, subprocess.Popen[str]], None]:
-    """Returns once a trainer has committed that many: ``wait_for_articles(path, articles, trainer)``."""
-    from wikitopics.session.errors import NoSession
-    from wikitopics.session.storage.reader import SessionReader
+HOLDER = (
+    "import sys, time\nfrom pathlib import Path\n"
+    "from wikitopics.session.storage.lock import TrainerLock\n"
+    "with TrainerLock(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(600)\n"
+)
 
-    def wait(path: Path, articles: int, trainer: subprocess.Popen[str]) -> None:
-        end = time.monotonic() + 600
-        while time.monotonic() < end:
-            with contextlib.suppress(NoSession), SessionReader(path) as reader:
-                if reader.status().articles >= articles:
-                    return
-            assert trainer.poll() is None, trainer.communicate()
-            time.sleep(0.01)
-        raise AssertionError(f"{articles} articles were never trained")
 
-    return wait
+def holder(path: Path) -> "subprocess.Popen[str]":
+    """A process that holds a session's lock, as a trainer does."""
+    command = [sys.executable, "-c", HOLDER, str(path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    return process
 
 
 @pytest.fixture

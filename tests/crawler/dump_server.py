@@ -137,12 +137,12 @@ def served(files):
     ended = asyncio.Event()
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
     thread.start()
-    assert ready.wait(30)
+    ready.wait()
     try:
         yield made[0]
     finally:
         loop.call_soon_threadsafe(ended.set)
-        thread.join(30)
+        thread.join()
         loop.close()
 
 

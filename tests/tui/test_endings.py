@@ -129,7 +129,7 @@ def test_a_closed_terminal_leaves_it_running(demo: Callable[..., Terminal], home
     terminal = demo(until=at)
     os.kill(terminal.pid, signal.SIGHUP)
     terminal.end()
-    until(lambda: owner(home / "demo.db") is not None and (home / "demo.db").exists(), 240)
+    until(lambda: owner(home / "demo.db") is not None and (home / "demo.db").exists())
     requests.stop(home / "demo.db")
     until(lambda: not processes(home))
 

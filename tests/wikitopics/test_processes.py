@@ -89,7 +89,7 @@ main(sys.argv[1:])
 """
     wiki = ["--api-url", "https://wiki.invalid/w/api.php"]
     trainer = spawn("train", *(wiki if "socket" in slow else corpus.options()), program=("-c", script))
-    _, error = trainer.communicate(timeout=300)
+    _, error = trainer.communicate()
     assert trainer.returncode == 0
     assert error.endswith("stopped before training began\n")
     assert "Traceback" not in error
@@ -108,7 +108,7 @@ def test_stop_save_pause_and_resume_a_real_trainer(spawn, spawn_resting, corpus_
             return json.loads(cli("status", "--json").out)
         return {"articles": 0, "state": "new", "running": False}
 
-    until(lambda: status()["articles"], 240)
+    until(lambda: status()["articles"])
     assert cli("pause").code == 0
     until(lambda: status()["state"] == "paused")
     second = spawn(*arguments)
@@ -142,7 +142,7 @@ def test_an_end_at_once_says_nothing_and_leaves_nothing(spawn, home, number, cod
     while process.poll() is None:
         process.send_signal(number)
         time.sleep(0.002)
-    error = process.communicate(timeout=60)[1]
+    error = process.communicate()[1]
     assert process.returncode in (code, 0)  # 0: on a busy machine the first Ctrl+C has done its work
     assert "resource_tracker" not in error
     assert list(temporary.iterdir()) == []
@@ -166,7 +166,7 @@ def test_a_signal_while_the_wiki_is_asked_ends_well(spawn, home, number):
         silent.settimeout(300)
         connection, _ = silent.accept()
         process.send_signal(number)
-        _, error = process.communicate(timeout=120)
+        _, error = process.communicate()
         connection.close()
     assert process.returncode == 0, error
     assert "stopped before training began" in error
@@ -180,7 +180,6 @@ def test_ctrl_c_before_anything_has_begun_is_no_fault(tmp_path: Path) -> None:
         [sys.executable, "-c", program],
         env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
         capture_output=True,
-        timeout=300,
     )
     assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
 

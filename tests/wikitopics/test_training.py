@@ -212,7 +212,7 @@ def articles(path):
 def at_work(path):
     """The trainer's pid, once it has trained on more than it had."""
     before = articles(path)
-    until(lambda: articles(path) > before, 60)
+    until(lambda: articles(path) > before)
     return owner(path).pid
 
 

@@ -13,6 +13,7 @@ import time
 
 import pytest
 
+from tests.sessions import holder
 from wikitopics.session.control import requests
 from wikitopics.session.errors import NotRunning, SessionError, SessionInUse
 from wikitopics.session.process import Process
@@ -70,17 +71,8 @@ def test_a_process_that_has_taken_the_number_is_not_signalled(path, bystander, s
         requests.stop(path)
 
 
-HOLDER = (
-    "import sys, time\nfrom pathlib import Path\n"
-    "from wikitopics.session.storage.lock import TrainerLock\n"
-    "with TrainerLock(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(600)\n"
-)
-
-
 def test_a_suspended_trainer_is_told_of_and_ends_once_it_is_continued(path, short):
-    command = [sys.executable, "-c", HOLDER, str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        process.stdout.readline()
+    with holder(path) as process:
         process.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
         told = []
@@ -100,8 +92,7 @@ def test_who_does_not_hear_is_signalled_where_it_is_certain_who_it_is(path, shor
     monkeypatch.setattr(requests, "PATIENCE_SECONDS", 600.0)
     if not answers:
         path = path.with_name("not-yet.db")
-    process = subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE, text=True)
-    process.stdout.readline()
+    process = holder(path)
     threading.Thread(target=process.wait).start()
     requests.stop(path)
     assert process.wait() == -signal.SIGTERM

@@ -2,20 +2,13 @@ import fcntl
 import os
 import signal
 import stat
-import subprocess
-import sys
 
 import pytest
 
+from tests.sessions import holder
 from wikitopics.session.errors import SessionError, SessionInUse
 from wikitopics.session.process import UNKNOWN, Process
 from wikitopics.session.storage.lock import TrainerLock, lock_path, owner, owner_pid
-
-HOLD = (
-    "import sys, time\nfrom pathlib import Path\n"
-    "from wikitopics.session.storage.lock import TrainerLock\n"
-    "with TrainerLock(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(60)\n"
-)
 
 
 @pytest.fixture
@@ -51,8 +44,7 @@ def test_whoever_looks_in_for_a_moment_keeps_no_trainer_out(path, monkeypatch):
 
 
 def test_the_kernel_frees_the_lock_of_a_killed_trainer(path):
-    process = subprocess.Popen([sys.executable, "-c", HOLD, str(path)], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "held\n"
+    process = holder(path)
     assert owner_pid(path) == process.pid
     process.send_signal(signal.SIGKILL)
     process.communicate()

@@ -19,7 +19,7 @@ async def test_a_stop_keeps_all_that_was_fetched_and_trains_no_short_minibatch(t
 
     async def stop(run):
         await memory.hanging.wait()
-        await until_true(lambda: run.learner.stream.progress.articles == 64)
+        await until_true(lambda: run.learner.stream.progress.articles == 64 and not run.learner.busy)
         if reason == "enough":
             run.orders.stop(reason)
         else:

@@ -26,13 +26,8 @@ work.answer = lambda *_: {found}
 """
 
 
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch):
-    for name, seconds in {"scheduler.REPLY_SECONDS": 5, "scheduler.ANSWER_SECONDS": 5}.items():
-        monkeypatch.setattr(f"wikitopics.session.training.intake.cluster.{name}", seconds)
-
-
-async def test_what_listens_and_never_answers_is_given_up_at_the_start(dump, dask):
+async def test_what_listens_and_never_answers_is_given_up_at_the_start(dump, dask, monkeypatch):
+    monkeypatch.setattr("wikitopics.session.training.intake.cluster.scheduler.REPLY_SECONDS", 1)
     with (
         socket.create_server(("127.0.0.1", dask.port)),
         pytest.raises(SessionError, match=r"no Dask scheduler answers at .* in time"),
@@ -40,7 +35,8 @@ async def test_what_listens_and_never_answers_is_given_up_at_the_start(dump, das
         await read(dump, dask.address)
 
 
-async def test_a_suspended_worker_is_given_up(dump, dask):
+async def test_a_suspended_worker_is_given_up(dump, dask, monkeypatch):
+    monkeypatch.setattr("wikitopics.session.training.intake.cluster.scheduler.ANSWER_SECONDS", 20)
     dask.start_scheduler()
     worker = dask.start_worker()
     local, _ = await read(dump)
@@ -51,7 +47,7 @@ async def test_a_suspended_worker_is_given_up(dump, dask):
 
     far, source = await read(dump, dask.address, suspend)
     assert plain(far) == plain(local)
-    assert "a worker of the cluster is not used: it failed: no answer within 5 s" in notes(source)
+    assert "a worker of the cluster is not used: it failed: no answer within 20 s" in notes(source)
 
 
 @pytest.mark.parametrize(
