@@ -1,4 +1,4 @@
-"""What all experiments share: their points, results with their provenance, and the command that runs them."""
+"""What all experiments share: their points, and results with their provenance."""
 
 from __future__ import annotations
 

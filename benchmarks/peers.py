@@ -57,8 +57,8 @@ BEST_SIZE: Mapping[Corpus, int] = {"short": 4096, "long": 256, "full": 4096}
 class SklearnLDA:
     """scikit-learn's LatentDirichletAllocation with `partial_fit`; `batch_size` is set to the minibatch's.
 
-    offset, decay: its learning_offset and learning_decay. Its defaults are best for 12,000 documents, 64 and
-    0.5 for 100,000, by 0.1 nats.
+    offset, decay: its learning_offset and learning_decay. Its defaults, 10 and 0.7, are best for 12,000
+    documents, 64 and 0.5 for 100,000, by 0.1 nats.
     """
 
     def __init__(
@@ -66,8 +66,8 @@ class SklearnLDA:
         n_topics: int,
         n_words: int,
         n_documents: int,
-        batch_size: int = 1024,
-        offset: float = 10.0,
+        batch_size: int,
+        offset: float,
         decay: float = 0.7,
         seed: int = 0,
     ) -> None:

@@ -175,8 +175,10 @@ def _by_hash(names: Sequence[str]) -> NDArray[np.int64]:
 
 def in_order(batch: Minibatch, rows: NDArray[np.int64]) -> Minibatch:
     """Some documents, in the order given."""
-    entries = [slice(batch.indptr[row], batch.indptr[row + 1]) for row in rows]
-    return batch_of([(batch.word_ids[entry], batch.counts[entry]) for entry in entries])
+    lengths = np.diff(batch.indptr)[rows]
+    indptr = np.concatenate(([0], np.cumsum(lengths)))
+    entries = np.repeat(batch.indptr[:-1][rows] - indptr[:-1], lengths) + np.arange(indptr[-1])
+    return Minibatch(indptr, batch.word_ids[entries], batch.counts[entries])
 
 
 def main() -> None:

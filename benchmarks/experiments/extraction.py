@@ -45,6 +45,12 @@ def fetched(api_url: str) -> Iterator[tuple[str, str]]:
         more = reply["continue"]
 
 
+def rendered(api_url: str, title: str) -> bytes:
+    """The page of an article."""
+    base = api_url.removesuffix("/w/api.php")
+    return _get(f"{base}/wiki/{urllib.parse.quote(title.replace(' ', '_'))}")
+
+
 def _get(url: str) -> bytes:
     request = urllib.request.Request(url, headers={"User-Agent": "wikitopics-benchmark"})
     with urllib.request.urlopen(request, timeout=120) as reply:
@@ -63,11 +69,9 @@ def cosine(vocabulary: Vocabulary, one: str, other: str) -> float:
 
 def compare(api_url: str, vocabulary: Vocabulary) -> list[tuple[float, str, str, str]]:
     """(cosine, title, text from wikitext, text from HTML) of every article, the least alike first."""
-    base = api_url.removesuffix("/w/api.php")
     result = []
     for title, wikitext in fetched(api_url):
-        page = _get(f"{base}/wiki/{urllib.parse.quote(title.replace(' ', '_'))}")
-        one, other = extract_wikitext(wikitext), extract_html(page)
+        one, other = extract_wikitext(wikitext), extract_html(rendered(api_url, title))
         result.append((cosine(vocabulary, one, other), title, one, other))
     return sorted(result)
 

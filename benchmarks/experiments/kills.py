@@ -52,21 +52,21 @@ def interrupted(trial: Trial, folder: Path, stops: int, expect: Callable[[Path],
     return trial.tally
 
 
-def counts(folder: Path, stops: int, documents: int, seed: int = 0) -> Tally:
+def counts(folder: Path, stops: int, documents: int) -> Tally:
     """Word counts: interrupted sessions against an undisturbed one."""
-    trial = Trial(folder, counts_command(folder, documents), random.Random(seed), threads=True)
+    trial = Trial(folder, counts_command(folder, documents), random.Random(0), threads=True)
     calm = folder / "calm.db"
     trial.undisturbed(calm)
     return interrupted(trial, folder, stops, lambda path: expect_same(path, calm))
 
 
-def wiki(folder: Path, stops: int, articles: int, faults: str, seed: int = 0) -> Tally:
+def wiki(folder: Path, stops: int, articles: int) -> Tally:
     """The embedded wiki, misbehaving."""
-    injected = CountedFaults(Faults.parse(faults).rates)
+    injected = CountedFaults(Faults.parse(FAULTS).rates)
     api = EmbeddedApi(Articles(load_sample(), articles, 0, None), faults=injected)
     with serving(make_app(api, latency=0.02)) as url:
         command = ["train", "--api-url", url, "--rpm", "0", "--held-out", "100", *MODELS_OF_WIKI]
-        tally = crawls(folder, command, stops, articles, random.Random(seed))
+        tally = crawls(folder, command, stops, articles)
     tally.bad_replies = sum(injected.injected.values())
     tally.bad_pages = sum(injected.hits(kind, i) for kind in PAGE_KINDS for i in range(articles))
     return tally
@@ -75,13 +75,13 @@ def wiki(folder: Path, stops: int, articles: int, faults: str, seed: int = 0) ->
 MODELS_OF_WIKI = ("--model", "lda:topics=10,batch_size=256", "--model", "scvb0:topics=10,batch_size=256")
 
 
-def demo(folder: Path, stops: int, articles: int, seed: int = 0) -> Tally:
+def demo(folder: Path, stops: int, articles: int) -> Tally:
     """`wikitopics demo --headless`, whose wiki is its own child."""
     command = ["demo", "--headless", "--wiki-size", str(articles)]
-    return crawls(folder, command, stops, articles, random.Random(seed))
+    return crawls(folder, command, stops, articles)
 
 
-def crawls(folder: Path, command: list[str], stops: int, articles: int, rng: random.Random) -> Tally:
+def crawls(folder: Path, command: list[str], stops: int, articles: int) -> Tally:
     """Sessions over a wiki: each must have crawled every article once."""
 
     def expect_all(path: Path) -> None:
@@ -90,7 +90,7 @@ def crawls(folder: Path, command: list[str], stops: int, articles: int, rng: ran
         if crawled != articles:
             raise Broken(f"{crawled} pages crawled of a wiki of {articles}")
 
-    return interrupted(Trial(folder, command, rng, threads=False), folder, stops, expect_all)
+    return interrupted(Trial(folder, command, random.Random(0), threads=False), folder, stops, expect_all)
 
 
 def _in_a_folder(trial: Callable[[Path], Tally | Cuts]) -> Figures:
@@ -106,7 +106,7 @@ def on_counts() -> Figures:
 
 @EXPERIMENT.point(minutes=12)
 def on_a_wiki() -> Figures:
-    return _in_a_folder(lambda folder: wiki(folder, stops=100, articles=8_000, faults=FAULTS))
+    return _in_a_folder(lambda folder: wiki(folder, stops=100, articles=8_000))
 
 
 @EXPERIMENT.point(minutes=4)

@@ -7,11 +7,8 @@ are compared with its wikitext.
 
 import functools
 import itertools
-import json
-import lzma
 import os
 import tarfile
-import urllib.parse
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -20,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from benchmarks.experiments.extraction import _get, fetched
+from benchmarks import splits
+from benchmarks.experiments.extraction import fetched, rendered
 from benchmarks.harness import Experiment, Figures, Points, Unavailable, table
 from benchmarks.measuring import cpu_seconds, in_turn
-from benchmarks.splits import shared
 from wikitopics.crawler import extract_html, extract_wikitext
 from wikitopics.crawler.dumps.files import DumpFiles
 from wikitopics.crawler.markup.disambiguation import is_disambiguation
@@ -51,14 +48,13 @@ WIKI = SourceInfo("en.wikipedia.org", None, ("File", "Image"), ("Category",), "e
 
 def wikitexts() -> list[Page]:
     """The 400 articles of wikitext."""
-    with lzma.open(shared("wikitext/articles-400.jsonl.xz"), "rt") as file:
-        articles = [json.loads(line) for line in file]
-    return [Page(n, one["title"], 1, one["text"], "wikitext") for n, one in enumerate(articles, start=1)]
+    found = splits.articles("wikitext/articles-400.jsonl.xz")
+    return [Page(n, one["title"], 1, one["text"], "wikitext") for n, one in enumerate(found, start=1)]
 
 
-def rendered() -> list[Page]:
+def html_pages() -> list[Page]:
     """The rendered pages of Wikipedia."""
-    with tarfile.open(shared("html/pages.tar.xz")) as archive:
+    with tarfile.open(splits.shared("html/pages.tar.xz")) as archive:
         files = [file for member in archive if (file := archive.extractfile(member)) is not None]
         texts = [file.read().decode("utf-8", "replace") for file in files]
     return [Page(n, "", 1, text, "html") for n, text in enumerate(texts, start=1)]
@@ -66,7 +62,7 @@ def rendered() -> list[Page]:
 
 def speed(markup: Markup) -> Figures:
     """Megabytes of UTF-8 in a CPU second, prose and links in turn, and how many times as fast links are."""
-    pages = wikitexts() if markup == "wikitext" else rendered()
+    pages = wikitexts() if markup == "wikitext" else html_pages()
     extract = extract_wikitext if markup == "wikitext" else extract_html
     size = sum(len(page.text.encode()) for page in pages) / 1e6
 
@@ -97,14 +93,12 @@ def pages() -> Figures:
     if not api_url:
         raise Unavailable("WIKITOPICS_TEST_API names no MediaWiki")
     articles = dict(fetched(api_url))
-    base = api_url.removesuffix("/w/api.php")
     both = of_wikitext = of_pages = compared = 0
     alone: Counter[str] = Counter()
     for title, text in articles.items():
         one = Counter(t for t in page_links(Page(1, title, 1, text, "wikitext"), WIKI) if t in articles)
         if one:
-            address = f"{base}/wiki/{urllib.parse.quote(title.replace(' ', '_'))}"
-            page = Page(1, title, 1, _get(address).decode("utf-8", "replace"), "html")
+            page = Page(1, title, 1, rendered(api_url, title).decode("utf-8", "replace"), "html")
             other = Counter(t for t in page_links(page, WIKI) if t in articles)
             both += (one & other).total()
             of_wikitext, of_pages = of_wikitext + one.total(), of_pages + other.total()
@@ -123,7 +117,7 @@ def pages() -> Figures:
 def articles() -> Iterator[Page]:
     """All real articles of wikitext, each once, without disambiguation pages."""
     found = {page.title: page for page in wikitexts() if not is_disambiguation(page.text, "en")}
-    for page, _ in DumpFiles([str(shared("wikitext/enwiki-2016-sample.xml.bz2"))]).read():
+    for page, _ in DumpFiles([str(splits.shared("wikitext/enwiki-2016-sample.xml.bz2"))]).read():
         if isinstance(page, Page):
             found.setdefault(page.title, page)
     yield from found.values()

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from benchmarks.harness import Experiment, Figures, Points
 from benchmarks.rehearsed.counts import counts_command
-from benchmarks.rehearsed.figures import by_table
 from benchmarks.rehearsed.run import Rehearsal
+from benchmarks.stops.files import by_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

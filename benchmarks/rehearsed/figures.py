@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.harness import Figures
-from benchmarks.stops.files import inspect, read_only
+from benchmarks.stops.files import inspect
 from wikitopics.session.storage.reader import SessionReader
 
 if TYPE_CHECKING:
@@ -53,13 +52,6 @@ def found(path: Path, entries: list[Entry]) -> Figures:
             ]
         ],
     }
-
-
-def by_table(path: Path) -> dict[str, int]:
-    """Bytes of the larger tables."""
-    with contextlib.closing(read_only(path)) as connection:
-        rows = connection.execute("SELECT name, sum(pgsize) FROM dbstat GROUP BY name ORDER BY 2 DESC")
-        return {name: size for name, size in rows if size > 1e5}
 
 
 def ends(samples: list[Entry], whose: str, key: str) -> dict[str, float]:

@@ -83,13 +83,13 @@ class Trainer:
 class Rehearsal:
     """A session in a folder, trained to its end despite all interruptions."""
 
-    def __init__(self, folder: Path, command: list[str], kills: list[int], seed: int = 0) -> None:
+    def __init__(self, folder: Path, command: list[str], kills: list[int]) -> None:
         """kills: numbers of articles from which the trainer is killed, ascending."""
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / "rehearsal.db"
         self.journal = Journal(folder / "journal.jsonl")
         self._environment = {**os.environ, "WIKITOPICS_HOME": str(folder)}
-        self._rng = random.Random(seed)
+        self._rng = random.Random(0)
         self._kills = kills
         self._train = [*command, "--session", str(self.path)]
         self._screen: Screen | None = None

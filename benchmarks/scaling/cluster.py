@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness import Figures
+from benchmarks.measuring import timed
 
 BATCHES = (256, 1_024, 4_096, 16_384)
 TOPICS = 100
@@ -40,7 +41,7 @@ def e_step(batch: int) -> Figures:
     documents = split("short").train[:batch]
     model = OnlineLDA(n_topics=TOPICS, n_words=split("short").n_words, n_documents=7_000_000)
     model.learn(documents)
-    seconds = min(_seconds(lambda: model.infer(documents), time.thread_time) for _ in range(TRIES))
+    seconds = min(timed(lambda: model.infer(documents), time.thread_time)[0] for _ in range(TRIES))
     rows = len(np.unique(documents.word_ids))
     sent = np.ones((rows, TOPICS), np.float32)
     with dask(workers=1) as address, Client(address, set_as_default=False) as client:
@@ -50,8 +51,8 @@ def e_step(batch: int) -> Figures:
             client.gather(client.submit(_same, far, pure=False), direct=True)
 
         there_and_back()
-        wall = min(_seconds(there_and_back, time.perf_counter) for _ in range(TRIES))
-        own = min(_seconds(there_and_back, time.process_time) for _ in range(TRIES))
+        wall = min(timed(there_and_back, time.perf_counter)[0] for _ in range(TRIES))
+        own = min(timed(there_and_back, time.process_time)[0] for _ in range(TRIES))
     return {
         "rows": rows,
         "mb_each_way": round(sent.nbytes / 1e6, 2),
@@ -63,12 +64,6 @@ def e_step(batch: int) -> Figures:
 
 def _same(rows: Any) -> Any:
     return rows + 1
-
-
-def _seconds(work: Any, clock: Any) -> float:
-    begin = clock()
-    work()
-    return float(clock() - begin)
 
 
 def remote() -> Figures:

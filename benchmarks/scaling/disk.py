@@ -3,12 +3,11 @@
 import subprocess
 import sys
 import tempfile
-from contextlib import closing
 from pathlib import Path
 
 from benchmarks.harness import Figures
 from benchmarks.splits import shared
-from benchmarks.stops.files import read_only
+from benchmarks.stops.files import by_table
 
 ARTICLES = 16_384
 KEPT = ("all", "top", "none")
@@ -32,11 +31,9 @@ def measured() -> Figures:
             )
             figures[f"{keep}_mb"] = round(path.stat().st_size / 1e6, 1)
             if keep == "all":
-                figures["bytes_an_article"] = _by_table(path)
+                figures["bytes_an_article"] = {
+                    name: round(size / ARTICLES, 1)
+                    for name, size in by_table(path).items()
+                    if name.startswith(TABLES)
+                }
     return figures
-
-
-def _by_table(path: Path) -> dict[str, float]:
-    with closing(read_only(path)) as connection:
-        rows = connection.execute("SELECT name, sum(pgsize) FROM dbstat GROUP BY name").fetchall()
-    return {name: round(size / ARTICLES, 1) for name, size in rows if name.startswith(TABLES)}

@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.harness import Figures
 from benchmarks.measuring import cpu_seconds
 from benchmarks.processes import status_mb
-from benchmarks.splits import Corpus, split
+from benchmarks.splits import Corpus, in_order, split
 from wikitopics.model import Minibatch, OnlineModel, kinds
 
 MODELS = ("lda", "hdp", "scvb0")
@@ -145,11 +145,7 @@ class Drawn:
 
     def minibatch(self, documents: int) -> Minibatch:
         real = self._corpus.train
-        rows = self._rng.integers(0, real.D, documents)
-        lengths = np.diff(real.indptr)[rows]
-        starts = np.concatenate(([0], np.cumsum(lengths)))
-        entries = np.repeat(real.indptr[:-1][rows] - starts[:-1], lengths) + np.arange(starts[-1])
-        return self._parted(Minibatch(starts, real.word_ids[entries], real.counts[entries]))
+        return self._parted(in_order(real, self._rng.integers(0, real.D, documents)))
 
     def held_out(self) -> Minibatch:
         return self._parted(self._corpus.report[:ASKED])

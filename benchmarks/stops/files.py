@@ -93,6 +93,12 @@ def check(path: Path) -> None:
     longest[path] = articles
 
 
+def by_table(path: Path) -> dict[str, int]:
+    """Bytes of each table and index."""
+    with contextlib.closing(read_only(path)) as connection:
+        return dict(connection.execute("SELECT name, sum(pgsize) FROM dbstat GROUP BY name"))
+
+
 def models(path: Path) -> list[tuple[object, ...]]:
     """The whole state of the models."""
     with contextlib.closing(read_only(path)) as connection:

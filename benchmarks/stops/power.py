@@ -22,8 +22,8 @@ from pathlib import Path
 
 from benchmarks.harness import Figures, Unavailable
 from benchmarks.stops.disk import Log, blank, copy, mounted, remembering
-from benchmarks.stops.files import Broken, expect_same, inspect, is_finished, read_only, stream, works
-from benchmarks.stops.trial import Trial, counts_command
+from benchmarks.stops.files import Broken, expect_same, inspect, is_finished, read_only, stream
+from benchmarks.stops.trial import Trial, counts_command, until_it_works
 
 DISK_BYTES = 600 << 20
 STATES = 10
@@ -54,9 +54,9 @@ class Cuts:
         }
 
 
-def power(folder: Path, times: int, documents: int, seed: int = 0) -> Cuts:
+def power(folder: Path, times: int, documents: int) -> Cuts:
     """Cut the power ``times`` times. Raises `Unavailable` where disks cannot be made."""
-    rng = random.Random(seed)
+    rng = random.Random(0)
     trial = Trial(folder, counts_command(folder, documents), rng, threads=True)
     calm = folder / "calm.db"
     trial.undisturbed(calm)
@@ -121,10 +121,8 @@ def wait(trial: Trial, path: Path) -> None:
     """Wait for a random instant, during the start or some time into the work."""
     trainer, rng = trial.trainer, trial.rng
     assert trainer is not None
-    deadline = time.monotonic() + 60
     if rng.random() < 0.7:
-        while not works(path, trainer.pid) and trainer.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.02)
+        until_it_works(trainer, path)
     deadline = time.monotonic() + rng.uniform(0, 12)
     while trainer.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)

@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.harness import ROOT, Figures
 from benchmarks.stops.files import Broken, Locked, check, is_finished, look_in, works
 
-KINDS = ("SIGKILL", "SIGTERM", "SIGINT twice", "SIGSTOP, SIGCONT")
+KINDS = ("SIGKILL", "SIGTERM", "SIGINT_twice", "SIGSTOP_SIGCONT")
 MODELS = ("lda:topics=10,batch_size=256", "scvb0:topics=10,batch_size=128", "hdp:topics=20,batch_size=256")
 LONGEST_STOP = 15.0
 """Seconds that a trainer may take to commit and exit, on a busy machine."""
@@ -43,7 +43,7 @@ class Tally:
         return {
             "stops": self.stops,
             "survivors": sum(self.survived.values()),
-            "tried": {kind.replace(", ", "_").replace(" ", "_"): n for kind, n in self.tried.items()},
+            "tried": dict(self.tried),
             "sessions": self.finished,
             "bad_replies": self.bad_replies,
             "bad_pages": self.bad_pages,
@@ -110,10 +110,9 @@ class Trial:
         while self.tally.stops < most:
             trainer = self.start(path)
             try:
-                running = self.at_a_random_instant(trainer, path)
-                if running:
-                    running = self.stop(trainer, path)
-                if not running and trainer.returncode == 0 and is_finished(path):
+                if self.at_a_random_instant(trainer, path):
+                    self.stop(trainer, path)
+                if trainer.returncode == 0 and is_finished(path):
                     self.tally.finished += 1
                     return True
             finally:
@@ -125,9 +124,7 @@ class Trial:
         """Wait for one; return whether the trainer still runs then."""
         if self.rng.random() < 0.75:
             # Most of a short run is its start: let it get to work first, and stop it there.
-            deadline = time.monotonic() + 60
-            while not works(path, trainer.pid) and trainer.poll() is None and time.monotonic() < deadline:
-                time.sleep(0.02)
+            until_it_works(trainer, path)
             delay = self.rng.uniform(0, 1.2)
         else:
             delay = self.rng.uniform(0, 3)
@@ -138,20 +135,19 @@ class Trial:
                 look_in(path)
         return trainer.poll() is None
 
-    def stop(self, trainer: subprocess.Popen[bytes], path: Path) -> bool:
-        """Stop it in one of the ways and check the file; return whether it reached its end by itself."""
+    def stop(self, trainer: subprocess.Popen[bytes], path: Path) -> None:
+        """Stop it in one of the ways and check the file."""
         kind = self.rng.choice(KINDS)
         self.tally.tried[kind] += 1
         family = descendants(trainer.pid)
         try:
-            getattr(self, "by_" + kind.lower().replace(", ", "_").replace(" ", "_"))(trainer, path)
+            getattr(self, f"by_{kind.lower()}")(trainer, path)
             if trainer.poll() is not None:
                 wait_until_gone(family)
             check(path)
             self.tally.survived[kind] += 1
         except Broken as error:
             self.tally.broken.append(f"{kind}: {error}")
-        return False
 
     def by_sigkill(self, trainer: subprocess.Popen[bytes], path: Path) -> None:
         trainer.kill()
@@ -191,6 +187,13 @@ class Trial:
             expect(trainer, {0})
 
 
+def until_it_works(trainer: subprocess.Popen[bytes], path: Path) -> None:
+    """Wait until it has started its work or has ended, at most a minute."""
+    deadline = time.monotonic() + 60
+    while not works(path, trainer.pid) and trainer.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
 def ends(trainer: subprocess.Popen[bytes]) -> None:
     try:
         trainer.wait(LONGEST_STOP)
@@ -224,9 +227,9 @@ def descendants(pid: int) -> list[tuple[int, str]]:
     return found
 
 
-def wait_until_gone(family: list[tuple[int, str]], seconds: float = 10.0) -> None:
+def wait_until_gone(family: list[tuple[int, str]]) -> None:
     """Raises `Broken` where processes that a trainer has started outlive it."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + 10
     while left := [pid for pid, started in family if is_alive(pid, started)]:
         if time.monotonic() > deadline:
             raise Broken(f"processes {left} outlive their trainer")
