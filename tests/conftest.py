@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 pytest_plugins = (
     "tests.sharing",  # first: others import it
     "tests.browsers",
+    "tests.clusters",
     "tests.commands",
     "tests.corpora",
     "tests.counting",

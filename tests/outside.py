@@ -39,37 +39,7 @@ report | vocab | vocab show nosuch | vocab build | sessions | sessions rm nosuch
 save | backup | watch | demo --articles 0 | demo --wiki-size 0 | demo --source api
 """
 """Commands that fail in an empty home."""
-KEYS = (
-    "1",
-    "?",
-    "Escape",
-    "2",
-    "3",
-    "Enter",
-    "Escape",
-    "4",
-    "5",
-    "6",
-    "7",
-    "1",
-    "m",
-    "v",
-    "x",
-    "z",
-    "z",
-    "e",
-    "Escape",
-    "C-p",
-    "Escape",
-    "N",
-    "Escape",
-    "/",
-    "Escape",
-    "t",
-    "t",
-    "space",
-    "space",
-)
+KEYS = "1 ? Escape 2 3 Enter Escape 4 5 6 7 1 m v x z z e Escape C-p Escape N Escape / Escape t t space space"
 UNSTEADY = ("heartbeat", "flow", "events", "runs", "control", "progress")
 """Tables that tell of times and processes."""
 
@@ -189,7 +159,7 @@ def screens(it: Checkout) -> None:
         tmux("new-session", "-d", "-x", str(columns), "-y", str(rows), watch)
         time.sleep(8)
         shots = []
-        for key in KEYS:
+        for key in KEYS.split():
             tmux("send-keys", key)
             time.sleep(1.5)
             shots.append(f"##### {key}\n" + tmux("capture-pane", "-p"))

@@ -16,6 +16,10 @@ for kind in map(kinds.load, kinds.names()):
 """
 RUN = "from wikitopics.cli import run\n"
 HELP = f"{RUN}for name in {COMMANDS}: assert run([name, '--help']) == 0"
+WORKERS = """
+import wikitopics.crawler.dumps.parts
+from wikitopics.crawler import extract_html, extract_wikitext
+"""
 TRAIN = f"{RUN}assert run(['train', *sys.argv[1:]]) == 0"
 
 
@@ -28,10 +32,12 @@ TRAIN = f"{RUN}assert run(['train', *sys.argv[1:]]) == 0"
         (f"{RUN}assert run(['--version']) == 0", "numpy scipy numba textual aiohttp sqlite_utils"),
         (HELP, "numpy scipy numba textual aiohttp yarl sqlite3 bs4 lxml"),
         (TRAIN, "textual wikitopics.tui rich pandas"),
+        (WORKERS, "numpy aiohttp bs4 lxml mwparserfromhell"),
+        ("import wikitopics.cli.report, wikitopics.session.analysis.report.contents", "matplotlib jinja2"),
     ],
-    ids=["kinds by name", "kinds described", "import", "version", "help", "train"],
+    ids=["kinds by name", "kinds described", "import", "version", "help", "train", "workers", "report"],
 )
-def test_nothing_heavy_is_loaded_before_it_is_needed(code, heavy, corpus, home):
+def test_nothing_heavy_is_loaded_before_it_is_needed(code, heavy, corpus):
     few = [*corpus.options(), "--topics", 2, "--articles", 64, "--held-out", 10] if code == TRAIN else []
     code = f"import sys\n{code}\nprint(sorted(sys.modules.keys() & set({heavy.split()})))"
     assert python(code, *few).splitlines()[-1] == "[]"

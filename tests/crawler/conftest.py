@@ -9,6 +9,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from benchmarks import splits
 from tests.crawler import remote
 from tests.crawler.dump_server import serving
 from wikitopics.crawler.embedded.app import make_app
@@ -130,6 +131,12 @@ def says_json(value, **headers):
 def batches_by_size_alone(monkeypatch):
     """The batches of a file end where they are full, not where the machine was busy for a second."""
     monkeypatch.setattr("wikitopics.crawler.file_source._SECONDS_A_BATCH", math.inf)
+
+
+@pytest.fixture(scope="session")
+def articles():
+    """400 real ones of wikitext, each with its title and text."""
+    return [*splits.articles("wikitext/articles-400.jsonl.xz")]
 
 
 @pytest.fixture

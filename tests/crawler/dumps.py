@@ -30,8 +30,8 @@ def page(number, text=None, ns=0, extra="", model="wikitext"):
     )
 
 
-def dump(numbers, head=HEAD, foot=FOOT):
-    return (head + "".join(page(number) for number in numbers) + foot).encode()
+def dump(numbers, head=HEAD):
+    return (head + "".join(page(number) for number in numbers) + FOOT).encode()
 
 
 def german(number):

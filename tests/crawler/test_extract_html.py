@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.crawler.test_extract_wikitext import SENTENCES
 from tests.real_text import CORPUS, needs_corpus
 from wikitopics.crawler.markup.html import extract_html
 
@@ -76,12 +77,6 @@ def test_a_page_becomes_prose(markup, prose):
     for page in (PAGE % markup, (PAGE % markup).encode(), markup):
         lines = [" ".join(line.split()) for line in extract_html(page).split("\n")]
         assert "\n".join(line for line in lines if line) == prose
-
-
-SENTENCES = (
-    "Literature in Azerbaijani was formed in the 14th century, and among its poets was Hasanoglu (1250). "
-    "It has been written in three alphabets, as the country's rulers wished."
-)
 
 
 @pytest.mark.parametrize("heading", ["Literature", "Sources", "Литература", "Bibliography"])

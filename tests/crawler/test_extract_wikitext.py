@@ -1,5 +1,3 @@
-import json
-import lzma
 import re
 from collections import Counter
 
@@ -7,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.real_text import CORPUS, needs_corpus
+from tests.real_text import needs_corpus
 from wikitopics.crawler.markup.wikitext import extract_wikitext
 
 NO_PROSE = re.compile(
@@ -194,12 +192,6 @@ def test_half_a_megabyte_of_one_mark_is_read_in_linear_time(bomb):
 
 def test_words_kept_through_many_levels_are_not_copied_without_bound():
     assert len(extract_wikitext(("{{nowrap|" * 59 + "word " * 20 + "}}" * 59) * 500).split()) == 10_000
-
-
-@pytest.fixture(scope="module")
-def articles():
-    with lzma.open(CORPUS / "wikitext" / "articles-400.jsonl.xz", "rt") as file:
-        return [json.loads(line) for line in file]
 
 
 @needs_corpus

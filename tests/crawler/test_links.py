@@ -1,7 +1,5 @@
 """The links of an article: which count, and which titles their targets name."""
 
-import json
-import lzma
 import re
 from collections import Counter
 from itertools import count
@@ -14,7 +12,7 @@ from yarl import URL
 from tests.crawler.test_extract_html import DEEP, FLAT
 from tests.crawler.test_extract_html import FRAGMENTS as TAGS
 from tests.crawler.test_extract_wikitext import BOMBS, FRAGMENTS
-from tests.real_text import CORPUS, needs_corpus
+from tests.real_text import needs_corpus
 from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.markup.html import html_links
 from wikitopics.crawler.markup.links import page_links, titles
@@ -35,8 +33,8 @@ def of_wikitext(text, info=WIKI, title="Here"):
     return page_links(Page(1, title, 1, text, "wikitext"), info)
 
 
-def of_html(text, info=WIKI, title="Here"):
-    return page_links(Page(1, title, 1, f"<p>{text}</p>", "html"), info)
+def of_html(text, info=WIKI):
+    return page_links(Page(1, "Here", 1, f"<p>{text}</p>", "html"), info)
 
 
 @pytest.mark.parametrize(
@@ -193,12 +191,6 @@ def test_a_target_of_half_a_megabyte_is_read_in_linear_time(inside):
 @pytest.mark.parametrize("bomb", [*DEEP, *FLAT.split("|"), '<a href="/wiki/A">', "<a href='//'>"])
 def test_a_page_of_one_mark_gives_titles(bomb):
     assert isinstance(of_html(bomb * (200_000 // len(bomb))), list)
-
-
-@pytest.fixture(scope="module")
-def articles():
-    with lzma.open(CORPUS / "wikitext" / "articles-400.jsonl.xz", "rt") as file:
-        return [json.loads(line) for line in file]
 
 
 TAG = "qlinkq"

@@ -9,6 +9,7 @@ from importlib import metadata
 import pytest
 
 from tests.commands import ROOT
+from wikitopics.registry import ROOMS
 from wikitopics.session.extras import EXTRAS, ZST
 
 FOR_DEVELOPERS = {"test"}
@@ -26,8 +27,7 @@ def test_pyproject_declares_the_same():
 
 def test_every_extra_that_is_named_exists():
     texts = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
-    rooms = ("wikitopics", "tui", "session", "crawler", "vocab", "model")
-    texts += [path for room in rooms for path in (ROOT / room).rglob("*.py")]
+    texts += [path for room in ("wikitopics", *ROOMS) for path in (ROOT / room).rglob("*.py")]
     named = {
         name
         for path in texts

@@ -151,7 +151,7 @@ def test_a_vocabulary_is_called_after_the_language_or_the_wiki():
         assert (Api().language(asked), Api().vocabulary_name(asked)) == (language, name)
 
 
-def test_a_language_finds_its_vocabulary_or_has_it_built(home):
+def test_a_language_finds_its_vocabulary_or_has_it_built():
     german = TrainRequest(lang="de")
     assert [str(found) for found in new_vocabulary(german, Api())] == ["de", "2"]
     assert str(new_vocabulary(TrainRequest(lang="tr"), Api())[1]) == "2 tr"

@@ -3,18 +3,7 @@
 import asyncio
 import signal
 
-import pytest
-
-from wikitopics.session.signals import ENDING, Signals
-
-
-@pytest.fixture(autouse=True)
-def heeded():
-    """Also where the tests were started by nohup, which has SIGHUP ignored."""
-    before = {number: signal.signal(number, signal.SIG_DFL) for number in ENDING}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
+from wikitopics.session.signals import Signals
 
 
 async def test_what_came_before_anybody_listened_is_passed_on():
@@ -32,8 +21,11 @@ async def test_what_came_before_anybody_listened_is_passed_on():
 
 def test_one_that_is_ignored_stays_ignored():
     """As nohup has it for SIGHUP."""
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    with Signals() as signals:
-        signal.raise_signal(signal.SIGHUP)
-        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-    assert signals.noted == []
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with Signals() as signals:
+            signal.raise_signal(signal.SIGHUP)
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        assert signals.noted == []
+    finally:
+        signal.signal(signal.SIGHUP, before)

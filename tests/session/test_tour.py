@@ -3,12 +3,13 @@
 import re
 from importlib import import_module
 from operator import attrgetter
-from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "CONTRIBUTING.md"
-STOPS = re.findall(r"^\| `([\w.]+)`[^|]* \| `([\w/]+)\.py`", PAGE.read_text(), re.MULTILINE)
+from tests.commands import ROOT
+
+PAGE = (ROOT / "CONTRIBUTING.md").read_text()
+STOPS = re.findall(r"^\| `([\w.]+)`[^|]* \| `([\w/]+)\.py`", PAGE, re.MULTILINE)
 
 
 @pytest.mark.parametrize(("function", "module"), STOPS)

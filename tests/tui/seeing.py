@@ -78,9 +78,9 @@ async def in_front(pilot: Pilot[Any], kind: type[Screen[Any]]) -> None:
     await pilot.pause()
 
 
-async def until(pilot: Pilot[Any], words: str, patience: float = 60.0) -> str:
+async def until(pilot: Pilot[Any], words: str) -> str:
     """The screen once it shows ``words``."""
-    end = time.monotonic() + patience
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         await asyncio.sleep(0.03)
         if words in text(pilot.app):

@@ -84,7 +84,7 @@ async def test_ways_around_the_contact(home: Path, button: str, answer: str) -> 
     assert not (home / "config.toml").exists()
 
 
-async def test_the_contact_says_something_at_any_size(home: Path) -> None:
+async def test_the_contact_says_something_at_any_size() -> None:
     contact = Contact(Signals())
     async with contact.run_test(size=(80, 24)) as pilot:
         for size in ((80, 24), (40, 10), (20, 5)):

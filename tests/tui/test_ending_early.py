@@ -54,7 +54,7 @@ async def test_the_screen(
 
 
 @pytest.mark.parametrize("step", ["compose", "on_mount"])
-async def test_the_first_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+async def test_the_first_question(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     begun = ends_at(AskContact, step, monkeypatch)
     with Signals() as signals:
         app = Contact(signals)

@@ -240,7 +240,7 @@ async def test_what_was_found_is_in_sight(
             )
 
 
-async def test_a_click_on_a_column_s_head_sorts(shown: Opener, live: Path, home: Path) -> None:
+async def test_a_click_on_a_column_s_head_sorts(shown: Opener, live: Path) -> None:
     async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
         for view, head, order in (("1", "name", "name"), ("2", "#", "number"), ("7", "name", "name")):
             await pilot.press(view)

@@ -1,11 +1,10 @@
 """A replay: the session as it was, snapshot after snapshot."""
 
-import contextlib
-import sqlite3
 from pathlib import Path
 
 import pytest
 
+from tests.session.rows import sql
 from tests.tui import seeing
 from tests.tui.seeing import Opener
 from wikitopics.tui.look import Replay
@@ -63,10 +62,9 @@ async def test_it_plays_by_itself(shown: Opener, two_models: Path, monkeypatch: 
 
 
 async def test_log_and_flow_are_those_of_then(shown: Opener, live: Path) -> None:
-    with contextlib.closing(sqlite3.connect(live)) as db, db:
-        began = "(SELECT min(started_at) FROM runs)"
-        # It had trained on 512 articles after 251 s.
-        db.execute(f"UPDATE events SET at = {began} + 5000 WHERE message LIKE 'saved%'")
+    began = "(SELECT min(started_at) FROM runs)"
+    # It had trained on 512 articles after 251 s.
+    sql(live, f"UPDATE events SET at = {began} + 5000 WHERE message LIKE 'saved%'")
     async with shown(live, size=(120, 40), words="lda 1,3") as (_, pilot):
         await pilot.press("r", "space", *["left"] * 20, *["right"] * 5)
         seen = await seeing.until(pilot, "REPLAY  512 of 12,480 articles")

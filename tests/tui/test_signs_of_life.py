@@ -2,7 +2,6 @@
 
 import contextlib
 import re
-import sqlite3
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.session.rows import sql
 from tests.tui import canned, seeing
 from tests.tui.seeing import Opener
 from wikitopics.session.records import Flow
@@ -37,9 +37,8 @@ def session_in(path: Path, state: str) -> Iterator[Path]:
         return
     with canned.live(path, recipe):
         if state == "stalled":
-            with contextlib.closing(sqlite3.connect(path)) as db, db:
-                db.execute("UPDATE heartbeat SET at = at - 900")
-                db.execute("UPDATE flow SET at = at - 900")
+            sql(path, "UPDATE heartbeat SET at = at - 900")
+            sql(path, "UPDATE flow SET at = at - 900")
         yield path
 
 

@@ -1,13 +1,11 @@
 """A wiki on loopback in many languages: short articles about water, music and the sky, made for the tests."""
 
-import asyncio
 import random
-import threading
-from contextlib import contextmanager
 from urllib.parse import quote
 
 from aiohttp import web
 
+from benchmarks.served import serving
 from tests.corpora import synthetic_corpus
 from wikitopics.crawler.embedded.api import EmbeddedApi
 from wikitopics.crawler.embedded.app import make_app
@@ -117,16 +115,8 @@ class Linked(EmbeddedApi):
         return f'<p>1 {text}<a href="/wiki/Talk:A">x</a>{notes}</p>'
 
 
-@contextmanager
-def polyglot(
-    language: str,
-    size: int = 400,
-    asked: list | None = None,
-    latency: float = 0.0,
-    kind: type[EmbeddedApi] = Polyglot,
-):
+def polyglot(language: str, size: int = 400, asked: list | None = None, kind: type[EmbeddedApi] = Polyglot):
     """The address of such a wiki, which runs in a thread; ``asked`` gets every request's query."""
-    loop, ready, url = asyncio.new_event_loop(), threading.Event(), ""
 
     @web.middleware
     async def note(request: web.Request, handler):
@@ -134,28 +124,6 @@ def polyglot(
             asked.append(dict(request.query))
         return await handler(request)
 
-    async def serve() -> web.AppRunner:
-        nonlocal url
-        app = make_app(kind(language, size), latency)
-        app.middlewares.append(note)
-        runner = web.AppRunner(app, shutdown_timeout=0.5)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        url = f"http://127.0.0.1:{runner.addresses[0][1]}/w/api.php"
-        return runner
-
-    def run() -> None:
-        runner = loop.run_until_complete(serve())
-        ready.set()
-        loop.run_forever()
-        loop.run_until_complete(runner.cleanup())
-        loop.close()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
-        assert ready.wait(30)
-        yield url
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(30)
+    app = make_app(kind(language, size))
+    app.middlewares.append(note)
+    return serving(app)

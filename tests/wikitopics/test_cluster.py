@@ -4,9 +4,6 @@ import numpy as np
 import pytest
 
 from tests.crawler.dumps import dump, german, multistream
-from tests.session.training.intake.cluster.conftest import dask
-
-__all__ = ["dask"]
 
 
 @pytest.fixture
@@ -31,7 +28,7 @@ def test_counted_words_are_not_sent_out(cli, one_line, tmp_path):
 
 
 @pytest.mark.interop
-def test_no_scheduler_there(train, one_line, tmp_path, monkeypatch):
+def test_no_scheduler_there(train, tmp_path, monkeypatch):
     monkeypatch.setattr("wikitopics.session.training.intake.cluster.scheduler.CONNECT_SECONDS", 1)
     outcome = train("--cluster", "tcp://127.0.0.1:9")
     assert outcome.code == 1

@@ -1,11 +1,11 @@
 """`compare`: sessions and models beside each other, on articles that none of them has trained on."""
 
-import contextlib
 import json
 import shutil
-import sqlite3
 
 import pytest
+
+from tests.session.rows import sql
 
 
 @pytest.fixture
@@ -23,9 +23,8 @@ def other(cli, corpus):
 
 def as_wiki(path, source, options):
     """Have a session say that it is of this source."""
-    with contextlib.closing(sqlite3.connect(path)) as db, db:
-        for key, value in (("source", source), ("source_options", options)):
-            db.execute("UPDATE settings SET value = ? WHERE key = ?", [json.dumps(value), key])
+    for key, value in (("source", source), ("source_options", options)):
+        sql(path, "UPDATE settings SET value = ? WHERE key = ?", json.dumps(value), key)
 
 
 def test_a_session_alone_has_the_scores_of_its_last_evaluation(cli, trained):

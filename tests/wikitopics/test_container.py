@@ -1,8 +1,6 @@
 """The Containerfile, as far as it can be checked without building it."""
 
-from pathlib import Path
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.commands import ROOT
 
 
 def test_all_that_is_copied_is_let_through_and_exists() -> None:

@@ -34,7 +34,7 @@ def test_a_wiki_as_large_as_the_sample_has_no_copies():
     assert {articles.title(i) for i in range(SAMPLE_ARTICLES)} == set(sample.titles)
 
 
-def test_it_ends_when_each_text_has_been_read_once(cli, home, monkeypatch):
+def test_it_ends_when_each_text_has_been_read_once(cli, monkeypatch):
     monkeypatch.setattr("wikitopics.crawler.embedded.sample.SAMPLE_ARTICLES", 300)
     outcome = cli("demo", "--headless")
     assert outcome.code == 0

@@ -1,17 +1,16 @@
 """docs/exports.md is a data dictionary: what it lists is what exports hold, in that order."""
 
-import contextlib
 import csv
 import io
 import json
 import re
-import sqlite3
 from typing import get_args
 
 import numpy as np
 import pytest
 
 from tests.commands import ROOT
+from tests.session.rows import sql
 from wikitopics.session.analysis.exports.formats import FORMATS
 from wikitopics.session.analysis.exports.tables import SUBJECTS, ExportRequest
 from wikitopics.session.records import TopicChange
@@ -35,8 +34,8 @@ def tables(title: str) -> dict[str, list[list[str]]]:
 
 @pytest.mark.parametrize("what", [name for name, subject in SUBJECTS.items() if subject.batches])
 def test_columns_are_those_of_the_file_and_of_these_types(what, cli, trained):
-    with contextlib.closing(sqlite3.connect(trained)) as db, db:  # in so short a session nothing happens
-        db.execute("INSERT INTO topic_events VALUES (NULL, 0, 64, 'split', 1, 2, 'birds')")
+    # In so short a session nothing happens.
+    sql(trained, "INSERT INTO topic_events VALUES (NULL, 0, 64, 'split', 1, 2, 'birds')")
     listed, subject = tables(what)["column"], SUBJECTS[what]
     assert [row[0] for row in listed] == [*subject.columns, *subject.optional]
     with SessionReader(trained) as reader:

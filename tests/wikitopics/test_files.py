@@ -1,13 +1,12 @@
 """Session files that are missing, foreign, newer, damaged or in use: one line and the right exit code."""
 
-import contextlib
 import io
 import json
 import os
-import sqlite3
 
 import pytest
 
+from tests.session.rows import sql
 from wikitopics.cli.screen import contact_missing
 from wikitopics.session.errors import Damaged
 from wikitopics.session.request import TrainRequest
@@ -40,8 +39,7 @@ def test_a_file_that_is_no_session(cli, command, home, tmp_path, monkeypatch, on
 
 @pytest.mark.parametrize("command", [["status"], ["train"], ["export", "topics"]])
 def test_a_newer_format(cli, command, trained, one_line):
-    with contextlib.closing(sqlite3.connect(trained)) as connection:
-        connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+    sql(trained, f"PRAGMA user_version = {VERSION + 1}")
     one_line(cli(*command), 5, "newer", "upgrade")
 
 
@@ -81,7 +79,7 @@ def test_counts_vocabulary_and_log_that_are_pipes(cli, corpus, tmp_path, one_lin
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_damage_in_the_middle_is_one_line(cli, trained, one_line):
+def test_damage_in_the_middle_is_one_line(cli, trained):
     data = bytearray(trained.read_bytes())
     data[4096 : len(data) // 2] = os.urandom(len(data) // 2 - 4096)
     trained.write_bytes(bytes(data))
@@ -111,8 +109,7 @@ def test_the_session_folder_is_a_file(cli, home, corpus, one_line):
 @pytest.mark.parametrize("command", [["train"], ["infer", "FILE"], ["topics", "--top", "40"]])
 def test_damage_within_a_value_is_one_line(cli, trained, change, command, tmp_path, one_line):
     (tmp_path / "text").write_text("aaa aab")
-    with contextlib.closing(sqlite3.connect(trained)) as db, db:
-        db.execute(change)
+    sql(trained, change)
     outcome = cli(*(tmp_path / "text" if word == "FILE" else word for word in command))
     if "held_out" in change and command[0] == "infer":  # the others measure on these articles
         assert outcome.code == 0
@@ -137,9 +134,8 @@ def test_damage_within_a_value_is_one_line(cli, trained, change, command, tmp_pa
 )
 @pytest.mark.parametrize("command", [["train"], ["compare", "default"]])
 def test_damage_in_what_names_the_source_is_one_line(cli, trained, source, identity, command, one_line):
-    with contextlib.closing(sqlite3.connect(trained)) as db, db:
-        for key, value in (("source", source), ("source_options", identity)):
-            db.execute("UPDATE settings SET value = ? WHERE key = ?", [json.dumps(value), key])
+    for key, value in (("source", source), ("source_options", identity)):
+        sql(trained, "UPDATE settings SET value = ? WHERE key = ?", json.dumps(value), key)
     one_line(cli(*command), 5, "damaged (settings.source_options: ")
     assert not contact_missing(trained, TrainRequest(contact="me@host.org"))
     with pytest.raises(Damaged, match="source_options"):
@@ -176,7 +172,7 @@ def test_a_new_session_is_not_its_own_log(cli, corpus, home, one_line):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux only")
-def test_a_log_on_a_full_disk_stops_nothing(cli, corpus, home, tmp_path, monkeypatch):
+def test_a_log_on_a_full_disk_stops_nothing(cli, corpus, tmp_path, monkeypatch):
     opened = []
 
     def full(path):

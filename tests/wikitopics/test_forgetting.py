@@ -5,7 +5,7 @@ import json
 METRIC = "prequential_log_likelihood"
 
 
-def test_what_comes_is_scored_before_it_is_trained(cli, corpus, home):
+def test_what_comes_is_scored_before_it_is_trained(cli, corpus):
     small = ("--topics", 5, "--batch-size", 64, "--held-out", 40, "--seed", 3)
     assert cli("train", *corpus.options(), *small, "--half-life", 200, "--model", "lda").code == 0
     rows = json.loads(cli("export", "metrics", "--format", "json").out)

@@ -98,7 +98,7 @@ def test_proportions_are_a_table_by_id(session):
     assert joined[0].notna().sum() == 108
 
 
-def test_proportions_of_documents_without_ids_are_a_table_by_number(home):
+def test_proportions_of_documents_without_ids_are_a_table_by_number():
     frame = learn().proportions(frame=True)
     assert frame.index.name == "page_id"
     assert set(frame.index) <= set(range(1, 121))

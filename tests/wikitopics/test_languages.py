@@ -66,7 +66,7 @@ def test_a_vocabulary_that_is_kept_is_not_built_again(cli, counted_here, home, o
         assert status.crawled == 300
 
 
-def test_too_small_a_wiki_is_told(cli, counted_here, home, one_line):
+def test_too_small_a_wiki_is_told(cli, counted_here):
     with polyglot("fr", 2) as url:
         outcome = cli("train", "--api-url", url, "--lang", "fr")
     assert outcome.code == 2

@@ -8,12 +8,9 @@ import pytest
 import wikitopics
 from tests.crawler.dump_server import served
 from tests.crawler.dumps import multistream
-from tests.session.training.intake.cluster.conftest import dask
 from tests.wikitopics.polyglot import TITLES, Linked, linked, polyglot
 from wikitopics.session.records import in_line
 from wikitopics.session.storage.reader import SessionReader
-
-__all__ = ["dask"]
 
 SMALL = ["--topics", "3", "--batch-size", "64", "--seed", "1", "--alpha", "0.1", "--vocab-articles", "250"]
 LINKS = ["--tokens", "links"]

@@ -7,10 +7,7 @@ import pytest
 
 from tests.commands import ROOT, python
 from tests.crawler.dumps import dump
-from tests.session.training.intake.cluster.conftest import dask
 from wikitopics.registry import ROOMS
-
-__all__ = ["dask"]
 
 IN_A_NOTEBOOK = """
 import sys
@@ -56,7 +53,7 @@ def test_in_a_notebook(theirs, trained):
     python(IN_A_NOTEBOOK.format(str(trained)))
 
 
-def test_workers_and_a_model_of_another_package(theirs, unigrams, spawn, home):
+def test_workers_and_a_model_of_another_package(theirs, unigrams, spawn):
     Path("dump.xml").write_bytes(dump(range(1, 200)))
     models = ("--model", "unigrams:topics=2", "--model", "lda:topics=2")
     trainer = spawn("train", "--dump", "dump.xml", "--threads", "2", *models)
@@ -65,7 +62,7 @@ def test_workers_and_a_model_of_another_package(theirs, unigrams, spawn, home):
 
 
 @pytest.mark.interop
-def test_workers_of_a_cluster(theirs, dask, cli, tmp_path, home):
+def test_workers_of_a_cluster(theirs, dask, cli, tmp_path):
     path = tmp_path / "dump.xml"
     path.write_bytes(dump(range(1, 200)))
     dask.start_scheduler()
@@ -75,7 +72,7 @@ def test_workers_of_a_cluster(theirs, dask, cli, tmp_path, home):
     assert "counting on a cluster" in outcome.err
 
 
-def test_nothing_of_ours_has_a_name_of_its_own(home):
+def test_nothing_of_ours_has_a_name_of_its_own():
     assert python(EVERYTHING.format(rooms=ROOMS)) == "[]\n"
 
 

@@ -48,7 +48,7 @@ def test_a_pipe_closed_early_is_no_error(spawn, trained, arguments):
     assert process.returncode == 0
 
 
-def test_progress_that_nobody_reads_is_no_error(spawn, corpus, home, cli):
+def test_progress_that_nobody_reads_is_no_error(spawn, corpus, cli):
     with spawn("train", *corpus.options(), "--topics", "3", "--json") as process:
         process.stdout.readline()
         process.stdout.close()
@@ -72,9 +72,7 @@ COUNTS = "wikitopics.session.training.intake.counts"
         (f"{STARTING}.Stream", signal.SIGTERM),
     ],
 )
-def test_a_stop_is_heard_while_inputs_are_read_or_a_name_server_keeps_silent(
-    spawn, home, corpus, slow, number
-):
+def test_a_stop_is_heard_while_inputs_are_read_or_a_name_server_keeps_silent(spawn, corpus, slow, number):
     script = f"""
 import os, socket, sys, time
 import {COUNTS}, {STARTING}
@@ -131,7 +129,7 @@ def test_stop_save_pause_and_resume_a_real_trainer(spawn, spawn_resting, corpus_
 
 @pytest.mark.long
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
-def test_an_end_at_once_says_nothing_and_leaves_nothing(spawn, home, number, code, tmp_path, monkeypatch):
+def test_an_end_at_once_says_nothing_and_leaves_nothing(spawn, number, code, tmp_path, monkeypatch):
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
@@ -188,7 +186,7 @@ def test_ctrl_c_before_anything_has_begun_is_no_fault(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("limit", "command"), [(250_000, "train"), (250_000, "infer"), (250_000, "report"), (600_000, "train")]
 )
-def test_too_little_memory_to_compute_is_told_in_a_line(limit, command, home):
+def test_too_little_memory_to_compute_is_told_in_a_line(limit, command):
     """OpenBLAS would try for ever to get more, and no signal would be heard: beside a trainer's threads even
     where it can be loaded alone."""
     words = f"ulimit -v {limit}; exec '{sys.executable}' -m wikitopics {command}"

@@ -106,7 +106,7 @@ def test_sessions(cli, trained, home):
     assert "no session called 'other'" in cli("sessions", "--session", "other").err
 
 
-def test_a_session_is_deleted_where_that_is_certain(cli, trained, home, monkeypatch, one_line):
+def test_a_session_is_deleted_where_that_is_certain(cli, trained, home, one_line):
     one_line(cli("sessions", "rm", "default"), 2, "--yes")
     one_line(cli("sessions", "rm", "defualt", "--yes"), 1, "Did you mean 'default'?")
     with TrainerLock(trained):

@@ -1,7 +1,6 @@
 """`wikitopics report`: the page itself, as a parser and as a browser see it."""
 
 import base64
-import contextlib
 import hashlib
 import itertools
 import re
@@ -11,6 +10,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from tests.session.rows import sql
 from wikitopics.session.analysis.report.contents import contents
 from wikitopics.session.analysis.tree import Branch
 from wikitopics.session.escapes import visible
@@ -158,10 +158,7 @@ def test_hostile_texts_are_texts(hostile):
 
 
 def test_control_characters_are_written_out(trained, cli):
-    import sqlite3
-
-    with contextlib.closing(sqlite3.connect(trained)) as connection, connection:
-        connection.execute("UPDATE articles SET title = ?", ["a\x1b[31m\u202egnp"])
+    sql(trained, "UPDATE articles SET title = ?", "a\x1b[31m\u202egnp")
     text = cli("report").out
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
     assert r"a\x1b[31m\u202egnp" in text

@@ -25,7 +25,7 @@ def test_a_run_that_needs_more_than_the_disk_has_says_so_and_goes_on(cli, corpus
     assert "need about" not in roomy.err
 
 
-def test_a_session_made_small_says_so_when_it_is_to_grow_large(cli, corpus, home):
+def test_a_session_made_small_says_so_when_it_is_to_grow_large(cli, corpus):
     assert "a corpus of" not in cli("train", *corpus.options(), *SMALL, "--articles", 100).err
     assert "a corpus of" not in cli("train", "--articles", 300).err
     grown = cli("train")

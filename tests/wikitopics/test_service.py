@@ -6,14 +6,14 @@ import plistlib
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 
+from benchmarks.experiments.service import COMES_BACK
+from tests.commands import ROOT
 from tests.waiting import gone, until
 
-SERVICE = Path(__file__).resolve().parents[2] / "docs" / "service"
-COMES_BACK = {0: False, 1: True, 2: False, 3: True, 4: False, 5: False, 6: False}
+SERVICE = ROOT / "docs" / "service"
 
 
 @pytest.fixture

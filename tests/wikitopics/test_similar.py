@@ -68,7 +68,7 @@ def test_articles_like_a_text(cli, titled, corpus, monkeypatch, tmp_path):
     assert subjects(one["title"] for one in found) == {"1"}, "a file goes before a title in other capitals"
 
 
-def test_what_it_cannot_answer_is_one_line(cli, titled, home, tmp_path, one_line):
+def test_what_it_cannot_answer_is_one_line(cli, titled, tmp_path, one_line):
     one_line(cli("similar", "Subject 3 / 2003"), 1, "no trained document is called", "'Subject 3 / 203'")
     one_line(cli("similar", "Sxbjecx 3 / 23"), 1, "; there is 'Subject 3 / 23'")  # half of it is right
     one_line(cli("similar", "%"), 1, "no trained document is called")

@@ -23,7 +23,7 @@ def load(path):
 
 
 @pytest.fixture
-def exported(cli, corpus, home, tmp_path):
+def exported(cli, corpus, tmp_path):
     """A file by model's name, of a session with a model of each kind."""
     models = [f"--model={kind}:topics=5" for kind in ("lda", "scvb0", "hdp")]
     assert cli("train", *corpus.options(), *models, "--batch-size", 64, "--articles", 300).code == 0

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import ROOT
+from tests.session.rows import sql
 
 PROGRAM = [sys.executable, "-m", "wikitopics"]
 ESCAPE = "\x1b]52;c;ZXZpbA==\x07\u202e\x9b31m"
@@ -53,17 +54,15 @@ def on_terminal(*arguments: object) -> bytes:
 @pytest.fixture
 def titled(trained: Path) -> Path:
     """A session with a title that few encodings have."""
-    with closing(sqlite3.connect(trained)) as db, db:
-        db.execute("UPDATE articles SET title = 'Dvořák ☃ 雪'")
+    sql(trained, "UPDATE articles SET title = 'Dvořák ☃ 雪'")
     return trained
 
 
 @pytest.fixture
 def hostile(trained: Path) -> Path:
     """A session whose titles and source act on a terminal."""
-    with closing(sqlite3.connect(trained)) as db, db:
-        db.execute("UPDATE articles SET title = ?", [ESCAPE])
-        db.execute("UPDATE settings SET value = ? WHERE key = 'source_name'", [json.dumps(ESCAPE)])
+    sql(trained, "UPDATE articles SET title = ?", ESCAPE)
+    sql(trained, "UPDATE settings SET value = ? WHERE key = 'source_name'", json.dumps(ESCAPE))
     return trained
 
 

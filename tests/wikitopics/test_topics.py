@@ -1,13 +1,12 @@
 """`topics`, `topics rename`, `topics name`, `topics --tree` and `history`."""
 
-import contextlib
 import json
 import os
-import sqlite3
 import sys
 
 import pytest
 
+from tests.session.rows import sql
 from wikitopics.session.signals import ENDING
 
 
@@ -15,7 +14,7 @@ def names(cli, *options):
     return {topic["topic"]: topic["name"] for topic in json.loads(cli("topics", "--json", *options).out)}
 
 
-def test_every_topic_has_a_name_of_its_words(cli, trained, corpus):
+def test_every_topic_has_a_name_of_its_words(cli, trained):
     found = names(cli)
     assert len(found) == 5
     assert len(set(found.values())) == 5
@@ -189,7 +188,7 @@ def test_a_topic_cannot_be_named_before_there_are_topics(cli, path):
     assert "no topics yet" in outcome.err
 
 
-def test_a_given_name_stays_when_the_session_goes_on(cli, corpus, home):
+def test_a_given_name_stays_when_the_session_goes_on(cli, corpus):
     first = ["train", *corpus.options(), "--topics", 5, "--batch-size", 64, "--held-out", 40]
     assert cli(*first, "--articles", 128).code == 0
     assert cli("topics", "rename", 0, "x" * 60).code == 0
@@ -221,10 +220,9 @@ def test_topics_that_repeat_others_are_counted(cli, trained, monkeypatch):
 
 
 def test_history_tells_what_happened(cli, trained):
-    with contextlib.closing(sqlite3.connect(trained)) as connection, connection:
-        connection.execute("DELETE FROM topic_events")
-        connection.execute("INSERT INTO topic_events VALUES (1, 0, 128, 'born', 3, NULL, 'sea, ship, port')")
-        connection.execute("INSERT INTO topic_events VALUES (2, 0, 4096, 'merged', 3, 1, 'sea, ship, port')")
+    sql(trained, "DELETE FROM topic_events")
+    sql(trained, "INSERT INTO topic_events VALUES (1, 0, 128, 'born', 3, NULL, 'sea, ship, port')")
+    sql(trained, "INSERT INTO topic_events VALUES (2, 0, 4096, 'merged', 3, 1, 'sea, ship, port')")
     assert cli("history").out.splitlines() == [
         "        128  #3 sea, ship, port is born",
         "      4,096  #3 sea, ship, port merged into #1",

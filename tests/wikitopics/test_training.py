@@ -63,7 +63,7 @@ def test_a_column_becomes_a_session(path):
     assert path.exists()
 
 
-def test_titles_are_numbers_and_a_generator_will_do(path):
+def test_titles_are_numbers_and_a_generator_will_do():
     session = learn(text for text in TEXTS)
     assert all(one.title == f"text {one.page_id}" for one in session.articles(limit=200))
 
@@ -98,7 +98,7 @@ def test_a_call_with_defaults_is_the_same_call_again(path):
     assert path.read_bytes() == before
 
 
-def test_a_session_that_was_made_otherwise_is_refused(trained, home):
+def test_a_session_that_was_made_otherwise_is_refused(trained):
     with pytest.raises(wt.SessionError, match="default was made from other texts"):
         wt.train(TEXTS)
 

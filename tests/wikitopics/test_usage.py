@@ -145,5 +145,5 @@ def test_the_screen_needs_a_terminal(cli, trained, one_line):
 
 
 @pytest.mark.parametrize("arguments", [["train", "--ye"], ["sessions", "rm", "x", "--yess"]])
-def test_a_mistyped_option_is_told_what_it_may_mean(cli, home, arguments, one_line):
+def test_a_mistyped_option_is_told_what_it_may_mean(cli, arguments, one_line):
     one_line(cli(*arguments), 2, arguments[-1], "'--yes'")

@@ -188,7 +188,7 @@ def test_the_process_ends_with_its_standard_input():
 def test_it_runs_in_the_background_of_a_script_until_it_is_told_to_end():
     with started(subprocess.DEVNULL) as process:
         with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(1)
+            process.wait(0.3)
         process.terminate()
         assert process.communicate()[1] == ""
         assert process.returncode == 0

@@ -273,7 +273,7 @@ async def test_a_long_wait_is_explained_and_outlives_its_trainer(clock, tmp_path
     ]
 
 
-async def test_a_trainer_killed_in_its_turn_leaves_it_to_others(clock, tmp_path):
+async def test_a_trainer_killed_in_its_turn_leaves_it_to_others(tmp_path):
     """Four of them, each with a page under way."""
     code = f"""if 1:
         import asyncio

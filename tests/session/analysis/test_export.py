@@ -180,7 +180,7 @@ def test_an_export_follows_no_link_and_takes_nobodys_file(cli, trained, tmp_path
     assert target.read_text().startswith("model,topic,rank,word")
 
 
-def test_a_backup_is_a_session_that_goes_on(cli, trained, tmp_path, corpus, states, assert_same_states):
+def test_a_backup_is_a_session_that_goes_on(cli, trained, tmp_path, states, assert_same_states):
     copy = tmp_path / "copy.db"
     assert cli("backup", copy).code == 0
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600

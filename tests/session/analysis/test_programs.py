@@ -92,7 +92,7 @@ def test_an_export_to_gensim_replaces_its_own_folder_only(cli, three, tmp_path, 
 
 @pytest.mark.interop
 @pytest.mark.parametrize("kind", KINDS)
-def test_ldavis_is_what_pyldavis_makes_of_the_same_topics(kind, cli, three, tmp_path):
+def test_ldavis_is_what_pyldavis_makes_of_the_same_topics(kind, cli, three):
     pyldavis = pytest.importorskip("pyLDAvis")
     pcoa = pytest.importorskip("pyLDAvis._prepare")._pcoa
     ours = json.loads(cli("export", "model", "--model", kind, "--format", "ldavis").out)

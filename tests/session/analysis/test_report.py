@@ -1,8 +1,6 @@
 """What a report tells, read from a session. How the page looks: tests/wikitopics/test_report.py."""
 
 import json
-import subprocess
-import sys
 from importlib import metadata
 
 import pytest
@@ -107,11 +105,3 @@ def test_without_the_extra_one_line_says_what_to_install(cli, trained, tmp_path,
     monkeypatch.setattr("wikitopics.crawler.extras.metadata.version", missing)
     one_line(cli("report", "-o", tmp_path / "page.html"), 2, "pip install 'wikitopics[report]'")
     assert not (tmp_path / "page.html").exists()
-
-
-def test_no_other_command_loads_what_draws():
-    code = (
-        "import sys, wikitopics.cli.report, wikitopics.session.analysis.report.contents;"
-        "sys.exit(any(name in sys.modules for name in ('matplotlib', 'jinja2')))"
-    )
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

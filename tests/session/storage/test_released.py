@@ -135,7 +135,7 @@ def test_training_goes_on(cli, counted_here, released, steps):
     assert "birds" in {topic["name"] for topic in json.loads(cli("topics", "--json").out)}
 
 
-def test_its_counts_are_those_of_another_session(cli, released, home):
+def test_its_counts_are_those_of_another_session(cli, released):
     with contextlib.closing(KeptCounts(released)) as counts:
         assert counts.identity == {"checksum": "da71503a3207676f265abb27604855b0"}
     sizes = ("--topics", 3, "--held-out", 40, "--passes", 1)

@@ -97,7 +97,7 @@ def test_rows_of_one_batch_become_pending_together(store, monkeypatch):
     assert pending.word_ids.tolist() == [WORDS.index("bb")]
 
 
-def test_a_vocabulary_that_cannot_be_kept_for_others_is_no_end(home, monkeypatch):
+def test_a_vocabulary_that_cannot_be_kept_for_others_is_no_end(monkeypatch):
     def fsync(_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

@@ -1,13 +1,10 @@
 """Kernels compiled before the first article: all of them, and nothing else changes."""
 
 import importlib
-import os
-import subprocess
-import sys
 
 from numba.core import event
 
-from tests.commands import ROOT
+from tests.commands import python
 from tests.waiting import until
 from wikitopics.model.compiling import is_compiling
 
@@ -48,10 +45,7 @@ for spec in sys.argv[1:]:
 def test_a_trainer_compiles_nothing_after_the_warm_up():
     """In a process of its own, where no other test has used a kernel: one that is cached counts too."""
     specs = ("lda", "lda:alpha=learn,eta=learn", "scvb0", "hdp")
-    done = subprocess.run(
-        [sys.executable, "-c", NEW_KERNELS, *specs], capture_output=True, text=True, cwd=ROOT, check=True
-    )
-    assert done.stdout.splitlines() == [f"{spec} True []" for spec in specs]
+    assert python(NEW_KERNELS, *specs).splitlines() == [f"{spec} True []" for spec in specs]
 
 
 FIRST_START = """
@@ -66,15 +60,7 @@ print(add_rows.stats.cache_misses.total(), add_rows.stats.cache_hits.total() > 0
 
 def test_another_process_compiles_half_of_the_first_start(tmp_path):
     """What only learning needs is loaded, as the other process keeps it."""
-    done = subprocess.run(
-        [sys.executable, "-c", FIRST_START],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=True,
-        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
-    )
-    assert done.stdout == "0 True\n"
+    assert python(FIRST_START, NUMBA_CACHE_DIR=str(tmp_path)) == "0 True\n"
 
 
 def test_a_compilation_is_told_as_long_as_it_lasts():

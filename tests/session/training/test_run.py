@@ -99,6 +99,7 @@ async def test_pause_and_resume(trainer_of, memory):
         await until_true(lambda: status(path).state == "paused")
         await until_true(lambda: run.learner.rate() == 0.0)
         await asyncio.to_thread(requests.ask, path, paused=False)
+        memory.slow = 0.0
         memory.go_on.set()
         await until_true(lambda: run.learner.stream.progress.crawled > before)
 

@@ -39,6 +39,7 @@ async def test_a_full_disk_is_waited_for(trainer_of, memory, full, monkeypatch):
         now = status(trainer_of.path)
         assert (now.articles, now.hindered) == (0, True)
         full.clear()
+        memory.slow = 0.0
 
     memory.slow = 0.03
     assert await trainer_of(memory, meanwhile=make_room) == "finished"
@@ -105,6 +106,7 @@ async def test_another_writer_is_waited_for(trainer_of, memory, monkeypatch):
             await until_true(lambda: run.monitor.blocked is not None)
             assert "another program" in run.monitor.blocked.what
             other.execute("ROLLBACK")
+        memory.slow = 0.0
 
     memory.slow = 0.03
     assert await trainer_of(memory, meanwhile=write) == "finished"

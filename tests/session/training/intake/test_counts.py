@@ -144,7 +144,7 @@ def test_a_bad_array_is_named(counts_file, tmp_path, changes, says):
     assert "\n" not in str(caught.value)
 
 
-def test_words_in_any_order_and_twice_are_the_same_document(tmp_path, cli, home):
+def test_words_in_any_order_and_twice_are_the_same_document(tmp_path, cli):
     vocabulary = tmp_path / "v.txt"
     vocabulary.write_text("aa\nbb\ncc\ndd\nee\n")
     documents = {
@@ -309,7 +309,7 @@ def test_a_document_has_no_more_entries_than_there_are_words(counts_file, tmp_pa
         counts_file(long, 5)
 
 
-def test_a_minibatch_is_bounded(tmp_path, monkeypatch, cli, one_line):
+def test_a_minibatch_is_bounded(tmp_path, monkeypatch, cli):
     monkeypatch.setattr(counts_npz, "MOST_ENTRIES", 500)
     (tmp_path / "words.txt").write_text("aa\nbb\ncc\ndd\nee\n")
     counts = write_lengths(tmp_path / "c.npz", [5] * 2000)

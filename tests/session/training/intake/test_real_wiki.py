@@ -15,7 +15,7 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("killed", [False, True])
-def test_every_article_once(cli, spawn, home, killed):
+def test_every_article_once(cli, spawn, killed):
     arguments = ["train", "--api-url", URL, "--rpm", 0, "--topics", 5, "--batch-size", 32, "--held-out", 10]
     if killed:
         for _ in range(3):

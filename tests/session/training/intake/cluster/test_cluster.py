@@ -6,8 +6,8 @@ from contextlib import suppress
 
 import pytest
 
+from tests.clusters import kill
 from tests.crawler.dumps import multistream
-from tests.session.training.intake.cluster.conftest import kill
 from tests.waiting import until
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.source import Asked
