@@ -1,5 +1,7 @@
 """`train --on-end COMMAND`."""
 
+import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -53,3 +55,16 @@ def test_its_own_failure_is_a_line_and_it_is_not_waited_for_for_ever(
     with pytest.raises(SessionError), at_end(command, tmp_path, told.append):
         raise SessionError("damaged")
     assert told == [f"wikitopics: --on-end {says}"] * 2
+
+
+def test_ctrl_c_ends_it_and_all_that_it_started(tmp_path: Path, spawn: Callable[..., Any]) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    command = f"exec 3> '{fifo}'; echo begun >&3; sleep 600 & sleep 600"
+    trainer = spawn("train", "--counts", tmp_path / "none.npz", "--on-end", command)
+    with open(fifo, encoding="utf-8") as said:
+        assert said.readline() == "begun\n"
+        trainer.send_signal(signal.SIGINT)
+        assert said.read() == ""  # nobody holds the pipe any more
+    trainer.communicate(timeout=60)
+    assert trainer.returncode == 130

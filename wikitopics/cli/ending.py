@@ -75,9 +75,12 @@ def _run(command: str | None, path: Path, reason: str, code: int, tell: Callable
         return
     try:
         failed = process.wait(PATIENCE)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)  # not yet waited for, so the process id is still its own
+    except BaseException as error:  # Ctrl+C does not reach its group
+        with contextlib.suppress(ProcessLookupError):  # nobody of its group is left
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+        if not isinstance(error, subprocess.TimeoutExpired):
+            raise
         tell(error_line(f"--on-end took over {PATIENCE:.0f} s and was killed"))
     else:
         if failed:
