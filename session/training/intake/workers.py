@@ -98,7 +98,7 @@ class _Worker:
                 __name__, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
             )
         except OSError as error:
-            raise WorkerDied(f"no process could be started: {error.strerror}") from None
+            raise WorkerDied(f"could not be started: {error.strerror}") from None
 
     @property
     def pid(self) -> int:
