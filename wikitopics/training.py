@@ -77,8 +77,9 @@ def train(
     options, training continues; a finished session is returned at once.
 
     Ctrl+C saves the session, stops the trainer and raises KeyboardInterrupt; the same call continues later.
-    If this process ends, the trainer still finishes. Raises ValueError for invalid arguments, and
-    `SessionError` if the session has other texts or options, or the trainer failed.
+    If this process ends, the trainer still finishes. Two calls at once need two sessions. Raises ValueError
+    for invalid arguments, and `SessionError` if the session has other texts or options, or the trainer
+    failed.
     """
     path = path_of(session)
     given = Given.of(path)
@@ -112,12 +113,16 @@ def train(
                 look()
     except KeyboardInterrupt:
         trainers.stop(give_up=lambda: False)
+        forget(path)
         raise
     except (BadSource, VocabularyError, SessionError) as error:
         raise SessionError(_in_python(str(error))) from None
     finally:
         if not trainers.running() and owner(path) is None:  # another one may have been quicker
             given.remove()
+    if process.returncode == SessionInUse.exit_code:  # its log may be the other one's
+        holder = owner(path)
+        raise in_use(path, holder.pid if holder else 0)
     if death := trainers.death(path):
         told = last_words(path)
         forget(path)
@@ -155,7 +160,8 @@ def _in_python(told: str) -> str:
     """A message with the parameters of `train` in place of the options of the command line."""
     named = {option.flag: option.name for option in _OPTIONS}
     named |= {VOCAB.flag: "vocabulary", "--session": "session"}
-    return re.sub("--[a-z-]+", lambda found: named.get(found[0], found[0]), told)
+    # A command in backticks keeps its options.
+    return re.sub("`[^`]*`|--[a-z-]+", lambda found: named.get(found[0], found[0]), told)
 
 
 def _with_words(request: TrainRequest, given: Given, vocabulary: Vocabulary) -> TrainRequest:

@@ -182,7 +182,8 @@ def test_two_at_once_do_not_take_each_others_texts(path, monkeypatch):
 
     monkeypatch.setattr("wikitopics.training.owner", soon)
     path.parent.mkdir()
-    with TrainerLock(path), pytest.raises(wt.SessionError, match="in use by another trainer"):
+    says = f"in use by another trainer .pid {os.getpid()}.; watch it with `wikitopics watch --session notes`"
+    with TrainerLock(path), pytest.raises(wt.SessionError, match=says):
         learn()
     assert Given.of(path).texts.exists()
 

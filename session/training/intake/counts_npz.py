@@ -86,10 +86,11 @@ class CountsFile:
 
     def _check_words(self, npz: NpzArrays) -> None:
         sizes = _whole(self.path, "n_words", npz.arrays["n_words"][:3], np.int64)
-        if sizes.tolist() != [self._n_words]:
-            found = " or ".join(map(str, sizes.tolist())) or "no"
+        if len(sizes) != 1:
+            raise BadUsage(f"{self.path}: n_words must be one number, that of the words in its vocabulary")
+        if sizes[0] != self._n_words:
             raise BadUsage(
-                f"{self.path} counts {found} words, but the vocabulary has {self._n_words}: "
+                f"{self.path} counts {sizes[0]} words, but the vocabulary has {self._n_words}: "
                 "name its own with --vocab"
             )
 

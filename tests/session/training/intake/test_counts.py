@@ -112,7 +112,7 @@ def test_a_file_that_is_cut_short_is_one_line(counts_file, tmp_path):
     ("changes", "says"),
     [
         ({"n_words": np.array(6)}, "counts 6 words, but the vocabulary has 5"),
-        ({"n_words": np.array([5, 5])}, "vocabulary has 5"),
+        ({"n_words": np.array([5, 5])}, "n_words must be one number"),
         ({"n_words": np.array("x")}, "n_words"),
         ({"n_words": np.array(5.5)}, "n_words must be whole"),
         ({"counts": None}, "lacks the array 'counts'"),
