@@ -13,6 +13,7 @@ from wikitopics.cli.output import INTERRUPTED, error_line, exit_code
 from wikitopics.session import escapes
 from wikitopics.session.escapes import visible
 from wikitopics.session.paths import session_name
+from wikitopics.session.signals import Signals
 
 PATIENCE = 20.0
 """The most seconds that the command may take: whoever stopped the trainer waits for it."""
@@ -62,18 +63,21 @@ def _run(command: str | None, path: Path, reason: str, code: int, tell: Callable
         "WIKITOPICS_EXIT_CODE": str(code),
     }
     try:
-        process = subprocess.Popen(
-            command,
-            shell=True,
-            env={**os.environ, **variables},
-            stdin=subprocess.DEVNULL,
-            stdout=2,  # standard error
-            start_new_session=True,  # so that the whole group can be killed
-        )
+        with Signals() as signals:  # in the middle of a start no process is known that could be killed
+            process = subprocess.Popen(
+                command,
+                shell=True,
+                env={**os.environ, **variables},
+                stdin=subprocess.DEVNULL,
+                stdout=2,  # standard error
+                start_new_session=True,  # so that the whole group can be killed
+            )
     except (OSError, ValueError) as error:
         tell(error_line(f"--on-end cannot be run: {error}"))
         return
     try:
+        for noted in signals.noted:
+            signal.raise_signal(noted)
         failed = process.wait(PATIENCE)
     except BaseException as error:  # Ctrl+C does not reach its group
         with contextlib.suppress(ProcessLookupError):  # nobody of its group is left
