@@ -70,12 +70,15 @@ def _look(pid: str) -> tuple[str, str]:
         else:
             import subprocess  # needed only here
 
-            listed = subprocess.run(
-                ["ps", "-o", "state=,lstart=", "-p", pid],
-                capture_output=True,
-                text=True,
-                env={**os.environ, "LC_ALL": "C"},
-            )
+            from wikitopics.session.signals import acting_later
+
+            with acting_later():
+                listed = subprocess.run(
+                    ["ps", "-o", "state=,lstart=", "-p", pid],
+                    capture_output=True,
+                    text=True,
+                    env={**os.environ, "LC_ALL": "C"},
+                )
             state, _, start = listed.stdout.strip().partition(" ")
     except (OSError, ValueError, IndexError):
         return "", ""

@@ -3,16 +3,21 @@
 import asyncio
 import contextlib
 import signal
-from collections.abc import Callable
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+LOOK_SECONDS = 0.01
+"""Seconds after which `Signals.wait` notices that a process has ended, or a signal has come."""
 
 
 class Signals(contextlib.AbstractContextManager["Signals"]):
     """Within the block, signals are recorded, and passed to the callback once `tell` has set one.
 
     No signal is lost while one part of the program hands over to another. One that arrives while a trainer is
-    starting still stops that trainer.
+    starting still stops that trainer. Only the main thread hears signals: in others nothing is recorded.
     """
 
     def __init__(self) -> None:
@@ -23,14 +28,26 @@ class Signals(contextlib.AbstractContextManager["Signals"]):
         self._before: dict[signal.Signals, signal._HANDLER] = {}
 
     def __enter__(self) -> "Signals":
-        for number in ENDING:
-            if signal.getsignal(number) is not signal.SIG_IGN:  # under nohup SIGHUP stays ignored
+        for number in ENDING if threading.current_thread() is threading.main_thread() else ():
+            # Under nohup SIGHUP stays ignored; None is a handler that is not Python's.
+            if signal.getsignal(number) not in (signal.SIG_IGN, None):
                 self._before[number] = signal.signal(number, lambda number, _: self._note(number))
         return self
 
     def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
+        for number, handler in reversed(self._before.items()):  # Ctrl+C, which may raise here, comes last
             signal.signal(number, handler)
+
+    def wait(self, process: subprocess.Popen[bytes], seconds: float) -> int | None:
+        """The exit code of a process; None if it still runs after ``seconds``, or when a signal is recorded.
+
+        An exception from a signal handler can leave `Popen`'s own lock locked for ever, and every later
+        `wait` hanging. So processes are waited for, and looked at, only where signals are recorded.
+        """
+        until = time.monotonic() + seconds
+        while process.poll() is None and not self.noted and time.monotonic() < until:
+            time.sleep(LOOK_SECONDS)
+        return process.returncode
 
     def tell(self, call: Callable[[signal.Signals], object]) -> None:
         """Have the running event loop call ``call``, and only that, for each signal recorded so far and
@@ -54,3 +71,15 @@ class Signals(contextlib.AbstractContextManager["Signals"]):
         self.noted.append(noted)
         self.at_once(noted)
         self._call(noted)
+
+
+@contextlib.contextmanager
+def acting_later() -> Iterator[Signals]:
+    """Signals that arrive within the block are recorded, and act as they otherwise would at its end."""
+    signals = Signals()
+    try:
+        with signals:
+            yield signals
+    finally:
+        for number in signals.noted:
+            signal.raise_signal(number)

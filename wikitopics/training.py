@@ -8,13 +8,10 @@ import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from itertools import zip_longest
 from numbers import Real
 from pathlib import Path
-from signal import raise_signal
-from subprocess import TimeoutExpired
-from threading import current_thread, main_thread
 from typing import Any
 
 from wikitopics.crawler.errors import BadSource
@@ -30,7 +27,7 @@ from wikitopics.session.errors import SessionError, SessionInUse
 from wikitopics.session.options import MODEL, ON_END, PASSES, SEED, SHARED, SOURCE, VOCAB
 from wikitopics.session.paths import session_name
 from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
-from wikitopics.session.signals import Signals
+from wikitopics.session.signals import acting_later
 from wikitopics.session.storage.lock import in_use, owner
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.training.intake.vocabulary import file_documents
@@ -101,32 +98,32 @@ def train(
         if is_new and vocabulary is None:
             request = _with_words(request, given, _built(given, markup))
         command = ["train", "--session", str(path), *_arguments(request, given)]
-        # Only the main thread hears Ctrl+C. In the middle of a start no process is known that could be ended.
-        with Signals() if current_thread() is main_thread() else nullcontext() as signals:
+        with acting_later():  # in the middle of a start no process is known that could be ended
             process = trainers.start(path, command)
-        for noted in signals.noted if signals else ():
-            raise_signal(noted)
         with _shown(path, number, progress) as look:
-            while process.poll() is None:
-                with suppress(TimeoutExpired):
-                    process.wait(LOOK_SECONDS)
-                look()
+            code = None
+            while code is None:
+                with acting_later() as signals:
+                    code = signals.wait(process, LOOK_SECONDS)
+                    look()
     except KeyboardInterrupt:
-        trainers.stop(give_up=lambda: False)
-        forget(path)
+        with acting_later() as signals:
+            trainers.stop(give_up=lambda: bool(signals.noted))
+            forget(path)
         raise
     except (BadSource, VocabularyError, SessionError) as error:
         raise SessionError(_in_python(str(error))) from None
     finally:
-        if not trainers.running() and owner(path) is None:  # another one may have been quicker
-            given.remove()
-    if process.returncode == SessionInUse.exit_code:  # its log may be the other one's
+        with acting_later():
+            if not trainers.running() and owner(path) is None:  # another one may have been quicker
+                given.remove()
+    if code == SessionInUse.exit_code:  # its log may be the other one's
         holder = owner(path)
         raise in_use(path, holder.pid if holder else 0)
     if death := trainers.death(path):
         told = last_words(path)
         forget(path)
-        told = told if told and process.returncode > 0 else f"the trainer was {death}: {told}"
+        told = told if told and code > 0 else f"the trainer was {death}: {told}"
         raise SessionError(_in_python(told))
     return StoredSession(path)
 

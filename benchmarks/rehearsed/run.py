@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from benchmarks.processes import PROGRAM, Screen, family, memory_mb, status_mb
+from wikitopics.session.signals import acting_later
 from wikitopics.session.storage.reader import SessionReader
 
 SAMPLE_SECONDS = 1.0
@@ -69,13 +70,15 @@ class Trainer:
 
     @property
     def lives(self) -> bool:
-        return self.process.poll() is None
+        with acting_later():  # `Signals.wait` says why
+            return self.process.poll() is None
 
     def end(self, number: signal.Signals | None = None) -> int:
         """Wait for the end, after a signal; returns the exit code."""
-        if number is not None:
-            self.process.send_signal(number)
-        code = self.process.wait()
+        with acting_later():
+            if number is not None:
+                self.process.send_signal(number)
+            code = self.process.wait()
         self._listening.join()
         return code
 
@@ -125,7 +128,8 @@ class Rehearsal:
             kills = self.journal.number_of("kill")
             due = self._kills[kills] if kills < len(self._kills) else None
             while trainer.lives:
-                articles = self._look(trainer)
+                with acting_later():
+                    articles = self._look(trainer)
                 if due is not None and articles >= due:
                     time.sleep(self._rng.uniform(0, 2))
                     if trainer.lives:

@@ -13,7 +13,7 @@ from wikitopics.cli.output import INTERRUPTED, error_line, exit_code
 from wikitopics.session import escapes
 from wikitopics.session.escapes import visible
 from wikitopics.session.paths import session_name
-from wikitopics.session.signals import Signals
+from wikitopics.session.signals import acting_later
 
 PATIENCE = 20.0
 """The most seconds that the command may take: whoever stopped the trainer waits for it."""
@@ -62,8 +62,8 @@ def _run(command: str | None, path: Path, reason: str, code: int, tell: Callable
         "WIKITOPICS_REASON": visible(" ".join(reason.split())),
         "WIKITOPICS_EXIT_CODE": str(code),
     }
-    try:
-        with Signals() as signals:  # in the middle of a start no process is known that could be killed
+    with acting_later() as signals:
+        try:
             process = subprocess.Popen(
                 command,
                 shell=True,
@@ -72,20 +72,15 @@ def _run(command: str | None, path: Path, reason: str, code: int, tell: Callable
                 stdout=2,  # standard error
                 start_new_session=True,  # so that the whole group can be killed
             )
-    except (OSError, ValueError) as error:
-        tell(error_line(f"--on-end cannot be run: {error}"))
-        return
-    try:
-        for noted in signals.noted:
-            signal.raise_signal(noted)
-        failed = process.wait(PATIENCE)
-    except BaseException as error:  # Ctrl+C does not reach its group
-        with contextlib.suppress(ProcessLookupError):  # nobody of its group is left
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        if not isinstance(error, subprocess.TimeoutExpired):
-            raise
-        tell(error_line(f"--on-end took over {PATIENCE:.0f} s and was killed"))
-    else:
-        if failed:
+        except (OSError, ValueError) as error:
+            tell(error_line(f"--on-end cannot be run: {error}"))
+            return
+        failed = signals.wait(process, PATIENCE)
+        if failed is None:  # Ctrl+C does not reach its group
+            with contextlib.suppress(ProcessLookupError):  # nobody of its group is left
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            if not signals.noted:
+                tell(error_line(f"--on-end took over {PATIENCE:.0f} s and was killed"))
+        elif failed:
             tell(error_line(f"--on-end failed with code {failed}"))

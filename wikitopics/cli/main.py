@@ -101,10 +101,13 @@ def _check_memory() -> None:
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     if most == resource.RLIM_INFINITY:
         return
+    from wikitopics.session.signals import acting_later
+
     limits = {"RLIMIT_CPU": _LOADING_SECONDS, "RLIMIT_AS": max(0, most - _ROOM)}
     code = "; ".join(f"setrlimit({name}, ({value},) * 2)" for name, value in limits.items())
     code = f"from resource import *; {code}; import scipy.special, numba"
-    probe = subprocess.run([sys.executable, "-c", code], capture_output=True)
+    with acting_later():
+        probe = subprocess.run([sys.executable, "-c", code], capture_output=True)
     if probe.returncode:
         raise SessionError(f"`ulimit -v {most >> 10}` leaves too little memory: set a higher limit")
 
