@@ -13,13 +13,14 @@ import pytest
 from wikitopics.session.signals import Signals, acting_later
 
 INTERRUPTED = """
-import os, random, signal, subprocess, sys, threading
+import random, signal, subprocess, sys
 from wikitopics.session.signals import acting_later
 random.seed(int(sys.argv[1]))
+signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))  # in the middle of anything
 for _ in range(1000):
     process = None
     try:
-        threading.Timer(random.uniform(0, 0.003), os.kill, [os.getpid(), signal.SIGINT]).start()
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-6, 0.003))
         with acting_later() as signals:
             process = subprocess.Popen(["sleep", "20"])
             assert signals.wait(process, 20) is None
