@@ -61,15 +61,12 @@ def default_passes(documents: int) -> int:
 
 
 def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Settings:
-    """The settings of a new session, with what its source has told. Raises `BadUsage` if that leaves too
-    little to train on."""
+    """The settings of a new session, with what its source has told."""
     values, size = dict(settings.values), opened.info.articles
     held_out = values.setdefault(HELD_OUT.name, default_held_out(size))
     values.setdefault(DOCUMENTS.name, corpus_size(request, opened.info, held_out))
     kind, models = sources.load(settings.source), settings.models
     if size is not None:
-        if size - held_out < LEAST:
-            raise too_few(opened.info.name, kind, opened.identity, size, held_out)
         documents = max(1, size - held_out)
         models = tuple(one.with_usual(default_topics(load_kind(one.kind), documents)) for one in models)
         forgets = any(HALF_LIFE.name in spec.options for spec in models)

@@ -224,7 +224,7 @@ def _build(path: Path, built: Built | None, seconds: float) -> str:
 async def open_session(plan: Plan, say: Say) -> AsyncGenerator[Opening]:
     """Open the source, then the session, which is created if it is new; both are closed at the end.
 
-    Raises the errors of both.
+    Raises the errors of both, and `BadUsage` if a new one would have too little to train on.
     """
     settings, asked = plan.settings, plan.request.asked(plan.kind, resuming=not plan.is_new)
     async with contextlib.AsyncExitStack() as opened:
@@ -235,6 +235,9 @@ async def open_session(plan: Plan, say: Say) -> AsyncGenerator[Opening]:
         opened.push_async_callback(source.feed.close)
         if plan.is_new:
             settings = complete(settings, plan.request, source)
+            size, held_out = source.info.articles, settings[HELD_OUT]
+            if size is not None and size - held_out < LEAST:
+                raise too_few(source.info.name, plan.kind, source.identity, size, held_out)
             await _to_its_end(lambda: create(plan.path, settings, plan.vocabulary))
         elif is_released(plan.path):
             say("converting this session from the format of 1.0.0, once")

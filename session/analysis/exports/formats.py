@@ -209,11 +209,14 @@ def written_to(path: Path, subject: Subject, named: str | None = None) -> Format
 
     Raises `BadUsage` for a format that does not fit, and for an ending that another format has, or none.
     """
+    from wikitopics.session.storage.files import check_target
+
     ending = path.suffix.lower()
     endings = {form.ending: name for name, form in FORMATS.items() if path.name.lower().endswith(form.ending)}
     meant = endings[max(endings, key=len)] if endings else None
     form = format_of(subject, named or meant)
     if named is None and meant is None and ending:
+        check_target(path)  # a session's name has another ending, too
         *others, last = (FORMATS[name].ending for name in subject.formats)
         raise BadUsage(
             f"{path.name}: no format has the ending {ending}; end the name in {', '.join(others)} or {last}, "
