@@ -46,13 +46,17 @@ def too_few(
     """Why fewer than `LEAST` of the documents that were ``read`` are left to train on, and what to do."""
     there = read - sum(skips.values())
     held_out = min(held_out, there)
-    why = [f"{read - there:,} are skipped: {skips_told(skips)}"] if skips else []
-    why += [f"{held_out:,} are held out"] if held_out else []
+    why = [f"{_are(read - there)} skipped: {skips_told(skips)}"] if skips else []
+    why += [f"{_are(held_out)} held out"] if held_out else []
     of = f" (of {read:,}, {' and '.join(why)})" if why else ""
     noun = "document" if kind.own else "article"
     enough = f"Use a smaller {HELD_OUT.flag}" if there >= LEAST else kind.parted(identity)
     left = f"{'only one' if there > held_out else 'no'} {noun} to train on{of}"
     return BadUsage(f"{name}: {left}, and at least two are needed" + (f". {enough}" if enough else ""))
+
+
+def _are(number: int) -> str:
+    return f"{number:,} {'is' if number == 1 else 'are'}"
 
 
 def default_passes(documents: int) -> int:

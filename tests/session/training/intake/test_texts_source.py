@@ -248,7 +248,7 @@ def test_a_session_of_1_1_0_reads_plain_texts_and_keys_as_it_began(
         (["one"], (), "Blank lines separate the documents of a plain text; with --lines each line is one"),
         (["one", "two"], (), "only one document"),
         (["one", ""], ("--lines",), "only one document"),
-        (["one", "", "two", "", "\x00"], ("--held-out", 1), "(of 2, 1 are held out), and at least two"),
+        (["one", "", "two", "", "\x00"], ("--held-out", 1), "(of 2, 1 is held out), and at least two"),
         (["one", "", "two"], ("--held-out", 9), "no document to train on (of 2, 2 are held out)"),
         (["one", "", "two"], ("--held-out", 1), "Use a smaller --held-out"),
     ],
