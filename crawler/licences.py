@@ -25,7 +25,7 @@ class Licence:
     def text(self) -> str:
         """One line for people."""
         where = f" ({self.url})" if self.url else ""
-        return f"titles and word counts are from {self.origin}, by its authors: {self.name}{where}"
+        return f"titles and word counts are from {self.origin}, by its authors, under {self.name}{where}"
 
 
 SAMPLE = Licence(
@@ -39,4 +39,4 @@ def of_wiki(address: URL) -> Licence:
     host = address.host or ""
     if host.endswith(_WIKIPEDIA):
         return Licence(host, "CC BY-SA 4.0", "https://creativecommons.org/licenses/by-sa/4.0/")
-    return Licence(host, "its own licence, see there")
+    return Licence(host, "the licence that this wiki names on its pages")

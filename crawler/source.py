@@ -368,6 +368,10 @@ class SourceKind(ABC):
         """Whether sessions of several passes may be made of it: of files of documents that stay the same."""
         return False
 
+    def parted(self, identity: Identity) -> str:
+        """How its documents are told apart, for somebody whose files have too few; "" if that is clear."""
+        return ""
+
     def wiki(self, identity: Identity) -> str | None:
         """The wiki to which its articles' page ids belong, "" if it is not known which; None: no wiki."""
         return None

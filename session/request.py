@@ -124,10 +124,13 @@ class TrainRequest(Given):
             raise BadUsage(str(error)) from None
 
 
-def load_vocabulary(name: str) -> Vocabulary:
-    """A shipped vocabulary by name, one that was built for a session, or a file."""
+def load_vocabulary(name: str, kind: SourceKind | None = None) -> Vocabulary:
+    """A shipped vocabulary by name, one that was built for a session, or a file.
+
+    The words of a file must match texts, unless the ``kind`` of source has no texts.
+    """
     if "/" in name or "." in name:
-        return Vocabulary.from_file(user_path(name))
+        return Vocabulary.from_file(user_path(name), strict=_has_texts(kind))
     kept = sorted(path.stem for path in vocabulary_file(name).parent.glob("*.txt"))
     if name in kept and name not in shipped():
         return Vocabulary.from_file(vocabulary_file(name))
@@ -135,6 +138,10 @@ def load_vocabulary(name: str) -> Vocabulary:
         known = ", ".join((*shipped(), *kept))
         raise UnknownVocabulary(f"no vocabulary is called {name!r}; available: {known} (or name a file)")
     return Vocabulary.load(name)
+
+
+def _has_texts(kind: SourceKind | None) -> bool:
+    return kind is None or isinstance(kind, PageKind)
 
 
 def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Vocabulary | Rule]:
@@ -194,10 +201,10 @@ def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabu
     usual = VOCAB in request or language in (None, ENGLISH)
     name = request[VOCAB] if usual else kind.vocabulary_name(asked)
     if words is not None:
-        return name, Vocabulary.from_lines(words)
+        return name, Vocabulary.from_lines(words, strict=_has_texts(kind))
     if language is None or name == request[VOCAB]:
-        vocabulary = load_vocabulary(name)
-        if vocabulary.rule.of_titles and isinstance(kind, PageKind):
+        vocabulary = load_vocabulary(name, kind)
+        if vocabulary.rule.of_titles and _has_texts(kind):
             raise BadUsage(f"{VOCAB.flag} {name} is a vocabulary of titles: add {TOKENS.flag} {LINKS}")
         return name, vocabulary
     check_spaced(language)

@@ -116,8 +116,7 @@ def best_words(
         raise BadDocuments(
             f"too little text: {count:,} {'document' if count == 1 else 'documents'}, "
             f"{'one' if words else 'no'} usable {word}, and at least two are needed. A usable {word} occurs "
-            "in several documents, but not in most. About 10,000 documents give a good vocabulary "
-            "(in plain text, blank lines separate documents)"
+            "in several documents, but not in most. About 10,000 documents give a good vocabulary"
         )
     return Built(Vocabulary.from_words(words, recipe.rule), count, len(frequency))
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.vocab.errors import BadVocabulary, UnknownVocabulary
-from wikitopics.vocab.rules import NEWEST, SIGN, Rule, rule_of
+from wikitopics.vocab.rules import NEWEST, SIGN, Rule, is_printable, rule_of
 
 _DATA = resources.files("wikitopics.vocab") / "data"
 _MAX_FILE_BYTES = 64 * 2**20
@@ -25,15 +25,23 @@ class Vocabulary:
     """
 
     def __init__(
-        self, words: Sequence[str], rule: Rule | str = "1", origin: str = "the vocabulary", first: int = 1
+        self,
+        words: Sequence[str],
+        rule: Rule | str = "1",
+        origin: str = "the vocabulary",
+        first: int = 1,
+        *,
+        strict: bool = True,
     ) -> None:
         """Raises BadVocabulary for fewer than two words, duplicates, or entries that no text can match.
 
-        ``origin`` and the line of the ``first`` word are for errors. Raises ValueError for an unknown rule.
+        With ``strict`` false, as for words that are counted already, they need not match any text: `count`
+        never finds them. ``origin`` and the line of the ``first`` word are for errors. Raises ValueError for
+        an unknown rule.
         """
         self.rule = Rule.parse(rule) if isinstance(rule, str) else rule
         """The word rule; ``str`` gives "1", "2", or "2" and a language."""
-        self.words: tuple[str, ...] = _checked(words, self.rule, origin, first)
+        self.words: tuple[str, ...] = _checked(words, self.rule, origin, first, strict)
         # Ids from 1 here, so that filter(None, …) keeps exactly the words that are known.
         self._numbers = {word.encode("utf-8"): number for number, word in enumerate(self.words, start=1)}
         for number, word in enumerate(self.words, start=1):
@@ -55,7 +63,7 @@ class Vocabulary:
         return cls.from_lines((_DATA / f"{name}.txt").read_text(encoding="utf-8").split("\n")[:-1], name)
 
     @classmethod
-    def from_file(cls, path: str | Path) -> Self:
+    def from_file(cls, path: str | Path, *, strict: bool = True) -> Self:
         """A vocabulary from a UTF-8 text file, one word per line, preceded by its rule.
 
         Raises BadVocabulary, naming the line.
@@ -75,17 +83,17 @@ class Vocabulary:
             line = data.count(b"\n", 0, error.start) + 1
             raise BadVocabulary(f"{path}, line {line}: not UTF-8 text; save it as UTF-8") from error
         lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
-        return cls.from_lines(lines, str(path))
+        return cls.from_lines(lines, str(path), strict=strict)
 
     @classmethod
-    def from_lines(cls, lines: Sequence[str], origin: str = "the vocabulary") -> Self:
+    def from_lines(cls, lines: Sequence[str], origin: str = "the vocabulary", *, strict: bool = True) -> Self:
         """The inverse of `lines`; ``origin`` is for errors. Raises BadVocabulary, naming the line."""
         try:
             rule = rule_of(lines)
         except ValueError as error:
             raise BadVocabulary(f"{origin}, line 1: {error}") from None
         above = bool(lines) and lines[0].startswith(SIGN)
-        return cls(lines[above:], rule, origin, 1 + above)
+        return cls(lines[above:], rule, origin, 1 + above, strict=strict)
 
     @classmethod
     def from_words(cls, words: Iterable[str], rule: Rule | str = "1") -> Self:
@@ -124,6 +132,10 @@ class Vocabulary:
         numbers, counts = np.unique(np.fromiter(known, dtype=np.int32), return_counts=True)
         return numbers - np.int32(1), counts.astype(np.int32)
 
+    def unmatched(self) -> list[str]:
+        """The words that no text can match; there are none unless ``strict`` was false."""
+        return [word for word in self.words if not self.rule.is_word(word)]
+
     def n_words_in(self, text: str) -> int:
         """How many words a text has, in the vocabulary or not."""
         return len(self.rule.words(text))
@@ -134,7 +146,7 @@ def shipped() -> tuple[str, ...]:
     return tuple(sorted(item.name[:-4] for item in _DATA.iterdir() if item.name.endswith(".txt")))
 
 
-def _checked(lines: Sequence[str], rule: Rule, origin: str, first: int) -> tuple[str, ...]:
+def _checked(lines: Sequence[str], rule: Rule, origin: str, first: int, strict: bool) -> tuple[str, ...]:
     """The lines as words, the first of them in line ``first``. Raises BadVocabulary for a line that is not
     a word."""
     first_seen: dict[str, int] = {}
@@ -144,7 +156,9 @@ def _checked(lines: Sequence[str], rule: Rule, origin: str, first: int) -> tuple
             raise BadVocabulary(f"{place}: blank; one word a line is expected")
         if line in first_seen:
             raise BadVocabulary(f"{place}: {_short(line)} is already in line {first_seen[line]}")
-        if not rule.is_word(line):
+        if not strict and not is_printable(line):
+            raise BadVocabulary(f"{place}: {_short(line)} has a character that cannot be printed; remove it")
+        if strict and not rule.is_word(line):
             raise BadVocabulary(
                 f"{place}: {_short(line)} can never match a word of a text; {_cure(line, rule)}"
             )

@@ -12,10 +12,12 @@ from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Tell,
 from wikitopics.crawler.markup.texts import noticing
 from wikitopics.crawler.source import Markup, Page
 from wikitopics.crawler.texts.folders import (
-    ONE_DOCUMENT,
+    JSON_LINES,
+    PLAIN,
     TABLES,
     TextFile,
     check_paths,
+    ending,
     fingerprint,
     number_of,
     printable,
@@ -27,14 +29,19 @@ from wikitopics.crawler.texts.records import (
     Bad,
     Columns,
     Document,
+    Keys,
     Record,
     json_lines,
+    no_text,
+    plain_texts,
     table_rows,
     whole_file,
 )
 
 MOST_NAMED = 10
 """The number of bad records that are named; further ones are only counted."""
+_TITLE = 60
+"""The most characters of a title that is the beginning of the text."""
 _END_OF_ONE: Place = {"offset": 1, "line": 1}
 """The place after a file that is one document."""
 
@@ -42,9 +49,12 @@ _END_OF_ONE: Place = {"offset": 1, "line": 1}
 class TextFiles(PageFiles):
     """The documents of ``paths``, numbered from 1 in order: a document's number is its page id.
 
-    Records that cannot be read as documents have numbers too. ``column`` is the text column of tables,
-    ``markup`` what the texts are written in; plain texts that seem to hold markup are told of. Raises
-    BadSource for paths from which no documents can be read, and later for files that change.
+    Records that cannot be read as documents have numbers too. ``column`` is the text column of tables and
+    the text key of JSON lines, ``markup`` what the texts are written in; plain texts that seem to hold markup
+    are told of. ``lines``: whether every line of a plain text is a document, instead of what is between blank
+    lines (or, in a folder, the file); None: as up to 1.1.0, a plain text is one document and JSON lines have
+    no ``column``. Raises BadSource for paths from which no documents can be read, and later for files that
+    change.
     """
 
     def __init__(
@@ -53,12 +63,16 @@ class TextFiles(PageFiles):
         column: str | None = None,
         tell: Tell = silently,
         markup: Markup = "text",
+        lines: bool | None = False,
     ) -> None:
         check_paths(paths)
         super().__init__([printable(os.path.basename(os.path.normpath(path))) for path in paths], tell)
         self._paths = tuple(paths)
         self._column = column
         self._markup: Markup = markup
+        self._lines = lines
+        has_tables = any(ending(path) in TABLES for path in paths)  # whose column it may be
+        self._keys = Keys("text" if lines is None else column or "text", "text" if has_tables else None)
         self._content: int | None = None
         """Hash of all bytes, below 2**63, once all files have been read."""
         self._repeats = Repeats()
@@ -139,6 +153,9 @@ class TextFiles(PageFiles):
             yield found
         if self.closed:
             return
+        named = None if self._lines is None else self._column
+        if self._keys.others and not self._keys.is_there and (named or not some):
+            raise BadSource(f"{self.name}: {no_text('key', named, self._keys.others)}")
         if not some:
             raise BadSource(f"there are no documents in {self.name}" + (f" ({told[0]})" if told else ""))
         self._content, self._repeats = number_of(digest.digest()), repeats
@@ -172,11 +189,11 @@ class TextFiles(PageFiles):
                         found = Bad("repeated", f"the id {found.id[:100]!r} is a duplicate")
                 here = {"file": index, **after, "number": number}
                 if isinstance(found, Document):
-                    yield _page(file, line, number, found, self._markup), here
+                    yield self._page(file, line, number, found), here
                     continue
                 named += 1
                 if named <= MOST_NAMED:
-                    where = "" if file.ending == ONE_DOCUMENT else f", line {line:,}"
+                    where = "" if self._is_one(file) else f", line {line:,}"
                     tell(f"{printable(file.path)}{where}: {found.why}; skipped")
                 elif named == MOST_NAMED + 1:
                     tell("more documents are skipped; they are counted, but not named here")
@@ -186,7 +203,7 @@ class TextFiles(PageFiles):
         self, file: TextFile, begin: Place, digest: Callable[[bytes], object], tell: Tell
     ) -> Iterator[tuple[Record, Place]]:
         """Each record with the place after it: unpacked bytes and lines of the file."""
-        is_one, name = file.ending == ONE_DOCUMENT, printable(file.path)
+        is_one, name = self._is_one(file), printable(file.path)
         offset, line = begin.get("offset", 0), begin.get("line", 0)
         if is_one and offset:
             return
@@ -201,9 +218,7 @@ class TextFiles(PageFiles):
                 if is_one:
                     yield (whole_file(contents), 1), _END_OF_ONE
                 else:
-                    for record in (
-                        self._rows(file, contents) if file.ending in TABLES else json_lines(contents)
-                    ):
+                    for record in self._parts(file, contents):
                         if isinstance(record[0], Document):
                             contents.found()
                         yield record, {"offset": contents.offset, "line": contents.number}
@@ -217,7 +232,16 @@ class TextFiles(PageFiles):
                 raise BadSource(f"{name}: {why}") from None
             yield (Bad("damaged", why), 1), _END_OF_ONE
 
-    def _rows(self, file: TextFile, contents: Contents) -> Iterator[Record]:
+    def _is_one(self, file: TextFile) -> bool:
+        """Whether the file is one document."""
+        return file.ending == PLAIN and (self._lines is None or (file.in_folder and not self._lines))
+
+    def _parts(self, file: TextFile, contents: Contents) -> Iterator[Record]:
+        """The records of a file of several."""
+        if file.ending == PLAIN:
+            return plain_texts(contents, bool(self._lines))
+        if file.ending == JSON_LINES:
+            return json_lines(contents, self._keys)
         name = printable(file.path)
         if not contents.offset:
             return table_rows(contents, Columns.of(contents, file.ending, self._column, name))
@@ -225,10 +249,23 @@ class TextFiles(PageFiles):
             start = Contents(opened, name, stopped=lambda: self.closed)
             return table_rows(contents, Columns.of(start, file.ending, self._column, name))
 
+    def _page(self, file: TextFile, line: int, number: int, found: Document) -> Page:
+        title = found.title or found.id
+        if not title and self._is_one(file):
+            title = file.label
+        elif not title and file.ending == PLAIN and self._markup == "text":
+            title = _beginning(found.text)
+        return Page(number, title or f"{file.label}:{line}", 0, found.text, self._markup, found.id)
 
-def _page(file: TextFile, line: int, number: int, document: Document, markup: Markup) -> Page:
-    nameless = file.label if file.ending == ONE_DOCUMENT else f"{file.label}:{line}"
-    return Page(number, document.title or document.id or nameless, 0, document.text, markup, document.id)
+
+def _beginning(text: str) -> str:
+    """The first words of a text, by which people recognise it."""
+    line = " ".join(text[: 8 * _TITLE].split())
+    if len(line) <= _TITLE:
+        return line
+    cut = line[:_TITLE]
+    # A word longer than that is cut, as are texts without blanks between words.
+    return (cut if line[_TITLE] == " " else cut.rpartition(" ")[0] or cut).rstrip() + "…"
 
 
 def _plain_text(found: Found) -> str:

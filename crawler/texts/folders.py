@@ -13,9 +13,9 @@ from wikitopics.crawler.texts.lines import PACKED, is_packed
 GIVEN = ".given.jsonl"
 """The ending of the file in which a Python program leaves its texts, beside the session."""
 GIVEN_NAME = "texts given in Python"
-ONE_DOCUMENT = ".txt"
+PLAIN = ".txt"
 TABLES = (".csv", ".tsv")
-_JSON_LINES = (".jsonl", ".ndjson")
+JSON_LINES = ".jsonl"
 _TAKEN = f".jsonl, .csv, .tsv, .txt, each also compressed ({' '.join(PACKED)}), or a folder of .txt files"
 MOST_FILES = 1_000_000
 """The most files: their names are kept in memory, about 200 bytes each."""
@@ -39,6 +39,8 @@ class TextFile:
     size: int
     modified: int
     """Nanoseconds since the epoch; like the size, 0 if the file cannot be inspected."""
+    in_folder: bool
+    """Whether a folder was named, and not the file itself."""
 
 
 def printable(path: str) -> str:
@@ -50,9 +52,9 @@ def printable(path: str) -> str:
 def ending(name: str) -> str | None:
     """The ending that says how a file holds documents; None if it is not one of ours."""
     suffix = PurePath(PurePath(name).stem if is_packed(name) else name).suffix.lower()
-    if suffix in _JSON_LINES:
-        return _JSON_LINES[0]
-    return suffix if suffix in (*TABLES, ONE_DOCUMENT) else None
+    if suffix == ".ndjson":
+        return JSON_LINES
+    return suffix if suffix in (JSON_LINES, *TABLES, PLAIN) else None
 
 
 def check_paths(paths: Sequence[str]) -> None:
@@ -83,7 +85,7 @@ def text_files(paths: Sequence[str], tell: Callable[[str], None]) -> tuple[TextF
     found: list[TextFile] = []
     for path in paths:
         before = len(found)
-        for file in _folder(path, tell) if os.path.isdir(path) else (_file(path, PurePath(path).name),):
+        for file in _folder(path, tell) if os.path.isdir(path) else (_file(path),):
             found.append(file)
             if len(found) > MOST_FILES:
                 raise BadSource(f"{printable(path)}: over {MOST_FILES:,} files: join them into a .jsonl")
@@ -105,8 +107,8 @@ def _folder(root: str, tell: Callable[[str], None]) -> Iterator[TextFile]:
                 raise BadSource(f"{printable(path)}: a kernel file system, which holds no texts")
             tell(f"{printable(path)}: a link into a kernel file system; skipped")
             continue
-        if ending(path) == ONE_DOCUMENT and not os.path.isdir(path):
-            yield _file(path, os.path.relpath(path, root))
+        if ending(path) == PLAIN and not os.path.isdir(path):
+            yield _file(path, root)
             continue
         try:
             found = os.stat(path)
@@ -145,17 +147,18 @@ def _device(path: str) -> int | None:
 def _is_wanted(entry: "os.DirEntry[str]") -> bool:
     if entry.name.startswith("."):
         return False
-    return ending(entry.name) == ONE_DOCUMENT or os.path.isdir(entry)  # False for a link to itself
+    return ending(entry.name) == PLAIN or os.path.isdir(entry)  # False for a link to itself
 
 
-def _file(path: str, label: str) -> TextFile:
-    kind = ending(path)
+def _file(path: str, root: str | None = None) -> TextFile:
+    """A file that was named, or one below the named folder ``root``."""
+    kind, label = ending(path), printable(os.path.relpath(path, root) if root else PurePath(path).name)
     assert kind is not None
     try:
         found = os.stat(path)
     except OSError:  # a broken link, or one to itself: reported when the file is read
-        return TextFile(path, printable(label), kind, 0, 0)
-    return TextFile(path, printable(label), kind, found.st_size, found.st_mtime_ns)
+        return TextFile(path, label, kind, 0, 0, root is not None)
+    return TextFile(path, label, kind, found.st_size, found.st_mtime_ns, root is not None)
 
 
 def fingerprint(files: Sequence[TextFile]) -> int:

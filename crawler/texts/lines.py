@@ -134,7 +134,7 @@ class Contents:
         skip, blocks = 0, iter(lambda: self._read(_READ), b"")
         if is_packed(self._name):
             skip, blocks = self.offset, (block.data for block in data_blocks(self._read, self._name))
-        else:
+        elif self.offset:  # a pipe has only its beginning
             self._file.seek(self.offset)
         for block in blocks:
             if self._stopped():

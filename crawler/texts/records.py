@@ -1,10 +1,10 @@
-"""Lines as the user's own documents: JSON lines, tables, whole files. Bad records are named, not raised."""
+"""Lines as the user's own documents: JSON lines, tables, plain texts. Bad records are named, not raised."""
 
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from wikitopics.crawler.errors import BadSource, CutOff
 from wikitopics.crawler.source import SURROGATE, Skip, sound_text
@@ -15,6 +15,10 @@ LONGEST_ID = 4096
 longer one is skipped."""
 _TOO_LARGE = f"over {LARGEST_DOCUMENT >> 20} MB"
 _LONGEST_HEADER = 1 << 20
+_SHORT = 100
+"""Bytes of a line that may be blank in another way than by ASCII's blanks."""
+_MOST_KEYS = 100
+"""The most keys of JSON lines that are remembered, to be named: hostile files have any number."""
 _DELIMITERS = {".csv": ",;\t", ".tsv": "\t"}
 """Spreadsheets write semicolons where the comma is a decimal sign."""
 csv.field_size_limit(LARGEST_DOCUMENT)  # for the whole process, in which nothing else reads tables
@@ -42,27 +46,54 @@ Record = tuple[Document | Bad, int]
 
 
 def _not_utf8() -> Bad:
-    return Bad("not UTF-8", "not UTF-8: save the file in that encoding")
+    return Bad("not UTF-8", "not UTF-8: save the file as UTF-8")
 
 
-def json_lines(contents: Contents) -> Iterator[Record]:
-    """One JSON object per line, with `text` and optionally `title` and `id`; blank lines are not records."""
+@dataclass
+class Keys:
+    """The key under which JSON lines have their text, and the keys of those that lack it.
+
+    ``otherwise``: another key, for records without the first.
+    """
+
+    text: str
+    otherwise: str | None = None
+    is_there: bool = False
+    others: dict[str, None] = field(default_factory=dict)
+
+    def text_of(self, found: Mapping[str, object]) -> object:
+        """The text of a record; None if it has none. Its keys are remembered."""
+        key = self.text if self.text in found else self.otherwise
+        self.is_there = self.is_there or key in found
+        if not self.is_there and len(self.others) < _MOST_KEYS:
+            self.others |= dict.fromkeys(found)
+        return None if key is None else found.get(key)
+
+
+def no_text(noun: str, named: str | None, there: Iterable[str]) -> str:
+    """A message: no column or key is ``named`` so, or called `text`, and these are ``there``."""
+    missing = f"there is no {noun} {named!r}." if named else f"which {noun} holds the text?"
+    return f"{missing} Name one with --text-column: {', '.join(map(repr, there))[:200]}"
+
+
+def json_lines(contents: Contents, keys: Keys) -> Iterator[Record]:
+    """One JSON object per line, with a text and optionally `title` and `id`; blank lines are not records."""
     for line in contents.lines:
         if line is None or line.strip():
             try:
-                yield _from_json(line), contents.number
+                yield _from_json(line, keys), contents.number
             except Bad as bad:
                 yield bad, contents.number
 
 
-def _from_json(line: bytes | None) -> Document:
+def _from_json(line: bytes | None, keys: Keys) -> Document:
     try:
         found = json.loads(_utf8(line))
     except (ValueError, RecursionError):
         raise Bad("not JSON", "not JSON") from None
     if not isinstance(found, dict):
-        raise Bad("no text", 'not an object with a "text"')
-    return _document(found.get("text"), found.get("title"), found.get("id"))
+        raise Bad("no text", f'not an object with a "{keys.text}"')
+    return _document(keys.text_of(found), found.get("title"), found.get("id"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +117,10 @@ class Columns:
         wanted = column or "text"
         delimiter = next((mark for mark, cells in rows.items() if wanted in cells), None)
         if delimiter is None:
-            missing = f"there is no column {column!r}." if column else "which column holds the text?"
             columns = max(rows.values(), key=len)
-            has = ", ".join(columns)[:200]
-            raise BadSource(f"{name}: {missing} Name one with --text-column: {has or 'the file is empty'}")
+            raise BadSource(
+                f"{name}: {no_text('column', column, columns)}{'' if columns else 'the file is empty'}"
+            )
         cells = rows[delimiter]
         lower = [cell.lower() for cell in cells]
         places = (lower.index(key) if key in lower else len(lower) for key in ("title", "id"))
@@ -154,6 +185,42 @@ def _cells(header: str, delimiter: str) -> list[str]:
     except csv.Error:
         return []
     return [cell.strip() for cell in row]
+
+
+def plain_texts(contents: Contents, each_line: bool) -> Iterator[Record]:
+    """The documents of a plain text: what is between blank lines, or with ``each_line`` every line that is
+    not blank."""
+    pieces: list[bytes] = []
+    size = first = 0
+    for line in contents.lines:
+        is_blank = line is not None and _is_blank(line)
+        if not is_blank:
+            first = first or contents.number
+            size += LARGEST_DOCUMENT + 1 if line is None else len(line)
+            if line is None or size > LARGEST_DOCUMENT:
+                pieces.clear()
+            else:
+                pieces.append(line)
+        if first and (is_blank or each_line):
+            yield _plain(pieces), first
+            pieces, size, first = [], 0, 0
+    if first:
+        yield _plain(pieces), first
+
+
+def _is_blank(line: bytes) -> bool:
+    """Whether there is nothing to see in a line. Word processors write no-break spaces."""
+    return not line.strip() or (len(line) < _SHORT and not line.decode("utf-8", "replace").strip())
+
+
+def _plain(lines: Sequence[bytes]) -> Document | Bad:
+    try:
+        text = _utf8(b"".join(lines) or None)
+        if "\0" in text:
+            raise Bad("not UTF-8", "a binary file, or not UTF-8 text")
+        return _document(text, None, None)
+    except Bad as bad:
+        return bad
 
 
 def whole_file(contents: Contents) -> Document | Bad:

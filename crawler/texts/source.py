@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wikitopics.crawler.source import Asked, Identity, PageKind
+from wikitopics.crawler.texts.folders import GIVEN, JSON_LINES, PLAIN, TABLES, ending
 from wikitopics.option import Option
 
 if TYPE_CHECKING:
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 TEXTS: Option[tuple[str, ...]] = Option(
     tuple,
     "texts",
-    'Your own documents: a .jsonl of {"text", "title"?, "id"?}, a .csv or .tsv, or a folder of .txt; '
-    "plain or .gz, .bz2, .xz, .zst.",
+    'Your own documents: a .jsonl of {"text", "title"?, "id"?}, a .csv or .tsv, a .txt in which blank lines '
+    "separate them, or a folder of .txt, each of which is one; plain or .gz, .bz2, .xz, .zst.",
     metavar="PATH",
     path=True,
     needed=True,
@@ -24,10 +25,11 @@ TEXTS: Option[tuple[str, ...]] = Option(
 COLUMN = Option(
     str,
     "text_column",
-    "The column of a .csv or .tsv that holds the text (default: text).",
+    "The column of a .csv or .tsv, or the key of a .jsonl, that holds the text (default: text).",
     metavar="NAME",
     label="Text column",
 )
+LINES = Option(bool, "lines", "Each line of a .txt is a document, in a folder too.")
 MARKUP = Option(
     str,
     "markup",
@@ -42,28 +44,55 @@ class Texts(PageKind):
     name = "texts"
     label = "Your own documents: JSON lines, tables, or plain texts"
     own = True
-    options = (TEXTS, COLUMN, MARKUP)
+    options = (TEXTS, COLUMN, LINES, MARKUP)
 
     def identity(self, asked: Asked) -> Identity:
         paths = [name if name == "-" else str(Path(name).absolute()) for name in asked[TEXTS]]
-        named = {TEXTS.name: paths, COLUMN.name: asked.get(COLUMN), MARKUP.name: asked.get(MARKUP)}
+        column, kinds = asked.get(COLUMN), {ending(path) for path in paths}
+        # Up to 1.1.0 such files were read in another way: that of sessions without this key.
+        is_kept = LINES in asked or PLAIN in kinds or (column is not None and JSON_LINES in kinds)
+        named = {
+            TEXTS.name: paths,
+            COLUMN.name: column,
+            LINES.name: bool(asked.get(LINES)) if is_kept else None,
+            MARKUP.name: asked.get(MARKUP),
+        }
         return {name: value for name, value in named.items() if value is not None}
 
     def fault(self, identity: Identity) -> str:
-        paths, column, markup = (identity.get(option.name) for option in self.options)
+        paths, column, lines, markup = (identity.get(option.name) for option in self.options)
         if not isinstance(paths, list) or not paths or not all(isinstance(name, str) for name in paths):
             return f"{TEXTS.name} is not a list of paths"
         if column is not None and not isinstance(column, str):
             return f"{COLUMN.name} is not a name of a column"
+        if lines not in (None, True, False):
+            return f"{LINES.name} is neither true nor false"
         return "" if markup in (None, *MARKUP.choices) else f"{MARKUP.name} is not a kind of markup"
 
     def repeatable(self, identity: Identity) -> bool:
         return True
+
+    def parted(self, identity: Identity) -> str:
+        paths: list[str] = identity[TEXTS.name]
+        folders = [path for path in paths if Path(path).is_dir()]
+        files = [path for path in paths if path not in folders and not path.endswith(GIVEN)]
+        kinds = {ending(path) or PLAIN for path in files}  # `vocab build` takes other names for a plain text
+        ways = {
+            "blank lines separate the documents of a plain text": PLAIN in kinds,
+            f"with {LINES.flag} each line is one": PLAIN in kinds or folders,
+            "each .txt of a folder is a document": folders,
+            "each line of a .jsonl is a document": JSON_LINES in kinds,
+            "each row of a table is a document": not kinds.isdisjoint(TABLES),
+        }
+        told = "; ".join(way for way, is_there in ways.items() if is_there)
+        return told[:1].upper() + told[1:]
 
     def open(self, identity: Identity, asked: Asked) -> Source:
         from wikitopics.crawler.file_source import FileSource
         from wikitopics.crawler.texts.files import TextFiles
 
         markup = identity.get(MARKUP.name, "text")
-        files = TextFiles(identity[TEXTS.name], identity.get(COLUMN.name), markup=markup)
+        files = TextFiles(
+            identity[TEXTS.name], identity.get(COLUMN.name), markup=markup, lines=identity.get(LINES.name)
+        )
         return FileSource("texts", files, held_out=asked.held_out, resuming=asked.resuming)

@@ -144,7 +144,7 @@ class OpenedSession:
     def counter(self) -> Vocabulary:
         """The vocabulary, which finds and counts these words in a text."""
         self._check_built()
-        return Vocabulary.from_words(self.vocabulary(), self.settings().rule)
+        return Vocabulary(self.vocabulary(), self.settings().rule, strict=False)
 
     def _check_built(self) -> None:
         if self.settings().building:

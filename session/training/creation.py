@@ -1,13 +1,17 @@
 """A new session: its settings as determined by the source, its models, its file."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
-from wikitopics.crawler.source import SourceInfo, default_held_out
+from wikitopics.crawler.source import Identity, SourceInfo, SourceKind, default_held_out
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.session import sources
+from wikitopics.session.errors import BadUsage
 from wikitopics.session.models import default_topics, load_kind, new_model
 from wikitopics.session.options import ARTICLES, DOCUMENTS, HELD_OUT, PASSES, SEED
+from wikitopics.session.records import skips_told
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage import writer
@@ -16,6 +20,8 @@ from wikitopics.session.training.intake.opening import Opened
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
 
+LEAST = 2
+"""The fewest documents to train on: the topics of a single one are nothing but its words."""
 MOST_PASSES = 5
 """More passes make models of small collections worse on held-out documents as often as better."""
 ENOUGH_READINGS = 20_000
@@ -27,6 +33,30 @@ def corpus_size(request: TrainRequest, info: SourceInfo, held_out: int) -> int:
     """The number of articles that a run like this can train on."""
     size = DEFAULT_DOCUMENTS if info.articles is None else max(1, info.articles - held_out)
     return min(size, request.get(ARTICLES) or size)
+
+
+def too_few(
+    name: str,
+    kind: SourceKind,
+    identity: Identity,
+    read: int,
+    held_out: int,
+    skips: Mapping[str, int] = MappingProxyType({}),
+) -> BadUsage:
+    """Why fewer than `LEAST` of the documents that were ``read`` are left to train on, and what to do."""
+    there = read - sum(skips.values())
+    held_out = min(held_out, there)
+    why = [f"{_are(read - there)} skipped: {skips_told(skips)}"] if skips else []
+    why += [f"{_are(held_out)} held out"] if held_out else []
+    of = f" (of {read:,}, {' and '.join(why)})" if why else ""
+    noun = "document" if kind.own else "article"
+    enough = f"Use a smaller {HELD_OUT.flag}" if there >= LEAST else kind.parted(identity)
+    left = f"{'only one' if there > held_out else 'no'} {noun} to train on{of}"
+    return BadUsage(f"{name}: {left}, and at least two are needed" + (f". {enough}" if enough else ""))
+
+
+def _are(number: int) -> str:
+    return f"{number:,} {'is' if number == 1 else 'are'}"
 
 
 def default_passes(documents: int) -> int:

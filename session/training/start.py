@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeVar
 from wikitopics.crawler.source import PageKind, SourceKind
 from wikitopics.session import sources
 from wikitopics.session.config import with_contact
+from wikitopics.session.errors import BadUsage
 from wikitopics.session.options import (
     ARTICLES,
     DOCUMENTS,
@@ -30,6 +31,7 @@ from wikitopics.session.request import TrainRequest, check_resumable, load_vocab
 from wikitopics.session.settings import Settings
 from wikitopics.session.signals import Signals
 from wikitopics.session.storage import writer
+from wikitopics.session.storage.database import remove_database
 from wikitopics.session.storage.files import make_folder
 from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.session.storage.reader import SessionReader, check_alone
@@ -38,7 +40,7 @@ from wikitopics.session.storage.sizes import file_bytes
 from wikitopics.session.storage.tables.progress import Progress
 from wikitopics.session.storage.tables.trainer import request_control
 from wikitopics.session.training.beginning import Beginning, establish, keep, read_first
-from wikitopics.session.training.creation import complete, corpus_size, create
+from wikitopics.session.training.creation import LEAST, complete, corpus_size, create, too_few
 from wikitopics.session.training.heart import BEAT_SECONDS
 from wikitopics.session.training.intake.cluster.address import cluster_address
 from wikitopics.session.training.intake.opening import Opened, open_source
@@ -158,15 +160,20 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
             settings = reader.settings()
             kind = sources.load_stored(settings.source)
             sources.check_identity(kind, settings.source_options)
-            check_resumable(request, settings, load_vocabulary(request[VOCAB]) if VOCAB in request else None)
+            given = load_vocabulary(request[VOCAB], kind) if VOCAB in request else None
+            check_resumable(request, settings, given)
             vocabulary = Rule.parse(settings.rule) if settings.building else reader.counter()
     request = with_contact(request, kind, settings.source_options)
     return Plan(path, request, settings, is_new, kind, vocabulary)
 
 
 async def run(plan: Plan, limits: RunLimits, outside: Outside) -> tuple[str, RunLimits]:
-    """Train to the end, or build the vocabulary; returns why that ended, and what is left of the limits."""
-    began = time.monotonic()
+    """Train to the end, or build the vocabulary; returns why that ended, and what is left of the limits.
+
+    Raises `BadUsage` if there was too little to train on; a session created for that is deleted again.
+    """
+    began, limit = time.monotonic(), plan.request.get(ARTICLES)
+    lack: BadUsage | None = None
     async with open_session(plan, outside.say) as opening:
         store, stream, feed = opening.store, opening.stream, opening.source.feed
         if isinstance(stream, Stream):
@@ -175,20 +182,24 @@ async def run(plan: Plan, limits: RunLimits, outside: Outside) -> tuple[str, Run
             outside.say(line)
         reason = await Run(plan.path, store, stream, feed, limits, outside)()
         if isinstance(stream, Stream) and reason == FINISHED:
-            outside.say(
-                _ended(
-                    sources.noun(plan.settings.source),
-                    stream.progress,
-                    stream.settings[PASSES],
-                    plan.request.get(ARTICLES),
-                )
-            )
+            settings, progress = stream.settings, stream.progress
+            if progress.documents < LEAST and (limit is None or progress.articles < limit):
+                read = progress.documents + progress.held_out + progress.skipped
+                of = settings.source_name, plan.kind, settings.source_options
+                lack = too_few(*of, read, progress.held_out, progress.skips)
+            else:
+                noun = sources.noun(settings.source)
+                outside.say(_ended(noun, progress, settings[PASSES], limit))
             if stream.overfitting:
                 outside.say(stream.overfitting)
     seconds = time.monotonic() - began
     if isinstance(stream, Beginning) and reason == FINISHED:
         _obey(outside.signals)
         outside.say(await _to_its_end(lambda: _build(plan.path, stream.built, seconds)))
+    if lack is not None:
+        if plan.is_new:
+            await asyncio.to_thread(remove_database, plan.path)
+        raise lack
     return reason, limits.less(seconds, feed.activity.bytes_read)
 
 
@@ -213,7 +224,7 @@ def _build(path: Path, built: Built | None, seconds: float) -> str:
 async def open_session(plan: Plan, say: Say) -> AsyncGenerator[Opening]:
     """Open the source, then the session, which is created if it is new; both are closed at the end.
 
-    Raises the errors of both.
+    Raises the errors of both, and `BadUsage` if a new one would have too little to train on.
     """
     settings, asked = plan.settings, plan.request.asked(plan.kind, resuming=not plan.is_new)
     async with contextlib.AsyncExitStack() as opened:
@@ -224,6 +235,9 @@ async def open_session(plan: Plan, say: Say) -> AsyncGenerator[Opening]:
         opened.push_async_callback(source.feed.close)
         if plan.is_new:
             settings = complete(settings, plan.request, source)
+            size, held_out = source.info.articles, settings[HELD_OUT]
+            if size is not None and size - held_out < LEAST:
+                raise too_few(source.info.name, plan.kind, source.identity, size, held_out)
             await _to_its_end(lambda: create(plan.path, settings, plan.vocabulary))
         elif is_released(plan.path):
             say("converting this session from the format of 1.0.0, once")
@@ -330,8 +344,19 @@ def _sized(plan: Plan, settings: Settings, source: Opened) -> list[str]:
 
 
 def _counts(plan: Plan, settings: Settings) -> list[str]:
-    """Whose words a new session over the user's own texts counts, if that was not chosen."""
-    if not plan.is_new or not plan.kind.own or not isinstance(plan.kind, PageKind) or VOCAB in plan.request:
+    """Whose words a new session over the user's own texts counts, if that was not chosen; of words that were
+    counted elsewhere, how many no text has."""
+    if not plan.is_new or not plan.kind.own:
+        return []
+    if not isinstance(plan.kind, PageKind):
+        assert isinstance(plan.vocabulary, Vocabulary)
+        if not (never := plan.vocabulary.unmatched()):
+            return []
+        return [
+            f"{len(never):,} of the {len(plan.vocabulary):,} words, such as {never[0]!r}, are no words by "
+            f"rule {plan.vocabulary.rule}: topics have them, but `infer` never finds them in a text"
+        ]
+    if VOCAB in plan.request:
         return []
     return [
         f"counting the words of the vocabulary {settings.vocabulary!r}, which are Wikipedia's; "
@@ -381,11 +406,6 @@ def _room(plan: Plan, opening: Opening) -> list[str]:
 
 def _ended(noun: str, progress: Progress, passes: int, limit: int | None) -> str:
     """Why a session is finished, in a line."""
-    if progress.articles == 0 and progress.held_out:
-        return (
-            f"all {noun} ({progress.held_out:,}) are held out, and none is left to train on: "
-            "start a new --session with a smaller --held-out"
-        )
     if limit is not None and progress.articles >= limit:
         return f"--articles {limit:,} is reached"
     read = f"every {noun[:-1]} has been read {'once' if passes == 1 else f'{passes:,} times'}"

@@ -79,17 +79,94 @@ def test_the_text_column_is_called_text_unless_named(tmp_path):
     path = write(tmp_path / "t.csv", "id,text\n1,hello\n")
     assert [p.text for p in read(path)[0]] == ["hello"]
     with pytest.raises(
-        BadSource, match=r"t\.csv: there is no column 'body'\. Name one with --text-column: id, text$"
+        BadSource, match=r"t\.csv: there is no column 'body'\. Name one with --text-column: 'id', 'text'$"
     ):
         read(path, column="body")
-    other = write(tmp_path / "o.csv", "id;body\n1;hello\n")
-    with pytest.raises(BadSource, match=r"which column holds the text.*: id, body$"):
+    other = write(tmp_path / "o.csv", "id;;body\n1;2;hello\n")
+    with pytest.raises(BadSource, match=r"which column holds the text.*: 'id', '', 'body'$"):
         read(other)
     for empty in (b"", b"\n", "id,texte\n1,\xe9t\xe9\n".encode("latin-1")[:2]):
         with pytest.raises(BadSource, match="--text-column"):
             read(write(tmp_path / "e.csv", empty))
     with pytest.raises(BadSource, match="line 1: not UTF-8"):
         read(write(tmp_path / "u.csv", "id,text\n1,hello\n".encode("utf-16")))
+
+
+def test_the_text_column_is_a_key_of_json_lines_too(tmp_path):
+    path = write(tmp_path / "a.jsonl", jsonl({"id": 1, "text": "no", "body": "one"}, {"text": "no"}))
+    pages, skips, _ = read(path, column="body")
+    assert ([(p.text, p.id) for p in pages], skips) == ([("one", "1")], {"no text": 1})
+    for column, says in (
+        ("other", "there is no key 'other'. Name one with --text-column: 'id', 'text', 'body'"),
+        ("Body", "there is no key 'Body'"),
+    ):
+        with pytest.raises(BadSource, match=rf"^a\.jsonl: {says}"):
+            read(path, column=column)
+    with pytest.raises(BadSource, match=r"which key holds the text\? Name one with --text-column: '', 'b'$"):
+        read(write(tmp_path / "b.jsonl", jsonl({"": 1}, {"b": "x"})))
+    many = [{f"key {i * 1000 + j}": 1 for j in range(1000)} for i in range(9)]
+    with pytest.raises(BadSource, match="'key 0', 'key 1', ") as caught:
+        read(write(tmp_path / "c.jsonl", jsonl(*many)))
+    assert len(str(caught.value)) < 300
+    table = write(tmp_path / "t.csv", "body\ntwo\n")
+    assert [
+        p.text for p in read(write(tmp_path / "d.jsonl", jsonl({"text": "x"})), table, column="body")[0]
+    ] == [
+        "x",
+        "two",
+    ]
+    assert [p.text for p in read(path, column="other", lines=None)[0]] == ["no", "no"], "as in 1.1.0"
+
+
+PARAGRAPHS = "\ufeff\n \none\r\ntwo é\n \t\r\n\n\u00a0\nthree\n\n\nfour"
+
+
+@pytest.mark.parametrize("packed", PACKERS)
+def test_blank_lines_separate_the_documents_of_a_plain_text(tmp_path, packed):
+    path = write(tmp_path / f"notes.txt{packed}", PACKERS[packed](PARAGRAPHS.encode()))
+    pages, skips, told = read(path)
+    assert [(p.page_id, p.text, p.title) for p in pages] == [
+        (1, "one\r\ntwo é\n", "one two é"),
+        (2, "three\n", "three"),
+        (3, "four", "four"),
+    ]
+    assert (skips, told) == ({}, [])
+    assert [p.text.strip() for p in read(path, lines=True)[0]] == ["one", "two é", "three", "four"]
+    (whole,) = read(path, lines=None)[0]
+    assert (whole.text, whole.title) == (PARAGRAPHS[1:], f"notes.txt{packed}"), "as in 1.1.0"
+    write(tmp_path / "docs" / "a.txt", PARAGRAPHS)
+    assert [len(read(str(tmp_path / "docs"), lines=lines)[0]) for lines in (False, True, None)] == [1, 4, 1]
+
+
+def test_the_title_of_a_part_of_a_plain_text_is_how_it_begins(tmp_path):
+    parts = [
+        "a sentence of some words that goes on for a very long while indeed\nand on",
+        "x" * 61,
+        f"{'y' * 60} z",
+        f"{' ' * 1000}far",
+    ]
+    path = write(tmp_path / "a.txt", "\n\n".join(parts))
+    assert [p.title for p in read(path)[0]] == [
+        "a sentence of some words that goes on for a very long while…",
+        f"{'x' * 60}…",
+        f"{'y' * 60}…",
+        "a.txt:8",
+    ]
+    assert [p.title for p in read(path, markup="html")[0]] == ["a.txt:1", "a.txt:4", "a.txt:6", "a.txt:8"]
+
+
+def test_bad_parts_of_a_plain_text_are_named_counted_and_skipped(tmp_path):
+    parts = [b"one", b"two \xff", b"\x7fELF\0\0", written(LONG), written(LINES).strip(), b"six"]
+    path = write(tmp_path / "a.txt", b"\n\n".join(parts))
+    pages, skips, told = read(path)
+    assert [(p.page_id, p.text.strip()) for p in pages] == [(1, "one"), (6, "six")]
+    assert skips == {"not UTF-8": 2, "too large": 2}
+    assert told == [
+        f"{path}, line 3: not UTF-8: save the file as UTF-8; skipped",
+        f"{path}, line 5: a binary file, or not UTF-8 text; skipped",
+        f"{path}, line 7: over 32 MB; skipped",
+        f"{path}, line 9: over 32 MB; skipped",
+    ]
 
 
 def test_a_folder_of_texts(tmp_path):
@@ -102,7 +179,7 @@ def test_a_folder_of_texts(tmp_path):
     assert [pages[2].text, pages[4].text] == ["text of b.txt", "packed"]
     assert (skips, told) == ({}, [])
     single, _, _ = read(str(tmp_path / "docs" / "b.txt"))
-    assert [(p.title, p.id) for p in single] == [("b.txt", "")]
+    assert [(p.title, p.id) for p in single] == [("text of b.txt", "")]
 
 
 def test_files_count_on_one_behind_the_other(tmp_path):
@@ -132,7 +209,7 @@ def written(bad):
         (b"{}", "no text", "no text"),
         (b'{"text": 3}', "no text", "no text"),
         (b'{"text": " \\n"}', "no text", "no text"),
-        ('{"text": "é"}'.encode("latin-1"), "not UTF-8", "not UTF-8"),
+        ('{"text": "é"}'.encode("latin-1"), "not UTF-8", "not UTF-8: save the file as UTF-8"),
         (b'{"text": "x", "id": 1.5}', "damaged", "its id is neither a text nor a whole number"),
         (b'{"text": "x", "id": true}', "damaged", "its id is neither"),
         (b'{"text": "x", "title": []}', "damaged", "its title is neither"),
@@ -277,13 +354,18 @@ def test_a_decompression_bomb_is_refused(tmp_path, monkeypatch, packed, filler):
         read(path)
 
 
-@pytest.mark.parametrize(("name", "begin"), [("a.jsonl", b'{"text": "x"}\n'), ("a.csv", b"text\nx\n")])
+@pytest.mark.parametrize(
+    ("name", "begin"), [("a.jsonl", b'{"text": "x"}\n'), ("a.csv", b"text\nx\n"), ("a.txt", b"x\n")]
+)
 def test_empty_lines_without_end_are_refused(tmp_path, monkeypatch, name, begin):
     monkeypatch.setattr(text_lines, "MOST_WITHOUT", 1 << 20)
     path = write(tmp_path / name, begin + b"\n" * (1 << 15))
-    with pytest.raises(BadSource, match=r"a\.(jsonl|csv): over 10,485 lines, or 0 GB, without a document"):
+    with pytest.raises(
+        BadSource, match=r"a\.(jsonl|csv|txt): over 10,485 lines, or 0 GB, without a document"
+    ):
         read(path)
-    read(write(tmp_path / "one.txt", begin + b"\n" * (1 << 15)))
+    write(tmp_path / "docs" / "one.txt", begin + b"\n" * (1 << 15))
+    read(str(tmp_path / "docs"))
 
 
 def test_a_header_whose_quotation_mark_is_never_closed_ends(tmp_path):
@@ -338,7 +420,8 @@ def test_the_mark_needs_one_reading(tmp_path):
     assert unread.bytes_read == known.bytes_read == os.path.getsize(path)
 
 
-def test_every_place_goes_on_with_the_next_document(tmp_path):
+@pytest.mark.parametrize(("lines", "documents"), [(None, 191), (False, 219), (True, 270)])
+def test_every_place_goes_on_with_the_next_document(tmp_path, lines, documents):
     records = [{"text": f"t{i}", "id": str(i % 37)} if i % 5 else {"no": i} for i in range(60)]
     paths = [
         write(tmp_path / "a.jsonl", jsonl(*records)),
@@ -346,13 +429,15 @@ def test_every_place_goes_on_with_the_next_document(tmp_path):
         write(tmp_path / "c.csv", "text,id\n" + "".join(f'"x\n{i}",c{i}\n' for i in range(30))),
         write(tmp_path / "d.csv.zst", zstandard.compress(b"text\n" + b"a\n" * 30)),
     ]
+    parts = "".join("a" * i + "\nb\n" + "\n" * (i % 4) for i in range(20)).encode()
+    paths += [write(tmp_path / "f.txt", parts), write(tmp_path / "g.txt.gz", gzip.compress(parts))]
     for i in range(9):
-        write(tmp_path / "e" / f"{i}.txt", "x" * (i % 4))
-    files = TextFiles([*paths, str(tmp_path / "e")])
+        write(tmp_path / "e" / f"{i}.txt", "x\n" * (i % 4))
+    files = TextFiles([*paths, str(tmp_path / "e")], lines=lines)
     list(files.first_reading())
     found = list(files.read())
-    assert len(found) == 189
-    for done in range(0, 189, 3):
-        again = TextFiles([*paths, str(tmp_path / "e")])
+    assert len(found) == documents
+    for done in range(0, documents, 3):
+        again = TextFiles([*paths, str(tmp_path / "e")], lines=lines)
         again.check(files.mark())
         assert list(again.read(found[done][1])) == found[done + 1 :]

@@ -18,12 +18,12 @@ def texts_source(paths, *, held_out=None, resuming=False):
     return FileSource("texts", TextFiles(paths), held_out=held_out, resuming=resuming)
 
 
-def read(*paths, column=None):
+def read(*paths, column=None, **how):
     """(documents, skips by reason, what was told) of a first reading."""
     told = []
     pages = []
     skips = Counter()
-    for page, _ in TextFiles(paths, column, told.append).first_reading(told.append):
+    for page, _ in TextFiles(paths, column, told.append, **how).first_reading(told.append):
         if isinstance(page, Page):
             pages.append(page)
         else:

@@ -83,6 +83,18 @@ def full(draft: Path) -> None:
     raise OSError(28, os.strerror(28))
 
 
+async def test_an_export_under_the_ending_of_another_format_is_refused(
+    shown: Opener, live: Path, tmp_path: Path
+) -> None:
+    async with shown(live, size=(100, 30), words="LIVE") as (app, pilot):
+        await pilot.press("e")
+        await seeing.in_front(pilot, Export)
+        app.screen.query_one("#file", Input).value = str(tmp_path / "topics.json")
+        await pilot.click("#go")
+        await seeing.until(pilot, "is not the ending of csv")
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("kind", ["file", "link"])
 async def test_an_export_asks_before_replacing(shown: Opener, live: Path, tmp_path: Path, kind: str) -> None:
     target = tmp_path / "script.sh"

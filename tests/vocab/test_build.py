@@ -1,5 +1,3 @@
-import bz2
-import gzip
 import json
 import lzma
 import random
@@ -9,7 +7,6 @@ import pytest
 from tests.real_text import CORPUS, needs_corpus
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.build import Recipe, build_vocabulary
-from wikitopics.vocab.documents import read_documents
 from wikitopics.vocab.errors import BadDocuments
 from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.stopwords import ENGLISH
@@ -111,55 +108,6 @@ def test_too_little_to_build_from(texts, found):
     ) as caught:
         build_vocabulary(texts, ALL)
     assert caught.value.exit_code == 2
-
-
-def read(path):
-    with path.open("rb") as file:
-        return list(read_documents(file, path))
-
-
-@pytest.mark.parametrize(
-    "opener", [(".txt", open), (".txt.gz", gzip.open), (".txt.bz2", bz2.open), (".txt.xz", lzma.open)]
-)
-def test_plain_text_is_parted_by_blank_lines_in_every_wrapping(tmp_path, opener):
-    suffix, open_file = opener
-    path = tmp_path / f"essay{suffix}"
-    with open_file(path, "wb") as file:
-        file.write(b"\n\none\ntwo\n \n\nthree \xff\n")
-    assert read(path) == ["one\ntwo\n", "three \N{REPLACEMENT CHARACTER}\n"]
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "reason"),
-    [
-        ("a.txt", b"words\n\x7fELF\0\0", "binary"),
-        ("a.txt", "words".encode("utf-16"), "not UTF-8"),
-        ("a.txt.gz", b"no gzip", "cannot be read"),
-        ("a.txt.xz", b"no xz", "cannot be read"),
-        ("a.txt.bz2", b"no bz2", "cannot be read"),
-        pytest.param("a.txt.gz", gzip.compress(b"one\n\n" * 99)[:-9], "cannot be read", id="cut short"),
-    ],
-)
-def test_bad_files_are_one_clear_line(tmp_path, name, data, reason):
-    path = tmp_path / name
-    path.write_bytes(data)
-    with pytest.raises(BadDocuments, match=reason) as caught:
-        read(path)
-    assert "\n" not in str(caught.value)
-
-
-def test_a_line_without_an_end_is_read_in_pieces():
-    class Endless:
-        """More lines than any memory holds, without an end: only so much is asked for at once."""
-
-        left = 3
-
-        def readline(self, most: int) -> bytes:
-            assert 0 < most <= 1 << 26
-            self.left -= 1
-            return b"a word " if self.left >= 0 else b""
-
-    assert list(read_documents(Endless(), "x.txt")) == ["a word " * 3]
 
 
 def test_stop_words_are_words_that_could_enter():

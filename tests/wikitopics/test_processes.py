@@ -25,14 +25,12 @@ def test_progress_goes_to_standard_error_and_data_to_standard_output(cli, corpus
     assert lines[-1]["articles"] == 687
 
 
-def test_a_source_with_nothing_left_to_train_on_says_so(cli, corpus_of):
+def test_a_source_with_nothing_left_to_train_on_says_so(cli, corpus_of, one_line):
     few = corpus_of(30, empty=(4,))
     outcome = cli("train", *few.options(), "--topics", 2, "--held-out", 50)
-    assert outcome.code == 0
-    (told,) = (line for line in outcome.err.splitlines() if "none is left to train on" in line)
-    assert "(29)" in told
-    assert "--held-out" in told
-    assert "none is left" not in cli("train", *few.options(), "--topics", 2, "--session", "other").err
+    one_line(outcome, 2, "no document to train on (of 30, 30 are held out)", "Use a smaller --held-out")
+    assert cli("train", *few.options(), "--topics", 2, "--held-out", 28).code == 2, "one is empty"
+    assert cli("train", *few.options(), "--topics", 2, "--session", "other").code == 0
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,12 @@ def test_it_goes_where_exports_go(cli, trained, tmp_path, one_line):
     assert check(cli("report").out)
     assert cli("report", "-o", "-").out.startswith("<!doctype html>")
     one_line(cli("report", "-o", trained), 2, "holds a session")
+    one_line(
+        cli("report", "-o", tmp_path / "page.pdf"),
+        2,
+        "page.pdf: the report is a page",
+        "end the name in .html",
+    )
     one_line(cli("report", "-o", tmp_path), 1, "a folder, not a regular file")
 
 

@@ -11,7 +11,7 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content, ContentText
 from textual.widgets import Button, Input, Select, Static
 
-from wikitopics.session.analysis.exports.formats import FORMATS, Format, format_of, save
+from wikitopics.session.analysis.exports.formats import FORMATS, Format, save, written_to
 from wikitopics.session.analysis.exports.tables import SUBJECTS, ExportRequest, Subject
 from wikitopics.session.analysis.origin import licence_of
 from wikitopics.session.errors import BadUsage, SessionError
@@ -97,8 +97,13 @@ class Export(Dialog[None]):
             self.tell(f"name a file in the folder {target}")
             return
         subject = SUBJECTS[what]
+        try:
+            written_as = written_to(target, subject, form)
+        except BadUsage as error:
+            self.tell(str(error))
+            return
         models = self._models if model == ALL_MODELS else (model,)
-        work = partial(self._write, subject, format_of(subject, form), models, target)
+        work = partial(self._write, subject, written_as, models, target)
         write = partial(begin, self, work, "export")
         if os.path.islink(target) or os.path.isfile(target) or os.path.isdir(target):
             answers = [("replace", "r", "Replace it"), ("cancel", "c", "Cancel")]

@@ -60,7 +60,9 @@ Examples:
     is_flag=True,
     help=" ".join(f"{s.name}: {s.everything}." for s in SUBJECTS.values() if s.everything),
 )
-@click.option("--bom", is_flag=True, help="csv: begin with a byte order mark, as some spreadsheets need.")
+@click.option(
+    "--bom", is_flag=True, help="csv, tsv: begin with a byte order mark, as some spreadsheets need."
+)
 @session_option
 def export(
     what: str,
@@ -76,9 +78,9 @@ def export(
 
     subject = SUBJECTS[what]
     target = None if output is None or output == "-" else Path(output)
-    written_as = format_of(subject, form) if form or target is None else written_to(target, subject)
+    written_as = format_of(subject, form) if target is None else written_to(target, subject, form)
     if bom and not written_as.bom:
-        raise BadUsage(f"--bom is only for csv, not for {written_as.name}")
+        raise BadUsage(f"--bom is only for csv and tsv, not for {written_as.name}")
     if everything and not subject.everything:
         known = " and ".join(f"`export {s.name}`" for s in SUBJECTS.values() if s.everything)
         raise BadUsage(f"--all is only for {known}")

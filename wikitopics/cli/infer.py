@@ -44,7 +44,7 @@ Examples:
 def infer(
     files: tuple[str, ...], markup: "Markup | None", model: str | None, session: str, as_json: bool
 ) -> None:
-    """Infer topic proportions of any text: files, or standard input.
+    """Infer topic proportions of any text: files, each of which is one text, or standard input.
 
     A session of links (--tokens links) takes wikitext or HTML.
     """

@@ -33,6 +33,8 @@ def report(output: str | None, session: str) -> None:
     target = None if output in (None, "-") else Path(str(output))
     if target is not None:
         check_target(target)
+        if target.suffix.lower() not in ("", ".html", ".htm"):
+            raise BadUsage(f"{target.name}: the report is a page for a browser: end the name in .html")
     elif sys.stdout.isatty():
         raise BadUsage(f"a page is not for a terminal: give -o {path.stem}.html or redirect")
     progress = ProgressLine("topics read")

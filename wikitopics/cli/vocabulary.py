@@ -11,7 +11,7 @@ from wikitopics.cli.output import ProgressLine, data_output, say
 from wikitopics.crawler.mediawiki.languages import check_spaced, language_of
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api
 from wikitopics.crawler.source import Markup
-from wikitopics.crawler.texts.source import COLUMN, MARKUP
+from wikitopics.crawler.texts.source import COLUMN, LINES, MARKUP, TEXTS, Texts
 from wikitopics.session.errors import BadUsage
 
 _session_option = click.option(
@@ -58,6 +58,7 @@ def show(name: str, session: str | None) -> None:
 Examples:
   wikitopics vocab build articles.jsonl.xz -o english.txt
   wikitopics vocab build reviews.csv --text-column review -o reviews.txt
+  wikitopics vocab build notes.txt --lines -o notes-words.txt
   wikitopics vocab build dewiki-pages-articles.xml.bz2 -o german.txt
   wikitopics vocab build --lang de --articles 20000 --contact me@host.org -o german.txt"""
 )
@@ -67,6 +68,7 @@ Examples:
 )
 @click.option("--size", metavar="W", type=whole(2, 1_000_000), default=8000, show_default=True, help="Words.")
 @take(COLUMN)
+@take(LINES)
 @take(MARKUP)
 @take(LANG, help="Crawl Wikipedia in this language; with files, the language of the files.")
 @take(API_URL, help="Crawl this wiki instead of reading files.")
@@ -83,6 +85,7 @@ def build(
     output: Path,
     size: int,
     text_column: str | None,
+    lines: bool | None,
     markup: Markup | None,
     articles: int,
     session: str | None,
@@ -91,13 +94,15 @@ def build(
     """Build a vocabulary from SOURCE.
 
     SOURCE is a dump (.xml, .xml.bz2 …), a .jsonl file of {"text"}, a .csv or .tsv table, a folder of .txt
-    files, or a plain-text file in which blank lines separate the documents.
+    files, each of which is a document, or a plain-text file in which blank lines separate the documents.
     """
+    from wikitopics.crawler.texts.lines import is_packed
     from wikitopics.session.config import with_contact
     from wikitopics.session.request import TrainRequest
     from wikitopics.session.storage.files import check_target, replacing
     from wikitopics.session.training.intake.vocabulary import crawled_documents, file_documents
     from wikitopics.vocab.build import Recipe, build_vocabulary
+    from wikitopics.vocab.errors import BadDocuments
 
     language = None if wiki[LANG.name] is None else language_of(wiki[LANG.name])
     if language is not None:
@@ -112,6 +117,8 @@ def build(
     if not output.parent.is_dir():
         raise BadUsage(f"cannot write {output}: there is no folder {output.parent}")
     check_target(output)
+    if is_packed(output.name):
+        raise BadUsage(f"{output.name}: a vocabulary is not compressed: leave out {output.suffix}")
     if crawl:
         kind, request = Api(), TrainRequest(**wiki)
         identity = request.identity(kind)
@@ -120,9 +127,16 @@ def build(
         documents = crawled_documents(source, articles, progress, say)
     else:
         progress = ProgressLine("documents")
-        documents = _counted(file_documents(sources, say, text_column, markup or "text"), progress)
-    built = build_vocabulary(documents, Recipe.of_language(language), size=size)
-    progress.end()
+        documents = _counted(
+            file_documents(sources, say, text_column, markup or "text", bool(lines)), progress
+        )
+    try:
+        built = build_vocabulary(documents, Recipe.of_language(language), size=size)
+    except BadDocuments as error:
+        parted = Texts().parted({TEXTS.name: [path for path in sources if ".xml" not in Path(path).name]})
+        raise BadDocuments(f"{error}. {parted}" if parted else str(error)) from None
+    finally:
+        progress.end()
     with replacing(output) as file:
         file.write(("\n".join(built.vocabulary.lines) + "\n").encode())
     say(

@@ -9,11 +9,12 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wikitopics.session.analysis.exports.gensim import write_gensim
-from wikitopics.session.analysis.exports.tables import TYPES, Batch, ExportRequest, Subject
+from wikitopics.session.analysis.exports.tables import TYPES, Batch, ExportRequest, Subject, underscored
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.extras import PARQUET
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 GROUP = 50_000
 """Rows of a Parquet file that are written together."""
 _FORMULA = tuple("=+-@＝＋－＠\t\r\n")  # Chinese and Japanese spreadsheets accept the wide signs too
-_SPECIAL = re.compile('[,"\\r\\n]')
 _JSON = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -48,26 +48,23 @@ class Format:
     """Whether it may begin with a byte order mark."""
 
 
-def _csv(subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
+def _table(delimiter: str, subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
     """A header and rows; text that a spreadsheet would take for a formula gets a ``'`` before it."""
     assert subject.batches is not None
-    batches = subject.batches(asked)
-    yield (BOM_UTF8 if asked.bom else b"") + _utf8(",".join(_fields(subject.header(asked))) + "\n")
+    batches, special = subject.batches(asked), re.compile(f'[{delimiter}"\\r\\n]')
+
+    def field(value: object) -> str:
+        """The value as in RFC 4180, and so that no spreadsheet evaluates it."""
+        if not isinstance(value, str):
+            return "" if value is None else repr(value)
+        text = "'" + value if value.startswith(_FORMULA) else value
+        return '"' + text.replace('"', '""') + '"' if special.search(text) else text
+
+    fields = partial(map, field)
+    yield (BOM_UTF8 if asked.bom else b"") + _utf8(delimiter.join(fields(subject.header(asked))) + "\n")
     for columns in batches:
-        lines = zip(*(_encoded(column, _fields) for column in columns), strict=True)
-        yield _utf8("\n".join(map(",".join, lines)) + "\n")
-
-
-def _fields(column: Sequence[object]) -> Iterator[str]:
-    return map(_field, column)
-
-
-def _field(value: object) -> str:
-    """The value as in RFC 4180, and so that no spreadsheet evaluates it."""
-    if not isinstance(value, str):
-        return "" if value is None else repr(value)
-    text = "'" + value if value.startswith(_FORMULA) else value
-    return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text
+        lines = zip(*(_encoded(column, fields) for column in columns), strict=True)
+        yield _utf8("\n".join(map(delimiter.join, lines)) + "\n")
 
 
 def _json(subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
@@ -177,7 +174,7 @@ def _ldavis(subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
     assert subject.model is not None
     with asked.reader.one_moment():
         learnt = subject.model(asked)
-        words = [word.replace(" ", "_") for word in asked.reader.vocabulary()]
+        words = underscored(asked.reader.vocabulary())
         tokens = int(asked.reader.word_counts().counts.sum())
     prepared = prepare(learnt.topics(), learnt.topic_shares(), words, tokens)
     yield _utf8(json.dumps(prepared, ensure_ascii=False, allow_nan=False) + "\n")
@@ -186,7 +183,8 @@ def _ldavis(subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
 FORMATS = {
     form.name: form
     for form in (
-        Format("csv", "CSV", ending=".csv", stream=_csv, bom=True),
+        Format("csv", "CSV", ending=".csv", stream=partial(_table, ","), bom=True),
+        Format("tsv", "TSV", ending=".tsv", stream=partial(_table, "\t"), bom=True),
         Format("json", "JSON", ending=".json", stream=_json),
         Format("parquet", "Parquet", ending=".parquet", stream=_parquet, binary=True),
         Format("npz", "NumPy .npz", ending=".npz", stream=_npz, binary=True),
@@ -205,11 +203,28 @@ def format_of(subject: Subject, name: str | None) -> Format:
     return FORMATS[name]
 
 
-def written_to(path: Path, subject: Subject) -> Format:
-    """The format that the ending of the file's name stands for, or the default one. Raises `BadUsage` for one
-    that does not fit."""
-    endings = {form.ending: name for name, form in FORMATS.items() if path.name.endswith(form.ending)}
-    return format_of(subject, endings[max(endings, key=len)] if endings else None)
+def written_to(path: Path, subject: Subject, named: str | None = None) -> Format:
+    """The format of the file at ``path``: the one of this name, else the one that the ending of the file's
+    name stands for, or without an ending the default one.
+
+    Raises `BadUsage` for a format that does not fit, and for an ending that another format has, or none.
+    """
+    from wikitopics.session.storage.files import check_target
+
+    ending = path.suffix.lower()
+    endings = {form.ending: name for name, form in FORMATS.items() if path.name.lower().endswith(form.ending)}
+    meant = endings[max(endings, key=len)] if endings else None
+    form = format_of(subject, named or meant)
+    if named is None and meant is None and ending:
+        check_target(path)  # a session's name has another ending, too
+        *others, last = (FORMATS[name].ending for name in subject.formats)
+        raise BadUsage(
+            f"{path.name}: no format has the ending {ending}; end the name in {', '.join(others)} or {last}, "
+            "or name the format"
+        )
+    if named is not None and meant is not None and ending and not form.ending.endswith(ending):
+        raise BadUsage(f"{path.name}: {ending} is not the ending of {named}: use {form.ending}")
+    return form
 
 
 def save(

@@ -13,7 +13,7 @@ Learning rates, snapshots and the HDP's two levels have no place in it.
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wikitopics.session.analysis.exports.tables import ExportRequest, Subject
+from wikitopics.session.analysis.exports.tables import ExportRequest, Subject, underscored
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.extras import INTEROP
 
@@ -49,7 +49,7 @@ def _lda_model(subject: Subject, asked: ExportRequest) -> "LdaModel":
     lambda_ *= learnt.topic_weights()[:, None]
     eta = float(lambda_.min())
     dictionary = Dictionary()
-    dictionary.token2id = {word.replace(" ", "_"): number for number, word in enumerate(words)}
+    dictionary.token2id = {word: number for number, word in enumerate(underscored(words))}
     found = LdaModel(
         id2word=dictionary,
         num_topics=learnt.n_topics,

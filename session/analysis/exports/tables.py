@@ -52,7 +52,7 @@ class Subject:
     name: str
     label: str
     """Its name for people, e.g. "Topics: top words, probabilities, shares"."""
-    formats: tuple[str, ...] = ("csv", "json", "parquet")
+    formats: tuple[str, ...] = ("csv", "tsv", "json", "parquet")
     """The formats it can be written in, the default one first."""
     columns: tuple[str, ...] = ()
     """Its columns; new ones are added at the end."""
@@ -111,6 +111,12 @@ def _topics(asked: ExportRequest) -> Iterator[Row]:
             more = topic.share, topic.name, npmi, tree[topic.topic].parent, topic.share > IN_USE
             for rank, (word, probability) in enumerate(topic.words, start=1):
                 yield model, topic.topic, rank, word, probability, *more
+
+
+def underscored(words: Sequence[str]) -> Sequence[str]:
+    """The words as programs take them that have no blanks in words; as they are if two would become one."""
+    found = [word.replace(" ", "_") for word in words]
+    return found if len(set(found)) == len(found) else words
 
 
 TOPICS = Subject(
@@ -255,7 +261,7 @@ PROPORTIONS = Subject(
     label="Proportions: the topics of every article (npz: one model's, as CSR)",
     columns=("page_id", "title", "model", "topic", "proportion"),
     optional={"id": lambda asked: asked.reader.has_ids(), "role": lambda asked: _is_own(asked.reader)},
-    formats=("csv", "json", "parquet", "npz"),
+    formats=("csv", "tsv", "json", "parquet", "npz"),
     batches=_proportions,
     arrays=_proportions_matrix,
     everything="include held-out documents of your own in npz, too",

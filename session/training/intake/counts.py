@@ -71,7 +71,7 @@ class Counts(SourceKind):
         file = (
             KeptCounts(path, words)
             if is_sqlite(path)
-            else CountsFile(path, len(Vocabulary.from_lines(words)), identity)
+            else CountsFile(path, len(Vocabulary.from_lines(words, strict=False)), identity)
         )
         if file.identity["checksum"] != identity.get("checksum", file.identity["checksum"]):
             file.close()

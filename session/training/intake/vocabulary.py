@@ -8,23 +8,29 @@ from wikitopics.crawler.dumps.files import DumpFiles
 from wikitopics.crawler.markup.texts import UNKNOWN, noticing, prose
 from wikitopics.crawler.source import Markup, Page, PageBatch, Source, SourceInfo, close_batches
 from wikitopics.crawler.texts.files import TextFiles
-from wikitopics.crawler.texts.folders import ONE_DOCUMENT, ending
+from wikitopics.crawler.texts.folders import ending
+from wikitopics.crawler.texts.lines import Contents
+from wikitopics.crawler.texts.records import Document, plain_texts
 from wikitopics.session.storage.files import open_input
 from wikitopics.session.training.intake.count_pages import skipped
-from wikitopics.vocab.documents import read_documents
 from wikitopics.vocab.errors import BadDocuments
 
 
 def file_documents(
-    paths: Sequence[str], say: Callable[[str], None], column: str | None = None, markup: Markup = "text"
+    paths: Sequence[str],
+    say: Callable[[str], None],
+    column: str | None = None,
+    markup: Markup = "text",
+    lines: bool = False,
 ) -> Iterator[str]:
-    """The prose of dumps (``.xml`` in the name), plain text, and whatever ``--source texts`` reads.
+    """The prose of dumps (``.xml`` in the name), whatever ``--source texts`` reads, and plain text in files
+    of other names.
 
-    The latter come first. ``column`` is the one with the text in tables, ``markup`` that of all but dumps.
+    What ``--source texts`` reads comes first. ``column``, ``markup`` and ``lines`` are as for `TextFiles`.
     """
-    texts = [path for path in paths if Path(path).is_dir() or ending(path) not in (None, ONE_DOCUMENT)]
+    texts = [path for path in paths if Path(path).is_dir() or ending(path) is not None]
     if texts:
-        for page, _ in TextFiles(texts, column, say, markup).first_reading(say):
+        for page, _ in TextFiles(texts, column, say, markup, lines).first_reading(say):
             if isinstance(page, Page):
                 yield _prose(page, say)
     for path in paths:
@@ -32,20 +38,30 @@ def file_documents(
             if ".xml" in Path(path).name:
                 yield from _dump_documents(path, say)
             else:
-                yield from _plain_documents(path, say, markup)
+                yield from _plain_documents(path, say, markup, lines)
 
 
-def _plain_documents(path: str, say: Callable[[str], None], markup: Markup) -> Iterator[str]:
+def _plain_documents(path: str, say: Callable[[str], None], markup: Markup, lines: bool) -> Iterator[str]:
+    """The prose of a plain text of any name; a pipe, too."""
     try:
         file = open_input(path, pipes=True)
     except OSError as error:
         raise BadDocuments(f"{path}: {error.strerror}") from None
     with file:
-        documents = read_documents(file, path)
+        contents = Contents(file, path, tell=say)
+
+        def texts() -> Iterator[str]:
+            for found, line in plain_texts(contents, lines):
+                if isinstance(found, Document):
+                    contents.found()
+                    yield found.text
+                else:
+                    say(f"{path}, line {line:,}: {found.why}; skipped")
+
         if markup == "text":
-            yield from noticing(documents, str, say)
+            yield from noticing(texts(), str, say)
         else:
-            for number, text in enumerate(documents, 1):
+            for number, text in enumerate(texts(), 1):
                 yield _prose(Page(number, path, 0, text, markup), say)
 
 

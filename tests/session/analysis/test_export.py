@@ -136,6 +136,57 @@ def test_every_value_is_the_csv_of_python():
     ]
 
 
+def test_tabs_part_the_columns_of_a_tsv(cli, trained, tmp_path):
+    for what in ("topics", "proportions"):
+        assert cli("export", what, "-o", tmp_path / "t.tsv").code == 0
+        tabs = list(csv.reader(io.StringIO((tmp_path / "t.tsv").read_text()), delimiter="\t"))
+        assert tabs == list(csv.reader(io.StringIO(cli("export", what).out, newline="")))
+    rows = [("a\tb", 'say "a"', "a, b", None, 1)]
+    subject = dataclasses.replace(
+        SUBJECTS["words"], columns=tuple("abcde"), batches=batched(lambda asked: rows)
+    )
+    written = b"".join(format_of(subject, "tsv").stream(subject, ExportRequest(None, []))).decode()
+    assert written == 'a\tb\tc\td\te\n"a\tb"\t"say ""a"""\ta, b\t\t1\n'
+    assert cli("export", "topics", "--bom", "-o", tmp_path / "t.tsv").code == 0
+    assert (tmp_path / "t.tsv").read_bytes().startswith(b"\xef\xbb\xbfmodel\ttopic")
+
+
+TABLE_ENDINGS = ".csv, .tsv, .json or .parquet"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "says"),
+    [
+        (
+            ["topics"],
+            "t.xlsx",
+            f"t.xlsx: no format has the ending .xlsx; end the name in {TABLE_ENDINGS}, or",
+        ),
+        (["topics"], "t.csv.gz", "no format has the ending .gz"),
+        (["topics"], "night.2024", "no format has the ending .2024"),
+        (["model"], "m.pkl", "end the name in .npz, -gensim or .ldavis.json, or name the format"),
+        (["topics"], "t.npz", "topics cannot be exported as npz: choose csv, tsv, json, parquet"),
+        (["topics", "--format", "csv"], "t.json", "t.json: .json is not the ending of csv: use .csv"),
+        (["topics", "--format", "csv"], "t.TSV", ".tsv is not the ending of csv"),
+        (["model", "--format", "npz"], "m.json", ".json is not the ending of npz"),
+        (["topics"], "t", "model,topic"),
+        (["topics"], "T.CSV", "model,topic"),
+        (["topics"], "T.JSON", "["),
+        (["topics", "--format", "csv"], "t.txt", "model,topic"),
+        (["topics", "--format", "json"], "t.2024", "["),
+    ],
+)
+def test_the_ending_of_the_name_is_the_format_or_refused(
+    cli, trained, tmp_path, one_line, arguments, name, says
+):
+    outcome = cli("export", *arguments, "-o", tmp_path / name)
+    if outcome.code:
+        one_line(outcome, 2, says)
+        assert not (tmp_path / name).exists()
+    else:
+        assert (tmp_path / name).read_text().startswith(says)
+
+
 def test_a_mark_for_spreadsheets(cli, trained, tmp_path):
     plain = cli("export", "topics").out
     assert cli("export", "topics", "--bom", "-o", tmp_path / "t.csv").code == 0

@@ -53,7 +53,8 @@ def test_of_a_wiki_by_its_address(source):
 
     assert of("https://de.wikipedia.org/w/api.php") == Licence("de.wikipedia.org", *WIKIPEDIA)
     other = of("https://wikipedia.org.example/w/api.php")
-    assert other == Licence("wikipedia.org.example", "its own licence, see there")
+    assert other == Licence("wikipedia.org.example", "the licence that this wiki names on its pages")
+    assert other.text.endswith("by its authors, under the licence that this wiki names on its pages")
     assert of("no address") is None
 
 

@@ -12,6 +12,7 @@ from scipy.spatial.distance import pdist, squareform
 import wikitopics as wt
 from wikitopics.model import Minibatch
 from wikitopics.session.analysis.exports.ldavis import prepare
+from wikitopics.session.analysis.exports.tables import underscored
 
 KINDS = ("lda", "scvb0", "hdp")
 HOW_FAR = 0.2
@@ -44,6 +45,11 @@ def documents(corpus):
     ends = zip(batch.indptr[:-1], batch.indptr[1:], strict=True)
     pairs = list(zip(batch.word_ids.tolist(), batch.counts.tolist(), strict=True))
     return batch, [pairs[start:end] for start, end in ends]
+
+
+def test_words_that_would_become_one_keep_their_blanks():
+    assert underscored(["new york", "river"]) == ["new_york", "river"]
+    assert underscored(["new york", "new_york"]) == ["new york", "new_york"]
 
 
 @pytest.mark.interop

@@ -1,6 +1,7 @@
 """Counts files: the good, and every bad one in a line; a small one cannot take all memory."""
 
 import contextlib
+import csv
 import io
 import json
 import os
@@ -158,6 +159,47 @@ def test_words_in_any_order_and_twice_are_the_same_document(tmp_path, cli):
         assert train.code == 0
         found.append(cli("export", "topics", "--session", session).out)
     assert found[0] == found[1]
+
+
+ODD = ["covid19", "new_york", "New York", "=1+1", "2024", "c++"]
+
+
+def test_words_that_were_counted_elsewhere_need_no_rule(tmp_path, cli, one_line, home):
+    words, counts = tmp_path / "v.txt", tmp_path / "c.npz"
+    words.write_text("\n".join([*ODD, "river", "hill"]) + "\n")
+    ids = np.random.default_rng(0).integers(0, 8, (80, 6))
+    sizes = np.arange(81) * 6
+    np.savez(counts, indptr=sizes, word_ids=ids.ravel(), counts=np.ones(480, np.int64), n_words=8)
+    train = "train", "--counts", counts, "--topics", 2, "--passes", 1, "--keep-counts", "--vocab", words
+    outcome = cli(*train, "--articles", 40)
+    assert outcome.code == 0
+    assert "6 of the 8 words, such as 'covid19', are no words by rule 1" in outcome.err
+    assert cli(*train).code == 0
+    assert cli("vocab", "show", "--session", "default").out == words.read_text()
+    exported = list(csv.DictReader(io.StringIO(cli("export", "topics").out)))
+    assert {row["word"].removeprefix("'") for row in exported} == {*ODD, "river", "hill"}
+    for command in (["topics", "--all"], ["topics", "--json"], ["export", "words"], ["history"], ["status"]):
+        assert cli(*command).code == 0
+    assert cli("export", "model", "-o", tmp_path / "m.npz").code == 0
+    text = tmp_path / "essay.txt"
+    text.write_text("A river of covid19 in new_york, 2024")
+    assert json.loads(cli("infer", text, "--json").out)[0]["known"] == 1
+    text.write_text("covid19")
+    one_line(cli("infer", text), 1, "holds no word of the session's vocabulary")
+    kept = "train", "--counts", home / "default.db", "--topics", 2, "--session"
+    assert cli(*kept, "kept").code == 0
+    assert cli(*kept, "named", "--vocab", words).code == 0
+    for lines, says in (
+        (["a", "b", "a"], "line 3: 'a' is already in line 1"),
+        (["a", "", "b"], "line 2: blank"),
+        (["a", "b\tc"], "line 2: 'b\\tc' has a character that cannot be printed"),
+    ):
+        words.write_text("\n".join(lines))
+        one_line(cli("train", "--counts", counts, "--vocab", words, "--session", "other"), 2, says)
+    words.write_text("\n".join(ODD))
+    one_line(
+        cli("train", "--texts", text, "--vocab", words, "--session", "other"), 2, "can never match a word"
+    )
 
 
 def as_bytes(save=np.savez_compressed, **arrays):

@@ -1,6 +1,7 @@
 """People's own documents all the way: from the files to committed articles and back out."""
 
 import csv
+import gzip
 import json
 import os
 import random
@@ -10,6 +11,8 @@ import time
 from contextlib import closing, suppress
 
 import pytest
+
+from wikitopics.crawler.texts.source import Texts
 
 WORDS = ["river", "mountain", "church", "football", "election", "theorem", "village", "painter", "engine"]
 
@@ -76,12 +79,29 @@ def stream_of(session):
         return [db.execute(query).fetchall() for query in (articles, metrics)]
 
 
-@pytest.mark.long
-def test_kills_and_stops_leave_the_same_stream(cli, spawn_resting, home, tmp_path):
-    path = write(tmp_path / "many.jsonl", 1, 6000)
+def many_records(folder):
+    path = write(folder / "many.jsonl", 1, 6000)
     with path.open("a") as file:
         file.write("nope\n" + json.dumps({"id": "doc/7", "text": text(7)}) + "\n")
-    options = ("--source", "texts", "--texts", path, *MODEL, "--articles", "5000")
+    return (path,)
+
+
+def many_parts(folder):
+    path = folder / "many.txt.gz"
+    path.write_bytes(gzip.compress("".join(f"{text(i)}\n\n\n{text(-i)}\n\n" for i in range(3000)).encode()))
+    return (path,)
+
+
+def many_lines(folder):
+    path = folder / "many.txt"
+    path.write_text("".join(f"{text(i)}\n" for i in range(6000)))
+    return path, "--lines"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("many", [many_records, many_parts, many_lines])
+def test_kills_and_stops_leave_the_same_stream(cli, spawn_resting, home, tmp_path, many):
+    options = ("--source", "texts", "--texts", *many(tmp_path), *MODEL, "--articles", "5000")
     assert cli("train", "--session", "whole", *options).code == 0
     for end, rests in ((signal.SIGTERM, 2500), (signal.SIGKILL, 4500)):
         with spawn_resting(rests, "train", "--session", "killed", *options) as trainer:
@@ -170,6 +190,124 @@ def test_another_path_and_a_changed_file_are_refused(cli, one_line, tmp_path):
     outcome = cli("train")
     assert outcome.code == 2
     assert f"wikitopics: {path} has changed since this session began" in outcome.err
+
+
+@pytest.fixture
+def notes(tmp_path):
+    """60 documents, of two lines each."""
+    rare = ["seldom written"] + [""] * 9
+    parts = [f"{text(i)}\n{text(-i)} {rare[i % 10]}" for i in range(60)]
+    (tmp_path / "notes.txt").write_text("\n\n".join(parts))
+    return tmp_path / "notes.txt"
+
+
+@pytest.mark.parametrize(("more", "documents"), [((), 60), (("--lines",), 120)])
+def test_a_plain_text_is_parted_and_goes_on_as_it_began(cli, one_line, notes, more, documents):
+    options = ("--texts", notes, *more, "--passes", 1, *MODEL)
+    assert cli("train", *options, "--articles", 32).code == 0
+    assert cli("train", "--texts", notes).code == 0
+    rows = rows_of(cli, "--all")
+    assert sorted(row["page_id"] for row in rows) == list(range(1, documents + 1))
+    begins = {text(i).split()[0] for i in range(-60, 60)}
+    assert all(row["title"].split()[0] in begins and len(row["title"]) <= 61 for row in rows)
+    if more:
+        assert cli("train", "--lines").code == 0
+    else:
+        one_line(cli("train", "--lines"), 2, "--lines: this session was made without it")
+    assert cli("train", *options, "--session", "whole").code == 0
+    whole = rows_of(cli, "--all", "--session", "whole")
+    read = [[(row["page_id"], row["title"], row["words"]) for row in some] for some in (whole, rows)]
+    assert read[0] == read[1]
+
+
+def test_a_session_of_1_1_0_reads_plain_texts_and_keys_as_it_began(
+    cli, one_line, notes, tmp_path, monkeypatch
+):
+    path = write(tmp_path / "a.jsonl", 1, 100)
+    options = ("--texts", path, "--texts", notes, "--text-column", "body", "--passes", 1, *MODEL)
+    with monkeypatch.context() as older:
+        identity = Texts.identity
+        older.setattr(
+            Texts,
+            "identity",
+            lambda self, asked: {k: v for k, v in identity(self, asked).items() if k != "lines"},
+        )
+        assert cli("train", *options, "--articles", 32).code == 0
+    assert cli("train", *options).code == 0
+    rows = rows_of(cli, "--all")
+    assert len(rows) == 100
+    assert [row["words"] for row in rows if row["title"] == "notes.txt"] == [2406]
+    one_line(cli("train", "--lines"), 2, "--lines: this session was made without it")
+    one_line(cli("train", *options, "--session", "new"), 2, "there is no key 'body'", "'id', 'title', 'text'")
+
+
+@pytest.mark.parametrize(
+    ("lines", "more", "says"),
+    [
+        (["one"], (), "only one document to train on, and at least two are needed"),
+        (["one"], (), "Blank lines separate the documents of a plain text; with --lines each line is one"),
+        (["one", "two"], (), "only one document"),
+        (["one", ""], ("--lines",), "only one document"),
+        (["one", "", "two", "", "\x00"], ("--held-out", 1), "(of 2, 1 is held out), and at least two"),
+        (["one", "", "two"], ("--held-out", 9), "no document to train on (of 2, 2 are held out)"),
+        (["one", "", "two"], ("--held-out", 1), "Use a smaller --held-out"),
+    ],
+)
+def test_two_documents_are_the_fewest(cli, one_line, tmp_path, home, lines, more, says):
+    (tmp_path / "a.txt").write_text("\n".join(line and f"{text(1)} {line}" for line in lines))
+    one_line(
+        cli("train", "--texts", tmp_path / "a.txt", *more),
+        2,
+        f"a.txt: {says}" if "doc" in says[:17] else says,
+    )
+    assert not (home / "default.db").exists()
+
+
+def test_two_documents_with_known_words_are_the_fewest(cli, tmp_path, home):
+    (tmp_path / "words.txt").write_text("river\nmountain\n")
+    path = tmp_path / "a.txt"
+    path.write_text("a river\n\nnothing\n\nnothing at all\n")
+    outcome = cli("train", "--texts", path, "--vocab", tmp_path / "words.txt", "--passes", 4)
+    assert outcome.code == 2
+    told = "only one document to train on (of 3, 2 are skipped: no known word 2), and at least two are needed"
+    assert f"wikitopics: a.txt: {told}" in outcome.err
+    assert "saved" not in outcome.err
+    assert not list(home.glob("*.db*[!k]"))
+    path.write_text("a river\n\na mountain\n")
+    assert cli("train", "--texts", path, "--vocab", tmp_path / "words.txt").code == 0
+
+
+def test_a_vocabulary_and_a_session_part_texts_in_the_same_way(cli, one_line, tmp_path, notes):
+    (tmp_path / "c").mkdir()
+    for name in ("d.txt", "d.md", "c/e.txt"):
+        (tmp_path / name).write_bytes(notes.read_bytes())
+    out = tmp_path / "words.txt"
+    for path, more, documents in (
+        ("d.txt", (), 60),
+        ("d.txt", ("--lines",), 120),
+        ("d.md", (), 60),
+        ("d.md", ("--lines",), 120),
+        ("c", ("--lines",), 120),
+    ):
+        assert f"from {documents} documents" in cli("vocab", "build", tmp_path / path, *more, "-o", out).err
+    (tmp_path / "one.txt").write_text(text(1))
+    for path, says in (
+        ("one.txt", "needed. A usable word occurs in several documents"),
+        ("one.txt", "Blank lines separate the documents of a plain text; with --lines each line is one"),
+        ("c", "With --lines each line is one; each .txt of a folder is a document"),
+    ):
+        one_line(cli("vocab", "build", tmp_path / path, "-o", out), 2, "too little text: 1 document", says)
+
+
+def test_a_vocabulary_is_built_of_a_pipe(cli, tmp_path, notes):
+    read, write = os.pipe()
+    with os.fdopen(write, "wb") as pipe:
+        pipe.write(notes.read_bytes())
+    try:
+        outcome = cli("vocab", "build", f"/dev/fd/{read}", "-o", tmp_path / "words.txt")
+    finally:
+        os.close(read)
+    assert "from 60 documents" in outcome.err
 
 
 def test_a_vocabulary_is_built_of_the_same_files(cli, tmp_path):
