@@ -1,7 +1,7 @@
 """Records of a session for the screen, `status` and the exports: plain values."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -114,6 +114,8 @@ class TrainerActivity:
     """
 
     article_limit: int | None = None
+    given: Mapping[str, object] = field(default_factory=dict)
+    """The options for this run alone with which it was started, by name, such as ``{"rpm": 60}``."""
     waiting_for: str | None = None
     waiting_until: float | None = None
     """Seconds since the epoch, if the wait has a known end."""

@@ -93,6 +93,10 @@ class TrainRequest(Given):
         ours = {name for name, (option, _) in sources.our_options().items() if option.scope != "outside"}
         return [name for name in self.values if name in ours - {option.name for option in kind.options}]
 
+    def of_this_run(self, kind: SourceKind) -> dict[str, object]:
+        """The given options that limit one run only, by name."""
+        return {option.name: self[option] for option in sources.run_options(kind) if option in self}
+
     def asked(self, kind: SourceKind, *, resuming: bool = False) -> Asked:
         """The options for a source of this kind."""
         given = {

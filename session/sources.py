@@ -13,7 +13,7 @@ from wikitopics.crawler.source import Asked, Identity, SourceKind
 from wikitopics.option import Option, fault_in
 from wikitopics.registry import Registry, check_subclass
 from wikitopics.session.errors import BadUsage, Damaged, MissingKind
-from wikitopics.session.options import OWN
+from wikitopics.session.options import OWN, RUN
 
 BUILT_IN = {
     "api": "wikitopics.crawler.mediawiki.source:Api",
@@ -56,6 +56,11 @@ def our_options() -> Mapping[str, tuple[Option[Any], Sequence[str]]]:
         for option in load(name).options:
             found.setdefault(option.name, (option, []))[1].append(name)
     return found
+
+
+def run_options(kind: SourceKind) -> list[Option[Any]]:
+    """The options that limit one run only: ours, and those of this kind."""
+    return [option for option in (*RUN, *kind.options) if option.scope == "run" and not option.path]
 
 
 @cache

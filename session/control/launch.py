@@ -7,15 +7,17 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from wikitopics.crawler.child import start_python
 from wikitopics.crawler.dumps.source import YES
 from wikitopics.crawler.ownfile import open_own
-from wikitopics.session.errors import SessionError
+from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.paths import log_file
+from wikitopics.session.sources import described, run_options
 from wikitopics.session.storage.files import last_line
+from wikitopics.session.storage.reader import SessionReader
 
 TRYING = re.compile(r"(?<=trying for another )\d+(?= s$)")
 """Matches the seconds left in the message of a trainer that cannot reach its wiki."""
@@ -42,12 +44,12 @@ class Trainers:
         return self.start_again(path)
 
     def start_again(self, path: Path, *, agreed: bool = False) -> subprocess.Popen[bytes]:
-        """Resume training a session with the options of its last start here, otherwise with those of the
-        session.
+        """Resume training a session with the options of its last start here, otherwise with those of its
+        last run: limits, such as `--rpm`, must not be lost with whoever set them.
 
         ``agreed``: whether the user agreed to the trainer's question. This applies to this start only.
         """
-        arguments = self._arguments.get(path, ["train", "--session", str(path)])
+        arguments = self._arguments.get(path) or ["train", "--session", str(path), *_of_last_run(path)]
         answer = [YES.flag] if agreed else []
         process = self._started[path] = start_trainer(path, [*arguments, *answer])
         return process
@@ -99,6 +101,15 @@ def start_trainer(path: Path, arguments: list[str]) -> subprocess.Popen[bytes]:
             os.close(log)
     except OSError as error:
         raise SessionError(f"cannot {doing}: {error.strerror}") from None
+
+
+def _of_last_run(path: Path) -> Iterator[str]:
+    """The options of a session's last run that the session does not keep, for the command line."""
+    with contextlib.suppress(NoSession), SessionReader(path) as reader:
+        status = reader.status()
+        for option in run_options(described(status.source)):
+            with contextlib.suppress(KeyError, ValueError):  # another version may have taken other values
+                yield f"{option.flag}={option.check(status.activity.given[option.name])}"
 
 
 def last_words(path: Path) -> str:

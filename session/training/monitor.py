@@ -1,7 +1,7 @@
 """A run's reports on itself: its pace, what limits it, and the lines of its log."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from wikitopics.model.compiling import is_compiling
@@ -74,12 +74,19 @@ class Monitor:
     """Watches a run; `sample` must be called with every heartbeat."""
 
     def __init__(
-        self, feed: Blocks, learner: Learner, orders: Orders, advice: tuple[int, str] | None
+        self,
+        feed: Blocks,
+        learner: Learner,
+        orders: Orders,
+        advice: tuple[int, str] | None,
+        given: Mapping[str, object],
     ) -> None:
-        """``advice``: a number of articles, and what to say once they have been read."""
+        """``advice``: a number of articles, and what to say once they have been read; ``given``: as in
+        `TrainerActivity`."""
         self.blocked: Wait | None = None
         """Why nothing can be saved; set by whatever tries to."""
         self._feed, self._learner, self._orders = feed, learner, orders
+        self._given = given
         progress = learner.stream.progress
         settings = learner.stream.settings
         self._noun = sources.noun(settings.source)
@@ -180,6 +187,7 @@ class Monitor:
         wait = self._waiting() or Wait("")
         return TrainerActivity(
             article_limit=stream.article_limit,
+            given=self._given,
             waiting_for=wait.what or None,
             waiting_until=wait.until,
             failing=wait.failing,

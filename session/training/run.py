@@ -7,8 +7,10 @@ reports to other processes and receives their requests (`wikitopics.session.trai
 
 import asyncio
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from wikitopics.session.errors import NotNow
 from wikitopics.session.sources import described
@@ -56,12 +58,14 @@ class Run:
         feed: Blocks,
         limits: RunLimits,
         outside: Outside,
+        given: Mapping[str, object] = MappingProxyType({}),
     ) -> None:
         self.orders = Orders()
         self.learner = Learner(stream, store, self.orders)
         self.feed = feed
         feed.wanted = lambda: self.learner.stream.missing
-        self.monitor = Monitor(feed, self.learner, self.orders, described(store.settings().source).advice)
+        advice = described(store.settings().source).advice
+        self.monitor = Monitor(feed, self.learner, self.orders, advice, given)
         self._heart = Heart(path, self.monitor, self.orders, outside)
         self._limits = limits
         self._signals = outside.signals

@@ -180,7 +180,9 @@ async def run(plan: Plan, limits: RunLimits, outside: Outside) -> tuple[str, Run
             await _to_its_end(lambda: read_first(store, stream))
         for line in _remarks(plan, opening):
             outside.say(line)
-        reason = await Run(plan.path, store, stream, feed, limits, outside)()
+        reason = await Run(
+            plan.path, store, stream, feed, limits, outside, plan.request.of_this_run(plan.kind)
+        )()
         if isinstance(stream, Stream) and reason == FINISHED:
             settings, progress = stream.settings, stream.progress
             if progress.documents < LEAST and (limit is None or progress.articles < limit):

@@ -112,6 +112,18 @@ async def test_the_contact_is_asked_for_if_none_is_known(
         assert launch.started
 
 
+async def test_the_limits_of_a_run_started_elsewhere_hold_when_it_is_started_again(
+    shown: Opener, tmp_path: Path
+) -> None:
+    given = {"rpm": 60, "threads": 2, "max_mb": 0.5, "articles": -1, "contact": "me@host.org", "speed": 9}
+    path = canned.build(tmp_path / "s.db", canned.Recipe(state="dead", activity={"given": given}))
+    launch = Launcher(begin=False)
+    async with shown(path, launch=launch, size=(120, 40), words="TRAINER DIED") as (_, pilot):
+        await seeing.press(pilot, "R", shows="STARTING")
+    limits = ["--max-mb=0.5", "--threads=2", "--rpm=60"]
+    assert launch.started == [["train", "--session", str(path), *limits]]
+
+
 @pytest.mark.parametrize(
     ("activity", "says"),
     [({}, "every article has been read once"), ({"article_limit": 12_480}, "--articles 12,480 is reached")],

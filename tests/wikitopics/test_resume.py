@@ -2,6 +2,8 @@
 
 import shutil
 
+from wikitopics.session.storage.reader import SessionReader
+
 SMALL = ("--topics", 5, "--batch-size", 64, "--held-out", 40)
 
 
@@ -32,3 +34,14 @@ def test_a_session_made_small_says_so_when_it_is_to_grow_large(cli, corpus):
     assert grown.code == 0
     assert "made for a corpus of 100 documents" in grown.err
     assert "for 660, a new --session gives better topics" in grown.err
+
+
+def test_a_session_knows_the_limits_of_its_last_run_only(cli, corpus, home):
+    def given():
+        with SessionReader(home / "default.db") as reader:
+            return reader.status().activity.given
+
+    cli("train", *corpus.options(), *SMALL, "--articles", 100, "--threads", 2, "--hours", 5)
+    assert given() == {"articles": 100, "threads": 2, "hours": 5.0}
+    cli("train", "--articles", 300)
+    assert given() == {"articles": 300}

@@ -16,7 +16,17 @@ from wikitopics.session.errors import Damaged
 from wikitopics.session.process import Process
 from wikitopics.session.records import BoundBy, Event, Flow, PastRun, State, TrainerActivity
 from wikitopics.session.storage.database import connect, only_row, session_errors, writing
-from wikitopics.session.storage.decoding import check_of, flag, listed, moment, number, one_of, text, whole
+from wikitopics.session.storage.decoding import (
+    check_of,
+    flag,
+    listed,
+    moment,
+    named,
+    number,
+    one_of,
+    text,
+    whole,
+)
 from wikitopics.session.storage.opened import OpenedSession
 
 FLOW_ROWS = 900
@@ -47,6 +57,7 @@ def encode_heartbeat(beat: Heartbeat) -> dict[str, object]:
     activity = beat.activity
     values = {field.name: getattr(activity, field.name) for field in fields(activity)}
     values["errors"] = [[error.at, error.message] for error in activity.errors]
+    values["given"] = dict(activity.given)
     values["process"] = beat.process.as_text()
     return {
         "id": 1,
@@ -91,6 +102,7 @@ _ACTIVITY: Mapping[str, Callable[[object, str], object]] = {
     **dict.fromkeys(("failing", "compiling"), flag),
     "bound_by": partial(one_of, choices=get_args(BoundBy)),
     "errors": partial(listed, decode=_error),
+    "given": named,
 }
 """How each field of a `TrainerActivity` is checked; one that is missing has its default."""
 

@@ -78,8 +78,13 @@ def test_flow_and_events_are_bounded(path, monkeypatch):
 def test_what_a_trainer_says_comes_back_whole():
     numbers = 1.5, 2.5, 3, 4, 5, 6, 0.25, 7, 8, 9
     errors = (Event(1e9, "warning", "429"),)
-    said = TrainerActivity(9, "the wiki", 2e9, True, 3.5, 4096, True, "network", *numbers, errors)
-    assert all(getattr(said, field.name) != field.default for field in dataclasses.fields(said))
+    said = TrainerActivity(
+        9, {"rpm": 60}, "the wiki", 2e9, True, 3.5, 4096, True, "network", *numbers, errors
+    )
+    assert all(
+        getattr(said, field.name) != getattr(TrainerActivity(), field.name)
+        for field in dataclasses.fields(said)
+    )
     for activity in (said, TrainerActivity()):
         beat = Heartbeat(1e9, Process.own(), "paused", activity)
         row = encode_heartbeat(beat)

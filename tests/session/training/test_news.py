@@ -17,7 +17,7 @@ def monitor(advice=None, crawled=0, measured=UNMEASURED, clock=(0.0,)):
     stream.waits_for = None
     learner = SimpleNamespace(stream=stream, busy=False, elapsed=lambda: clock[0], saving_seconds=lambda: 0.0)
     feed = SimpleNamespace(activity=Activity())
-    return Monitor(feed, learner, None, advice)
+    return Monitor(feed, learner, None, advice, {})
 
 
 def since(
