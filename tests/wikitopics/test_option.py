@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from wikitopics.cli.options import click_option
 from wikitopics.option import Given, Option
 
 PRIOR = Option(float, "alpha", "of the proportions", default="learn", above=0, choices=("learn",))
@@ -121,3 +122,7 @@ def test_what_is_given_and_what_holds():
     assert KAPPA not in given
     with pytest.raises(KeyError):
         given[KAPPA]
+
+
+def test_an_empty_default_is_not_told():
+    assert click_option(Option(str, "where", "A place.", default="")).help == "A place."

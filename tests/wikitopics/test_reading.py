@@ -3,11 +3,13 @@
 import io
 import json
 import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from wikitopics.session.storage.lock import TrainerLock
+from wikitopics.session.storage.reader import SessionReader
 
 
 def test_status_of_a_session_that_has_ended(cli, trained):
@@ -102,7 +104,15 @@ def test_sessions(cli, trained, home):
     assert outcome.code == 0
     assert "default" in outcome.out
     assert "broken.db is not a wikitopics session" in outcome.out
-    assert {one["name"] for one in json.loads(cli("sessions", "--json").out)} == {"default", "broken"}
+    found = {one["name"]: one for one in json.loads(cli("sessions", "--json").out)}
+    assert found.keys() == {"default", "broken"}
+    with SessionReader(home / "default.db") as reader:
+        now = reader.status()
+    assert found["default"]["committed_at"] == now.committed_at
+    assert [model["topics"] for model in found["default"]["models"]] == [model.topics for model in now.models]
+    saved = time.strftime("%Y-%m-%d %H:%M", time.localtime(now.committed_at))
+    models = ", ".join(f"{model.name} {model.topics}" for model in now.models)
+    assert f"MB  {saved}  {models}  " in outcome.out
     assert "no session called 'other'" in cli("sessions", "--session", "other").err
 
 

@@ -51,7 +51,7 @@ COMMANDS = wikitopics.list_commands(click.Context(wikitopics))
         (["train", "--source", "telepathy"], "--source"),
         (["train", "--source", "counts"], "needs --counts"),
         (["train", "--source", "dump"], "no contact, and Wikimedia asks"),
-        (["train", "--dump", "http://127.0.0.1:1/x.bz2", "--contact", "me@host.org"], "give --yes"),
+        (["train", "--dump", "http://127.0.0.1:1/x.bz2", "--contact", "me@host.org"], "add --yes"),
         (["train", "--dump", "https://me:secret@host.org/x.bz2"], "not contain a user name"),
         (["train", "--counts", "/none.npz"], "No such file"),
         (["train", "--dump", "/none.xml", "--counts", "x"], "give one"),

@@ -15,7 +15,6 @@ from wikitopics.cli.output import (
     ReaderGone,
     error_line,
     exit_code,
-    forget_output,
     mend_standard_streams,
     say,
     standard_output,
@@ -49,8 +48,6 @@ def run(arguments: Sequence[str]) -> int:
         return exit_code(end)
     except Exception as error:
         text = _explained(error)
-        if isinstance(error, OSError):  # for example, help written to a full disk
-            forget_output()
         if text is None:
             raise
         say(error_line(text))
@@ -77,5 +74,8 @@ def _explained(error: Exception) -> str | None:
         return error.format_message()
     if isinstance(error, MemoryError) or str(error) == "can't start new thread":
         return "out of memory: close other programs, or train fewer topics or models at once"
+    if isinstance(error, OSError) and error.strerror:
+        of = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+        return of + error.strerror
     # Every room's errors carry an exit code.
     return str(error) if isinstance(error, OSError) or hasattr(error, "exit_code") else None

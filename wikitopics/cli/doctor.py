@@ -25,8 +25,9 @@ from wikitopics.session.version import __version__
 _NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afpfs", "webdav"}
 LOW_DISK = 500e6
 
-Check = tuple[str, bool, str]
-"""(what was checked, whether it is all right, details)."""
+Check = tuple[str, bool | None, str]
+"""(what was checked, whether it is all right, details); None: it is not there, and need not be."""
+_MARKS = {True: "ok", False: "BAD", None: "--"}
 
 
 @click.command(epilog="\b\nExamples:\n  wikitopics doctor\n  wikitopics doctor --offline")
@@ -41,12 +42,12 @@ def doctor(offline: bool, session: str | None, as_json: bool) -> int:
     if not offline:
         checks.append(_tried("network", _network))
     if as_json:
-        put_json([{"check": what, "ok": fine, "detail": words} for what, fine, words in checks])
+        put_json([{"check": what, "ok": fine is not False, "detail": words} for what, fine, words in checks])
     else:
         width = max(len(what) for what, _, _ in checks)
         for what, fine, words in checks:
-            put_line(f"{'ok  ' if fine else 'BAD '} {what:{width}} {words}")
-    return 0 if all(fine for _, fine, _ in checks) else 1
+            put_line(f"{_MARKS[fine]:4} {what:{width}} {words}")
+    return 1 if any(fine is False for _, fine, _ in checks) else 0
 
 
 def _tried(what: str, describe: Callable[..., str], *given: object) -> Check:
@@ -71,11 +72,13 @@ def _installation() -> Iterator[Check]:
 
 
 def _extras() -> Iterator[Check]:
-    """The extras. Nothing is wrong if one is missing."""
+    """The extras, which nobody must install."""
     for extra in EXTRAS:
-        missing = extra.missing()
-        found = f"missing {', '.join(missing)}: {extra.command}" if missing else "installed"
-        yield f"extra {extra.name}", True, f"for {extra.purpose}; {found}"
+        if missing := extra.missing():
+            told = f"not installed ({', '.join(missing)}): `{extra.command}` adds {extra.purpose}"
+            yield f"extra {extra.name}", None, told
+        else:
+            yield f"extra {extra.name}", True, f"installed, for {extra.purpose}"
 
 
 def _brought() -> Iterator[Check]:

@@ -16,7 +16,7 @@ from wikitopics.cli.options import (
     refuse_early_options,
     session_option,
 )
-from wikitopics.cli.output import ReaderGone
+from wikitopics.cli.output import ReaderGone, is_echo, output_failed
 from wikitopics.session.errors import SessionError, did_you_mean
 from wikitopics.session.version import __version__
 
@@ -49,6 +49,9 @@ _LOADING_SECONDS = 10
 _ROOM = 400 << 20
 """Bytes of address space that a command takes besides, mostly for its threads."""
 
+_FILES = 64
+"""A trainer opens up to 28 files for itself; more with several models, or a screen."""
+
 
 class LazyGroup(TakesSettings, click.Group):
     """Imports a subcommand's module only when that subcommand, or the help, is asked for."""
@@ -68,10 +71,20 @@ class LazyGroup(TakesSettings, click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except ReaderGone:
-            raise
         except BrokenPipeError as error:  # click would exit silently here
+            if isinstance(error, ReaderGone) or is_echo(error):
+                raise
             raise click.ClickException(f"the connection to another process broke: {error}") from error
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        try:
+            return super().main(*args, **extra)
+        except OSError as error:
+            if is_echo(error):  # of help, or the version
+                raise output_failed(error) from None
+            raise
+        except SystemExit:  # with which click answers a broken pipe, and nothing else
+            raise output_failed(BrokenPipeError()) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         # The options of `train` are listed once, by `wikitopics train --help`.
@@ -88,8 +101,16 @@ class LazyGroup(TakesSettings, click.Group):
             meant = did_you_mean(args[0], _COMMANDS)
             raise click.UsageError(f"No such command '{args[0]}'. {meant}", ctx) from error
         if not _COMMANDS[str(name)].endswith(_LIGHT):
+            _check_files()
             _check_memory()
         return name, command, rest
+
+
+def _check_files() -> None:
+    """Raise SessionError if `ulimit -n` allows too few open files for a trainer and its processes."""
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most != resource.RLIM_INFINITY and most < _FILES:
+        raise SessionError(f"`ulimit -n {most}` allows too few open files: set a limit of {_FILES} or more")
 
 
 def _check_memory() -> None:

@@ -7,6 +7,7 @@ import os
 import select
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
@@ -54,12 +55,21 @@ def standard_output() -> Iterator[TextIO]:
     try:
         yield sys.stdout
         sys.stdout.flush()
-    except BrokenPipeError:
-        forget_output()
-        raise ReaderGone from None
     except OSError as error:
-        forget_output()
-        raise SessionError(f"cannot write to standard output: {error.strerror or error}") from None
+        raise output_failed(error) from None
+
+
+def output_failed(error: OSError) -> ReaderGone | SessionError:
+    """What an error of writing to standard output means; nothing more is written there."""
+    forget_output()
+    if isinstance(error, BrokenPipeError):
+        return ReaderGone()
+    return SessionError(f"cannot write to standard output: {error.strerror or error}")
+
+
+def is_echo(error: OSError) -> bool:
+    """Whether click failed to write something of its own to standard output."""
+    return any(frame.f_code is click.echo.__code__ for frame, _ in traceback.walk_tb(error.__traceback__))
 
 
 @contextlib.contextmanager

@@ -1,6 +1,7 @@
 """`sessions`, and what is asked of one: `stop`, `pause`, `resume`, `save`, `backup`."""
 
 import os
+import time
 from pathlib import Path
 
 import click
@@ -20,7 +21,8 @@ from wikitopics.session.storage.lock import in_use, owner
 @json_option
 @click.pass_context
 def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
-    """List the sessions in the session folder."""
+    """List the sessions in the session folder: state, articles, size, time of the last save, models, and
+    source."""
     if ctx.invoked_subcommand is not None:
         refuse_early_options(ctx)
         return
@@ -32,7 +34,12 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
         rows = [
             {"name": name, "path": str(path), "error": status}
             if isinstance(status, str)
-            else {"name": name, "path": str(path), **fields_of(status, "state", "source", "articles")}
+            else {
+                "name": name,
+                "path": str(path),
+                **fields_of(status, "state", "source", "articles", "committed_at"),
+                "models": [fields_of(model, "name", "kind", "topics") for model in status.models],
+            }
             for name, path, status in found
         ]
         put_json(rows)
@@ -47,9 +54,11 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
             put_line(f"{name:{width}} {status}")
         else:
             size = path.stat().st_size / 1e6
+            saved = time.strftime("%Y-%m-%d %H:%M", time.localtime(status.committed_at))
+            models = ", ".join(f"{model.name} {model.topics}" for model in status.models)
             put_line(
                 f"{name:{width}} {status.state:9} {status.documents:>12,} {noun(status.source):9}  "
-                f"{size:8.1f} MB  {status.source_name}"
+                f"{size:8.1f} MB  {saved}  {models}  {status.source_name}"
             )
 
 

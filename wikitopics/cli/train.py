@@ -82,7 +82,7 @@ def model_help() -> Iterator[str]:
             continue
         yield f"{name}: {kind.label}" + (f", {kind.summary}" if kind.summary else "")
         for option in options_of(kind):
-            default = "" if option.default is None else f"; default {option.default}"
+            default = "" if option.default in (None, "") else f"; default {option.default}"
             yield f"  {option.name}={option.takes()}{default}: {option.help}"
 
 
