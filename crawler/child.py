@@ -12,9 +12,17 @@ Stream = int | IO[bytes]
 
 
 def start_python(
-    module: str, arguments: Sequence[str] = (), *, stdin: Stream, stdout: Stream, stderr: Stream | None = None
+    module: str,
+    arguments: Sequence[str] = (),
+    *,
+    stdin: Stream,
+    stdout: Stream,
+    stderr: Stream | None = None,
+    keeps: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
     """Run ``python -m MODULE ARGUMENTS``, whatever the working directory contains.
+
+    ``keeps``: descriptors that stay open in it to its end, and with them the locks that they hold.
 
     ``-P``, which no environment variable undoes, keeps the working directory off the module search path:
     a folder `model` or a file `json.py` there is not run instead of ours. The child has its own terminal
@@ -26,6 +34,7 @@ def start_python(
         stdout=stdout,
         stderr=stderr,
         start_new_session=True,
+        pass_fds=keeps,
     )
 
 

@@ -51,7 +51,8 @@ class ModelSpec:
         return {"kind": self.kind, "name": self.name, "topics": self.topics, **self.options, **sizes}
 
     def __str__(self) -> str:
-        values = {key: value for key, value in self.as_json().items() if key != "kind"}
+        usual = {"kind": self.kind, "name": self.kind}
+        values = {key: value for key, value in self.as_json().items() if value != usual.get(key)}
         return f"{self.kind}:" + ",".join(f"{key}={value}" for key, value in values.items())
 
 

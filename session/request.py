@@ -266,7 +266,7 @@ def check_resumable(request: TrainRequest, stored: Settings, vocabulary: Vocabul
         if stored.building:
             raise BadUsage(
                 f"{VOCAB.flag} {request[VOCAB]}: this session is building a vocabulary of its own; leave "
-                f"{VOCAB.flag} out to resume it, or start another with --session NAME"
+                f"{VOCAB.flag} out to resume it, or give another --session"
             )
         if vocabulary.fingerprint != stored.fingerprint:
             raise _differs(VOCAB.flag, request[VOCAB], f"another list of words ({stored.vocabulary})")
@@ -275,7 +275,7 @@ def check_resumable(request: TrainRequest, stored: Settings, vocabulary: Vocabul
         topics = {spec.name: spec.topics for spec in stored.models}
         asked = [spec.with_usual(topics.get(spec.name, spec.topics)) for spec in request.specs(kind)]
         if list(stored.models) != asked:
-            raise _differs(MODEL.flag, " ".join(request[MODEL]), " ".join(map(str, stored.models)))
+            raise _differs(MODEL.flag, " ".join(map(str, asked)), " ".join(map(str, stored.models)))
     else:
         for option in SHARED:
             for spec in stored.models if option in request else ():
@@ -297,7 +297,7 @@ def _check_source(request: TrainRequest, kind: SourceKind, stored: Settings) -> 
         if key not in identity:
             raise BadUsage(
                 f"{option.flag}: --source {kind.name} cannot tell whether the session was made with this; "
-                f"leave it out to resume, or start another with --session NAME"
+                "leave it out to resume, or give another --session"
             )
         _same(option.flag, identity[key], stored.source_options.get(key))
 
@@ -322,8 +322,7 @@ def _differs(flag: str, asked: object, stored: object) -> BadUsage:
     made = "without it" if stored is None or stored is False else f"with {_as_typed(stored)}"
     given = flag if asked is True else f"{flag} {_as_typed(asked)}"
     return BadUsage(
-        f"{given}: this session was made {made}; leave {flag} out to resume it, "
-        "or start another with --session NAME"
+        f"{given}: this session was made {made}; leave {flag} out to resume it, or give another --session"
     )
 
 

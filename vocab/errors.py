@@ -1,7 +1,7 @@
 """Errors of vocabularies; each message is one line for people."""
 
 
-class VocabularyError(Exception):
+class VocabularyError(ValueError):
     """Base of this room's errors. ``exit_code`` is the code with which `wikitopics` exits."""
 
     exit_code = 2

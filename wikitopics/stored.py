@@ -13,12 +13,12 @@ from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.model.online import IN_USE
 from wikitopics.model.topics.names import ownership
 from wikitopics.records import Article, Measurement, Topic, TopicThen
-from wikitopics.session.analysis.exports.formats import format_of, save, written_to
+from wikitopics.session.analysis.exports.formats import save, written_to
 from wikitopics.session.analysis.exports.tables import SUBJECTS, ExportRequest
 from wikitopics.session.analysis.inference import proportions, proses, saved_model, top_words
 from wikitopics.session.analysis.origin import addresses
 from wikitopics.session.analysis.proportions import Neighbour, Recorded, as_csr, as_frame, not_found
-from wikitopics.session.analysis.report import made
+from wikitopics.session.analysis.report import check_page, made
 from wikitopics.session.analysis.topics import coherences
 from wikitopics.session.analysis.tree import topic_tree
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, did_you_mean
@@ -86,8 +86,16 @@ def open(session: str | os.PathLike[str] = "default") -> StoredSession:
 
 
 def path_of(session: str | os.PathLike[str]) -> Path:
-    """The file of the session of this name, or at this path, as for `open`. Raises `SessionError`."""
-    return session_path(session if isinstance(session, str) else str(Path(session).absolute()))
+    """The file of the session of this name, or at this path, as for `open`.
+
+    Raises ValueError for what cannot be a name, and TypeError.
+    """
+    if not isinstance(session, str | os.PathLike):
+        raise TypeError(f"session must be a name or a path, not {session!r:.60} ({type(session).__name__})")
+    try:
+        return session_path(session if isinstance(session, str) else str(Path(session).absolute()))
+    except BadUsage as error:
+        raise ValueError(f"session: {error}") from None
 
 
 class StoredSession:
@@ -95,7 +103,8 @@ class StoredSession:
 
     Every method opens the file, reads it as of one moment, and closes it again: two calls may see two
     moments, but one call never does. `model` is a model's name; None means the session's first model. Every
-    method may raise `SessionError`, with a message of one line.
+    method may raise ValueError or TypeError for a wrong argument, and `SessionError` for what is wrong with
+    the session, with a message of one line.
     """
 
     def __init__(self, session: str | os.PathLike[str] = "default") -> None:
@@ -177,16 +186,14 @@ class StoredSession:
 
         A text without any word of the vocabulary gets what the model expects of an unread document.
         """
-        if isinstance(texts, str | bytes):
-            raise BadUsage("infer takes a list of texts: put a single text in brackets")
+        if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+            raise TypeError("texts must be a list of texts: put a single text in brackets")
         texts = list(texts)
         for number, text in enumerate(texts):
             if not isinstance(text, str):
-                raise BadUsage(
-                    f"infer takes a list of texts: number {number} is of type {type(text).__name__}"
-                )
+                raise TypeError(f"texts: number {number} is of type {type(text).__name__}, not a text")
         if markup not in (None, *MARKUP.choices):
-            raise BadUsage(f"markup must be {MARKUP.takes()}, not {markup!r:.60}")
+            raise ValueError(f"markup must be {MARKUP.takes()}, not {markup!r:.60}")
         with self._open() as reader:
             plain = proses(reader, texts, markup)
             return proportions(reader, reader.model_named(model), reader.counter(), plain)[1]
@@ -208,10 +215,10 @@ class StoredSession:
         find them in memory until the session changes.
         """
         if (title is None) == (text is None):
-            raise BadUsage("similar takes the title of an article, or text=…")
+            raise ValueError("similar takes a title or a text, and one of them only")
         for what, given in (("title", title), ("text", text)):
             if not isinstance(given, str | None):
-                raise BadUsage(f"{what} must be text, not {given!r:.60}")
+                raise TypeError(f"{what} must be text, not {given!r:.60}")
         limit = _limit(limit, least=1)
         theta = None if text is None else self.infer([text], model, markup=markup)[0]
         with self._reading(model) as (reader, name):
@@ -229,21 +236,26 @@ class StoredSession:
 
     @overload
     def proportions(
-        self, model: str | None = None, *, held_out: bool = False, frame: Literal[False] = False
+        self, model: str | None = None, *, held_out: bool | None = None, frame: Literal[False] = False
     ) -> tuple[csr_array, NDArray[np.int64]]: ...
 
     @overload
     def proportions(
-        self, model: str | None = None, *, held_out: bool = False, frame: Literal[True]
+        self, model: str | None = None, *, held_out: bool | None = None, frame: Literal[True]
     ) -> DataFrame: ...
 
     def proportions(
-        self, model: str | None = None, *, held_out: bool = False, frame: bool = False
+        self, model: str | None = None, *, held_out: bool | None = None, frame: bool = False
     ) -> tuple[csr_array, NDArray[np.int64]] | DataFrame:
         """(scipy CSR (D, K) float32, (D,) page ids): the topic proportions of every trained article, if they
         are recorded; with `held_out`, also those of the user's own documents that were held out, which the
-        finished model has inferred. With `frame`, a pandas table: a column for each topic, and as its index
-        `id`, if each document has one of its own, otherwise `page_id`.
+        finished model has inferred.
+
+        With `frame`, a pandas table with a column for each topic; held-out documents are in it unless
+        `held_out` is False. Of your own documents every one has a row, in the order in which they were given,
+        which is empty (NaN) if it has no proportions, as for a text without any known word. Its index is that
+        of the Series that was given to `train`, otherwise `id`, if each document has one of its own,
+        otherwise `page_id`.
 
         Each article has at most its 16 largest proportions, to within 0.008, and none under 0.005 (in a model
         of over 100 topics: under half an equal share). A row sums to 1 less what was not recorded.
@@ -251,7 +263,9 @@ class StoredSession:
         time the session doubled in size. With several passes they date from the last reading.
         """
         with self._reading(model) as (reader, name):
-            return (as_frame if frame else as_csr)(reader, name, held_out=held_out)
+            return (as_frame if frame else as_csr)(
+                reader, name, held_out=frame if held_out is None else held_out
+            )
 
     def top_words(self, model: str | None = None, n: int = 10) -> list[list[str]]:
         """The n most probable words of every topic, most probable first: `top_words()[12]` are topic 12's."""
@@ -262,9 +276,11 @@ class StoredSession:
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write the page of `wikitopics report` to a file."""
+        target = _target(path)
         with self._open() as reader:
+            check_page(target)
             page = made(reader)
-        with replacing(user_path(os.fspath(path))) as file:
+        with replacing(target) as file:
             file.write(page.encode())
 
     def export(
@@ -276,10 +292,10 @@ class StoredSession:
         what has one only.
         """
         if what not in SUBJECTS:
-            raise BadUsage(f"there is no export {what!r:.60}. {did_you_mean(str(what), SUBJECTS)}")
-        subject, target = SUBJECTS[what], user_path(os.fspath(path))
-        form = written_to(target, subject) if format is None else format_of(subject, format)
+            raise ValueError(f"what: there is no export {what!r:.60}. {did_you_mean(str(what), SUBJECTS)}")
+        subject, target = SUBJECTS[what], _target(path)
         with self._open() as reader:
+            form = written_to(target, subject, format)
             save(subject, form, ExportRequest(reader, subject.models(reader, model)), target)
 
     def model(self, name: str | None = None) -> OnlineModel:
@@ -311,7 +327,7 @@ class StoredSession:
         except SessionError as error:
             return f"<StoredSession {self.path}: {error}>"
         models = ", ".join(f"{one.name} ({one.topics} topics)" for one in now.models)
-        account = f"{now.state}, {now.documents:,} {noun(now.source)} of {now.source_name}"
+        account = f"{now.state}, {now.documents:,} {noun(now.source)} ({now.source_name})"
         return f"<StoredSession {session_name(self.path)}: {account}; {models}>"
 
     def _repr_html_(self) -> str | None:
@@ -332,7 +348,10 @@ class StoredSession:
         with SessionReader(self.path) as reader:
             if not os.path.samestat(reader.file, self._file):
                 raise NoSession(f"{self.path} was replaced: open it again with wikitopics.open")
-            yield reader
+            try:
+                yield reader
+            except BadUsage as error:
+                raise ValueError(str(error)) from None
 
     @contextmanager
     def _reading(self, model: str | None) -> Iterator[tuple[SessionReader, str]]:
@@ -347,18 +366,25 @@ def _apart(pairs: Iterable[tuple[str, float]]) -> tuple[tuple[str, ...], tuple[f
     return words, probabilities
 
 
+def _target(path: str | os.PathLike[str]) -> Path:
+    """The file to write."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must be a path, not {path!r:.60} ({type(path).__name__})")
+    return user_path(os.fspath(path))
+
+
 def _whole(what: str, number: int) -> int:
     """Check for a whole number, accepting numpy's integers."""
     try:
         return index(number)
     except TypeError:
-        raise BadUsage(f"{what} must be a whole number, not {number!r}") from None
+        raise TypeError(f"{what} must be a whole number, not {number!r:.60}") from None
 
 
 def _limit(limit: int, least: int, what: str = "limit") -> int:
     limit = _whole(what, limit)
     if not least <= limit <= MOST_ARTICLES:
-        raise BadUsage(f"{what} must be from {least} to {MOST_ARTICLES:,}, not {limit}")
+        raise ValueError(f"{what} must be from {least} to {MOST_ARTICLES:,}, not {limit}")
     return limit
 
 

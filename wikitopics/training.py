@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from itertools import zip_longest
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex
 
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import silently
@@ -21,15 +21,17 @@ from wikitopics.crawler.source import Markup
 from wikitopics.crawler.texts.files import TextFiles
 from wikitopics.crawler.texts.source import MARKUP, TEXTS
 from wikitopics.option import Option
+from wikitopics.session.analysis.proportions import as_kept
 from wikitopics.session.control.given import Given
-from wikitopics.session.control.launch import Trainers, forget, last_words
-from wikitopics.session.errors import SessionError, SessionInUse
+from wikitopics.session.control.launch import STOP_SECONDS, death, forget, last_words, start_trainer
+from wikitopics.session.errors import BadUsage, SessionError, SessionInUse
 from wikitopics.session.options import MODEL, ON_END, PASSES, SEED, SHARED, SOURCE, VOCAB
 from wikitopics.session.paths import session_name
 from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
 from wikitopics.session.signals import acting_later
 from wikitopics.session.storage.lock import in_use, owner
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.tables.settings import keep_index
 from wikitopics.session.training.intake.vocabulary import file_documents
 from wikitopics.stored import StoredSession, path_of
 from wikitopics.vocab import Vocabulary
@@ -38,6 +40,8 @@ from wikitopics.vocab.errors import VocabularyError
 
 LOOK_SECONDS = 0.3
 """Seconds between two looks at the session for its progress."""
+USUAL_MODEL = "hdp"
+"""The kind of model of a new session."""
 _TOPICS = next(option for option in SHARED if option.name == "topics")
 _OPTIONS: tuple[Option[Any], ...] = (SOURCE, TEXTS, VOCAB, MODEL, _TOPICS, PASSES, SEED, MARKUP)
 _END = object()
@@ -47,10 +51,10 @@ def train(
     texts: Iterable[str | None],
     session: str | os.PathLike[str] = "default",
     *,
-    model: str | Sequence[str] = "hdp",
+    model: str | Sequence[str] | None = None,
     topics: int | None = None,
     passes: int | None = None,
-    vocabulary: Vocabulary | str | os.PathLike[str] | None = None,
+    vocabulary: Vocabulary | Iterable[str] | str | os.PathLike[str] | None = None,
     titles: Iterable[object] | None = None,
     ids: Iterable[object] | None = None,
     seed: int = 0,
@@ -62,10 +66,11 @@ def train(
     None, NaN and empty texts are skipped and counted, but keep their numbers: a document's `page_id` is its
     place among the texts, from 1.
 
-    titles, ids: one for each text
-    model: a kind of model or a SPEC of `wikitopics train --model`, or several
+    titles, ids: one for each text; without ids, a pandas Series gives its index
+    model: a kind of model or a SPEC of `wikitopics train --model`, or several; None: hdp
     topics, passes: None: chosen by the number of texts
-    vocabulary: a `Vocabulary`, or the name or file of one; None builds one from the texts, as for English
+    vocabulary: a `Vocabulary`, a list of words, or the name or file of one; None builds one from the texts,
+        as for English
     markup: "wikitext" or "html", which is removed before words are counted
     progress: whether to show a progress bar, if there is a terminal or a notebook, and tqdm is installed
 
@@ -74,32 +79,57 @@ def train(
     options, training continues; a finished session is returned at once.
 
     Ctrl+C saves the session, stops the trainer and raises KeyboardInterrupt; the same call continues later.
-    If this process ends, the trainer still finishes. Two calls at once need two sessions. Raises ValueError
-    for invalid arguments, and `SessionError` if the session has other texts or options, or the trainer
-    failed.
+    If this process ends, the trainer still finishes. Two calls at once need two sessions.
+
+    Raises ValueError or TypeError for an argument that is wrong, and `SessionError` if the session has other
+    texts or options, is in use, or cannot be written, or if the trainer failed. Warns of ids that are
+    repeated, of texts that seem to hold markup, and of an index whose values can only be kept as text.
     """
     path = path_of(session)
     given = Given.of(path)
-    request = _request(given, model, topics, passes, seed, markup)
-    if vocabulary is not None and not isinstance(vocabulary, Vocabulary):
-        vocabulary = load_vocabulary(os.fspath(vocabulary))
+    request = _request(given, model, topics, passes, seed, markup, is_new=not os.path.exists(path))
+    known = _vocabulary(vocabulary)
+    kept = None
+    if ids is None and (labels := _labels(texts)) is not None:
+        ids, kept = labels, as_kept(labels)
+        if kept is None:
+            warnings.warn("the index of the texts is of a type that can only be kept as text", stacklevel=2)
+    documents = _documents(texts, titles, ids, noticed=markup is None)
     if (trainer := owner(path)) is not None:
         raise in_use(path, trainer.pid)
-    trainers = Trainers()
+    with given.held() as descriptor:
+        _train(path, given, descriptor, request, known, documents, markup, progress)
+        if kept is not None:
+            keep_index(path, kept)
+    return StoredSession(path)
+
+
+def _train(
+    path: Path,
+    given: Given,
+    descriptor: int,
+    request: TrainRequest,
+    vocabulary: Vocabulary | None,
+    documents: Iterable[dict[str, str | None]],
+    markup: Markup | None,
+    progress: bool,
+) -> None:
+    """Have a trainer learn the documents to the end; its files are removed unless it goes on without us."""
+    process = None
     try:
         if vocabulary is not None:
             request = _with_words(request, given, vocabulary)
         is_new = not os.path.exists(path)  # a name that is too long is one, too, and refused below
         if is_new:
             new_settings(request, request.kind())  # raises for what is wrong with it
-        number = given.write_texts(_documents(texts, titles, ids, noticed=markup is None))
+        number = given.write_texts(descriptor, documents)
         if not is_new and _is_finished(path, given, request, vocabulary):
-            return StoredSession(path)
+            return
         if is_new and vocabulary is None:
             request = _with_words(request, given, _built(given, markup))
         command = ["train", "--session", str(path), *_arguments(request, given)]
         with acting_later():  # in the middle of a start no process is known that could be ended
-            process = trainers.start(path, command)
+            process = start_trainer(path, command, [descriptor])
         with _shown(path, number, progress) as look:
             code = None
             while code is None:
@@ -108,38 +138,80 @@ def train(
                     look()
     except KeyboardInterrupt:
         with acting_later() as signals:
-            trainers.stop(give_up=lambda: bool(signals.noted))
+            if process is not None:
+                process.terminate()
+                signals.wait(process, STOP_SECONDS)
             forget(path)
         raise
-    except (BadSource, VocabularyError, SessionError) as error:
+    except (BadUsage, VocabularyError) as error:
+        raise ValueError(_in_python(str(error))) from None
+    except (BadSource, SessionError) as error:
         raise SessionError(_in_python(str(error))) from None
     finally:
         with acting_later():
-            if not trainers.running() and owner(path) is None:  # another one may have been quicker
+            if (process is None or process.poll() is not None) and owner(path) is None:
                 given.remove()
     if code == SessionInUse.exit_code:  # its log may be the other one's
         holder = owner(path)
         raise in_use(path, holder.pid if holder else 0)
-    if death := trainers.death(path):
+    if code:
         told = last_words(path)
         forget(path)
-        told = told if told and code > 0 else f"the trainer was {death}: {told}"
-        raise SessionError(_in_python(told))
-    return StoredSession(path)
+        if told and code == BadUsage.exit_code:
+            raise ValueError(_in_python(told))
+        raise SessionError(
+            _in_python(told if told and code > 0 else f"the trainer was {death(code)}: {told}")
+        )
+
+
+def _vocabulary(given: object) -> Vocabulary | None:
+    """The vocabulary that an argument of `train` means. Raises `VocabularyError`, and TypeError."""
+    if given is None or isinstance(given, Vocabulary):
+        return given
+    if isinstance(given, str | os.PathLike):
+        return load_vocabulary(os.fspath(given))
+    if isinstance(given, Iterable) and not isinstance(given, bytes):
+        words = list(given)
+        if all(isinstance(word, str) for word in words):
+            return Vocabulary.from_words(words)
+    raise TypeError(f"vocabulary must be a Vocabulary, words, a name or a file, not {_told(given)}")
+
+
+def _told(value: object) -> str:
+    """A wrong argument, in a message."""
+    return f"{value!r:.60} ({type(value).__name__})"
+
+
+def _labels(texts: object) -> Any:
+    """The index of a pandas Series; None of anything else."""
+    pandas = sys.modules.get("pandas")
+    return texts.index if pandas is not None and isinstance(texts, pandas.Series) else None
 
 
 def _request(
     given: Given,
-    model: str | Sequence[str],
+    model: str | Sequence[str] | None,
     topics: int | None,
     passes: int | None,
     seed: int,
     markup: Markup | None,
+    *,
+    is_new: bool,
 ) -> TrainRequest:
-    """What is asked of the trainer. Raises ValueError for a value that its option does not take."""
-    models = (model,) if isinstance(model, str) else tuple(model)
-    if not models or not all(isinstance(one, str) for one in models):
-        raise ValueError(f"model must be a SPEC of --model, or several, not {model!r:.60}")
+    """What is asked of the trainer. Raises ValueError or TypeError for a value that its option does not
+    take."""
+    if model is None:
+        models: tuple[str, ...] = (USUAL_MODEL,) if is_new else ()
+    elif isinstance(model, str) or not isinstance(model, Iterable):
+        models = (model,)
+    else:
+        models = tuple(model)
+    if (model is not None and not models) or not all(isinstance(one, str) for one in models):
+        raise TypeError(f"model must be a kind of model or a SPEC, or several, not {_told(model)}")
+    if markup not in (None, *MARKUP.choices):
+        raise ValueError(f"markup must be {MARKUP.takes()}, not {_told(markup)}")
+    if topics is not None and not isinstance(topics, SupportsIndex):
+        raise TypeError(f"topics must be a whole number, not {_told(topics)}")
     return TrainRequest(
         **{
             SOURCE.name: "texts",
@@ -148,7 +220,7 @@ def _request(
             _TOPICS.name: None if topics is None else str(topics),
             PASSES.name: None if passes is None else PASSES.convert(passes),
             SEED.name: SEED.convert(seed),
-            MARKUP.name: None if markup is None else MARKUP.parse(markup),
+            MARKUP.name: markup,
         }
     )
 
@@ -176,10 +248,19 @@ def _is_finished(path: Path, given: Given, request: TrainRequest, vocabulary: Vo
     """Whether nothing is left to do. Raises `SessionError` for a session of other texts or options."""
     with SessionReader(path) as reader:
         settings, position, state = reader.settings(), reader.progress().position, reader.status().state
+        has_others = vocabulary not in (None, reader.counter())
     other = f"session {session_name(path)} was made from other texts: give those again, or another session"
     if settings.source_options.get(TEXTS.name) != [str(given.texts)]:
         raise SessionError(other)
-    check_resumable(request, settings, vocabulary)
+    try:
+        check_resumable(request, settings)
+    except BadUsage as error:  # the arguments are right, but not those of this session
+        raise SessionError(str(error)) from None
+    if has_others:
+        raise SessionError(
+            "vocabulary: this session counts other words; leave vocabulary out to resume it, or give another "
+            "session"
+        )
     try:
         if position:
             TextFiles([str(given.texts)]).check(position)
@@ -212,8 +293,13 @@ def _documents(
         raise ValueError("texts must be a column, not a table: train(frame['text'])")
     named = {"texts": texts, "titles": titles, "ids": ids}
     columns = {name: values for name, values in named.items() if values is not None}
+    for name, values in columns.items():
+        if not isinstance(values, Iterable):
+            raise TypeError(f"{name} must be a collection, not {_told(values)}")
 
     def read() -> Iterator[dict[str, str | None]]:
+        number = some = repeated = 0
+        seen = set[str]()
         try:
             for number, cells in enumerate(zip_longest(*columns.values(), fillvalue=_END), start=1):
                 row = dict(zip(columns, cells, strict=True))
@@ -224,13 +310,26 @@ def _documents(
                     raise ValueError(
                         f"texts: number {number - 1} is of type {type(text).__name__}, not a text"
                     )
+                some += bool(text and text.strip())
+                label = None if external_id is None else str(external_id)
+                if label is not None:
+                    repeated += label in seen
+                    seen.add(label)
                 yield {
                     "text": text,
                     "title": f"text {number}" if title is None else str(title),
-                    "id": None if external_id is None else str(external_id),
+                    "id": label,
                 }
         except OSError as error:
             raise SessionError(f"cannot read the texts: {error}") from error
+        if not some:
+            raise ValueError(f"texts: all {number:,} are empty" if number else "texts is empty")
+        if repeated:
+            warnings.warn(
+                f"ids: {repeated:,} of {number:,} repeat an earlier one; all texts are learnt, but an id no "
+                "longer tells which is which",
+                stacklevel=2,
+            )
 
     if not noticed:
         return read()

@@ -182,7 +182,7 @@ class TextFiles(PageFiles):
             begin = place if index == first else START
             for (found, line), after in self._records(file, begin, digest, tell):
                 number += 1
-                if isinstance(found, Document) and found.id:
+                if isinstance(found, Document) and found.id and not file.is_given:
                     if new_ids is not None and not new_ids.add(found.id):
                         repeats.add(number)
                     if number in repeats:
@@ -241,7 +241,7 @@ class TextFiles(PageFiles):
         if file.ending == PLAIN:
             return plain_texts(contents, bool(self._lines))
         if file.ending == JSON_LINES:
-            return json_lines(contents, self._keys)
+            return json_lines(contents, self._keys, may_be_empty=file.is_given)
         name = printable(file.path)
         if not contents.offset:
             return table_rows(contents, Columns.of(contents, file.ending, self._column, name))

@@ -76,24 +76,30 @@ def no_text(noun: str, named: str | None, there: Iterable[str]) -> str:
     return f"{missing} Name one with --text-column: {', '.join(map(repr, there))[:200]}"
 
 
-def json_lines(contents: Contents, keys: Keys) -> Iterator[Record]:
-    """One JSON object per line, with a text and optionally `title` and `id`; blank lines are not records."""
+def json_lines(contents: Contents, keys: Keys, *, may_be_empty: bool = False) -> Iterator[Record]:
+    """One JSON object per line, with a text and optionally `title` and `id`; blank lines are not records.
+
+    ``may_be_empty``: whether an object without a text is a document, too.
+    """
     for line in contents.lines:
         if line is None or line.strip():
             try:
-                yield _from_json(line, keys), contents.number
+                yield _from_json(line, keys, may_be_empty), contents.number
             except Bad as bad:
                 yield bad, contents.number
 
 
-def _from_json(line: bytes | None, keys: Keys) -> Document:
+def _from_json(line: bytes | None, keys: Keys, may_be_empty: bool) -> Document:
     try:
         found = json.loads(_utf8(line))
     except (ValueError, RecursionError):
         raise Bad("not JSON", "not JSON") from None
     if not isinstance(found, dict):
         raise Bad("no text", f'not an object with a "{keys.text}"')
-    return _document(keys.text_of(found), found.get("title"), found.get("id"))
+    text = keys.text_of(found)
+    if may_be_empty and text is None:
+        text = ""
+    return _document(text, found.get("title"), found.get("id"), may_be_empty)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +167,8 @@ def _from_row(row: Sequence[str], columns: Columns) -> Document:
     cells = [row[i] if i < len(row) else "" for i in (columns.text, columns.title, columns.id)]
     if any(map(SURROGATE.search, cells)):
         raise _not_utf8()
-    return _document(*cells)
+    text, title, external_id = cells
+    return _document(text, title, external_id)
 
 
 def _header(contents: Contents, name: str) -> str:
@@ -243,9 +250,9 @@ def _utf8(data: bytes | None) -> str:
         raise _not_utf8() from None
 
 
-def _document(text: object, title: object, external_id: object) -> Document:
+def _document(text: object, title: object, external_id: object, may_be_empty: bool = False) -> Document:
     """A document of these fields, whatever their types."""
-    if not isinstance(text, str) or not text.strip():
+    if not isinstance(text, str) or not (may_be_empty or text.strip()):
         raise Bad("no text", "no text")
     name = _label(external_id, "id")
     if len(name.encode()) > LONGEST_ID:

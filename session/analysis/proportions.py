@@ -1,13 +1,15 @@
 """The topic proportions of articles: as one matrix, and which are most like another article's."""
 
 import difflib
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.session.errors import BadUsage, SessionError
+from wikitopics.session.errors import BadUsage, Damaged, SessionError
 from wikitopics.session.extras import NOTEBOOK
 from wikitopics.session.options import PASSES
 from wikitopics.session.sources import counted, described, noun
@@ -15,9 +17,14 @@ from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.tables.proportions import title_key
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Index
     from scipy.sparse import csr_array
 
+_DTYPES = re.compile(
+    r"u?int(8|16|32|64)|U?Int64|float(32|64)|str|string|object"
+    r"|(datetime64|timedelta64)\[(s|ms|us|ns)(, [\w/+:-]{1,40})?\]"
+)
+"""Types of an index that can be made again from text."""
 _LONGEST = 255
 """The most characters of a mistyped title that are compared."""
 _TOGETHER = 2048
@@ -50,22 +57,56 @@ def as_csr(
 def as_frame(reader: SessionReader, model: str, *, held_out: bool = False) -> "DataFrame":
     """The same as a table: a column for each topic, a row for each article.
 
-    Its index is `id`, if the source gave each article one, otherwise `page_id`. Raises `BadUsage` without
-    pandas.
+    Of the user's own documents, every one that was read has a row, in the order of the input, which is empty
+    if no proportions are recorded. The index is the one that a pandas Series had, otherwise `id` if each
+    article has one, otherwise `page_id`. Raises `BadUsage` without pandas.
     """
     try:
         import pandas as pd
     except ModuleNotFoundError:
         raise BadUsage(NOTEBOOK.needed("proportions(frame=True)")) from None
-    matrix, page_ids = as_csr(reader, model, held_out=held_out)
-    index = pd.Index(page_ids, name="page_id")
-    if reader.has_ids():
+    with reader.one_moment():
+        matrix, page_ids = as_csr(reader, model, held_out=held_out)
+        own = described(reader.settings().source).own
         named: dict[int, str] = {}
-        for _, pages, *_, ids in reader.all_articles(trained_only=not held_out):
-            named.update(zip(pages, ids, strict=True))
-        if all(named.values()):
-            index = pd.Index([named[page] for page in page_ids.tolist()], name="id")
-    return pd.DataFrame(matrix.toarray(), index=index, columns=pd.RangeIndex(matrix.shape[1], name="topic"))
+        if own or reader.has_ids():
+            for _, pages, *_, ids in reader.all_articles(trained_only=not (own or held_out)):
+                named.update(zip(pages, ids, strict=True))
+        kept = reader.index()
+    frame = pd.DataFrame(
+        matrix.toarray(), index=page_ids, columns=pd.RangeIndex(matrix.shape[1], name="topic")
+    )
+    if own:
+        frame = frame.reindex(sorted(named))
+    labels = [named.get(page) for page in frame.index.tolist()]
+    if not all(labels):
+        return frame.rename_axis("page_id")
+    try:
+        frame.index = _index(labels, *kept) if kept is not None else pd.Index(labels, name="id")
+    except (TypeError, ValueError):
+        raise Damaged("settings.index does not fit articles.id") from None
+    return frame
+
+
+def as_kept(index: "Index") -> dict[str, object] | None:
+    """What a session must know to make this index of pandas again from its labels as text; None if that is
+    impossible."""
+    kept = {"name": index.name, "dtype": str(index.dtype)}
+    try:
+        again = _index([str(label) for label in index], index.name, str(index.dtype))
+        is_the_same = isinstance(index.name, str | int | None) and again.equals(index)
+    except (TypeError, ValueError):
+        return None
+    return kept if is_the_same else None
+
+
+def _index(labels: Sequence[str | None], name: str | int | None, dtype: str) -> "Index":
+    """The index of these labels. Raises ValueError or TypeError."""
+    import pandas as pd
+
+    if not _DTYPES.fullmatch(dtype):  # a file that somebody else made could ask for any amount of memory
+        raise ValueError(dtype)
+    return pd.Index(labels, name=name).astype(dtype)
 
 
 @dataclass(frozen=True, slots=True)

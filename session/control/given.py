@@ -5,15 +5,17 @@ trainer itself, since the program may be gone by then. If both were killed, `lef
 """
 
 import json
+import os
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from wikitopics.crawler.texts.folders import GIVEN
+from wikitopics.session.errors import SessionError, SessionInUse
 from wikitopics.session.paths import beside
 from wikitopics.session.storage.files import make_folder, replacing
-from wikitopics.session.storage.lock import owner
+from wikitopics.session.storage.lock import owner, try_lock
 
 WORDS = ".given.txt"
 
@@ -29,15 +31,38 @@ class Given(NamedTuple):
         """Those of the session at this path, whether they exist or not."""
         return cls(beside(session, GIVEN), beside(session, WORDS))
 
-    def write_texts(self, documents: Iterable[dict[str, str | None]]) -> int:
-        """Write the texts, one JSON object a line; returns their number.
+    @contextmanager
+    def held(self) -> Iterator[int]:
+        """A descriptor of the file of texts, which is created if missing: nobody else writes to it until
+        this is closed, here and in a trainer that keeps it.
+
+        Raises SessionError, and `SessionInUse` if another one holds it.
+        """
+        make_folder(self.texts.parent)
+        try:
+            descriptor, _ = try_lock(self.texts)
+        except OSError as error:
+            raise SessionError(f"cannot write {self.texts}: {error.strerror}") from None
+        if descriptor is None:
+            raise SessionInUse("another call of `wikitopics.train` is training this session: give another")
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def write_texts(self, held: int, documents: Iterable[dict[str, str | None]]) -> int:
+        """Write the texts to the descriptor that holds their file, one JSON object a line; returns their
+        number.
 
         Raises SessionError, and what ``documents`` raises.
         """
-        make_folder(self.texts.parent)
-        with replacing(self.texts, mode=0o600) as file:
-            lines = (file.write(json.dumps(document).encode() + b"\n") for document in documents)
-            return sum(size > 0 for size in lines)
+        try:
+            os.ftruncate(held, 0)
+            with open(held, "wb", closefd=False) as file:
+                lines = (file.write(json.dumps(document).encode() + b"\n") for document in documents)
+                return sum(size > 0 for size in lines)
+        except OSError as error:
+            raise SessionError(f"cannot write {self.texts}: {error.strerror}") from None
 
     def write_words(self, lines: Iterable[str]) -> None:
         """Write the lines of the vocabulary. Raises SessionError."""

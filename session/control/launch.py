@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from wikitopics.crawler.child import start_python
@@ -68,10 +68,7 @@ class Trainers:
 
     def death(self, path: Path) -> str:
         """How the last trainer of a session died: "killed by signal 9"; "" if it runs, or is not known."""
-        code = self.code(path)
-        if not code:
-            return ""
-        return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+        return death(self.code(path))
 
     def leave(self) -> None:
         """Let them run on their own: `stop` will not end them."""
@@ -87,8 +84,18 @@ class Trainers:
             time.sleep(0.05)
 
 
-def start_trainer(path: Path, arguments: list[str]) -> subprocess.Popen[bytes]:
-    """Run ``wikitopics ARGUMENTS`` in the background, writing its messages to the log beside the session."""
+def death(code: int | None) -> str:
+    """How a trainer died that ended with this code: "killed by signal 9"; "" if it did not, or still runs."""
+    if not code:
+        return ""
+    return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+
+
+def start_trainer(path: Path, arguments: list[str], keeps: Sequence[int] = ()) -> subprocess.Popen[bytes]:
+    """Run ``wikitopics ARGUMENTS`` in the background, writing its messages to the log beside the session.
+
+    ``keeps``: as for `start_python`. Raises SessionError.
+    """
     doing = f"write {log_file(path)}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -96,7 +103,9 @@ def start_trainer(path: Path, arguments: list[str]) -> subprocess.Popen[bytes]:
         try:
             _begin_anew(log)
             doing = "start a trainer"
-            return start_python("wikitopics", arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            return start_python(
+                "wikitopics", arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log, keeps=keeps
+            )
         finally:
             os.close(log)
     except OSError as error:

@@ -40,7 +40,7 @@ class TrainerLock(contextlib.AbstractContextManager["TrainerLock"]):
         if is_at(lock_path(self._path), os.fstat(self._descriptor)):
             return
         try:
-            descriptor, _ = _try_lock(self._path)
+            descriptor, _ = try_lock(lock_path(self._path))
         except OSError:
             return
         if descriptor is not None:
@@ -78,7 +78,7 @@ def _locked(path: Path) -> int:
     pid = 0
     for _ in range(TRIES):
         try:
-            descriptor, pid = _try_lock(path)
+            descriptor, pid = try_lock(lock_path(path))
         except OSError as error:
             raise SessionError(f"cannot write {lock_path(path)}: {error.strerror}") from None
         if descriptor is not None:
@@ -87,13 +87,14 @@ def _locked(path: Path) -> int:
     raise in_use(path, pid)
 
 
-def _try_lock(path: Path) -> tuple[int | None, int]:
-    """A descriptor that holds the lock, or None and the pid of its holder. Raises OSError."""
+def try_lock(file: Path) -> tuple[int | None, int]:
+    """A descriptor that holds the lock on a file, which is created if missing, or None and the pid of the
+    holder, as far as the file names it. Raises OSError."""
     pid = 0
-    descriptor = open_own(lock_path(path), os.O_RDWR)
+    descriptor = open_own(file, os.O_RDWR)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if is_at(lock_path(path), os.fstat(descriptor)):  # and not a file that its owner has just unlinked
+        if is_at(file, os.fstat(descriptor)):  # and not a file that its owner has just unlinked
             return descriptor, pid
     except BlockingIOError:
         pid = _read_process(descriptor).pid

@@ -24,7 +24,7 @@ from wikitopics.session.storage.decoding import MOST_WORD_BYTES, check_of, optio
 from wikitopics.session.storage.lock import owner
 from wikitopics.session.storage.schema import RELEASED
 from wikitopics.session.storage.tables.progress import Progress, decode_progress
-from wikitopics.session.storage.tables.settings import decode_settings, decode_words
+from wikitopics.session.storage.tables.settings import decode_index, decode_settings, decode_words
 from wikitopics.vocab import Vocabulary
 
 
@@ -88,6 +88,11 @@ class OpenedSession:
         if self._settings is None or self._settings.building:
             self._settings = decode_settings(self._rows("SELECT key, value FROM settings"))
         return self._settings
+
+    def index(self) -> tuple[str | int | None, str] | None:
+        """(the name, the dtype) of the ids that a Python program gave its texts; None if they are texts."""
+        rows = self._rows("SELECT value FROM settings WHERE key = 'index'")
+        return decode_index(rows[0][0]) if rows else None
 
     def models(self) -> list[str]:
         """The models' names, in order."""

@@ -30,8 +30,9 @@ def page(number, text=None, ns=0, extra="", model="wikitext"):
     )
 
 
-def dump(numbers, head=HEAD):
-    return (head + "".join(page(number) for number in numbers) + FOOT).encode()
+def dump(numbers, head=HEAD, text=None):
+    """``text``: of every page; None: as usual."""
+    return (head + "".join(page(number, text) for number in numbers) + FOOT).encode()
 
 
 def german(number):

@@ -40,10 +40,11 @@ def session(trained_two, home):
     return wt.open()
 
 
-def refused(call, *says):
+def refused(call, *says, error=wt.SessionError):
     """Asserts that the call ends in one line that says these things."""
-    with pytest.raises(wt.SessionError) as caught:
+    with pytest.raises(error) as caught:
         call()
+    assert isinstance(caught.value, wt.SessionError) == (error is wt.SessionError)
     assert "\n" not in str(caught.value)
     for text in says:
         assert text in str(caught.value)
@@ -116,8 +117,11 @@ def test_texts_are_inferred_by_each_model(session, corpus, cli, tmp_path):
     (tmp_path / "text").write_text(texts[0])
     (told,) = json.loads(cli("infer", tmp_path / "text", "--json").out)
     assert session.infer(texts)[0].tolist() == told["proportions"]
-    refused(lambda: session.infer("a text"), "list of texts")
-    refused(lambda: session.infer(["a text", np.nan]), "number 1 is of type float")
+    refused(lambda: session.infer("a text"), "texts must be a list of texts", error=TypeError)
+    for texts in (["a text", np.nan], ["a text", 3.0]):
+        refused(lambda texts=texts: session.infer(texts), "texts: number 1 is of type float", error=TypeError)
+    refused(lambda: session.infer([None]), "texts: number 0 is of type NoneType", error=TypeError)
+    refused(lambda: session.infer(["a"], markup="xml"), "markup must be one of", error=ValueError)
 
 
 def test_a_model_learns_and_the_session_stays(session, corpus):
@@ -141,7 +145,7 @@ def test_names_and_paths(session, monkeypatch):
     shutil.copy(session.path, "night")
     assert wt.open(Path("night")).status().articles == 300, "a Path is no name, whatever it looks like"
     assert repr(session) == (
-        "<StoredSession default: finished, 300 documents of counts.npz; lda (5 topics), many (8 topics)>"
+        "<StoredSession default: finished, 300 documents (counts.npz); lda (5 topics), many (8 topics)>"
     )
 
 
@@ -151,14 +155,23 @@ def test_mistakes_are_one_line(session, home, tmp_path):
     refused(lambda: wt.open(tmp_path / "text.db"), "not a session", "not an SQLite file")
     refused(lambda: wt.open(tmp_path), "folder")
     refused(lambda: wt.open("../x y"), "no session")
-    refused(lambda: wt.open(home / "default.db-wal"), "part of a session")
+    refused(lambda: wt.open(home / "default.db-wal"), "part of a session", error=ValueError)
     for ask in (session.topics, session.metrics, session.model, lambda name: session.infer(["a"], name)):
-        refused(lambda ask=ask: ask("nope"), "no model 'nope'", "lda, many")
+        refused(lambda ask=ask: ask("nope"), "no model 'nope'", "lda, many", error=ValueError)
     for ask in (session.articles, session.history):
-        refused(lambda ask=ask: ask(5), "topics 0 to 4")
-        refused(lambda ask=ask: ask(-1), "topics 0 to 4")
-    refused(lambda: session.articles(limit=-1), "limit")
-    refused(lambda: session.similar(3), "title must be text, not 3")
+        refused(lambda ask=ask: ask(5), "topics 0 to 4", error=ValueError)
+        refused(lambda ask=ask: ask(-1), "topics 0 to 4", error=ValueError)
+    refused(lambda: session.articles(limit=-1), "limit", error=ValueError)
+    refused(lambda: session.articles(limit="all"), "limit must be a whole number", error=TypeError)
+    refused(lambda: session.similar(3), "title must be text, not 3", error=TypeError)
+    refused(lambda: session.similar(), "a title or a text", error=ValueError)
+    refused(lambda: session.export("topic", "x.csv"), "what: there is no export 'topic'", error=ValueError)
+    refused(lambda: session.export("topics", "x.xlsx"), "no format has the ending .xlsx", error=ValueError)
+    refused(lambda: session.export("topics", "x.csv", "json"), ".csv is not the ending of", error=ValueError)
+    refused(lambda: session.export("topics", 3), "path must be a path, not 3", error=TypeError)
+    refused(lambda: session.report("x.pdf"), "end the name in .html", error=ValueError)
+    refused(lambda: wt.open(3), "session must be a name or a path, not 3", error=TypeError)
+    refused(lambda: wt.open("x y"), "session: 'x y' is not a session name", error=ValueError)
 
 
 def test_a_session_that_goes_away_is_told(session, tmp_path):

@@ -54,7 +54,7 @@ def test_in_a_notebook(theirs, trained):
 
 
 def test_workers_and_a_model_of_another_package(theirs, unigrams, spawn):
-    Path("dump.xml").write_bytes(dump(range(1, 200)))
+    Path("dump.xml").write_bytes(dump(range(1, 200), text="A river of water."))
     models = ("--model", "unigrams:topics=2", "--model", "lda:topics=2")
     trainer = spawn("train", "--dump", "dump.xml", "--threads", "2", *models)
     _, error = trainer.communicate(timeout=500)
@@ -64,7 +64,7 @@ def test_workers_and_a_model_of_another_package(theirs, unigrams, spawn):
 @pytest.mark.interop
 def test_workers_of_a_cluster(theirs, dask, cli, tmp_path):
     path = tmp_path / "dump.xml"
-    path.write_bytes(dump(range(1, 200)))
+    path.write_bytes(dump(range(1, 200), text="A river of water."))
     dask.start_scheduler()
     dask.start_worker(path=theirs)
     outcome = cli("train", "--dump", path, "--topics", 2, "--cluster", dask.address)

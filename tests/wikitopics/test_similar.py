@@ -119,7 +119,7 @@ def test_python_has_the_same(cli, titled):
     assert len(set(page_ids.tolist())) == 380
     with pytest.raises(wt.SessionError, match=r"is called 'Subject 9'(;|$)"):
         session.similar("Subject 9")
-    with pytest.raises(wt.SessionError, match=r"limit must be a whole number, not 2\.5"):
+    with pytest.raises(TypeError, match=r"limit must be a whole number, not 2\.5"):
         session.similar("Subject 3 / 203", 2.5)
 
 

@@ -20,6 +20,7 @@ from tests.waiting import gone, until
 from wikitopics.session.control.given import Given
 from wikitopics.session.control.launch import start_trainer
 from wikitopics.session.storage.lock import TrainerLock, owner
+from wikitopics.session.storage.tables.settings import keep_index
 
 WORDS = sorted(a + b for a in ("river", "song", "theorem") for b in "abcdefghijkl")
 
@@ -50,12 +51,12 @@ def test_a_column_becomes_a_session(path):
     session = learn(column, titles=(f"T{n}" for n in range(126)), ids=range(1000, 1126))
     status = session.status()
     assert (status.state, status.documents, status.passes, status.source) == ("finished", 108, 2, "texts")
-    assert status.skips == {"no text": 6}
+    assert status.skips == {"no known word": 6}
     assert status.source_name == "texts given in Python"
     assert len(session.topics()) == 3
     found = session.articles(limit=200)
     assert {(one.page_id, one.title, one.id) for one in found} == {
-        (n + 1, f"T{n}", str(n + 1000)) for n in range(120)
+        (n + 1, f"T{n}", str(n + 1000)) for n in range(126)
     }
     assert set(session.vocabulary().words) <= set(WORDS)
     assert str(session.vocabulary().rule) == "2 en"
@@ -71,7 +72,7 @@ def test_titles_are_numbers_and_a_generator_will_do():
 def test_the_same_call_returns_it_and_any_other_is_refused(path, monkeypatch):
     learn(vocabulary=wt.Vocabulary.from_words(WORDS))
     before = path.read_bytes()
-    monkeypatch.setattr("wikitopics.training.Trainers.start", pytest.fail)
+    monkeypatch.setattr("wikitopics.training.start_trainer", pytest.fail)
     assert learn(vocabulary=wt.Vocabulary.from_words(WORDS)).status().state == "finished"
     assert learn(iter(TEXTS), passes=None).status().state == "finished", "what is not given is as it was"
     for other, says in (
@@ -79,9 +80,9 @@ def test_the_same_call_returns_it_and_any_other_is_refused(path, monkeypatch):
         ({"texts": [*TEXTS[:-1], TEXTS[0]]}, "was made from other texts"),
         ({"titles": TEXTS}, "was made from other texts"),
         ({"seed": 2}, "seed 2: this session was made with 0; leave seed out"),
-        ({"topics": 4}, "this session was made with scvb0"),
+        ({"topics": 4}, "scvb0:topics=4: this session was made with scvb0:topics=3; leave model out"),
         ({"passes": 3}, "^passes 3"),
-        ({"vocabulary": wt.Vocabulary.from_words(WORDS[1:])}, "^vocabulary .* another list of words"),
+        ({"vocabulary": WORDS[1:]}, "^vocabulary: this session counts other words; leave vocabulary out"),
         ({"markup": "html"}, "^markup html"),
     ):
         with pytest.raises(wt.SessionError, match=says):
@@ -115,18 +116,26 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
         ({"seed": -1}, ValueError, "seed must be a whole number"),
         ({"passes": 0}, ValueError, "passes must be a whole number"),
         ({"markup": "xml"}, ValueError, "one of wikitext, html"),
-        ({"model": []}, ValueError, "model must be a SPEC"),
-        ({"model": b"lda"}, ValueError, "model must be a SPEC"),
-        ({"model": "lsa"}, wt.SessionError, "is not a kind of model"),
-        ({"topics": 0}, wt.SessionError, "topics"),
-        ({"vocabulary": 3}, TypeError, "not int"),
+        ({"texts": 3}, TypeError, "texts must be a collection, not 3 .int"),
+        ({"ids": 3}, TypeError, "ids must be a collection"),
+        ({"model": []}, TypeError, "model must be a kind of model or a SPEC"),
+        ({"model": b"lda"}, TypeError, "model must be a kind of model or a SPEC"),
+        ({"model": 3}, TypeError, "model must be a kind of model or a SPEC"),
+        ({"model": "lsa"}, ValueError, "^model 'lsa': 'lsa' is not a kind of model"),
+        ({"topics": 0}, ValueError, "^topics must be a whole number from 1"),
+        ({"topics": "many"}, TypeError, "^topics must be a whole number, not 'many'"),
+        ({"vocabulary": 3}, TypeError, "^vocabulary must be a Vocabulary, words, .* not 3 .int"),
+        ({"vocabulary": [3]}, TypeError, "^vocabulary must be"),
+        ({"vocabulary": ["two words", "one"]}, ValueError, "the vocabulary, line 1: 'two words'"),
         ({"vocabulary": "klingon"}, wt.UnknownVocabulary, "klingon"),
-        ({"texts": []}, wt.SessionError, "no documents in texts given in Python$"),
-        ({"texts": ["one"]}, wt.SessionError, "too little text"),
+        ({"texts": []}, ValueError, "^texts is empty$"),
+        ({"texts": [None, " "]}, ValueError, "^texts: all 2 are empty$"),
+        ({"texts": ["one"]}, ValueError, "too little text"),
+        ({"session": 3}, TypeError, "^session must be a name or a path, not 3"),
         ({"texts": map(open, ["missing.txt"])}, wt.SessionError, "cannot read the texts: .*missing.txt"),
         ({"session": "/dev/null/a/b.db"}, wt.SessionError, "Not a directory"),
         ({"session": "/" + "a" * 300 + ".db"}, wt.SessionError, "File name too long"),
-        ({"session": "a b"}, wt.SessionError, "is not a session name"),
+        ({"session": "a b"}, ValueError, "^session: 'a b' is not a session name"),
     ],
 )
 def test_mistakes_are_one_line_and_leave_nothing(path, arguments, error, says):
@@ -134,6 +143,67 @@ def test_mistakes_are_one_line_and_leave_nothing(path, arguments, error, says):
         learn(**arguments)
     assert "\n" not in str(caught.value)
     assert not path.parent.exists() or not list(path.parent.iterdir())
+
+
+INDEXES = (
+    pd.RangeIndex(126),
+    pd.Index(np.arange(5000, 5126)[::-1], name="review"),
+    pd.Index([f"r{n}" for n in range(126)], name="name"),
+    pd.date_range("2026-01-01", periods=126, tz="UTC"),
+)
+
+
+@pytest.mark.parametrize("index", INDEXES, ids=lambda index: str(index.dtype))
+def test_the_index_of_a_series_comes_back_in_its_order_with_its_values(path, index):
+    column = pd.Series([*TEXTS, None, np.nan, pd.NA, "", "  ", "unheard of"], index)
+    learn(column)
+    for found in (wt.open(path).proportions(frame=True), learn(column).proportions(frame=True)):
+        pd.testing.assert_index_equal(found.index, index, exact="equiv", check_freq=False)
+        assert found[0].notna().tolist() == [True] * 120 + [False] * 6
+        assert found.join(column.rename("text"))["text"].head(120).tolist() == TEXTS
+    trained = wt.open(path).proportions(frame=True, held_out=False)
+    assert (len(trained), trained[0].notna().sum()) == (126, 108)
+
+
+def test_without_an_index_the_rows_are_in_order_too(path):
+    found = learn([*TEXTS, ""]).proportions(frame=True)
+    assert found.index.tolist() == list(range(1, 122))
+    assert found.index.name == "page_id"
+    assert found[0].isna().tolist() == [False] * 120 + [True]
+
+
+def test_an_index_that_cannot_be_kept_is_warned_of(path):
+    index = pd.MultiIndex.from_product([[1, 2], range(60)])
+    with pytest.warns(UserWarning, match="the index of the texts is of a type that can only be kept as text"):
+        session = learn(pd.Series(TEXTS, index))
+    assert session.proportions(frame=True).index.tolist() == list(map(str, index))
+
+
+def test_repeated_ids_are_warned_of_and_all_texts_learnt(path):
+    column = pd.concat([pd.Series(TEXTS[:60]), pd.Series(TEXTS[60:])])
+    with pytest.warns(UserWarning, match="^ids: 60 of 120 repeat an earlier one"):
+        session = learn(column)
+    assert session.status().documents + session.status().held_out == 120
+    pd.testing.assert_index_equal(session.proportions(frame=True).index, column.index)
+
+
+def test_a_type_of_index_that_nobody_stores_is_damage(path):
+    learn(pd.Series(TEXTS))
+    for dtype in ("S1000000000", "bool", "category"):
+        keep_index(path, {"name": None, "dtype": dtype})
+        with pytest.raises(wt.SessionError, match=r"settings\.index does not fit"):
+            wt.open(path).proportions(frame=True)
+
+
+def test_a_list_of_words_is_a_vocabulary(path):
+    assert learn(vocabulary=(word for word in WORDS[:6])).vocabulary().words == tuple(WORDS[:6])
+
+
+def test_the_model_of_a_session_need_not_be_named_again(path):
+    learn()
+    assert wt.train(TEXTS, "notes").status().models[0].kind == "scvb0"
+    with pytest.raises(wt.SessionError, match=r"^topics 10: this session was made with 3; leave topics out"):
+        wt.train(TEXTS, "notes", topics=10)
 
 
 def test_an_error_of_the_texts_leaves_nothing(path):
@@ -150,12 +220,12 @@ def test_an_error_of_the_texts_leaves_nothing(path):
 def test_ctrl_c_while_a_trainer_is_being_started_ends_that_trainer(path, monkeypatch):
     started = []
 
-    def interrupted(path, arguments):
-        started.append(start_trainer(path, arguments))
+    def interrupted(*arguments):
+        started.append(start_trainer(*arguments))
         signal.raise_signal(signal.SIGINT)
         return started[0]
 
-    monkeypatch.setattr("wikitopics.session.control.launch.start_trainer", interrupted)
+    monkeypatch.setattr("wikitopics.training.start_trainer", interrupted)
     with pytest.raises(KeyboardInterrupt):
         learn(passes=10_000)
     assert started[0].poll() is not None
@@ -186,6 +256,26 @@ def test_two_at_once_do_not_take_each_others_texts(path, monkeypatch):
     with TrainerLock(path), pytest.raises(wt.SessionError, match=says):
         learn()
     assert Given.of(path).texts.exists()
+
+
+def test_a_call_at_the_same_time_is_refused_before_it_writes(path):
+    """And once the program is killed, the trainer holds the texts."""
+    program = asked_for()
+    try:
+        until(Given.of(path).texts.exists)
+        with pytest.raises(wt.SessionError, match=r"another call of|in use by another trainer"):
+            learn(TEXTS[::-1])
+        trainer = at_work(path)
+        program.kill()
+        with pytest.raises(wt.SessionError, match="another call of"), Given.of(path).held():
+            pass
+    finally:
+        program.kill()
+        program.communicate()
+    os.kill(trainer, signal.SIGTERM)
+    until(lambda: gone(trainer))
+    with Given.of(path).held():
+        Given.of(path).remove()
 
 
 PROGRAM = """

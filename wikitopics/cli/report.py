@@ -26,15 +26,13 @@ def report(output: str | None, session: str) -> None:
     opens without a network, here or wherever you send it. It contains words and titles of articles, but not
     your contact or any path on this machine. Works while a trainer is running.
     """
-    from wikitopics.session.analysis.report import made
-    from wikitopics.session.storage.files import check_target, replacing
+    from wikitopics.session.analysis.report import check_page, made
+    from wikitopics.session.storage.files import replacing
 
     path = session_path(session)
     target = None if output in (None, "-") else Path(str(output))
     if target is not None:
-        check_target(target)
-        if target.suffix.lower() not in ("", ".html", ".htm"):
-            raise BadUsage(f"{target.name}: the report is a page for a browser: end the name in .html")
+        check_page(target)
     elif sys.stdout.isatty():
         raise BadUsage(f"a page is not for a terminal: give -o {path.stem}.html or redirect")
     progress = ProgressLine("topics read")

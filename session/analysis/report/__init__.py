@@ -5,13 +5,22 @@ extra `report` installs; importing this loads none of them.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.extras import REPORT
+from wikitopics.session.storage.files import check_target
 
 if TYPE_CHECKING:
     from wikitopics.session.storage.reader import SessionReader
+
+
+def check_page(target: Path) -> None:
+    """Raise now the errors of writing a page there; `BadUsage` if its name is not that of a page."""
+    check_target(target)
+    if target.suffix.lower() not in ("", ".html", ".htm"):
+        raise BadUsage(f"{target.name}: the report is a page for a browser: end the name in .html")
 
 
 def made(reader: "SessionReader", progress: Callable[[int], None] = lambda topics: None) -> str:

@@ -8,7 +8,9 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from wikitopics.model.options import Value
@@ -17,6 +19,7 @@ from wikitopics.session.errors import Damaged
 from wikitopics.session.models import BATCH_SIZE, MOST_TOPICS, NAME, ModelSpec
 from wikitopics.session.options import KEPT
 from wikitopics.session.settings import Settings
+from wikitopics.session.storage.database import connect, session_errors
 from wikitopics.session.storage.decoding import (
     FINITE,
     MOST_WORD_BYTES,
@@ -63,6 +66,23 @@ def decode_settings(rows: Sequence[tuple[Any, ...]]) -> Settings:
         batch_sizes=sizes,
         measured_every=optional(*get("measured_every"), partial(whole, low=1)),
     )
+
+
+def keep_index(path: Path, index: Mapping[str, object]) -> None:
+    """Store the type of the ids that a program gave its texts: their `dtype`, and the `name` of them all.
+
+    Raises `SessionError`.
+    """
+    with closing(connect(path)) as db, session_errors(path):
+        db.execute("INSERT OR REPLACE INTO settings VALUES ('index', ?)", [json.dumps(dict(index))])
+
+
+def decode_index(value: object) -> tuple[str | int | None, str]:
+    """(the name, the dtype) of `keep_index`."""
+    place = "settings.index"
+    found = named(from_json(value, place), place)
+    name = found.get("name")
+    return name if isinstance(name, str | int) else None, text(found.get("dtype"), f"{place}.dtype")
 
 
 def _kept(option: Option[Any], values: Mapping[str, object]) -> object:

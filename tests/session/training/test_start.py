@@ -166,7 +166,7 @@ async def test_a_signal_while_a_vocabulary_is_finished_is_obeyed_then(planned, m
         """A run that has come to its end."""
 
         def __init__(self, *arguments):
-            self.signals = arguments[-1].signals
+            self.signals = arguments[-2].signals
 
         async def __call__(self):
             self.signals.tell(lambda _: None)
