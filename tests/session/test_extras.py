@@ -51,8 +51,8 @@ def test_doctor_says_which_are_missing_and_what_each_is_for(cli, monkeypatch):
     outcome = cli("doctor", "--offline")
     assert outcome.code == before, "a missing extra is no fault"
     assert re.search(
-        r"^-- +extra zst +not installed \(zstandard\): `pip install 'wikitopics\[zst\]'` adds dumps and texts "
-        r"that end in \.zst$",
+        r"^-- +extra zst +not installed \(zstandard\): `pip install 'wikitopics\[zst\]'` adds dumps and "
+        r"texts that end in \.zst$",
         outcome.out,
         re.MULTILINE,
     )

@@ -9,7 +9,7 @@ from tests.crawler.dumps import dump, german, multistream
 @pytest.fixture
 def train(cli, tmp_path):
     path = tmp_path / "dump.xml"
-    path.write_bytes(dump(range(1, 200)))
+    path.write_bytes(dump(range(1, 200), text="A river of water."))
     return lambda *words: cli("train", "--session", tmp_path / "s.db", "--dump", path, *words)
 
 

@@ -6,7 +6,6 @@ import shutil
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import wikitopics as wt
