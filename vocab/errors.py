@@ -16,4 +16,4 @@ class BadVocabulary(VocabularyError):
 
 
 class BadDocuments(VocabularyError):
-    """The documents to build a vocabulary from cannot be read, or hold too few words."""
+    """The documents to build a vocabulary from hold too few words."""

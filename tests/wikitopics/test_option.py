@@ -124,5 +124,13 @@ def test_what_is_given_and_what_holds():
         given[KAPPA]
 
 
-def test_an_empty_default_is_not_told():
-    assert click_option(Option(str, "where", "A place.", default="")).help == "A place."
+@pytest.mark.parametrize(
+    ("default", "help", "told"),
+    [
+        ("", "A place.", "A place."),
+        ("here", "A place.", "A place (default: here)."),
+        ("here", "A place. By default, the nearest.", "A place. By default, the nearest."),
+    ],
+)
+def test_a_default_is_told_once_and_not_if_it_is_empty(default, help, told):
+    assert click_option(Option(str, "where", help, default=default)).help == told

@@ -180,7 +180,7 @@ def test_ctrl_c_before_anything_has_begun_is_no_fault(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
 
 
-@pytest.mark.parametrize("command", ["train", "topics", "demo --headless"])
+@pytest.mark.parametrize("command", ["", "train", "topics", "demo --headless"])
 def test_too_few_open_files_are_told_in_a_line(command):
     words = f"ulimit -n 8; exec '{sys.executable}' -m wikitopics {command}"
     done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, cwd=ROOT)
@@ -190,7 +190,8 @@ def test_too_few_open_files_are_told_in_a_line(command):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not keep this limit")
 @pytest.mark.parametrize(
-    ("limit", "command"), [(250_000, "train"), (250_000, "infer"), (250_000, "report"), (600_000, "train")]
+    ("limit", "command"),
+    [(250_000, ""), (250_000, "train"), (250_000, "infer"), (250_000, "report"), (600_000, "train")],
 )
 def test_too_little_memory_to_compute_is_told_in_a_line(limit, command):
     """OpenBLAS would try for ever to get more, and no signal would be heard: beside a trainer's threads even

@@ -73,6 +73,12 @@ def test_the_folder_of_the_log_is_made(cli, corpus, tmp_path):
     assert "64 documents" in log.read_text()
 
 
+def test_the_error_that_ends_a_trainer_is_told_once_and_logged(cli, corpus, tmp_path, one_line):
+    log = tmp_path / "night.log"
+    one_line(cli("train", *corpus.options(), "--model", "lda:name=a b", "--log", log), 2, "name")
+    assert "wikitopics: " in log.read_text()
+
+
 def test_systemd_keeps_away_after_the_same_codes():
     unit = configparser.ConfigParser(interpolation=None)
     unit.optionxform = str

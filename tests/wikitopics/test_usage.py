@@ -84,7 +84,9 @@ COMMANDS = wikitopics.list_commands(click.Context(wikitopics))
         (["sessions", "--session", "x", "rm", "y"], "after the command: wikitopics sessions rm --session"),
         (["status", "--session", ".."], "session name"),
         (["export", "everything"], "everything"),
-        (["articles"], "--topic"),
+        (["articles"], "Missing option '--topic' (see `wikitopics articles --help`)"),
+        (["train", "--on-end"], "'--on-end' requires an argument (see `wikitopics train --help`)"),
+        (["topics", "name", "--command"], "requires an argument (see `wikitopics topics"),
         (["articles", "--topic", "-1"], "'--topic': must be a whole number from 0, not '-1'"),
         (["articles", "--topic", "0", "--limit", "0"], "must be a whole number from 1 to 1,000,000, not '0'"),
         (["similar", "x", "--limit", "abc"], "must be a whole number from 1 to 1,000,000, not 'abc'"),
@@ -138,6 +140,8 @@ def test_the_help_names_every_command_and_has_examples(cli):
     out = cli("--help").out
     assert "Examples:" in out
     assert all(f"  {command} " in out for command in COMMANDS)
+    assert "...\n" not in out.partition("Commands:")[2]  # none is cut
+    assert "-h, --help" in out
 
 
 def test_the_screen_needs_a_terminal(cli, trained, one_line):

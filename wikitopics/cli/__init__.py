@@ -69,7 +69,7 @@ def _explained(error: Exception) -> str | None:
     if isinstance(error, click.UsageError):
         context = error.ctx.command_path if error.ctx else "wikitopics"
         message = error.format_message()
-        return f"{message} ({_session_in(message)}see `{context} --help`)"
+        return f"{message.removesuffix('.')} ({_session_in(message)}see `{context} --help`)"
     if isinstance(error, click.ClickException):
         return error.format_message()
     if isinstance(error, MemoryError) or str(error) == "can't start new thread":

@@ -37,7 +37,7 @@ Examples:
     "--format",
     "form",
     type=click.Choice(list(FORMATS)),
-    help="Default: what the ending of PATH says, else csv"
+    help="Default: by the ending of PATH, otherwise csv"
     + "".join(f", {usual} for {what}" for what, usual in _USUAL.items() if usual != "csv")
     + ".",
 )

@@ -44,9 +44,10 @@ Examples:
 def infer(
     files: tuple[str, ...], markup: "Markup | None", model: str | None, session: str, as_json: bool
 ) -> None:
-    """Infer topic proportions of any text: files, each of which is one text, or standard input.
+    """Infer topic proportions of any text.
 
-    A session of links (--tokens links) takes wikitext or HTML.
+    Each FILE is one text; without files, standard input is. A session of links (--tokens links) takes
+    wikitext or HTML.
     """
     from wikitopics.session.records import in_line
 

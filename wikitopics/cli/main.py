@@ -71,6 +71,11 @@ class LazyGroup(TakesSettings, click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except click.UsageError as error:
+            if error.ctx is None:  # as where an option's value is missing: its help is the command's
+                command = self.get_command(ctx, ctx.invoked_subcommand or "")
+                error.ctx = click.Context(command, ctx, ctx.invoked_subcommand) if command else ctx
+            raise
         except BrokenPipeError as error:  # click would exit silently here
             if isinstance(error, ReaderGone) or is_echo(error):
                 raise
@@ -88,10 +93,11 @@ class LazyGroup(TakesSettings, click.Group):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         # The options of `train` are listed once, by `wikitopics train --help`.
-        named = ("session", "contact", "version", "help")
-        shown = [p.get_help_record(ctx) for p in self.get_params(ctx) if p.name in named]
+        named = ("session", "contact", "version")
+        shown = [option for option in self.get_params(ctx) if option.name in named]
+        records = [option.get_help_record(ctx) for option in (*shown, self.get_help_option(ctx)) if option]
         with formatter.section("Options"):
-            formatter.write_dl([record for record in shown if record is not None])
+            formatter.write_dl([record for record in records if record is not None])
         self.format_commands(ctx, formatter)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
@@ -101,9 +107,14 @@ class LazyGroup(TakesSettings, click.Group):
             meant = did_you_mean(args[0], _COMMANDS)
             raise click.UsageError(f"No such command '{args[0]}'. {meant}", ctx) from error
         if not _COMMANDS[str(name)].endswith(_LIGHT):
-            _check_files()
-            _check_memory()
+            _check_limits()
         return name, command, rest
+
+
+def _check_limits() -> None:
+    """Raise SessionError if the limits of the shell leave too little for a trainer or its topics."""
+    _check_files()
+    _check_memory()
 
 
 def _check_files() -> None:
@@ -161,6 +172,7 @@ def wikitopics(
     if ctx.invoked_subcommand is not None:
         refuse_early_options(ctx)
         return None
+    _check_limits()
     from wikitopics.cli.screen import open_screen
 
     return open_screen(session, options)

@@ -153,7 +153,8 @@ class TakesSource(Takes):
 def click_option(option: Option[Any], *, help: str = "") -> click.Option:
     """An option as click has it. It is None if not given, so that given options can be told apart."""
     words = help or option.help
-    if not help and option.default not in (None, "") and option.of is not bool:
+    told = "by default" in words.lower()  # a default that takes a sentence
+    if not help and option.default not in (None, "") and option.of is not bool and not told:
         words = f"{words.removesuffix('.')} (default: {option.default})."
     if not help and option.of is tuple:
         words = f"{words} May be given several times."

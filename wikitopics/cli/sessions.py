@@ -21,8 +21,10 @@ from wikitopics.session.storage.lock import in_use, owner
 @json_option
 @click.pass_context
 def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
-    """List the sessions in the session folder: state, articles, size, time of the last save, models, and
-    source."""
+    """List the sessions in the session folder.
+
+    Each line shows a session's state, articles, size, time of the last save, models, and source.
+    """
     if ctx.invoked_subcommand is not None:
         refuse_early_options(ctx)
         return

@@ -93,7 +93,10 @@ Examples:
   wikitopics demo --headless --articles 5000"""
 )
 @click.option("--headless", is_flag=True, help="Print progress lines instead of opening the screen.")
-@take(ARTICLES, help=f"{ARTICLES.help} A new session makes its wiki large enough for N.")
+@take(
+    ARTICLES,
+    help="Stop when the session has trained on N articles. A new session makes its wiki large enough for N.",
+)
 @take(WIKI_SIZE)
 @take(NOTIFY)
 @click.option(
@@ -137,18 +140,13 @@ def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str |
     ):
         progress = JsonLines(tell) if as_json else Lines(tell)
         try:
-            try:
-                end.reason = start(path, request, progress, tell)
-            except Unconfirmed as what:
-                if not agrees(f"{what}. Continue?", str(what)):
-                    end.reason = "nothing was started"
-                    tell(end.reason)
-                    return 0
-                end.reason = start(path, request.giving(**{YES.name: True}), progress, tell)
-        except Exception as error:
-            if log is not None:
-                tell(error_line(str(error) or type(error).__name__))
-            raise
+            end.reason = start(path, request, progress, tell)
+        except Unconfirmed as what:
+            if not agrees(f"{what}. Continue?", str(what)):
+                end.reason = "nothing was started"
+                tell(end.reason)
+                return 0
+            end.reason = start(path, request.giving(**{YES.name: True}), progress, tell)
         progress.end(end.reason)
     return 0
 
@@ -167,7 +165,10 @@ class Log(logging.handlers.RotatingFileHandler):
 
 @contextlib.contextmanager
 def also_to(log: Path, session: Path) -> Iterator[Callable[[str], None]]:
-    """Yield a function that writes a line to standard error and, with the time, to a rotated file."""
+    """Yield a function that writes a line to standard error and, with the time, to a rotated file.
+
+    The file also gets the error that ends it all, which standard error gets from the command line.
+    """
     from wikitopics.session.storage.database import keep_sessions
 
     keep_sessions(log)
@@ -180,12 +181,18 @@ def also_to(log: Path, session: Path) -> Iterator[Callable[[str], None]]:
         raise SessionError(f"cannot write {log}: {error.strerror}") from None
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
 
+    def keep(message: str) -> None:
+        handler.emit(logging.LogRecord("wikitopics", logging.INFO, "", 0, "%s", (visible(message),), None))
+
     def tell(message: str) -> None:
         say(message)
-        handler.emit(logging.LogRecord("wikitopics", logging.INFO, "", 0, "%s", (visible(message),), None))
+        keep(message)
 
     try:
         yield tell
+    except Exception as error:
+        keep(error_line(str(error) or type(error).__name__))
+        raise
     finally:
         with contextlib.suppress(OSError):  # as in `Log.handleError`
             handler.close()

@@ -64,8 +64,9 @@ Examples:
 )
 @click.argument("sources", metavar="[SOURCE]…", nargs=-1)
 @click.option(
-    "-o", "--output", metavar="FILE", required=True, type=click.Path(dir_okay=False, path_type=Path)
-)
+    "-o", "--output", metavar="FILE", required=True, type=click.Path(dir_okay=False, path_type=Path),
+    help="The vocabulary file to write.",
+)  # fmt: skip
 @click.option("--size", metavar="W", type=whole(2, 1_000_000), default=8000, show_default=True, help="Words.")
 @take(COLUMN)
 @take(LINES)

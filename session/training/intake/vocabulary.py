@@ -11,9 +11,9 @@ from wikitopics.crawler.texts.files import TextFiles
 from wikitopics.crawler.texts.folders import ending
 from wikitopics.crawler.texts.lines import Contents
 from wikitopics.crawler.texts.records import Document, plain_texts
+from wikitopics.session.errors import BadUsage
 from wikitopics.session.storage.files import open_input
 from wikitopics.session.training.intake.count_pages import skipped
-from wikitopics.vocab.errors import BadDocuments
 
 
 def file_documents(
@@ -46,7 +46,7 @@ def _plain_documents(path: str, say: Callable[[str], None], markup: Markup, line
     try:
         file = open_input(path, pipes=True)
     except OSError as error:
-        raise BadDocuments(f"{path}: {error.strerror}") from None
+        raise BadUsage(f"{path}: {error.strerror}") from None
     with file:
         contents = Contents(file, path, tell=say)
 

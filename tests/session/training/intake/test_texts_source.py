@@ -299,6 +299,11 @@ def test_a_vocabulary_and_a_session_part_texts_in_the_same_way(cli, one_line, tm
         one_line(cli("vocab", "build", tmp_path / path, "-o", out), 2, "too little text: 1 document", says)
 
 
+def test_a_text_that_is_not_there_is_not_told_how_texts_are_parted(cli, one_line, tmp_path):
+    outcome = cli("vocab", "build", tmp_path / "none.md", "-o", tmp_path / "words.txt")
+    one_line(outcome, 2, "none.md: No such file or directory\n")
+
+
 def test_a_vocabulary_is_built_of_a_pipe(cli, tmp_path, notes):
     read, write = os.pipe()
     with os.fdopen(write, "wb") as pipe:
