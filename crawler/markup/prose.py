@@ -28,6 +28,9 @@ siehe auch; weblinks; voir aussi; liens externes; articles connexes; annexes; v�
 voci correlate; collegamenti esterni; altri progetti; ver também; ligações externas; zie ook; externe links
 zobacz też; linki zewnętrzne; se även; externa länkar; см. также; ссылки
 関連項目; 外部リンク; 参见; 外部链接; 外部連結; 参看; 相关条目
+див. також; посилання; зовнішні посилання; дивіться також; δείτε επίσης
+εξωτερικοί σύνδεσμοι; εξωτερικές συνδέσεις
+আরও দেখুন; আরো দেখুন; বহিঃসংযোগ; बाह्य दुवे; बाह्यदुवे; हे सुद्धा पहा; हेसुद्धा पहा; हेही पहा; हे ही पहा
 """)
 """Sections of links to elsewhere."""
 _REFERENCES = _headings("""
@@ -43,11 +46,14 @@ referencias; bibliografía; notas; notas y referencias; note; bibliografia; note
 referências; leitura adicional; notas e referências; referenties; noten; voetnoten; przypisy; uwagi
 referenser; noter; vidare läsning; примечания
 脚注; 注釈; 出典; 参考文献; 参考资料; 註釋
+примітки; виноски; джерела та література; література та джерела; παραπομπές
+βιβλιογραφία; σημειώσεις; υποσημειώσεις
+তথ্যসূত্র; পাদটীকা; টীকা; আরও পড়ুন; আরো পড়ুন; গ্রন্থপঞ্জি; संदर्भ; संदर्भ आणि नोंदी; संदर्भ व नोंदी
 """)
 """Sections that list an article's sources; occasionally they contain a paragraph of prose too."""
 _SUBJECTS = _headings("""
 literature; sources; primary sources; literatur; quellen; fuentes; literatuur; bronnen; litteratur; källor
-литература; источники
+литература; источники; література; джерела; πηγές; উৎস
 """)
 """Sections that may list sources, but may also be about a country's literature, or the source of a river."""
 
@@ -76,6 +82,13 @@ _BLANKS = r"\t\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 """Other characters that match ``\\s``, except space and newline; naming them is three times as fast."""
 _NO_TEXT = re.compile(f"[{_MARKUP}{_BLANKS}]")
 _SEVERAL_BLANKS = re.compile("  +")
+_INVISIBLE = re.compile("[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+"""Characters that say where a line may break, or in which direction to write, and are no part of a word: soft
+hyphen, zero-width space, word joiner, byte order mark, marks of direction. Joiners that scripts need stay."""
+_SIGNS = "\u00ad\u061c\u200b\u200e\u200f\u202c\u2060\u2069\ufeff"
+"""One of these is there if any is: \u202c and \u2069 end what others begin."""
+_WORDS_END = re.compile("(?<=[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])\u200b")
+"""In the scripts of Thai, Lao, Burmese and Khmer a zero-width space is what stands between words."""
 
 
 def in_kept_sections(lines: Iterable[tuple[int, str]]) -> Iterator[str]:
@@ -127,11 +140,19 @@ def _is_prose(text: str, least_words: int | None) -> bool:
     return sum(word[0].islower() for word in words) >= _LEAST_LOWER_CASE * len(words)
 
 
+def without_invisible(text: str) -> str:
+    """The text without characters that would part a word, though nobody sees them."""
+    if any(sign in text for sign in _SIGNS):  # quicker than a search for all of them
+        return _INVISIBLE.sub("", _WORDS_END.sub(" ", text))
+    return text
+
+
 def tidy(text: str) -> str:
     """The text without addresses, character references and characters that are not text; one space between
     words."""
     if "&" in text:
         text = html.unescape(_ENDLESS_REFERENCE.sub(" ", text))
+    text = without_invisible(text)
     if "://" in text or "www." in text:
         text = _URL.sub(" ", text)
     if "==" in text or "__" in text:

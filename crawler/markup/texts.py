@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from wikitopics.crawler.markup.html import extract_html
-from wikitopics.crawler.markup.prose import words
+from wikitopics.crawler.markup.prose import without_invisible, words
 from wikitopics.crawler.markup.wikitext import extract_wikitext
 from wikitopics.crawler.source import Markup, Page, SourceInfo
 
@@ -77,4 +77,4 @@ def prose(page: Page, info: SourceInfo = UNKNOWN) -> str:
     """The page's text without its markup; ``info`` knows what its wiki calls files and categories."""
     if page.markup == "wikitext":
         return extract_wikitext(page.text, file_names=info.file_names, category_names=info.category_names)
-    return extract_html(page.text) if page.markup == "html" else page.text
+    return extract_html(page.text) if page.markup == "html" else without_invisible(page.text)

@@ -24,6 +24,12 @@ _UNCLOSED_LINK = re.compile(r"\x00([^:\n\x00]{0,40}):[^\n]*+")
 _HEADING = re.compile(r"(={1,6})(.*?)(={1,6})", re.DOTALL)
 _APOSTROPHE = re.compile(r"(?<=\b\w)\'\'\'(?=\w)")
 _LIST_MARKS = "*#:; \t"
+_VARIANTS = re.compile(r"-\{(?!\{)([^{}]*+)\}-")
+"""Text in several variants of a language, such as simplified and traditional Chinese."""
+_FLAGS = re.compile(r"\s*+([A-Z-](?:\s*+;\s*+[A-Z-])*+|[a-z-]{2,10}(?:\s*+;\s*+[a-z-]{2,10})*+)?\s*+\|")
+_VARIANT = re.compile(r"(?:^|;)[^;:=|]*?(?:=>)?\s*+([a-z]{2,3}(?:-[a-z]{2,8}){0,2})\s*+:")
+_UNSEEN = frozenset("HTN-")
+"""Flags of what is not shown: a rule alone, a title, the name of a variant, a rule's end."""
 
 
 def extract_wikitext(
@@ -86,6 +92,8 @@ def _kept(text: str, names: Collection[str], targets: list[str] | None = None) -
     text = resolve(remove_tags(text.replace("\x00", " ")), render)
     if "\x00" in text:
         text = _UNCLOSED_LINK.sub(lambda match: "" if match[1].strip().lower() in ignored else match[0], text)
+    if "-{" in text:
+        text = _VARIANTS.sub(_one_variant, text)
     if "__" in text:
         text = _MAGIC_WORD.sub(" ", text)
     text = _EXTERNAL_LINK.sub(r"\1", text)
@@ -126,3 +134,24 @@ def _without_quotes(line: str) -> str:
     if "''''" in line:
         return _QUOTES.sub("", line)
     return line.replace("'''", "").replace("''", "")  # the same, and five times as fast
+
+
+def _one_variant(match: re.Match[str]) -> str:
+    """What stands for ``-{zh-hans:…;zh-hant:…}-``: the variant whose code comes first, everywhere the
+    same."""
+    content, flags = match[1], _FLAGS.match(match[1])
+    if flags is not None:
+        content = content[flags.end() :]
+        given = set((flags[1] or "").replace(" ", "").split(";"))
+        if given & _UNSEEN:
+            return ""
+        if "R" in given:
+            return content
+    rules = list(_VARIANT.finditer(content))
+    if not rules:
+        return content
+    ends = [rule.start() for rule in rules[1:]] + [len(content)]
+    texts = [
+        (rule[1], content[rule.end() : end].strip(" ;\n")) for rule, end in zip(rules, ends, strict=True)
+    ]
+    return min(texts)[1]

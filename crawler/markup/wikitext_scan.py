@@ -66,10 +66,17 @@ def _without_tags(text: str) -> Iterator[str]:
 
 _LEAF = r"\[\[([^\[\]{}<|]*+)(?:\|([^\[\]{}<|]*+))?\]\]|\{\{([^\[\]{}<]*+)\}\}"
 """A link or a template in which nothing else opens or closes; nine in ten are of this kind."""
+_WRITTEN_BAR = "\x04"
+"""A bar written as ``{{!}}``: of a link or a table, but not of the template around it."""
+_BARS = re.compile(r"\{\{\s*+(!|pipe|!!|!-|!\+|\(!|!\))\s*+\}\}", re.IGNORECASE)
 _BRACKET = (
     r"\{\{|\}\}|\[\[|\]\]|\n[ \t]*+\|\}(?!\})|\n[ \t:*#;]*+\{\|(?!\})|</?[tT][aA][bB][lL][eE]\b[^<>]*+>"
 )
 _TOKEN = re.compile(f"({_LEAF}|{_BRACKET})")
+_TOKEN_WRITTEN = re.compile(
+    _TOKEN.pattern.replace(r"\|\}(", f"[|{_WRITTEN_BAR}]\\}}(").replace(r"\{\|(", f"\\{{[|{_WRITTEN_BAR}](")
+)
+"""The same where some bars are written bars."""
 _TEMPLATE, _LINK, _TABLE, _HTML_TABLE = range(4)
 _OPENS = {"{{": _TEMPLATE, "[[": _LINK}
 _CLOSES = {"}}": _TEMPLATE, "]]": _LINK}
@@ -93,7 +100,10 @@ def resolve(text: str, render_link: Callable[[str, list[str]], str]) -> str:
     out: list[str] = []
     stack: list[_Frame] = []
     too_deep = 0
-    pieces = _TOKEN.split("\n" + text.replace(_BAR, " "))
+    text, bracket = text.replace(_BAR, " ").replace(_WRITTEN_BAR, " "), _TOKEN
+    if _BARS.search(text) is not None:
+        text, bracket = _BARS.sub(_written, text), _TOKEN_WRITTEN
+    pieces = bracket.split("\n" + text)
     in_turn = iter(pieces)
     for before, token, target, shown, template in zip(*[in_turn] * 5, strict=False):
         if before:
@@ -103,6 +113,9 @@ def resolve(text: str, render_link: Callable[[str, list[str]], str]) -> str:
                 out.append(token[2:-2])
             elif target is None:
                 out.append(render_template(template))
+            elif _WRITTEN_BAR in token:
+                target, *texts = _parts(token[2:-2])
+                out.append(render_link(target, texts))
             else:
                 out.append(render_link(target, [] if shown is None else [shown]))
             continue
@@ -125,7 +138,19 @@ def resolve(text: str, render_link: Callable[[str, list[str]], str]) -> str:
             _close(closed, stack, out, render_link)
     out.append(pieces[-1])
     _flatten(stack, out)
-    return "".join(out).replace(_BAR, "|")
+    return "".join(out).replace(_BAR, "|").replace(_WRITTEN_BAR, "|")
+
+
+def _written(match: re.Match[str]) -> str:
+    """What ``{{!}}`` and the like stand for."""
+    name = match[1].lower()
+    signs = {"pipe": "!", "(!": "{!", "!)": "!}"}.get(name, name)
+    return signs.replace("!", _WRITTEN_BAR)
+
+
+def _parts(content: str) -> list[str]:
+    """A link's target and texts."""
+    return content.replace(_WRITTEN_BAR, "|").split("|")
 
 
 def _close(
@@ -150,10 +175,10 @@ def _close(
     if kind == _TEMPLATE:
         out.append(render_template(content))
     elif kind == _LINK:
-        target, *texts = content.split("|")
+        target, *texts = _parts(content)
         out.append(render_link(target, texts).replace("|", _BAR))
     elif kind == _TABLE:
-        out.append(_text_in_columns(content))
+        out.append(_text_in_columns(content.replace(_WRITTEN_BAR, "|")))
 
 
 _LAYOUT = re.compile(r"\brole\s*=\W?presentation\b|\bclass\s*=[^=]*\b(?:multicol|col-begin)\b", re.IGNORECASE)

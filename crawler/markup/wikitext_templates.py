@@ -38,6 +38,10 @@ _LITERAL = {
     **dict.fromkeys(("break", "br", "clear", "-"), "\n"),
     **{sign.lower(): sign for sign in ("'s", "AD", "BC", "BCE", "CE")},
     "okina": "ʻ",
+    "=": "=",
+    **dict.fromkeys(("(", ")", "((", "))", "(((", ")))"), " "),  # braces, which open and close nothing
+    "zwj": "\u200d",
+    "zwnj": "\u200c",
     "spaced mdash": " — ",
 }
 _PLACES = {

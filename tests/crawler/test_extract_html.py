@@ -27,6 +27,10 @@ Parsed by mw1 --></div><div class="printfooter">Retrieved from "https://x"</div>
         ("<p>A <b>bird</b> is an <a href='/wiki/Animal'>animal</a>.</p>", "A bird is an animal."),
         ("<p>1</p><p>2<br>3</p><ul><li>four<ul><li>five</li></ul></li></ul>", "1\n2\n3\nfour\nfive"),
         ("<p>H<sub>2</sub>O caf&eacute; R&amp;D</p>", "H2O café R&D"),
+        (
+            "<p>co&shy;operate wi&#8203;de j\u2060oin \ufeffmark li<wbr>ne ه\u200cم</p>",
+            "cooperate wide join mark line ه\u200cم",
+        ),
         ("<p>text<sup id='c' class='reference'><a href='#n'>[1]</a></sup> on</p>", "text on"),
         ("<table class='infobox'><tr><td>box</td></tr></table><p>text</p>", "text"),
         ("<table><tr><td>cell<table><tr><td>in</td></tr></table></td></tr></table><p>text</p>", "text"),

@@ -12,6 +12,8 @@ NO_PROSE = re.compile(
     r"\n==+ *(?:See also|References|Notes|Further|External|Bibliography|Sources|Footnotes|Works)", re.I
 )
 
+WHOLE = "cooperate superstar wide join mark left line"
+
 
 @pytest.mark.parametrize(
     ("wikitext", "prose"),
@@ -54,6 +56,22 @@ NO_PROSE = re.compile(
         ("{{sclass|Kaiser|battleship}}", "Kaiser-class battleship"),
         ("{{color|red|words}} {{flag|France}} {{ill|Anna|de|Anna X}}", "words France Anna"),
         ("x{{snd}}y{{'s}} {{citation needed|date=May}}z", "x – y's z"),
+        ("a [[Foo{{!}}bar]] {{nowrap|[[Foo{{!}}bar]]}} [[File:a.jpg{{!}}thumb{{!}}words]]b", "a bar bar b"),
+        ("x\n{{{!}} class=wikitable\n{{!-}}\n{{!}} colspan=2 {{!}} cell {{!!}} b\n{{!}}}\nafter", "x\nafter"),
+        ("x\n{{(!}} class=wikitable\n{{!+}} cap\n{{ ! }} cell\n{{!)}}\nafter", "x\nafter"),
+        ("x\n{| class=wikitable\n{{!}} cell\n|}\nafter", "x\nafter"),
+        ("{{nowrap|one {{!}} two}} {{nosuch|{{(!}}\n{{!}} y\n{{!)}}}}z", "one two z"),
+        ("a{{pipe}}b{{((}}c{{))}}d [http://x.y/?z{{=}}1 e{{=}}f]", "a b c d e=f"),
+        (
+            "co&shy;operate super\u00adstar wi\u200bde j\u2060oin \ufeffmark &#8206;left&#x200F; li<wbr>ne",
+            WHOLE,
+        ),
+        ("می\u200cخواهم क्\u200dष {{zwnj}}", "می\u200cخواهم क्\u200dष \u200c"),
+        ("ไทย\u200bภาษา", "ไทย ภาษา"),
+        ("-{zh-hans:简体;zh-hant:繁體}- -{zh-hant:繁體;zh-hans:简体;}- -{both}-", "简体 简体 both"),
+        ("-{zh-cn:[[a|b]];zh-tw:c}- -{A|zh-tw:x;zh-cn:y}- -{中文=>zh-cn:字;}-", "b y 字"),
+        ("-{H|zh-cn:a;zh-tw:b}-x-{T|title}--{R|as: it is}- -{zh-hans;zh-hant|some}-", "xas: it is some"),
+        ("5 -{{convert|5|km}} x -{ y -{4 x}-", "5 -5 kilometres x - y 4 x"),
         ("#REDIRECT [[Elsewhere]]", ""),
         ("!Kung people", "!Kung people"),
         ('{|class="multicol"\n|+ cap\n|-\n|valign=top|\n* one\n|\ntwo\n| 3\n|}', "one two 3"),
@@ -111,7 +129,9 @@ def test_a_short_sentence_is_prose_only_under_a_heading_that_may_be_a_subject():
     assert extract_wikitext(text) == "lead\nLiterature\nThe first novels were Persian."
 
 
-@pytest.mark.parametrize("heading", ["See also", "Weblinks"])
+@pytest.mark.parametrize(
+    "heading", ["See also", "Weblinks", "Див. також", "Εξωτερικοί σύνδεσμοι", "বহিঃসংযোগ", "बाह्य दुवे"]
+)
 def test_sections_of_links_are_left_out_whatever_they_hold(heading):
     assert extract_wikitext(f"lead\n== {heading} ==\n{SENTENCES}") == "lead"
 
@@ -180,7 +200,7 @@ BOMBS = (
     '{{~[[~}}~{|\n~\n{|~\n|~<ref>~<ref name="a">x~<b a="~<!--~<~<table>~{{a|~[[a|~[[File:~{{lang|a|~'
     "{{{~a{{b}}~{{[[~{{ [[ }}~[[ {{ ]] }}~\n{|{{\n|}~[http://a ~{|role=presentation\n|\n* a\n~"
     "{|class=\n* a\n|}\n~{|role=~&#9~'''~'''a\n~== a ==\n~==\n~&amp~\x00a:~\n   ~</ref  ~<nowiki>~__A~"
-    "http://"
+    "http://~-{~-{a;~-{zh:a;~-{A;A|~{{ ~{{!}}~{{{!}}\n~\n{{!}}~{{!}}}\n"
 )
 
 

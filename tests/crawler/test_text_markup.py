@@ -31,6 +31,11 @@ def test_markup_is_taken_for_markup_and_prose_for_prose(text, markup):
     assert markup_of(text)[0] == markup
 
 
+def test_what_nobody_sees_parts_no_word():
+    page = Page(1, "", 0, "\ufeffco\u00adoperate wi\u200bde j\u2060oin \u2067left\u2069 ه\u200cم", "text")
+    assert prose(page) == "cooperate wide join left ه\u200cم"
+
+
 def told_of(*texts):
     told = []
     assert list(noticing(texts, str, told.append)) == list(texts)
