@@ -33,7 +33,7 @@ class BadPosition(CrawlerError):
     exit_code = 5
 
     def __init__(self) -> None:
-        super().__init__("the saved crawl position is damaged: restore a backup, or start another --session")
+        super().__init__("the saved crawl position is damaged: restore a backup, or start another session")
 
 
 class WikiUnreachable(CrawlerError):

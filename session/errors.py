@@ -42,7 +42,7 @@ class Damaged(NotASession):
     """Something in the file cannot come from a session; takes a few words on what it is."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(f"the session is damaged ({what}): restore a backup, or start another --session")
+        super().__init__(f"the session is damaged ({what}): restore a backup, or start another session")
 
 
 class MissingKind(SessionError):
@@ -60,7 +60,12 @@ class NotRunning(SessionError):
 
 
 class NoSession(SessionError):
-    """The named session does not exist."""
+    """The named session does not exist; takes what there is instead, and ``how`` the command line gets there,
+    which is not told in Python."""
+
+    def __init__(self, what: str, how: str = "") -> None:
+        super().__init__(what + how)
+        self.what = what
 
 
 class NotNow(SessionError):

@@ -109,9 +109,9 @@ def no_session(path: Path) -> SessionError:
     if path.parent.is_dir() and not os.access(path.parent, os.X_OK):
         return SessionError(f"{path.parent}: Permission denied")
     names = sorted(one.stem for one in path.parent.glob("[!.]*.db"))
-    meant = ": `wikitopics train` or `wikitopics demo` creates one"
+    there, how = "", ": `wikitopics train` or `wikitopics demo` creates one"
     if path.parent == session_folder() and names:
-        meant = f". {did_you_mean(path.stem, names)} (`--session NAME` chooses one)"
+        there, how = f". {did_you_mean(path.stem, names)}", " (`--session NAME` chooses one)"
         if names == ["demo"]:
-            meant = ": only the demo has one; to use it, add `--session demo`"
-    return NoSession(f"there is no session at {path}{meant}")
+            there, how = ": only the demo has one", "; to use it, add `--session demo`"
+    return NoSession(f"there is no session at {path}{there}", how)

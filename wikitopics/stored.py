@@ -111,7 +111,7 @@ class StoredSession:
         self.path = path_of(session)
         self._closed = False
         self._recorded: Recorded | None = None
-        with SessionReader(self.path) as reader:
+        with _reader(self.path) as reader:
             reader.settings()  # a damaged file is refused at once
             self._file = reader.file
 
@@ -188,6 +188,8 @@ class StoredSession:
         """
         if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
             raise TypeError("texts must be a list of texts: put a single text in brackets")
+        if hasattr(texts, "columns"):  # whose names a table yields
+            raise TypeError("texts must be a column, not a table: infer(frame['text'])")
         texts = list(texts)
         for number, text in enumerate(texts):
             if not isinstance(text, str):
@@ -291,7 +293,7 @@ class StoredSession:
         ``format``: None follows the ending of the name; ``model``: None exports all models, or the first of
         what has one only.
         """
-        if what not in SUBJECTS:
+        if not isinstance(what, str) or what not in SUBJECTS:
             raise ValueError(f"what: there is no export {what!r:.60}. {did_you_mean(str(what), SUBJECTS)}")
         subject, target = SUBJECTS[what], _target(path)
         with self._open() as reader:
@@ -345,13 +347,13 @@ class StoredSession:
     def _open(self) -> Iterator[SessionReader]:
         if self._closed:
             raise SessionError(f"{self.path} was closed: open it again with wikitopics.open")
-        with SessionReader(self.path) as reader:
+        with _reader(self.path) as reader:
             if not os.path.samestat(reader.file, self._file):
                 raise NoSession(f"{self.path} was replaced: open it again with wikitopics.open")
             try:
                 yield reader
             except BadUsage as error:
-                raise ValueError(str(error)) from None
+                raise ValueError(str(error).replace("--format ", "format ")) from None
 
     @contextmanager
     def _reading(self, model: str | None) -> Iterator[tuple[SessionReader, str]]:
@@ -359,6 +361,13 @@ class StoredSession:
         must not be held for long."""
         with self._open() as reader, reader.one_moment():
             yield reader, reader.model_named(model)
+
+
+def _reader(path: Path) -> SessionReader:
+    try:
+        return SessionReader(path)
+    except NoSession as error:
+        raise NoSession(error.what) from None
 
 
 def _apart(pairs: Iterable[tuple[str, float]]) -> tuple[tuple[str, ...], tuple[float, ...]]:

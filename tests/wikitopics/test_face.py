@@ -13,6 +13,7 @@ from keyword import iskeyword
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import wikitopics as wt
@@ -48,6 +49,7 @@ def refused(call, *says, error=wt.SessionError):
     assert "\n" not in str(caught.value)
     for text in says:
         assert text in str(caught.value)
+    return str(caught.value)
 
 
 def test_status_has_the_keys_of_the_command(session, cli):
@@ -121,6 +123,8 @@ def test_texts_are_inferred_by_each_model(session, corpus, cli, tmp_path):
     for texts in (["a text", np.nan], ["a text", 3.0]):
         refused(lambda texts=texts: session.infer(texts), "texts: number 1 is of type float", error=TypeError)
     refused(lambda: session.infer([None]), "texts: number 0 is of type NoneType", error=TypeError)
+    table = pd.DataFrame({"text": ["a"]})
+    refused(lambda: session.infer(table), "texts must be a column, not a table", error=TypeError)
     refused(lambda: session.infer(["a"], markup="xml"), "markup must be one of", error=ValueError)
 
 
@@ -152,6 +156,7 @@ def test_names_and_paths(session, monkeypatch):
 def test_mistakes_are_one_line(session, home, tmp_path):
     (tmp_path / "text.db").write_text("some text")
     refused(lambda: wt.open("nothing"), "no session", "Available: default")
+    assert "--" not in refused(lambda: wt.open("nothing"))
     refused(lambda: wt.open(tmp_path / "text.db"), "not a session", "not an SQLite file")
     refused(lambda: wt.open(tmp_path), "folder")
     refused(lambda: wt.open("../x y"), "no session")
@@ -166,6 +171,7 @@ def test_mistakes_are_one_line(session, home, tmp_path):
     refused(lambda: session.similar(3), "title must be text, not 3", error=TypeError)
     refused(lambda: session.similar(), "a title or a text", error=ValueError)
     refused(lambda: session.export("topic", "x.csv"), "what: there is no export 'topic'", error=ValueError)
+    refused(lambda: session.export([], "x.csv"), "what: there is no export []", error=ValueError)
     refused(lambda: session.export("topics", "x.xlsx"), "no format has the ending .xlsx", error=ValueError)
     refused(lambda: session.export("topics", "x.csv", "json"), ".csv is not the ending of", error=ValueError)
     refused(lambda: session.export("topics", 3), "path must be a path, not 3", error=TypeError)

@@ -72,6 +72,8 @@ def test_without_the_extra_it_is_one_line_and_no_file(cli, trained, one_line, mo
     arguments = "export", "topics", "--format", "parquet", "-o", tmp_path / "a.parquet"
     one_line(cli(*arguments), 2, "--format parquet needs pyarrow: pip install 'wikitopics[parquet]'")
     assert not (tmp_path / "a.parquet").exists()
+    with pytest.raises(ValueError, match=r"^format parquet needs pyarrow"):
+        wt.open().export("topics", tmp_path / "a.parquet")
 
 
 def test_python_takes_it_from_the_ending(trained, tmp_path):
