@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from itertools import zip_longest
 from numbers import Real
@@ -19,6 +19,7 @@ from wikitopics.crawler.file_source import silently
 from wikitopics.crawler.markup.texts import noticing
 from wikitopics.crawler.source import Markup
 from wikitopics.crawler.texts.files import TextFiles
+from wikitopics.crawler.texts.records import LONGEST_ID
 from wikitopics.crawler.texts.source import MARKUP, TEXTS
 from wikitopics.option import Option
 from wikitopics.session.analysis.proportions import as_kept
@@ -66,7 +67,8 @@ def train(
     None, NaN and empty texts are skipped and counted, but keep their numbers: a document's `page_id` is its
     place among the texts, from 1.
 
-    titles, ids: one for each text; without ids, a pandas Series gives its index
+    titles, ids: one for each text; without ids, a pandas Series gives its index. `proportions(frame=True)`
+        has that index, or ids that are a pandas Series or Index, with their type; other ids are text
     model: a kind of model or a SPEC of `wikitopics train --model`, or several; None: hdp
     topics, passes: None: chosen by the number of texts
     vocabulary: a `Vocabulary`, a list of words, or the name or file of one; None builds one from the texts,
@@ -83,22 +85,24 @@ def train(
 
     Raises ValueError or TypeError for an argument that is wrong, and `SessionError` if the session has other
     texts or options, is in use, or cannot be written, or if the trainer failed. Warns of ids that are
-    repeated, of texts that seem to hold markup, and of an index whose values can only be kept as text.
+    repeated, of texts that seem to hold markup, and of an index or ids that can only be kept as text.
     """
     path = path_of(session)
     given = Given.of(path)
     request = _request(given, model, topics, passes, seed, markup, is_new=not os.path.exists(path))
     known = _vocabulary(vocabulary)
-    kept = None
-    if ids is None and (labels := _labels(texts)) is not None:
-        ids, kept = labels, as_kept(labels)
-        if kept is None:
-            warnings.warn("the index of the texts is of a type that can only be kept as text", stacklevel=2)
-    documents = _documents(texts, titles, ids, noticed=markup is None)
+    labels, notes = _labels(texts, ids), list[str]()
+    kept = None if labels is None else as_kept(labels)
+    if labels is not None and kept is None:
+        named = "the index of the texts is" if ids is None else "ids are"
+        notes.append(f"{named} of a type that can only be kept as text")
+    if ids is None and labels is not None:
+        ids = map(str, labels)  # one that is missing is a label, too
+    documents = _documents(texts, titles, ids, notes.append, noticed=markup is None)
     if (trainer := owner(path)) is not None:
         raise in_use(path, trainer.pid)
     with given.held() as descriptor:
-        _train(path, given, descriptor, request, known, documents, markup, progress)
+        _train(path, given, descriptor, request, known, documents, notes, kept, markup, progress)
         if kept is not None:
             keep_index(path, kept)
     return StoredSession(path)
@@ -111,10 +115,16 @@ def _train(
     request: TrainRequest,
     vocabulary: Vocabulary | None,
     documents: Iterable[dict[str, str | None]],
+    notes: Iterable[str],
+    kept: Mapping[str, object] | None,
     markup: Markup | None,
     progress: bool,
 ) -> None:
-    """Have a trainer learn the documents to the end; its files are removed unless it goes on without us."""
+    """Have a trainer learn the documents to the end; its files are removed unless it goes on without us.
+
+    ``notes``: the warnings for the user of `train`, complete once the documents are written. ``kept``: as for
+    `keep_index`, should the trainer be stopped.
+    """
     process = None
     try:
         if vocabulary is not None:
@@ -123,6 +133,8 @@ def _train(
         if is_new:
             new_settings(request, request.kind())  # raises for what is wrong with it
         number = given.write_texts(descriptor, documents)
+        for note in notes:
+            warnings.warn(_in_python(note), stacklevel=3)
         if not is_new and _is_finished(path, given, request, vocabulary):
             return
         if is_new and vocabulary is None:
@@ -140,7 +152,10 @@ def _train(
         with acting_later() as signals:
             if process is not None:
                 process.terminate()
-                signals.wait(process, STOP_SECONDS)
+                stopped = signals.wait(process, STOP_SECONDS) == 0 and os.path.exists(path)
+                if kept is not None and stopped:
+                    with suppress(SessionError):
+                        keep_index(path, kept)
             forget(path)
         raise
     except (BadUsage, VocabularyError) as error:
@@ -150,7 +165,7 @@ def _train(
     finally:
         with acting_later():
             if (process is None or process.poll() is not None) and owner(path) is None:
-                given.remove()
+                given.remove(descriptor)
     if code == SessionInUse.exit_code:  # its log may be the other one's
         holder = owner(path)
         raise in_use(path, holder.pid if holder else 0)
@@ -173,19 +188,24 @@ def _vocabulary(given: object) -> Vocabulary | None:
     if isinstance(given, Iterable) and not isinstance(given, bytes):
         words = list(given)
         if all(isinstance(word, str) for word in words):
-            return Vocabulary.from_words(words)
+            return Vocabulary.from_words(sorted(words) if isinstance(given, Set) else words)
     raise TypeError(f"vocabulary must be a Vocabulary, words, a name or a file, not {_told(given)}")
 
 
 def _told(value: object) -> str:
     """A wrong argument, in a message."""
-    return f"{value!r:.60} ({type(value).__name__})"
+    return f"{' '.join(repr(value).split()):.60} ({type(value).__name__})"
 
 
-def _labels(texts: object) -> Any:
-    """The index of a pandas Series; None of anything else."""
-    pandas = sys.modules.get("pandas")
-    return texts.index if pandas is not None and isinstance(texts, pandas.Series) else None
+def _labels(texts: object, ids: object) -> Any:
+    """The ids as an index of pandas: those given, otherwise the index of the texts; None if they are of
+    other types, or if some are missing from those given."""
+    if (pandas := sys.modules.get("pandas")) is None:
+        return None
+    if isinstance(ids, pandas.Series | pandas.Index):
+        index = pandas.Index(ids)
+        return None if index.hasnans else index
+    return texts.index if ids is None and isinstance(texts, pandas.Series) else None
 
 
 def _request(
@@ -210,8 +230,9 @@ def _request(
         raise TypeError(f"model must be a kind of model or a SPEC, or several, not {_told(model)}")
     if markup not in (None, *MARKUP.choices):
         raise ValueError(f"markup must be {MARKUP.takes()}, not {_told(markup)}")
-    if topics is not None and not isinstance(topics, SupportsIndex):
-        raise TypeError(f"topics must be a whole number, not {_told(topics)}")
+    for name, number in (("topics", topics), ("passes", passes), ("seed", seed)):
+        if number is not None and not isinstance(number, SupportsIndex):
+            raise TypeError(f"{name} must be a whole number, not {_told(number)}")
     return TrainRequest(
         **{
             SOURCE.name: "texts",
@@ -281,9 +302,13 @@ def _arguments(request: TrainRequest, given: Given) -> Iterator[str]:
 
 
 def _documents(
-    texts: Iterable[object], titles: Iterable[object] | None, ids: Iterable[object] | None, noticed: bool
+    texts: Iterable[object],
+    titles: Iterable[object] | None,
+    ids: Iterable[object] | None,
+    tell: Callable[[str], None],
+    noticed: bool,
 ) -> Iterator[dict[str, str | None]]:
-    """The lines of the file of texts; ``noticed``: warn of markup in them.
+    """The lines of the file of texts. `tell` of repeated ids and, if ``noticed``, of markup in the texts.
 
     Raises ValueError, and `SessionError` where the texts are read from files that cannot be read.
     """
@@ -294,7 +319,7 @@ def _documents(
     named = {"texts": texts, "titles": titles, "ids": ids}
     columns = {name: values for name, values in named.items() if values is not None}
     for name, values in columns.items():
-        if not isinstance(values, Iterable):
+        if not isinstance(values, Iterable) or isinstance(values, str | bytes) or hasattr(values, "columns"):
             raise TypeError(f"{name} must be a collection, not {_told(values)}")
 
     def read() -> Iterator[dict[str, str | None]]:
@@ -313,6 +338,8 @@ def _documents(
                 some += bool(text and text.strip())
                 label = None if external_id is None else str(external_id)
                 if label is not None:
+                    if len(label.encode(errors="surrogatepass")) > LONGEST_ID:
+                        raise ValueError(f"ids: number {number - 1} is over {LONGEST_ID:,} bytes")
                     repeated += label in seen
                     seen.add(label)
                 yield {
@@ -325,15 +352,14 @@ def _documents(
         if not some:
             raise ValueError(f"texts: all {number:,} are empty" if number else "texts is empty")
         if repeated:
-            warnings.warn(
+            tell(
                 f"ids: {repeated:,} of {number:,} repeat an earlier one; all texts are learnt, but an id no "
-                "longer tells which is which",
-                stacklevel=2,
+                "longer tells which is which"
             )
 
     if not noticed:
         return read()
-    return noticing(read(), lambda document: document["text"] or "", warnings.warn)
+    return noticing(read(), lambda document: document["text"] or "", tell)
 
 
 def _cell(value: object) -> object:

@@ -78,8 +78,8 @@ def as_frame(reader: SessionReader, model: str, *, held_out: bool = False) -> "D
     )
     if own:
         frame = frame.reindex(sorted(named))
-    labels = [named.get(page) for page in frame.index.tolist()]
-    if not all(labels):
+    labels = [named.get(page) or "" for page in frame.index.tolist()]
+    if kept is None and not all(labels):
         return frame.rename_axis("page_id")
     try:
         frame.index = _index(labels, *kept) if kept is not None else pd.Index(labels, name="id")
@@ -100,7 +100,7 @@ def as_kept(index: "Index") -> dict[str, object] | None:
     return kept if is_the_same else None
 
 
-def _index(labels: Sequence[str | None], name: str | int | None, dtype: str) -> "Index":
+def _index(labels: Sequence[str], name: str | int | None, dtype: str) -> "Index":
     """The index of these labels. Raises ValueError or TypeError."""
     import pandas as pd
 

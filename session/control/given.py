@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from wikitopics.crawler.texts.folders import GIVEN
 from wikitopics.session.errors import SessionError, SessionInUse
-from wikitopics.session.paths import beside
+from wikitopics.session.paths import beside, is_at
 from wikitopics.session.storage.files import make_folder, replacing
 from wikitopics.session.storage.lock import owner, try_lock
 
@@ -70,8 +70,14 @@ class Given(NamedTuple):
         with replacing(self.words, mode=0o600) as file:
             file.write("\n".join(lines).encode() + b"\n")
 
-    def remove(self) -> None:
-        """Delete both, if that is possible: otherwise `left_behind` finds them."""
+    def remove(self, held: int | None = None) -> None:
+        """Delete both, if that is possible: otherwise `left_behind` finds them.
+
+        ``held``: the descriptor of `held`. Once the trainer has deleted that file, another call may have made
+        files of its own, which stay.
+        """
+        if held is not None and not is_at(self.texts, os.fstat(held)):
+            return
         for file in self:
             with suppress(OSError):
                 file.unlink()

@@ -118,6 +118,15 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
         ({"markup": "xml"}, ValueError, "one of wikitext, html"),
         ({"texts": 3}, TypeError, "texts must be a collection, not 3 .int"),
         ({"ids": 3}, TypeError, "ids must be a collection"),
+        ({"ids": "abc"}, TypeError, "^ids must be a collection, not 'abc' .str"),
+        (
+            {"titles": pd.DataFrame({"a": TEXTS})},
+            TypeError,
+            "^titles must be a collection, not .* .DataFrame",
+        ),
+        ({"ids": ["x" * 4097, *TEXTS[1:]]}, ValueError, "^ids: number 0 is over 4,096 bytes"),
+        ({"passes": "2"}, TypeError, "^passes must be a whole number, not '2'"),
+        ({"seed": 1.0}, TypeError, "^seed must be a whole number, not 1.0"),
         ({"model": []}, TypeError, "model must be a kind of model or a SPEC"),
         ({"model": b"lda"}, TypeError, "model must be a kind of model or a SPEC"),
         ({"model": 3}, TypeError, "model must be a kind of model or a SPEC"),
@@ -150,6 +159,8 @@ INDEXES = (
     pd.Index(np.arange(5000, 5126)[::-1], name="review"),
     pd.Index([f"r{n}" for n in range(126)], name="name"),
     pd.date_range("2026-01-01", periods=126, tz="UTC"),
+    pd.Index([np.nan, *range(125)]),
+    pd.Index(["", *(f"s{n}" for n in range(125))], dtype=object),
 )
 
 
@@ -179,6 +190,22 @@ def test_an_index_that_cannot_be_kept_is_warned_of(path):
     assert session.proportions(frame=True).index.tolist() == list(map(str, index))
 
 
+@pytest.mark.parametrize(
+    "ids", [pd.Series(range(500, 620), name="review"), pd.Index(range(500, 620))], ids=type
+)
+def test_ids_from_pandas_come_back_with_their_type(path, ids):
+    frame = pd.DataFrame({"text": TEXTS}, ids)
+    found = learn(frame["text"].tolist(), ids=ids).proportions(frame=True)
+    pd.testing.assert_index_equal(found.index, pd.Index(ids), exact="equiv")
+    assert frame.join(found)[0].notna().all()
+    assert {one.id for one in wt.open(path).articles(limit=200)} == set(map(str, ids))
+
+
+def test_ids_of_which_some_are_missing_are_text(path):
+    found = learn(ids=pd.Series([None, *range(119)])).proportions(frame=True)
+    assert (found.index.name, len(found)) == ("page_id", 120)
+
+
 def test_repeated_ids_are_warned_of_and_all_texts_learnt(path):
     column = pd.concat([pd.Series(TEXTS[:60]), pd.Series(TEXTS[60:])])
     with pytest.warns(UserWarning, match="^ids: 60 of 120 repeat an earlier one"):
@@ -193,6 +220,19 @@ def test_a_type_of_index_that_nobody_stores_is_damage(path):
         keep_index(path, {"name": None, "dtype": dtype})
         with pytest.raises(wt.SessionError, match=r"settings\.index does not fit"):
             wt.open(path).proportions(frame=True)
+
+
+def test_warnings_name_the_line_of_the_program_that_called(path):
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        learn([f"<p>{text}</p><br>" for text in TEXTS], ids=[1] * 120)
+    assert {found.filename for found in warned} == {__file__}
+    assert any("markup html keeps only the prose" in str(found.message) for found in warned)
+    assert not any("--" in str(found.message) for found in warned)
+
+
+def test_a_set_of_words_is_the_same_vocabulary_in_every_process(path):
+    assert learn(vocabulary=frozenset(WORDS)).vocabulary().words == tuple(WORDS)
 
 
 def test_a_list_of_words_is_a_vocabulary(path):
@@ -274,16 +314,27 @@ def test_a_call_at_the_same_time_is_refused_before_it_writes(path):
         program.communicate()
     os.kill(trainer, signal.SIGTERM)
     until(lambda: gone(trainer))
-    with Given.of(path).held():
-        Given.of(path).remove()
+    with Given.of(path).held() as held:
+        Given.of(path).remove(held)
+
+
+def test_texts_that_another_call_took_over_are_not_removed(path):
+    given = Given.of(path)
+    with given.held() as first:
+        given.texts.unlink()  # as the trainer does at its end
+        with given.held() as second:
+            given.remove(first)
+            assert given.texts.exists()
+            given.remove(second)
+    assert_nothing_is_left(path)
 
 
 PROGRAM = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import wikitopics as wt
-from tests.wikitopics.test_training import learn
-learn(passes=10_000)
+from tests.wikitopics.test_training import TEXTS, learn, pd
+learn(pd.Series(TEXTS, range(500, 620)), passes=10_000)
 """
 
 
@@ -316,6 +367,7 @@ def test_whoever_is_killed_the_texts_are_removed(path, cli):
     _, told = program.communicate()
     assert told.endswith("KeyboardInterrupt\n"), told
     assert wt.open(path).status().state == "stopped"
+    assert wt.open(path).proportions(frame=True).index.tolist() == list(range(500, 620))
     assert_nothing_is_left(path)
 
     program = asked_for()  # goes on
