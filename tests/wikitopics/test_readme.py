@@ -225,7 +225,7 @@ def test_python_runs_in_a_notebook_which_shows_sessions_and_topics() -> None:
     nbclient.NotebookClient(v4.new_notebook(cells=cells), kernel_name="python3").execute()
     shown = ["".join(one.get("data", {}).get("text/html", "") for one in cell.outputs) for cell in cells]
     for page, says in zip(
-        shown, ("of texts given in Python; hdp", "topics of hdp", "of all words"), strict=False
+        shown, ("(texts given in Python); hdp", "topics of hdp", "of all words"), strict=False
     ):
         assert says in page
         assert "<svg" in page

@@ -4,6 +4,7 @@ import importlib
 import resource
 import subprocess
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import Any
 
@@ -88,8 +89,11 @@ class LazyGroup(TakesSettings, click.Group):
             if is_echo(error):  # of help, or the version
                 raise output_failed(error) from None
             raise
-        except SystemExit:  # with which click answers a broken pipe, and nothing else
-            raise output_failed(BrokenPipeError()) from None
+        except SystemExit as end:
+            *_, (frame, _) = traceback.walk_tb(end.__traceback__)
+            if frame.f_code is click.Command.main.__code__:  # so click answers a broken pipe
+                raise output_failed(BrokenPipeError()) from None
+            raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         # The options of `train` are listed once, by `wikitopics train --help`.
