@@ -5,6 +5,7 @@ and no tracker, leave nothing behind however they end, and a worker that dies ta
 """
 
 import contextlib
+import io
 import os
 import pickle
 import queue
@@ -154,6 +155,9 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # output of a library is not an answer
     os.set_blocking(2, False)  # it is read only at the end, and a full pipe must not block
+    # Unbuffered: what the pipe cannot take is dropped, where a buffer would raise BlockingIOError in the job.
+    unbuffered = open(2, "wb", buffering=0, closefd=False)  # noqa: SIM115 (stays open)
+    sys.stdout = sys.stderr = io.TextIOWrapper(unbuffered, "utf-8", "backslashreplace", write_through=True)
     jobs: queue.SimpleQueue[tuple[Callable[..., object], Any, Any]] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(jobs,), daemon=True).start()
     with answers:

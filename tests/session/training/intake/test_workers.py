@@ -58,11 +58,13 @@ def test_a_worker_that_never_ends_is_killed_with_the_pool():
         job.result(600)
 
 
-def test_much_on_standard_error_does_not_hold_a_worker_up(workers):
-    assert (
-        workers.submit(exec, "import sys\nfor _ in range(400): sys.stderr.write('x' * 1000)").result(600)
-        is None
-    )
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_much_that_a_job_prints_does_not_hold_a_worker_up(monkeypatch, stream):
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    pool = Workers(1, int, ())
+    job = f"import sys\nfor _ in range(400): sys.{stream}.write('x' * 1000)"
+    assert pool.submit(exec, job).result(600) is None
+    pool.shutdown()
 
 
 @linux
