@@ -136,6 +136,7 @@ def scan(
 ) -> tuple[int, Sequence[Chosen]]:
     """Count the articles; choose those with the ``n`` smallest hashes of the page id, the smallest first.
 
+    An empty one is not counted, and never chosen.
     ``progress`` is called every 1000 articles.
     """
     heap: list[Chosen] = []
@@ -143,7 +144,7 @@ def scan(
     place = START
     for page, behind in files.first_reading():
         before, place = place, behind
-        if not isinstance(page, Page):
+        if not isinstance(page, Page) or not page.text:
             continue
         articles += 1
         if articles % 1000 == 0:
@@ -271,9 +272,9 @@ class FileSource:
         for page, place in self.files.read(position):
             if not isinstance(page, Page):
                 skips[page] += 1
-            elif threshold < 0 or page_hash(page.page_id) > threshold:
+            elif not page.text or threshold < 0 or page_hash(page.page_id) > threshold:
                 pages.append(page)
-                read += 1
+                read += bool(page.text)
             is_full = _is_full(pages) or len(pages) + skips.total() >= BATCH_PAGES
             if is_full or time.monotonic() - began > _SECONDS_A_BATCH:
                 yield batch(place)

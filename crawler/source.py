@@ -368,7 +368,7 @@ class SourceKind(ABC):
         """Whether sessions of several passes may be made of it: of files of documents that stay the same."""
         return False
 
-    def parted(self, identity: Identity) -> str:
+    def division(self, identity: Identity) -> str:
         """How its documents are told apart, for somebody whose files have too few; "" if that is clear."""
         return ""
 

@@ -90,8 +90,8 @@ PASSES = Option(
     int,
     "passes",
     "Read all documents N times, each time in a different order; for texts, word counts and dump files. "
-    "With more than one pass, the session keeps the word counts. By default, fewer than 20,000 texts or word "
-    "counts are read up to 5 times, and everything else once.",
+    "With more than one pass, the session keeps the word counts. Fewer than 20,000 texts or word counts are "
+    "read up to 5 times unless this is given.",
     metavar="N",
     least=1,
     most=10_000,

@@ -81,5 +81,6 @@ def acting_later() -> Iterator[Signals]:
         with signals:
             yield signals
     finally:
-        for number in signals.noted:
-            signal.raise_signal(number)
+        with contextlib.ExitStack() as each:  # the next one also acts if one raises
+            for number in reversed(signals.noted):
+                each.callback(signal.raise_signal, number)

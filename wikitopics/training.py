@@ -20,7 +20,7 @@ from wikitopics.crawler.markup.texts import noticing
 from wikitopics.crawler.source import Markup
 from wikitopics.crawler.texts.files import TextFiles
 from wikitopics.crawler.texts.records import LONGEST_ID
-from wikitopics.crawler.texts.source import MARKUP, TEXTS
+from wikitopics.crawler.texts.source import LINES, MARKUP, TEXTS
 from wikitopics.option import Option
 from wikitopics.session.analysis.proportions import as_kept
 from wikitopics.session.control.given import Given
@@ -91,7 +91,7 @@ def train(
     given = Given.of(path)
     request = _request(given, model, topics, passes, seed, markup, is_new=not os.path.exists(path))
     known = _vocabulary(vocabulary)
-    labels, notes = _labels(texts, ids), list[str]()
+    labels, notes = _labels(texts, ids, path), list[str]()
     kept = None if labels is None else as_kept(labels)
     if labels is not None and kept is None:
         named = "the index of the texts is" if ids is None else "ids are"
@@ -103,8 +103,6 @@ def train(
         raise in_use(path, trainer.pid)
     with given.held() as descriptor:
         _train(path, given, descriptor, request, known, documents, notes, kept, markup, progress)
-        if kept is not None:
-            keep_index(path, kept)
     return StoredSession(path)
 
 
@@ -123,7 +121,7 @@ def _train(
     """Have a trainer learn the documents to the end; its files are removed unless it goes on without us.
 
     ``notes``: the warnings for the user of `train`, complete once the documents are written. ``kept``: as for
-    `keep_index`, should the trainer be stopped.
+    `keep_index`.
     """
     process = None
     try:
@@ -135,8 +133,11 @@ def _train(
         number = given.write_texts(descriptor, documents)
         for note in notes:
             warnings.warn(_in_python(note), stacklevel=3)
-        if not is_new and _is_finished(path, given, request, vocabulary):
-            return
+        if not is_new:
+            is_finished = _is_finished(path, given, request, vocabulary)
+            _keep(path, kept)
+            if is_finished:
+                return
         if is_new and vocabulary is None:
             request = _with_words(request, given, _built(given, markup))
         command = ["train", "--session", str(path), *_arguments(request, given)]
@@ -147,15 +148,15 @@ def _train(
             while code is None:
                 with acting_later() as signals:
                     code = signals.wait(process, LOOK_SECONDS)
+                    if is_new and os.path.exists(path):
+                        _keep(path, kept)
+                        is_new = False
                     look()
     except KeyboardInterrupt:
         with acting_later() as signals:
             if process is not None:
                 process.terminate()
-                stopped = signals.wait(process, STOP_SECONDS) == 0 and os.path.exists(path)
-                if kept is not None and stopped:
-                    with suppress(SessionError):
-                        keep_index(path, kept)
+                signals.wait(process, STOP_SECONDS)
             forget(path)
         raise
     except (BadUsage, VocabularyError) as error:
@@ -184,7 +185,10 @@ def _vocabulary(given: object) -> Vocabulary | None:
     if given is None or isinstance(given, Vocabulary):
         return given
     if isinstance(given, str | os.PathLike):
-        return load_vocabulary(os.fspath(given))
+        try:
+            return load_vocabulary(os.fspath(given))
+        except VocabularyError as error:
+            raise type(error)(f"vocabulary: {error}") from None
     if isinstance(given, Iterable) and not isinstance(given, bytes):
         words = list(given)
         if all(isinstance(word, str) for word in words):
@@ -197,15 +201,22 @@ def _told(value: object) -> str:
     return f"{' '.join(repr(value).split()):.60} ({type(value).__name__})"
 
 
-def _labels(texts: object, ids: object) -> Any:
+def _labels(texts: object, ids: object, path: Path) -> Any:
     """The ids as an index of pandas: those given, otherwise the index of the texts; None if they are of
-    other types, or if some are missing from those given."""
+    other types, if some are missing from those given, or if the session was made by 1.1.0, to which an index
+    was no ids."""
     if (pandas := sys.modules.get("pandas")) is None:
         return None
     if isinstance(ids, pandas.Series | pandas.Index):
         index = pandas.Index(ids)
         return None if index.hasnans else index
-    return texts.index if ids is None and isinstance(texts, pandas.Series) else None
+    if ids is not None or not isinstance(texts, pandas.Series):
+        return None
+    if os.path.exists(path):
+        with SessionReader(path) as reader:
+            if LINES.name not in reader.settings().source_options:
+                return None
+    return texts.index
 
 
 def _request(
@@ -262,14 +273,14 @@ def _with_words(request: TrainRequest, given: Given, vocabulary: Vocabulary) -> 
 def _built(given: Given, markup: Markup | None) -> Vocabulary:
     """A vocabulary of the texts. Raises BadDocuments if they are too few."""
     documents = file_documents([str(given.texts)], silently, markup=markup or "text")
-    return build_vocabulary(documents, Recipe.of_language(None)).vocabulary
+    return build_vocabulary(filter(None, documents), Recipe.of_language(None)).vocabulary
 
 
 def _is_finished(path: Path, given: Given, request: TrainRequest, vocabulary: Vocabulary | None) -> bool:
     """Whether nothing is left to do. Raises `SessionError` for a session of other texts or options."""
     with SessionReader(path) as reader:
         settings, position, state = reader.settings(), reader.progress().position, reader.status().state
-        has_others = vocabulary not in (None, reader.counter())
+        counter = None if vocabulary is None else reader.counter()
     other = f"session {session_name(path)} was made from other texts: give those again, or another session"
     if settings.source_options.get(TEXTS.name) != [str(given.texts)]:
         raise SessionError(other)
@@ -277,17 +288,26 @@ def _is_finished(path: Path, given: Given, request: TrainRequest, vocabulary: Vo
         check_resumable(request, settings)
     except BadUsage as error:  # the arguments are right, but not those of this session
         raise SessionError(str(error)) from None
-    if has_others:
+    try:
+        if position:
+            TextFiles([str(given.texts)], lines=settings.source_options.get(LINES.name)).check(position)
+    except BadSource:
+        raise SessionError(other) from None
+    if vocabulary != counter:
         raise SessionError(
             "vocabulary: this session counts other words; leave vocabulary out to resume it, or give another "
             "session"
         )
-    try:
-        if position:
-            TextFiles([str(given.texts)]).check(position)
-    except BadSource:
-        raise SessionError(other) from None
     return state == "finished"
+
+
+def _keep(path: Path, kept: Mapping[str, object] | None) -> None:
+    """Store an index in the session unless it is there."""
+    if kept is not None:
+        with SessionReader(path) as reader:
+            is_there = reader.index() == (kept["name"], kept["dtype"])
+        if not is_there:
+            keep_index(path, kept)
 
 
 def _arguments(request: TrainRequest, given: Given) -> Iterator[str]:
@@ -310,12 +330,13 @@ def _documents(
 ) -> Iterator[dict[str, str | None]]:
     """The lines of the file of texts. `tell` of repeated ids and, if ``noticed``, of markup in the texts.
 
-    Raises ValueError, and `SessionError` where the texts are read from files that cannot be read.
+    Raises ValueError or TypeError, and `SessionError` where the texts are read from files that cannot be
+    read.
     """
     if texts is None or isinstance(texts, str | bytes):
-        raise ValueError("texts must be a collection, such as a list: put a single text in brackets")
+        raise TypeError("texts must be a collection, such as a list: put a single text in brackets")
     if hasattr(texts, "columns"):  # whose names a table yields
-        raise ValueError("texts must be a column, not a table: train(frame['text'])")
+        raise TypeError("texts must be a column, not a table: train(frame['text'])")
     named = {"texts": texts, "titles": titles, "ids": ids}
     columns = {name: values for name, values in named.items() if values is not None}
     for name, values in columns.items():
@@ -332,7 +353,7 @@ def _documents(
                     raise ValueError(f"{ended[0]}: only {number - 1:,} of them, fewer than the others")
                 text, title, external_id = (_cell(row.get(name)) for name in ("texts", "titles", "ids"))
                 if text is not None and not isinstance(text, str):
-                    raise ValueError(
+                    raise TypeError(
                         f"texts: number {number - 1} is of type {type(text).__name__}, not a text"
                     )
                 some += bool(text and text.strip())

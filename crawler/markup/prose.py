@@ -80,14 +80,14 @@ _MARKUP = r"{}\[\]|<>\x00-\x08\x0b-\x1f\x7f\ud800-\udfff"
 """Control characters, and lone surrogates, which UTF-8 cannot encode."""
 _BLANKS = r"\t\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 """Other characters that match ``\\s``, except space and newline; naming them is three times as fast."""
-_NO_TEXT = re.compile(f"[{_MARKUP}{_BLANKS}]")
 _SEVERAL_BLANKS = re.compile("  +")
-_INVISIBLE = re.compile("[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+_UNSEEN = r"\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
 """Characters that say where a line may break, or in which direction to write, and are no part of a word: soft
 hyphen, zero-width space, word joiner, byte order mark, marks of direction. Joiners that scripts need stay."""
-_SIGNS = "\u00ad\u061c\u200b\u200e\u200f\u202c\u2060\u2069\ufeff"
-"""One of these is there if any is: \u202c and \u2069 end what others begin."""
-_WORDS_END = re.compile("(?<=[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])\u200b")
+_INVISIBLE = re.compile(f"[{_UNSEEN}]")
+_NO_TEXT = re.compile(f"[{_MARKUP}{_BLANKS}{_UNSEEN}]")
+_SPACELESS = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"
+_WORDS_END = re.compile(f"(?<={_SPACELESS})\u200b|\u200b(?={_SPACELESS})")
 """In the scripts of Thai, Lao, Burmese and Khmer a zero-width space is what stands between words."""
 
 
@@ -142,9 +142,16 @@ def _is_prose(text: str, least_words: int | None) -> bool:
 
 def without_invisible(text: str) -> str:
     """The text without characters that would part a word, though nobody sees them."""
-    if any(sign in text for sign in _SIGNS):  # quicker than a search for all of them
-        return _INVISIBLE.sub("", _WORDS_END.sub(" ", text))
-    return text
+    return _INVISIBLE.sub("", _between_words(text))
+
+
+def _between_words(text: str) -> str:
+    """The text with blanks for the zero-width spaces that part words."""
+    return _WORDS_END.sub(" ", text) if "\u200b" in text else text
+
+
+def _no_text(found: re.Match[str]) -> str:
+    return "" if _INVISIBLE.match(found[0]) else " "
 
 
 def tidy(text: str) -> str:
@@ -152,9 +159,9 @@ def tidy(text: str) -> str:
     words."""
     if "&" in text:
         text = html.unescape(_ENDLESS_REFERENCE.sub(" ", text))
-    text = without_invisible(text)
+    text = _between_words(text)
     if "://" in text or "www." in text:
         text = _URL.sub(" ", text)
     if "==" in text or "__" in text:
         text = _RULES.sub(" ", text)
-    return _SEVERAL_BLANKS.sub(" ", _NO_TEXT.sub(" ", text))
+    return _SEVERAL_BLANKS.sub(" ", _NO_TEXT.sub(_no_text, text))

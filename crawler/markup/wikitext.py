@@ -27,7 +27,7 @@ _LIST_MARKS = "*#:; \t"
 _VARIANTS = re.compile(r"-\{(?!\{)([^{}]*+)\}-")
 """Text in several variants of a language, such as simplified and traditional Chinese."""
 _FLAGS = re.compile(r"\s*+([A-Z-](?:\s*+;\s*+[A-Z-])*+|[a-z-]{2,10}(?:\s*+;\s*+[a-z-]{2,10})*+)?\s*+\|")
-_VARIANT = re.compile(r"(?:^|;)[^;:=|]*?(?:=>)?\s*+([a-z]{2,3}(?:-[a-z]{2,8}){0,2})\s*+:")
+_VARIANT = re.compile(r"(?:^|;)\s*+(?:[^;:=|]*+=>)?\s*+([a-z]{2,3}(?:-[a-z]{2,8}){0,2})\s*+:")
 _UNSEEN = frozenset("HTN-")
 """Flags of what is not shown: a rule alone, a title, the name of a variant, a rule's end."""
 
@@ -148,7 +148,7 @@ def _one_variant(match: re.Match[str]) -> str:
         if "R" in given:
             return content
     rules = list(_VARIANT.finditer(content))
-    if not rules:
+    if not rules or rules[0].start():  # what comes before the first would belong to none
         return content
     ends = [rule.start() for rule in rules[1:]] + [len(content)]
     texts = [

@@ -69,14 +69,17 @@ _LEAF = r"\[\[([^\[\]{}<|]*+)(?:\|([^\[\]{}<|]*+))?\]\]|\{\{([^\[\]{}<]*+)\}\}"
 _WRITTEN_BAR = "\x04"
 """A bar written as ``{{!}}``: of a link or a table, but not of the template around it."""
 _BARS = re.compile(r"\{\{\s*+(!|pipe|!!|!-|!\+|\(!|!\))\s*+\}\}", re.IGNORECASE)
-_BRACKET = (
-    r"\{\{|\}\}|\[\[|\]\]|\n[ \t]*+\|\}(?!\})|\n[ \t:*#;]*+\{\|(?!\})|</?[tT][aA][bB][lL][eE]\b[^<>]*+>"
-)
-_TOKEN = re.compile(f"({_LEAF}|{_BRACKET})")
-_TOKEN_WRITTEN = re.compile(
-    _TOKEN.pattern.replace(r"\|\}(", f"[|{_WRITTEN_BAR}]\\}}(").replace(r"\{\|(", f"\\{{[|{_WRITTEN_BAR}](")
-)
-"""The same where some bars are written bars."""
+
+
+def _tokens(bar: str) -> re.Pattern[str]:
+    """What opens or closes a construct, with ``bar`` for the bars of tables."""
+    table = rf"\n[ \t]*+{bar}\}}(?!\}})|\n[ \t:*#;]*+\{{{bar}(?!\}})|</?[tT][aA][bB][lL][eE]\b[^<>]*+>"
+    return re.compile(rf"({_LEAF}|\{{\{{|\}}\}}|\[\[|\]\]|{table})")
+
+
+_TOKEN = _tokens(r"\|")
+_TOKEN_WRITTEN = _tokens(f"[|{_WRITTEN_BAR}]")
+"""Where some bars are written bars."""
 _TEMPLATE, _LINK, _TABLE, _HTML_TABLE = range(4)
 _OPENS = {"{{": _TEMPLATE, "[[": _LINK}
 _CLOSES = {"}}": _TEMPLATE, "]]": _LINK}

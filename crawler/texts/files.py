@@ -12,6 +12,7 @@ from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Tell,
 from wikitopics.crawler.markup.texts import noticing
 from wikitopics.crawler.source import Markup, Page
 from wikitopics.crawler.texts.folders import (
+    GIVEN,
     JSON_LINES,
     PLAIN,
     TABLES,
@@ -52,9 +53,10 @@ class TextFiles(PageFiles):
     Records that cannot be read as documents have numbers too. ``column`` is the text column of tables and
     the text key of JSON lines, ``markup`` what the texts are written in; plain texts that seem to hold markup
     are told of. ``lines``: whether every line of a plain text is a document, instead of what is between blank
-    lines (or, in a folder, the file); None: as up to 1.1.0, a plain text is one document and JSON lines have
-    no ``column``. Raises BadSource for paths from which no documents can be read, and later for files that
-    change.
+    lines (or, in a folder, the file); None: as up to 1.1.0, a plain text is one document, JSON lines have no
+    ``column``, and of the texts given in Python those that are empty or repeat an id are skipped.
+
+    Raises BadSource for paths from which no documents can be read, and later for files that change.
     """
 
     def __init__(
@@ -182,7 +184,7 @@ class TextFiles(PageFiles):
             begin = place if index == first else START
             for (found, line), after in self._records(file, begin, digest, tell):
                 number += 1
-                if isinstance(found, Document) and found.id and not file.is_given:
+                if isinstance(found, Document) and found.id and not self._takes_all(file):
                     if new_ids is not None and not new_ids.add(found.id):
                         repeats.add(number)
                     if number in repeats:
@@ -236,12 +238,16 @@ class TextFiles(PageFiles):
         """Whether the file is one document."""
         return file.ending == PLAIN and (self._lines is None or (file.in_folder and not self._lines))
 
+    def _takes_all(self, file: TextFile) -> bool:
+        """Whether a Python program left its texts in the file, each of which is a document to it."""
+        return file.path.endswith(GIVEN) and self._lines is not None
+
     def _parts(self, file: TextFile, contents: Contents) -> Iterator[Record]:
         """The records of a file of several."""
         if file.ending == PLAIN:
             return plain_texts(contents, bool(self._lines))
         if file.ending == JSON_LINES:
-            return json_lines(contents, self._keys, may_be_empty=file.is_given)
+            return json_lines(contents, self._keys, may_be_empty=self._takes_all(file))
         name = printable(file.path)
         if not contents.offset:
             return table_rows(contents, Columns.of(contents, file.ending, self._column, name))

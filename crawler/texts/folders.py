@@ -42,11 +42,6 @@ class TextFile:
     in_folder: bool
     """Whether a folder was named, and not the file itself."""
 
-    @property
-    def is_given(self) -> bool:
-        """Whether a Python program left its texts in it: each of them is a document, even an empty one."""
-        return self.path.endswith(GIVEN)
-
 
 def printable(path: str) -> str:
     """A path for people, as text that UTF-8 can encode: file names are bytes. The file in which a Python

@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from wikitopics.crawler.errors import BadSource, CutOff
 from wikitopics.crawler.source import SURROGATE, Skip, sound_text
@@ -66,7 +67,7 @@ class Keys:
         key = self.text if self.text in found else self.otherwise
         self.is_there = self.is_there or key in found
         if not self.is_there and len(self.others) < _MOST_KEYS:
-            self.others |= dict.fromkeys(found)
+            self.others |= dict.fromkeys(islice(found, _MOST_KEYS))
         return None if key is None else found.get(key)
 
 
@@ -97,7 +98,7 @@ def _from_json(line: bytes | None, keys: Keys, may_be_empty: bool) -> Document:
     if not isinstance(found, dict):
         raise Bad("no text", f'not an object with a "{keys.text}"')
     text = keys.text_of(found)
-    if may_be_empty and text is None:
+    if may_be_empty and not (isinstance(text, str) and text.strip()):
         text = ""
     return _document(text, found.get("title"), found.get("id"), may_be_empty)
 
@@ -124,9 +125,8 @@ class Columns:
         delimiter = next((mark for mark, cells in rows.items() if wanted in cells), None)
         if delimiter is None:
             columns = max(rows.values(), key=len)
-            raise BadSource(
-                f"{name}: {no_text('column', column, columns)}{'' if columns else 'the file is empty'}"
-            )
+            why = no_text("column", column, columns) if columns else "the file is empty"
+            raise BadSource(f"{name}: {why}")
         cells = rows[delimiter]
         lower = [cell.lower() for cell in cells]
         places = (lower.index(key) if key in lower else len(lower) for key in ("title", "id"))

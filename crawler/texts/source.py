@@ -51,6 +51,7 @@ class Texts(PageKind):
         column, kinds = asked.get(COLUMN), {ending(path) for path in paths}
         # Up to 1.1.0 such files were read in another way: that of sessions without this key.
         is_kept = LINES in asked or PLAIN in kinds or (column is not None and JSON_LINES in kinds)
+        is_kept = is_kept or any(path.endswith(GIVEN) for path in paths)
         named = {
             TEXTS.name: paths,
             COLUMN.name: column,
@@ -72,15 +73,17 @@ class Texts(PageKind):
     def repeatable(self, identity: Identity) -> bool:
         return True
 
-    def parted(self, identity: Identity) -> str:
+    def division(self, identity: Identity) -> str:
         paths: list[str] = identity[TEXTS.name]
         folders = [path for path in paths if Path(path).is_dir()]
         files = [path for path in paths if path not in folders and not path.endswith(GIVEN)]
         kinds = {ending(path) or PLAIN for path in files}  # `vocab build` takes other names for a plain text
+        by_line = identity.get(LINES.name)
         ways = {
-            "blank lines separate the documents of a plain text": PLAIN in kinds,
-            f"with {LINES.flag} each line is one": PLAIN in kinds or folders,
-            "each .txt of a folder is a document": folders,
+            "each line of a plain text is a document": by_line and (PLAIN in kinds or folders),
+            "blank lines separate the documents of a plain text": PLAIN in kinds and not by_line,
+            f"with {LINES.flag} each line is one": (PLAIN in kinds or folders) and not by_line,
+            "each .txt of a folder is a document": folders and not by_line,
             "each line of a .jsonl is a document": JSON_LINES in kinds,
             "each row of a table is a document": not kinds.isdisjoint(TABLES),
         }

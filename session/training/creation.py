@@ -46,17 +46,14 @@ def too_few(
     """Why fewer than `LEAST` of the documents that were ``read`` are left to train on, and what to do."""
     there = read - sum(skips.values())
     held_out = min(held_out, there)
-    why = [f"{_are(read - there)} skipped: {skips_told(skips)}"] if skips else []
-    why += [f"{_are(held_out)} held out"] if held_out else []
-    of = f" (of {read:,}, {' and '.join(why)})" if why else ""
+    why = [f"skipped: {skips_told(skips)}"] if skips else []
+    why += [f"held out: {held_out:,}"] if held_out else []
+    of = f" (of {'; '.join([f'{read:,}', *why])})" if why else ""
     noun = "document" if kind.own else "article"
-    enough = f"Use a smaller {HELD_OUT.flag}" if there >= LEAST else kind.parted(identity)
+    hint = "" if read >= LEAST else kind.division(identity)
+    hint = "Give more, or hold out fewer" if there >= LEAST else hint
     left = f"{'only one' if there > held_out else 'no'} {noun} to train on{of}"
-    return BadUsage(f"{name}: {left}, and at least two are needed" + (f". {enough}" if enough else ""))
-
-
-def _are(number: int) -> str:
-    return f"{number:,} {'is' if number == 1 else 'are'}"
+    return BadUsage(f"{name}: {left}, and at least two are needed" + (f". {hint}" if hint else ""))
 
 
 def default_passes(documents: int) -> int:

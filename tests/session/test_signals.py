@@ -75,6 +75,23 @@ def test_it_acts_at_the_end_of_the_block_even_of_one_that_fails():
     assert done == [None, OSError]
 
 
+def test_two_signals_both_act_although_the_first_raises():
+    heard = []
+
+    def interrupted() -> None:
+        with acting_later():
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interrupted()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert heard == [signal.SIGTERM]
+
+
 def test_outside_the_main_thread_nothing_is_recorded():
     before = signal.getsignal(signal.SIGINT)
     found = []

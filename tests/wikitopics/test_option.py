@@ -129,7 +129,6 @@ def test_what_is_given_and_what_holds():
     [
         ("", "A place.", "A place."),
         ("here", "A place.", "A place (default: here)."),
-        ("here", "A place. By default, the nearest.", "A place. By default, the nearest."),
     ],
 )
 def test_a_default_is_told_once_and_not_if_it_is_empty(default, help, told):

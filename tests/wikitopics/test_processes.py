@@ -28,7 +28,7 @@ def test_progress_goes_to_standard_error_and_data_to_standard_output(cli, corpus
 def test_a_source_with_nothing_left_to_train_on_says_so(cli, corpus_of, one_line):
     few = corpus_of(30, empty=(4,))
     outcome = cli("train", *few.options(), "--topics", 2, "--held-out", 50)
-    one_line(outcome, 2, "no document to train on (of 30, 30 are held out)", "Use a smaller --held-out")
+    one_line(outcome, 2, "no document to train on (of 30; held out: 30)", "hold out fewer")
     assert cli("train", *few.options(), "--topics", 2, "--held-out", 28).code == 2, "one is empty"
     assert cli("train", *few.options(), "--topics", 2, "--session", "other").code == 0
 

@@ -3,11 +3,12 @@
 import os
 import random
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
 import warnings
-from contextlib import suppress
+from contextlib import closing, suppress
 from importlib.util import find_spec
 
 import numpy as np
@@ -107,10 +108,10 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
 @pytest.mark.parametrize(
     ("arguments", "error", "says"),
     [
-        ({"texts": "a text"}, ValueError, "put a single text in brackets"),
-        ({"texts": pd.DataFrame({"text": ["a text"]})}, ValueError, "a column, not a table"),
-        ({"texts": None}, ValueError, "must be a collection"),
-        ({"texts": ["a", 3]}, ValueError, "texts: number 1 is of type int"),
+        ({"texts": "a text"}, TypeError, "put a single text in brackets"),
+        ({"texts": pd.DataFrame({"text": ["a text"]})}, TypeError, "a column, not a table"),
+        ({"texts": None}, TypeError, "must be a collection"),
+        ({"texts": ["a", 3]}, TypeError, "texts: number 1 is of type int"),
         ({"titles": ["a"]}, ValueError, "titles: only 1 of them"),
         ({"ids": range(200)}, ValueError, "texts: only 120 of them"),
         ({"seed": -1}, ValueError, "seed must be a whole number"),
@@ -135,8 +136,8 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
         ({"topics": "many"}, TypeError, "^topics must be a whole number, not 'many'"),
         ({"vocabulary": 3}, TypeError, "^vocabulary must be a Vocabulary, words, .* not 3 .int"),
         ({"vocabulary": [3]}, TypeError, "^vocabulary must be"),
-        ({"vocabulary": ["two words", "one"]}, ValueError, "the vocabulary, line 1: 'two words'"),
-        ({"vocabulary": "klingon"}, wt.UnknownVocabulary, "klingon"),
+        ({"vocabulary": ["two words", "one"]}, ValueError, "^the vocabulary, line 1: 'two words'"),
+        ({"vocabulary": "klingon"}, wt.UnknownVocabulary, "^vocabulary: .*klingon"),
         ({"texts": []}, ValueError, "^texts is empty$"),
         ({"texts": [None, " "]}, ValueError, "^texts: all 2 are empty$"),
         ({"texts": ["one"]}, ValueError, "too little text"),
@@ -181,6 +182,28 @@ def test_without_an_index_the_rows_are_in_order_too(path):
     assert found.index.tolist() == list(range(1, 122))
     assert found.index.name == "page_id"
     assert found[0].isna().tolist() == [False] * 120 + [True]
+
+
+def test_empty_texts_are_no_part_of_the_collection(path):
+    found = learn([*TEXTS[:20], *[None] * 100]).status()
+    assert (found.documents, found.held_out, found.skips) == (18, 2, {"no known word": 100})
+    assert len(wt.open(path).proportions(frame=True)) == 120
+
+
+def test_to_a_session_of_1_1_0_an_index_is_no_ids(path):
+    learn(TEXTS)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE settings SET value = json_remove(value, '$.lines') WHERE key = 'source_options'")
+    assert learn(pd.Series(TEXTS)).proportions(frame=True).index.name == "page_id"
+
+
+def test_a_session_that_may_only_be_read_is_returned(path):
+    column = pd.Series(TEXTS, name="text")
+    learn(column)
+    before = path.stat().st_mtime_ns
+    path.chmod(0o400)
+    assert learn(column).status().state == "finished"
+    assert path.stat().st_mtime_ns == before
 
 
 def test_an_index_that_cannot_be_kept_is_warned_of(path):

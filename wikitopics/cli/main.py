@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from wikitopics.cli.options import (
+    CommandGroup,
     TakesSettings,
     log_option,
     progress_option,
@@ -54,7 +55,7 @@ _FILES = 64
 """A trainer opens up to 28 files for itself; more with several models, or a screen."""
 
 
-class LazyGroup(TakesSettings, click.Group):
+class LazyGroup(TakesSettings, CommandGroup):
     """Imports a subcommand's module only when that subcommand, or the help, is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -72,11 +73,6 @@ class LazyGroup(TakesSettings, click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except click.UsageError as error:
-            if error.ctx is None:  # as where an option's value is missing: its help is the command's
-                command = self.get_command(ctx, ctx.invoked_subcommand or "")
-                error.ctx = click.Context(command, ctx, ctx.invoked_subcommand) if command else ctx
-            raise
         except BrokenPipeError as error:  # click would exit silently here
             if isinstance(error, ReaderGone) or is_echo(error):
                 raise

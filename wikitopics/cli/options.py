@@ -153,8 +153,7 @@ class TakesSource(Takes):
 def click_option(option: Option[Any], *, help: str = "") -> click.Option:
     """An option as click has it. It is None if not given, so that given options can be told apart."""
     words = help or option.help
-    told = "by default" in words.lower()  # a default that takes a sentence
-    if not help and option.default not in (None, "") and option.of is not bool and not told:
+    if not help and option.default not in (None, "") and option.of is not bool:
         words = f"{words.removesuffix('.')} (default: {option.default})."
     if not help and option.of is tuple:
         words = f"{words} May be given several times."
@@ -178,6 +177,19 @@ def take(option: Option[Any], *, help: str = "") -> Callable[[Command], Command]
         return command
 
     return decorate
+
+
+class CommandGroup(click.Group):
+    """A group of commands, in which a wrong word is told with the help of the command that it is about."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            if error.ctx is None:  # as where an option's value is missing
+                command = self.get_command(ctx, ctx.invoked_subcommand or "")
+                error.ctx = click.Context(command, ctx, ctx.invoked_subcommand) if command else ctx
+            raise
 
 
 Groups = list[tuple[str, list[click.Parameter]]]

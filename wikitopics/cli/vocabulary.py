@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from wikitopics.cli.options import reading, session_names, take, whole
+from wikitopics.cli.options import CommandGroup, reading, session_names, take, whole
 from wikitopics.cli.output import ProgressLine, data_output, say
 from wikitopics.crawler.mediawiki.languages import check_spaced, language_of
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api
@@ -23,6 +23,7 @@ _session_option = click.option(
 
 
 @click.group(
+    cls=CommandGroup,
     no_args_is_help=False,  # errors are one line
     epilog="\b\nExamples:\n  wikitopics vocab show\n  wikitopics vocab build articles.jsonl -o my.txt",
 )
@@ -134,8 +135,9 @@ def build(
     try:
         built = build_vocabulary(documents, Recipe.of_language(language), size=size)
     except BadDocuments as error:
-        parted = Texts().parted({TEXTS.name: [path for path in sources if ".xml" not in Path(path).name]})
-        raise BadDocuments(f"{error}. {parted}" if parted else str(error)) from None
+        told = {TEXTS.name: [path for path in sources if ".xml" not in Path(path).name], LINES.name: lines}
+        hint = Texts().division(told)
+        raise BadDocuments(f"{error}. {hint}" if hint else str(error)) from None
     finally:
         progress.end()
     with replacing(output) as file:

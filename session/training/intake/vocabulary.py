@@ -50,19 +50,16 @@ def _plain_documents(path: str, say: Callable[[str], None], markup: Markup, line
     with file:
         contents = Contents(file, path, tell=say)
 
-        def texts() -> Iterator[str]:
-            for found, line in plain_texts(contents, lines):
+        def pages() -> Iterator[Page]:
+            for number, (found, line) in enumerate(plain_texts(contents, lines), 1):
                 if isinstance(found, Document):
                     contents.found()
-                    yield found.text
+                    yield Page(number, path, 0, found.text, markup)
                 else:
                     say(f"{path}, line {line:,}: {found.why}; skipped")
 
-        if markup == "text":
-            yield from noticing(texts(), str, say)
-        else:
-            for number, text in enumerate(texts(), 1):
-                yield _prose(Page(number, path, 0, text, markup), say)
+        for page in noticing(pages(), lambda page: page.text if markup == "text" else "", say):
+            yield _prose(page, say)
 
 
 def _dump_documents(path: str, say: Callable[[str], None]) -> Iterator[str]:

@@ -248,9 +248,9 @@ def test_a_session_of_1_1_0_reads_plain_texts_and_keys_as_it_began(
         (["one"], (), "Blank lines separate the documents of a plain text; with --lines each line is one"),
         (["one", "two"], (), "only one document"),
         (["one", ""], ("--lines",), "only one document"),
-        (["one", "", "two", "", "\x00"], ("--held-out", 1), "(of 2, 1 is held out), and at least two"),
-        (["one", "", "two"], ("--held-out", 9), "no document to train on (of 2, 2 are held out)"),
-        (["one", "", "two"], ("--held-out", 1), "Use a smaller --held-out"),
+        (["one", "", "two", "", "\x00"], ("--held-out", 1), "(of 2; held out: 1), and at least two"),
+        (["one", "", "two"], ("--held-out", 9), "no document to train on (of 2; held out: 2)"),
+        (["one", "", "two"], ("--held-out", 1), "Give more, or hold out fewer"),
     ],
 )
 def test_two_documents_are_the_fewest(cli, one_line, tmp_path, home, lines, more, says):
@@ -269,9 +269,10 @@ def test_two_documents_with_known_words_are_the_fewest(cli, tmp_path, home):
     path.write_text("a river\n\nnothing\n\nnothing at all\n")
     outcome = cli("train", "--texts", path, "--vocab", tmp_path / "words.txt", "--passes", 4)
     assert outcome.code == 2
-    told = "only one document to train on (of 3, 2 are skipped: no known word 2), and at least two are needed"
+    told = "only one document to train on (of 3; skipped: no known word 2), and at least two are needed"
     assert f"wikitopics: a.txt: {told}" in outcome.err
     assert "saved" not in outcome.err
+    assert "separate" not in outcome.err, "how texts are divided is not what is wrong"
     assert not list(home.glob("*.db*[!k]"))
     path.write_text("a river\n\na mountain\n")
     assert cli("train", "--texts", path, "--vocab", tmp_path / "words.txt").code == 0
@@ -295,8 +296,18 @@ def test_a_vocabulary_and_a_session_part_texts_in_the_same_way(cli, one_line, tm
         ("one.txt", "needed. A usable word occurs in several documents"),
         ("one.txt", "Blank lines separate the documents of a plain text; with --lines each line is one"),
         ("c", "With --lines each line is one; each .txt of a folder is a document"),
+        ("one.txt --lines", "Each line of a plain text is a document"),
     ):
-        one_line(cli("vocab", "build", tmp_path / path, "-o", out), 2, "too little text: 1 document", says)
+        words = [tmp_path / path.split()[0], *path.split()[1:]]
+        one_line(cli("vocab", "build", *words, "-o", out), 2, "too little text: 1 document", says)
+
+
+def test_a_plain_text_of_another_name_is_prose_too(cli, tmp_path):
+    out = tmp_path / "words.txt"
+    for name in ("a.txt", "a.md"):
+        (tmp_path / name).write_text("co\u00adoperate river\n\n" * 9 + "a mountain\n\n" * 50)
+        assert cli("vocab", "build", tmp_path / name, "-o", out).code == 0
+        assert "cooperate" in out.read_text().split()
 
 
 def test_a_text_that_is_not_there_is_not_told_how_texts_are_parted(cli, one_line, tmp_path):
