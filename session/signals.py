@@ -6,7 +6,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOOK_SECONDS = 0.01
@@ -38,14 +38,20 @@ class Signals(contextlib.AbstractContextManager["Signals"]):
         for number, handler in reversed(self._before.items()):  # Ctrl+C, which may raise here, comes last
             signal.signal(number, handler)
 
-    def wait(self, process: subprocess.Popen[bytes], seconds: float) -> int | None:
-        """The exit code of a process; None if it still runs after ``seconds``, or when a signal is recorded.
+    def wait(
+        self,
+        process: subprocess.Popen[bytes],
+        seconds: float,
+        until: Collection[signal.Signals] = ENDING,
+    ) -> int | None:
+        """The exit code of a process; None if it still runs after ``seconds``, or when one of the signals
+        ``until`` is recorded.
 
         An exception from a signal handler can leave `Popen`'s own lock locked for ever, and every later
         `wait` hanging. So processes are waited for, and looked at, only where signals are recorded.
         """
-        until = time.monotonic() + seconds
-        while process.poll() is None and not self.noted and time.monotonic() < until:
+        end = time.monotonic() + seconds
+        while process.poll() is None and time.monotonic() < end and not set(until) & set(self.noted):
             time.sleep(LOOK_SECONDS)
         return process.returncode
 

@@ -22,7 +22,7 @@ Everything else, digits among it, separates words.
 import unicodedata
 from collections.abc import Set
 
-from wikitopics.vocab.words import ASCII, replaced
+from wikitopics.vocab.words import ASCII, INVISIBLE, replaced
 
 DOTTED = frozenset({"tr", "az", "crh", "gag"})
 """Languages with a dotted and a dotless i."""
@@ -50,9 +50,7 @@ _GERSHAYIM = "\u05f4".encode()
 _NON_JOINER = "\u200c".encode()
 _EDGES = (b" ", _APOSTROPHE, _GERSHAYIM, _NON_JOINER)
 _JOINER = "\u200d"
-_LEFT_OUT = frozenset("\u00ad\u034f\u0640\u061c\u200e\u200f\u2060\ufeff").union(
-    map(chr, range(0xFE00, 0xFE10))
-)
+_LEFT_OUT = INVISIBLE.union("\u034f\u0640", map(chr, range(0xFE00, 0xFE10)))
 _HEBREW = b"\xd7"
 """The first bytes of the Hebrew letters."""
 _MOST_KINDS = 1 << 14

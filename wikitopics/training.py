@@ -92,8 +92,11 @@ def train(
     request = _request(given, model, topics, passes, seed, markup, is_new=not os.path.exists(path))
     known = _vocabulary(vocabulary)
     labels, notes = _labels(texts, ids, path), list[str]()
-    kept = None if labels is None else as_kept(labels)
-    if labels is not None and kept is None:
+    has_gaps = ids is not None and labels is not None and labels.hasnans
+    kept = None if labels is None or has_gaps else as_kept(labels)
+    if has_gaps:
+        notes.append("ids: some are missing, so a table of documents has their numbers instead")
+    elif labels is not None and kept is None:
         named = "the index of the texts is" if ids is None else "ids are"
         notes.append(f"{named} of a type that can only be kept as text")
     if ids is None and labels is not None:
@@ -175,9 +178,13 @@ def _train(
         forget(path)
         if told and code == BadUsage.exit_code:
             raise ValueError(_in_python(told))
-        raise SessionError(
-            _in_python(told if told and code > 0 else f"the trainer was {death(code)}: {told}")
-        )
+        raise SessionError(_in_python(told if told and code > 0 else f"the trainer was {death(code)}"))
+    with SessionReader(path) as reader:
+        if (status := reader.status()).state != "finished":
+            warnings.warn(
+                f"the trainer was stopped after {status.documents:,} documents; the same call continues",
+                stacklevel=3,
+            )
 
 
 def _vocabulary(given: object) -> Vocabulary | None:
@@ -203,13 +210,11 @@ def _told(value: object) -> str:
 
 def _labels(texts: object, ids: object, path: Path) -> Any:
     """The ids as an index of pandas: those given, otherwise the index of the texts; None if they are of
-    other types, if some are missing from those given, or if the session was made by 1.1.0, to which an index
-    was no ids."""
+    other types, or if the session was made by 1.1.0, to which an index was no ids."""
     if (pandas := sys.modules.get("pandas")) is None:
         return None
     if isinstance(ids, pandas.Series | pandas.Index):
-        index = pandas.Index(ids)
-        return None if index.hasnans else index
+        return pandas.Index(ids)
     if ids is not None or not isinstance(texts, pandas.Series):
         return None
     if os.path.exists(path):
@@ -242,7 +247,7 @@ def _request(
     if markup not in (None, *MARKUP.choices):
         raise ValueError(f"markup must be {MARKUP.takes()}, not {_told(markup)}")
     for name, number in (("topics", topics), ("passes", passes), ("seed", seed)):
-        if number is not None and not isinstance(number, SupportsIndex):
+        if number is not None and (not isinstance(number, SupportsIndex) or isinstance(number, bool)):
             raise TypeError(f"{name} must be a whole number, not {_told(number)}")
     return TrainRequest(
         **{
@@ -374,8 +379,8 @@ def _documents(
             raise ValueError(f"texts: all {number:,} are empty" if number else "texts is empty")
         if repeated:
             tell(
-                f"ids: {repeated:,} of {number:,} repeat an earlier one; all texts are learnt, but an id no "
-                "longer tells which is which"
+                f"ids: {repeated:,} of {number:,} repeat an earlier one, so an id no longer tells which text "
+                "is which"
             )
 
     if not noticed:

@@ -85,6 +85,8 @@ _UNSEEN = r"\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\
 """Characters that say where a line may break, or in which direction to write, and are no part of a word: soft
 hyphen, zero-width space, word joiner, byte order mark, marks of direction. Joiners that scripts need stay."""
 _INVISIBLE = re.compile(f"[{_UNSEEN}]")
+EDGES = " \t\r\v\f\xa0\xad\u200b\u200e\u200f\u202a\u202b\u202c\u2060\ufeff"
+"""What may stand unseen around a line, or the name of a namespace."""
 _NO_TEXT = re.compile(f"[{_MARKUP}{_BLANKS}{_UNSEEN}]")
 _SPACELESS = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"
 _WORDS_END = re.compile(f"(?<={_SPACELESS})\u200b|\u200b(?={_SPACELESS})")
@@ -103,7 +105,7 @@ def in_kept_sections(lines: Iterable[tuple[int, str]]) -> Iterator[str]:
     for level, text in lines:
         if level > 0:
             if not reference_level or level <= reference_level:
-                heading = _without_marks(text).strip(" \t\xa0:.").lower()
+                heading = without_invisible(_without_marks(text)).strip(" \t\xa0:.").lower()
                 reference_level = level if heading in _LEAST_WORDS else 0
                 least_words = _LEAST_WORDS.get(heading)
             while pending and pending[-1][0] >= level:

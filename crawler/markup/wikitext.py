@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator
 
-from wikitopics.crawler.markup.prose import ITEM, LINK, in_kept_sections, links_in, tidy, words
+from wikitopics.crawler.markup.prose import EDGES, ITEM, LINK, in_kept_sections, links_in, tidy, words
 from wikitopics.crawler.markup.wikitext_scan import remove_tags, resolve
 
 _IGNORED = words("""
@@ -26,6 +26,7 @@ _APOSTROPHE = re.compile(r"(?<=\b\w)\'\'\'(?=\w)")
 _LIST_MARKS = "*#:; \t"
 _VARIANTS = re.compile(r"-\{(?!\{)([^{}]*+)\}-")
 """Text in several variants of a language, such as simplified and traditional Chinese."""
+_NESTED_VARIANTS = 8
 _FLAGS = re.compile(r"\s*+([A-Z-](?:\s*+;\s*+[A-Z-])*+|[a-z-]{2,10}(?:\s*+;\s*+[a-z-]{2,10})*+)?\s*+\|")
 _VARIANT = re.compile(r"(?:^|;)\s*+(?:[^;:=|]*+=>)?\s*+([a-z]{2,3}(?:-[a-z]{2,8}){0,2})\s*+:")
 _UNSEEN = frozenset("HTN-")
@@ -77,12 +78,12 @@ def _kept(text: str, names: Collection[str], targets: list[str] | None = None) -
 
     def render_link(target: str, texts: list[str]) -> str:
         if ":" in target and "\n\n" not in target:
-            prefix = target.partition(":")[0].strip().lower().replace("_", " ")
+            prefix = target.partition(":")[0].strip(EDGES).lower().replace("_", " ")
             if prefix in ignored or (not texts and _LANGUAGE_LINK.fullmatch(prefix)):
                 return ""
             if target.startswith(":"):
                 prefix, _, rest = target[1:].partition(":")
-                target = rest if prefix.strip().lower() in ignored else target[1:]
+                target = rest if prefix.strip(EDGES).lower() in ignored else target[1:]
         if texts:
             shown = "|".join(texts)
             return shown if shown.strip() else target.partition("(")[0]
@@ -92,8 +93,10 @@ def _kept(text: str, names: Collection[str], targets: list[str] | None = None) -
     text = resolve(remove_tags(text.replace("\x00", " ")), render)
     if "\x00" in text:
         text = _UNCLOSED_LINK.sub(lambda match: "" if match[1].strip().lower() in ignored else match[0], text)
-    if "-{" in text:
-        text = _VARIANTS.sub(_one_variant, text)
+    for _ in range(_NESTED_VARIANTS if "-{" in text else 0):
+        text, inner = _VARIANTS.subn(_one_variant, text)
+        if not inner:
+            break
     if "__" in text:
         text = _MAGIC_WORD.sub(" ", text)
     text = _EXTERNAL_LINK.sub(r"\1", text)
@@ -104,7 +107,7 @@ def _lines(text: str, *, plain: bool) -> Iterator[tuple[int, str]]:
     """Each line with its level as a heading, 0 or ITEM, without the markup of lists; ``plain``: and without
     that of bold and italics, which the search for links does not need."""
     for raw in text.split("\n"):
-        line = raw.strip()
+        line = raw.strip(EDGES)
         if not line:
             continue
         level = 0

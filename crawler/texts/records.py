@@ -180,6 +180,8 @@ def _header(contents: Contents, name: str) -> str:
             break
         header.append(line)
         quotes += line.count(b'"')
+    if b"\r" in b"".join(header).rstrip(b"\r\n"):
+        raise BadSource(f"{name}: its lines end in carriage returns only: save it with other line ends")
     try:
         return b"".join(header).decode("utf-8")
     except UnicodeDecodeError:

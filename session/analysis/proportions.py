@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 _DTYPES = re.compile(
     r"u?int(8|16|32|64)|U?Int64|float(32|64)|str|string|object"
-    r"|(datetime64|timedelta64)\[(s|ms|us|ns)(, [\w/+:-]{1,40})?\]"
+    r"|(datetime64|timedelta64)\[(s|ms|us|ns)(, (?!dateutil)[\w/+:-]{1,40})?\]"
 )
-"""Types of an index that can be made again from text."""
+"""Types of an index that can be made again from text. For a time zone of dateutil, pandas opens any file."""
 _LONGEST = 255
 """The most characters of a mistyped title that are compared."""
 _TOGETHER = 2048
@@ -83,7 +83,7 @@ def as_frame(reader: SessionReader, model: str, *, held_out: bool = False) -> "D
         return frame.rename_axis("page_id")
     try:
         frame.index = _index(labels, *kept) if kept is not None else pd.Index(labels, name="id")
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise Damaged("settings.index does not fit articles.id") from None
     return frame
 

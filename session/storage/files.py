@@ -245,13 +245,13 @@ def _cannot_write(target: Path, error: OSError) -> SessionError:
 
 
 def _check_place(path: Path) -> None:
-    """Raise OSError unless ``path`` is free, a regular file or a link."""
+    """Raise OSError unless ``path`` is free, a regular file, or a link to one, to a folder or to nothing."""
     try:
-        mode = path.lstat().st_mode
+        is_link, mode = path.is_symlink(), path.stat().st_mode
     except FileNotFoundError:
         return
-    if not stat.S_ISLNK(mode):
-        _check_kind(path, mode)
+    if not (is_link and stat.S_ISDIR(mode)):
+        _check_kind(path, mode)  # `/dev/stdout` is a link to a pipe or a terminal
 
 
 def _check_kind(path: str | Path, mode: int, *, pipes: bool = False) -> None:

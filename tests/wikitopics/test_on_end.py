@@ -57,6 +57,22 @@ def test_its_own_failure_is_a_line_and_it_is_not_waited_for_for_ever(
     assert told == [f"wikitopics: --on-end {says}"] * 2
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_another_signal_waits_for_it(
+    tmp_path: Path, spawn: Callable[..., Any], number: signal.Signals
+) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    command = f"exec 3> '{fifo}'; echo begun >&3; sleep 1; echo done >&3"
+    trainer = spawn("train", "--counts", tmp_path / "none.npz", "--on-end", command)
+    with open(fifo, encoding="utf-8") as said:
+        assert said.readline() == "begun\n"
+        trainer.send_signal(number)
+        assert said.read() == "done\n"
+    trainer.communicate(timeout=60)
+    assert trainer.returncode == -number
+
+
 def test_ctrl_c_ends_it_and_all_that_it_started(tmp_path: Path, spawn: Callable[..., Any]) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)

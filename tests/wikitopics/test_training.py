@@ -225,7 +225,8 @@ def test_ids_from_pandas_come_back_with_their_type(path, ids):
 
 
 def test_ids_of_which_some_are_missing_are_text(path):
-    found = learn(ids=pd.Series([None, *range(119)])).proportions(frame=True)
+    with pytest.warns(UserWarning, match="^ids: some are missing"):
+        found = learn(ids=pd.Series([None, *range(119)])).proportions(frame=True)
     assert (found.index.name, len(found)) == ("page_id", 120)
 
 
@@ -238,8 +239,8 @@ def test_repeated_ids_are_warned_of_and_all_texts_learnt(path):
 
 
 def test_a_type_of_index_that_nobody_stores_is_damage(path):
-    learn(pd.Series(TEXTS))
-    for dtype in ("S1000000000", "bool", "category"):
+    learn(pd.Series(TEXTS, range(500, 620)))
+    for dtype in ("S1000000000", "bool", "category", "int8", "datetime64[ns, dateutil//etc/hosts]"):
         keep_index(path, {"name": None, "dtype": dtype})
         with pytest.raises(wt.SessionError, match=r"settings\.index does not fit"):
             wt.open(path).proportions(frame=True)
@@ -256,6 +257,11 @@ def test_warnings_name_the_line_of_the_program_that_called(path):
 
 def test_a_set_of_words_is_the_same_vocabulary_in_every_process(path):
     assert learn(vocabulary=frozenset(WORDS)).vocabulary().words == tuple(WORDS)
+
+
+def test_a_vocabulary_without_a_rule_reads_what_the_session_reads(path):
+    words = learn(vocabulary=["cooperate", "operate", *WORDS]).vocabulary()
+    assert words.split("co\u00adoperate \u202briver\u202c") == ["cooperate", "river"]
 
 
 def test_a_list_of_words_is_a_vocabulary(path):
@@ -379,6 +385,15 @@ def at_work(path):
     before = articles(path)
     until(lambda: articles(path) > before)
     return owner(path).pid
+
+
+def test_a_trainer_that_was_stopped_is_warned_of(path, cli):
+    program = asked_for()
+    at_work(path)
+    assert cli("stop", "--session", "notes").code == 0
+    _, told = program.communicate()
+    assert "UserWarning: the trainer was stopped after" in told
+    assert program.returncode == 0
 
 
 @pytest.mark.long

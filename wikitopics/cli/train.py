@@ -139,15 +139,14 @@ def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str |
         at_end(request.get(ON_END), path, tell, request.get(NOTIFY)) as end,
     ):
         progress = JsonLines(tell) if as_json else Lines(tell)
+        end.tell = progress.end
         try:
             end.reason = start(path, request, progress, tell)
         except Unconfirmed as what:
             if not agrees(f"{what}. Continue?", str(what)):
-                end.reason = "nothing was started"
-                tell(end.reason)
+                end.reason, end.tell = "nothing was started", tell
                 return 0
             end.reason = start(path, request.giving(**{YES.name: True}), progress, tell)
-        progress.end(end.reason)
     return 0
 
 
