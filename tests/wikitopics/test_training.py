@@ -424,7 +424,7 @@ def test_whoever_is_killed_the_texts_are_removed(path, cli):
     program = asked_for()
     os.kill(at_work(path), signal.SIGKILL)
     _, told = program.communicate()
-    assert "SessionError: the trainer was killed by signal 9: " in told.splitlines()[-1]
+    assert "SessionError: the trainer was killed by signal 9" in told.splitlines()[-1]
     assert program.returncode == 1
     assert_nothing_is_left(path)
 
