@@ -7,7 +7,7 @@ the row that each entry's word has in `Corpus.rows`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,13 @@ from scipy.special import betaln, psi
 
 from wikitopics.model.hdp import figure9_kernels, kernels
 from wikitopics.model.hdp.kernels import Corpus, Limits, Tables
-from wikitopics.model.hdp.recipe import Recipe
 from wikitopics.model.kernels import Floats
 from wikitopics.model.lambda_ import WORD_BLOCK, Statistics, Vector
 from wikitopics.model.minibatch import Minibatch
 from wikitopics.model.workers import Workers
+
+if TYPE_CHECKING:
+    from wikitopics.model.hdp.recipe import Recipe
 
 BLOCK = 64  # documents
 
