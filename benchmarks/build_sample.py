@@ -4,7 +4,7 @@
 
 From each line (``id``, ``title``, ``text``) only the title and the counts of the words of the shipped English
 vocabulary are kept, no sentence. crawler/data/README.md states origin and licence; the layout is described in
-crawler/embedded/sample.py, which reads it.
+crawler/embedded/corpus.py, which reads it.
 """
 
 import hashlib

@@ -1,10 +1,18 @@
 """Articles in: sources, request rates, markup to prose. Imports no model and no SQLite."""
 
-from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.licences import Licence
 from wikitopics.crawler.markup.html import extract_html
 from wikitopics.crawler.markup.wikitext import extract_wikitext
-from wikitopics.crawler.source import Activity, Asked, Page, PageBatch, PageKind, Source, SourceInfo
+from wikitopics.crawler.source import (
+    Activity,
+    Asked,
+    BadSource,
+    Licence,
+    Page,
+    PageBatch,
+    PageKind,
+    Source,
+    SourceInfo,
+)
 from wikitopics.option import Option
 
 __all__ = [

@@ -17,10 +17,9 @@ from hashlib import blake2b
 from types import MappingProxyType
 from typing import TypeVar
 
-from wikitopics.crawler.background import Background
-from wikitopics.crawler.errors import BadPosition
 from wikitopics.crawler.source import (
     Activity,
+    BadPosition,
     Page,
     PageBatch,
     Position,
@@ -30,6 +29,7 @@ from wikitopics.crawler.source import (
     first_and_more,
     with_spare,
 )
+from wikitopics.crawler.system import Background
 
 T = TypeVar("T")
 Tell = Callable[[str], None]

@@ -9,6 +9,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -25,7 +26,158 @@ from typing import (
 from wikitopics.option import Given, Option
 
 if TYPE_CHECKING:
-    from wikitopics.crawler.licences import Licence
+    from yarl import URL
+
+
+# Errors on the way to an article; each message is one line for people.
+
+
+class CrawlerError(Exception):
+    """Base of this room's errors. ``exit_code`` is the code with which `wikitopics` exits."""
+
+    exit_code = 1
+
+
+class ContactMissing(CrawlerError):
+    """A Wikimedia host was named without a contact for the User-Agent."""
+
+    exit_code = 2
+
+
+class BadSource(CrawlerError):
+    """The source is not what it was named as: no such file, not a dump, a URL without a scheme."""
+
+    exit_code = 2
+
+
+class Unconfirmed(CrawlerError):
+    """Something that the user has not agreed to yet and must be asked about. The message says what."""
+
+    exit_code = 2
+
+
+class BadPosition(CrawlerError):
+    """A position to continue from that this kind of source cannot have produced."""
+
+    exit_code = 5
+
+    def __init__(self) -> None:
+        super().__init__("the saved crawl position is damaged: restore a backup, or start another session")
+
+
+class WikiUnreachable(CrawlerError):
+    """No valid reply for too long."""
+
+    exit_code = 3
+
+
+class WikiRefused(CrawlerError):
+    """The wiki replied 403: its operators do not want this client. Restarting would make it worse."""
+
+    exit_code = 6
+
+
+@dataclass(eq=False, repr=False)
+class TransientError(Exception):
+    """A temporary error: the request is worth repeating."""
+
+    text: str
+    throttled: bool = False
+    """The wiki asks for patience (429, 503, maxlag)."""
+    retry_after: float | None = None
+    """Seconds that it named."""
+    answered: bool = False
+    """This came from a working wiki, so the wiki counts as reached."""
+    slow: bool = False
+    """The reply did not come in time."""
+    too_large: bool = False
+    """The reply is more than can be taken; asking for less may help."""
+    lasting: bool = False
+    """Unlikely to clear by waiting; final at the start of a run."""
+
+
+class CutOff(Exception):
+    """The data ends or breaks in the middle, as the message says; everything before was handed out."""
+
+
+class Lacking(Exception):
+    """More bytes of a file are needed than were provided; everything before was handed out."""
+
+
+# Optional packages for some features: `pip install 'wikitopics[NAME]'`.
+
+
+@dataclass(frozen=True)
+class Extra:
+    """One of pyproject's optional groups of packages, for users."""
+
+    name: str
+    packages: Sequence[str]
+    """The packages; messages name the first."""
+    purpose: str
+    """Its purpose, as it follows "for"."""
+
+    @property
+    def command(self) -> str:
+        """The command that installs it."""
+        return f"pip install 'wikitopics[{self.name}]'"
+
+    def needed(self, what: str) -> str:
+        """The message for using ``what`` without it."""
+        return f"{what} needs {self.packages[0]}: {self.command}"
+
+    def missing(self) -> list[str]:
+        """Its packages that are not installed."""
+        return [package for package in self.packages if not _installed(package)]
+
+
+def _installed(package: str) -> bool:
+    try:
+        metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+ZST = Extra("zst", ("zstandard",), "dumps and texts that end in .zst")
+"""The crawler's extras; all extras are in `wikitopics.session.sources`."""
+
+
+# The licences of sources' texts, for passing on titles or word counts.
+
+_WIKIPEDIA = ".wikipedia.org"
+
+
+@dataclass(frozen=True, slots=True)
+class Licence:
+    """The attribution that other people's texts require."""
+
+    origin: str
+    """Where they are from."""
+    name: str
+    url: str = ""
+    """The address of its text; "" if it is not known."""
+
+    @property
+    def text(self) -> str:
+        """One line for people."""
+        where = f" ({self.url})" if self.url else ""
+        return f"titles and word counts are from {self.origin}, by its authors, under {self.name}{where}"
+
+
+SAMPLE = Licence(
+    "Wikipedia (snapshot of 2014)", "CC BY-SA 3.0", "https://creativecommons.org/licenses/by-sa/3.0/"
+)
+"""The licence of the embedded sample: crawler/data/README.md."""
+
+
+def of_wiki(address: URL) -> Licence:
+    """The licence of the wiki that has this address."""
+    host = address.host or ""
+    if host.endswith(_WIKIPEDIA):
+        return Licence(host, "CC BY-SA 4.0", "https://creativecommons.org/licenses/by-sa/4.0/")
+    return Licence(host, "the licence that this wiki names on its pages")
+
 
 LARGEST_TEXT = 2 << 20
 """Bytes of UTF-8: MediaWiki's own limit on a page; a larger page is not an article."""

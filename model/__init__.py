@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from wikitopics.option import Option
 
 _HOME = {
-    "BatchHDP": "hdp.batch",
-    "BatchLDA": "lda.batch",
-    "CompletionSet": "completion",
-    "Entry": "states",
+    "BatchHDP": "batch",
+    "BatchLDA": "batch",
+    "CompletionSet": "online",
+    "Entry": "online",
     "KindError": "registry",
     "Metric": "options",
     "Minibatch": "minibatch",
@@ -22,32 +22,32 @@ _HOME = {
     "OnlineLDA": "lda",
     "OnlineModel": "online",
     "SCVB0": "scvb0",
-    "StateError": "states",
+    "StateError": "online",
     "check_model": "checking",
-    "document_completion": "completion",
-    "drift": "topics.leading",
+    "document_completion": "online",
+    "drift": "coherence",
     "kinds": "registry",
-    "npmi": "topics.coherence",
+    "npmi": "coherence",
 }
 
 if TYPE_CHECKING:
+    from wikitopics.model.batch import BatchHDP as BatchHDP
+    from wikitopics.model.batch import BatchLDA as BatchLDA
     from wikitopics.model.checking import check_model as check_model
-    from wikitopics.model.completion import CompletionSet as CompletionSet
-    from wikitopics.model.completion import document_completion as document_completion
+    from wikitopics.model.coherence import drift as drift
+    from wikitopics.model.coherence import npmi as npmi
     from wikitopics.model.hdp import OnlineHDP as OnlineHDP
-    from wikitopics.model.hdp.batch import BatchHDP as BatchHDP
     from wikitopics.model.lda import OnlineLDA as OnlineLDA
-    from wikitopics.model.lda.batch import BatchLDA as BatchLDA
     from wikitopics.model.minibatch import Minibatch as Minibatch
+    from wikitopics.model.online import CompletionSet as CompletionSet
+    from wikitopics.model.online import Entry as Entry
     from wikitopics.model.online import OnlineModel as OnlineModel
+    from wikitopics.model.online import StateError as StateError
+    from wikitopics.model.online import document_completion as document_completion
     from wikitopics.model.options import Metric as Metric
     from wikitopics.model.registry import KindError as KindError
     from wikitopics.model.registry import kinds as kinds
     from wikitopics.model.scvb0 import SCVB0 as SCVB0
-    from wikitopics.model.states import Entry as Entry
-    from wikitopics.model.states import StateError as StateError
-    from wikitopics.model.topics.coherence import npmi as npmi
-    from wikitopics.model.topics.leading import drift as drift
 
 __all__ = [*_HOME, "Option"]
 

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from wikitopics.model import options as check
 from wikitopics.model.lambda_ import LambdaModel, Topics, Vector, topics_from
 from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry
 from wikitopics.model.schedules import Stage
-from wikitopics.model.states import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry
 from wikitopics.option import Option
 
 Prior = float | Literal["learn"] | None

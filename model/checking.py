@@ -12,13 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.completion import document_completion
 from wikitopics.model.minibatch import Minibatch
-from wikitopics.model.online import OnlineModel
+from wikitopics.model.online import OnlineModel, StateError, document_completion
 from wikitopics.model.options import HALF_LIFE, TAKEN
-from wikitopics.model.states import StateError
-from wikitopics.option import fault_in
-from wikitopics.registry import NAME
+from wikitopics.option import NAME, fault_in
 
 TOPICS = 6
 W = 40  # words; each of 4 planted topics has 10 of its own

@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import kinds
-from wikitopics.model.online import OnlineModel
-from wikitopics.model.states import LARGEST, TINY
+from wikitopics.model.online import LARGEST, TINY, OnlineModel
 
 PLENTY = 2**27  # bytes that a file may always unpack to: 4,000 topics of 8,000 words
 MOST_PACKED = 16  # larger ones: times the file's size

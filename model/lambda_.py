@@ -16,10 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model.minibatch import Minibatch
-from wikitopics.model.online import WORDS_A_DOCUMENT, OnlineModel
-from wikitopics.model.states import FLOATS, LARGEST, TINY, Entry, State
-from wikitopics.model.workers import Workers
+from wikitopics.model.minibatch import Minibatch, Workers
+from wikitopics.model.online import FLOATS, LARGEST, TINY, WORDS_A_DOCUMENT, Entry, OnlineModel, State
 
 Vector = NDArray[np.float64]
 

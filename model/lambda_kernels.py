@@ -24,8 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.compiling import kernel
-from wikitopics.model.kernels import Floats, digamma, exp_digamma_first
+from wikitopics.model.kernels import Floats, digamma, exp_digamma_first, kernel
 
 
 @kernel

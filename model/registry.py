@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from wikitopics.model.options import TAKEN
-from wikitopics.option import fault_in
-from wikitopics.registry import Registry, check_subclass
+from wikitopics.option import Registry, check_subclass, fault_in
 
 if TYPE_CHECKING:
     from wikitopics.model.online import OnlineModel

@@ -16,7 +16,7 @@ import numpy as np
 
 from wikitopics.model.lambda_ import Topics, Vector
 from wikitopics.model.minibatch import Minibatch
-from wikitopics.model.states import LARGEST, MOST_ITERATIONS, TINY, Entry
+from wikitopics.model.online import LARGEST, MOST_ITERATIONS, TINY, Entry
 
 
 @dataclass(frozen=True)

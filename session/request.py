@@ -3,16 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from wikitopics.crawler.errors import BadSource, CrawlerError
-from wikitopics.crawler.mediawiki.languages import check_spaced
 from wikitopics.crawler.mediawiki.source import DOWNLOAD as DOWNLOAD
-from wikitopics.crawler.mediawiki.source import ENGLISH
-from wikitopics.crawler.source import Asked, Identity, PageKind, SourceKind
+from wikitopics.crawler.mediawiki.source import ENGLISH, check_spaced
+from wikitopics.crawler.source import Asked, BadSource, CrawlerError, Identity, PageKind, SourceKind
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.option import Given, flag
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.models import ModelSpec, batch_sizes, parse_specs, shared_value
 from wikitopics.session.options import (
     ARTICLES,
     CLUSTER,
@@ -28,12 +25,11 @@ from wikitopics.session.options import (
     VOCAB,
 )
 from wikitopics.session.paths import session_folder, user_path, vocabulary_file
-from wikitopics.session.settings import Settings
+from wikitopics.session.settings import ModelSpec, Settings, batch_sizes, parse_specs, shared_value
 from wikitopics.session.version import __version__
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.errors import UnknownVocabulary, VocabularyError
 from wikitopics.vocab.rules import Rule
-from wikitopics.vocab.vocabulary import shipped
+from wikitopics.vocab.vocabulary import UnknownVocabulary, VocabularyError, shipped
 
 WATCHED = 10_000
 """The most articles between two measurements of what is crawled from a server: a minute or two at Wikipedia's

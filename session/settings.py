@@ -1,12 +1,240 @@
-"""The settings with which a session is created; resuming it with other ones is refused."""
+"""The settings with which a session is created, and the specifications of its models.
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+Resuming a session with other settings is refused. A model is given as `--model KIND[:key=value,…]`.
+"""
 
-from wikitopics.option import Given
-from wikitopics.session.models import ModelSpec
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from wikitopics.model import KindError, kinds
+from wikitopics.model.options import Value
+from wikitopics.option import Given, Option
+from wikitopics.session.errors import BadUsage, Damaged, MissingKind, SessionError, did_you_mean
 from wikitopics.session.options import KEEP_COUNTS, PASSES
+
+if TYPE_CHECKING:
+    from wikitopics.model import Metric, OnlineModel
+    from wikitopics.session.records import ModelStatus
+
+
+# The models of a session: their specifications, `--model KIND[:key=value,…]`, and what is made of these.
+
+DEFAULT_KIND = "lda"
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
+"""A model's name."""
+MOST_TOPICS = 10_000
+"""For any kind: a topic's number takes two bytes where articles are stored."""
+ENOUGH = 10_000
+"""Documents from which on a model has its kind's default number of topics."""
+BATCH_SIZE = Option(int, "batch_size", "articles in a full minibatch", least=1, most=1_000_000)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """One model's settings."""
+
+    kind: str
+    name: str
+    topics: int
+    batch_size: int | None = None
+    """None: the kind's default."""
+    options: Mapping[str, Value] = field(default_factory=dict)
+    """The options that are set, as the kind describes them; the others keep its defaults."""
+    usual_topics: bool = field(default=False, compare=False)
+    """Whether ``topics`` is the kind's default, since no number was given: then another may suit better."""
+
+    def with_usual(self, topics: int) -> ModelSpec:
+        """The same, with this many topics if no number was given."""
+        return replace(self, topics=topics) if self.usual_topics else self
+
+    def as_json(self) -> dict[str, Value]:
+        """Plain values, defaults left out."""
+        sizes = {} if self.batch_size is None else {"batch_size": self.batch_size}
+        return {"kind": self.kind, "name": self.name, "topics": self.topics, **self.options, **sizes}
+
+    def __str__(self) -> str:
+        usual = {"kind": self.kind, "name": self.kind}
+        values = {key: value for key, value in self.as_json().items() if value != usual.get(key)}
+        return f"{self.kind}:" + ",".join(f"{key}={value}" for key, value in values.items())
+
+
+def default_topics(kind: type[OnlineModel], documents: float) -> int:
+    """The number of topics for so many documents: their square root for LDA, three times that for the HDP.
+
+    It is the kind's default from `ENOUGH` documents on.
+    """
+    few = max(2, round(kind.default_topics * math.sqrt(min(1.0, documents / ENOUGH))))
+    return min(kind.default_topics, few)
+
+
+def parse_specs(texts: Sequence[str], shared: Mapping[str, object]) -> tuple[ModelSpec, ...]:
+    """The models named by ``--model`` (one `lda` if there are none).
+
+    ``shared``: option values for all models by key, None if not given. They apply to models whose option of
+    that name is shared; a value in the text takes precedence. Raises `BadUsage` naming the wrong word.
+    """
+    specs = tuple(_parse(text, shared) for text in (texts or (DEFAULT_KIND,)))
+    names = [spec.name for spec in specs]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadUsage(
+                f"two models are named {name!r}: give one another name, as in --model lda:name=small"
+            )
+    return specs
+
+
+def shared_value(kind: str, key: str, value: object) -> Value | None:
+    """What ``value``, given for all models, means for one of this kind; None if it does not apply.
+
+    Raises `BadUsage`.
+    """
+    for option in options_of(load_kind(kind)):
+        if option.name == key and option.shared:
+            return _parsed(option, value)
+    return None
+
+
+def load_kind(name: str) -> type[OnlineModel]:
+    """The class of a kind of model. Raises `BadUsage`."""
+    try:
+        return kinds.load(name)
+    except KindError as error:
+        raise BadUsage(str(error)) from None
+
+
+def model_choices() -> Iterator[tuple[str, str, str]]:
+    """(kind, default topics, words about it) of each kind; those of other packages are not loaded for
+    this."""
+    for name in kinds.names():
+        if name in kinds.built_in:
+            kind = kinds.load(name)
+            yield name, str(kind.default_topics), f"{kind.label}: {kind.summary}"
+        else:
+            yield name, "", "of another package"
+
+
+def options_of(kind: type[OnlineModel]) -> tuple[Option[float], ...]:
+    """All options, including the sizes that every kind has."""
+    most = min(kind.most_topics, MOST_TOPICS)
+    return (
+        Option(int, "topics", "number of topics", default=kind.default_topics, least=1, most=most),
+        *kind.options,
+        replace(BATCH_SIZE, default=kind.default_batch_size),
+    )
+
+
+def _parse(text: str, shared: Mapping[str, object]) -> ModelSpec:
+    name, _, rest = text.partition(":")
+    if name not in kinds:
+        meant = did_you_mean(name, kinds.names())
+        raise BadUsage(f"--model {text!r}: {name!r} is not a kind of model. {meant}")
+    try:
+        return _spec(load_kind(name), rest, shared)
+    except BadUsage as error:
+        raise BadUsage(f"--model {text!r}: {error}" if rest else str(error)) from None
+
+
+def _spec(kind: type[OnlineModel], text: str, shared: Mapping[str, object]) -> ModelSpec:
+    options = options_of(kind)
+    given = _given(text, kind.kind, ("name", *(option.name for option in options)))
+    name = given.get("name", kind.kind)
+    if not NAME.fullmatch(name):
+        raise BadUsage("a model's name has letters, digits, '.', '_' and '-'")
+    values: dict[str, Value] = {}
+    for option in options:
+        value = given.get(option.name, shared.get(option.name) if option.shared else None)
+        if value is not None:
+            values[option.name] = _parsed(option, value)
+    topics = values.pop("topics", None)
+    batch_size = values.pop(BATCH_SIZE.name, None)
+    return ModelSpec(
+        kind.kind,
+        name,
+        kind.default_topics if topics is None else int(topics),
+        None if batch_size is None else int(batch_size),
+        values,
+        usual_topics=topics is None,
+    )
+
+
+def _given(text: str, kind: str, keys: Sequence[str]) -> dict[str, str]:
+    """The values of "key=value,…" by key."""
+    values: dict[str, str] = {}
+    for item in filter(None, (part.strip() for part in text.split(","))):
+        key, equals, value = item.partition("=")
+        if not equals:
+            raise BadUsage(f"{item!r} is not KEY=VALUE with KEY one of {', '.join(keys)}")
+        if key not in keys:
+            raise BadUsage(f"{key!r} is not a setting of {kind}. {did_you_mean(key, keys)}")
+        if key in values:
+            raise BadUsage(f"{key} is given twice")
+        values[key] = value
+    return values
+
+
+def _parsed(option: Option[float], value: object) -> Value:
+    try:
+        parsed = option.convert(value)
+    except ValueError as error:
+        raise BadUsage(str(error)) from None
+    assert parsed is not None
+    return parsed
+
+
+def batch_sizes(specs: Sequence[ModelSpec]) -> tuple[int, ...]:
+    """The largest minibatch of each model. Raises `BadUsage` unless every one divides the largest."""
+    sizes = tuple(spec.batch_size or _stored_kind(spec.kind).default_batch_size for spec in specs)
+    largest = max(sizes)
+    for spec, size in zip(specs, sizes, strict=True):
+        if largest % size:
+            raise BadUsage(
+                f"model {spec.name!r} has batch size {size}, which does not divide the largest, {largest}: "
+                "models that train side by side read the same minibatches"
+            )
+    return sizes
+
+
+def new_model(spec: ModelSpec, n_words: int, n_documents: int, seed: int) -> OnlineModel:
+    """A model made from its spec, before its first article. Raises `BadUsage` if its kind refuses."""
+    try:
+        return _stored_kind(spec.kind).create(spec.topics, n_words, n_documents, spec.options, seed)
+    except ValueError as error:
+        raise BadUsage(f"model {spec.name}: {error}") from None
+
+
+def own_metrics(kind: str) -> tuple[Metric, ...]:
+    """The metrics that only this kind of model can measure; none if it is not installed."""
+    try:
+        return kinds.load(kind).metrics
+    except KindError:
+        return ()
+
+
+def load_model(state: Mapping[str, Any], stored: ModelStatus, n_words: int) -> OnlineModel:
+    """The model with this state. Raises `Damaged` if it is not the model stored there."""
+    kind = _stored_kind(stored.kind)
+    try:
+        model = kind.from_state(state)
+    except ValueError as error:
+        raise Damaged(f"model {stored.name}: {error}") from None
+    if (model.n_topics, model.n_words) != (stored.topics, n_words):
+        raise Damaged(f"model {stored.name} has {model.n_topics:,} topics over {model.n_words:,} words")
+    return model
+
+
+def _stored_kind(name: str) -> type[OnlineModel]:
+    """The class of a kind that a session has."""
+    if name not in kinds:
+        raise MissingKind("kind of model", name)
+    try:
+        return kinds.load(name)
+    except KindError as error:
+        raise SessionError(str(error)) from None
 
 
 @dataclass(frozen=True, kw_only=True)

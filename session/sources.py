@@ -9,11 +9,29 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
-from wikitopics.crawler.source import Asked, Identity, SourceKind
-from wikitopics.option import Option, fault_in
-from wikitopics.registry import Registry, check_subclass
+from wikitopics.crawler.source import ZST, Asked, Extra, Identity, SourceKind
+from wikitopics.option import Option, Registry, check_subclass, fault_in
 from wikitopics.session.errors import BadUsage, Damaged, MissingKind
 from wikitopics.session.options import OWN, RUN
+
+# Every extra that can be installed, with its purpose; `doctor` and all messages use this table.
+
+__all__ = ["DASK", "EXTRAS", "INTEROP", "NOTEBOOK", "PARQUET", "REPORT", "SKLEARN", "ZST", "Extra"]
+
+SKLEARN = Extra("sklearn", ("scikit-learn",), "the models as scikit-learn estimators (`wikitopics.sklearn`)")
+REPORT = Extra("report", ("matplotlib", "jinja2"), "`wikitopics report`")
+INTEROP = Extra(
+    "interop",
+    ("gensim", "pyLDAvis", "selenium", "nbclient", "ipykernel", "duckdb", "polars"),
+    "`export model --format gensim`, and tests against other programs",
+)
+DASK = Extra("dask", ("distributed", "dask"), "`train --cluster`")
+
+PARQUET = Extra("parquet", ("pyarrow",), "`export --format parquet`")
+NOTEBOOK = Extra("notebook", ("pandas", "tqdm"), "data frames and progress bars in Python")
+
+EXTRAS = (SKLEARN, NOTEBOOK, PARQUET, ZST, REPORT, INTEROP, DASK)
+
 
 BUILT_IN = {
     "api": "wikitopics.crawler.mediawiki.source:Api",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.crawler.dump_server import SMALL
-from wikitopics.session.training.intake.count_pages import start_worker
+from wikitopics.session.training.intake.pool import start_worker
 
 
 class _Here(Executor):

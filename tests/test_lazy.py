@@ -33,7 +33,7 @@ TRAIN = f"{RUN}assert run(['train', *sys.argv[1:]]) == 0"
         (HELP, "numpy scipy numba textual aiohttp yarl sqlite3 bs4 lxml"),
         (TRAIN, "textual wikitopics.tui rich pandas"),
         (WORKERS, "numpy aiohttp bs4 lxml mwparserfromhell"),
-        ("import wikitopics.cli.report, wikitopics.session.analysis.report.contents", "matplotlib jinja2"),
+        ("import wikitopics.cli.export, wikitopics.session.analysis.report.contents", "matplotlib jinja2"),
     ],
     ids=["kinds by name", "kinds described", "import", "version", "help", "train", "workers", "report"],
 )

@@ -7,44 +7,206 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from textual import events, on
-from textual.app import App, SystemCommand
+from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import Binding
+from textual.containers import Container
 from textual.screen import Screen
+from textual.widgets import Input
 
-from wikitopics.session import escapes
-from wikitopics.session.control import launch
+from wikitopics.session import control, errors
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import session_name
-from wikitopics.session.signals import Signals
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.background import begin
-from wikitopics.tui.curves import wanted
-from wikitopics.tui.dialogs.help import Help
-from wikitopics.tui.dialogs.starting import Starting
+from wikitopics.session.system import Signals
+from wikitopics.tui.chart import wanted
 from wikitopics.tui.follow import TrainerProcess, Watch
 from wikitopics.tui.inks import INKS, Drawn, Lines
-from wikitopics.tui.keys import EVERYWHERE, key
-from wikitopics.tui.look import Choice, Look
-from wikitopics.tui.palette import Finds, commands
-from wikitopics.tui.preferences import Preferences, preferences
-from wikitopics.tui.screens import VIEWS, Main
+from wikitopics.tui.keys import EVERYWHERE, IN_BAR, STAY, key
+from wikitopics.tui.look import Choice, Look, begin
+from wikitopics.tui.palette import Finds, Help, commands
+from wikitopics.tui.questions import Starting
 from wikitopics.tui.terminal import (
+    DARK,
+    LIGHT,
+    Preferences,
     TerminalApp,
     drawn_on,
     few_colours,
     obey_signals,
     open_app,
     plain_terminal,
+    preferences,
     speaks_utf8,
 )
-from wikitopics.tui.themes import DARK, LIGHT
 from wikitopics.tui.training import Ending, Training
 from wikitopics.tui.views.articles import Articles
-from wikitopics.tui.views.dashboard import VAST
+from wikitopics.tui.views.crawl import Crawl
+from wikitopics.tui.views.dashboard import VAST, Dashboard
+from wikitopics.tui.views.log import Log
+from wikitopics.tui.views.map import Map
+from wikitopics.tui.views.sessions import Sessions
 from wikitopics.tui.views.topics import Topics
-from wikitopics.tui.views.view import OpenArticle, OpenSession, OpenTopic, Ready
-from wikitopics.tui.widgets.findbar import FindBar
-from wikitopics.tui.widgets.statusline import condition, fitted, pieces, window_title
+from wikitopics.tui.views.view import OpenArticle, OpenSession, OpenTopic, Ready, View
+from wikitopics.tui.widgets.bars import (
+    FindBar,
+    Hint,
+    KeyBar,
+    condition,
+    fitted,
+    pieces,
+    shown_key,
+    window_title,
+)
+
+# The main screen: status line, one of the views, key bar.
+
+VIEWS: tuple[type[View], ...] = (Dashboard, Topics, Articles, Crawl, Log, Sessions, Map)
+"""The views in the order of their keys 1, 2, 3 …"""
+
+
+class Main(Screen[None]):
+    """Holds the views. A view is made when it is first opened, so that the first frame comes soon."""
+
+    AUTO_FOCUS = ""
+    """The view in sight decides where the focus goes."""
+    BINDINGS = [  # noqa: RUF012 - Textual's own convention
+        Binding("tab", "panel(1)", "Next panel", show=False),
+        Binding("shift+tab", "panel(-1)", "Previous panel", show=False),
+    ]
+
+    def compose(self) -> ComposeResult:
+        yield Lines(id="status")
+        yield Container(id="views")
+        yield FindBar()
+        yield KeyBar()
+
+    def __init__(self) -> None:
+        super().__init__(id="main")
+        self.current = 0
+        self._made: dict[int, View] = {}
+        self._composed = False
+
+    async def on_mount(self) -> None:
+        self._composed = True
+        self.bindings_updated_signal.subscribe(self, lambda _: self.hint())
+        await self.open_view(self.current)
+
+    @property
+    def ready(self) -> bool:
+        """Whether the view in sight can draw yet."""
+        return self.current in self._made and self.view.is_mounted
+
+    @property
+    def view(self) -> View:
+        """The view in sight."""
+        return self._made[self.current]
+
+    async def open_view(self, index: int) -> None:
+        """Bring a view to the front; before the screen is mounted, decide which one it will be.
+
+        The view can take keys when this returns; keys typed meanwhile wait and are not lost.
+        """
+        self.current = index
+        if not self._composed:
+            return
+        self.query_one(FindBar).shut()
+        for other in self._made.values():
+            other.display = False
+        new = index not in self._made
+        if new:
+            self._made[index] = VIEWS[index]()
+        view = self._made[index]
+        view.display = True
+        # Before it is mounted: changing a class later restyles everything in the view.
+        view.fit(self.size.width, self.size.height)
+        if new:
+            await self.query_one("#views").mount(view)
+        self.settle()
+
+    def settle(self) -> None:
+        """Put the focus where this view wants it."""
+        if not self.ready:
+            return
+        self.set_focus(self.view.home())
+        self.hint()
+
+    def action_panel(self, by: int) -> None:
+        """Focus the next or previous panel; if a panel is maximised, maximise that one instead."""
+        view = self.view
+        maximised = view.has_class("-max")
+        if maximised:
+            view.maximise()
+            self.app.stylesheet.update(view)  # at once: what is still hidden cannot have the focus
+        if by > 0:
+            self.focus_next()
+        else:
+            self.focus_previous()
+        if maximised:
+            view.action_maximise()
+
+    @property
+    def finding(self) -> bool:
+        """Whether typed keys go into the find line."""
+        return self.query_one(FindBar).is_open
+
+    def open_find(self) -> None:
+        """Let the user type what to find in the view in sight."""
+        sought = self.view.FINDS
+        if sought and not self.finding:
+            self.query_one(FindBar).open(sought)
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        if self.finding:
+            self.view.find(event.value)
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        self.query_one(FindBar).shut()
+        self.view.find(event.value)
+        self.settle()
+
+    def on_resize(self) -> None:
+        for view in self._made.values():
+            view.fit(self.size.width, self.size.height)
+
+    def hint(self) -> None:
+        """Redraw the key bar."""
+        if not self.ready:
+            return
+        views = [
+            Hint(str(i + 1), kind.TITLE, f"app.view({i})", active=i == self.current)
+            for i, kind in enumerate(VIEWS)
+        ]
+        labels, by_id = self._labels(), {}
+        for active in self.active_bindings.values():
+            binding = active.binding
+            if active.enabled and binding.id in IN_BAR and binding.id not in by_id:
+                display = shown_key(binding, self.app.get_key_display(binding))
+                label = labels.get(binding.id, binding.description)
+                action = self._action(active.node, binding.action)
+                by_id[binding.id] = Hint(display, label, action, stays=binding.id in STAY)
+        keys = [by_id[name] for name in IN_BAR if name in by_id]
+        for bar in self.query(KeyBar):  # there is none any more while the screen closes
+            bar.show(views, keys)
+
+    def _labels(self) -> dict[str, str]:
+        """What a key does now where its binding says otherwise, by the binding's id."""
+        watch, labels = self.view.host.watched, {}
+        if watch.latest is not None and watch.latest.status.state == "paused":
+            labels["app.pause"] = "Resume"
+        if watch.frozen_at is not None:
+            labels["app.freeze"] = "Unfreeze"
+        if watch.replay is not None and not watch.replay.playing:
+            labels["replay.play"] = "Play"
+        return labels
+
+    def _action(self, node: object, action: str) -> str:
+        """An action string that works from anywhere."""
+        if node is self.app and not action.startswith(("app.", "screen.")):
+            return f"app.{action}"
+        return f"app.in_view({action!r})" if node is self.view else action
+
 
 POLL_SECONDS = 0.5
 COMPARE_SECONDS = 2.0
@@ -72,7 +234,7 @@ class Wikitopics(TerminalApp[Ending]):
         self,
         path: Path,
         *,
-        trainers: launch.Trainers | None = None,
+        trainers: control.Trainers | None = None,
         trainer: TrainerProcess | None = None,
         signals: Signals | None = None,
         preferences: Preferences | None = None,
@@ -82,7 +244,7 @@ class Wikitopics(TerminalApp[Ending]):
         ``notify_by``: how to announce the end of a trainer, as in `NOTIFY`."""
         super().__init__()
         self.choice = Choice(ascii_only=plain_terminal())
-        self._trainers = trainers or launch.Trainers()
+        self._trainers = trainers or control.Trainers()
         self.watched = Watch(path, self._trainers, trainer)
         self.training = Training(self, self._trainers)
         self._signals = signals or Signals()
@@ -114,7 +276,7 @@ class Wikitopics(TerminalApp[Ending]):
             self.theme = self._preferences.theme
         self.set_class(self.choice.ascii_only, "-ascii")
         self.set_class(few_colours(self), "-few-colours")
-        self.set_class(escapes.links(drawn_on()), "-links")
+        self.set_class(errors.links(drawn_on()), "-links")
         self.set_keymap(self._preferences.keys)
         # A closed terminal leaves trainers running; ending the screen itself ends those it started.
         obey_signals(self, self._signals, lambda number: "leave" if number == signal.SIGHUP else "stop")
@@ -206,7 +368,7 @@ class Wikitopics(TerminalApp[Ending]):
             return
         if now is not None and not now.status.running:
             words = f"wikitopics, {session_name(self.path)}: {condition(now.status)[1].lower()}"
-            self.tell_terminal(escapes.notice(self._notify_by, words))
+            self.tell_terminal(errors.notice(self._notify_by, words))
 
     # What views ask for ---------------------------------------------------------------------------
 
@@ -334,7 +496,7 @@ class Wikitopics(TerminalApp[Ending]):
             self.main.query_one(FindBar).take(event.character)
 
     def action_export(self) -> None:
-        from wikitopics.tui.dialogs.export import Export  # forms are heavy: not before the first frame
+        from wikitopics.tui.export import Export
 
         self.push_screen(Export(self.path, self.latest.models if self.latest is not None else ()))
 
@@ -380,7 +542,7 @@ def names() -> frozenset[str]:
 def run(
     path: Path,
     signals: Signals,
-    trainers: launch.Trainers | None = None,
+    trainers: control.Trainers | None = None,
     trainer: TrainerProcess | None = None,
     notify_by: str | None = None,
 ) -> Ending | None:

@@ -14,9 +14,9 @@ from pathlib import Path
 from subprocess import Popen
 from typing import TypeVar
 
-from wikitopics.session.analysis.metrics import metrics_of
-from wikitopics.session.analysis.origin import addresses
-from wikitopics.session.control.launch import Trainers, last_words
+from wikitopics.session.analysis.proportions import addresses
+from wikitopics.session.analysis.topics import metrics_of
+from wikitopics.session.control import Trainers, last_words
 from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.paths import session_name
 from wikitopics.session.records import SNAPSHOT_WORDS

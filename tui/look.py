@@ -2,17 +2,36 @@
 of it; and the state of a replay."""
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from textual.dom import DOMNode
+from textual.worker import WorkType
 
-from wikitopics.session.analysis.origin import Address, nowhere
+from wikitopics.session.analysis.proportions import Address, nowhere
 from wikitopics.session.metrics import METRICS, Metric
 from wikitopics.session.records import ArticleRow, Curve, Event, Flow, PastRun, Status, TopicEvent, TopicRow
 from wikitopics.session.sources import counted, noun
-from wikitopics.tui.words import plural
+from wikitopics.tui.inks import plural
+
+# Background work, so that the screen is drawn and keys are answered meanwhile.
+
+
+def begin(
+    node: DOMNode, work: Callable[[], Coroutine[Any, Any, None]], group: str, *, exclusive: bool = True
+) -> None:
+    """Start work of a group; if exclusive, it replaces whatever of the group is still running.
+
+    The work is called only when its turn comes: a coroutine made earlier and replaced by then would never be
+    awaited.
+    """
+    called: WorkType[None] = work
+    # Without a description, Textual builds one from everything passed to the work: 0.3 s for a large session.
+    node.run_worker(called, group=group, description=group, exclusive=exclusive)
+
 
 ModelTopics = Mapping[str, tuple[TopicRow, ...]]
 """model -> its topics, topic k at index k."""

@@ -7,7 +7,8 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from io import TextIOWrapper
 from typing import Any, TypeVar, cast
 
@@ -17,12 +18,161 @@ from textual.color import Color
 from textual.css.query import NoMatches
 from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
+from textual.theme import BUILTIN_THEMES, Theme
 from textual.widget import MountError
 
-from wikitopics.session import escapes
-from wikitopics.session.signals import Signals
-from wikitopics.tui.themes import house, inks, suitable
-from wikitopics.tui.words import in_ascii, visible
+from wikitopics.session import config, errors
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.paths import config_file
+from wikitopics.session.system import Signals
+from wikitopics.tui.inks import in_ascii, visible
+
+# Our two themes, dark and light; Textual's own are in the palette as well.
+#
+# Terminals without 24-bit colours use the nearest they have. The tones are chosen so that greys stay grey
+# among 256 colours; for 16 colours there is a separate pair, made of exactly those.
+
+_BLACK, _RED, _GREEN, _BROWN, _BLUE, _MAGENTA, _CYAN, _SILVER = (
+    "#000000", "#aa0000", "#00aa00", "#aa5500", "#0000aa", "#aa00aa", "#00aaaa", "#aaaaaa",
+)  # fmt: skip
+_GREY, _PINK, _LIME, _YELLOW, _VIOLET, _AQUA, _WHITE = (
+    "#555555", "#ff5555", "#55ff55", "#ffff55", "#ff55ff", "#55ffff", "#ffffff",
+)  # fmt: skip
+
+_COLOURS = {
+    # dark, light, dark of 16 colours, light of 16 colours
+    "primary": ("#7fb7d6", "#24688c", _AQUA, _BLUE),
+    "secondary": ("#8fa5bd", "#52667a", _SILVER, _GREY),
+    "accent": ("#7cc4b8", "#14776b", _AQUA, _BLUE),
+    "warning": ("#e3b672", "#96620a", _YELLOW, _MAGENTA),
+    "error": ("#e58f8a", "#b23a35", _PINK, _RED),
+    "success": ("#9fcf8b", "#3d7a27", _LIME, _GREEN),
+    "foreground": ("#d9dde3", "#23282e", _WHITE, _BLACK),
+    "background": ("#15171b", "#fbfaf7", _BLACK, _WHITE),
+    "surface": ("#1c1e22", "#f3f1ee", _BLACK, _WHITE),
+    "panel": ("#22252b", "#eae7e2", _BLACK, _WHITE),
+}
+_INKS = {
+    "text-muted-own": ("#8b95a3", "#5d666f", _SILVER, _GREY),
+    "faint": ("#6f7884", "#7d848c", _SILVER, _GREY),
+    "frame": ("#30353d", "#cfcdc7", _GREY, _SILVER),
+    "focus": ("#5b7884", "#6f96a0", _CYAN, _BLUE),
+    "spark": ("#4f8f86", "#5b9a90", _CYAN, _CYAN),
+    "cursor": ("#313842", "#d9e6ea", _BLUE, _AQUA),
+    "fresh": ("#1b2c2b", "#e3f0ec", _BLACK, _WHITE),
+    "bar": ("#1d2026", "#eeece9", _BLACK, _WHITE),
+    "series-0": ("#7cc4d8", "#1b6f94", _AQUA, _BLUE),
+    "series-1": ("#e3b672", "#a4650a", _YELLOW, _RED),
+    "series-2": ("#b8a2e3", "#6d4fa8", _VIOLET, _MAGENTA),
+    "series-3": ("#9fcf8b", "#3d7a27", _LIME, _GREEN),
+}
+
+
+def _theme(column: int) -> Theme:
+    dark = column % 2 == 0
+    colours: dict[str, Any] = {name: row[column] for name, row in _COLOURS.items()}
+    variables = {name: row[column] for name, row in _INKS.items()}
+    return Theme(f"wikitopics-{'dark' if dark else 'light'}", dark=dark, variables=variables, **colours)
+
+
+DARK, LIGHT, DARK_16, LIGHT_16 = map(_theme, range(4))
+
+
+def house(colours: str | None) -> tuple[Theme, Theme]:
+    """The dark and light themes for a terminal with this number of ``colours`` (Rich's name for it)."""
+    return (DARK_16, LIGHT_16) if colours == "standard" else (DARK, LIGHT)
+
+
+def inks(theme: Theme) -> dict[str, str]:
+    """Our inks mixed from the colours of another theme."""
+    if theme.ansi:
+        return ANSI_INKS | {"cursor": "ansi_blue" if theme.dark else "ansi_bright_cyan"}
+    made = theme.to_color_system().generate()
+    text, ground = Color.parse(made["foreground"]), Color.parse(made["background"])
+
+    def mixed(name: str, part: float) -> str:
+        return ground.blend(Color.parse(made[name]), part).hex
+
+    return {
+        "text-muted-own": ground.blend(text, 0.8).hex,
+        "faint": ground.blend(text, 0.5).hex,
+        "frame": ground.blend(text, 0.2).hex,
+        "focus": mixed("accent", 0.6),
+        "spark": mixed("primary", 0.6),
+        "cursor": mixed("primary", 0.15),
+        "fresh": mixed("accent", 0.1),
+        "bar": ground.blend(text, 0.05).hex,
+        "series-0": mixed("primary", 0.9),
+        "series-1": mixed("warning", 0.9),
+        "series-2": mixed("accent", 0.9),
+        "series-3": mixed("success", 0.9),
+    }
+
+
+ANSI_INKS = {
+    "text-muted-own": "ansi_default",
+    "faint": "ansi_bright_black",
+    "frame": "ansi_bright_black",
+    "focus": "ansi_cyan",
+    "spark": "ansi_cyan",
+    "fresh": "ansi_default",
+    "bar": "ansi_default",
+    "series-0": "ansi_cyan",
+    "series-1": "ansi_yellow",
+    "series-2": "ansi_magenta",
+    "series-3": "ansi_green",
+}
+"""The inks of a theme that leaves all colours to the terminal."""
+
+
+def suitable() -> str:
+    """Light if the terminal says that its background is light, otherwise dark."""
+    background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
+    return LIGHT.name if background in {"7", "15"} else DARK.name
+
+
+# The screen's settings in the user's config file.
+#
+# theme = "light"            # "dark", or the name of any theme in the palette
+# [keys]
+# "app.freeze" = "f"         # binding = key; the names of the bindings are in docs/screen.md
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """The defaults: the theme follows the terminal, and the keys are ours."""
+
+    theme: str | None = None
+    keys: Mapping[str, str] = field(default_factory=dict)
+
+
+def preferences(names: Collection[str]) -> Preferences:
+    """Read the config file; ``names``: those of all keys. Raises `BadUsage` naming the line that is not
+    valid."""
+    settings = config.load()
+    return Preferences(_theme_name(settings.get("theme")), _keys(settings.get("keys", {}), names))
+
+
+def _theme_name(value: object) -> str | None:
+    if value is None:
+        return None
+    ours = {"dark": DARK.name, "light": LIGHT.name, DARK.name: DARK.name, LIGHT.name: LIGHT.name}
+    known = ours | {name: name for name in BUILTIN_THEMES}
+    if not isinstance(value, str) or value not in known:
+        raise BadUsage(
+            f"{config_file()}: theme {value!r} is not one of dark, light, {', '.join(BUILTIN_THEMES)}"
+        )
+    return known[value]
+
+
+def _keys(value: object, names: Collection[str]) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value.values()):
+        raise BadUsage(f'{config_file()}: the table [keys] must hold lines like "app.freeze" = "f"')
+    unknown = sorted(set(value).difference(names))
+    if unknown:
+        raise BadUsage(f"{config_file()}: [keys] names {unknown[0]!r}; available: {', '.join(sorted(names))}")
+    return dict(value)
+
 
 FONTS = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 """For pictures of the screen."""
@@ -206,7 +356,7 @@ class TerminalApp(App[T]):
 
     def tell_terminal(self, sequence: str) -> None:
         """Send the terminal a sequence that draws nothing, if it supports such sequences."""
-        if self._driver is not None and not self.is_headless and escapes.obeys(drawn_on()):
+        if self._driver is not None and not self.is_headless and errors.obeys(drawn_on()):
             self._driver.write(sequence)
 
     def entitle(self, title: str) -> None:
@@ -214,14 +364,14 @@ class TerminalApp(App[T]):
         now = time.monotonic()
         if title != self._entitled[1] and now - self._entitled[0] >= TITLE_SECONDS:
             if not self._entitled[1]:
-                self.tell_terminal(escapes.KEEP_TITLE)
+                self.tell_terminal(errors.KEEP_TITLE)
             self._entitled = now, title
-            self.tell_terminal(escapes.title(title))
+            self.tell_terminal(errors.title(title))
 
     def give_back_title(self) -> None:
         """Give the terminal's window back the title that it had."""
         if self._entitled[1]:
-            self.tell_terminal(escapes.GIVE_BACK_TITLE)
+            self.tell_terminal(errors.GIVE_BACK_TITLE)
             self._entitled = float("-inf"), ""
 
     def _handle_exception(self, error: Exception) -> None:
@@ -298,4 +448,4 @@ def few_colours(app: App[T]) -> bool:
 
 def plain_terminal() -> bool:
     """Whether the terminal cannot be trusted with line drawing and braille."""
-    return not speaks_utf8() or os.environ.get("TERM", "") in escapes.PLAIN
+    return not speaks_utf8() or os.environ.get("TERM", "") in errors.PLAIN

@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Literal
 
 from rich.text import Text
 
-from wikitopics.session import config, sources
-from wikitopics.session.control import launch, requests
+from wikitopics.session import config, control, sources
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import session_name, session_path
-from wikitopics.tui.background import begin
-from wikitopics.tui.dialogs.ask import Ask
-from wikitopics.tui.dialogs.starting import Agree, Starting, State
 from wikitopics.tui.follow import TrainerProcess
-from wikitopics.tui.look import Look
-from wikitopics.tui.widgets.flow import nothing_left
+from wikitopics.tui.look import Look, begin
+from wikitopics.tui.questions import Agree, Ask, Starting, State
+from wikitopics.tui.views.crawl import nothing_left
 
 if TYPE_CHECKING:
     from wikitopics.tui.app import Wikitopics
@@ -29,7 +26,7 @@ stop them and open the embedded sample instead."""
 class Training:
     """The trainers that this screen has started, and the one of the session on screen."""
 
-    def __init__(self, app: "Wikitopics", trainers: launch.Trainers) -> None:
+    def __init__(self, app: "Wikitopics", trainers: control.Trainers) -> None:
         self._app, self._trainers = app, trainers
 
     # Starting -------------------------------------------------------------------------------------
@@ -44,15 +41,15 @@ class Training:
             code = trainer.poll()
             if path.exists():
                 return "begun", ""
-            words = launch.last_words(path)
+            words = control.last_words(path)
             if code is None:
                 return "", words
-            return ("offline" if code == launch.UNREACHABLE else "ended"), words
+            return ("offline" if code == control.UNREACHABLE else "ended"), words
 
         def answered(answer: str | None) -> None:
             if answer == "begun":
                 app.look_again()
-            elif answer == "ended" and (question := launch.question(path)):
+            elif answer == "ended" and (question := control.question(path)):
                 self._ask_to_agree(question)
             elif answer == "again":
                 self._start_waiting()
@@ -64,10 +61,10 @@ class Training:
     def failed(self, code: int) -> None:
         """The trainer of the session on screen ended before it opened it: ask its question, or say why."""
         path = self._app.path
-        if question := launch.question(path):
+        if question := control.question(path):
             self._ask_to_agree(question)
         else:
-            words = launch.last_words(path) or f"the trainer ended with code {code}"
+            words = control.last_words(path) or f"the trainer ended with code {code}"
             self._app.notify(words, severity="error", markup=False)
 
     def _ask_to_agree(self, question: str) -> None:
@@ -100,7 +97,7 @@ class Training:
 
     def new_session(self) -> None:
         """Ask for a new session's settings, start its trainer, and show it."""
-        from wikitopics.tui.dialogs.newsession import NewSession  # forms are heavy: not for the first frame
+        from wikitopics.tui.newsession import NewSession
 
         async def made(new: tuple[Path, TrainerProcess] | None) -> None:
             if new is not None:
@@ -125,7 +122,7 @@ class Training:
             app.notify(str(error), severity="warning", markup=False)
             return
         if asks:
-            from wikitopics.tui.dialogs.contact import AskContact  # forms are heavy
+            from wikitopics.tui.newsession import AskContact
 
             def answered(answer: str | None) -> None:
                 if answer == "saved":
@@ -160,7 +157,7 @@ class Training:
 
         async def tell() -> None:
             try:
-                await asyncio.to_thread(requests.ask, path, **columns)
+                await asyncio.to_thread(control.ask, path, **columns)
             except SessionError as error:
                 app.notify(str(error), severity="warning", markup=False)
 

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from importlib import resources
 from pathlib import Path
@@ -11,8 +12,55 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.vocab.errors import BadVocabulary, UnknownVocabulary
 from wikitopics.vocab.rules import NEWEST, SIGN, Rule, is_printable, rule_of
+
+# Errors of vocabularies; each message is one line for people.
+
+
+class VocabularyError(ValueError):
+    """Base of this room's errors. ``exit_code`` is the code with which `wikitopics` exits."""
+
+    exit_code = 2
+
+
+class UnknownVocabulary(VocabularyError):
+    """No vocabulary of that name is shipped."""
+
+
+class BadVocabulary(VocabularyError):
+    """The word list cannot be used: unreadable, empty, or with lines that are not words."""
+
+
+class BadDocuments(VocabularyError):
+    """The documents to build a vocabulary from hold too few words."""
+
+
+# Counting without a vocabulary: every new word gets the next number.
+
+
+class Lexicon:
+    """The words of some texts, numbered in order of appearance, without those too long to be words."""
+
+    def __init__(self, rule: Rule) -> None:
+        self._rule = rule
+        self._numbers: dict[str, int] = {}
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All words so far, by number."""
+        return tuple(self._numbers)
+
+    def count(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """(ids, counts) as `Vocabulary.count`, but of every word."""
+        found = Counter(word.decode("utf-8") for word in self._rule.words(text))
+        known = {
+            self._numbers.setdefault(word, len(self._numbers)): count
+            for word, count in found.items()
+            if len(word) <= self._rule.longest
+        }
+        ids = sorted(known)
+        return np.array(ids, np.int32), np.array([known[number] for number in ids], np.int32)
+
 
 _DATA = resources.files("wikitopics.vocab") / "data"
 _MAX_FILE_BYTES = 64 * 2**20

@@ -29,13 +29,13 @@ if TYPE_CHECKING:  # `as`: these names are ours too
     from wikitopics.model import OnlineModel as OnlineModel
     from wikitopics.model import check_model as check_model
     from wikitopics.model import document_completion as document_completion
-    from wikitopics.records import Article as Article
-    from wikitopics.records import Measurement as Measurement
-    from wikitopics.records import Topic as Topic
-    from wikitopics.records import TopicThen as TopicThen
     from wikitopics.session.errors import SessionError as SessionError
     from wikitopics.session.version import __version__ as __version__
+    from wikitopics.stored import Article as Article
+    from wikitopics.stored import Measurement as Measurement
     from wikitopics.stored import StoredSession as StoredSession
+    from wikitopics.stored import Topic as Topic
+    from wikitopics.stored import TopicThen as TopicThen
     from wikitopics.stored import open as open
     from wikitopics.training import train as train
     from wikitopics.vocab import UnknownVocabulary as UnknownVocabulary
@@ -49,10 +49,9 @@ _HOME = {
             *("BatchLDA", "Minibatch", "OnlineHDP", "OnlineLDA", "OnlineModel", "SCVB0"),
             *("check_model", "document_completion"),
         ),
-        "wikitopics.records": ("Article", "Measurement", "Topic", "TopicThen"),
         "wikitopics.session.errors": ("SessionError",),
         "wikitopics.session.version": ("__version__",),
-        "wikitopics.stored": ("StoredSession", "open"),
+        "wikitopics.stored": ("Article", "Measurement", "StoredSession", "Topic", "TopicThen", "open"),
         "wikitopics.training": ("train",),
         "wikitopics.vocab": ("UnknownVocabulary", "Vocabulary"),
     }.items()

@@ -11,7 +11,7 @@ try:
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in ("sklearn", "joblib"):
         raise
-    from wikitopics.session.extras import SKLEARN
+    from wikitopics.session.sources import SKLEARN
 
     raise ImportError(SKLEARN.needed("wikitopics.sklearn"), name=error.name) from None
 

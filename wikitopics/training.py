@@ -14,30 +14,28 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, SupportsIndex
 
-from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import silently
 from wikitopics.crawler.markup.texts import noticing
-from wikitopics.crawler.source import Markup
+from wikitopics.crawler.source import BadSource, Markup
 from wikitopics.crawler.texts.files import TextFiles
 from wikitopics.crawler.texts.records import LONGEST_ID
 from wikitopics.crawler.texts.source import LINES, MARKUP, TEXTS
 from wikitopics.option import Option
 from wikitopics.session.analysis.proportions import as_kept
-from wikitopics.session.control.given import Given
-from wikitopics.session.control.launch import STOP_SECONDS, death, forget, last_words, start_trainer
+from wikitopics.session.control import STOP_SECONDS, Given, death, forget, last_words, start_trainer
 from wikitopics.session.errors import BadUsage, SessionError, SessionInUse
 from wikitopics.session.options import MODEL, ON_END, PASSES, SEED, SHARED, SOURCE, VOCAB
 from wikitopics.session.paths import session_name
 from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
-from wikitopics.session.signals import acting_later
 from wikitopics.session.storage.lock import in_use, owner
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.tables.settings import keep_index
+from wikitopics.session.storage.settings import keep_index
+from wikitopics.session.system import acting_later
 from wikitopics.session.training.intake.vocabulary import file_documents
 from wikitopics.stored import StoredSession, path_of
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.build import Recipe, build_vocabulary
-from wikitopics.vocab.errors import VocabularyError
+from wikitopics.vocab.vocabulary import VocabularyError
 
 LOOK_SECONDS = 0.3
 """Seconds between two looks at the session for its progress."""

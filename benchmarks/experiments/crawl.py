@@ -22,12 +22,10 @@ from aiohttp.typedefs import Handler
 from benchmarks import processes
 from benchmarks.harness import Experiment, Figures
 from benchmarks.served import serving
-from wikitopics.crawler.embedded.api import EmbeddedApi
-from wikitopics.crawler.embedded.app import make_app
-from wikitopics.crawler.embedded.corpus import Articles
+from wikitopics.crawler.embedded.api import EmbeddedApi, make_app
+from wikitopics.crawler.embedded.corpus import Articles, load_sample
 from wikitopics.crawler.embedded.launch import EmbeddedWiki
-from wikitopics.crawler.embedded.sample import load_sample
-from wikitopics.crawler.http.limits import wikimedia_limits
+from wikitopics.crawler.http.rules import wikimedia_limits
 from wikitopics.crawler.mediawiki.api import ApiSource
 from wikitopics.crawler.mediawiki.html import HtmlSource
 from wikitopics.crawler.mediawiki.wiki import Wiki

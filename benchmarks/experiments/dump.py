@@ -32,15 +32,13 @@ from benchmarks.harness import Experiment, Figures
 from benchmarks.processes import family, memory_mb
 from benchmarks.range_server import serving
 from benchmarks.splits import articles as real_articles
-from wikitopics.crawler.dumps.files import DumpFiles
 from wikitopics.crawler.dumps.source import Dump
-from wikitopics.crawler.embedded.corpus import Articles
-from wikitopics.crawler.embedded.sample import load_sample
-from wikitopics.crawler.embedded.writing import Writer, words_for_bytes
+from wikitopics.crawler.dumps.xml import DumpFiles
+from wikitopics.crawler.embedded.corpus import Articles, Writer, load_sample, words_for_bytes
 from wikitopics.crawler.source import Asked, Page
-from wikitopics.session.training.intake.count_pages import count_pages
+from wikitopics.session.training.intake.crawl import PartedBlocks
 from wikitopics.session.training.intake.opening import open_source
-from wikitopics.session.training.intake.parted import PartedBlocks
+from wikitopics.session.training.intake.pool import count_pages
 from wikitopics.vocab import Vocabulary
 
 EXPERIMENT = Experiment("dump", "how fast a dump becomes word counts")

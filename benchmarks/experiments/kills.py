@@ -22,11 +22,8 @@ from benchmarks.stops.disk import prepare
 from benchmarks.stops.files import Broken, check, expect_same, read_only
 from benchmarks.stops.power import Cuts, power
 from benchmarks.stops.trial import Tally, Trial, counts_command
-from wikitopics.crawler.embedded.api import EmbeddedApi
-from wikitopics.crawler.embedded.app import make_app
-from wikitopics.crawler.embedded.corpus import Articles
-from wikitopics.crawler.embedded.faults import PAGE_KINDS, Faults
-from wikitopics.crawler.embedded.sample import load_sample
+from wikitopics.crawler.embedded.api import PAGE_KINDS, EmbeddedApi, Faults, make_app
+from wikitopics.crawler.embedded.corpus import Articles, load_sample
 
 EXPERIMENT = Experiment("kills", "trainers killed, stopped and cut from power, and their sessions")
 FAULTS = (

@@ -22,12 +22,11 @@ from benchmarks.experiments.extraction import fetched, rendered
 from benchmarks.harness import Experiment, Figures, Points, Unavailable, table
 from benchmarks.measuring import cpu_seconds, in_turn
 from wikitopics.crawler import extract_html, extract_wikitext
-from wikitopics.crawler.dumps.files import DumpFiles
-from wikitopics.crawler.markup.disambiguation import is_disambiguation
-from wikitopics.crawler.markup.links import page_links
+from wikitopics.crawler.dumps.xml import DumpFiles
+from wikitopics.crawler.markup.texts import is_disambiguation, page_links
 from wikitopics.crawler.source import Markup, Page, SourceInfo
 from wikitopics.model import SCVB0, Minibatch, OnlineLDA
-from wikitopics.model.topics.coherence import npmi, npmi_of_words, top_words
+from wikitopics.model.coherence import npmi, npmi_of_words, top_words
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.build import Recipe, build_vocabulary
 from wikitopics.vocab.rules import LINKS, Rule

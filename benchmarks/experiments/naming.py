@@ -14,7 +14,7 @@ from benchmarks.harness import Experiment, Figures
 from benchmarks.measuring import growing, learn_all
 from benchmarks.splits import CORPORA, split
 from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
-from wikitopics.model.topics.names import WORDS, most_relevant
+from wikitopics.model.topics import WORDS, most_relevant
 
 EXPERIMENT = Experiment("naming", "which words of a topic make the name that leads a reader to its articles")
 WEIGHTS = [step / 10 for step in range(11)]

@@ -30,7 +30,7 @@ from tests.tui import canned
 from wikitopics.session.records import Curve, TopicEvent
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.app import Wikitopics
-from wikitopics.tui.chart.chart import Chart
+from wikitopics.tui.chart import Chart
 from wikitopics.tui.look import Look
 
 EXPERIMENT = Experiment("screen", "how soon the screen draws and answers, and what it costs")

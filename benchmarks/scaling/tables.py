@@ -3,9 +3,8 @@
 from benchmarks.harness import Figures, Points, table
 from benchmarks.scaling import cluster, learning
 from benchmarks.scaling.disk import KEPT, MODELS
-from wikitopics.session.models import parse_specs
-from wikitopics.session.settings import Settings
-from wikitopics.session.storage.sizes import file_bytes
+from wikitopics.session.settings import Settings, parse_specs
+from wikitopics.session.storage.writer import file_bytes
 
 WIKIPEDIAS = {"English": 7_300_000, "all": 65_000_000}
 """Articles."""

@@ -7,14 +7,19 @@ from dataclasses import replace
 from typing import Any
 
 from wikitopics.crawler.dumps import DUMP_FILES
-from wikitopics.crawler.dumps.files import DumpFiles
-from wikitopics.crawler.dumps.frames import LARGEST
-from wikitopics.crawler.dumps.order import ORDER, Order, rounds, stop_of
-from wikitopics.crawler.dumps.parts import DumpPart, can_be_parted
-from wikitopics.crawler.dumps.ranges import HeldFile, LocalFile, RangedFile
-from wikitopics.crawler.dumps.survey import look, survey
-from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.source import Activity, Asked, Identity, Lack, Round, SourceInfo
+from wikitopics.crawler.dumps.containers import LARGEST, HeldFile, LocalFile, RangedFile
+from wikitopics.crawler.dumps.parts import (
+    ORDER,
+    DumpPart,
+    Order,
+    can_be_parted,
+    look,
+    rounds,
+    stop_of,
+    survey,
+)
+from wikitopics.crawler.dumps.xml import DumpFiles
+from wikitopics.crawler.source import Activity, Asked, BadSource, Identity, Lack, Round, SourceInfo
 
 BEYOND = 64 << 10
 """Bytes first sent after the end of a part: its last page ends in the next block, or soon after."""

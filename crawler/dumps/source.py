@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wikitopics.crawler.dumps import BASE, DUMP_FILES, VERSIONS
-from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.http.addresses import (
     api_candidates,
     by_path,
@@ -16,11 +15,9 @@ from wikitopics.crawler.http.addresses import (
     language_api,
     wiki_address,
 )
-from wikitopics.crawler.http.limits import is_wikimedia
-from wikitopics.crawler.licences import Licence, of_wiki
-from wikitopics.crawler.mediawiki.languages import language_of
-from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG
-from wikitopics.crawler.source import Asked, Identity, PageKind
+from wikitopics.crawler.http.rules import is_wikimedia
+from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, language_of
+from wikitopics.crawler.source import Asked, BadSource, Identity, Licence, PageKind, of_wiki
 from wikitopics.option import Option
 
 if TYPE_CHECKING:
@@ -89,7 +86,7 @@ class Dump(PageKind):
         return "-" not in (asked.get(DUMP) or ())
 
     def fault(self, identity: Identity) -> str:
-        from wikitopics.crawler.dumps.order import ORDER, Order
+        from wikitopics.crawler.dumps.parts import ORDER, Order
 
         texts = [BASE, API_URL.name, HOME]
         wrong = [key for key in texts if not isinstance(identity.get(key, ""), str)]
@@ -113,7 +110,7 @@ class Dump(PageKind):
         return any(is_wikimedia(url.host or "") for url in _addresses(identity))
 
     def download(self, identity: Identity) -> str:
-        from wikitopics.crawler.dumps.order import ORDER
+        from wikitopics.crawler.dumps.parts import ORDER
         from wikitopics.crawler.dumps.remote import format_size
 
         if not _addresses(identity):
@@ -144,13 +141,11 @@ class Dump(PageKind):
             return None
 
     def open(self, identity: Identity, asked: Asked) -> Source | PartedSource[Any]:
-        from wikitopics.crawler.dumps.files import DumpFiles
-        from wikitopics.crawler.dumps.order import ORDER
-        from wikitopics.crawler.dumps.parts import can_be_parted
-        from wikitopics.crawler.dumps.ranges import LocalFile
-        from wikitopics.crawler.dumps.remote import RemoteDump
+        from wikitopics.crawler.dumps.containers import LocalFile
+        from wikitopics.crawler.dumps.parts import ORDER, can_be_parted
+        from wikitopics.crawler.dumps.remote import RemoteDump, database
         from wikitopics.crawler.dumps.shuffled import LocalDump
-        from wikitopics.crawler.dumps.wikimedia import database
+        from wikitopics.crawler.dumps.xml import DumpFiles
         from wikitopics.crawler.file_source import FileSource
 
         if urls := _addresses(identity):

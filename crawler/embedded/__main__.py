@@ -13,13 +13,9 @@ import sys
 
 from aiohttp import web
 
-from wikitopics.crawler.child import end_with_parent
-from wikitopics.crawler.embedded.api import EmbeddedApi
-from wikitopics.crawler.embedded.app import make_app
-from wikitopics.crawler.embedded.corpus import Articles
-from wikitopics.crawler.embedded.faults import Faults
-from wikitopics.crawler.embedded.sample import load_sample
-from wikitopics.crawler.embedded.writing import words_for_bytes
+from wikitopics.crawler.embedded.api import EmbeddedApi, Faults, make_app
+from wikitopics.crawler.embedded.corpus import Articles, load_sample, words_for_bytes
+from wikitopics.crawler.system import end_with_parent
 
 
 def main() -> None:

@@ -5,11 +5,10 @@ import subprocess
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
-from wikitopics.crawler.child import start_python
-from wikitopics.crawler.errors import WikiUnreachable
 from wikitopics.crawler.mediawiki.api import ApiSource
 from wikitopics.crawler.mediawiki.wiki import Wiki
-from wikitopics.crawler.source import Activity, PageBatch, Position, SourceInfo
+from wikitopics.crawler.source import Activity, PageBatch, Position, SourceInfo, WikiUnreachable
+from wikitopics.crawler.system import start_python
 
 
 class EmbeddedWiki:

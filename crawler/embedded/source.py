@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from wikitopics.crawler.licences import SAMPLE, Licence
-from wikitopics.crawler.source import Asked, Identity, PageKind
+from wikitopics.crawler.source import SAMPLE, Asked, Identity, Licence, PageKind
 from wikitopics.option import Option
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ class Demo(PageKind):
     )
 
     def identity(self, asked: Asked) -> Identity:
-        from wikitopics.crawler.embedded.sample import SAMPLE_ARTICLES
+        from wikitopics.crawler.embedded.corpus import SAMPLE_ARTICLES
 
         enough = (asked.articles or 0) + (asked.held_out or 0)
         return {WIKI_SIZE.name: asked.get(WIKI_SIZE) or max(SAMPLE_ARTICLES, enough)}

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.source import BadSource
 
 if TYPE_CHECKING:
     from yarl import URL

@@ -10,28 +10,28 @@ from typing import NoReturn, TypeVar
 
 from yarl import URL
 
-from wikitopics.crawler.errors import TransientError, WikiUnreachable
-from wikitopics.crawler.http.contact import check_contact, sendable, user_agent
-from wikitopics.crawler.http.limits import RateLimits
-from wikitopics.crawler.http.pace import Clock, OwnPace, SharedPace, Turn, usual
-from wikitopics.crawler.http.quoting import Quoting
-from wikitopics.crawler.http.replies import (
-    THROTTLED_FIRST,
-    judge_status,
-    parse_retry_after,
-    wait_before_retry,
-)
+from wikitopics.crawler.http.contact import Quoting, check_contact, sendable, user_agent
+from wikitopics.crawler.http.rules import RateLimits
 from wikitopics.crawler.http.wire import (
+    THROTTLED_FIRST,
+    Clock,
     Elsewhere,
+    OwnPace,
     Reply,
     RequestBounds,
+    SharedPace,
+    Turn,
     Wanted,
     Wire,
+    judge_status,
     not_followed,
+    parse_retry_after,
     redirected,
     split_lines,
+    usual,
+    wait_before_retry,
 )
-from wikitopics.crawler.source import Activity
+from wikitopics.crawler.source import Activity, TransientError, WikiUnreachable
 
 T = TypeVar("T")
 

@@ -2,21 +2,29 @@
 
 import asyncio
 import errno
+import fcntl
 import math
+import os
+import random
 import ssl
+import time
 import zlib
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import ExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from pathlib import Path
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from multidict import CIMultiDictProxy
 from yarl import URL
 
-from wikitopics.crawler.errors import BadSource, TransientError
-from wikitopics.crawler.http.limits import is_loopback
-from wikitopics.crawler.http.quoting import Quoting
+from wikitopics.crawler.http.contact import Quoting
+from wikitopics.crawler.http.rules import RateLimits, is_loopback
+from wikitopics.crawler.source import BadSource, CrawlerError, TransientError, WikiRefused
+from wikitopics.crawler.system import open_own
 
 _CHUNK = 1 << 16
 _CLOCK_CODES = (9, 10)
@@ -309,3 +317,262 @@ def _describe_certificate(error: Exception, host: str) -> str:
     else:
         advice = "if you trust it, name its authority's certificate file in SSL_CERT_FILE"
     return f"the certificate of {host} is not valid (TLS: {reason.rstrip('.')}): {advice}"
+
+
+# What a reply's status and headers ask of a client: to wait, to leave, or to try again and when.
+
+LONGEST_TOLD_WAIT = 3600.0
+"""Longer values of Retry-After count as this: after an hour it is fair to ask again."""
+SHORTEST_TOLD_WAIT = 1.0
+THROTTLED_FIRST = 5.0
+THROTTLED_MOST = 300.0
+FAILED_FIRST = 1.0
+FAILED_MOST = 60.0
+REASON_BYTES = 20_000
+"""The most bytes of an error page that are looked at."""
+
+
+def plain_reason(reply: Reply) -> str:
+    """The gist of an error page or text, for people."""
+    return reply.quote(reply.body[:REASON_BYTES].decode("utf-8", errors="replace"))
+
+
+def judge_status(reply: Reply) -> None:
+    """Raise the error of an unsuccessful status; statuses like 404 are left to the reader."""
+    status, host = reply.status, reply.url.host
+    if status in (401, 403):
+        reason = plain_reason(reply)
+        raise WikiRefused(f"{host} refuses the crawler ({status})" + (f": {reason}" if reason else ""))
+    if status in (429, 503):
+        raise TransientError(f"{host} answers {status}: told to wait", throttled=True, answered=status == 429)
+    if status >= 500 or status == 408:
+        raise TransientError(f"{host} answers {status}")
+
+
+def parse_retry_after(value: str | None, date: str | None, wall: float) -> float | None:
+    """Seconds requested by a Retry-After header, None if it is not usable.
+
+    A date is read against the reply's own ``Date`` header, so that a wrong clock on either side
+    does no harm; ``wall`` (seconds since the epoch) is used if that is missing.
+    """
+    if value is None:
+        return None
+    text = value.strip()
+    try:
+        seconds = float(text)
+    except ValueError:
+        until = _seconds_of_date(text)
+        if until is None:
+            return None
+        now = _seconds_of_date(date.strip()) if date else None
+        seconds = until - (wall if now is None else now)
+    if not math.isfinite(seconds) or seconds < 0:
+        return None
+    return min(max(seconds, SHORTEST_TOLD_WAIT), LONGEST_TOLD_WAIT)
+
+
+def _seconds_of_date(text: str) -> float | None:
+    try:
+        moment = parsedate_to_datetime(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError, TypeError, IndexError):
+        return None
+
+
+def wait_before_retry(tries: int, throttled: bool, retry_after: float | None, rng: random.Random) -> float:
+    """Seconds to wait after the ``tries``-th failure in a row (counted from 1).
+
+    A wait requested by the wiki is observed, plus up to a tenth, so that several clients do not return in
+    step. Otherwise the wait doubles from 5 s (throttled, 429 and 503) or 1 s (broken connections and
+    replies), with jitter that only lengthens it.
+    """
+    if retry_after is not None:
+        return retry_after * (1 + 0.1 * rng.random())
+    first, most = (THROTTLED_FIRST, THROTTLED_MOST) if throttled else (FAILED_FIRST, FAILED_MOST)
+    return min(first * 2.0 ** min(tries - 1, 30), most) * (1 + 0.25 * rng.random())
+
+
+# The request rate: no request is sent before its turn, in this process or among several.
+
+WaitUntil = Callable[[float, str], Awaitable[None]]
+"""Waits until a moment of the monotonic clock, reporting the reason meanwhile."""
+_MARGIN = 1.01
+"""Requests leave evenly but arrive with jitter: this margin keeps the budget at the server too."""
+_POLL_SECONDS = 0.02
+_OTHERS = "another trainer's request"
+_FILE_BYTES = 80
+
+
+class Clock:
+    """The machine's clock.
+
+    Waits are measured with the monotonic clock, which is unaffected by corrections of the time of day. The
+    wall clock is used only for display and Retry-After dates.
+    """
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    def wall(self) -> float:
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+def interval(limits: RateLimits) -> float:
+    """Seconds between the starts of two requests."""
+    even = 60.0 / limits.rpm * _MARGIN if limits.rpm else 0.0
+    return max(even, limits.shortest_gap)
+
+
+@dataclass(slots=True)
+class Turn:
+    """One request's turn, and what it found for those after it."""
+
+    latency: float = 0.0
+    """Seconds from the request to the end of its reply."""
+    told_to_wait: float = 0.0
+    """Seconds for which the wiki asked to wait."""
+
+    def rest(self, limits: RateLimits) -> float:
+        """Seconds to leave the wiki alone after this turn."""
+        slow = limits.slow_reply is not None and self.latency > limits.slow_reply
+        return max(self.told_to_wait, limits.slow_wait if slow else limits.pause)
+
+
+class OwnPace:
+    """A budget of this process only, for hosts outside Wikimedia.
+
+    It hands out turns; a turn lasts from the request to the end of its reply.
+    """
+
+    def __init__(self, limits: RateLimits, clock: Clock) -> None:
+        self._limits = limits
+        self._clock = clock
+        self._next = float("-inf")
+        self._slots = asyncio.Semaphore(limits.at_once)
+
+    @asynccontextmanager
+    async def turn(self, wait_until: WaitUntil) -> AsyncGenerator[Turn]:
+        async with self._slots:
+            # Checked again after the wait: another turn may have been told to wait meanwhile.
+            while self._clock.monotonic() < self._next:
+                left = self._next - self._clock.monotonic()
+                await wait_until(self._next, _reason(self._limits, left))
+            self._next = self._clock.monotonic() + interval(self._limits)
+            turn = Turn()
+            try:
+                yield turn
+            finally:
+                self._next = max(self._next, self._clock.monotonic() + turn.rest(self._limits))
+
+
+class SharedPace:
+    """The same with one budget for all of this user's trainers on this machine.
+
+    Files in ``folder`` carry the kernel's locks, which are released if a process is killed. One holds the
+    time of writing, then the earliest time of the next request (both monotonic, by the clock that all share).
+    Its lock is held for a whole turn. If turns may overlap, it is held only to read or write the file, and
+    each turn holds the lock of a further file. Raises `CrawlerError` if the files cannot be written.
+    """
+
+    def __init__(self, limits: RateLimits, clock: Clock, folder: Path) -> None:
+        self._limits = limits
+        self._clock = clock
+        self._path = folder / limits.lock
+        self._overlap = limits.at_once > 1
+        self._ours = asyncio.Semaphore(limits.at_once)
+
+    @asynccontextmanager
+    async def turn(self, wait_until: WaitUntil) -> AsyncGenerator[Turn]:
+        async with self._ours:
+            with ExitStack() as files:
+                if self._overlap:
+                    await self._take_slot(files, wait_until)
+                file = self._open(files, self._path)
+                await self._acquire(file, wait_until)
+                start = self._clock.monotonic()
+                # Written ahead: a process killed in its turn must not free the budget.
+                _write_moment(file, start, start + interval(self._limits))
+                if self._overlap:
+                    fcntl.flock(file, fcntl.LOCK_UN)
+                turn = Turn()
+                try:
+                    yield turn
+                finally:
+                    if self._overlap:
+                        fcntl.flock(file, fcntl.LOCK_EX)  # nobody holds it for longer than a moment
+                    now = self._clock.monotonic()
+                    rested = now + turn.rest(self._limits)
+                    _write_moment(file, now, max(_read_moment(file, now), rested))
+
+    def _open(self, files: ExitStack, path: Path) -> int:
+        """The file at ``path``; leaving ``files`` closes it, and with that releases its lock."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = open_own(path, os.O_RDWR)
+        except OSError as error:
+            raise CrawlerError(
+                f"the shared request budget cannot be kept in {path}: {error.strerror}"
+            ) from None
+        files.callback(os.close, file)
+        return file
+
+    async def _take_slot(self, files: ExitStack, wait_until: WaitUntil) -> None:
+        """Hold the lock of one of the files for requests at the same time."""
+        paths = [self._path.with_suffix(f".{n}{self._path.suffix}") for n in range(self._limits.at_once)]
+        slots = [self._open(files, path) for path in paths]
+        while not any(map(_lock, slots)):
+            await wait_until(self._clock.monotonic() + _POLL_SECONDS, _OTHERS)
+
+    async def _acquire(self, file: int, wait_until: WaitUntil) -> None:
+        """Hold the lock at a moment when a request may be sent."""
+        while True:
+            now = self._clock.monotonic()
+            if not _lock(file):
+                await wait_until(now + _POLL_SECONDS, _OTHERS)
+                continue
+            moment = _read_moment(file, now)
+            if moment <= now:
+                return
+            fcntl.flock(file, fcntl.LOCK_UN)
+            await wait_until(moment, _reason(self._limits, moment - now))
+
+
+def _lock(file: int) -> bool:
+    """Lock the file, if nobody else holds its lock."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        raise CrawlerError(f"the shared request budget cannot be kept: {error.strerror}") from None
+    return True
+
+
+def _read_moment(file: int, now: float) -> float:
+    """The moment to wait for; a past one if the file holds none, or one from before a restart."""
+    try:
+        written, moment = map(float, os.pread(file, _FILE_BYTES, 0).decode("ascii").split())
+    except ValueError:
+        return float("-inf")
+    # The monotonic clock restarts with the machine: a time of writing in the future is from before that.
+    sound = written <= now and moment <= written + LONGEST_TOLD_WAIT
+    return moment if sound else float("-inf")
+
+
+def _write_moment(file: int, now: float, moment: float) -> None:
+    os.pwrite(file, f"{now!r} {moment!r}".ljust(_FILE_BYTES).encode("ascii"), 0)
+
+
+def usual(limits: RateLimits, seconds: float) -> bool:
+    """Whether the next request always waits up to so many seconds, even if nothing has gone wrong."""
+    return seconds <= max(interval(limits), limits.slow_wait, limits.pause)
+
+
+def _reason(limits: RateLimits, seconds: float) -> str:
+    """What a wait of so many seconds is for."""
+    if not usual(limits, seconds):
+        return f"{limits.server}, after an error or a request to wait"
+    return f"the next request ({limits.rpm} a minute)" if limits.rpm else "the next request"

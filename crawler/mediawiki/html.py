@@ -12,13 +12,23 @@ from urllib.parse import quote
 
 from yarl import URL
 
-from wikitopics.crawler.errors import BadPosition, CrawlerError, TransientError, WikiRefused
-from wikitopics.crawler.http.robots import Robots
+from wikitopics.crawler.http.rules import Robots
 from wikitopics.crawler.http.wire import Reply, Wanted
 from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass
 from wikitopics.crawler.mediawiki.siteinfo import SITEINFO
 from wikitopics.crawler.mediawiki.wiki import Wiki
-from wikitopics.crawler.source import Page, PageBatch, Position, Skip, SourceInfo, is_id
+from wikitopics.crawler.source import (
+    BadPosition,
+    CrawlerError,
+    Page,
+    PageBatch,
+    Position,
+    Skip,
+    SourceInfo,
+    TransientError,
+    WikiRefused,
+    is_id,
+)
 
 _LISTED = 100
 """Titles per listing: one request in a hundred is for the list."""

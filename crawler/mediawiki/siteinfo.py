@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from wikitopics.crawler.errors import TransientError
-from wikitopics.crawler.source import ARTICLE_PATH, SourceInfo
+from wikitopics.crawler.source import ARTICLE_PATH, SourceInfo, TransientError
 
 if TYPE_CHECKING:
     from yarl import URL

@@ -5,18 +5,57 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.http.addresses import api_candidates, by_script, language_api, wiki_address
-from wikitopics.crawler.http.limits import is_wikimedia
-from wikitopics.crawler.licences import Licence, of_wiki
-from wikitopics.crawler.mediawiki.languages import language_of
+from wikitopics.crawler.http.rules import is_wikimedia
 from wikitopics.crawler.mediawiki.siteinfo import FOUND_API
-from wikitopics.crawler.source import Asked, Identity, PageKind
+from wikitopics.crawler.source import Asked, BadSource, Identity, Licence, PageKind, of_wiki
 from wikitopics.option import Option
 
 if TYPE_CHECKING:
     from wikitopics.crawler.mediawiki.wiki import Wiki
     from wikitopics.crawler.source import Source
+
+
+# Facts about the languages of wikis.
+
+UNSPACED = {
+    "zh": "Chinese",
+    "lzh": "Classical Chinese",
+    "yue": "Cantonese",
+    "wuu": "Wu Chinese",
+    "gan": "Gan Chinese",
+    "ja": "Japanese",
+    "th": "Thai",
+    "lo": "Lao",
+    "km": "Khmer",
+    "my": "Burmese",
+    "mnw": "Mon",
+    "shn": "Shan",
+    "blk": "Pa'O",
+    "bo": "Tibetan",
+    "dz": "Dzongkha",
+}
+"""Languages written without spaces between words, by code."""
+_OTHER_CODES = {"zh-yue": "yue", "zh-classical": "lzh", "simple": "en"}
+
+
+def language_of(code: str) -> str:
+    """The language of the Wikipedia with this code, e.g. "en" for "simple"."""
+    name = code.strip().lower()
+    return _OTHER_CODES.get(name, name)
+
+
+def check_spaced(language: str) -> None:
+    """Raise `BadSource` for a language that does not separate words by spaces."""
+    # Min Nan and some others at zh-… use Latin letters.
+    name = UNSPACED.get(language if language.startswith("zh-min") else language.partition("-")[0])
+    if name is not None:
+        raise BadSource(
+            f"--lang {language}: {name} is written without spaces between words, and wikitopics cannot "
+            "separate its words: train on the links of its articles with --tokens links, or count words "
+            "yourself and use --source counts"
+        )
+
 
 ENGLISH = "en"
 MANY_ARTICLES = 500_000

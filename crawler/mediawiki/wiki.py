@@ -5,17 +5,14 @@ from pathlib import Path
 
 from yarl import URL
 
-from wikitopics.crawler.errors import TransientError
 from wikitopics.crawler.http.addresses import api_candidates
 from wikitopics.crawler.http.client import Client
-from wikitopics.crawler.http.limits import RateLimits, limits_for, wikimedia_page_limits
-from wikitopics.crawler.http.pace import Clock
-from wikitopics.crawler.http.wire import Reply, RequestBounds
+from wikitopics.crawler.http.rules import RateLimits, limits_for, wikimedia_page_limits
+from wikitopics.crawler.http.wire import Clock, Reply, RequestBounds
 from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass
-from wikitopics.crawler.mediawiki.gathering import Gathering
-from wikitopics.crawler.mediawiki.replies import Answer, read_answer, read_api
+from wikitopics.crawler.mediawiki.replies import Answer, Gathering, read_answer, read_api
 from wikitopics.crawler.mediawiki.siteinfo import FOUND_API, SITEINFO, read_siteinfo
-from wikitopics.crawler.source import Activity, SourceInfo
+from wikitopics.crawler.source import Activity, SourceInfo, TransientError
 
 MOST_PAGES = 50
 """The API returns at most this many pages with content per reply to clients without an account."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wikitopics.crawler.source import Asked, Identity, PageKind
-from wikitopics.crawler.texts.folders import GIVEN, JSON_LINES, PLAIN, TABLES, ending
+from wikitopics.crawler.texts.files import GIVEN, JSON_LINES, PLAIN, TABLES, ending
 from wikitopics.option import Option
 
 if TYPE_CHECKING:

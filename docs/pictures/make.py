@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from wikitopics.tui.app import Wikitopics  # noqa: E402
-from wikitopics.tui.themes import LIGHT  # noqa: E402
+from wikitopics.tui.terminal import LIGHT  # noqa: E402
 
 ENOUGH = 6_000
 """Articles after which the topics are worth a picture."""

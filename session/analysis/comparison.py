@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import CompletionSet, Minibatch
-from wikitopics.session.analysis.inference import saved_model
+from wikitopics.session.analysis.proportions import saved_model
 from wikitopics.session.errors import BadUsage, Damaged, SessionError
 from wikitopics.session.options import SEED
 from wikitopics.session.paths import session_name
 from wikitopics.session.sources import check_identity, described
-from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.reader import SessionReader
 
 

@@ -2,23 +2,159 @@
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wikitopics.crawler.markup.texts import page_links, prose
+from wikitopics.crawler.source import Licence, Markup, Page, SourceInfo
+from wikitopics.crawler.texts.source import MARKUP
+from wikitopics.model import Minibatch, OnlineModel
+from wikitopics.model.topics import by_relevance
+from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage, Damaged, SessionError
-from wikitopics.session.extras import NOTEBOOK
-from wikitopics.session.options import PASSES
-from wikitopics.session.sources import counted, described, noun
+from wikitopics.session.options import LINKS, PASSES
+from wikitopics.session.records import SNAPSHOT_WORDS, ArticleRow
+from wikitopics.session.settings import Settings, load_model
+from wikitopics.session.sources import NOTEBOOK, counted, described, noun
+from wikitopics.session.storage.proportions import title_key
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.tables.proportions import title_key
+from wikitopics.vocab import Vocabulary
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Index
     from scipy.sparse import csr_array
+
+
+# Inference with a session's models: topic proportions of any text, and every word of the topics.
+
+_ANCHOR = re.compile(r"<a\s[^<>]*+>", re.IGNORECASE)
+"""No wikitext has this tag."""
+_NONE = np.empty(0, np.int32)
+
+
+def saved_model(reader: SessionReader, name: str) -> OnlineModel:
+    """The model of this name at the last commit."""
+    return load_model(reader.model_state(name), reader.model_status(name), len(reader.vocabulary()))
+
+
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """The result for one text."""
+
+    words: int
+    known: int
+    """Its words that are in the vocabulary."""
+    theta: NDArray[np.float32]
+    """(K,) topic proportions, sum to 1"""
+
+
+def infer(
+    reader: SessionReader, model: str, texts: Iterable[str], markup: Markup | None = None
+) -> list[Inferred]:
+    """The proportions of texts by this model at the last commit, with their words counted.
+
+    ``markup``: what the texts are written in; None: the same as the session's own texts.
+    """
+    vocabulary = reader.counter()
+    texts = proses(reader, texts, markup)
+    known, theta = proportions(reader, model, vocabulary, texts)
+    return [
+        Inferred(vocabulary.n_words_in(text), *found)
+        for text, *found in zip(texts, known.tolist(), theta, strict=True)
+    ]
+
+
+def proses(reader: SessionReader, texts: Iterable[str], markup: Markup | None = None) -> list[str]:
+    """The texts without their markup; None: that of the session's own texts. For a session of links, the
+    titles that they link to."""
+    if reader.settings().rule == LINKS:
+        # Where titles begin with capitals, all of the vocabulary do.
+        info = SourceInfo(
+            "", None, keeps_case=any(title[0] in ascii_lowercase for title in reader.vocabulary())
+        )
+        return ["\n".join(page_links(Page(1, "", 0, text, markup or _markup(text)), info)) for text in texts]
+    named: Markup = markup or reader.settings().source_options.get(MARKUP.name, "text")
+    return [prose(Page(1, "", 0, text, named)) for text in texts]
+
+
+def _markup(text: str) -> Markup:
+    """The markup of a text with links."""
+    return "html" if _ANCHOR.search(text) else "wikitext"
+
+
+def proportions(
+    reader: SessionReader, model: str, vocabulary: Vocabulary, texts: Iterable[str]
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """The known words of each text, (D,), and its proportions by this model at the last commit, (D, K)."""
+    counted = [(_NONE, _NONE), *map(vocabulary.count, texts)]  # no words first: row 0 begins at 0
+    ids, counts = (np.concatenate(arrays) for arrays in zip(*counted, strict=True))
+    batch = Minibatch(np.cumsum([len(one) for one, _ in counted]), ids, counts)
+    reader.check_trained()
+    theta = saved_model(reader, model).infer(batch)
+    # Each number of the model may be in range while one divided by its square is not.
+    if not np.isfinite(theta).all():
+        raise Damaged(f"model {model} has no proportions")
+    return batch.lengths().astype(np.int64), theta
+
+
+def top_words(
+    reader: SessionReader, model: str, top: int, *, relevant: bool
+) -> list[list[tuple[str, float]]]:
+    """The ``top`` most probable words of every topic of this model at the last commit: (word, probability);
+    ``relevant``: of these the most relevant first.
+
+    If snapshots store enough words, they answer without loading the model.
+    """
+    if top <= SNAPSHOT_WORDS:
+        return [list(row.words) for row in reader.topics(model, top, relevant=relevant)]
+    reader.check_trained()
+    words, saved = reader.vocabulary(), saved_model(reader, model)
+    leading = saved.top_words(top)
+    topics = zip(*(by_relevance(leading, saved.topic_shares()) if relevant else leading), strict=True)
+    return [
+        [(words[i], probability) for i, probability in zip(ids.tolist(), values.tolist(), strict=True)]
+        for ids, values in topics
+    ]
+
+
+# Where a session's texts come from: the address of each article in a browser, and the licence.
+
+Address = Callable[[ArticleRow], str | None]
+
+_SOUND = re.compile(r"https?://[A-Za-z0-9\[][A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]{0,4000}")
+"""Only such addresses reach a terminal or a browser: no control character, quote or space, no other
+scheme."""
+
+
+def nowhere(article: ArticleRow) -> str | None:
+    """The address of an article that has none."""
+    return None
+
+
+def addresses(settings: Settings) -> Address:
+    """The address of each article, as the kind of source gives it for a session with these settings."""
+    kind, identity = sources.described(settings.source), settings.source_options
+    if kind.fault(identity):
+        return nowhere
+
+    def address(article: ArticleRow) -> str | None:
+        found = kind.address(identity, article.title, article.revision_id)
+        return found if found is not None and _SOUND.fullmatch(found) else None
+
+    return address
+
+
+def licence_of(settings: Settings) -> Licence | None:
+    """The licence of titles and word counts, as the kind of source names it; None if the documents are the
+    user's own."""
+    kind, identity = sources.described(settings.source), settings.source_options
+    return None if kind.fault(identity) else kind.licence(identity)
+
 
 _DTYPES = re.compile(
     r"u?int(8|16|32|64)|U?Int64|float(32|64)|str|string|object"

@@ -1,12 +1,105 @@
 """How good the topics of a stored session are: their coherence, and those that nearly repeat another."""
 
+import math
+from collections.abc import Container
+from dataclasses import dataclass, replace
+
 import numpy as np
 
 from wikitopics.model import Minibatch
-from wikitopics.model.topics.coherence import npmi_of_words
-from wikitopics.model.topics.repeats import repeats
+from wikitopics.model.coherence import npmi_of_words
+from wikitopics.model.topics import most_relevant_to, parents, repeats, tree
+from wikitopics.session.metrics import OF_STREAM, OF_TOPICS, SCORES, Metric
 from wikitopics.session.records import COHERENT_WORDS
+from wikitopics.session.settings import own_metrics
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.topics import names
+
+# The topics of a model as a tree: similar topics are close together, so that hundreds of them can be
+# read.
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A topic, or a group of topics. Topics are numbered from 0 to K - 1, groups from K on."""
+
+    number: int
+    parent: int | None
+    height: float
+    """How far apart its parts are; 0 for a topic."""
+    name: str
+    share: float
+    topics: tuple[int, ...]
+    """Its topics, in drawing order."""
+
+
+def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
+    """All topics and groups by number, as of the newest snapshot; empty before the first."""
+    with reader.one_moment():
+        kept = reader.newest_words(model)
+        if kept is None:
+            return ()
+        leaves, words = reader.topic_names(model), reader.vocabulary()
+    nodes = tree(kept.leading)
+    above = parents(nodes)
+    shares = kept.shares.astype(np.float64)
+    groups = names(most_relevant_to([node.topics for node in nodes], kept.leading, kept.shares), words)
+    topics = [(topic, 0.0, (topic,)) for topic in range(len(leaves))]
+    parts = [*topics, *((node.number, node.height, node.topics) for node in nodes)]
+    return tuple(
+        Branch(number, above.get(number), height, name, float(shares[list(members)].sum()), members)
+        for (number, height, members), name in zip(parts, (*leaves, *groups), strict=True)
+    )
+
+
+def pruned(branches: tuple[Branch, ...], kept: Container[int]) -> tuple[Branch, ...]:
+    """The tree over these topics only; a group with a single remaining part is replaced by it."""
+    left: dict[int, Branch] = {}
+    parts: dict[int | None, list[Branch]] = {}
+    for branch in branches:  # children come before their parents
+        below = parts.pop(branch.number, [])
+        if branch.number in kept:
+            shown = branch
+        elif len(below) > 1:
+            topics = tuple(topic for topic in branch.topics if topic in kept)
+            shown = replace(branch, topics=topics, share=sum(branches[topic].share for topic in topics))
+            left.update({part.number: replace(part, parent=branch.number) for part in below})
+        elif below:
+            (shown,) = below
+        else:
+            continue
+        parts.setdefault(branch.parent, []).append(shown)
+    left.update({root.number: replace(root, parent=None) for root in parts.get(None, [])})
+    return tuple(left[number] for number in sorted(left))
+
+
+def overview(branches: tuple[Branch, ...]) -> list[Branch]:
+    """The tree cut into as many branches as can be read at a glance, in drawing order: a few more than the
+    square root of its topics."""
+    if not branches:
+        return []
+    children: dict[int | None, list[Branch]] = {}
+    for branch in branches:
+        children.setdefault(branch.parent, []).append(branch)
+    found, groups = list(children[None]), math.ceil(1.3 * math.sqrt((len(branches) + 1) // 2))
+    while len(found) < groups and any(branch.height > 0 for branch in found):
+        place = max(range(len(found)), key=lambda i: found[i].height)
+        found[place : place + 1] = children[found[place].number]
+    return found
+
+
+# The metrics that a session's curves can show.
+
+
+def metrics_of(reader: SessionReader) -> tuple[Metric, ...]:
+    """The metrics of its models, ending with those measured by a kind that is no longer installed."""
+    own = [metric for spec in reader.settings().models for metric in own_metrics(spec.kind)]
+    recorded = reader.metric_names()
+    of_stream = (metric for metric in OF_STREAM if metric.name in recorded)
+    known = {metric.name: metric for metric in (*SCORES, *of_stream, *own, *OF_TOPICS)}
+    found = [Metric.undeclared(name) for name in recorded if name not in known]
+    return (*known.values(), *found)
+
 
 NAMED = 5
 """The most pairs of repeats named; beyond that, their number is enough."""

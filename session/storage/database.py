@@ -5,18 +5,52 @@ import errno
 import os
 import sqlite3
 import stat
+import sys
+import threading
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wikitopics.session.errors import BadUsage, Damaged, DiskFull, NotASession, NotNow, SessionError
 from wikitopics.session.paths import BESIDE, LOCK
 from wikitopics.session.storage.schema import APPLICATION_ID, RELEASED, VERSION, check_tables, tables
 
-if TYPE_CHECKING:  # its import takes a third of the time of a command that only reads
-    from wikitopics.session.storage.sqliteutils import Database
+# sqlite-utils, loaded without pandas.
+#
+# If pandas is installed, sqlite-utils imports it to support one more type of column, `pandas.Timestamp`,
+# which no session has. That would add a third of a second to the start of every trainer. A program that reads
+# sessions and wants such columns in databases of its own has to import pandas or sqlite-utils first.
+
+
+class _Hiding:
+    """Hides a package from one thread's imports; other threads, such as a notebook's, find it as usual."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._thread = name, threading.get_ident()
+
+    def find_spec(self, fullname: str, *_: object) -> None:
+        if fullname == self._name and threading.get_ident() == self._thread:
+            raise ModuleNotFoundError(f"{fullname} is not needed here", name=fullname)
+
+
+@contextmanager
+def _without(name: str) -> Iterator[None]:
+    """Make imports of this package fail within the block, unless it is already loaded."""
+    hiding = _Hiding(name)
+    sys.meta_path.insert(0, hiding)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(hiding)
+
+
+with _without("pandas"):
+    from sqlite_utils import Database
+
+__all__ = ["Database"]
+
 
 SQLITE_HEADER = b"SQLite format 3\0"
 BUSY_SECONDS = 4.0
@@ -46,7 +80,6 @@ _DAMAGE = (
 
 def connect(path: Path, *, timeout: float | None = None) -> "Database":
     """A writing connection to an existing session; refuses files that are not sessions."""
-    from wikitopics.session.storage.sqliteutils import Database
 
     check_file(path)
     connection = open_session(path, "mode=rw", timeout or BUSY_SECONDS)

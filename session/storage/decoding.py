@@ -5,17 +5,22 @@ place, for a value that no session of ours can have. `check_of` knows which func
 """
 
 import contextlib
+import io
 import json
 import math
+import os
+import struct
 import sys
+import zipfile
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, TypeVar, cast, get_args
+from typing import IO, Any, BinaryIO, TypeVar, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.session.errors import Damaged
+from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.records import Event, State, TopicChange
 from wikitopics.session.storage.schema import tables
 
@@ -226,3 +231,217 @@ def check_of(table: str, column: str) -> Callable[[object], Any]:
     (kind,) = [kind for name, kind, *_ in tables()[table] if name == column]
     check = _OF_COLUMN.get(place, _OF_TYPE[kind])
     return lambda value: None if value is None and place in _OPTIONAL else check(value, place)
+
+
+# Arrays as bytes for the session file, .npz without pickle, and .npz files that somebody else made.
+#
+# Nothing is unpacked before its size is known. Large arrays of a file are read in place: half a gigabyte
+# opens at once.
+
+_LOCAL_HEADER = struct.Struct("<26xHH")  # of a zip member: ends with the lengths of its name and extra field
+_END = struct.Struct("<4s8xL6x")
+"""A zip's last record; among other things, the bytes of its directory."""
+_WIDE_END = struct.Struct("<4s36xQ8x20x")
+"""The same for a zip over 4 GB; it comes before that record, together with a pointer to it."""
+LARGEST_DIRECTORY = 2**16
+"""Bytes of a zip's directory: hundreds of arrays. A zip's reader makes an object of each entry."""
+MOST_UNPACKED = 2**29
+"""The most bytes of compressed arrays; uncompressed ones stay on disk, however large."""
+_MOST_ARRAYS = 100
+_MOST_AXES = 4
+
+
+class TooLarge(ValueError):
+    """An .npz that would take more memory than any real word counts; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnDisk:
+    """Numbers stored uncompressed; their slices are read from the file."""
+
+    file: BinaryIO
+    dtype: np.dtype[Any]
+    offset: int
+    """Bytes from the file's start to the first number."""
+    length: int
+    ndim: int
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __getitem__(self, part: slice) -> NDArray[Any]:
+        start, stop, _ = part.indices(self.length)
+        size = max(0, stop - start)
+        self.file.seek(self.offset + start * self.dtype.itemsize)
+        found = np.fromfile(self.file, self.dtype, size)
+        if len(found) < size:
+            raise OSError(None, "it has shrunk since it was opened")
+        return found
+
+
+Column = OnDisk | NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class NpzArrays:
+    """Some arrays of an .npz file."""
+
+    arrays: dict[str, Column]
+    """The arrays by name, a single number as a row of one; compressed ones are in memory."""
+    crc: str
+    """Sizes and CRC-32 of these arrays, from the file's directory: they change when an array does."""
+
+
+def open_npz(file: BinaryIO, names: Sequence[str]) -> NpzArrays:
+    """The arrays ``names`` of an .npz, none of them unpickled; ``file`` has to stay open.
+
+    Nothing is unpacked before its size is known. Raises KeyError with the missing name, `TooLarge`, OSError,
+    and whatever zipfile, zlib and numpy raise on hostile bytes.
+    """
+    check_directory(file)
+    with zipfile.ZipFile(file) as archive:
+        stored = archive.namelist()
+        if not any(name.endswith(".npy") for name in stored):
+            raise ValueError("a zip without arrays")
+        for name in names:
+            if f"{name}.npy" not in stored:
+                raise KeyError(name)
+        members = [archive.getinfo(f"{name}.npy") for name in names]
+        compressed = [member for member in archive.infolist() if member.compress_type != zipfile.ZIP_STORED]
+        if any(member.compress_type != zipfile.ZIP_DEFLATED for member in compressed):
+            raise ValueError("its compression is not that of an .npz")
+        if sum(member.file_size for member in compressed) > MOST_UNPACKED:
+            raise TooLarge(
+                f"over {MOST_UNPACKED >> 20} MB of compressed arrays: write it with numpy.savez, uncompressed"
+            )
+        arrays = {name: _open(file, archive, member) for name, member in zip(names, members, strict=True)}
+    return NpzArrays(arrays, " ".join(f"{member.file_size:x}:{member.CRC:08x}" for member in members))
+
+
+def is_undamaged(file: BinaryIO) -> bool:
+    """Whether an .npz accepted by `open_npz` is undamaged, by its CRCs."""
+    with zipfile.ZipFile(file) as archive:
+        return archive.testzip() is None
+
+
+def check_directory(file: BinaryIO) -> None:
+    """Check that the directory of a zip is small. Raises ValueError."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - _END.size - _WIDE_END.size))
+    end = file.read()
+    if len(end) < _END.size or not end[-_END.size :].startswith(b"PK\5\6"):
+        raise ValueError("it does not end as an .npz does")
+    directory = _END.unpack(end[-_END.size :])[1]
+    if end[-_END.size - 20 :].startswith(b"PK\6\7"):
+        if not end.startswith(b"PK\6\6"):
+            raise ValueError("it does not end as an .npz does")
+        directory = _WIDE_END.unpack(end[: _WIDE_END.size])[1]
+    if directory > LARGEST_DIRECTORY:
+        raise TooLarge("it holds too many arrays")
+
+
+def array_header(content: IO[bytes], size: int) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
+    """The type and shape of the array in a .npy of ``size`` bytes, and whether columns come first.
+
+    Leaves ``content`` at the first value. Raises ValueError, also if the size is not that of such an array,
+    and whatever else numpy raises on hostile bytes.
+    """
+    if np.lib.format.read_magic(content) != (1, 0):  # a header of another version may have any length
+        raise ValueError("not a plain array")
+    shape, fortran, dtype = np.lib.format.read_array_header_1_0(content)
+    if dtype.hasobject or math.prod(shape) * dtype.itemsize != size - content.tell():
+        raise ValueError("an array in it differs in length from its header")
+    return dtype, shape, fortran
+
+
+def is_number(dtype: np.dtype[Any]) -> bool:
+    """Whether arrays of this type hold numbers of at most 64 bits."""
+    return dtype.kind in "iuf" and dtype.itemsize <= 8
+
+
+def _open(file: BinaryIO, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Column:
+    with archive.open(member) as content:
+        dtype, shape, _ = array_header(content, member.file_size)
+        if member.compress_type == zipfile.ZIP_STORED:
+            offset = _start(file, member) + content.tell()
+            return OnDisk(file, dtype, offset, math.prod(shape), ndim=max(1, len(shape)))
+    with archive.open(member) as content:
+        return np.atleast_1d(np.lib.format.read_array(content, allow_pickle=False))
+
+
+def _start(file: BinaryIO, member: zipfile.ZipInfo) -> int:
+    """Where the member's content begins in the file."""
+    file.seek(member.header_offset)
+    header = file.read(_LOCAL_HEADER.size)
+    name, extra = _LOCAL_HEADER.unpack(header)
+    return member.header_offset + len(header) + int(name) + int(extra)
+
+
+def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """An uncompressed .npz."""
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **dict(arrays))
+    return buffer.getvalue()
+
+
+def unpack_arrays(data: object, place: str) -> dict[str, NDArray[Any]]:
+    """The inverse of `pack_arrays`. Raises `Damaged` for anything that it did not make.
+
+    Takes no more memory than ``data`` does: data that unpacks to more was not packed by us.
+    """
+    if not isinstance(data, bytes):
+        raise Damaged(f"{place} holds no arrays")
+    try:
+        file = io.BytesIO(data)
+        check_directory(file)
+        with zipfile.ZipFile(file) as archive:
+            members = archive.infolist()
+            stored = all(member.compress_type == zipfile.ZIP_STORED for member in members)
+            if not stored or sum(member.file_size for member in members) > len(data):
+                raise ValueError("it unpacks to more than its own size")
+            return {member.filename.removesuffix(".npy"): _array(archive.read(member)) for member in members}
+    except Exception as error:  # noqa: BLE001 (of zipfile and numpy, by what the bytes have become)
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise Damaged(f"{place} cannot be read: {reason[:80]}") from None
+
+
+def pack_state(state: Mapping[str, Any]) -> tuple[str, bytes]:
+    """A model's ``state()`` as (JSON of the plain numbers, flags and strings, .npz of the arrays).
+
+    Raises `SessionError` for values that `unpack_state` would not accept, which a model of another package
+    may have.
+    """
+    arrays = {key: value for key, value in state.items() if isinstance(value, np.ndarray)}
+    plain = {key: value for key, value in state.items() if key not in arrays}
+    unfit = [key for key, value in arrays.items() if not is_number(value.dtype) or value.ndim > _MOST_AXES]
+    unfit += [key for key, value in plain.items() if not _is_plain(value)]
+    if len(arrays) > _MOST_ARRAYS:
+        raise SessionError(
+            f"a session stores at most {_MOST_ARRAYS} arrays of a model, and this one has {len(arrays)}"
+        )
+    if unfit:
+        raise SessionError(
+            f"a session stores finite numbers, flags, texts and arrays of numbers: {unfit[0]} of the model's "
+            "state is something else"
+        )
+    return json.dumps(plain), pack_arrays(arrays)
+
+
+def unpack_state(scalars: object, arrays: object) -> dict[str, Any]:
+    """The inverse of `pack_state`. Raises `Damaged` for anything that it did not make."""
+    plain = named(from_json(scalars, "models.scalars"), "models.scalars")
+    return {**plain, **unpack_arrays(arrays, "models.arrays")}
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _array(content: bytes) -> NDArray[Any]:
+    """The array of a .npy file. Raises ValueError."""
+    file = io.BytesIO(content)
+    dtype, shape, fortran = array_header(file, len(content))
+    if not is_number(dtype) or len(shape) > _MOST_AXES:
+        raise ValueError("an array in it is not one of ours")
+    numbers = np.frombuffer(content, dtype, math.prod(shape), file.tell())
+    return numbers.reshape(shape, order="F" if fortran else "C")

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from wikitopics.crawler.ownfile import open_own
+from wikitopics.crawler.system import open_own
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import is_at
 from wikitopics.session.storage.database import keep_sessions, remove_database, sync, sync_names

@@ -10,10 +10,10 @@ import os
 import time
 from pathlib import Path
 
-from wikitopics.crawler.ownfile import open_own
+from wikitopics.crawler.system import open_own
 from wikitopics.session.errors import SessionError, SessionInUse
 from wikitopics.session.paths import LOCK, beside, command, is_at
-from wikitopics.session.process import Process
+from wikitopics.session.system import Process
 
 TRIES = 20
 _MOST_BYTES = 400

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from wikitopics.session.errors import NO_TOPICS, BadUsage, Damaged, SessionError
-from wikitopics.session.models import ModelSpec
 from wikitopics.session.paths import WAL, beside, command, no_session, session_name
-from wikitopics.session.settings import Settings
+from wikitopics.session.settings import ModelSpec, Settings
 from wikitopics.session.storage.database import (
     check_file,
     fold_log,
@@ -23,8 +22,13 @@ from wikitopics.session.storage.database import (
 from wikitopics.session.storage.decoding import MOST_WORD_BYTES, check_of, optional, whole
 from wikitopics.session.storage.lock import owner
 from wikitopics.session.storage.schema import RELEASED
-from wikitopics.session.storage.tables.progress import Progress, decode_progress
-from wikitopics.session.storage.tables.settings import decode_index, decode_settings, decode_words
+from wikitopics.session.storage.settings import (
+    Progress,
+    decode_index,
+    decode_progress,
+    decode_settings,
+    decode_words,
+)
 from wikitopics.vocab import Vocabulary
 
 

@@ -12,16 +12,15 @@ from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.options import HELD_OUT, PASSES
 from wikitopics.session.paths import is_at
 from wikitopics.session.records import State, Status, TrainerActivity, per_hour
+from wikitopics.session.storage.articles import ArticleReader
+from wikitopics.session.storage.counts import CountsReader
 from wikitopics.session.storage.database import as_session_error
 from wikitopics.session.storage.files import draft_of
 from wikitopics.session.storage.lock import in_use, owner_pid
-from wikitopics.session.storage.tables.articles import ArticleReader
-from wikitopics.session.storage.tables.counts import CountsReader
-from wikitopics.session.storage.tables.models import ModelReader
-from wikitopics.session.storage.tables.progress import Progress
-from wikitopics.session.storage.tables.proportions import ProportionReader
-from wikitopics.session.storage.tables.topics import TopicReader
-from wikitopics.session.storage.tables.trainer import Heartbeat, TrainerReader
+from wikitopics.session.storage.proportions import ProportionReader
+from wikitopics.session.storage.settings import Progress
+from wikitopics.session.storage.topics import ModelReader, TopicReader
+from wikitopics.session.storage.trainer import Heartbeat, TrainerReader
 
 STALE_SECONDS = 15.0
 """A heartbeat older than this many seconds is no sign of life."""

@@ -10,7 +10,7 @@ import numpy as np
 from wikitopics.session.storage.database import connect, read_rows, session_errors, writing
 from wikitopics.session.storage.opened import OpenedSession
 from wikitopics.session.storage.schema import MODELS, RELEASED, VERSION, order_by_topic
-from wikitopics.session.storage.tables.models import state_room
+from wikitopics.session.storage.topics import state_room
 
 LARGEST = np.dtype("<u2")
 """`articles.topics`, which later formats have big-endian."""

@@ -19,13 +19,8 @@ from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.paths import WAL, beside, is_at
 from wikitopics.session.records import Role, TopicEvent, TopWords
 from wikitopics.session.settings import Settings
-from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.database import as_session_error, connect, session_errors, writing
-from wikitopics.session.storage.files import draft_of
-from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.schema import APPLICATION_ID, CREATE, VERSION, order_by_topic
-from wikitopics.session.storage.sqliteutils import Database
-from wikitopics.session.storage.tables.articles import (
+from wikitopics.session.storage.articles import (
+    DROPPED_EVERY,
     ArticleTopics,
     drop_held_out_topics,
     insert_articles,
@@ -36,15 +31,14 @@ from wikitopics.session.storage.tables.articles import (
     renew_topics,
     replace_articles,
 )
-from wikitopics.session.storage.tables.counts import WordCounts, encode_block
-from wikitopics.session.storage.tables.progress import Progress, encode_progress
-from wikitopics.session.storage.tables.proportions import insert_block, renew_proportions
-from wikitopics.session.storage.tables.topics import (
-    TopicNames,
-    insert_events,
-    insert_snapshots,
-    replace_names,
-)
+from wikitopics.session.storage.counts import Block, WordCounts, encode_block
+from wikitopics.session.storage.database import Database, as_session_error, connect, session_errors, writing
+from wikitopics.session.storage.files import draft_of
+from wikitopics.session.storage.proportions import insert_block, renew_proportions
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.schema import APPLICATION_ID, CREATE, VERSION, order_by_topic
+from wikitopics.session.storage.settings import Progress, encode_progress
+from wikitopics.session.storage.topics import TopicNames, insert_events, insert_snapshots, replace_names
 
 Row = dict[str, object]
 
@@ -296,3 +290,37 @@ class SessionWriter(SessionReader):
         """Leave everything in one file, even if others have it open; safe to call twice."""
         self._trim_log()
         self._db.close()
+
+
+# Estimates a session file's size from measured sizes in bytes, to warn before a disk is full.
+#
+# docs/scaling.md shows the totals, and `python -m benchmarks scale.disk` measures them again.
+
+ARTICLE = 50
+"""For each stored trained article: its title, its numbers, and its place in a block."""
+LARGEST_TOPIC = 20
+"""For its largest topic in one model, with the order by topic."""
+PROPORTIONS = 21
+"""For its topic proportions in one model."""
+COUNTS = 800
+"""For its word counts."""
+NEWEST = 15_000_000
+"""For the word counts of the newest and the held-out articles, in total."""
+TOPIC = 40_000
+"""For each topic: its words over time."""
+NUMBER = 4
+"""For each entry of a model's (topics, words) array."""
+
+
+def file_bytes(settings: Settings, n_words: int, articles: int) -> int:
+    """The size of a session with this many articles, including its log."""
+    models, topics = len(settings.models), sum(spec.topics for spec in settings.models)
+    state = NUMBER * n_words * topics
+    counts = COUNTS * articles if settings.keeps_counts else 0
+    listed = ARTICLE + models * LARGEST_TOPIC
+    kept = {
+        "all": articles * (listed + models * PROPORTIONS),
+        "top": min(articles, TOP_ARTICLES * topics + DROPPED_EVERY) * listed,
+        "none": 0,
+    }[settings[KEEP_ARTICLES]]
+    return NEWEST + TOPIC * topics + state + max(LARGEST_LOG, state) + counts + kept

@@ -29,23 +29,30 @@ from wikitopics.session.options import (
 )
 from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
 from wikitopics.session.settings import Settings
-from wikitopics.session.signals import Signals
 from wikitopics.session.storage import writer
 from wikitopics.session.storage.database import remove_database
 from wikitopics.session.storage.files import make_folder
 from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.released import is_released, renew
-from wikitopics.session.storage.sizes import file_bytes
-from wikitopics.session.storage.tables.progress import Progress
-from wikitopics.session.storage.tables.trainer import request_control
-from wikitopics.session.training.beginning import Beginning, establish, keep, read_first
-from wikitopics.session.training.creation import LEAST, complete, corpus_size, create, too_few
-from wikitopics.session.training.heart import BEAT_SECONDS
+from wikitopics.session.storage.settings import Progress
+from wikitopics.session.storage.trainer import request_control
+from wikitopics.session.storage.writer import file_bytes
+from wikitopics.session.system import Signals
+from wikitopics.session.training.creation import (
+    LEAST,
+    Beginning,
+    complete,
+    corpus_size,
+    create,
+    establish,
+    keep,
+    read_first,
+    too_few,
+)
 from wikitopics.session.training.intake.cluster.address import cluster_address
 from wikitopics.session.training.intake.opening import Opened, open_source
-from wikitopics.session.training.monitor import Outside, Report
-from wikitopics.session.training.run import FINISHED, Run, RunLimits
+from wikitopics.session.training.run import BEAT_SECONDS, FINISHED, Outside, Report, Run, RunLimits
 from wikitopics.session.training.stream import Stream
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.build import Built

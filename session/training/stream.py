@@ -4,37 +4,196 @@ Synchronous and without a clock: its actions depend only on the articles fed, so
 interrupted and resumed does exactly the same as an uninterrupted one. Times are passed in.
 """
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import Minibatch
 from wikitopics.session.errors import Damaged
-from wikitopics.session.models import load_model
 from wikitopics.session.options import HELD_OUT, KEEP_ARTICLES, PASSES, SEED
 from wikitopics.session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, UNREAD
-from wikitopics.session.settings import Settings
+from wikitopics.session.settings import Settings, load_model
 from wikitopics.session.sources import described
-from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.tables.articles import ArticleTopics
-from wikitopics.session.storage.tables.models import model_row
-from wikitopics.session.storage.tables.progress import Progress
+from wikitopics.session.storage.articles import ArticleTopics
+from wikitopics.session.storage.counts import Block
+from wikitopics.session.storage.settings import Progress
+from wikitopics.session.storage.topics import model_row
 from wikitopics.session.storage.writer import Changes, SessionWriter
-from wikitopics.session.training.curves import Curves
-from wikitopics.session.training.evaluation import HeldOut, Measured, newest, scored
-from wikitopics.session.training.passes import Passes
-from wikitopics.session.training.pending import Pending
-from wikitopics.session.training.schedule import (
+from wikitopics.session.training.measuring import (
+    Curves,
     Evaluations,
+    HeldOut,
+    Measured,
     drop_due,
     last_doubling,
     minibatch_size,
+    newest,
     pass_evaluation_due,
     renewal_due,
+    scored,
     snapshot_due,
 )
+
+# The articles that wait to be trained: counted, in the order of the stream.
+
+
+class Pending:
+    """Stretches of the stream, oldest first, each with its number in the session.
+
+    ``progress`` counts their articles, and those of the first one that are already trained.
+    """
+
+    def __init__(self, stored: Sequence[tuple[int, Block]], progress: Progress) -> None:
+        """Raises `Damaged` if the stored articles are not those that were counted."""
+        self._progress = progress
+        self._stretches = deque(stored)
+        self._next = stored[-1][0] + 1 if stored else 1
+        lengths = [len(documents) for _, documents in stored]
+        trained = progress.pending_offset
+        if trained > sum(lengths[:1]) or sum(lengths) != trained + progress.pending:
+            raise Damaged("pending holds another number of articles than progress.pending")
+
+    @property
+    def first(self) -> int:
+        """The number of the first stretch that is not trained to its end."""
+        return self._stretches[0][0] if self._stretches else self._next
+
+    def add(self, documents: Block) -> tuple[int, Block]:
+        """Append a stretch; returns it with its number."""
+        stretch = self._next, documents
+        self._stretches.append(stretch)
+        self._next += 1
+        self._progress.pending += len(documents)
+        return stretch
+
+    def take(self, size: int) -> Block:
+        """The next ``size`` articles, which wait no longer."""
+        progress = self._progress
+        parts: list[Block] = []
+        missing = size
+        while missing:
+            _, documents = self._stretches[0]
+            part = documents[progress.pending_offset : progress.pending_offset + missing]
+            parts.append(part)
+            missing -= len(part)
+            progress.pending_offset += len(part)
+            if progress.pending_offset >= len(documents):
+                self._stretches.popleft()
+                progress.pending_offset = 0
+        progress.pending -= size
+        return Block.concatenate(parts)
+
+
+# The later passes over a session's documents: all that were trained, again, each time in another order.
+#
+# Their word counts are in the session, so nothing is read from the source, and memory does not grow with
+# their number. What comes next follows from numbers alone: the seed, the pass, and how many documents were
+# read.
+
+WORDS = 2**24
+"""Words of the documents that are shuffled together, about: 40,000 articles of Wikipedia."""
+
+
+class Round(NamedTuple):
+    """Documents that are shuffled together."""
+
+    start: int
+    """How many documents the pass reads before them."""
+    rows: list[int]
+    """Their rows, ascending: stretches of the first pass, a minibatch each."""
+
+
+class Passes:
+    """The documents of the second pass and of all further ones."""
+
+    def __init__(self, store: SessionWriter, seed: int, held_out: int, rest: Block, words: int) -> None:
+        """``held_out``: how many come before the trained ones. ``rest``: the last documents of the first
+        pass, if they are trained only now, and everything else is saved. ``words``: those of all documents.
+
+        Raises `Damaged`.
+        """
+        self._store, self._seed = store, seed
+        kept = store.kept_rows()
+        starts = list(accumulate((articles for _, articles in kept), initial=0))
+        if held_out not in starts:
+            raise Damaged("kept_counts and progress.held_out do not match")
+        self._rows = kept[starts.index(held_out) :]
+        self._rest = len(self._rows), rest
+        if len(rest):
+            self._rows.append((store.next_seq, len(rest)))
+        self._documents = sum(articles for _, articles in self._rows)
+        self._together = max(1, WORDS * self._documents // max(1, words))
+        self._pass = 0
+        self._rounds: list[Round] = []
+        self._open: tuple[int, int] | None = None
+        self._loaded: list[int] = []
+        self._block, self._seqs = rest[:0], np.empty(0, np.int64)
+        self._order = np.empty(0, np.int64)
+
+    def __len__(self) -> int:
+        """The number of documents in each pass."""
+        return self._documents
+
+    def take(self, start: int, number: int) -> tuple[NDArray[np.int64], Block]:
+        """The next documents, and their numbers in the session, once so many were read again."""
+        seqs: list[NDArray[np.int64]] = []
+        parts: list[Block] = []
+        while number:
+            before, place = divmod(start, self._documents)
+            begin = self._turn_to(before + 2, place)
+            chosen = self._order[place - begin : place - begin + number]
+            seqs.append(self._seqs[chosen])
+            parts.append(self._block.take(chosen))
+            start, number = start + len(chosen), number - len(chosen)
+        return np.concatenate(seqs), Block.concatenate(parts)
+
+    def _turn_to(self, number: int, place: int) -> int:
+        """Have the round of this place of a pass at hand; returns the place of its first document."""
+        if self._pass != number:
+            self._pass, self._rounds = number, self._divided(number)
+        which = next(i for i in reversed(range(len(self._rounds))) if self._rounds[i].start <= place)
+        found = self._rounds[which]
+        if self._open != (number, which):
+            self._open = number, which
+            self._load(found.rows)
+            self._order = self._random(number, which + 1).permutation(len(self._block))
+        return found.start
+
+    def _divided(self, number: int) -> list[Round]:
+        """The rows of a pass in random order, as many together as memory holds easily."""
+        rounds: list[Round] = []
+        start = behind = 0
+        for row in self._random(number, 0).permutation(len(self._rows)).tolist():
+            if not rounds or behind - start >= self._together:
+                start = behind
+                rounds.append(Round(start, []))
+            rounds[-1].rows.append(row)
+            behind += self._rows[row][1]
+        return [Round(start, sorted(rows)) for start, rows in rounds]
+
+    def _load(self, rows: list[int]) -> None:
+        """Read the documents of these rows, unless they are at hand, as those of a small collection are."""
+        if rows == self._loaded:
+            return
+        self._loaded, self._block = rows, self._block[:0]
+        last, rest = self._rest
+        kept = [
+            rest if row == last and len(rest) else self._store.kept_documents(*self._rows[row])
+            for row in rows
+        ]
+        self._block = Block.concatenate(kept)
+        self._seqs = np.concatenate(
+            [np.arange(first, first + n) for first, n in map(self._rows.__getitem__, rows)]
+        )
+
+    def _random(self, number: int, which: int) -> np.random.Generator:
+        return np.random.default_rng((self._seed, number, which))
+
 
 RENEWED_TOGETHER = 512
 """Articles inferred again at a time, when no minibatch is left to train alongside."""

@@ -147,15 +147,13 @@ def served(files):
 
 
 SMALL = {
-    "decompression._READ": 1000,
-    "bzip2._READ": 1000,
-    "frames._READ": 1000,
-    "remote_files.BLOCK": 2000,
-    "remote_files.MOST": 40_000,
-    "range_server.SMALLEST": 1000,
-    "range_server.LARGEST": 8000,
-    "order.BEHIND": 500,
-    "order.FIRST": 300,
-    "order.FIRST_OF_ALL": 10_000,
+    "containers._READ": 1000,
+    "remote.BLOCK": 2000,
+    "remote.MOST": 40_000,
+    "remote.SMALLEST": 1000,
+    "remote.LARGEST": 8000,
+    "parts.BEHIND": 500,
+    "parts.FIRST": 300,
+    "parts.FIRST_OF_ALL": 10_000,
 }
 """Sizes that a small dump can fill, by their names in `crawler.dumps`."""

@@ -8,7 +8,7 @@ from tests.crawler.dumps import multistream
 from wikitopics.crawler.dumps.remote import RemoteDump
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.source import Asked
-from wikitopics.session.training.intake.parted import PartedBlocks
+from wikitopics.session.training.intake.crawl import PartedBlocks
 from wikitopics.session.training.intake.pool import CountingPool
 
 WORDS = ("article", "r")

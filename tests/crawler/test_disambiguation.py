@@ -1,6 +1,6 @@
 import pytest
 
-from wikitopics.crawler.markup.disambiguation import is_disambiguation
+from wikitopics.crawler.markup.texts import is_disambiguation
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,9 @@ from tests.crawler.dumps import (
     write,
 )
 from tests.real_text import CORPUS, needs_corpus
-from wikitopics.crawler.background import Background
 from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.file_source import BATCH_PAGES, page_hash
+from wikitopics.crawler.system import Background
 
 
 @pytest.mark.parametrize("name", WRAPPINGS)

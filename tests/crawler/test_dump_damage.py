@@ -26,12 +26,11 @@ from tests.crawler.dumps import (
     write,
 )
 from wikitopics.crawler import file_source
-from wikitopics.crawler.background import Background
 from wikitopics.crawler.dumps import xml
-from wikitopics.crawler.dumps.files import DumpFiles
-from wikitopics.crawler.errors import BadPosition, BadSource
+from wikitopics.crawler.dumps.xml import DumpFiles
 from wikitopics.crawler.file_source import page_hash, scan
-from wikitopics.crawler.source import Page
+from wikitopics.crawler.source import BadPosition, BadSource, Page
+from wikitopics.crawler.system import Background
 
 
 @functools.cache

@@ -15,14 +15,21 @@ import zstandard
 
 from tests.crawler.dumps import FOOT, HEAD, dump, multistream, page, write
 from tests.waiting import until
-from wikitopics.crawler.dumps.bzip2 import bzip2_blocks
-from wikitopics.crawler.dumps.order import Order, rounds, spread, windows_and_lanes
-from wikitopics.crawler.dumps.parts import DumpPart, can_be_parted, part_size, parts_of
-from wikitopics.crawler.dumps.ranges import LocalFile
-from wikitopics.crawler.dumps.survey import _count_some, survey
+from wikitopics.crawler.dumps.containers import LocalFile, bzip2_blocks
+from wikitopics.crawler.dumps.parts import (
+    DumpPart,
+    Order,
+    _count_some,
+    can_be_parted,
+    part_size,
+    parts_of,
+    rounds,
+    spread,
+    survey,
+    windows_and_lanes,
+)
 from wikitopics.crawler.dumps.xml import DumpReader
-from wikitopics.crawler.errors import BadSource, CutOff, Lacking
-from wikitopics.crawler.source import Page, SourceInfo
+from wikitopics.crawler.source import BadSource, CutOff, Lacking, Page, SourceInfo
 
 INFO = SourceInfo("", None, language="en")
 NUMBERS = range(1, 121)
@@ -87,7 +94,7 @@ def test_one_block_or_frame_has_no_place_to_begin_in(tmp_path, wrap):
 
 
 def test_a_large_frame_behind_small_ones_is_not_read_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr("wikitopics.crawler.dumps.frames.LARGEST", 3000)
+    monkeypatch.setattr("wikitopics.crawler.dumps.containers.LARGEST", 3000)
     small = b"".join(gzip.compress(page(number).encode()) for number in range(9))
     large = gzip.compress(os.urandom(20000))
     path = tmp_path / "d.gz"
@@ -233,7 +240,7 @@ def test_a_large_dump_is_looked_at_in_some_places_only(tmp_path, monkeypatch):
 
 
 def test_a_large_dump_without_articles_is_not_read_through(tmp_path, monkeypatch):
-    monkeypatch.setattr("wikitopics.crawler.dumps.survey._MOST_SAMPLED", 10)
+    monkeypatch.setattr("wikitopics.crawler.dumps.parts._MOST_SAMPLED", 10)
     data = (HEAD + "".join(page(number, ns=1) for number in range(300)) + FOOT).encode()
     file = local(tmp_path / "talk.xml", data)
     parts = parts_in(file, part_size([file.size]))

@@ -6,10 +6,10 @@ import pytest
 from yarl import URL
 
 from tests.crawler.dump_server import range_of, says, serving
-from wikitopics.crawler.dumps import range_server
-from wikitopics.crawler.dumps.range_server import RangeServer
+from wikitopics.crawler.dumps import remote
+from wikitopics.crawler.dumps.remote import RangeServer
 from wikitopics.crawler.http.client import Client
-from wikitopics.crawler.http.limits import dump_limits
+from wikitopics.crawler.http.rules import dump_limits
 from wikitopics.crawler.source import Activity
 
 KB = 1 << 10
@@ -23,7 +23,7 @@ async def ranges(clock, monkeypatch):
         client = Client(dump_limits("127.0.0.1"), Activity(), version="1", clock=clock)
 
         async def looked(largest):
-            monkeypatch.setattr(range_server, "LARGEST", largest)
+            monkeypatch.setattr(remote, "LARGEST", largest)
             ranges = RangeServer(client)
             file, first = await ranges.look(URL(f"{server.url}/dump"), 1000)
             assert first == DATA[:1000]

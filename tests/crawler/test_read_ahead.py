@@ -7,18 +7,16 @@ import pytest
 from yarl import URL
 
 from tests.session.memory import INFO, blocks_of
-from wikitopics.crawler.dumps import order, remote_files
-from wikitopics.crawler.dumps.order import Order, Window, windows_and_lanes
-from wikitopics.crawler.dumps.parts import DumpPart
+from wikitopics.crawler.dumps import parts, remote
+from wikitopics.crawler.dumps.parts import DumpPart, Order, Window, windows_and_lanes
 from wikitopics.crawler.dumps.remote import RemoteDump
 from wikitopics.crawler.source import Asked
-from wikitopics.session.training.intake.count_pages import EMPTY, CountedPart
-from wikitopics.session.training.intake.parted import PartedBlocks
-from wikitopics.session.training.intake.pool import CountingPool
+from wikitopics.session.training.intake.crawl import PartedBlocks
+from wikitopics.session.training.intake.pool import EMPTY, CountedPart, CountingPool
 
 SMALLER = 1 << 9
-SIZES = [(remote_files, "BLOCK"), (remote_files, "MOST")] + [
-    (order, name) for name in ("BEHIND", "FIRST", "FIRST_OF_ALL")
+SIZES = [(remote, "BLOCK"), (remote, "MOST")] + [
+    (parts, name) for name in ("BEHIND", "FIRST", "FIRST_OF_ALL")
 ]
 MB = PART = (1 << 20) // SMALLER
 
@@ -81,14 +79,14 @@ def test_first_a_little_then_a_few_large_requests(monkeypatch):
         (0.75, [[2, 6], [7, 1], [8], [8]]),
         (0.4, [[1, 7], [3, 5], [4, 4], [6, 2]]),
     ):
-        monkeypatch.setattr(order, "FIRST_OF_ALL", share * 4 * 900)
-        found = order.steps(windows, 0)
+        monkeypatch.setattr(parts, "FIRST_OF_ALL", share * 4 * 900)
+        found = parts.steps(windows, 0)
         assert [[parts for _, parts in each] for each in lengths(found).values()] == [[1, *g] for g in groups]
         assert [step.round for step in found] == sorted(step.round for step in found)
         assert sum(len(step.parts) for step in found) == 36
-    later = order.steps(side_by_side(1, 9, begin=1), 0)
+    later = parts.steps(side_by_side(1, 9, begin=1), 0)
     assert lengths(later) == {0: [(1, 1), (2, 8)]}
-    resumed = order.steps(side_by_side(1, 9), 4)
+    resumed = parts.steps(side_by_side(1, 9), 4)
     assert lengths(resumed) == {0: [(4, 1), (5, 4)]}
 
 

@@ -10,8 +10,7 @@ from tests.crawler.dumps import dump
 from tests.crawler.remote import DATA, NUMBERS, PATH, of_files, read, remote
 from wikitopics.crawler.dumps import VERSIONS
 from wikitopics.crawler.dumps.source import DUMP, Dump
-from wikitopics.crawler.errors import BadSource, ContactMissing, Unconfirmed, WikiUnreachable
-from wikitopics.crawler.source import Asked
+from wikitopics.crawler.source import Asked, BadSource, ContactMissing, Unconfirmed, WikiUnreachable
 
 pytestmark = pytest.mark.usefixtures("in_small_pieces", "counted_here")
 

@@ -9,9 +9,9 @@ from aiohttp import web
 from tests.crawler.dump_server import etag_of, part, range_of, says, serving
 from tests.crawler.remote import DATA, NUMBERS, PATH, kept_by, of_files, read, remote
 from wikitopics.crawler.dumps import VERSIONS
-from wikitopics.crawler.dumps.range_server import LIMITS
-from wikitopics.crawler.errors import CrawlerError
+from wikitopics.crawler.dumps.remote import LIMITS
 from wikitopics.crawler.http.wire import RequestBounds
+from wikitopics.crawler.source import CrawlerError
 
 pytestmark = pytest.mark.usefixtures("in_small_pieces", "counted_here")
 

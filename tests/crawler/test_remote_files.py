@@ -4,7 +4,7 @@ import asyncio
 
 from yarl import URL
 
-from wikitopics.crawler.dumps.remote_files import BLOCK, Blocks, RemoteFile
+from wikitopics.crawler.dumps.remote import BLOCK, Blocks, RemoteFile
 
 DATA = bytes(range(256)) * (9 * BLOCK // 256)
 

@@ -13,12 +13,10 @@ import pytest
 import zstandard
 
 from tests.crawler.texts import read, write
-from wikitopics.crawler.dumps import decompression
-from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.source import Page
-from wikitopics.crawler.texts import lines as text_lines
-from wikitopics.crawler.texts.files import MOST_NAMED, TextFiles
-from wikitopics.crawler.texts.ids import SeenIds
+from wikitopics.crawler.dumps import containers
+from wikitopics.crawler.source import BadSource, Page
+from wikitopics.crawler.texts import records as text_lines
+from wikitopics.crawler.texts.files import MOST_NAMED, SeenIds, TextFiles
 
 PACKERS = {
     "": lambda data: data,
@@ -347,7 +345,7 @@ def test_a_path_is_named_once(tmp_path):
 @pytest.mark.parametrize("filler", [b"\0", b"\n", b"{}\n"])
 @pytest.mark.parametrize("packed", [".gz", ".bz2", ".xz", ".zst"])
 def test_a_decompression_bomb_is_refused(tmp_path, monkeypatch, packed, filler):
-    monkeypatch.setattr(decompression, "_MOST", 1 << 16)
+    monkeypatch.setattr(containers, "_MOST_UNPACKED", 1 << 16)
     monkeypatch.setattr(text_lines, "MOST_WITHOUT", 3 << 16)
     bomb = jsonl({"text": "x"}) + filler * ((6 << 16) // len(filler))
     path = write(tmp_path / f"bomb.jsonl{packed}", PACKERS[packed](bomb))
@@ -395,7 +393,7 @@ def test_a_file_that_needs_much_memory_is_refused_for_that(tmp_path, ending, pac
 
 
 def test_documents_of_any_number_are_no_bomb(tmp_path, monkeypatch):
-    monkeypatch.setattr(decompression, "_MOST", 1 << 16)
+    monkeypatch.setattr(containers, "_MOST_UNPACKED", 1 << 16)
     monkeypatch.setattr(text_lines, "MOST_WITHOUT", 3 << 16)
     path = write(tmp_path / "same.jsonl.gz", gzip.compress(jsonl({"text": "same words " * 100}) * 1000))
     assert len(read(path)[0]) == 1000

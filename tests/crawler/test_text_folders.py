@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.crawler.texts import read, write
-from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.source import BadSource
 
 
 def test_folders_that_cannot_be_read_or_vanish_are_told_and_left_out(tmp_path, monkeypatch):

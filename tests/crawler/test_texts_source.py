@@ -9,8 +9,8 @@ import pytest
 
 from tests.crawler.dumps import collect, ids, skips
 from tests.crawler.texts import texts_source
-from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import page_hash
+from wikitopics.crawler.source import BadSource
 
 
 def lines(first, last):

@@ -7,8 +7,7 @@ from yarl import URL
 from tests.crawler.dump_server import new_layout, old_layout, says, serving
 from tests.crawler.dumps import multistream
 from wikitopics.crawler.dumps.source import DUMP, YES, Dump
-from wikitopics.crawler.errors import BadSource, Unconfirmed
-from wikitopics.crawler.source import Asked
+from wikitopics.crawler.source import Asked, BadSource, Unconfirmed
 
 ONE, TWO = multistream(range(1, 31)), multistream(range(31, 61))
 OLD = old_layout("dewiki", "20261020", ONE)
@@ -22,7 +21,7 @@ LATER = [f"{year}-01-01" for year in range(2027, 2037)]
 
 @pytest.fixture(autouse=True)
 def now(monkeypatch):
-    monkeypatch.setattr("wikitopics.crawler.http.pace.Clock.wall", lambda self: NOW)
+    monkeypatch.setattr("wikitopics.crawler.http.wire.Clock.wall", lambda self: NOW)
 
 
 async def opened(server, *, agreed=True, folder="/", lang="de", contact=None):

@@ -36,7 +36,7 @@ def test_kernels_work_where_no_cache_can_be_written(tmp_path, monkeypatch):
     (tmp_path / "a file").touch()
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     code = (
-        "from wikitopics.model.compiling import cache_folder; from wikitopics.model.kernels import digamma; "
+        "from wikitopics.model.kernels import cache_folder; from wikitopics.model.kernels import digamma; "
         "print(cache_folder(), digamma(1.0) < 0)"
     )
     blocked = str(tmp_path / "a file")

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.model.conftest import planted
-from wikitopics.model.hdp.recipe import WARM
+from wikitopics.model.hdp import WARM
 from wikitopics.model.lambda_ import Topics
-from wikitopics.model.workers import Workers
+from wikitopics.model.minibatch import Workers
 
 ONE = Workers(1)
 K, W = 5, 40
@@ -15,7 +15,7 @@ ALPHA = np.full(K, 0.2)
 
 
 def lda(topics, batch):
-    from wikitopics.model.lda.e_step import Limits, e_step
+    from wikitopics.model.lda_e_step import Limits, e_step
 
     words = batch.words(W)
     rows = topics.exp_Elog_rows(words.ids, ONE, EVEN)
@@ -23,7 +23,7 @@ def lda(topics, batch):
 
 
 def scvb0(topics, batch):
-    from wikitopics.model.scvb0.e_step import e_step, word_rows
+    from wikitopics.model.scvb0_e_step import e_step, word_rows
 
     words = batch.words(W)
     rows = word_rows(topics, words, EVEN, ONE)
@@ -31,7 +31,7 @@ def scvb0(topics, batch):
 
 
 def hdp(topics, batch):
-    from wikitopics.model.hdp.e_step import corpus_of, shortlists, sum_statistics
+    from wikitopics.model.hdp_e_step import corpus_of, shortlists, sum_statistics
 
     words = batch.words(W)
     rows = topics.exp_Elog_rows(words.ids, ONE, EVEN)

@@ -6,7 +6,7 @@ import pytest
 
 from tests import packages
 from wikitopics.model import SCVB0, KindError, OnlineHDP, OnlineLDA, kinds
-from wikitopics.registry import Registry
+from wikitopics.option import Registry
 
 UNIGRAMS = packages.files(packages.section("A model of your own"))["wikitopics_unigrams.py"]
 

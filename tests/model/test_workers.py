@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from wikitopics.model.workers import Workers
+from wikitopics.model.minibatch import Workers
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

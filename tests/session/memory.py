@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.waiting import until_true
 from wikitopics.crawler.source import Activity, Page, PageBatch, SourceInfo
-from wikitopics.session.control import requests
+from wikitopics.session import control
 from wikitopics.session.storage.reader import SessionReader
 
 INFO = SourceInfo("memory", 700)
@@ -82,7 +82,7 @@ def reasons(path):
 
 async def pause(path, run):
     """Ask from outside, and wait until the run obeys."""
-    await asyncio.to_thread(requests.ask, path, paused=True)
+    await asyncio.to_thread(control.ask, path, paused=True)
     await until_true(lambda: run.orders.paused)
 
 

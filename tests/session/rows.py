@@ -6,12 +6,11 @@ import sqlite3
 
 import numpy as np
 
-from wikitopics.session.models import ModelSpec
 from wikitopics.session.records import TopWords
-from wikitopics.session.settings import Settings
-from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.npz import pack_state
-from wikitopics.session.storage.tables.articles import LARGEST, ArticleTopics
+from wikitopics.session.settings import ModelSpec, Settings
+from wikitopics.session.storage.articles import LARGEST, ArticleTopics
+from wikitopics.session.storage.counts import Block
+from wikitopics.session.storage.decoding import pack_state
 from wikitopics.session.storage.writer import Changes
 
 WORDS = ("aa", "bb", "cc")

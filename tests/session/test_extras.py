@@ -9,8 +9,8 @@ from importlib import metadata
 import pytest
 
 from tests.commands import ROOT
-from wikitopics.registry import ROOMS
-from wikitopics.session.extras import EXTRAS, ZST
+from wikitopics.option import ROOMS
+from wikitopics.session.sources import EXTRAS, ZST
 
 FOR_DEVELOPERS = {"test"}
 
@@ -47,7 +47,7 @@ def test_doctor_says_which_are_missing_and_what_each_is_for(cli, monkeypatch):
         return version(package)
 
     before = cli("doctor", "--offline").code
-    monkeypatch.setattr("wikitopics.crawler.extras.metadata.version", without)
+    monkeypatch.setattr("wikitopics.crawler.source.metadata.version", without)
     outcome = cli("doctor", "--offline")
     assert outcome.code == before, "a missing extra is no fault"
     assert re.search(

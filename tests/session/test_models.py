@@ -1,7 +1,7 @@
 import pytest
 
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.models import ModelSpec, batch_sizes, parse_specs
+from wikitopics.session.settings import ModelSpec, batch_sizes, parse_specs
 
 
 def test_no_model_named_means_lda():

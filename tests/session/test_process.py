@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from wikitopics.session.process import UNKNOWN, Process
+from wikitopics.session.system import UNKNOWN, Process
 
 NOBODY = 999_999_999
 """No process has so high a number."""

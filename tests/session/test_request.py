@@ -6,15 +6,15 @@ import pytest
 
 from tests.session.rows import settings
 from wikitopics.crawler import Asked
-from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.mediawiki.source import Api, Recent
+from wikitopics.crawler.source import BadSource
 from wikitopics.model import OnlineLDA
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.models import parse_specs
 from wikitopics.session.request import TrainRequest, check_resumable, new_vocabulary
-from wikitopics.session.training.beginning import keep
+from wikitopics.session.settings import parse_specs
+from wikitopics.session.training.creation import keep
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.errors import VocabularyError
+from wikitopics.vocab.vocabulary import VocabularyError
 
 WORDS = Vocabulary.load("english")
 MODELS = "lda:topics=5,alpha=0.1", "hdp:batch_size=32"

@@ -12,17 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from wikitopics.model.topics.names import most_relevant
-from wikitopics.session.models import ModelSpec
+from wikitopics.model.topics import most_relevant
 from wikitopics.session.records import Event, TopicEvent, TopWords, TrainerActivity
-from wikitopics.session.settings import Settings
-from wikitopics.session.storage.block import Block
+from wikitopics.session.settings import ModelSpec, Settings
+from wikitopics.session.storage.articles import ArticleTopics
+from wikitopics.session.storage.counts import Block
+from wikitopics.session.storage.decoding import pack_state
 from wikitopics.session.storage.lock import TrainerLock
-from wikitopics.session.storage.npz import pack_state
-from wikitopics.session.storage.tables.articles import ArticleTopics
-from wikitopics.session.storage.tables.progress import Progress
-from wikitopics.session.storage.tables.topics import TopicNames, names
-from wikitopics.session.storage.tables.trainer import HeartbeatWriter
+from wikitopics.session.storage.settings import Progress
+from wikitopics.session.storage.topics import TopicNames, names
+from wikitopics.session.storage.trainer import HeartbeatWriter
 from wikitopics.session.storage.writer import Changes, SessionWriter, create
 
 THEMES = (

@@ -14,10 +14,10 @@ from textual.pilot import Pilot
 from tests.tui import canned, seeing
 from tests.tui.standins import Process, start_nothing
 from tests.tui.terminals import Terminal
-from wikitopics.session.control.launch import Trainers
+from wikitopics.session.control import Trainers
 from wikitopics.tui.app import Wikitopics
-from wikitopics.tui.dialogs.newsession import NewSession
-from wikitopics.tui.preferences import Preferences
+from wikitopics.tui.newsession import NewSession
+from wikitopics.tui.terminal import Preferences
 
 
 @pytest.fixture(autouse=True)
@@ -109,7 +109,7 @@ def live(two_models: Path) -> Iterator[Path]:
 def told(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, bool]]:
     """What trainers are asked, in place of their hearing it."""
     asked: list[dict[str, bool]] = []
-    monkeypatch.setattr("wikitopics.session.control.requests.ask", lambda _, **what: asked.append(what))
+    monkeypatch.setattr("wikitopics.session.control.ask", lambda _, **what: asked.append(what))
     return asked
 
 
@@ -135,9 +135,9 @@ def open_app(
         preferences = Preferences(keys=keys or {})
         trainers = Trainers()
         if trainer is not None:
-            monkeypatch.setattr("wikitopics.session.control.launch.start_trainer", lambda *_: trainer)
+            monkeypatch.setattr("wikitopics.session.control.start_trainer", lambda *_: trainer)
             trainers.start(path, ["train", "--session", path.stem])
-        monkeypatch.setattr("wikitopics.session.control.launch.start_trainer", launch)
+        monkeypatch.setattr("wikitopics.session.control.start_trainer", launch)
         app = Wikitopics(
             path,
             trainers=trainers,

@@ -5,11 +5,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikitopics.tui.chart.axes import Axis, ago, duration, fitted, own_space, plain, ticks
-from wikitopics.tui.chart.fit import Fit, fit
-from wikitopics.tui.chart.plot import Drawing, Frame, Series, plot
-from wikitopics.tui.chart.raster import PATTERNS, ascii_signs, braille, cells, dashed, dots, sample, spans
-from wikitopics.tui.chart.spark import bar, spark
+from wikitopics.tui.axes import (
+    PATTERNS,
+    Axis,
+    Fit,
+    ago,
+    ascii_signs,
+    braille,
+    cells,
+    dashed,
+    dots,
+    duration,
+    fit,
+    fitted,
+    own_space,
+    plain,
+    sample,
+    spans,
+    ticks,
+)
+from wikitopics.tui.inks import bar, spark
+from wikitopics.tui.plot import Drawing, Frame, Series, plot
 
 UNIT = Axis(0.0, 1.0)
 

@@ -9,11 +9,10 @@ import pytest
 
 from tests.tui import canned, seeing
 from tests.tui.seeing import Opener
-from wikitopics.tui.chart.chart import Chart
-from wikitopics.tui.curves import warning
+from wikitopics.tui.chart import Chart, warning
 from wikitopics.tui.follow import Comparing
 from wikitopics.tui.look import Beside, Look
-from wikitopics.tui.widgets.smallcharts import SmallChart
+from wikitopics.tui.views.dashboard import SmallChart
 
 
 def test_other_words_are_not_compared() -> None:

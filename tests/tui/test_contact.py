@@ -8,8 +8,8 @@ from textual.widgets import Input
 from tests.tui import seeing
 from tests.tui.seeing import Opener
 from tests.tui.standins import Launcher
-from wikitopics.session.signals import Signals
-from wikitopics.tui.dialogs.contact import Contact
+from wikitopics.session.system import Signals
+from wikitopics.tui.newsession import Contact
 
 
 async def test_a_first_crawl_of_wikipedia_asks_for_the_contact(dialog: Opener, home: Path) -> None:

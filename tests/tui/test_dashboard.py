@@ -11,11 +11,10 @@ from textual.command import CommandPalette
 
 from tests.tui import canned, seeing
 from tests.tui.seeing import Opener
-from wikitopics.tui.chart.chart import Chart
+from wikitopics.tui.chart import Chart
 from wikitopics.tui.keys import EVERYWHERE
-from wikitopics.tui.views.dashboard import Dashboard
-from wikitopics.tui.widgets.smallcharts import SmallChart
-from wikitopics.tui.widgets.statusline import window_title
+from wikitopics.tui.views.dashboard import Dashboard, SmallChart
+from wikitopics.tui.widgets.bars import window_title
 from wikitopics.tui.widgets.topiclist import TopicList
 
 

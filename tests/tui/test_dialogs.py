@@ -9,9 +9,9 @@ from textual.widgets import Input, Select
 from tests.tui import seeing
 from tests.tui.seeing import Opener
 from tests.tui.standins import Process
-from wikitopics.tui.dialogs.ask import Ask
-from wikitopics.tui.dialogs.export import Export
-from wikitopics.tui.dialogs.newsession import NewSession
+from wikitopics.tui.export import Export
+from wikitopics.tui.newsession import NewSession
+from wikitopics.tui.questions import Ask
 
 
 async def test_a_dialog_ends_once_and_ends_nothing_else(shown: Opener, live: Path) -> None:

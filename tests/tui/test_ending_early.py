@@ -8,11 +8,10 @@ import pytest
 from textual.widget import Widget
 
 from tests.tui.standins import Process
-from wikitopics.session.signals import Signals
-from wikitopics.tui.app import Wikitopics
-from wikitopics.tui.dialogs.ask import Ask
-from wikitopics.tui.dialogs.contact import AskContact, Contact
-from wikitopics.tui.screens import Main
+from wikitopics.session.system import Signals
+from wikitopics.tui.app import Main, Wikitopics
+from wikitopics.tui.newsession import AskContact, Contact
+from wikitopics.tui.questions import Ask
 from wikitopics.tui.views.dashboard import Dashboard
 
 

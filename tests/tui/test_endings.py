@@ -12,7 +12,7 @@ import pytest
 
 from tests.tui.terminals import LEAVE, Terminal
 from tests.waiting import until
-from wikitopics.session.control import requests
+from wikitopics.session import control
 from wikitopics.session.storage.lock import owner
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
@@ -119,7 +119,7 @@ def test_leave_it_running(demo: Callable[..., Terminal], home: Path) -> None:
     assert told is not None
     assert trainer is not None
     assert int(told[1]) == trainer.pid
-    requests.stop(home / "demo.db")
+    control.stop(home / "demo.db")
     until(lambda: not processes(home))
 
 
@@ -130,7 +130,7 @@ def test_a_closed_terminal_leaves_it_running(demo: Callable[..., Terminal], home
     os.kill(terminal.pid, signal.SIGHUP)
     terminal.end()
     until(lambda: owner(home / "demo.db") is not None and (home / "demo.db").exists())
-    requests.stop(home / "demo.db")
+    control.stop(home / "demo.db")
     until(lambda: not processes(home))
 
 

@@ -8,8 +8,8 @@ from rich.console import Console
 
 from tests.tui import seeing
 from tests.tui.seeing import Opener
-from wikitopics.tui.screens import VIEWS
-from wikitopics.tui.widgets.keybar import Hint, KeyBar
+from wikitopics.tui.app import VIEWS
+from wikitopics.tui.widgets.bars import Hint, KeyBar
 from wikitopics.tui.widgets.topiclist import TopicList
 
 

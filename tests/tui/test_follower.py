@@ -10,15 +10,15 @@ import pytest
 
 from tests.session.rows import documents, largest, settings
 from tests.tui import canned
-from wikitopics.session.analysis.tree import topic_tree
+from wikitopics.session.analysis.topics import topic_tree
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage import writer as stores
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.tables.trainer import HeartbeatWriter
+from wikitopics.session.storage.trainer import HeartbeatWriter
 from wikitopics.session.storage.writer import Changes, SessionWriter
-from wikitopics.session.training.beginning import Beginning, establish, read_first
+from wikitopics.session.training.creation import Beginning, establish, read_first
 from wikitopics.session.training.stream import Stream
-from wikitopics.tui import curves
+from wikitopics.tui import chart
 from wikitopics.tui.follow import Follower
 from wikitopics.tui.look import Beside, Look
 from wikitopics.vocab import Vocabulary
@@ -126,6 +126,6 @@ async def test_a_screen_that_saw_the_vocabulary_being_built_shows_the_topics_ove
     assert len(await feed.ask(lambda reader: topic_tree(reader, "lda"))) == 3
     assert await feed.ask(lambda reader: reader.counter().words) == words.words
     other = Beside("other", (words.fingerprint, str(words.rule)), ("lda",), {})
-    assert curves.warning(replace(look, others=(other,))) == ""
+    assert chart.warning(replace(look, others=(other,))) == ""
     feed.close(wait=True)
     store.close()

@@ -13,12 +13,10 @@ from tests.tui import canned, seeing
 from tests.tui.seeing import Opener
 from tests.tui.standins import topic
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.inks import Clickable, Drawn
+from wikitopics.tui.inks import Clickable, Drawn, nearness, share
 from wikitopics.tui.widgets.articles import ArticleList
-from wikitopics.tui.widgets.listing import found
-from wikitopics.tui.widgets.rowlist import RowList
+from wikitopics.tui.widgets.rowlist import RowList, found
 from wikitopics.tui.widgets.topiclist import TopicList
-from wikitopics.tui.words import nearness, share
 
 RECIPE = canned.Recipe()
 

@@ -13,11 +13,11 @@ from tests.tui.seeing import Opener
 from tests.tui.standins import topic
 from wikitopics.session.records import ShareHistory, TopWords
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.dialogs.rename import Rename
-from wikitopics.tui.widgets.evolution import Evolution
-from wikitopics.tui.widgets.listing import GroupRow, featured, ordered
+from wikitopics.tui.questions import Rename
+from wikitopics.tui.views.map import SHADES, TopicMap, columns, levels
+from wikitopics.tui.views.topics import Evolution
+from wikitopics.tui.widgets.rowlist import GroupRow, featured, ordered
 from wikitopics.tui.widgets.topiclist import TopicList
-from wikitopics.tui.widgets.topicmap import SHADES, TopicMap, columns, levels
 
 
 def history(articles: list[int], shares: list[list[float]]) -> ShareHistory:

@@ -12,9 +12,9 @@ from tests.tui import canned, seeing
 from tests.tui.seeing import Opener
 from tests.tui.standins import Launcher, Process
 from wikitopics.session import sources
-from wikitopics.session.control.launch import NOBODY_ASKED
+from wikitopics.session.control import NOBODY_ASKED
 from wikitopics.session.errors import SessionError
-from wikitopics.tui.dialogs.newsession import OWN_FIELDS, TOPICS, NewSession, arguments
+from wikitopics.tui.newsession import OWN_FIELDS, TOPICS, NewSession, arguments
 
 LDA = (("lda", "100"),)
 

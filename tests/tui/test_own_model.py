@@ -10,8 +10,8 @@ from tests.packages import Package
 from tests.tui import seeing
 from tests.tui.seeing import Opener
 from tests.tui.standins import Launcher
-from wikitopics.tui.chart.chart import Chart
-from wikitopics.tui.dialogs.newsession import NewSession
+from wikitopics.tui.chart import Chart
+from wikitopics.tui.newsession import NewSession
 
 
 async def look(app: Any, metric: str) -> None:

@@ -6,11 +6,10 @@ from types import SimpleNamespace
 import pytest
 
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui import curves
+from wikitopics.tui import chart
 from wikitopics.tui.look import Choice, Look
-from wikitopics.tui.views.crawl import facts
-from wikitopics.tui.widgets.flow import finished
-from wikitopics.tui.widgets.statusline import pieces
+from wikitopics.tui.views.crawl import facts, finished
+from wikitopics.tui.widgets.bars import pieces
 
 
 @pytest.fixture
@@ -40,7 +39,7 @@ def test_readings_are_on_the_x_axis(several):
     status, once = several
 
     def title(status, x_kind):
-        return curves.title(Look(status, 0.0), Choice(), x_kind)
+        return chart.title(Look(status, 0.0), Choice(), x_kind)
 
     assert title(status, "articles").endswith(" over readings")
     assert title(status, "words").endswith(" over words")

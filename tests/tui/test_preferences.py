@@ -6,7 +6,7 @@ import pytest
 
 from wikitopics.session.errors import BadUsage
 from wikitopics.tui.app import names
-from wikitopics.tui.preferences import Preferences, preferences
+from wikitopics.tui.terminal import Preferences, preferences
 
 
 def write(home: Path, text: str) -> None:

@@ -10,15 +10,13 @@ from rich.cells import cell_len
 from tests.tui import canned, seeing
 from tests.tui.seeing import Opener
 from tests.tui.standins import topic
-from wikitopics.session.storage.tables.trainer import HeartbeatWriter
-from wikitopics.tui.chart.chart import Chart
-from wikitopics.tui.chart.plot import Drawing, Series
-from wikitopics.tui.widgets.evolution import COLUMN, Evolution
-from wikitopics.tui.widgets.keybar import KeyBar
-from wikitopics.tui.widgets.statusline import fitted
-from wikitopics.tui.widgets.topiccard import word_line
-from wikitopics.tui.widgets.topiclist import words_of
-from wikitopics.tui.words import folded, measured, padded, squeezed
+from wikitopics.session.storage.trainer import HeartbeatWriter
+from wikitopics.tui.chart import Chart
+from wikitopics.tui.inks import folded, measured, padded, squeezed
+from wikitopics.tui.plot import Drawing, Series
+from wikitopics.tui.views.topics import COLUMN, Evolution
+from wikitopics.tui.widgets.bars import KeyBar, fitted
+from wikitopics.tui.widgets.topiclist import word_line, words_of
 
 WIDE_WORDS = ("鉄道駅", "電車", "路線")
 X = np.array([100.0, 1_000.0, 10_000.0])

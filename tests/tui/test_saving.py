@@ -12,8 +12,8 @@ from textual.widgets import Input
 
 from tests.tui import seeing
 from tests.tui.seeing import Opener
-from wikitopics.tui.dialogs.ask import Ask
-from wikitopics.tui.dialogs.export import Export
+from wikitopics.tui.export import Export
+from wikitopics.tui.questions import Ask
 
 
 async def picture(pilot: Any) -> str:

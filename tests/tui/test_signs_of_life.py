@@ -15,11 +15,10 @@ from tests.tui import canned, seeing
 from tests.tui.seeing import Opener
 from wikitopics.session.records import Flow
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.curves import taken
+from wikitopics.tui.chart import taken
 from wikitopics.tui.look import Choice, Look
-from wikitopics.tui.views.crawl import facts, rates
-from wikitopics.tui.widgets.flow import allowed, flow_lines, last_stretch, rate, waiting
-from wikitopics.tui.widgets.statusline import pieces
+from wikitopics.tui.views.crawl import allowed, facts, flow_lines, last_stretch, rate, rates, waiting
+from wikitopics.tui.widgets.bars import pieces
 
 ENDED = ("new", "stopped", "finished", "dead")
 STATES = (*ENDED, "starting", "running", "idle", "paused", "stopping", "stalled")

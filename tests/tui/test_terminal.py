@@ -19,16 +19,16 @@ from tests.tui.seeing import Opener
 from tests.tui.terminals import ENTER, LEAVE, Terminal
 from tests.waiting import until
 from wikitopics.cli.screen import wait_for_session
-from wikitopics.session import escapes
+from wikitopics.session import errors
 from wikitopics.session.storage.lock import TrainerLock
-from wikitopics.tui.screens import VIEWS
+from wikitopics.tui.app import VIEWS
 from wikitopics.tui.terminal import Drawing, speaks_utf8
 
 SHOW_CURSOR, MOUSE_OFF = b"\x1b[?25h", b"\x1b[?1000l"
-KEEP, TITLE, GIVE_BACK = escapes.KEEP_TITLE.encode(), b"wikitopics\x1b\\", escapes.GIVE_BACK_TITLE.encode()
+KEEP, TITLE, GIVE_BACK = errors.KEEP_TITLE.encode(), b"wikitopics\x1b\\", errors.GIVE_BACK_TITLE.encode()
 OPEN = (
     "from pathlib import Path\n"
-    "from wikitopics.session.signals import Signals\n"
+    "from wikitopics.session.system import Signals\n"
     "from wikitopics.tui.app import run\n"
     "with Signals() as s: run(Path({!r}), s)"
 )
@@ -170,7 +170,7 @@ def test_a_terminal_that_takes_nothing_does_not_hold_up_the_end(
 HANGS = """if True:
     import contextlib, os, signal
     from pathlib import Path
-    from wikitopics.session.signals import Signals
+    from wikitopics.session.system import Signals
     from wikitopics.tui import app, terminal
 
     os.set_blocking(1, False)
@@ -235,7 +235,7 @@ def test_a_watcher_waits_for_a_trainer_however_long_it_takes(
 
 
 def test_the_contact_screen_gives_the_terminal_back(opened: Callable[[str], Terminal]) -> None:
-    terminal = opened("from wikitopics.tui.dialogs.contact import ask; print('ANSWER', ask())")
+    terminal = opened("from wikitopics.tui.newsession import ask; print('ANSWER', ask())")
     terminal.wait_for(b"Your contact")
     terminal.type(b"nonsense\r", shows=b"does not look like")
     terminal.written = b""

@@ -6,7 +6,7 @@ import pytest
 from rich.color import Color, ColorSystem
 from textual.theme import BUILTIN_THEMES, Theme
 
-from wikitopics.tui.themes import DARK, DARK_16, LIGHT, LIGHT_16, house, inks
+from wikitopics.tui.terminal import DARK, DARK_16, LIGHT, LIGHT_16, house, inks
 
 TEXT = ("foreground", "text-muted-own", "success", "error", "warning", "accent")
 LINES = ("faint", "spark", "series-0", "series-1", "series-2", "series-3")

@@ -9,11 +9,11 @@ import pytest
 from tests.tui import canned, seeing
 from tests.tui.seeing import Opener
 from tests.tui.standins import Launcher, Process
-from wikitopics.session.control.launch import NOBODY_ASKED
+from wikitopics.session.control import NOBODY_ASKED
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.dialogs.ask import Ask
-from wikitopics.tui.widgets.flow import begins_again
+from wikitopics.tui.questions import Ask
+from wikitopics.tui.views.crawl import begins_again
 
 
 async def test_q_detaches_a_viewer_at_once(shown: Opener, live: Path, told: list[dict[str, bool]]) -> None:

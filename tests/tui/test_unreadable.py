@@ -12,7 +12,7 @@ from tests.tui import canned, seeing
 from tests.tui.seeing import Opener
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.dialogs.ask import Ask
+from wikitopics.tui.questions import Ask
 
 
 async def test_the_screen_answers_while_the_file_is_slow(shown: Opener, live: Path, monkeypatch: Any) -> None:

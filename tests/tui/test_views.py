@@ -9,12 +9,11 @@ from rich.cells import cell_len
 
 from tests.tui import canned, seeing
 from tests.tui.seeing import Opener
-from wikitopics.session.storage.tables.trainer import HeartbeatWriter
-from wikitopics.tui.dialogs.ask import Ask
-from wikitopics.tui.views.topics import Topics
+from wikitopics.session.storage.trainer import HeartbeatWriter
+from wikitopics.tui.questions import Ask
+from wikitopics.tui.views.log import EventList
+from wikitopics.tui.views.topics import Evolution, Topics, doublings
 from wikitopics.tui.widgets.articles import ArticleList
-from wikitopics.tui.widgets.events import EventList
-from wikitopics.tui.widgets.evolution import Evolution, doublings
 from wikitopics.tui.widgets.topiclist import TopicList
 
 

@@ -6,10 +6,9 @@ import pytest
 
 from tests.real_text import CORPUS, needs_corpus
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.build import Recipe, build_vocabulary
-from wikitopics.vocab.errors import BadDocuments
+from wikitopics.vocab.build import ENGLISH, Recipe, build_vocabulary
 from wikitopics.vocab.rules import Rule
-from wikitopics.vocab.stopwords import ENGLISH
+from wikitopics.vocab.vocabulary import BadDocuments
 
 ALL = Recipe(Rule(), (), 1.0)
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.errors import BadVocabulary, UnknownVocabulary, VocabularyError
-from wikitopics.vocab.vocabulary import shipped
+from wikitopics.vocab.vocabulary import BadVocabulary, UnknownVocabulary, VocabularyError, shipped
 
 
 def test_counts_are_sorted_ids_and_how_often():

@@ -7,8 +7,7 @@ from aiohttp import web
 
 from benchmarks.served import serving
 from tests.corpora import synthetic_corpus
-from wikitopics.crawler.embedded.api import EmbeddedApi
-from wikitopics.crawler.embedded.app import make_app
+from wikitopics.crawler.embedded.api import EmbeddedApi, make_app
 from wikitopics.crawler.embedded.corpus import Articles
 
 SUBJECTS = {

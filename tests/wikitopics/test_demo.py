@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from wikitopics.crawler.embedded.corpus import Articles
-from wikitopics.crawler.embedded.sample import SAMPLE_ARTICLES, load_sample
+from wikitopics.crawler.embedded.corpus import SAMPLE_ARTICLES, Articles, load_sample
 from wikitopics.crawler.embedded.source import Demo
 from wikitopics.session.request import TrainRequest
 
@@ -35,7 +34,7 @@ def test_a_wiki_as_large_as_the_sample_has_no_copies():
 
 
 def test_it_ends_when_each_text_has_been_read_once(cli, monkeypatch):
-    monkeypatch.setattr("wikitopics.crawler.embedded.sample.SAMPLE_ARTICLES", 300)
+    monkeypatch.setattr("wikitopics.crawler.embedded.corpus.SAMPLE_ARTICLES", 300)
     outcome = cli("demo", "--headless")
     assert outcome.code == 0
     assert "every article has been read once" in outcome.err

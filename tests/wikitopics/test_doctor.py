@@ -37,7 +37,7 @@ def test_a_folder_behind_a_link_that_leads_nowhere(checked, home):
 
 
 def test_an_extra_that_is_not_installed_is_neither_right_nor_wrong(cli, checked, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.extras.Extra.missing", lambda extra: list(extra.packages))
+    monkeypatch.setattr("wikitopics.session.sources.Extra.missing", lambda extra: list(extra.packages))
     told = "not installed (matplotlib, jinja2): `pip install 'wikitopics[report]'` adds `wikitopics report`"
     assert f"--   extra report   {told}\n" in cli("doctor", "--offline").out
     code, found = checked()

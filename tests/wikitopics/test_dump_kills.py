@@ -15,7 +15,7 @@ from wikitopics.session.storage.reader import SessionReader
 pytestmark = pytest.mark.long
 PATH = "/dewiki/latest/dump.xml.bz2"
 OPTIONS = ["--lang", "de", "--topics", "3", "--batch-size", "64", "--seed", "1", "--vocab-articles", "450"]
-PIECES = {**SMALL, "remote_files.BLOCK": 400, "remote_files.MOST": 15_000}
+PIECES = {**SMALL, "remote.BLOCK": 400, "remote.MOST": 15_000}
 """The articles held out must not bring the whole dump with them, or it is trained before it can be killed."""
 IN_SMALL_PIECES = f"""
 import importlib, os, sys

@@ -15,7 +15,7 @@ TRAIN = ["train", "--source", "dump", "--dump", ADDRESS, "--contact", "me@wiki-r
 GERMAN = ["--lang", "de", "--vocab-articles", 300, "--topics", 3, "--batch-size", 64]
 IN_PIECES = """
 import sys
-import wikitopics.crawler.dumps.remote_files as files
+import wikitopics.crawler.dumps.remote as files
 files.BLOCK, files.MOST = 5_000, 10_000
 from wikitopics.cli import run
 sys.exit(run(sys.argv[1:]))

@@ -11,8 +11,8 @@ import pytest
 
 from tests.commands import ROOT
 from tests.session.rows import sql
-from wikitopics.session.analysis.exports.formats import FORMATS
-from wikitopics.session.analysis.exports.tables import SUBJECTS, ExportRequest
+from wikitopics.session.analysis.exports import FORMATS
+from wikitopics.session.analysis.tables import SUBJECTS, ExportRequest
 from wikitopics.session.records import TopicChange
 from wikitopics.session.storage.reader import SessionReader
 

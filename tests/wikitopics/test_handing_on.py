@@ -11,7 +11,7 @@ import pytest
 import wikitopics as wt
 import wikitopics.stored
 from tests.wikitopics.test_training import TEXTS, learn
-from wikitopics.crawler.extras import Extra
+from wikitopics.crawler.source import Extra
 
 
 @pytest.fixture(scope="module")
@@ -136,8 +136,7 @@ def test_what_texts_contain_is_escaped(session):
 
 
 def test_without_the_extra_a_notebook_shows_a_line(session, monkeypatch):
-    for module in ("stored", "records"):
-        monkeypatch.setattr(f"wikitopics.{module}.REPORT", Extra("report", ("no-such-package",), "nothing"))
+    monkeypatch.setattr("wikitopics.stored.REPORT", Extra("report", ("no-such-package",), "nothing"))
     topics = session.topics()
     assert session._repr_html_() is topics._repr_html_() is topics[0]._repr_html_() is None
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from wikitopics.registry import ROOMS
+from wikitopics.option import ROOMS
 
 PROGRAM = Path(sysconfig.get_path("scripts")) / "wikitopics"
 NAMES = (
@@ -56,7 +56,7 @@ def test_the_trainer_that_the_screen_starts(hostile, home, tmp_path):
     home.mkdir()
     script = tmp_path / "screen.py"
     script.write_text(
-        "from pathlib import Path; from wikitopics.session.control.launch import start_trainer\n"
+        "from pathlib import Path; from wikitopics.session.control import start_trainer\n"
         f"path = Path({str(home / 'demo.db')!r})\n"
         "trainer = start_trainer(path, ['demo', '--headless', '--articles', '60'])\n"
         "raise SystemExit(trainer.wait())"

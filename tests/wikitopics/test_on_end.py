@@ -9,8 +9,8 @@ from typing import Any
 import click
 import pytest
 
-from wikitopics.cli import ending
-from wikitopics.cli.ending import at_end
+from wikitopics.cli import train
+from wikitopics.cli.train import at_end
 from wikitopics.session.errors import SessionError
 
 TELL = 'echo "$WIKITOPICS_EXIT_CODE|$WIKITOPICS_REASON|$WIKITOPICS_SESSION" >> '
@@ -48,7 +48,7 @@ def test_its_own_failure_is_a_line_and_it_is_not_waited_for_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, says: str
 ) -> None:
     if command == "sleep 600":
-        monkeypatch.setattr(ending, "PATIENCE", 0.2)
+        monkeypatch.setattr(train, "PATIENCE", 0.2)
     told: list[str] = []
     with at_end(command, tmp_path, told.append):
         pass

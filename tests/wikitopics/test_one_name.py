@@ -7,7 +7,7 @@ import pytest
 
 from tests.commands import ROOT, python
 from tests.crawler.dumps import dump
-from wikitopics.registry import ROOMS
+from wikitopics.option import ROOMS
 
 IN_A_NOTEBOOK = """
 import sys

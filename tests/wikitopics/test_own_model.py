@@ -11,7 +11,7 @@ import pytest
 import wikitopics as wt
 from tests import packages
 from wikitopics.crawler.embedded.launch import EmbeddedWiki
-from wikitopics.session.analysis.exports.tables import SUBJECTS
+from wikitopics.session.analysis.tables import SUBJECTS
 
 SECTION = packages.section("A model of your own")
 (RACE,) = packages.commands(SECTION)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.sessions import RELEASES
 from wikitopics.model import kinds
-from wikitopics.session.models import default_topics
+from wikitopics.session.settings import default_topics
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.training.creation import default_passes
 

@@ -92,9 +92,7 @@ main(sys.argv[1:])
 
 
 def test_stop_save_pause_and_resume_a_real_trainer(spawn, spawn_resting, corpus_of, home, cli, monkeypatch):
-    monkeypatch.setattr(
-        "wikitopics.session.control.requests.OBEY_SECONDS", 60.0
-    )  # a signal would end a slow one
+    monkeypatch.setattr("wikitopics.session.control.OBEY_SECONDS", 60.0)  # a signal would end a slow one
     many = corpus_of(8000)
     arguments = ["train", *many.options(), "--model", "hdp:topics=50,batch_size=1", "--held-out", "50"]
     process = spawn_resting(7900, *arguments)

@@ -12,9 +12,9 @@ import pytest
 from wikitopics.cli.output import rate
 from wikitopics.cli.train import JsonLines, Lines
 from wikitopics.session.records import State, TrainerActivity
-from wikitopics.session.storage.tables.progress import Progress
-from wikitopics.session.training.evaluation import Measured
-from wikitopics.session.training.monitor import Report
+from wikitopics.session.storage.settings import Progress
+from wikitopics.session.training.measuring import Measured
+from wikitopics.session.training.run import Report
 
 
 def report(articles: int, state: State = "running", **activity: Any) -> Report:

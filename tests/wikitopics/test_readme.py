@@ -129,7 +129,7 @@ def test_the_readme_stays_short() -> None:
 
 
 def test_every_exit_code_is_explained() -> None:
-    from wikitopics.crawler import errors as crawling
+    from wikitopics.crawler import source as crawling
     from wikitopics.session import errors as sessions
 
     classes = [one for room in (crawling, sessions) for one in vars(room).values() if isinstance(one, type)]

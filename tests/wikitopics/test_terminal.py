@@ -154,7 +154,7 @@ def test_a_broken_pipe_elsewhere_is_no_success(cli, monkeypatch: pytest.MonkeyPa
     def broken(*_: object) -> None:
         raise BrokenPipeError(32, "Broken pipe")
 
-    monkeypatch.setattr("wikitopics.session.control.sessions.list_sessions", broken)
+    monkeypatch.setattr("wikitopics.session.control.list_sessions", broken)
     outcome = cli("sessions")
     assert outcome.code == 1
     assert outcome.err.startswith("wikitopics: ")

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tests.session.rows import sql
-from wikitopics.session.signals import ENDING
+from wikitopics.session.system import ENDING
 
 
 def names(cli, *options):
@@ -162,7 +162,7 @@ def test_a_command_that_fails_changes_no_name(cli, trained, one_line, monkeypatc
     before = names(cli)
     first = json.loads(cli("topics", "--json").out)[0]["topic"]
     if "took" in part:
-        monkeypatch.setattr("wikitopics.session.control.naming.PATIENCE", 0.0)
+        monkeypatch.setattr("wikitopics.session.control.PATIENCE", 0.0)
     one_line(
         cli("topics", "name", "--command", command), 1, f"topic {first} has no new name: --command", part
     )
@@ -213,9 +213,9 @@ def test_the_tree_has_every_topic_once(cli, trained):
 
 
 def test_topics_that_repeat_others_are_counted(cli, trained, monkeypatch):
-    monkeypatch.setattr("wikitopics.model.topics.repeats.NEAR", 1.0)
+    monkeypatch.setattr("wikitopics.model.topics.NEAR", 1.0)
     assert "4 topics nearly repeat another: " in cli("topics").err
-    monkeypatch.setattr("wikitopics.model.topics.repeats.NEAR", 0.0)
+    monkeypatch.setattr("wikitopics.model.topics.NEAR", 0.0)
     assert "repeat" not in cli("topics").err
 
 

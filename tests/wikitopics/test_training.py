@@ -18,10 +18,9 @@ import pytest
 import wikitopics as wt
 from tests.commands import ROOT
 from tests.waiting import gone, until
-from wikitopics.session.control.given import Given
-from wikitopics.session.control.launch import start_trainer
+from wikitopics.session.control import Given, start_trainer
 from wikitopics.session.storage.lock import TrainerLock, owner
-from wikitopics.session.storage.tables.settings import keep_index
+from wikitopics.session.storage.settings import keep_index
 
 WORDS = sorted(a + b for a in ("river", "song", "theorem") for b in "abcdefghijkl")
 

@@ -8,13 +8,11 @@ from textual.widget import Widget
 
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow
-from wikitopics.tui.background import begin
-from wikitopics.tui.inks import name
+from wikitopics.tui.inks import count, name, nearness, plural, visible
 from wikitopics.tui.keys import key
-from wikitopics.tui.look import Look
+from wikitopics.tui.look import Look, begin
 from wikitopics.tui.views.view import OpenTopic, View
 from wikitopics.tui.widgets.articles import ArticleList, coming
-from wikitopics.tui.words import count, nearness, plural, visible
 
 MANY = 200
 FOUND = 2000

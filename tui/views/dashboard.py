@@ -1,30 +1,91 @@
 """The dashboard: the curve, the flow, the topics, and the articles being read."""
 
+from dataclasses import dataclass, replace
 from functools import partial
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
+from textual.message import Message
 from textual.widget import Widget
 
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
-from wikitopics.tui.background import begin
-from wikitopics.tui.chart.chart import Chart, Scale
-from wikitopics.tui.curves import X_KINDS, drawing, taken, title, warning
-from wikitopics.tui.inks import Line, Lines, name
+from wikitopics.tui.chart import X_KINDS, Chart, Scale, drawing, taken, title, warning
+from wikitopics.tui.inks import Line, Lines, count, name
 from wikitopics.tui.keys import key
-from wikitopics.tui.look import Look, same
+from wikitopics.tui.look import Choice, Look, begin, same
+from wikitopics.tui.plot import Picture
+from wikitopics.tui.views.crawl import flow_lines, numbers
+from wikitopics.tui.views.log import NOTHING_CHANGED, EventList, told, what_changed
+from wikitopics.tui.views.map import TopicMap
 from wikitopics.tui.views.view import A_TOPIC, TINY_HEIGHT, TINY_WIDTH, OpenTopic, View, after
 from wikitopics.tui.widgets.articles import now_reading
-from wikitopics.tui.widgets.events import NOTHING_CHANGED, EventList, told, what_changed
-from wikitopics.tui.widgets.flow import flow_lines, numbers
-from wikitopics.tui.widgets.listing import featured
-from wikitopics.tui.widgets.smallcharts import SmallCharts
-from wikitopics.tui.widgets.topiccard import TopicCard
-from wikitopics.tui.widgets.topiclist import TopicList, topics_title
-from wikitopics.tui.widgets.topicmap import TopicMap
-from wikitopics.tui.words import count
+from wikitopics.tui.widgets.rowlist import featured
+from wikitopics.tui.widgets.topiclist import TopicCard, TopicList, topics_title
+
+# Small charts beside the large one: the models' other metrics at a glance.
+
+MOST = 4
+"""The most charts: narrower ones would be unreadable."""
+
+
+class SmallChart(Picture):
+    """The curves of one metric; a click moves it to the large chart."""
+
+    named = False
+    metric = ""
+
+    def on_click(self) -> None:
+        self.post_message(SmallCharts.Picked(self.metric))
+
+
+class SmallCharts(Container):
+    """One for each metric of the session that has a brief name and is not on the large chart."""
+
+    @dataclass
+    class Picked(Message):
+        """The metric that the large chart should show."""
+
+        metric: str
+
+    DEFAULT_CLASSES = "-empty"
+    _drawn: tuple[object, ...] = ()
+    _window: tuple[float, float] | None = None
+
+    def compose(self) -> ComposeResult:
+        for _ in range(MOST):
+            yield SmallChart()
+
+    def show(self, look: Look, choice: Choice, x_kind: str, like: Chart) -> None:
+        """Draw them over the same x as the large chart, ``like``, and with the same cut."""
+        drawn = like.current_plot()
+        window = (drawn.x_axis.low, drawn.x_axis.high) if drawn is not None and drawn.cuts else None
+        values = (choice.model, choice.metric, choice.ascii_only, x_kind, like.log_x, like.fit_y)
+        shown = look.curves, look.runs, look.others, *values
+        if same(shown, self._drawn) and window == self._window:
+            return
+        self._drawn, self._window = shown, window
+        models = choice.models_of(look)
+        metrics = [
+            metric
+            for metric in look.metrics
+            if metric.brief
+            and metric.name != choice.metric
+            and any((curve := look.curves.get((m, metric.name))) and curve.values.size for m in models)
+        ][:MOST]
+        self.set_class(not metrics, "-empty")
+        for index, chart in enumerate(self.query(SmallChart)):
+            chart.display = index < len(metrics)
+            if not chart.display:
+                continue
+            metric = metrics[index]
+            chart.metric = metric.name
+            chart.log_x, chart.fit_y, chart.window = like.log_x, like.fit_y, window
+            chart.drawing = drawing(look, replace(choice, metric=metric.name), x_kind, turns=False)
+            chart.redraw()
+            name(chart, metric.brief)
+
 
 WIDE, VAST = 120, 180
 LOW = 22

@@ -1,15 +1,91 @@
 """Log: the events of this session."""
 
+import time
+from collections.abc import Sequence
+
 from textual.app import ComposeResult
 from textual.widget import Widget
 
+from wikitopics.session.records import Event, TopicChange, TopicEvent
 from wikitopics.tui.follow import LOG_LINES
-from wikitopics.tui.inks import name
+from wikitopics.tui.inks import Line, count, folded, name, plural, visible
 from wikitopics.tui.keys import key
 from wikitopics.tui.look import Look
 from wikitopics.tui.views.view import View
-from wikitopics.tui.widgets.events import EventList
-from wikitopics.tui.words import plural, visible
+from wikitopics.tui.widgets.rowlist import Folded
+
+# What has happened: the session's log, and what became of topics; and facts about it, one per line.
+
+INK = {"info": "", "warning": "warn", "error": "bad"}
+CHANGES: dict[TopicChange, tuple[str, str]] = {
+    "born": ("▴", "good"),
+    "split": ("◆", "accent"),
+    "died": ("▾", "bad"),
+    "merged": ("→", "warn"),
+    "renamed": ("·", "muted"),
+}
+"""The sign and the ink of each kind of change."""
+LEAST = 20
+"""The least cells of a message's line, however narrow the list is."""
+NOTHING_CHANGED = " nothing has happened to topics yet"
+
+Fact = tuple[str, str, str]
+"""Name, value, ink of the value."""
+
+
+class EventList(Folded[Event]):
+    """The log, newest at the bottom, following new events; a long message takes several lines."""
+
+    follows = True
+    empty = " nothing has happened yet"
+
+    def fold(self, width: int) -> list[Line]:
+        return [line for event in self.items for line in _event(event, width)]
+
+
+class Facts(Folded[Fact]):
+    """Names and values, one pair per line; an empty name continues the line above."""
+
+    def fold(self, width: int) -> list[Line]:
+        named = max((len(title) for title, _, _ in self.items), default=0)
+        lines: list[Line] = []
+        for title, value, ink in self.items:
+            for i, text in enumerate(folded(value, width - named - 3)):
+                lines.append([(f" {title if i == 0 else '':<{named}}  ", "muted"), (text, ink)])
+        return lines
+
+
+def what_changed(events: Sequence[TopicEvent], several: bool, width: int, height: int) -> list[Line]:
+    """One event after another, as many as fit whole. ``several``: whether they are of several models."""
+    out: list[Line] = []
+    for event in events[:height]:
+        sign, ink = CHANGES[event.event]
+        head = [(f"{count(event.articles):>9} ", "faint"), (f"{sign} ", ink)]
+        lines = _hanging(head, told(event, several), ink, width, 16)
+        if out and len(out) + len(lines) > height:
+            break
+        out += lines
+    return out[:height] or [[(NOTHING_CHANGED, "muted")]]
+
+
+def told(event: TopicEvent, several: bool) -> str:
+    """The event in words; with ``several`` models, it names its model."""
+    return visible(f"{event.model} {event.told()}" if several else event.told())
+
+
+def _event(event: Event, width: int) -> list[Line]:
+    """The time, the level if it matters, and the message."""
+    stamp = time.strftime(" %H:%M:%S " if width < 90 else " %Y-%m-%d %H:%M:%S ", time.localtime(event.at))
+    level = f"{event.level:<8}" if event.level != "info" else ""
+    ink = INK[event.level]
+    return _hanging([(stamp, "muted"), (level, ink)], visible(event.message), ink, width, LEAST)
+
+
+def _hanging(head: Line, text: str, ink: str, width: int, least: int) -> list[Line]:
+    """The text beside ``head``, folded within its column, which has ``least`` cells at least."""
+    column = sum(len(part) for part, _ in head)
+    first, *others = folded(text, max(width - column, least)) or [""]
+    return [[*head, (first, ink)], *([(" " * column, ""), (line, ink)] for line in others)]
 
 
 class Log(View):

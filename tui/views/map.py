@@ -1,18 +1,276 @@
 """The map: all topics over the whole stream."""
 
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+from numpy.typing import NDArray
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
+from textual.message import Message
 from textual.widget import Widget
 
-from wikitopics.session.records import TopicRow
-from wikitopics.tui.inks import name
+from wikitopics.session.errors import SessionError
+from wikitopics.session.records import ShareHistory, TopicRow
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.axes import Axis, Floats, own_space, ticks
+from wikitopics.tui.inks import Clickable, Line, count, name, padded, plural, share, short
 from wikitopics.tui.keys import key
-from wikitopics.tui.look import Look
+from wikitopics.tui.look import Choice, Look, begin
 from wikitopics.tui.views.view import A_TOPIC, OpenTopic, View
-from wikitopics.tui.widgets.topicmap import TopicMap
-from wikitopics.tui.words import plural, share
+from wikitopics.tui.widgets.rowlist import RowList, found
+from wikitopics.tui.widgets.topiclist import NO_TOPICS, words_of
+
+# All topics over the whole stream: one row per topic, one column per stretch of the stream. The shade shows
+# how much of the text is the topic's own.
+#
+# Shares alone would show hardly anything for a model whose topics all begin alike: their shares stay much the
+# same while their words develop.
+
+SHADES = "·░░▒▒▓▓█"
+INKS = ("faint", "spark", "accent", "spark", "accent", "spark", "accent", "accent")
+ASCII_SHADES = ".:-=+*#@"
+"""Shades from nothing to the largest size in the newest snapshot, each as a sign and an ink."""
+NOTHING = 0.01
+"""The fraction of the largest size that counts as nothing."""
+SMALL = 0.1
+"""The fraction of the topics that have the lightest shade now."""
+FLOOR = 0.7
+"""A topic smaller than this share of those is drawn as nothing: until one is born, it is like the others."""
+NUMBER = 5
+NAMES = (14, 32)
+"""The least and most cells of a name."""
+WORDS = 40
+"""Cells of the words at the right, if there is room for them."""
+WITH_WORDS = 110
+"""The number of cells from which there is room."""
+
+Ask = Callable[[Callable[[SessionReader], ShareHistory]], Awaitable[ShareHistory]]
+"""Puts a question to the session's reader."""
+
+
+def stream(history: ShareHistory) -> Axis:
+    """The axis of articles from the first snapshot to the newest."""
+    low, high = own_space(history.articles[[0, -1]].astype(np.float64), log=True).tolist()
+    return Axis(low, high, log=True)
+
+
+def columns(history: ShareHistory, width: int) -> NDArray[np.int64]:
+    """For each of ``width`` columns over a logarithmic axis, the snapshot it shows: the last one in it, or
+    the one before if it has none."""
+    axis = stream(history)
+    edges = axis.low + (axis.high - axis.low) * np.arange(1, width + 1) / width
+    kept = own_space(history.articles.astype(np.float64), log=True)
+    chosen = np.searchsorted(kept, edges + 1e-9, "right") - 1
+    return np.maximum(chosen, 0).astype(np.int64)
+
+
+def levels(sizes: Floats, newest: Floats) -> NDArray[np.int64]:
+    """The shade of each size: 0 for nothing, then on a logarithmic scale from that of the small ones among
+    the ``newest`` to that of the largest."""
+    most = max(float(newest.max(initial=0.0)), 1e-12)
+    nothing = most * NOTHING
+    something = newest[newest > nothing]
+    low = float(np.quantile(something, SMALL)) if something.size else nothing
+    steps = len(SHADES) - 1
+    place = np.log(np.maximum(sizes, nothing) / low) / max(np.log(most / low), 1e-9)
+    shades = 1 + np.floor(place * (steps - 0.01))
+    least = max(nothing, FLOOR * low)
+    found: NDArray[np.int64] = np.where(sizes > least, np.clip(shades, 1, steps), 0).astype(np.int64)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The map at one width."""
+
+    snapshots: NDArray[np.int64]
+    """The snapshot that each column shows."""
+    shades: list[list[int]]
+    """The shades, by topic and column."""
+    axis: str
+    """The axis above the columns."""
+
+
+def _axis(history: ShareHistory, room: int) -> str:
+    """Round numbers of articles, each over its column."""
+    axis = stream(history)
+    line = [" "] * room
+    if axis.high > axis.low:
+        end = 0
+        for position, label in ticks(axis, max(room // 8, 1), short):
+            start = round(position * (room - 1))
+            if start >= end and start + len(label) <= room:
+                line[start : start + len(label)] = label
+                end = start + len(label) + 1
+    return "".join(line)
+
+
+class TopicMap(RowList[TopicRow]):
+    """The cursor is a cell: up and down move between topics, left and right along the stream."""
+
+    class Pointed(Message):
+        """The cursor moved to another cell, or its cell shows a newer snapshot."""
+
+    empty = NO_TOPICS
+    _history: ShareHistory | None = None
+    at: int | None = None
+    """Articles of the snapshot under the cursor; None: the newest, as it changes."""
+    _of: object = None
+    _asked: tuple[object, ...] = ()
+    """What was last asked for, besides the topics."""
+    _topics: object = None
+    _made: Picture | None = None
+    _sought = _noun = ""
+
+    def show_map(self, look: Look, choice: Choice, sought: str, ask: Ask) -> None:
+        """Draw the topics of the model in use, in the selected order, as soon as their history is known."""
+        model = choice.model_of(look)
+        asked = (model, sought, choice.order, choice.pinned_of(model), choice.ascii_only)
+        if model is not None and (look.topics is not self._topics or asked != self._asked):
+            self._topics, self._asked = look.topics, asked
+            begin(self, partial(self._fill, look, choice, model, sought, ask), "map")
+
+    async def _fill(self, look: Look, choice: Choice, model: str, sought: str, ask: Ask) -> None:
+        try:
+            history = await ask(lambda reader: reader.share_history(model))
+        except SessionError:
+            self._topics = None  # the old drawing stays; the next look asks again
+            return
+        self.draw(look, choice, history if look.as_of is None else history.up_to(look.as_of), sought)
+        self.post_message(self.Pointed())
+
+    def draw(self, look: Look, choice: Choice, history: ShareHistory, sought: str) -> None:
+        """Draw the topics with this history."""
+        model = choice.model_of(look)
+        if (of := (look.status.session, model)) != self._of:
+            self.release()
+            self._of, self.at = of, None
+        rows = look.topics_of(model)
+        self._sought, self._noun = sought, look.counted
+        self._history, self._made = (history if len(history.articles) else None), None
+        self.empty = f" no topic has “{sought}” among its top words" if rows and sought else NO_TOPICS
+        listed = found(rows, sought, choice.order, choice.pinned_of(model))
+        self.show([row for row in listed if row.topic < history.shares.shape[1]], anew=True)
+
+    def key(self, row: TopicRow) -> object:
+        return row.topic
+
+    # The cell ---------------------------------------------------------------------------------------
+
+    @property
+    def pointed(self) -> tuple[TopicRow, int, float] | None:
+        """The topic, the articles and its share under the cursor."""
+        row, history = self.current, self._history
+        if row is None or history is None:
+            return None
+        place = self._snapshot()
+        return row, int(history.articles[place]), float(history.shares[place, row.topic])
+
+    @property
+    def told(self) -> str:
+        """The cell under the cursor in words."""
+        if self.pointed is None:
+            return ""
+        row, articles, part = self.pointed
+        return f"{row.label} · after {count(articles)} {self._noun} · {share(part)}"
+
+    @property
+    def legend(self) -> str:
+        """What the shades mean."""
+        signs = ASCII_SHADES[1::2] if self.ascii_only else "░▒▓█"
+        return f"{signs} share × distinctiveness of its words"
+
+    def choose(self, row: TopicRow) -> None:
+        """Put the cursor on this topic without counting it as the user's selection."""
+        place = next((i for i, one in enumerate(self.rows) if one.topic == row.topic), None)
+        if place is not None and place != self.cursor:
+            self.go_to(place)
+
+    def _snapshot(self) -> int:
+        """The snapshot under the cursor."""
+        assert self._history is not None
+        if self.at is None:
+            return len(self._history.articles) - 1
+        return max(int(np.searchsorted(self._history.articles, self.at, "right")) - 1, 0)
+
+    def _column(self, snapshots: NDArray[np.int64]) -> int:
+        """The last column that shows the snapshot under the cursor, or one thinned out since."""
+        return max(int(np.searchsorted(snapshots, self._snapshot(), "right")) - 1, 0)
+
+    def along(self, by: int) -> None:
+        """Move to the next column that shows another snapshot, ``by`` times."""
+        if self._history is None:
+            return
+        drawn = np.unique(self._picture(self.width).snapshots)
+        here = int(np.searchsorted(drawn, self._snapshot(), "right")) - 1
+        goal = int(drawn[min(max(here + by, 0), len(drawn) - 1)])
+        newest = len(self._history.articles) - 1
+        self.at = None if goal == newest else int(self._history.articles[goal])
+        self.hold()
+        self.refresh()
+        self.post_message(self.Pointed())
+
+    # Drawing ----------------------------------------------------------------------------------------
+
+    def _room(self, width: int) -> tuple[int, int, int]:
+        """Cells of the name, the map and the words."""
+        words = WORDS if width >= WITH_WORDS else 0
+        name = min(max(width // 3, NAMES[0]), NAMES[1])
+        return name, max(width - NUMBER - name - words - 1, 1), words
+
+    def _picture(self, width: int) -> Picture:
+        assert self._history is not None
+        _, room, _ = self._room(width)
+        if self._made is None or len(self._made.snapshots) != room:
+            history = self._history
+            shown = columns(history, room)
+            own = history.own.astype(np.float64)
+            self._made = Picture(shown, levels(own[shown], own[-1]).T.tolist(), _axis(history, room))
+        return self._made
+
+    def header(self, width: int) -> Line:
+        name, room, words = self._room(width)
+        axis = self._picture(width).axis if self._history is not None else " " * room
+        return [
+            (Clickable(f"{'#':>{NUMBER - 1}} ", order="number"), "header"),
+            (Clickable(f"{'name':<{name}}", order="name"), "header"),
+            (axis + (" words now" if words else ""), "header"),
+        ]
+
+    def parts(self, row: TopicRow, width: int) -> Line:
+        name, _, words = self._room(width)
+        out: Line = [(f"{row.topic:>{NUMBER - 1}} ", "muted")]
+        found = words_of(row, name - 1, beside=row.name, sought=self._sought)[:1]
+        if words or not found or found[0][1] != "accent":
+            out.append((padded(row.name, name - 1) + " ", ""))
+        else:  # the word for which the topic is listed
+            cells = cell_len(found[0][0])
+            out += [(padded(row.name, max(name - 1 - cells, 0)) + " ", ""), *found]
+        if self._history is None:
+            return out
+        picture = self._picture(width)
+        column = self._column(picture.snapshots) if row is self.current and self.has_focus else -1
+        out += self._cells(picture.shades[row.topic], column)
+        return [*out, (" ", ""), *words_of(row, words, sought=self._sought)] if words else out
+
+    def _cells(self, shades: Sequence[int], column: int) -> Line:
+        """The shades, with equal neighbours in one part; the cell under the cursor has its own part and
+        ink."""
+        signs = ASCII_SHADES if self.ascii_only else SHADES
+        out: Line = []
+        start = 0
+        for end in range(1, len(shades) + 1):
+            if end < len(shades) and shades[end] == shades[start] and column not in (start, end):
+                continue
+            shade = shades[start]
+            cell = "◆" if start == column else signs[shade] * (end - start)
+            out.append((cell, "strong" if start == column else INKS[shade]))
+            start = end
+        return out
+
 
 FAR = 10
 """Columns of a long step."""

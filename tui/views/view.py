@@ -1,6 +1,9 @@
 """What all views have in common."""
 
 import asyncio
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,22 +16,48 @@ from textual.containers import Container
 from textual.message import Message
 from textual.widget import Widget
 
-from wikitopics.session.control.naming import rename
+from wikitopics.session.control import rename
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.session.storage.files import replacing
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.background import begin
-from wikitopics.tui.browser import open_page
-from wikitopics.tui.chart.chart import ZOOM, Chart
-from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.chart import ZOOM, Chart
+from wikitopics.tui.inks import cut, visible
+from wikitopics.tui.look import Choice, Look, begin
 from wikitopics.tui.widgets.articles import SEVERAL, Leading
-from wikitopics.tui.widgets.listing import ORDERS
-from wikitopics.tui.widgets.rowlist import RowList
-from wikitopics.tui.words import cut, visible
+from wikitopics.tui.widgets.rowlist import ORDERS, RowList
 
 if TYPE_CHECKING:
     from wikitopics.tui.app import Wikitopics
+
+
+# The user's web browser, outside this terminal.
+
+PATIENCE = 20.0
+"""Seconds that a browser may take to start."""
+_OPEN = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
+
+
+def open_page(address: str) -> bool:
+    """Show the page in the user's browser; returns False if there is none with a window of its own.
+
+    It runs in a separate process without this terminal. Otherwise its output would spoil the screen, and a
+    browser that draws in a terminal (which Python may choose if $TERM is set) would take it over.
+    """
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", _OPEN, address],
+            env={name: value for name, value in os.environ.items() if name != "TERM"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            timeout=PATIENCE,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
 
 T = TypeVar("T")
 
@@ -219,7 +248,7 @@ class View(Container):
             self.host.show()
 
     def action_rename(self) -> None:
-        from wikitopics.tui.dialogs.rename import Rename  # forms are heavy: not before the first frame
+        from wikitopics.tui.questions import Rename
 
         if (chosen := self._topic()) is None:
             return

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from rich.cells import cell_len
 
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
-from wikitopics.tui.inks import Line, linked
+from wikitopics.tui.inks import Line, count, cut, linked, padded, plural, visible
 from wikitopics.tui.look import Look
 from wikitopics.tui.widgets.rowlist import RowList
-from wikitopics.tui.words import count, cut, padded, plural, visible
 
 ROOMY = 52
 """The number of cells from which a title and a topic share a line."""

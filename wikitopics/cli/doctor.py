@@ -14,12 +14,12 @@ import click
 
 from wikitopics.cli.options import json_option, reading
 from wikitopics.cli.output import put_json, put_line
-from wikitopics.crawler.errors import CrawlerError
+from wikitopics.crawler.source import CrawlerError
 from wikitopics.model import KindError, kinds
 from wikitopics.session import sources
 from wikitopics.session.errors import SessionError
-from wikitopics.session.extras import EXTRAS
 from wikitopics.session.paths import config_file, session_folder
+from wikitopics.session.sources import EXTRAS
 from wikitopics.session.version import __version__
 
 _NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afpfs", "webdav"}
@@ -65,7 +65,7 @@ def _installation() -> Iterator[Check]:
             yield package, True, importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             yield package, False, "not installed: reinstall wikitopics"
-    from wikitopics.model.compiling import cache_folder
+    from wikitopics.model.kernels import cache_folder
 
     kept, none = cache_folder(), "no writable folder: the models are compiled at every start"
     yield "kernel cache", kept is not None, kept or none
@@ -120,14 +120,14 @@ def _places() -> Iterator[Check]:
 
 def _leftovers(folders: set[Path]) -> str:
     """What commands that were killed left unfinished, and no later one deletes by itself."""
-    from wikitopics.session.control import given
+    from wikitopics.session import control
     from wikitopics.session.storage import files
 
     told = [
         f"{what}, to be deleted: {', '.join(sorted(map(str, found)))}"
         for what, left_behind in (
             ("unfinished files of killed commands", files.left_behind),
-            ("texts given in Python to trainers that were killed", given.left_behind),
+            ("texts given in Python to trainers that were killed", control.left_behind),
         )
         if (found := [path for folder in folders for path in left_behind(folder)])
     ]

@@ -26,15 +26,15 @@ _COMMANDS = {
     "demo": "wikitopics.cli.train",
     "train": "wikitopics.cli.train",
     "watch": "wikitopics.cli.screen",
-    "status": "wikitopics.cli.look",
+    "status": "wikitopics.cli.sessions",
     "topics": "wikitopics.cli.topics",
     "history": "wikitopics.cli.topics",
-    "articles": "wikitopics.cli.look",
+    "articles": "wikitopics.cli.sessions",
     "similar": "wikitopics.cli.infer",
     "infer": "wikitopics.cli.infer",
-    "compare": "wikitopics.cli.compare",
+    "compare": "wikitopics.cli.infer",
     "export": "wikitopics.cli.export",
-    "report": "wikitopics.cli.report",
+    "report": "wikitopics.cli.export",
     "vocab": "wikitopics.cli.vocabulary",
     "sessions": "wikitopics.cli.sessions",
     "stop": "wikitopics.cli.sessions",
@@ -44,7 +44,7 @@ _COMMANDS = {
     "backup": "wikitopics.cli.sessions",
     "doctor": "wikitopics.cli.doctor",
 }
-_LIGHT = ("look", "sessions")
+_LIGHT = ("sessions",)
 """Modules of commands that compute nothing."""
 _LOADING_SECONDS = 10
 """CPU seconds in which NumPy, SciPy and Numba must have been loaded."""
@@ -133,7 +133,7 @@ def _check_memory() -> None:
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     if most == resource.RLIM_INFINITY:
         return
-    from wikitopics.session.signals import acting_later
+    from wikitopics.session.system import acting_later
 
     limits = {"RLIMIT_CPU": _LOADING_SECONDS, "RLIMIT_AS": max(0, most - _ROOM)}
     code = "; ".join(f"setrlimit({name}, ({value},) * 2)" for name, value in limits.items())

@@ -13,9 +13,8 @@ from typing import Any, TextIO
 
 import click
 
-from wikitopics.session import escapes
-from wikitopics.session.errors import BadUsage, SessionError
-from wikitopics.session.escapes import visible
+from wikitopics.session import errors
+from wikitopics.session.errors import BadUsage, SessionError, visible
 
 INTERRUPTED = (KeyboardInterrupt, click.Abort)
 """Ctrl+C. At a question, click turns both Ctrl+C and the end of the input into an error of its own."""
@@ -96,7 +95,7 @@ def put_row(columns: str, title: str, address: str | None) -> None:
     """Print a line that ends in an article's title, as a link to its address if the terminal supports
     links."""
     with standard_output() as out:
-        shown = escapes.link(title, address) if address and escapes.links(out) else visible(title)
+        shown = errors.link(title, address) if address and errors.links(out) else visible(title)
         out.write(f"{visible(columns)}{shown}\n")
 
 
@@ -146,7 +145,7 @@ def say(message: str) -> None:
 def agrees(question: str, otherwise: str) -> bool:
     """Ask a person on the terminal. If that is impossible, raises BadUsage, which says ``otherwise`` and
     `--yes`."""
-    from wikitopics.session.control.launch import NOBODY_ASKED
+    from wikitopics.session.control import NOBODY_ASKED
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadUsage(f"{otherwise} {NOBODY_ASKED}")

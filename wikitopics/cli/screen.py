@@ -15,11 +15,11 @@ from wikitopics.crawler.mediawiki.source import CONTACT
 from wikitopics.session.errors import BadUsage, NoSession
 from wikitopics.session.options import NOTIFY
 from wikitopics.session.paths import command, log_file, session_path
-from wikitopics.session.signals import Signals
 from wikitopics.session.storage.lock import owner, owner_pid
+from wikitopics.session.system import Signals
 
 if TYPE_CHECKING:
-    from wikitopics.session.control.launch import Trainers
+    from wikitopics.session.control import Trainers
     from wikitopics.session.request import TrainRequest
 
 BEGIN_SECONDS = 30.0
@@ -77,7 +77,7 @@ def open_screen(session: str, options: dict[str, Any]) -> int:
     request = TrainRequest(**options)
     request.specs()  # a wrong option is reported here, not in the trainer's log
     if contact_missing(path, request):
-        from wikitopics.tui.dialogs.contact import ask
+        from wikitopics.tui.newsession import ask
 
         answer = ask()  # and save it
         if answer == "quit":
@@ -136,7 +136,7 @@ def show(path: Path, arguments: list[str] | None = None, notify: str | None = No
     the terminal is closed. Signals are handled from before a trainer is started, so that none leaves one
     behind.
     """
-    from wikitopics.session.control.launch import Trainers, forget
+    from wikitopics.session.control import Trainers, forget
 
     need_terminal(command("status", path))
     trainers, trainer, ending = Trainers(), None, None
@@ -177,7 +177,7 @@ def part(paths: Sequence[Path], trainers: "Trainers", signals: Signals) -> None:
 
 def not_begun(path: Path, code: int | None) -> int:
     """Say why there is no session; returns the exit code."""
-    from wikitopics.session.control.launch import question
+    from wikitopics.session.control import question
     from wikitopics.session.storage.files import last_line
 
     if not code or code < 0 or question(path):

@@ -1,17 +1,172 @@
 """`sessions`, and what is asked of one: `stop`, `pause`, `resume`, `save`, `backup`."""
 
+import math
 import os
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from wikitopics.cli.options import json_option, refuse_early_options, session_names, session_option
-from wikitopics.cli.output import agrees, fields_of, put_json, put_line, say
+from wikitopics.cli.options import (
+    json_option,
+    limit_option,
+    model_option,
+    reading,
+    refuse_early_options,
+    session_names,
+    session_option,
+    topic_numbers,
+    whole,
+)
+from wikitopics.cli.output import agrees, duration, fields_of, put_json, put_line, put_row, rate, say
 from wikitopics.session.errors import SessionError
-from wikitopics.session.paths import session_folder, session_path
-from wikitopics.session.sources import noun
+from wikitopics.session.paths import command, session_folder, session_path
+from wikitopics.session.sources import counted, described, noun
 from wikitopics.session.storage.lock import in_use, owner
+
+# `status` and `articles`: look at a session from another process.
+
+_STATUS_KEYS = (
+    "session", "running", "pid", "source", "articles", "tokens", "held_out", "crawled", "pending", "skipped",
+    "elapsed_seconds", "articles_per_hour", "bytes_read", "checkpoint_age_seconds", "waiting_for",
+)  # fmt: skip
+_STATES = {
+    "new": "nothing has been trained yet",
+    "starting": "starting",
+    "running": "training",
+    "hindered": "waiting",
+    "suspended": "the trainer is suspended, as by Ctrl+Z; `kill -CONT {pid}` continues it",
+    "paused": "paused; `{resume}` continues",
+    "stopping": "stopping",
+    "stopped": "stopped; `{train}` continues",
+    "finished": "finished",
+    "dead": "the trainer has died; `{train}` continues from the last save",
+    "stalled": "the trainer holds the session but shows no sign of life",
+}
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  wikitopics status
+  wikitopics status --session demo --json | jq .articles"""
+)
+@session_option
+@json_option
+def status(session: str, as_json: bool) -> None:
+    """Print the state of a session, even while it is being trained.
+
+    With --json, "state" is new, starting, running, paused, stopping, stopped, finished, dead (killed, or the
+    machine went down) or stalled. Models of a session with a half-life also have
+    "prequential_log_likelihood", once articles have been scored before training.
+    """
+
+    from wikitopics.session.records import skips_told
+
+    with reading(session) as reader:
+        now = reader.status()
+    if as_json:
+        values = fields_of(now, *_STATUS_KEYS)
+        models = [asdict(model) for model in now.models]
+        for values_of in models:
+            if values_of["prequential_log_likelihood"] is None:
+                # Only sessions with a half-life have this key: models of other sessions keep the keys that
+                # they always had.
+                del values_of["prequential_log_likelihood"]
+        more = {"state": now.state, "skips": now.skips, "passes": now.passes, "pass": now.pass_}
+        put_json({**values, "models": models, **more})
+        return
+    state = _STATES["suspended" if now.suspended else "hindered" if now.hindered else now.state].format(
+        pid=now.pid,
+        resume=command("resume", reader.path),
+        train=command(described(now.source).command or "train", reader.path),
+    ) + (f" (pid {now.pid})" if now.pid else "")
+    put_line(f"{now.session}: {state}")
+    called = counted(now.source, now.passes)
+    put_line(f"source     {now.source_name} ({now.source})")
+    put_line(
+        f"{called:10} {now.articles:,} trained, {now.held_out:,} held out, {now.pending:,} pending, "
+        f"{now.skipped:,} skipped, {now.crawled:,} crawled"
+    )
+    if now.passes > 1:
+        put_line(f"pass       {now.pass_:,} of {now.passes:,} over {now.documents:,} documents")
+    if now.skips:
+        put_line(f"skipped    {skips_told(now.skips)}")
+    read = f", {now.bytes_read / 1e6:,.1f} MB read" if now.bytes_read else ""
+    put_line(
+        f"time       {duration(now.elapsed_seconds)}, {rate(now.articles_per_hour)} {called} an hour{read}"
+    )
+    if now.checkpoint_age_seconds is not None:
+        put_line(f"saved      {duration(now.checkpoint_age_seconds)} ago")
+    if now.waiting_for:
+        put_line(f"waiting    {now.activity.wait(time.time()).removeprefix('waiting ')}")
+    for model in now.models:
+        score = "not measured yet"
+        if model.perplexity is not None:
+            score = f"perplexity {model.perplexity:,.1f} after {model.measured_at or 0:,} {called}"
+        if model.prequential_log_likelihood is not None:
+            score += f" ({math.exp(-model.prequential_log_likelihood):,.1f} on new articles, before training)"
+        put_line(
+            f"{model.name:10} {model.kind}, {model.topics} topics ({model.topics_in_use} in use), "
+            f"{model.updates:,} updates, {score}"
+        )
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  wikitopics articles --topic 12
+  wikitopics articles --topic 12 --limit 100 --json"""
+)
+@session_option
+@click.option(
+    "--topic",
+    metavar="K",
+    type=whole(0),
+    required=True,
+    shell_complete=topic_numbers,
+    help="The topic's number, from 0.",
+)
+@limit_option
+@model_option
+@json_option
+def articles(session: str, topic: int, limit: int, model: str | None, as_json: bool) -> None:
+    """List the articles that are most about a topic.
+
+    On a terminal, each title is a link to the revision that was read, if its wiki is known. With --json,
+    "url" is that revision's address, or null.
+    """
+    from wikitopics.session.analysis.proportions import addresses
+
+    with reading(session) as reader, reader.one_moment():
+        name = reader.model_named(model)
+        reader.check_topic(name, topic)
+        rows = reader.articles_about(name, topic, limit)
+        has_ids, settings = reader.has_ids(), reader.settings()
+    address, called = addresses(settings), noun(settings.source)[:-1]
+    found = [(row, next(share for model, _, share in row.topics if model == name)) for row in rows]
+    if as_json:
+        put_json(
+            [
+                {
+                    **fields_of(row, "page_id", "title", "revision_id", "words"),
+                    "model": name,
+                    "topic": topic,
+                    "proportion": share,
+                    **(fields_of(row, "id") if has_ids else {}),
+                    "url": address(row),
+                }
+                for row, share in found
+            ]
+        )
+        return
+    if not found:
+        say(f"no stored {called} has topic {topic} of {name} as its largest")
+        return
+    put_line(f"{'share':>6} {'words':>7}  title")
+    for row, share in found:
+        put_row(f"{share:6.1%} {row.words:7,}  ", row.title, address(row))
 
 
 @click.group(
@@ -28,7 +183,7 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
     if ctx.invoked_subcommand is not None:
         refuse_early_options(ctx)
         return
-    from wikitopics.session.control.sessions import list_sessions
+    from wikitopics.session.control import list_sessions
 
     _check(session_folder())
     found = [one for one in list_sessions() if session in (None, one[0])]
@@ -84,7 +239,7 @@ def rm(name: str | None, session: str | None, yes: bool) -> None:
     Asks first on a terminal; needs --yes elsewhere. Never deletes a session with a running trainer, or a
     file that is not a session. If NAME is a symbolic link to a session, only the link is deleted.
     """
-    from wikitopics.session.control.sessions import check_removable, remove
+    from wikitopics.session.control import check_removable, remove
 
     named = {each for each in (name, session) if each is not None}
     if len(named) != 1:
@@ -106,9 +261,9 @@ def rm(name: str | None, session: str | None, yes: bool) -> None:
 @session_option
 def stop(session: str) -> None:
     """Have the session's trainer save everything and exit."""
-    from wikitopics.session.control import requests
+    from wikitopics.session import control
 
-    requests.stop(session_path(session), say)
+    control.stop(session_path(session), say)
     say("stopped; everything is saved")
 
 
@@ -118,9 +273,9 @@ def _asking(name: str, help: str, **request: bool) -> click.Command:
     @click.command(name, help=help, epilog=f"\b\nExample:\n  wikitopics {name}")
     @session_option
     def ask(session: str) -> None:
-        from wikitopics.session.control import requests
+        from wikitopics.session import control
 
-        requests.ask(session_path(session), **request)
+        control.ask(session_path(session), **request)
 
     return ask
 

@@ -16,8 +16,7 @@ from wikitopics.cli.options import (
     whole,
 )
 from wikitopics.cli.output import fields_of, put_json, put_line, say
-from wikitopics.session.errors import NO_TOPICS
-from wikitopics.session.escapes import visible
+from wikitopics.session.errors import NO_TOPICS, visible
 from wikitopics.session.paths import session_path
 
 if TYPE_CHECKING:
@@ -84,15 +83,14 @@ def topics(
 
 def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: bool, relevant: bool) -> None:
     from wikitopics.model.online import IN_USE
-    from wikitopics.session.analysis.topics import coherences, repeats_in_words
-    from wikitopics.session.analysis.tree import topic_tree
+    from wikitopics.session.analysis.topics import coherences, repeats_in_words, topic_tree
     from wikitopics.session.records import SNAPSHOT_WORDS, in_line
 
     with reader.one_moment():
         rows = reader.topics(model, SNAPSHOT_WORDS, relevant=relevant)
         words: dict[int, Sequence[tuple[str, float]]] = {row.topic: row.words[:top] for row in rows}
         if rows and top > SNAPSHOT_WORDS:
-            from wikitopics.session.analysis.inference import top_words
+            from wikitopics.session.analysis.proportions import top_words
 
             words = dict(enumerate(top_words(reader, model, top, relevant=relevant)))
         npmi = coherences(reader, model)
@@ -137,7 +135,7 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
 
 def _tree(reader: "SessionReader", model: str, as_json: bool) -> None:
     from wikitopics.model.online import IN_USE
-    from wikitopics.session.analysis.tree import overview, topic_tree
+    from wikitopics.session.analysis.topics import overview, topic_tree
 
     branches = topic_tree(reader, model)
     if as_json:
@@ -176,7 +174,7 @@ def rename(topic: int, name: str, session: str, model: str | None) -> None:
 
     The name is used everywhere from then on; '' removes it. Works while a trainer is running.
     """
-    from wikitopics.session.control.naming import rename as give
+    from wikitopics.session.control import rename as give
 
     path = session_path(session)
     with reading(path) as reader:
@@ -205,10 +203,10 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
     the titles of private documents, too. Works while a trainer is running.
     """
     from wikitopics.model.online import IN_USE
-    from wikitopics.session.control.naming import rename as give
-    from wikitopics.session.control.naming import suggested
+    from wikitopics.session.control import rename as give
+    from wikitopics.session.control import suggested
     from wikitopics.session.records import SNAPSHOT_WORDS
-    from wikitopics.session.signals import Signals
+    from wikitopics.session.system import Signals
 
     path = session_path(session)
 

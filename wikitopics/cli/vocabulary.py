@@ -8,8 +8,7 @@ import click
 
 from wikitopics.cli.options import CommandGroup, reading, session_names, take, whole
 from wikitopics.cli.output import ProgressLine, data_output, say
-from wikitopics.crawler.mediawiki.languages import check_spaced, language_of
-from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api
+from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api, check_spaced, language_of
 from wikitopics.crawler.source import Markup
 from wikitopics.crawler.texts.source import COLUMN, LINES, MARKUP, TEXTS, Texts
 from wikitopics.session.errors import BadUsage
@@ -98,13 +97,13 @@ def build(
     SOURCE is a dump (.xml, .xml.bz2 …), a .jsonl file of {"text"}, a .csv or .tsv table, a folder of .txt
     files, each of which is a document, or a plain-text file in which blank lines separate the documents.
     """
-    from wikitopics.crawler.texts.lines import is_packed
+    from wikitopics.crawler.texts.records import is_packed
     from wikitopics.session.config import with_contact
     from wikitopics.session.request import TrainRequest
     from wikitopics.session.storage.files import check_target, replacing
     from wikitopics.session.training.intake.vocabulary import crawled_documents, file_documents
     from wikitopics.vocab.build import Recipe, build_vocabulary
-    from wikitopics.vocab.errors import BadDocuments
+    from wikitopics.vocab.vocabulary import BadDocuments
 
     language = None if wiki[LANG.name] is None else language_of(wiki[LANG.name])
     if language is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.extras import REPORT
+from wikitopics.session.sources import REPORT
 from wikitopics.session.storage.files import check_target
 
 if TYPE_CHECKING:

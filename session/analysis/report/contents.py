@@ -16,15 +16,20 @@ import numpy as np
 
 from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.model import KindError, Metric, kinds
+from wikitopics.model.coherence import classical_scaling, distances
 from wikitopics.model.online import IN_USE
-from wikitopics.model.topics.leading import classical_scaling, distances
-from wikitopics.model.topics.names import ownership
-from wikitopics.session.analysis.metrics import metrics_of
-from wikitopics.session.analysis.origin import Address, addresses, licence_of
-from wikitopics.session.analysis.topics import coherences, repeats_in_words
-from wikitopics.session.analysis.tree import Branch, overview, pruned, topic_tree
-from wikitopics.session.errors import NO_TOPICS, SessionError
-from wikitopics.session.escapes import visible
+from wikitopics.model.topics import ownership
+from wikitopics.session.analysis.proportions import Address, addresses, licence_of
+from wikitopics.session.analysis.topics import (
+    Branch,
+    coherences,
+    metrics_of,
+    overview,
+    pruned,
+    repeats_in_words,
+    topic_tree,
+)
+from wikitopics.session.errors import NO_TOPICS, SessionError, visible
 from wikitopics.session.options import KEPT, LINKS, TOKENS
 from wikitopics.session.records import (
     APART,
@@ -40,7 +45,7 @@ from wikitopics.session.settings import Settings
 from wikitopics.session.sources import counted, described, noun
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.schema import VERSION
-from wikitopics.session.storage.tables.topics import relevant_first
+from wikitopics.session.storage.topics import relevant_first
 from wikitopics.session.version import __version__
 
 ARTICLES = 10

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wikitopics.session.analysis.report.contents import ReportModel, ReportTopic
 from wikitopics.session.analysis.report.svg import CLASS, cut, figure, plain, series
-from wikitopics.session.storage.tables.topics import parts
+from wikitopics.session.storage.topics import parts
 
 if TYPE_CHECKING:
     from matplotlib.path import Path

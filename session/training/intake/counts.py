@@ -12,7 +12,7 @@ from wikitopics.session.errors import BadUsage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wikitopics.session.storage.tables.counts import KeptCounts
+    from wikitopics.session.storage.counts import KeptCounts
     from wikitopics.session.training.intake.counts_npz import CountsFile
 
 COUNTS = Option(
@@ -61,8 +61,8 @@ class Counts(SourceKind):
 
         Raises `BadUsage`, also if it is not the content that the session was made with.
         """
+        from wikitopics.session.storage.counts import KeptCounts
         from wikitopics.session.storage.database import is_sqlite
-        from wikitopics.session.storage.tables.counts import KeptCounts
         from wikitopics.session.training.intake.counts_npz import CountsFile
         from wikitopics.vocab import Vocabulary
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.counts import Block
+from wikitopics.session.storage.decoding import Column, NpzArrays, TooLarge, is_undamaged, open_npz
 from wikitopics.session.storage.files import open_input
-from wikitopics.session.storage.npz import Column, NpzArrays, TooLarge, is_undamaged, open_npz
 
 _AT_ONCE = 1 << 20
 """Numbers that are read and checked at a time."""

@@ -1,11 +1,14 @@
 """Opening a source: from its kind and its identity to blocks of word counts."""
 
 import asyncio
+import contextlib
 import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from wikitopics.crawler.source import (
     Activity,
@@ -17,18 +20,77 @@ from wikitopics.crawler.source import (
     SourceInfo,
     SourceKind,
 )
+from wikitopics.model import Minibatch, OnlineModel
+from wikitopics.model.kernels import nothing_kept
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.extras import DASK
-from wikitopics.session.models import ModelSpec
 from wikitopics.session.options import CLUSTER
-from wikitopics.session.sources import check_identity
-from wikitopics.session.training.compiling import warm_up
+from wikitopics.session.records import SNAPSHOT_WORDS
+from wikitopics.session.settings import ModelSpec, new_model
+from wikitopics.session.sources import DASK, check_identity
 from wikitopics.session.training.intake.counts import Counts
-from wikitopics.session.training.intake.crawl import Blocks, CountedBlocks, CrawledBlocks
-from wikitopics.session.training.intake.parted import PartedBlocks
+from wikitopics.session.training.intake.crawl import Blocks, CountedBlocks, CrawledBlocks, PartedBlocks
 from wikitopics.session.training.intake.pool import CountingPool
+from wikitopics.session.training.intake.workers import JobFailed, WorkerDied, Workers
+from wikitopics.session.training.measuring import HeldOut
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
+
+# Compiles kernels, or loads them from their cache, while the source is still being contacted.
+#
+# Compiling takes seconds the first time after an installation, and the first articles take a second or two to
+# arrive. Done in parallel, the first point of the curve comes sooner.
+
+WORDS = 64
+DOCUMENTS = 8
+
+
+def warm_up(specs: Sequence[ModelSpec]) -> None:
+    """Take models like those of ``specs`` through everything that a trainer does, then discard them.
+
+    A process compiles one kernel at a time. After an installation, when all of them have to be compiled,
+    another process does what learning needs, and this one loads it.
+    """
+    if nothing_kept():
+        with Workers(1, bool, ()) as helper, contextlib.suppress(JobFailed, WorkerDied):
+            learnt = helper.submit(learn, specs)
+            measure(specs)
+            learnt.result()
+    learn(specs)
+    measure(specs)
+
+
+def learn(specs: Sequence[ModelSpec]) -> None:
+    """Have models learn, and their words read."""
+    for spec in specs:
+        model = _like(spec)
+        model.learn(_documents())
+        model.top_words(SNAPSHOT_WORDS)
+
+
+def measure(specs: Sequence[ModelSpec]) -> None:
+    """Have models measured, which for LDA begins with what only this needs, and documents inferred."""
+    documents = _documents()
+    held_out = HeldOut(documents, 0)
+    for spec in specs:
+        model = _like(spec)
+        held_out.measure(model)
+        model.infer(documents)
+
+
+def _like(spec: ModelSpec) -> OnlineModel:
+    """A small model. As the trainer does: one made from its state may have other types for the compiler."""
+    new = new_model(spec, WORDS, DOCUMENTS, 0)
+    return type(new).from_state(new.state())
+
+
+def _documents() -> Minibatch:
+    rng = np.random.default_rng(0)
+    counts = rng.integers(0, 3, (DOCUMENTS, WORDS)).astype(np.int32)
+    counts[:, 0] = 1
+    documents, words = np.nonzero(counts)
+    indptr = np.searchsorted(documents, np.arange(DOCUMENTS + 1)).astype(np.int64)
+    return Minibatch(indptr, words.astype(np.int32), counts[documents, words])
+
 
 MOST_WORKERS = 16
 """The most workers: each takes 45 MB, and a few of them already read faster than a model learns."""

@@ -4,16 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 
-from wikitopics.crawler.dumps.files import DumpFiles
+from wikitopics.crawler.dumps.xml import DumpFiles
 from wikitopics.crawler.markup.texts import UNKNOWN, noticing, prose
 from wikitopics.crawler.source import Markup, Page, PageBatch, Source, SourceInfo, close_batches
-from wikitopics.crawler.texts.files import TextFiles
-from wikitopics.crawler.texts.folders import ending
-from wikitopics.crawler.texts.lines import Contents
-from wikitopics.crawler.texts.records import Document, plain_texts
+from wikitopics.crawler.texts.files import TextFiles, ending
+from wikitopics.crawler.texts.records import Contents, Document, plain_texts
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.storage.files import open_input
-from wikitopics.session.training.intake.count_pages import skipped
+from wikitopics.session.training.intake.pool import skipped
 
 
 def file_documents(

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar, cast
 
-from wikitopics.crawler.child import end_with_parent, start_python
+from wikitopics.crawler.system import end_with_parent, start_python
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -15,12 +15,9 @@ from tests.corpora import synthetic_corpus
 from tests.crawler import laps
 from tests.waiting import gone, until
 from wikitopics.crawler.embedded import __main__ as program
-from wikitopics.crawler.embedded.api import ApiError, EmbeddedApi
-from wikitopics.crawler.embedded.corpus import Articles
-from wikitopics.crawler.embedded.faults import PAGE_KINDS, REQUEST_KINDS, Faults
+from wikitopics.crawler.embedded.api import PAGE_KINDS, REQUEST_KINDS, ApiError, EmbeddedApi, Faults
+from wikitopics.crawler.embedded.corpus import Articles, render_page, words_for_bytes
 from wikitopics.crawler.embedded.launch import EmbeddedWiki
-from wikitopics.crawler.embedded.skin import render_page
-from wikitopics.crawler.embedded.writing import words_for_bytes
 from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.markup.html import extract_html
 from wikitopics.crawler.markup.wikitext import extract_wikitext

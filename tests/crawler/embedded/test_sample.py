@@ -3,7 +3,7 @@ from importlib import resources
 import numpy as np
 import pytest
 
-from wikitopics.crawler.embedded.sample import load_sample
+from wikitopics.crawler.embedded.corpus import load_sample
 from wikitopics.vocab import Vocabulary
 
 

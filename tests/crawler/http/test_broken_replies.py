@@ -10,12 +10,11 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from tests.crawler.dumps import ids
-from wikitopics.crawler.errors import CrawlerError, TransientError, WikiRefused
 from wikitopics.crawler.http.client import Client
-from wikitopics.crawler.http.limits import RateLimits
+from wikitopics.crawler.http.rules import RateLimits
 from wikitopics.crawler.http.wire import Reply, RequestBounds
 from wikitopics.crawler.mediawiki.replies import read_api
-from wikitopics.crawler.source import Activity
+from wikitopics.crawler.source import Activity, CrawlerError, TransientError, WikiRefused
 
 STILL = {"grncontinue": "0.05|0.050000|1|0", "continue": "grncontinue||"}
 BODIES = {

@@ -9,16 +9,14 @@ from hypothesis import strategies as st
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from wikitopics.crawler.errors import CrawlerError, TransientError
-from wikitopics.crawler.http.quoting import one_line
-from wikitopics.crawler.http.replies import LONGEST_TOLD_WAIT, judge_status, parse_retry_after
-from wikitopics.crawler.http.robots import Robots
-from wikitopics.crawler.http.wire import Reply
-from wikitopics.crawler.mediawiki.changes import changes
+from wikitopics.crawler.http.contact import one_line
+from wikitopics.crawler.http.rules import Robots
+from wikitopics.crawler.http.wire import LONGEST_TOLD_WAIT, Reply, judge_status, parse_retry_after
 from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass, read_cursor
-from wikitopics.crawler.mediawiki.gathering import Gathering
-from wikitopics.crawler.mediawiki.replies import Answer, entries, read_api, read_continue
+from wikitopics.crawler.mediawiki.recent import changes
+from wikitopics.crawler.mediawiki.replies import Answer, Gathering, entries, read_api, read_continue
 from wikitopics.crawler.mediawiki.siteinfo import read_siteinfo
+from wikitopics.crawler.source import CrawlerError, TransientError
 
 WIKI = URL("https://wiki.invalid/w/api.php")
 NAMES = """

@@ -1,9 +1,9 @@
 import pytest
 
-from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.http.addresses import api_candidates, language_api
-from wikitopics.crawler.http.limits import dump_limits, is_wikimedia, limits_for
+from wikitopics.crawler.http.rules import dump_limits, is_wikimedia, limits_for
 from wikitopics.crawler.mediawiki.wiki import Wiki
+from wikitopics.crawler.source import BadSource
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,11 @@ from aiohttp import web
 from yarl import URL
 
 from tests.crawler.dumps import ids
-from wikitopics.crawler.errors import ContactMissing, TransientError
 from wikitopics.crawler.http.client import Client
-from wikitopics.crawler.http.limits import RateLimits, wikimedia_limits
+from wikitopics.crawler.http.rules import RateLimits, wikimedia_limits
 from wikitopics.crawler.mediawiki.replies import read_api
 from wikitopics.crawler.mediawiki.wiki import Wiki
-from wikitopics.crawler.source import Activity
+from wikitopics.crawler.source import Activity, ContactMissing, TransientError
 
 
 def moments_of(wiki, clock, latency=0.0):

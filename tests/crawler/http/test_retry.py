@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from wikitopics.crawler.http.replies import LONGEST_TOLD_WAIT, parse_retry_after, wait_before_retry
+from wikitopics.crawler.http.wire import LONGEST_TOLD_WAIT, parse_retry_after, wait_before_retry
 
 NOW = 1_800_000_000.0  # Fri, 15 Jan 2027 08:00:00 GMT
 

@@ -1,6 +1,6 @@
 import pytest
 
-from wikitopics.crawler.http.robots import Robots
+from wikitopics.crawler.http.rules import Robots
 
 WIKIPEDIA_LIKE = """
 # comment

@@ -4,8 +4,8 @@ import pytest
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from wikitopics.crawler.errors import TransientError
 from wikitopics.crawler.http.wire import Reply, not_followed, redirected
+from wikitopics.crawler.source import TransientError
 
 
 def reply(url, target):

@@ -7,9 +7,9 @@ from aiohttp import web
 from yarl import URL
 
 from tests.crawler.dumps import ids, skips
-from wikitopics.crawler.errors import CrawlerError
 from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.mediawiki.siteinfo import read_siteinfo
+from wikitopics.crawler.source import CrawlerError
 
 
 async def test_one_lap(source, read):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from wikitopics.crawler.http.wire import split_lines
-from wikitopics.crawler.mediawiki.changes import Change, changes
+from wikitopics.crawler.mediawiki.recent import Change, changes
 
 ID = (
     '[{"topic":"eqiad.mediawiki.recentchange","partition":0,"timestamp":1756449917002},'

@@ -5,10 +5,9 @@ import random
 
 import pytest
 
-from wikitopics.crawler.errors import BadPosition, TransientError
-from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass, read_cursor
+from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass, Seen, read_cursor
 from wikitopics.crawler.mediawiki.replies import Answer
-from wikitopics.crawler.mediawiki.seen import Seen
+from wikitopics.crawler.source import BadPosition, TransientError
 
 
 def asked(position, articles):

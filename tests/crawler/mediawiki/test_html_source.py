@@ -11,16 +11,15 @@ from yarl import URL
 from tests.corpora import synthetic_corpus
 from tests.crawler import laps
 from tests.crawler.dumps import ids, skips
-from wikitopics.crawler.embedded.api import EmbeddedApi
+from wikitopics.crawler.embedded.api import PAGE_KINDS, REQUEST_KINDS, EmbeddedApi, Faults
 from wikitopics.crawler.embedded.corpus import Articles
-from wikitopics.crawler.embedded.faults import PAGE_KINDS, REQUEST_KINDS, Faults
-from wikitopics.crawler.errors import BadPosition, CrawlerError, WikiRefused
-from wikitopics.crawler.http.limits import wikimedia_limits
+from wikitopics.crawler.http.rules import wikimedia_limits
 from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.mediawiki import html
 from wikitopics.crawler.mediawiki.html import HtmlSource, page_url
 from wikitopics.crawler.mediawiki.siteinfo import read_siteinfo
 from wikitopics.crawler.mediawiki.wiki import Wiki
+from wikitopics.crawler.source import BadPosition, CrawlerError, WikiRefused
 
 CORPUS = synthetic_corpus(60)
 LIMITS = RequestBounds(most_bytes=4 << 20)

@@ -11,13 +11,12 @@ from yarl import URL
 from tests.crawler.dumps import skips
 from tests.crawler.streams import ARTICLES, Stream, event, ids
 from wikitopics.crawler.embedded.api import EmbeddedApi
-from wikitopics.crawler.errors import BadPosition, BadSource, WikiRefused
-from wikitopics.crawler.http.limits import wikimedia_limits
-from wikitopics.crawler.mediawiki import gathering as pages
+from wikitopics.crawler.http.rules import wikimedia_limits
 from wikitopics.crawler.mediawiki import recent
+from wikitopics.crawler.mediawiki import replies as pages
 from wikitopics.crawler.mediawiki.recent import RecentSource
 from wikitopics.crawler.mediawiki.wiki import Wiki
-from wikitopics.crawler.source import Activity
+from wikitopics.crawler.source import Activity, BadPosition, BadSource, WikiRefused
 
 
 async def test_changed_articles_in_batches(hear):

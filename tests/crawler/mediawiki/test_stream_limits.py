@@ -5,10 +5,10 @@ from yarl import URL
 
 from tests.crawler.streams import ARTICLES, Stream, event, ids
 from wikitopics.crawler.embedded.api import EmbeddedApi
-from wikitopics.crawler.errors import WikiUnreachable
-from wikitopics.crawler.http.limits import wikimedia_limits, wikimedia_service_limits
+from wikitopics.crawler.http.rules import wikimedia_limits, wikimedia_service_limits
 from wikitopics.crawler.mediawiki.recent import RecentSource
 from wikitopics.crawler.mediawiki.wiki import Wiki
+from wikitopics.crawler.source import WikiUnreachable
 
 POLITE = {"limits": wikimedia_limits(), "contact": "me@wiki-reader.org"}
 

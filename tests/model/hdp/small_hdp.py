@@ -1,8 +1,7 @@
 """A small HDP, and documents for it."""
 
 from tests.model.conftest import emptied, planted
-from wikitopics.model.hdp import OnlineHDP
-from wikitopics.model.hdp.recipe import PAPER
+from wikitopics.model.hdp import PAPER, OnlineHDP
 
 T, ALPHA, ETA, OMEGA = 4, 0.7, 0.3, 1.5
 

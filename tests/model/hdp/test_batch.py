@@ -4,7 +4,7 @@ from scipy.special import gammaln, psi
 
 from tests.model.conftest import planted
 from wikitopics.model import BatchHDP, Minibatch, OnlineHDP
-from wikitopics.model.hdp.e_step import bounds, corpus_of, figure_9, sum_statistics
+from wikitopics.model.hdp_e_step import bounds, corpus_of, figure_9, sum_statistics
 from wikitopics.model.reference.lda import topics_elbo
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from tests.model.hdp.small_hdp import ETA, OMEGA, T, make, mixed_documents
 from wikitopics.model import Minibatch
-from wikitopics.model.hdp import OnlineHDP
-from wikitopics.model.hdp.recipe import WARM
+from wikitopics.model.hdp import WARM, OnlineHDP
 from wikitopics.model.schedules import raised
 
 

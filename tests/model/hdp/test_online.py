@@ -6,7 +6,7 @@ from scipy.special import psi
 
 from tests.model.hdp.small_hdp import ALPHA, ETA, OMEGA, T, as_given, make, mixed_documents, trained
 from wikitopics.model import Minibatch
-from wikitopics.model.hdp.recipe import WARM
+from wikitopics.model.hdp import WARM
 from wikitopics.model.lambda_ import topics_from
 from wikitopics.model.reference.hdp import Elog_sticks as oracle_Elog_sticks
 from wikitopics.model.reference.hdp import (

@@ -9,9 +9,9 @@ from scipy.special import gammaln
 from tests.model.conftest import batch_of, needs_jit, planted
 from wikitopics.model import BatchLDA, OnlineLDA
 from wikitopics.model.lambda_ import Topics
-from wikitopics.model.lda.e_step import Limits, ascend, document_bounds, e_step
+from wikitopics.model.lda_e_step import Limits, ascend, document_bounds, e_step
+from wikitopics.model.minibatch import Workers
 from wikitopics.model.reference.lda import Elog_dirichlet, document_elbo, topics_elbo, words_of
-from wikitopics.model.workers import Workers
 
 
 def log_evidence(documents, K, W, alpha, eta):

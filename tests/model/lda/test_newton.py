@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from wikitopics.model.lda.newton import alpha_step, descend, eta_step
+from wikitopics.model.lda_e_step import alpha_step, descend, eta_step
 from wikitopics.model.options import LARGEST_PRIOR
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from wikitopics.model.topics.changes import LARGEST, LOOKS, Change, Look, changes, living
-from wikitopics.model.topics.leading import affinity
+from wikitopics.model.coherence import affinity
+from wikitopics.model.topics import LARGEST, LOOKS, Change, Look, changes, living
 
 ORDER = np.linspace(0.2, 0.05, 10, dtype=np.float32)
 

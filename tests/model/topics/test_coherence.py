@@ -5,8 +5,8 @@ import pytest
 
 from tests.model.conftest import batch_of, planted
 from wikitopics.model import Minibatch, kinds, npmi
+from wikitopics.model.coherence import top_words
 from wikitopics.model.lambda_ import Topics
-from wikitopics.model.topics.coherence import top_words
 
 
 def naive(topics, documents, n):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from wikitopics.model.topics.names import distinctness, fits, holds, most_relevant, name, ownership, relevance
+from wikitopics.model.topics import distinctness, fits, holds, most_relevant, name, ownership, relevance
 
 # Three topics over the words 0 to 5; word 0 leads all of them.
 IDS = np.array([[0, 1, 2], [0, 3, 2], [0, 4, 5]], np.int32)

@@ -1,7 +1,7 @@
 import numpy as np
 
 from tests.model.topics.test_changes import topics
-from wikitopics.model.topics.repeats import repeats
+from wikitopics.model.topics import repeats
 
 
 def test_a_topic_repeats_the_larger_one_that_is_nearest():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from wikitopics.model.topics.leading import classical_scaling
+from wikitopics.model.coherence import classical_scaling
 
 
 def distances(places):

@@ -3,8 +3,8 @@ import itertools
 import numpy as np
 
 from tests.model.topics.test_changes import topics
-from wikitopics.model.topics.leading import distances
-from wikitopics.model.topics.tree import parents, tree
+from wikitopics.model.coherence import distances
+from wikitopics.model.topics import parents, tree
 
 
 def test_topics_that_share_words_come_together_first():

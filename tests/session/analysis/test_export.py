@@ -14,8 +14,8 @@ import pytest
 
 from tests.commands import ROOT
 from tests.session.rows import sql
-from wikitopics.session.analysis.exports.formats import format_of
-from wikitopics.session.analysis.exports.tables import SUBJECTS, ExportRequest, batched
+from wikitopics.session.analysis.exports import format_of
+from wikitopics.session.analysis.tables import SUBJECTS, ExportRequest, batched
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader, backup
 
@@ -37,7 +37,7 @@ def test_topics_and_metrics_make_sense(cli, trained):
 
 
 def test_the_export_of_topics_keeps_those_not_in_use(cli, trained, monkeypatch):
-    import wikitopics.model.topics.repeats  # noqa: F401 - if first imported below, it would keep that value to the end
+    import wikitopics.model.topics  # noqa: F401 - if first imported below, it would keep that value to the end
 
     monkeypatch.setattr("wikitopics.model.online.IN_USE", 0.2)
     exported = {
@@ -59,7 +59,7 @@ def test_the_history_has_ten_words_of_every_topic_at_every_snapshot(cli, trained
 
 
 def test_points_of_the_history_that_a_trainer_thins_out_meanwhile_are_left_out(trained, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.analysis.exports.tables._BATCH_ROWS", 1)
+    monkeypatch.setattr("wikitopics.session.analysis.tables._BATCH_ROWS", 1)
     with SessionReader(trained) as reader:
         before = reader.snapshots("lda")
         batches = SUBJECTS["history"].batches(ExportRequest(reader, ["lda"]))

@@ -6,10 +6,10 @@ import json
 import pytest
 
 from wikitopics.model import KindError, check_model, kinds
-from wikitopics.session.analysis.metrics import metrics_of
+from wikitopics.session.analysis.topics import metrics_of
 from wikitopics.session.metrics import METRICS, OF_STREAM, OF_TOPICS, SCORES
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.curves import drawing, title
+from wikitopics.tui.chart import drawing, title
 from wikitopics.tui.follow import Follower
 from wikitopics.tui.look import Choice
 
@@ -71,7 +71,7 @@ def test_what_a_kind_measured_that_is_gone(surprised, cli, home, monkeypatch):
     def gone(self, name):
         raise KindError("not installed")
 
-    monkeypatch.setattr("wikitopics.registry.Registry.load", gone)
+    monkeypatch.setattr("wikitopics.option.Registry.load", gone)
     assert ("surprised", "surprise") in exported(cli)
     names, heading, lines = drawn(home / "default.db", "surprise")
     assert (names[-1], heading, lines) == ("surprise", "Surprise over documents", ["surprised"])

@@ -8,9 +8,9 @@ import sys
 import pytest
 
 import wikitopics as wt
-from wikitopics.session.analysis.exports import formats
-from wikitopics.session.analysis.exports.formats import format_of
-from wikitopics.session.analysis.exports.tables import SUBJECTS, TYPES, ExportRequest, batched
+from wikitopics.session.analysis import exports
+from wikitopics.session.analysis.exports import format_of
+from wikitopics.session.analysis.tables import SUBJECTS, TYPES, ExportRequest, batched
 
 parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is an optional extra")
 TABLES = [name for name, subject in SUBJECTS.items() if subject.batches]
@@ -18,9 +18,9 @@ NAMES = {str: "string", int: "int64", float: "double", bool: "bool"}
 
 
 @pytest.mark.parametrize("what", TABLES)
-@pytest.mark.parametrize("together", [7, formats.GROUP])
+@pytest.mark.parametrize("together", [7, exports.GROUP])
 def test_it_holds_what_json_holds(what, together, cli, trained, tmp_path, monkeypatch):
-    monkeypatch.setattr(formats, "GROUP", together)
+    monkeypatch.setattr(exports, "GROUP", together)
     assert cli("export", what, "--format", "parquet", "-o", tmp_path / "a.parquet").code == 0
     table = parquet.read_table(tmp_path / "a.parquet")
     assert table.to_pylist() == json.loads(cli("export", what, "--format", "json").out)
@@ -50,7 +50,7 @@ def test_a_table_without_rows_has_its_columns():
 
 
 def test_many_rows_are_groups_in_order(monkeypatch):
-    monkeypatch.setattr(formats, "GROUP", 1_000)
+    monkeypatch.setattr(exports, "GROUP", 1_000)
     found = written([(f"t{n}", n, n / 7, n % 2 == 0) for n in range(2_300)])
     assert found["topic"].to_pylist() == list(range(2_300))
 

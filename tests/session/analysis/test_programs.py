@@ -11,8 +11,8 @@ from scipy.spatial.distance import pdist, squareform
 
 import wikitopics as wt
 from wikitopics.model import Minibatch
-from wikitopics.session.analysis.exports.ldavis import prepare
-from wikitopics.session.analysis.exports.tables import underscored
+from wikitopics.session.analysis.ldavis import prepare
+from wikitopics.session.analysis.tables import underscored
 
 KINDS = ("lda", "scvb0", "hdp")
 HOW_FAR = 0.2
@@ -153,8 +153,8 @@ def test_its_page_shows_it(cli, three, tmp_path, browser):
 
 
 def test_axes_are_real_numbers_also_of_topics_that_are_alike():
-    from wikitopics.model.topics.leading import classical_scaling
-    from wikitopics.session.analysis.exports import ldavis
+    from wikitopics.model.coherence import classical_scaling
+    from wikitopics.session.analysis import ldavis
 
     for beta in (np.full((7, 9), 1 / 9), np.eye(3, 9) * 0.9 + 0.1 / 9, np.full((1, 9), 1 / 9), np.eye(2)):
         distances = ldavis.distances(beta)

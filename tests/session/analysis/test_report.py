@@ -7,7 +7,7 @@ import pytest
 
 from tests.session.rows import sql
 from wikitopics.session.analysis.report.contents import contents, spread
-from wikitopics.session.analysis.tree import overview, pruned, topic_tree
+from wikitopics.session.analysis.topics import overview, pruned, topic_tree
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader
 
@@ -102,6 +102,6 @@ def test_without_the_extra_one_line_says_what_to_install(cli, trained, tmp_path,
     def missing(package):
         raise metadata.PackageNotFoundError(package)
 
-    monkeypatch.setattr("wikitopics.crawler.extras.metadata.version", missing)
+    monkeypatch.setattr("wikitopics.crawler.source.metadata.version", missing)
     one_line(cli("report", "-o", tmp_path / "page.html"), 2, "pip install 'wikitopics[report]'")
     assert not (tmp_path / "page.html").exists()

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from wikitopics.session.control.launch import Trainers, forget, start_trainer
+from wikitopics.session.control import Trainers, forget, start_trainer
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import log_file
 from wikitopics.session.version import __version__
@@ -15,7 +15,7 @@ def test_a_system_that_starts_no_process_is_told_of_and_nothing_stays_open(tmp_p
     def refuse(*_, **more):
         raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
-    monkeypatch.setattr("wikitopics.session.control.launch.start_python", refuse)
+    monkeypatch.setattr("wikitopics.session.control.start_python", refuse)
     before = os.listdir("/dev/fd")
     with pytest.raises(SessionError, match="cannot start a trainer: Resource temporarily unavailable"):
         start_trainer(tmp_path / "night.db", [])

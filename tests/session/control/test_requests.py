@@ -14,14 +14,14 @@ import time
 import pytest
 
 from tests.sessions import holder
-from wikitopics.session.control import requests
+from wikitopics.session import control
 from wikitopics.session.errors import NotRunning, SessionError, SessionInUse
-from wikitopics.session.process import Process
 from wikitopics.session.records import TrainerActivity
 from wikitopics.session.storage import reader as heartbeat
 from wikitopics.session.storage.lock import lock_path
 from wikitopics.session.storage.reader import check_alone
-from wikitopics.session.storage.tables.trainer import HeartbeatWriter, request_control
+from wikitopics.session.storage.trainer import HeartbeatWriter, request_control
+from wikitopics.session.system import Process
 
 
 @contextlib.contextmanager
@@ -46,13 +46,13 @@ def bystander():
 
 @pytest.fixture
 def short(monkeypatch):
-    monkeypatch.setattr(requests, "OBEY_SECONDS", 0.1)
-    monkeypatch.setattr(requests, "PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(control, "OBEY_SECONDS", 0.1)
+    monkeypatch.setattr(control, "PATIENCE_SECONDS", 0.1)
 
 
 def test_where_no_trainer_runs_nobody_is_told(path):
     with pytest.raises(NotRunning):
-        requests.stop(path)
+        control.stop(path)
 
 
 @pytest.mark.parametrize("text", ["{pid}\n", "{pid}\nanother place\n1\n", "0\n", "1" * 20 + "\n", "nonsense"])
@@ -61,14 +61,14 @@ def test_a_number_in_a_lock_file_is_no_trainer(path, bystander, short, text):
         held_by_another(path, text.format(pid=bystander.pid)),
         pytest.raises(SessionError, match="end it on the machine where it runs"),
     ):
-        requests.stop(path)
+        control.stop(path)
 
 
 def test_a_process_that_has_taken_the_number_is_not_signalled(path, bystander, short):
     own = Process.own()
     later = Process(bystander.pid, own.place, own.start)  # began at another time
     with held_by_another(path, later.as_text()), pytest.raises(SessionError, match=str(bystander.pid)):
-        requests.stop(path)
+        control.stop(path)
 
 
 def test_a_suspended_trainer_is_told_of_and_ends_once_it_is_continued(path, short):
@@ -79,7 +79,7 @@ def test_a_suspended_trainer_is_told_of_and_ends_once_it_is_continued(path, shor
         end = rf"once continued \(`kill -CONT {process.pid}`\) it saves and ends$"
         why = rf"it is suspended, as by Ctrl\+Z; {end}"
         with pytest.raises(SessionError, match=f"has not ended within 0 s; {why}"):
-            requests.stop(path, told.append)
+            control.stop(path, told.append)
         (line,) = told
         assert re.fullmatch(f"waiting for the trainer: {why}", line)
         process.send_signal(signal.SIGCONT)
@@ -89,12 +89,12 @@ def test_a_suspended_trainer_is_told_of_and_ends_once_it_is_continued(path, shor
 @pytest.mark.parametrize("answers", [True, False])
 def test_who_does_not_hear_is_signalled_where_it_is_certain_who_it_is(path, short, monkeypatch, answers):
     """A trainer that is still starting does not look at what it is asked for."""
-    monkeypatch.setattr(requests, "PATIENCE_SECONDS", 600.0)
+    monkeypatch.setattr(control, "PATIENCE_SECONDS", 600.0)
     if not answers:
         path = path.with_name("not-yet.db")
     process = holder(path)
     threading.Thread(target=process.wait).start()
-    requests.stop(path)
+    control.stop(path)
     assert process.wait() == -signal.SIGTERM
     process.stdout.close()
 
@@ -112,7 +112,7 @@ def test_an_old_wish_is_not_for_the_next_trainer(corpus, home, cli):
 def test_a_lock_file_deleted_under_a_trainer(trained, lives, cli, one_line, monkeypatch):
     """Its heartbeat goes on in the session."""
     monkeypatch.setattr(heartbeat, "STALE_SECONDS", 3600)  # it beats but once
-    code = "from wikitopics.session.process import Process\n"
+    code = "from wikitopics.session.system import Process\n"
     code += "print(Process.own().as_text(), end='', flush=True); input()"
     other = subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

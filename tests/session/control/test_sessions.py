@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.session.rows import sql
-from wikitopics.session.control.sessions import check_removable, remove
+from wikitopics.session.control import check_removable, remove
 from wikitopics.session.errors import NoSession, NotASession, SessionInUse
 from wikitopics.session.paths import LOCK, beside, log_file
 from wikitopics.session.storage.lock import TrainerLock

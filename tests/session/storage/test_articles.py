@@ -7,11 +7,7 @@ import pytest
 
 from tests.session import rows as small
 from tests.session.rows import largest, settings
-from wikitopics.session.storage.database import read_rows
-from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.schema import CREATE, largest_topic
-from wikitopics.session.storage.sqliteutils import Database
-from wikitopics.session.storage.tables.articles import (
+from wikitopics.session.storage.articles import (
     ArticleReader,
     insert_articles,
     insert_recent,
@@ -19,8 +15,11 @@ from wikitopics.session.storage.tables.articles import (
     recent_row,
     renew_topics,
 )
-from wikitopics.session.storage.tables.progress import Progress
-from wikitopics.session.storage.tables.proportions import Proportions, insert_block, renew_proportions
+from wikitopics.session.storage.database import Database, read_rows
+from wikitopics.session.storage.proportions import Proportions, insert_block, renew_proportions
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.schema import CREATE, largest_topic
+from wikitopics.session.storage.settings import Progress
 
 
 @pytest.fixture
@@ -45,7 +44,7 @@ def ranking(db, model, topic):
 
 
 def test_only_the_newest_keep_their_counts(db, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.storage.tables.articles.RECENT_ARTICLES", 5)
+    monkeypatch.setattr("wikitopics.session.storage.articles.RECENT_ARTICLES", 5)
     for first in (1, 4, 107):  # what was skipped has its numbers too
         insert_recent(db, [recent_row(documents(3), first)])
     assert db.execute("SELECT first_seq FROM recent ORDER BY first_seq").fetchall() == [(4,), (107,)]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from wikitopics.session.errors import Damaged, SessionError
-from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.npz import pack_state, unpack_state
+from wikitopics.session.storage.counts import Block
+from wikitopics.session.storage.decoding import pack_state, unpack_state
 
 
 def documents(lengths, first_page=0, titles=None):

@@ -18,10 +18,10 @@ import pytest
 import wikitopics
 from tests.corpora import write_corpus
 from tests.session.rows import sql
-from wikitopics.session.control.naming import rename
+from wikitopics.session.control import rename
 from wikitopics.session.errors import NotASession
+from wikitopics.session.storage.decoding import pack_state
 from wikitopics.session.storage.lock import TrainerLock
-from wikitopics.session.storage.npz import pack_state
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.stream import Stream

@@ -7,11 +7,10 @@ import pytest
 
 from wikitopics.crawler.source import Page, SourceInfo
 from wikitopics.session.errors import Damaged
-from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.counts import Block, decode_block, encode_block
 from wikitopics.session.storage.decoding import check_of
-from wikitopics.session.storage.tables.counts import decode_block, encode_block
-from wikitopics.session.training.beginning import chosen
-from wikitopics.session.training.intake.count_pages import count_pages
+from wikitopics.session.training.creation import chosen
+from wikitopics.session.training.intake.pool import count_pages
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.build import Recipe
 from wikitopics.vocab.rules import Rule
@@ -48,7 +47,7 @@ def test_a_stretch_survives_the_file():
 
 def test_a_stretch_of_many_words_takes_rows_that_can_be_read(monkeypatch):
     """Whatever a wiki sends: a session that could not be read again would be lost."""
-    monkeypatch.setattr("wikitopics.session.storage.tables.counts.MOST_ROW_BYTES", 100)
+    monkeypatch.setattr("wikitopics.session.storage.counts.MOST_ROW_BYTES", 100)
     texts = [" ".join(f"{letter * 9}{other * 9}" for other in "abcdefghij") for letter in "abcdefgh"]
     documents = count_pages(pages(*texts[:4], "", *texts[4:], ""), RULE, INFO)
     whole = replace(documents, unread={5, 10}, skips={"redirect": 3}, position={"page": 10}, lap=0.5)

@@ -5,8 +5,8 @@ import pytest
 
 from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.options import DOCUMENTS
+from wikitopics.session.storage.counts import KeptCounts, WordCounts
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.tables.counts import KeptCounts, WordCounts
 
 
 def kept(cli, corpus, *more):

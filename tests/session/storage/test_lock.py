@@ -7,8 +7,8 @@ import pytest
 
 from tests.sessions import holder
 from wikitopics.session.errors import SessionError, SessionInUse
-from wikitopics.session.process import UNKNOWN, Process
 from wikitopics.session.storage.lock import TrainerLock, lock_path, owner, owner_pid
+from wikitopics.session.system import UNKNOWN, Process
 
 
 @pytest.fixture

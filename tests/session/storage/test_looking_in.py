@@ -10,7 +10,7 @@ import pytest
 from wikitopics.session.errors import NoSession
 from wikitopics.session.storage.database import connect
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.tables.progress import Progress
+from wikitopics.session.storage.settings import Progress
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.tui.follow import Follower
 
@@ -18,7 +18,7 @@ TRAINER = """
 import sys
 from pathlib import Path
 from wikitopics.session.records import TrainerActivity
-from wikitopics.session.storage.tables.trainer import HeartbeatWriter
+from wikitopics.session.storage.trainer import HeartbeatWriter
 from wikitopics.session.storage.writer import Changes
 from wikitopics.session.storage.writer import SessionWriter
 path = Path(sys.argv[1])

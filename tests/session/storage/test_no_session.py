@@ -9,7 +9,7 @@ from tests.session.rows import sql
 from wikitopics.session.errors import NotASession, SessionError
 from wikitopics.session.storage.database import is_ours, is_sqlite
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.tables.trainer import HeartbeatWriter
+from wikitopics.session.storage.trainer import HeartbeatWriter
 from wikitopics.session.storage.writer import SessionWriter
 
 HEADER = b"SQLite format 3\0" + b"\x55" * 5000

@@ -7,8 +7,8 @@ import pytest
 
 from tests.tui import canned
 from wikitopics.session.errors import Damaged
+from wikitopics.session.storage.proportions import LEAST, MOST_KEPT, ProportionReader, Proportions
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.tables.proportions import LEAST, MOST_KEPT, ProportionReader, Proportions
 
 
 @pytest.mark.parametrize("n_topics", [2, 100, 256, 257, 3000])

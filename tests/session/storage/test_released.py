@@ -21,9 +21,9 @@ from tests.session.rows import sql
 from tests.sessions import RELEASES
 from wikitopics.session.errors import DiskFull
 from wikitopics.session.storage import released as formats
+from wikitopics.session.storage.counts import KeptCounts
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.schema import RELEASED, VERSION, tables
-from wikitopics.session.storage.tables.counts import KeptCounts
 from wikitopics.session.storage.writer import SessionWriter
 
 MODELS = ("lda", "scvb0", "hdp")
@@ -178,7 +178,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from wikitopics.session.storage import released
-from wikitopics.session.storage.sqliteutils import Database
+from wikitopics.session.storage.database import Database
 
 left, connect = int(sys.argv[2]), released.connect
 

@@ -7,8 +7,8 @@ import pytest
 
 from tests.session.rows import settings
 from wikitopics.session.errors import SessionError
-from wikitopics.session.storage.sizes import file_bytes
-from wikitopics.session.storage.tables.models import check_size
+from wikitopics.session.storage.topics import check_size
+from wikitopics.session.storage.writer import file_bytes
 
 
 def kept(keep, **more):
@@ -30,7 +30,7 @@ def test_word_counts_that_are_kept_take_more_than_all_else():
 
 
 def test_articles_take_about_what_is_expected(cli, corpus_of, home, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.storage.tables.articles.RECENT_ARTICLES", 1)
+    monkeypatch.setattr("wikitopics.session.storage.articles.RECENT_ARTICLES", 1)
     many = corpus_of(1_540)
     run = ("train", *many.options(), "--topics", 5, "--held-out", 40)
     sizes = {}

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from wikitopics.session.storage.sqliteutils import _without
+from wikitopics.session.storage.database import _without
 
 
 def test_a_package_is_hidden_from_this_thread_alone(tmp_path, monkeypatch):

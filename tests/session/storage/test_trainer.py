@@ -7,19 +7,14 @@ import types
 
 from tests.session.memory import status
 from tests.session.rows import sql
-from wikitopics.session.process import Process
 from wikitopics.session.records import Event, TrainerActivity
+from wikitopics.session.storage import trainer as pulses
 from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.tables import trainer as pulses
-from wikitopics.session.storage.tables.progress import Progress
-from wikitopics.session.storage.tables.trainer import (
-    Heartbeat,
-    HeartbeatWriter,
-    decode_heartbeat,
-    encode_heartbeat,
-)
+from wikitopics.session.storage.settings import Progress
+from wikitopics.session.storage.trainer import Heartbeat, HeartbeatWriter, decode_heartbeat, encode_heartbeat
 from wikitopics.session.storage.writer import Changes, SessionWriter
+from wikitopics.session.system import Process
 
 
 def test_the_pulse_answers_with_what_others_ask(path):

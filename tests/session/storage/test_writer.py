@@ -12,11 +12,10 @@ import pytest
 from tests.session.rows import WORDS, changes, documents, row, settings, sql
 from wikitopics.session.errors import Damaged, DiskFull, SessionError
 from wikitopics.session.storage import writer as stores
-from wikitopics.session.storage.database import SMALL, connect, read_rows
+from wikitopics.session.storage.database import SMALL, Database, connect, read_rows
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.schema import VERSION
-from wikitopics.session.storage.sqliteutils import Database
-from wikitopics.session.storage.tables.progress import Progress
+from wikitopics.session.storage.settings import Progress
 from wikitopics.session.storage.writer import Changes, SessionWriter
 
 TABLES = ("pending", "held_out", "articles", "metrics", "snapshots")

@@ -18,21 +18,19 @@ def trainer_of(tmp_path, corpus, new_session, monkeypatch):
     from concurrent.futures import ThreadPoolExecutor
 
     from tests.session.memory import INFO
-    from wikitopics.session.signals import Signals
     from wikitopics.session.storage.lock import TrainerLock
     from wikitopics.session.storage.writer import SessionWriter
-    from wikitopics.session.training.intake.count_pages import count_pages
+    from wikitopics.session.system import Signals
     from wikitopics.session.training.intake.crawl import CrawledBlocks
-    from wikitopics.session.training.intake.pool import CountingPool
-    from wikitopics.session.training.monitor import Outside
-    from wikitopics.session.training.run import Run, RunLimits
+    from wikitopics.session.training.intake.pool import CountingPool, count_pages
+    from wikitopics.session.training.run import Outside, Run, RunLimits
     from wikitopics.session.training.stream import Stream
     from wikitopics.vocab import Vocabulary
 
     path = new_session(tmp_path / "s.db", corpus, model=("lda:topics=3,batch_size=64",), held_out=30)
     vocabulary = Vocabulary.from_words(corpus.words)
     # Tests wait for a heartbeat, or for the run to check its limits: make both come soon.
-    monkeypatch.setattr("wikitopics.session.training.heart.BEAT_SECONDS", 0.05)
+    monkeypatch.setattr("wikitopics.session.training.run.BEAT_SECONDS", 0.05)
     monkeypatch.setattr("wikitopics.session.training.run.COMMIT_SECONDS", 0.05)
     monkeypatch.setattr("wikitopics.session.training.intake.pool.Workers", lambda *_: ThreadPoolExecutor(2))
     monkeypatch.setattr(

@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from wikitopics.model.topics.changes import LOOKS
+from wikitopics.model.topics import LOOKS
 from wikitopics.session.records import TopicEvent, TopWords
-from wikitopics.session.training.chronicle import Chronicle, line
-from wikitopics.session.training.schedule import looks
+from wikitopics.session.training.measuring import Chronicle, line, looks
 
 WORDS = [other + letter * 3 for letter in "abcdefghijklmnopqrstuvwxyz" for other in "aeiou"]
 ORDER = np.linspace(0.2, 0.05, 10, dtype=np.float32)

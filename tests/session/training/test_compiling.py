@@ -6,7 +6,7 @@ from numba.core import event
 
 from tests.commands import python
 from tests.waiting import until
-from wikitopics.model.compiling import is_compiling
+from wikitopics.model.kernels import is_compiling
 
 NEW_KERNELS = """
 import sys
@@ -15,11 +15,11 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 
 from wikitopics.model import Minibatch, kinds
-from wikitopics.session.models import new_model
+from wikitopics.session.settings import new_model
 from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.request import TrainRequest
-from wikitopics.session.training.compiling import warm_up
-from wikitopics.session.training.evaluation import HeldOut
+from wikitopics.session.training.intake.opening import warm_up
+from wikitopics.session.training.measuring import HeldOut
 
 def compiled():
     modules = [module for name, module in sys.modules.items() if name.startswith("wikitopics.model.")]
@@ -51,7 +51,7 @@ def test_a_trainer_compiles_nothing_after_the_warm_up():
 FIRST_START = """
 from wikitopics.model.lambda_kernels import add_rows
 from wikitopics.session.request import TrainRequest
-from wikitopics.session.training.compiling import warm_up
+from wikitopics.session.training.intake.opening import warm_up
 
 warm_up(TrainRequest(model=("scvb0",)).specs())
 print(add_rows.stats.cache_misses.total(), add_rows.stats.cache_hits.total() > 0)

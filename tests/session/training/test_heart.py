@@ -5,7 +5,7 @@ import pytest
 from tests.session.memory import account_holds, log_of, pause, reasons, status
 from tests.waiting import until_true
 from wikitopics.session.errors import DiskFull, SessionError
-from wikitopics.session.storage.tables.trainer import HeartbeatWriter
+from wikitopics.session.storage.trainer import HeartbeatWriter
 
 
 @pytest.fixture

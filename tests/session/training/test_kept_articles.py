@@ -24,7 +24,7 @@ def committed(monkeypatch):
 def test_articles_kept_depend_on_no_commit_and_change_no_model(
     sessions, undisturbed, corpus, keep, states, assert_same_states, monkeypatch
 ):
-    monkeypatch.setattr("wikitopics.session.training.schedule.DROPPED_EVERY", 300)
+    monkeypatch.setattr("wikitopics.session.training.measuring.DROPPED_EVERY", 300)
     monkeypatch.setattr("wikitopics.session.storage.writer.TOP_ARTICLES", 3)
     monkeypatch.setattr(
         "wikitopics.session.training.stream.renewal_due", lambda before, after: before < 256 <= after
@@ -39,7 +39,7 @@ def test_articles_kept_depend_on_no_commit_and_change_no_model(
 
 
 def test_of_many_articles_only_the_best_of_each_topic_stay_in_between(sessions, corpus_of, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.schedule.DROPPED_EVERY", 400)
+    monkeypatch.setattr("wikitopics.session.training.measuring.DROPPED_EVERY", 400)
     monkeypatch.setattr("wikitopics.session.storage.writer.TOP_ARTICLES", 3)
     many = corpus_of(740)
     path = sessions("s", many, model=(MODELS["lda"],), keep_articles="top")
@@ -57,7 +57,7 @@ def test_of_many_articles_only_the_best_of_each_topic_stay_in_between(sessions, 
 
 def test_old_articles_end_up_as_in_an_undisturbed_run(undisturbed, corpus_of, monkeypatch):
     monkeypatch.setattr("wikitopics.session.training.stream.RENEWED_TOGETHER", 100)
-    monkeypatch.setattr("wikitopics.session.storage.tables.articles.RECENT_ARTICLES", 700)
+    monkeypatch.setattr("wikitopics.session.storage.articles.RECENT_ARTICLES", 700)
     many = corpus_of(1500, empty=range(100, 1400, 3))
     undisturbed(many, model=(MODELS["lda"], MODELS["scvb0"]))
 

@@ -5,8 +5,7 @@ import threading
 from types import SimpleNamespace
 
 from wikitopics.session.training import learner as learners
-from wikitopics.session.training.learner import Learner, RunningTime
-from wikitopics.session.training.orders import Orders
+from wikitopics.session.training.learner import Learner, Orders, RunningTime
 
 
 def learner_of(commit):

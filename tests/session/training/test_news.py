@@ -5,9 +5,9 @@ from types import SimpleNamespace
 from tests.session.rows import settings
 from wikitopics.crawler.mediawiki.source import Api
 from wikitopics.crawler.source import Activity
-from wikitopics.session.storage.tables.progress import Progress
-from wikitopics.session.training.evaluation import Measured
-from wikitopics.session.training.monitor import Monitor, Wait
+from wikitopics.session.storage.settings import Progress
+from wikitopics.session.training.measuring import Measured
+from wikitopics.session.training.run import Monitor, Wait
 
 UNMEASURED = Measured(0, {})
 

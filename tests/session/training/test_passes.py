@@ -8,7 +8,7 @@ import pytest
 from tests.session.training.driving import MODELS, Driver, account
 from wikitopics.session.errors import Damaged
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.tables.progress import Progress
+from wikitopics.session.storage.settings import Progress
 from wikitopics.session.training.stream import Stream
 
 
@@ -34,7 +34,7 @@ def readings(monkeypatch):
 def test_every_pass_has_each_document_once_in_another_order(
     sessions, corpus, readings, monkeypatch, together
 ):
-    monkeypatch.setattr("wikitopics.session.training.passes.WORDS", together)
+    monkeypatch.setattr("wikitopics.session.training.stream.WORDS", together)
     path = sessions("s", passes=4, model=(MODELS["lda"],))
     Driver(path, corpus).run()
     sizes = [len(batch) for batch in readings]
@@ -95,7 +95,7 @@ def test_proportions_are_those_of_the_last_reading(sessions, corpus):
 
 @pytest.mark.parametrize("keep", ["all", "top", "none"])
 def test_interrupted_in_any_pass_equals_undisturbed(undisturbed, keep, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.passes.WORDS", 3000)
+    monkeypatch.setattr("wikitopics.session.training.stream.WORDS", 3000)
     monkeypatch.setattr("wikitopics.session.storage.writer.TOP_ARTICLES", 3)
     calm = undisturbed(passes=3, keep_articles=keep)
     assert account(calm)["counts"][0] == 3 * 657

@@ -6,8 +6,8 @@ from tests.session.training.driving import MODELS, Driver
 from wikitopics.model import Minibatch, kinds
 from wikitopics.model.checking import planted_documents
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.tables.progress import Progress, Scored
-from wikitopics.session.training.evaluation import SAMPLE, newest, scored
+from wikitopics.session.storage.settings import Progress, Scored
+from wikitopics.session.training.measuring import SAMPLE, newest, scored
 
 METRIC = "prequential_log_likelihood"
 FORGETTING = tuple(f"{spec},half_life=300" for spec in MODELS.values())
@@ -76,7 +76,7 @@ def test_there_is_no_mean_of_nothing():
 def test_a_sample_of_a_large_minibatch_is_scored(monkeypatch):
     sizes = []
     monkeypatch.setattr(
-        "wikitopics.session.training.evaluation.CompletionSet",
+        "wikitopics.session.training.measuring.CompletionSet",
         lambda documents, seed: sizes.append(documents.D) or type("", (), {"hidden": documents})(),
     )
     scored([], Minibatch(range(0, 2049, 2), [0, 1] * 1024, [1] * 2048), 0)

@@ -5,7 +5,7 @@ import os
 
 from tests.session.memory import account_holds, log_of, pages_of, pause, reasons, status
 from tests.waiting import until_true
-from wikitopics.session.control import requests
+from wikitopics.session import control
 from wikitopics.session.training.learner import Learner, Saving
 from wikitopics.session.training.run import RunLimits
 from wikitopics.session.training.stream import Stream
@@ -31,7 +31,7 @@ async def test_to_the_end_of_the_source_and_no_further(trainer_of, memory):
 
 
 async def test_rates_fade_while_nothing_is_learnt(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.rates.SECONDS", 0.5)
+    monkeypatch.setattr("wikitopics.session.training.intake.crawl.SECONDS", 0.5)
     memory.hang_at = 400
     run = asyncio.create_task(trainer_of(memory))
     await until_true(memory.hanging.is_set)
@@ -98,7 +98,7 @@ async def test_pause_and_resume(trainer_of, memory):
         assert run.learner.stream.progress.crawled == before
         await until_true(lambda: status(path).state == "paused")
         await until_true(lambda: run.learner.rate() == 0.0)
-        await asyncio.to_thread(requests.ask, path, paused=False)
+        await asyncio.to_thread(control.ask, path, paused=False)
         memory.slow = 0.0
         memory.go_on.set()
         await until_true(lambda: run.learner.stream.progress.crawled > before)
@@ -119,7 +119,7 @@ async def test_a_save_that_is_asked_for_is_made_though_none_is_due(trainer_of, m
         await memory.hanging.wait()
         await until_true(lambda: run.learner.stream.progress.articles == 64)
         assert status(trainer_of.path).crawled == 0
-        await asyncio.to_thread(requests.ask, trainer_of.path, save=True)
+        await asyncio.to_thread(control.ask, trainer_of.path, save=True)
         await until_true(lambda: status(trainer_of.path).articles == 64)
         run.orders.stop("enough")
 

@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from wikitopics.session.training.schedule import (
+from wikitopics.session.training.measuring import (
     Evaluations,
     look_due,
     looks,

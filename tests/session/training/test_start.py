@@ -18,11 +18,11 @@ from wikitopics.crawler.source import Activity
 from wikitopics.session import sources
 from wikitopics.session.errors import Damaged
 from wikitopics.session.request import TrainRequest
-from wikitopics.session.signals import Signals
+from wikitopics.session.system import Signals
 from wikitopics.session.training import start
 from wikitopics.session.training.intake import opening
 from wikitopics.session.training.intake.opening import patiently
-from wikitopics.session.training.monitor import Outside
+from wikitopics.session.training.run import Outside
 from wikitopics.vocab import Vocabulary
 
 

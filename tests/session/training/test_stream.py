@@ -7,7 +7,7 @@ import pytest
 
 from tests.session.training.driving import MODELS, Driver, account, block
 from wikitopics.model import kinds
-from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.reader import SessionReader
 
 

@@ -12,9 +12,8 @@ import pytest
 
 from tests.session.memory import INFO, blocks_of
 from wikitopics.crawler.source import Activity, Page, PageBatch
-from wikitopics.session.training.intake.count_pages import count_pages, start_worker
 from wikitopics.session.training.intake.crawl import MOST_AHEAD, CrawledBlocks
-from wikitopics.session.training.intake.pool import CountingPool
+from wikitopics.session.training.intake.pool import CountingPool, count_pages, start_worker
 from wikitopics.session.training.intake.workers import WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
 
@@ -90,7 +89,7 @@ class Slow(Large):
 
 async def test_what_is_read_ahead_is_bounded_by_its_bytes(monkeypatch):
     source = Large()
-    monkeypatch.setattr("wikitopics.session.training.intake.crawl.AHEAD", 100)
+    monkeypatch.setattr("wikitopics.session.training.intake.crawl.BATCHES_AHEAD", 100)
     feed = CrawledBlocks(source, CountingPool(Never(), lambda: 1))
     feed.start(None)
     for _ in range(1000):

@@ -8,11 +8,10 @@ import pytest
 
 from tests.crawler.dumps import multistream
 from tests.session.memory import blocks_of
-from wikitopics.crawler.dumps.order import Order
+from wikitopics.crawler.dumps.parts import Order
 from wikitopics.crawler.dumps.shuffled import LocalDump
-from wikitopics.crawler.errors import BadPosition, BadSource
-from wikitopics.crawler.source import Asked
-from wikitopics.session.training.intake.parted import PartedBlocks
+from wikitopics.crawler.source import Asked, BadPosition, BadSource
+from wikitopics.session.training.intake.crawl import PartedBlocks
 from wikitopics.session.training.intake.pool import CountingPool
 from wikitopics.session.training.intake.workers import Workers
 
@@ -22,7 +21,7 @@ NUMBERS = range(1, 901)
 POISONED = """
 import os
 from wikitopics.crawler.source import SourceInfo
-from wikitopics.session.training.intake import count_pages as counting
+from wikitopics.session.training.intake import pool as counting
 count = counting.count_pages
 def choosy(pages, vocabulary, info):
     for page in pages:
@@ -67,7 +66,7 @@ def ids(blocks):
 
 
 async def test_every_article_once_from_any_position_on(source, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.intake.parted.BLOCK", 20)
+    monkeypatch.setattr("wikitopics.session.training.intake.crawl.BLOCK", 20)
     whole, feed = await read(source)
     assert sorted(ids(whole)) == list(NUMBERS)
     assert whole[-1].lap == 1
@@ -119,7 +118,7 @@ async def test_a_page_that_breaks_its_worker_is_left_out_alone(source, monkeypat
 
 
 async def test_a_dump_that_goes_away_ends_the_run_where_it_stood(source, tmp_path, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.intake.parted.BLOCK", 20)
+    monkeypatch.setattr("wikitopics.session.training.intake.crawl.BLOCK", 20)
     whole, _ = await read(source)
     made, info = await source()
     feed = PartedBlocks(made, CountingPool.here(WORDS, info, 2))

@@ -8,16 +8,15 @@ import pytest
 
 from tests.session.memory import INFO, Memory, blocks_of, log_of, status
 from wikitopics.session.errors import SessionError
-from wikitopics.session.storage.block import Block
-from wikitopics.session.training.intake.count_pages import count_pages
+from wikitopics.session.storage.counts import Block
 from wikitopics.session.training.intake.crawl import CrawledBlocks
-from wikitopics.session.training.intake.pool import CountingPool
+from wikitopics.session.training.intake.pool import CountingPool, count_pages
 from wikitopics.session.training.intake.workers import JobFailed, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
 
 WORKER = """
 import os
-from wikitopics.session.training.intake import count_pages as counting
+from wikitopics.session.training.intake import pool as counting
 
 def prose(page, info):
     if "raises" in page.title:
@@ -96,7 +95,7 @@ async def test_a_fourth_death_in_a_row_is_no_fault_of_the_pages():
 
 async def test_a_skipped_page_is_in_the_account_and_in_the_log(trainer_of, corpus, monkeypatch):
     # Kernels that take long to be compiled are told of too.
-    monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 3600)
+    monkeypatch.setattr("wikitopics.session.training.run.QUIET_SECONDS", 3600)
 
     def choosy(pages):
         if any("raises" in page.title for page in pages):

@@ -10,7 +10,7 @@ import pytest
 from wikitopics.crawler.source import Page, SourceInfo
 from wikitopics.session.errors import Damaged
 from wikitopics.session.training.intake.cluster.answers import fields_of, pack, unpack
-from wikitopics.session.training.intake.count_pages import (
+from wikitopics.session.training.intake.pool import (
     CountedPart,
     count_in_worker,
     count_pages,

@@ -12,7 +12,7 @@ from tests.waiting import until
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.source import Asked
 from wikitopics.session.errors import SessionError
-from wikitopics.session.training.intake.parted import PartedBlocks
+from wikitopics.session.training.intake.crawl import PartedBlocks
 from wikitopics.session.training.intake.pool import CountingPool
 from wikitopics.vocab import Vocabulary
 
@@ -24,7 +24,7 @@ NUMBERS = range(1, 401)
 POISON = """
 import os, sys
 if sys.argv[0] == "-m":  # the process that counts
-    from wikitopics.session.training.intake import count_pages as counting
+    from wikitopics.session.training.intake import pool as counting
     count = counting.count_pages
     def choosy(pages, vocabulary, info):
         if any(page.page_id == 200 for page in pages):
@@ -44,8 +44,8 @@ def dump(tmp_path):
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Small blocks, one round at a time, and parts that bring along too little."""
-    for name, value in {"BLOCK": 30, "AHEAD": 0, "MOST_PARTS": 1}.items():
-        monkeypatch.setattr(f"wikitopics.session.training.intake.parted.{name}", value)
+    for name, value in {"BLOCK": 30, "BLOCKS_AHEAD": 0, "MOST_PARTS": 1}.items():
+        monkeypatch.setattr(f"wikitopics.session.training.intake.crawl.{name}", value)
     monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.BEYOND", 300)
     monkeypatch.setattr("wikitopics.session.training.intake.cluster.executor.FIRST_PATIENCE", 100)
 

@@ -1,0 +1,184 @@
+"""Batch variational inference, the yardstick of the online models: [H10] algorithm 1, [W11] section 3.1."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.model import options as check
+from wikitopics.model.hdp import PAPER, OnlineHDP
+from wikitopics.model.hdp_e_step import bounds, corpus_of, figure_9
+from wikitopics.model.hdp_e_step import sum_statistics as sum_hdp_statistics
+from wikitopics.model.lambda_ import LambdaTopics, Statistics, Topics, random_topics
+from wikitopics.model.lda import OnlineLDA
+from wikitopics.model.lda_e_step import Documents, Limits, ascend, document_bounds, sum_statistics
+from wikitopics.model.minibatch import Minibatch, Words, Workers
+from wikitopics.model.online import Entry
+from wikitopics.model.scvb0_e_step import proportions
+
+# Batch variational Bayes for latent Dirichlet allocation: [H10] algorithm 1.
+
+
+class BatchLDA(LambdaTopics):
+    """Latent Dirichlet allocation of a whole corpus at once, in sweeps that never lower the ELBO.
+
+    n_topics, n_words: K, W
+    alpha, eta: Dirichlet parameters of the topic proportions and of the topics
+    sweeps end when the ELBO grows by less than `improvement` of itself, or after `max_sweeps`
+    initialization: lambda at random, "gamma" or "exponential", as for OnlineLDA
+    tolerance, max_iterations: of a document's E-step, as for OnlineLDA
+    threads: affect the speed, not the result
+
+    The arithmetic is float64 and no topic is dropped, so that the ELBO is exact.
+    Raises ValueError for values out of range.
+    """
+
+    alpha: NDArray[np.float64]
+    elbo: list[float]  # after each sweep's E-step
+
+    def __init__(
+        self,
+        n_topics: int,
+        n_words: int,
+        *,
+        alpha: float = 0.01,
+        eta: float = 0.01,
+        improvement: float = 1e-5,
+        max_sweeps: int = 100,
+        initialization: Literal["gamma", "exponential"] = "gamma",
+        tolerance: float = 1e-4,
+        max_iterations: int = 200,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
+        check.at_least_one(n_topics=n_topics, n_words=n_words, max_sweeps=max_sweeps)
+        OnlineLDA.check_options(alpha=alpha, eta=eta)
+        check.one_of(("gamma", "exponential"), initialization=initialization)
+        self.n_topics, self.n_words = int(n_topics), int(n_words)
+        self.alpha, self.eta = np.full(n_topics, float(alpha)), float(eta)
+        self.improvement, self.max_sweeps = float(improvement), int(max_sweeps)
+        self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
+        self._initialization: Literal["gamma", "exponential"] = initialization
+        self._seed, self._workers = seed, Workers(threads)
+        self._fitted: Topics | None = None
+        self.elbo = []
+
+    def fit(self, batch: Minibatch) -> Self:
+        """Learn from the documents, starting afresh; raises ValueError for a word id out of range, or if they
+        have no words."""
+        words = batch.words(self.n_words)
+        if batch.n_tokens == 0:
+            raise ValueError("there are no words to fit")
+        random = np.random.default_rng(self._seed)
+        self._fitted = topics = random_topics(
+            random, self._initialization, self.n_topics, self.n_words, batch.D, self.eta, "float64"
+        )
+        self.elbo = []
+        gamma: NDArray[Any] | None = None
+        for _ in range(self.max_sweeps):
+            rows, found, bounds = self._e_step(batch, words, gamma)
+            self.elbo.append(float(bounds.sum()) + topics.elbo(self.eta))
+            gamma = found.gamma
+            sums, mass = sum_statistics(batch, words, rows, found, self.n_topics, self._workers)
+            # lambda = eta + sum_d n_d phi_d
+            topics.step(1.0, self.eta, 1.0, Statistics(words.ids, sums, mass), self._workers)
+            if len(self.elbo) > 1:
+                last, now = self.elbo[-2:]
+                if (now - last) / abs(last) < self.improvement:
+                    break
+        return self
+
+    def infer(self, batch: Minibatch) -> NDArray[np.float32]:
+        """(D, K) topic proportions E[theta] of documents, rows sum to 1."""
+        return proportions(self._e_step(batch, batch.words(self.n_words), None)[1].gamma)
+
+    @property
+    def _topics(self) -> Topics:  # type: ignore[override]
+        if self._fitted is None:
+            raise ValueError("fit the model first")
+        return self._fitted
+
+    def _e_step(
+        self, batch: Minibatch, words: Words, gamma: NDArray[Any] | None
+    ) -> tuple[NDArray[Any], Documents, NDArray[np.float64]]:
+        """The rows of the topics, the end points of the documents' ascents, and each document's bound there.
+
+        From gamma = 1, as algorithm 1 says; but from the last sweep's gamma where that ends higher. A fresh
+        start can end in a worse local optimum of a document, and then the ELBO would fall.
+        """
+        topics = self._topics
+        rows = topics.exp_Elog_rows(words.ids, self._workers, np.ones(self.n_topics))
+
+        def ascent(iterations: int, start: NDArray[Any] | None) -> tuple[Documents, NDArray[np.float64]]:
+            limits = Limits(self.tolerance, iterations, 0.0)
+            found = ascend(batch, words, rows, self.alpha, limits, self._workers, start)
+            return found, document_bounds(topics, batch, words, rows, self.alpha, found)
+
+        fresh, bounds = ascent(self.max_iterations, None)
+        if gamma is None:
+            return rows, fresh, bounds
+        resumed, resumed_bounds = ascent(self.max_iterations, gamma)
+        best = np.where((bounds > resumed_bounds)[:, None], fresh.gamma, resumed.gamma)
+        # No iterations: phi of the chosen gamma.
+        return rows, *ascent(0, best)
+
+
+# Batch variational inference for the HDP, [W11] section 3.1: full steps (rho = 1) on all documents.
+
+
+class BatchHDP(OnlineHDP):
+    """The HDP fitted to a corpus that fits into memory, in full sweeps, in float64.
+
+    Options as for `OnlineHDP`. Documents keep their tables from sweep to sweep, so that every update of a
+    sweep is coordinate ascent and the ELBO never falls. With warm_start=True topics, sticks and tables begin
+    as those of `OnlineHDP` do; from there on the updates are the paper's.
+    """
+
+    entries = (*OnlineHDP.entries, Entry("bounds", "_bounds", "float64", "S"))
+
+    def __init__(self, n_words: int, **options: Any) -> None:
+        super().__init__(n_words, 1, dtype="float64", **options)
+        self.recipe = PAPER  # the paper's: the documents are the whole corpus
+        self._bounds = np.zeros(0)
+
+    @property
+    def bounds(self) -> list[float]:
+        """The ELBO after each sweep's local step, nats."""
+        return self._bounds.tolist()
+
+    def fit(self, batch: Minibatch, max_sweeps: int = 100, tolerance: float = 1e-5) -> Self:
+        """Sweep over the documents until the ELBO rises by less than the fraction `tolerance`.
+
+        Takes memory for N T + D T K numbers. Raises ValueError for a word id out of range and for a batch
+        without documents.
+        """
+        ids, local = batch.words(self.n_words)
+        if batch.D == 0:
+            raise ValueError("there are no documents to fit")
+        self.n_documents = float(batch.D)
+        self._bounds = np.zeros(0)
+        tables = None
+        if self.warm_start:
+            self._start_from(batch)
+            tables = self._e_step(batch, local, self._corpus(ids, batch.D)).tables
+        while len(self._bounds) < max_sweeps:
+            corpus = corpus_of(self._topics.Elog_rows(ids), self.a, self.b)
+            T, iterations = self.max_topics_per_document, self.max_iterations
+            found = figure_9(
+                batch, local, corpus, T, self.alpha, self.tolerance, iterations, self._workers, tables
+            )
+            tables = found.tables
+            documents = bounds(batch, local, corpus, self.alpha, found, self._workers)
+            self._bounds = np.append(self._bounds, documents.sum() + self.corpus_bound())
+            # [W11] eq. 19 to 21: line 12 of [SVI13] fig. 9 with rho = 1 and D/S = 1.
+            statistics = sum_hdp_statistics(batch, found, self.n_words, self._workers)
+            self._topics.step(1.0, self.eta, 1.0, statistics, self._workers)
+            self._step_sticks(1.0, 1.0, statistics.mass, statistics.tables)
+            if len(self._bounds) > 1:
+                last, now = self._bounds[-2:]
+                if now - last < tolerance * abs(now):
+                    break
+        self.updates, self._seen = len(self._bounds), batch.D
+        return self

@@ -1,0 +1,484 @@
+"""The hierarchical Dirichlet process by stochastic variational inference: [SVI13] figure 9, [W11] figure 2.
+
+| symbol | shape | meaning | paper |
+|---|---|---|---|
+| lambda_ | (K, W) | variational Dirichlet of the topics | [SVI13] fig. 8 |
+| a, b | (K-1,) | variational Betas of the corpus sticks v | [SVI13] fig. 8 ([W11]: u, v) |
+| sigma | (K,) | a topic's weight in the corpus, from v | [SVI13] section 3.3 |
+| zeta | (T, K) | a table's topic, for each of a document's T tables | [SVI13] fig. 9 ([W11]: varphi) |
+| phi | (n, T) | a word's table | [SVI13] fig. 9 ([W11]: zeta) |
+| gamma | (T-1, 2) | variational Betas of a document's sticks | [SVI13] fig. 9 ([W11]: a, b) |
+| omega, alpha | numbers | concentrations of corpus and document | [SVI13] section 3.3 |
+| eta | number | Dirichlet parameter of the topics | [SVI13] section 3.3 |
+| rho | number | step size | [SVI13] eq. 26 |
+
+The E-step is in `e_step.py`; its loops are in `kernels.py` and, as figure 9 prints them,
+`figure9_kernels.py`. `infer` uses `scvb0/e_step.py`; lambda is in `lambda_.py`.
+
+**Where the default leaves the papers** (`warm_start=True`; all of it measured, docs/derivations.md): one
+pass of figure 9 as printed ends with a dozen broad topics. So (1) the topics start from documents, not at
+random; (2) the sticks start uniform and heavy; (3) a document's tables start from its own topics
+(`hdp.kernels`); (4) topics that are ahead are held back during the first part of the stream
+(`schedules.Balance`); (5) a minibatch smaller than `whole_step` makes a smaller step; (6) D is large against
+the priors. All these numbers are a `Recipe`. `warm_start=False` is figure 9 line by line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.model import options as check
+from wikitopics.model.lambda_ import LambdaModel, Topics, Vector, random_topics, topics_from
+from wikitopics.model.minibatch import Minibatch, Words
+from wikitopics.model.online import (
+    LARGEST,
+    MOST,
+    MOST_ITERATIONS,
+    TINY,
+    WORDS_A_DOCUMENT,
+    Entry,
+    State,
+    entries_of,
+)
+from wikitopics.model.options import HALF_LIFE, LARGEST_PRIOR, decorrelation, prior
+from wikitopics.model.schedules import Balance, StepSizes, raised
+from wikitopics.option import Option
+
+if TYPE_CHECKING:
+    from wikitopics.model.hdp_kernels import Corpus, Tables
+
+
+# The numbers in which the HDP departs from its papers; a model's state keeps them.
+
+
+@dataclass(frozen=True)
+class Recipe(Balance):
+    """The numbers by which the default departs from the papers.
+
+    Start. Topics start from the first `first_documents` documents. Each takes the share `seed_weight` of its
+    words from one of them, and the rest from the mean of the corpus. No document is drawn twice before all
+    have been drawn. While there are fewer documents than topics, each topic starts from `mixed` of them,
+    since equal topics would stay equal. While there are fewer than `first_documents`, each start makes
+    `first_passes` over them. At first the uniform sticks weigh as much as the share `heavy` of all tables of
+    the corpus.
+    Corpus and steps. Lambda and sticks are those of a corpus of at least `smallest_corpus` documents, so that
+    every word read makes a topic sure of it; eta is `raised` where there are fewer than `eta_documents`. A
+    whole step takes as many documents as make about `steps` steps of the corpus, within `smallest_step` and
+    `largest_step`.
+    Documents. A document's shortlist has the topics that `em_steps` of EM expect to have more than
+    `fewest_words`, at most `candidates`. Each of `rounds` rounds makes at most `iterations` updates of phi
+    and gamma. Then tables choose their topics: only the likeliest if all others together have less than
+    `one_topic` times its probability.
+    Inference. `infer` makes `inference_passes` of SCVB0's update over a document's words. More would overfit
+    the words seen.
+    """
+
+    BOUNDS: ClassVar = {
+        **Balance.BOUNDS,
+        "smallest_corpus": (0, LARGEST),
+        "eta_documents": (0, LARGEST),
+        "rounds": (2, MOST_ITERATIONS),
+        "seed_weight": (TINY, 1),
+    }
+
+    first_documents: int
+    first_passes: int
+    mixed: int
+    seed_weight: float
+    heavy: float
+    smallest_corpus: float
+    eta_documents: float
+    steps: float
+    smallest_step: int
+    largest_step: int
+    em_steps: int
+    candidates: int
+    fewest_words: float
+    iterations: int
+    rounds: int
+    one_topic: float
+    inference_passes: int
+
+    def weighed(self, n_documents: float) -> float:
+        """The corpus size D that is weighed against the priors."""
+        return max(n_documents, self.smallest_corpus)
+
+    def draw(self, documents: int, n_topics: int, random: np.random.Generator) -> NDArray[np.int64]:
+        """(K, n) the documents, out of this many, from which each topic starts."""
+        n = 1 if documents >= n_topics else self.mixed
+        laps = -(-n_topics * n // documents)
+        order = np.concatenate([random.permutation(documents) for _ in range(laps)])
+        return order[: n_topics * n].reshape(n_topics, n)
+
+
+WARM = Recipe(
+    document_words=100.0,
+    balance_power=0.7,
+    balance_documents=20_000.0,
+    balance_share=2 / 3,
+    first_documents=1000,
+    first_passes=6,
+    mixed=5,
+    seed_weight=0.1,
+    heavy=0.1,
+    smallest_corpus=1e6,
+    eta_documents=1e5,
+    steps=40.0,
+    smallest_step=64,
+    largest_step=2048,
+    em_steps=3,
+    candidates=32,
+    fewest_words=4.0,
+    iterations=20,
+    rounds=4,
+    one_topic=1e-3,
+    inference_passes=2,
+)
+PAPER = replace(WARM, smallest_corpus=0.0, eta_documents=0.0)
+
+
+PART = 1024  # documents whose tables are held at a time
+MOST_TABLES = 1000  # that a document may have in a state: each takes memory
+
+
+class OnlineHDP(LambdaModel):
+    """Hierarchical Dirichlet process topic model learnt from minibatches, in one pass.
+
+    n_words, n_documents: W, and D, the size of the corpus (an estimate will do)
+    max_topics, max_topics_per_document: the truncations K and T
+    omega, alpha: concentration of the corpus and of a document; eta: Dirichlet parameter of the topics
+    tau0, kappa: the step size of update t is (tau0 + t)^-kappa, t from 1; kappa within [0.5, 1], tau0 >= 0
+    half_life: documents after which earlier learning has half its weight: the least step size follows from it
+    decorrelation: how far a topic's words lose weight, where topics are read, because other topics use them
+    too (`Topics`); by default 0.17, or 0 without the warm start
+    warm_start: the departures listed above; False follows [SVI13] figure 9 with footnote 6's random topics
+    dtype: "float32", or "float64" for comparisons
+    tolerance, max_iterations: a document's local step ends when its tables' words change by at most
+    `tolerance` of the document, or after this many iterations (figure 9; the default has its own limits)
+    threads: affect the speed, not the result
+
+    Raises ValueError for values out of range.
+    """
+
+    kind = "hdp"
+    label = "online HDP"
+    summary = "finds how many topics it needs, up to this number"
+    default_topics = 300
+    default_batch_size = 2048
+    default_decorrelation = 0.17
+    options = (
+        prior("alpha", "concentration of a document's tables", 1.0, shared=False),
+        prior("omega", "concentration of the corpus's topics", 1.0, shared=False),
+        prior("eta", "Dirichlet parameter of the topics", 0.2, shared=False),
+        Option(float, "kappa", "how fast step sizes (tau0 + t)^-kappa fall", default=0.6, least=0.5, most=1),
+        Option(float, "tau0", "damps the first step sizes", default=12.0, least=0, most=LARGEST),
+        HALF_LIFE,
+        decorrelation(default_decorrelation),
+    )
+
+    version = 8
+    oldest_version = 6
+    parts: ClassVar = {"_topics": Topics.kept, "_first": Minibatch, "recipe": Recipe}
+    entries = (
+        *Topics.ENTRIES,
+        Entry("a", type="float64", shape="K-1", least=TINY),
+        Entry("b", type="float64", shape="K-1", least=TINY),
+        Entry("words_of_topics", "_words", "float64", "K", least=0),
+        Entry("first_indptr", "_first.indptr", "int64", "F", least=0),
+        Entry("first_word_ids", "_first.word_ids", "int32 int64", "N", least=0, below="W"),
+        Entry("first_counts", "_first.counts", "int32 int64 float32", "N", least=0),
+        Entry("started_from", "_started_from", "int", least=0, most=MOST),
+        Entry("time", "_time", least=0),
+        Entry("amount_seen", "_amount", least=0),
+        Entry("max_topics_per_document", type="int", least=1, most=MOST_TABLES),
+        Entry("omega", least=TINY, most=LARGEST_PRIOR),
+        Entry("alpha", least=TINY, most=LARGEST_PRIOR),
+        Entry("eta", least=TINY, most=LARGEST_PRIOR),
+        Entry("tau0", least=0),
+        Entry("kappa", least=0.5, most=1),
+        Entry("warm_start", type="bool"),
+        Entry("decorrelation", least=0, most=LARGEST_PRIOR),
+        Entry("tolerance", least=TINY),
+        Entry("max_iterations", type="int", least=1, most=MOST_ITERATIONS),
+        *entries_of(Recipe),
+    )
+
+    RECIPES = (WARM, PAPER)
+    recipe: Recipe
+
+    def __init__(
+        self,
+        n_words: int,
+        n_documents: float,
+        *,
+        max_topics: int = 300,
+        max_topics_per_document: int = 10,
+        omega: float = 1.0,
+        alpha: float = 1.0,
+        eta: float = 0.2,
+        tau0: float = 12.0,
+        kappa: float = 0.6,
+        half_life: float | None = None,
+        decorrelation: float | None = None,
+        warm_start: bool = True,
+        tolerance: float = 1e-2,
+        max_iterations: int = 100,
+        dtype: Literal["float32", "float64"] = "float32",
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
+        check.at_least_one(max_topics=max_topics)
+        check.within(1, MOST_TABLES, max_topics_per_document=max_topics_per_document)
+        check.within(1, MOST_ITERATIONS, max_iterations=max_iterations)
+        super().__init__(max_topics, n_words, n_documents, seed, threads, half_life)
+        self.check_options(
+            omega=omega, alpha=alpha, eta=eta, tau0=tau0, kappa=kappa, decorrelation=decorrelation
+        )
+        if not tolerance > 0:
+            raise ValueError(f"tolerance must be over 0, not {tolerance}")
+        check.one_of(("float32", "float64"), dtype=dtype)
+        self.max_topics_per_document = int(max_topics_per_document)
+        self.omega, self.alpha, self.eta = float(omega), float(alpha), float(eta)
+        self.tau0, self.kappa = float(tau0), float(kappa)
+        self.warm_start = bool(warm_start)
+        self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
+        self.recipe = self.RECIPES[not warm_start]
+        self._first = Minibatch([0], [], [])  # what the topics start from, until there are enough documents
+        self._started_from = 0
+        self._amount = 0.0  # documents seen, as the recipe counts them
+        self._decorrelate(decorrelation)
+        if warm_start:
+            topics = Topics.of(np.zeros((n_words, max_topics), dtype), self._eta)
+        else:
+            topics = random_topics(
+                self._random, "exponential", max_topics, n_words, self.n_documents, self._eta, dtype
+            )
+        self._restart(topics, 0.0)
+
+    @classmethod
+    def create(
+        cls,
+        topics: int,
+        n_words: int,
+        n_documents: float,
+        options: Mapping[str, Any] | None = None,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> Self:
+        """A new model with at most this many topics; see `OnlineModel.create`."""
+        return cls(n_words, n_documents, max_topics=topics, seed=seed, threads=threads, **(options or {}))
+
+    def _restart(self, topics: Topics, heavy: float) -> None:
+        """The corpus before any step. heavy: tables that each topic is assumed to have already."""
+        self._topics = topics
+        K = topics.n_topics
+        self._words = np.zeros(K)  # a running mean of the corpus's words of each topic
+        self._time = 0.0  # t, in whole steps
+        self.a = np.full(K - 1, 1.0 + heavy)  # [SVI13] fig. 9 line 1 for heavy = 0
+        self.b = self.omega + heavy * np.arange(K - 1, 0, -1.0)
+
+    # What it is
+
+    @property
+    def whole_step(self) -> int:
+        """Documents of a step of full size, as the recipe counts them."""
+        recipe = self.recipe
+        return int(np.clip(self._in_all() / recipe.steps, recipe.smallest_step, recipe.largest_step))
+
+    @property
+    def _eta(self) -> float:
+        """eta as the topics have it."""
+        return raised(self.eta, self.n_documents, self.recipe.eta_documents)
+
+    def topic_shares(self) -> Vector:
+        """(K,) each topic's share of the words of the corpus, sums to 1; equal before the first update."""
+        total = self._words.sum()
+        if total == 0:
+            return np.full(self.n_topics, 1 / self.n_topics)
+        shares: Vector = self._words / total
+        return shares
+
+    def document_prior(self) -> Vector:
+        """(K,) alpha E[sigma_k(v)], the Dirichlet prior of a document's proportions, [W11] section 4.1."""
+        from wikitopics.model.hdp_e_step import expected_sticks
+
+        return self.alpha * expected_sticks(self.a, self.b)
+
+    @classmethod
+    def _prior_entries(cls, prior: Vector) -> State:
+        after = prior[::-1].cumsum()[::-1]  # the topic of a stick and all later ones
+        return {"alpha": float(after[0]), "a": prior[:-1], "b": after[1:]}
+
+    # What it does
+
+    def learn(self, batch: Minibatch) -> NDArray[np.float32]:
+        """One step on a minibatch; returns the proportions of its documents, (D, K), rows sum to 1.
+
+        An empty minibatch changes nothing. Raises ValueError for a word id out of range, before any change.
+        """
+        batch.check_words(self.n_words)
+        if batch.D == 0:
+            return np.zeros((0, self.n_topics), dtype=np.float32)
+        enough = min(self.recipe.first_documents, self.n_documents)
+        if self.warm_start and self._seen < enough:
+            theta = self._learn_first(batch, enough)
+        else:
+            theta = self._step(batch, self._amount)
+        self._amount += self.recipe.amount(batch)
+        self._note_step(batch.D, self.rho)
+        return theta
+
+    def infer(self, batch: Minibatch) -> NDArray[np.float32]:
+        """(D, K) topic proportions of documents, rows sum to 1; changes nothing.
+
+        Uses the prior Dirichlet(alpha E[sigma]) of [W11] section 4.1 and the passes of SCVB0, which predict
+        better than the variational update; with warm_start=False, [SVI13] section 4's local step itself.
+        A document without words gets the prior's proportions. Raises ValueError for a word id out of range.
+        """
+        from wikitopics.model.scvb0_e_step import inferred
+
+        if not self.warm_start:
+            return self.local_proportions(batch)
+        passes = self.recipe.inference_passes
+        return inferred(batch, self._topics, self._apart, self.document_prior(), passes, self._workers)
+
+    def local_proportions(self, batch: Minibatch) -> NDArray[np.float32]:
+        """(D, K) proportions of the local step, as `learn` returns them, but without learning.
+
+        Raises ValueError for a word id out of range.
+        """
+        theta = np.empty((batch.D, self.n_topics), np.float32)
+        words = batch.words(self.n_words)
+        for documents, _, _, found in self._local_steps(batch, words, self._corpus(words.ids, self._amount)):
+            theta[documents] = found.theta
+        return theta
+
+    def document_bounds(self, batch: Minibatch) -> Vector:
+        """(D,) each document's terms of the ELBO after a local step, nats: docs/derivations.md.
+
+        [W11]'s L_j without its share of the corpus terms. Raises ValueError for a word id out of range.
+        """
+        from wikitopics.model.hdp_e_step import bounds, corpus_of
+
+        words = batch.words(self.n_words)
+        corpus = corpus_of(self._topics.Elog_rows(words.ids), self.a, self.b)
+        steps = self._local_steps(batch, words, self._corpus(words.ids, self._amount))
+        found = [
+            bounds(part, local, corpus, self.alpha, of_part, self._workers)
+            for _, part, local, of_part in steps
+        ]
+        return np.concatenate([np.zeros(0), *found])
+
+    def corpus_bound(self) -> float:
+        """The corpus's terms of the ELBO, those of topics and sticks, nats: docs/derivations.md."""
+        from wikitopics.model.hdp_e_step import sticks_bound
+
+        return self._topics.elbo(self._eta) + sticks_bound(self.a, self.b, self.omega)
+
+    def _corpus(self, ids: NDArray[np.int32], seen: float) -> Corpus:
+        """The corpus as these documents see it; when few were `seen`, topics that are ahead are held back."""
+        from wikitopics.model.hdp_e_step import corpus_of
+
+        if self.warm_start:
+            balance = self.recipe.balance(self._topics, seen, self._in_all())
+            rows = self._topics.exp_Elog_rows(ids, self._workers, balance)
+        else:
+            rows = self._topics.Elog_rows(ids)
+        return corpus_of(rows, self.a, self.b, self._topics.dtype)
+
+    def _local_steps(
+        self, batch: Minibatch, words: Words, corpus: Corpus
+    ) -> Iterator[tuple[slice, Minibatch, NDArray[np.int32], Tables]]:
+        """The local step on `PART` documents at a time: which they are, the documents, their words' rows in
+        `words`, and what was found."""
+        for start in range(0, batch.D, PART):
+            documents = slice(start, min(start + PART, batch.D))
+            part = batch[documents]
+            local = words.local[batch.indptr[documents.start] : batch.indptr[documents.stop]]
+            yield documents, part, local, self._e_step(part, local, corpus)
+
+    def _e_step(self, batch: Minibatch, local: NDArray[np.int32], corpus: Corpus) -> Tables:
+        """[SVI13] fig. 9 lines 5 to 10, as printed or started from each document's own topics."""
+        from wikitopics.model.hdp_e_step import figure_9, shortlists
+
+        T, alpha, tolerance = self.max_topics_per_document, self.alpha, self.tolerance
+        if self.warm_start:
+            return shortlists(
+                batch, local, corpus, self.n_topics, T, alpha, tolerance, self.recipe, self._workers
+            )
+        return figure_9(batch, local, corpus, T, alpha, tolerance, self.max_iterations, self._workers)
+
+    def _learn_first(self, batch: Minibatch, enough: float) -> NDArray[np.float32]:
+        """A minibatch of the first documents, from which the topics start.
+
+        Until there are enough, everything starts over from all of them each time their number has doubled, so
+        that the stream may begin with small minibatches. In between, steps are made as usual.
+        """
+        first = Minibatch.concatenate([self._first, batch])
+        if min(2 * self._started_from, enough) <= first.D:
+            self._start_from(first)
+            for _ in range(self.recipe.first_passes if enough > first.D else 1):
+                theta = self._step(first, 0)[-batch.D :]
+        else:
+            theta = self._step(batch, self._amount)
+        self._first = first if enough > first.D else Minibatch([0], [], [])
+        return theta
+
+    def _start_from(self, documents: Minibatch) -> None:
+        """Start the topics from documents, on top of the corpus's mean; the sticks are uniform and heavy."""
+        K, recipe = self.n_topics, self.recipe
+        corpus = recipe.weighed(self.n_documents)
+        mass = corpus * WORDS_A_DOCUMENT / K
+        seeds = recipe.draw(documents.D, K, self._random)
+        lambda_hat = mass * topics_from(documents, self.n_words, seeds, recipe.seed_weight)
+        self._restart(
+            Topics.of(lambda_hat.astype(self._topics.dtype), self._eta),
+            recipe.heavy * corpus * self.max_topics_per_document / K,
+        )
+        self._started_from = documents.D
+
+    def _step(self, batch: Minibatch, seen: float) -> NDArray[np.float32]:
+        """[SVI13] fig. 9 lines 5 to 12."""
+        from wikitopics.model.hdp_e_step import sum_statistics
+
+        words = batch.words(self.n_words)
+        local_steps = self._local_steps(batch, words, self._corpus(words.ids, seen))
+        whole = min(1.0, self.recipe.amount(batch) / self.whole_step) if self.warm_start else 1.0
+        self._time += whole
+        # Steps on the parts of a minibatch together forget as much as one step on the whole.
+        rho = 1 - (1 - StepSizes(self.tau0, self.kappa).rho(self._time)) ** whole
+        rho = max(rho, self._least_rho(batch.D))
+        weight = rho * self.recipe.weighed(self.n_documents) / batch.D  # rho D/S
+        mass, tables = np.zeros(self.n_topics), np.zeros(self.n_topics)
+        theta = np.empty((batch.D, self.n_topics), np.float32)
+        # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d sum_i zeta_di n_d phi_di), a part at a time
+        self._topics.decay(rho, self._eta)
+        for documents, part, _, found in local_steps:
+            statistics = sum_statistics(part, found, self.n_words, self._workers)
+            self._topics.add(weight, statistics, self._workers, precise=True)
+            theta[documents] = found.theta
+            mass += statistics.mass
+            tables += statistics.tables
+        self._step_sticks(rho, weight, mass, tables)
+        return theta
+
+    def _step_sticks(self, rho: float, weight: float, mass: Vector, tables: Vector) -> None:
+        """Line 12 for the sticks, and the running mean of the topics' words; `weight` is rho D/S."""
+        self._words = (1 - rho) * self._words + weight * mass
+        after = tables.sum() - np.cumsum(tables)[:-1]
+        self.a = (1 - rho) * self.a + rho + weight * tables[:-1]
+        self.b = (1 - rho) * self.b + rho * self.omega + weight * after
+        self.rho = rho
+
+    def _in_all(self) -> float:
+        """The number of documents in the corpus, as the recipe counts them."""
+        return self.recipe.corpus(self.n_documents, self._seen, self._amount)
+
+    def _contradiction(self) -> str:
+        too_many = self.recipe.first_documents < self._first.D
+        return "there are more documents to start from than it takes" if too_many else ""

@@ -1,0 +1,169 @@
+"""The HDP's E-step, [SVI13] figure 9 lines 5 to 11: from documents and corpus to tables and statistics.
+
+These functions are pure: they change none of their arguments, except for `figure_9`'s tables. `local` (N,) is
+the row that each entry's word has in `Corpus.rows`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, psi
+
+from wikitopics.model import hdp_figure9_kernels, hdp_kernels
+from wikitopics.model.hdp_kernels import Corpus, Limits, Tables
+from wikitopics.model.kernels import Floats
+from wikitopics.model.lambda_ import WORD_BLOCK, Statistics, Vector
+from wikitopics.model.minibatch import Minibatch, Workers
+
+if TYPE_CHECKING:
+    from wikitopics.model.hdp import Recipe
+
+
+BLOCK = 64  # documents
+
+
+@dataclass(frozen=True)
+class HDPStatistics(Statistics):
+    """What the steps of lambda and the sticks need; tables: (K,) each topic's number of tables."""
+
+    tables: Vector
+
+
+# The corpus sticks
+
+
+def expected_sticks(a: Vector, b: Vector) -> Vector:
+    """E[sigma_k(v)] for v_k ~ Beta(a_k, b_k), (K-1,) each -> (K,), sums to 1: [SVI13] figure 8."""
+    v = np.append(a / (a + b), 1.0)
+    sigma: Vector = v * np.concatenate([[1.0], np.cumprod(b / (a + b))])
+    return sigma
+
+
+def Elog_sticks(a: Vector, b: Vector) -> Vector:
+    """E[log sigma_k(v)] for v_k ~ Beta(a_k, b_k), (K-1,) each -> (K,): v_K is 1. [SVI13] figure 8.
+
+    E[log sigma_k] = E[log v_k] + sum_{l<k} E[log(1 - v_l)].
+    """
+    both = psi(a + b)
+    Elog_v = np.append(psi(a) - both, 0.0)
+    before = np.concatenate([[0.0], np.cumsum(psi(b) - both)])
+    Elog_sigma: Vector = Elog_v + before
+    return Elog_sigma
+
+
+def sticks_bound(a: Vector, b: Vector, omega: float) -> float:
+    """E[log p(v | omega)] - E[log q(v | a, b)], nats; at most 0: minus a Kullback-Leibler divergence."""
+    both = psi(a + b)
+    Elog_v, Elog_rest = psi(a) - both, psi(b) - both
+    prior = np.log(omega) + (omega - 1) * Elog_rest  # the density of Beta(1, omega)
+    posterior = (a - 1) * Elog_v + (b - 1) * Elog_rest - betaln(a, b)
+    return float(np.sum(prior - posterior))
+
+
+def corpus_of(rows: Floats, a: Vector, b: Vector, dtype: Any = np.float64) -> Corpus:
+    """The corpus for `shortlists`, `figure_9` or `bounds`, in this type; sticks are padded like the rows."""
+    padding = (0, rows.shape[1] - len(a) - 1)
+    sticks = (np.pad(of(a, b).astype(dtype), padding) for of in (expected_sticks, Elog_sticks))
+    return Corpus(rows.astype(dtype, copy=False), *sticks)
+
+
+# The documents
+
+
+def shortlists(
+    batch: Minibatch,
+    local: NDArray[np.int32],
+    corpus: Corpus,
+    K: int,
+    T: int,
+    alpha: float,
+    tolerance: float,
+    numbers: Recipe,
+    workers: Workers,
+) -> Tables:
+    """The default local step, over each document's short list of topics: `hdp.kernels.e_step`."""
+    D, dtype = batch.D, corpus.rows.dtype
+    C = min(K, numbers.candidates)
+    limits = Limits(*(getattr(numbers, name) for name in Limits._fields))
+    found = Tables(
+        np.zeros((len(batch.word_ids), T), dtype),
+        np.empty((D, T, C), np.int32),
+        np.empty((D, T, C), dtype),
+        np.zeros((D, T), np.int32),
+        np.empty((D, K), dtype),
+    )
+
+    def block(start: int, stop: int) -> None:
+        hdp_kernels.e_step(
+            start, stop, batch.indptr, local, batch.counts, *corpus, alpha, T, tolerance, limits,
+            found.tables, found.topics, found.zeta, found.n_topics, found.theta,
+        )  # fmt: skip
+
+    workers.map(block, D, BLOCK)
+    return found
+
+
+def figure_9(
+    batch: Minibatch,
+    local: NDArray[np.int32],
+    corpus: Corpus,
+    T: int,
+    alpha: float,
+    tolerance: float,
+    max_iterations: int,
+    workers: Workers,
+    start_from: Floats | None = None,
+) -> Tables:
+    """The local step of [SVI13] figure 9; `start_from`: tables that replace lines 5 and 6, and are
+    changed."""
+    D, K, dtype = batch.D, len(corpus.sigma), corpus.rows.dtype
+    tables = np.zeros((len(batch.word_ids), T), dtype) if start_from is None else start_from
+    everything = np.broadcast_to(np.arange(K, dtype=np.int32), (D, T, K)).copy()
+    zeta, theta = np.empty((D, T, K), dtype), np.empty((D, K), dtype)
+    found = Tables(tables, everything, zeta, np.full((D, T), K, np.int32), theta)
+    fresh = start_from is None
+
+    def block(start: int, stop: int) -> None:
+        hdp_figure9_kernels.ascend(
+            start, stop, batch.indptr, local, batch.counts, corpus,
+            alpha, tolerance, max_iterations, fresh, found,
+        )  # fmt: skip
+
+    workers.map(block, D, BLOCK)
+    return found
+
+
+def sum_statistics(batch: Minibatch, found: Tables, W: int, workers: Workers) -> HDPStatistics:
+    """Line 11: the expected words of each topic, word by word, and its tables."""
+    K, words, documents = found.theta.shape[1], batch.words(W), batch.documents()
+    indptr, entries = words.occurrences()
+    sums = np.empty((len(words.ids), K), found.theta.dtype)
+
+    def block(start: int, stop: int) -> Vector:
+        mass = np.zeros(K)
+        hdp_kernels.sum_statistics(start, stop, indptr, entries, documents, found, sums, mass)
+        return mass
+
+    mass = sum(workers.map(block, len(words.ids), WORD_BLOCK), np.zeros(K))
+    tables = np.zeros(K)
+    hdp_kernels.add_tables(found, tables)
+    return HDPStatistics(words.ids, sums, mass, tables)
+
+
+def bounds(
+    batch: Minibatch, local: NDArray[np.int32], corpus: Corpus, alpha: float, found: Tables, workers: Workers
+) -> Vector:
+    """(D,) each document's terms of the ELBO, nats; the corpus's rows are (U, K) E[log beta] of the words."""
+    result = np.zeros(batch.D)
+
+    def block(start: int, stop: int) -> None:
+        hdp_figure9_kernels.document_bounds(
+            start, stop, batch.indptr, local, batch.counts, corpus, alpha, found, result
+        )
+
+    workers.map(block, batch.D, BLOCK)
+    return result

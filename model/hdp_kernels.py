@@ -1,0 +1,443 @@
+"""The document loops of the HDP that make one pass count: short lists of topics, a table for each.
+
+At the end are the sums over words and tables of [SVI13] figure 9 line 11.
+
+| symbol | shape and type | meaning |
+|---|---|---|
+| start, stop | numbers | the documents, or words, that a call is about |
+| indptr, local, counts | (D+1,), (N,), (N,) | the documents' words as rows, and n_dw: `model.kernels` |
+| rows | (U, K') floats | exp(E[log beta]) of the minibatch's words up to a constant a word; K padded |
+| sigma, Elog_sigma | (K') floats | E[sigma_k(v)] and E[log sigma_k(v)]: the corpus sticks |
+| tables | (N, T) floats | n_dw phi_dwi: how many of a word's occurrences sit at each table |
+| topics, zeta | (D, T, C) int32, floats | a table's topics and their probabilities |
+| n_topics | (D, T) int32 | so many of them; 0 for a table that the document does not have |
+| theta | (D, K) floats | a document's proportions |
+
+A word's phi and a table's zeta stay the same when the word's row is multiplied by a constant. The sticks of a
+document telescope: with gamma1_i = 1 + N_i and gamma2_i = alpha + N_{i+1} + … ([SVI13] fig. 9 line 8),
+gamma1_i + gamma2_i = 1 + gamma2_{i-1} and psi(1 + x) = psi(x) + 1/x, so that up to a constant
+E[log sigma_i(pi)] = psi(gamma1_i) - sum_{s<=i} 1/gamma2_{s-1} (docs/derivations.md).
+
+Within a document, of n words, with t tables and a shortlist of c topics:
+
+| symbol | shape and type | meaning |
+|---|---|---|
+| here, n_dw | (n,) int32, floats | its words' rows, and their counts |
+| shortlist | (C,) int32 | its topics, of which it has c |
+| block | (C + T, n) floats | the words' entries of each topic of the shortlist, then of each mixed table |
+| logs | (C, n) floats | the logarithms of the first C lines |
+| line | (T,) int32 | each table's line of the block |
+| order | (T,) int32 | the tables, most words first |
+| words, weight | (T,) floats | a table's words N_i, and exp(E[log sigma_i(pi)]) up to a constant |
+| chosen | (T, C) floats | its zeta, over the shortlist |
+| held | (T n,) floats | its part of `tables`, table-major |
+| mixture, ratio | (n,) floats | sum_i weight_i block[line_i], and n_dw over it |
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.model.kernels import (
+    Counts,
+    Floats,
+    add_lines,
+    dot,
+    exp_digamma_first,
+    kernel,
+    log_first,
+    longest_of,
+    part,
+)
+
+
+class Limits(NamedTuple):
+    """Limits of a document's local step: see `hdp.recipe.Recipe`."""
+
+    em_steps: int
+    fewest_words: float
+    iterations: int
+    rounds: int
+    one_topic: float
+
+
+class Corpus(NamedTuple):
+    """The corpus as documents see it.
+
+    rows: (U, K') exp(E[log beta]) of a minibatch's words up to a constant per word; in `figure9_kernels`
+    E[log beta], (U, K)
+    sigma, Elog_sigma: (K') E[sigma(v)], E[log sigma(v)]
+    """
+
+    rows: Floats
+    sigma: Floats
+    Elog_sigma: Floats
+
+
+class Tables(NamedTuple):
+    """Variational distribution of D documents with N entries.
+
+    tables: (N, T) n_dw phi_dwi, how many of a word's occurrences sit at each table
+    topics, zeta: (D, T, C) a table's topics and their probabilities
+    n_topics: (D, T) so many of them; 0 for a table that the document does not have
+    theta: (D, K) the documents' proportions
+    """
+
+    tables: Floats
+    topics: NDArray[np.int32]
+    zeta: Floats
+    n_topics: NDArray[np.int32]
+    theta: Floats
+
+
+@part
+def soft_em(
+    n: int, local: NDArray[np.int32], n_dw: Floats, rows: Floats, prior: Floats, steps: int, expected: Floats
+) -> None:
+    """expected_k: words of topic k under proportions found by EM from `prior`, over all topics."""
+    kind = rows.dtype.type
+    weight = prior.copy()
+    for _ in range(steps):
+        expected[:] = 0
+        for j in range(n):
+            row = rows[local[j]]
+            share = n_dw[j] / (dot(weight.size, weight, row) + kind(1e-30))
+            for k in range(weight.size):
+                expected[k] += share * row[k]
+        for k in range(weight.size):
+            expected[k] *= weight[k]
+            weight[k] = expected[k] + prior[k]
+
+
+@kernel
+def e_step(
+    start: int,
+    stop: int,
+    indptr: NDArray[np.int64],
+    local: NDArray[np.int32],
+    counts: Counts,
+    rows: Floats,
+    sigma: Floats,
+    Elog_sigma: Floats,
+    alpha: float,
+    T: int,
+    tolerance: float,
+    limits: Limits,
+    tables: Floats,
+    topics: NDArray[np.int32],
+    zeta: Floats,
+    n_topics: NDArray[np.int32],
+    theta: Floats,
+) -> None:
+    """Local step for documents start to stop: [SVI13] fig. 9 lines 7 to 10 from a better start.
+
+    Lines 5 and 6 give every table the same topics, a saddle point that the loop leaves only for poor optima.
+    Instead, a few steps of EM on the proportions over all topics find the document's topics, and each topic
+    starts with a table of its own. A round repeats line 8's gamma and line 9's phi until the tables' words
+    change by at most `tolerance` of the document; then each table chooses its topics, line 8's zeta. Tables
+    are kept sorted by their words, which never lowers the bound (docs/derivations.md).
+
+    Writes tables, most words first, their topics, and theta: (words of k + alpha sigma_k) / (words + alpha).
+    """
+    kind = rows.dtype.type
+    K = theta.shape[1]
+    C = zeta.shape[2]
+    longest = longest_of(start, stop, indptr)
+    block = np.empty((C + T, longest), rows.dtype)
+    logs = np.empty((C, longest), rows.dtype)
+    held = np.empty(T * longest, rows.dtype)
+    chosen = np.empty((T, C), rows.dtype)
+    shortlist = np.empty(C, np.int32)
+    mixture = np.empty(longest, rows.dtype)
+    ratio = np.empty(longest, rows.dtype)
+    n_dw = np.empty(longest, rows.dtype)
+    expected = np.empty(rows.shape[1], rows.dtype)
+    prior = np.empty(rows.shape[1], rows.dtype)
+    for k in range(rows.shape[1]):
+        prior[k] = alpha * sigma[k]
+    words = np.empty(max(C, T), rows.dtype)
+    weight = np.empty(T, rows.dtype)
+    line = np.empty(T, np.int32)
+    order = np.empty(T, np.int32)
+    for d in range(start, stop):
+        first = indptr[d]
+        n = indptr[d + 1] - first
+        for j in range(n):
+            n_dw[j] = kind(counts[first + j])
+        # A loop of its own: in one that stores too, where the arrays lie would decide the order of the sum.
+        total = kind(0)
+        for j in range(n):
+            total += n_dw[j]
+        for k in range(K):
+            theta[d, k] = prior[k]
+        if n > 0:
+            here = local[first : first + n]
+            soft_em(n, here, n_dw, rows, prior, limits.em_steps, expected)
+            c = best(K, expected, limits.fewest_words, C, shortlist, words)
+            gather(n, c, here, rows, shortlist, block, logs)
+            t = min(T, c)
+            for i in range(t):
+                line[i] = i
+                order[i] = i
+            for round_ in range(limits.rounds):
+                settle(
+                    n, t, T, alpha, float(tolerance * total), limits.iterations,
+                    n_dw, words, weight, line, order, block, mixture, ratio,
+                )  # fmt: skip
+                for i in range(t):
+                    for j in range(n):
+                        held[i * n + j] = weight[i] * block[line[i], j] * ratio[j]
+                # Line 8, zeta; not after the last round, whose tables are returned with their zeta.
+                if round_ < limits.rounds - 1 and not choose_topics(
+                    t, c, n, limits.one_topic, held, logs, Elog_sigma, shortlist, chosen, line, block,
+                ):  # fmt: skip
+                    break
+            sort_tables(t, words, order)
+            weigh_tables(t, T, alpha, words, order, weight)
+            add_lines(t, n, weight, line, block, mixture)
+            for rank in range(t):
+                i = order[rank]
+                value = kind(0)
+                for j in range(n):
+                    share = weight[i] * block[line[i], j] * n_dw[j] / (mixture[j] + kind(1e-30))
+                    tables[first + j, rank] = share
+                    value += share
+                seat(d, rank, c, value, chosen[i], shortlist, topics, zeta, n_topics, theta)
+        inverse = kind(1 / (total + alpha))
+        for k in range(K):
+            theta[d, k] *= inverse
+
+
+@part
+def gather(
+    n: int,
+    c: int,
+    here: NDArray[np.int32],
+    rows: Floats,
+    shortlist: NDArray[np.int32],
+    block: Floats,
+    logs: Floats,
+) -> None:
+    """The words' entries of the topics on the shortlist, and their logarithms."""
+    for j in range(n):
+        u = here[j]
+        for a in range(c):
+            block[a, j] = rows[u, shortlist[a]]
+    for a in range(c):
+        log_first(n, block[a], logs[a])
+
+
+@part
+def settle(
+    n: int,
+    t: int,
+    T: int,
+    alpha: float,
+    small: float,
+    iterations: int,
+    n_dw: Floats,
+    words: Floats,
+    weight: Floats,
+    line: NDArray[np.int32],
+    order: NDArray[np.int32],
+    block: Floats,
+    mixture: Floats,
+    ratio: Floats,
+) -> None:
+    """A round: line 8's gamma and line 9's phi in turn, until the tables' words change by at most `small`."""
+    kind = block.dtype.type
+    for _ in range(iterations):
+        sort_tables(t, words, order)
+        weigh_tables(t, T, alpha, words, order, weight)
+        # n_dw phi_dwi = ratio weight_i row_w of the table's topics.
+        add_lines(t, n, weight, line, block, mixture)
+        for j in range(n):
+            ratio[j] = n_dw[j] / (mixture[j] + kind(1e-30))
+        change = 0.0
+        for i in range(t):
+            value = weight[i] * dot(n, block[line[i]], ratio)
+            change += abs(value - words[i])
+            words[i] = value
+        if change <= small:
+            break
+
+
+@part
+def seat(
+    d: int,
+    rank: int,
+    c: int,
+    words: Any,
+    chosen: Floats,
+    shortlist: NDArray[np.int32],
+    topics: NDArray[np.int32],
+    zeta: Floats,
+    n_topics: NDArray[np.int32],
+    theta: Floats,
+) -> None:
+    """Write a table's topics, given how many words it has; chosen (C,) is its zeta. theta gains the
+    topics' words."""
+    for a in range(c):
+        if chosen[a] > 0:
+            topics[d, rank, n_topics[d, rank]] = shortlist[a]
+            zeta[d, rank, n_topics[d, rank]] = chosen[a]
+            n_topics[d, rank] += 1
+            theta[d, shortlist[a]] += chosen[a] * words
+
+
+@part
+def best(K: int, expected: Floats, least: float, most: int, topics: NDArray[np.int32], words: Floats) -> int:
+    """The topics with more than `least` expected words, at most `most` and at least one, largest first."""
+    c = 0
+    for k in range(K):
+        value = expected[k]
+        if value > least and (c < most or value > words[c - 1]):
+            c = min(c + 1, most)
+            i = c - 1
+            while i > 0 and words[i - 1] < value:
+                words[i] = words[i - 1]
+                topics[i] = topics[i - 1]
+                i -= 1
+            words[i] = value
+            topics[i] = k
+    if c == 0:
+        topics[0] = np.argmax(expected[:K])
+        words[0] = expected[topics[0]]
+        c = 1
+    return c
+
+
+@kernel
+def sort_tables(t: int, words: Floats, order: NDArray[np.int32]) -> None:
+    """Sort the tables, most words first, into order, which is almost sorted already."""
+    for a in range(1, t):
+        table = order[a]
+        i = a
+        while i > 0 and words[order[i - 1]] < words[table]:
+            order[i] = order[i - 1]
+            i -= 1
+        order[i] = table
+
+
+@kernel
+def weigh_tables(
+    t: int, T: int, alpha: float, words: Floats, order: NDArray[np.int32], weight: Floats
+) -> None:
+    """weight_i = exp(E[log sigma_i(pi)]) up to a constant, sticks in `order`; line 8's gamma."""
+    gamma = np.empty(t, words.dtype)
+    value = np.empty(t, words.dtype)
+    rest = 0.0
+    for a in range(t):
+        rest += words[order[a]]
+        # The last of T sticks takes all that is left: exp(psi(gamma2)) of the one before it.
+        gamma[a] = (1.0 if a < T - 1 else alpha) + words[order[a]]
+    exp_digamma_first(t, gamma, value)
+    fallen = 0.0
+    for a in range(t):
+        if a < T - 1:
+            fallen += 1.0 / (alpha + max(rest, 0.0))
+        weight[order[a]] = value[a] * math.exp(-fallen)
+        rest -= words[order[a]]
+
+
+@part
+def choose_topics(
+    t: int,
+    c: int,
+    n: int,
+    one_topic: float,
+    held: Floats,
+    logs: Floats,
+    Elog_sigma: Floats,
+    shortlist: NDArray[np.int32],
+    zeta: Floats,
+    line: NDArray[np.int32],
+    block: Floats,
+) -> bool:
+    """zeta_i^k ∝ exp(E[log sigma_k] + sum_w n_dw phi_dwi E[log beta_kw]), line 8, over the shortlist.
+
+    A table whose other topics together have less than `one_topic` times the probability of the likeliest has
+    only that. Sets each table's line: its one topic's, or of several exp(sum_k zeta E[log beta_k]), put into
+    the block. Returns whether another round is worth it: a table took another topic or is undecided.
+    """
+    kind = block.dtype.type
+    C = logs.shape[0]
+    changed = False
+    for i in range(t):
+        largest = -np.inf
+        winner = 0
+        for a in range(c):
+            value = dot(n, held[i * n : i * n + n], logs[a]) + Elog_sigma[shortlist[a]]
+            zeta[i, a] = value
+            if value > largest:
+                largest = value
+                winner = a
+        total = 0.0
+        for a in range(c):
+            zeta[i, a] = math.exp(zeta[i, a] - kind(largest))
+            total += zeta[i, a]
+        if total < 1 + one_topic:
+            for a in range(c):
+                zeta[i, a] = 1 if a == winner else 0
+            changed |= line[i] != winner
+            line[i] = winner
+        else:
+            changed = True
+            for j in range(n):
+                block[C + i, j] = 0
+            for a in range(c):
+                if zeta[i, a] > 0:
+                    zeta[i, a] /= kind(total)
+                    for j in range(n):
+                        block[C + i, j] += zeta[i, a] * logs[a, j]
+            for j in range(n):
+                block[C + i, j] = math.exp(block[C + i, j])
+            line[i] = C + i
+    return changed
+
+
+@kernel
+def sum_statistics(
+    start: int,
+    stop: int,
+    indptr: NDArray[np.int64],
+    entries: NDArray[np.int64],
+    documents: NDArray[np.int64],
+    found: Tables,
+    sums: Floats,
+    mass: NDArray[np.float64],
+) -> None:
+    """sums[u, k] = sum_d sum_i zeta_di^k n_dw phi_dwi for words start to stop, [SVI13] fig. 9 line 11.
+
+    Word u has the entries `entries[indptr[u]:indptr[u+1]]`, and `documents` gives the document of each entry.
+    sums: (U, K) floats; their sums over the words are added to mass, (K,).
+    """
+    tables, topics, zeta, n_topics, _ = found
+    for u in range(start, stop):
+        total = sums[u]
+        total[:] = 0
+        for e in range(indptr[u], indptr[u + 1]):
+            entry = entries[e]
+            d = documents[entry]
+            for i in range(n_topics.shape[1]):
+                if n_topics[d, i] == 0:
+                    break
+                value = tables[entry, i]
+                for a in range(n_topics[d, i]):
+                    total[topics[d, i, a]] += zeta[d, i, a] * value
+        for k in range(total.size):
+            mass[k] += total[k]
+
+
+@kernel
+def add_tables(found: Tables, chosen: NDArray[np.float64]) -> None:
+    """chosen[k] += sum_d sum_i zeta_di^k: the tables of each topic, [SVI13] fig. 9 line 11."""
+    _, topics, zeta, n_topics, _ = found
+    for d in range(n_topics.shape[0]):
+        for i in range(n_topics.shape[1]):
+            for a in range(n_topics[d, i]):
+                chosen[topics[d, i, a]] += zeta[d, i, a]

@@ -1,0 +1,302 @@
+"""Online variational Bayes for latent Dirichlet allocation: [H10] algorithm 2, [SVI13] figure 6.
+
+| symbol | shape | meaning | paper |
+|---|---|---|---|
+| lambda_ | (K, W) | variational Dirichlet of the topics | [H10] eq. 2 |
+| gamma | (D, K) | variational Dirichlet of a document's topic proportions | [H10] eq. 2 |
+| phi | never stored | variational distribution of a word's topic | [H10] eq. 5 |
+| alpha, eta | (K,), number | Dirichlet parameters of proportions and topics | [H10] section 2 |
+| rho | number | step size (tau0 + t)^-kappa | [H10] section 2.2 |
+
+The E-step is `e_step.py` (its loops `kernels.py`), lambda is `lambda_.py`, Newton's steps for alpha
+and eta are `newton.py`.
+
+**The warm start is not in the papers.** Plain online variational Bayes starves topics while symmetry breaks:
+the first few documents decide which topics live. Four measures prevent that. Their schedules follow the words
+seen, so that minibatch sizes and document lengths hardly matter (measurements:
+docs/decisions/0005-warm-start.md and 0015-first-minutes.md). A step asks the `schedules.CollapsedStart`:
+
+- *collapsed start*: at first the E-step is the collapsed one of [F13] (`scvb0/e_step.py`), which does not
+  take half a word from each topic of a document as exp(psi(.)) does, with a symmetric alpha that starts large
+  and falls geometrically: topics separate along what many documents have in common. It stays so for good, and
+  alpha is not learnt, where documents have too few words for each topic to spare half of one, and with a
+  half-life, since new topics never stop appearing;
+- *balance*: for a while small topics gain words and large ones lose them;
+- *step size*: rho is that of an average over a horizon of documents that grows with those seen, where a
+  minibatch counts by its size;
+- *corpus*: a corpus of fewer than a million documents is learnt as if it had a million, which makes
+  exp(E[log beta]) nearly E[beta]: rare words are not penalised because little was read so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.model import options as check
+from wikitopics.model.allocation import DirichletAllocation
+from wikitopics.model.lambda_ import Statistics, Vector, random_topics
+from wikitopics.model.minibatch import Minibatch, Words
+from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State, entries_of
+from wikitopics.model.options import LARGEST_PRIOR, Metric, decorrelation, prior
+from wikitopics.model.schedules import LDA_PAPER, LDA_WARM, CollapsedStart, StepSizes, raised
+
+if TYPE_CHECKING:
+    from wikitopics.model.lda_e_step import LDAStatistics, Limits
+
+
+PAPER_TAU0, PAPER_KAPPA = 64.0, 0.5  # [H10] table 1, for minibatches of 4096
+
+
+class OnlineLDA(DirichletAllocation):
+    """Latent Dirichlet allocation learnt from minibatches, in one pass.
+
+    n_topics, n_words, n_documents: K, W, and D, the size of the corpus (an estimate will do)
+    alpha: Dirichlet parameter of the topic proportions, one number for all topics, or "learn" for one each
+    eta: Dirichlet parameter of the topics, or "learn"
+    tau0, kappa: step size of update t, (tau0 + t)^-kappa with t from 0; kappa within [0.5, 1], tau0 >= 0
+    half_life: documents after which earlier learning has half its weight: no step size falls below what that
+    requires
+    decorrelation: how far a topic's words lose weight, where topics are read, because other topics use them
+    too (`Topics`); by default 0.14, or 0 without the warm start
+    warm_start: the departure from the papers that the top of this file describes: alpha starts large, topics
+    are kept in balance at first, and without tau0 and kappa the step size follows the documents seen. False
+    is the papers' own algorithm, with tau0 = 64 and kappa = 0.5 unless given. By default it is on unless both
+    tau0 and kappa are given, which asks for the papers' algorithm.
+    initialization: lambda at random, "gamma" (Gamma(100, 0.01), mean 1) or "exponential" ([SVI13] footnote 6)
+    dtype: "float32", or "float64" for comparisons (slow; no topic is dropped from a document)
+    tolerance, max_iterations: a document's E-step ends when sum_k |change of gamma_k| is at most `tolerance`
+    times its words, or after this many iterations
+    threads: affect the speed, not the result
+
+    Raises ValueError for values out of range.
+    """
+
+    kind = "lda"
+    label = "online LDA"
+    summary = "the one to begin with"
+    default_decorrelation = 0.14
+    options = (
+        prior("alpha", "Dirichlet parameter of the topic proportions", "learn", learn=True),
+        prior("eta", "Dirichlet parameter of the topics", 0.2, learn=True),
+        *DirichletAllocation.STEP_OPTIONS,
+        decorrelation(default_decorrelation),
+    )
+    metrics = (
+        Metric(
+            "bound_perplexity",
+            "Bound perplexity of {held_out}",
+            "exp(-the variational bound a word), as in [H10]",
+            better="lower",
+        ),
+    )
+
+    version = 6
+    oldest_version = 4
+    parts: ClassVar = {**DirichletAllocation.parts, "recipe": CollapsedStart}
+    entries = (
+        *DirichletAllocation.entries,
+        Entry("alpha", type="float64", shape="K", least=TINY, most=LARGEST_PRIOR),
+        Entry("eta", least=TINY, most=LARGEST_PRIOR),
+        Entry("tau0", least=0),
+        Entry("kappa", least=0.5, most=1),
+        Entry("tolerance", least=0),
+        Entry("max_iterations", type="int", least=0, most=MOST_ITERATIONS),
+        Entry("words_since_eta", "_words_since_eta", "int", least=0, most=MOST),
+        *entries_of(CollapsedStart),
+    )
+
+    RECIPES = (LDA_WARM, LDA_PAPER)
+    recipe: CollapsedStart
+
+    def __init__(
+        self,
+        n_topics: int,
+        n_words: int,
+        n_documents: float,
+        *,
+        alpha: float | Literal["learn"] = "learn",
+        eta: float | Literal["learn"] = 0.2,
+        tau0: float | None = None,
+        kappa: float | None = None,
+        half_life: float | None = None,
+        decorrelation: float | None = None,
+        warm_start: bool | None = None,
+        initialization: Literal["gamma", "exponential"] = "gamma",
+        tolerance: float = 3e-3,
+        max_iterations: int = 100,
+        dtype: Literal["float32", "float64"] = "float32",
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
+        super().__init__(n_topics, n_words, n_documents, seed, threads, half_life)
+        self.check_options(alpha=alpha, eta=eta, tau0=tau0, kappa=kappa, decorrelation=decorrelation)
+        check.one_of(("gamma", "exponential"), initialization=initialization)
+        check.within(0, MOST_ITERATIONS, max_iterations=max_iterations)
+        check.within(0, LARGEST, tolerance=tolerance)
+        if warm_start is None:
+            warm_start = tau0 is None or kappa is None
+        self._choose(warm_start, tau0 is None and kappa is None, alpha, eta, dtype)
+        self.recipe = self.recipe.sized(self.n_topics, self.n_words, self.n_documents)
+        self.tau0 = PAPER_TAU0 if tau0 is None else float(tau0)
+        self.kappa = PAPER_KAPPA if kappa is None else float(kappa)
+        self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
+        first_alpha = self.recipe.learning_from if self.warm_start else 1 / self.n_topics
+        self.alpha = np.full(self.n_topics, first_alpha if alpha == "learn" else float(alpha))
+        self.eta = 0.1 if eta == "learn" else float(eta)
+        self._decorrelate(decorrelation)
+        self._topics = random_topics(
+            self._random, initialization, self.n_topics, self.n_words, self.n_documents, self._eta, dtype
+        )
+        self._words_since_eta = 0
+
+    @property
+    def _eta(self) -> float:
+        """eta as the topics have it; one that is learnt finds its own weight."""
+        documents = 0.0 if self._learn_eta else self.recipe.eta_documents
+        return raised(self.eta, self.n_documents, documents)
+
+    def document_prior(self) -> Vector:
+        """(K,) alpha."""
+        return self.alpha.copy()
+
+    @classmethod
+    def _prior_entries(cls, prior: Vector) -> State:
+        return {"alpha": prior}
+
+    def learn(self, batch: Minibatch) -> NDArray[np.float32]:
+        """One step on a minibatch; returns the proportions of its documents, (D, K), rows sum to 1.
+
+        A minibatch without words leaves the topics alone. Raises ValueError for a word id out of range,
+        before any change.
+        """
+        from wikitopics.model.scvb0_e_step import proportions
+
+        batch.check_words(self.n_words)
+        if batch.n_tokens == 0:
+            self._seen += batch.D
+            return self.infer(batch)
+        corpus = max(self.n_documents, self.recipe.smallest_corpus)
+        if self.updates == 0 and self.recipe.random_share:
+            # The random lambda before the first word weighs a share of the corpus, whatever its size.
+            self._topics.rescale(self.recipe.random_share * corpus * max(batch.n_tokens / batch.D, 1.0))
+        stage = self._begin_step(batch)
+        # rho_t = (tau0 + t)^-kappa, [H10] algorithm 2
+        rho = stage.step_size() if self._own_steps else StepSizes(self.tau0, self.kappa).rho(self.updates)
+        rho = max(rho, self._least_rho(batch.D))
+        balance, alpha = stage.balance(self._topics), self.alpha
+        forgets = self.warm_start and self.half_life is not None
+        if forgets or self.recipe.collapsed(stage, self.n_topics):
+            last = np.full(self.n_topics, self.recipe.last_alpha) if self._learn_alpha else alpha
+            alpha, passes = stage.alpha(last), self.recipe.passes + stage.more_passes
+            gamma, statistics = self._collapsed_e_step(batch, alpha, passes, balance)
+        else:
+            gamma, statistics = self._e_step(batch, balance, rho)
+        # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d n_d phi_d), [H10] algorithm 2
+        self._topics.step(rho, self._eta, corpus / batch.D, statistics, self._workers)
+        if self._learn_eta:
+            self._update_eta(len(statistics.ids), rho)
+        self._bear(self.alpha, statistics.mass, batch)
+        self._note_step(batch.D, rho)
+        # In this order: a small alpha would be lost beside a large one.
+        return proportions((gamma - alpha.astype(gamma.dtype)) + self.alpha.astype(gamma.dtype))
+
+    def _e_step(self, batch: Minibatch, balance: Vector, rho: float) -> tuple[NDArray[Any], Statistics]:
+        """[H10] algorithm 2; alpha makes its step from it too."""
+        from wikitopics.model.lda_e_step import e_step
+
+        words, rows = self._rows_of(batch, balance)
+        gamma, statistics = e_step(batch, words, rows, self.alpha, self._limits(), self._workers)
+        if self._learn_alpha:
+            self._update_alpha(statistics, rho)
+        return gamma, statistics
+
+    def _collapsed_e_step(
+        self, batch: Minibatch, alpha: Vector, passes: int, balance: Vector
+    ) -> tuple[NDArray[Any], Statistics]:
+        """The documents' part of [F13] algorithm 2."""
+        from wikitopics.model.scvb0_e_step import e_step, word_rows
+
+        words = batch.words(self.n_words)
+        rows = word_rows(self._topics, words, balance, self._workers)
+        return e_step(batch, words, rows, alpha, passes, self._workers)
+
+    def infer(self, batch: Minibatch) -> NDArray[np.float32]:
+        """(D, K) topic proportions E[theta] of documents, rows sum to 1; changes nothing.
+
+        By default this uses the collapsed update, which predicts better than [H10]'s E-step. A document
+        without words gets the proportions of the prior. Raises ValueError for a word id out of range.
+        """
+        from wikitopics.model.lda_e_step import ascend
+        from wikitopics.model.scvb0_e_step import inferred, proportions
+
+        if passes := self.recipe.inference_passes:
+            return inferred(batch, self._topics, self._apart, self.alpha, passes, self._workers)
+        words, rows = self._rows_of(batch)
+        return proportions(ascend(batch, words, rows, self.alpha, self._limits(), self._workers).gamma)
+
+    def bound_perplexity(self, batch: Minibatch) -> float:
+        """[H10]'s perplexity of documents: exp(-(their ELBO, topics held fixed) / their words).
+
+        The ELBO's terms of the documents only (docs/derivations.md), as in [H10] section 4: without the
+        topics' own term and without a factor for the size of the corpus. NaN if the documents have no words.
+        """
+        from wikitopics.model.lda_e_step import ascend, document_bounds
+
+        if batch.n_tokens == 0:
+            return float("nan")
+        words, rows = self._rows_of(batch)
+        found = ascend(batch, words, rows, self.alpha, self._limits(), self._workers)
+        bounds = document_bounds(self._topics, batch, words, rows, self.alpha, found)
+        return float(np.exp(-bounds.sum() / batch.n_tokens))
+
+    def own_metrics(self, batch: Minibatch) -> Mapping[str, float]:
+        """`bound_perplexity`, on documents with words."""
+        return {"bound_perplexity": self.bound_perplexity(batch)}
+
+    def _rows_of(self, batch: Minibatch, balance: Vector | None = None) -> tuple[Words, NDArray[Any]]:
+        """The words of documents, and the rows of the topics for them."""
+        words = batch.words(self.n_words)
+        balance = np.ones(self.n_topics) if balance is None else balance
+        return words, self._topics.exp_Elog_rows(words.ids, self._workers, balance)
+
+    def _limits(self) -> Limits:
+        from wikitopics.model.lda_e_step import Limits
+
+        return Limits(self.tolerance, self.max_iterations, self.recipe.drop)
+
+    def _update_alpha(self, statistics: LDAStatistics, rho: float) -> None:
+        from wikitopics.model.lda_e_step import alpha_step, descend
+
+        if not self.warm_start:
+            # alpha <- alpha - rho H^-1 g, [H10] section 2.2
+            step = alpha_step(self.alpha, statistics.documents, statistics.sum_Elog_theta(self.alpha))
+            self.alpha = descend(self.alpha, rho, step)
+        elif statistics.growth > 0:
+            # The same stationary point, approached in log alpha: the ratio is 1 where g is 0, and never
+            # negative.
+            ratio = np.clip(statistics.excess / statistics.growth, 0.1, 10.0)
+            self.alpha = np.clip(self.alpha * ratio**rho, TINY, LARGEST_PRIOR)
+
+    def _update_eta(self, words: int, rho: float) -> None:
+        """eta <- eta - rho H^-1 g, [H10] section 2.2.
+
+        The gradient costs K W. Minibatches with few words wait until together they have seen an eighth as
+        many distinct words as the vocabulary has, so that the cost stays in proportion; others update eta
+        every time.
+        """
+        from wikitopics.model.lda_e_step import descend, eta_step
+
+        self._words_since_eta += words
+        if self._words_since_eta >= self.n_words / 8:
+            self._words_since_eta = 0
+            step = eta_step(self.eta, self.n_topics, self.n_words, self._topics.sum_Elog_beta())
+            self.eta = float(descend(self.eta, rho, step))
+
+    @classmethod
+    def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
+        """A state of 1.0.0, version 4, keeps its topics and goes on with today's numbers."""
+        return {**super().upgraded(state), "recipe_random_share": state.get("recipe_random_share")}

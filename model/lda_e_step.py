@@ -1,0 +1,464 @@
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, polygamma, psi
+
+from wikitopics.model.kernels import (
+    LANES,
+    Counts,
+    Floats,
+    add_lines,
+    dot_lines,
+    exp_digamma_first,
+    kernel,
+    longest_of,
+    padded,
+    part,
+)
+from wikitopics.model.lambda_ import WORD_BLOCK, Statistics, Topics, Vector
+from wikitopics.model.minibatch import Minibatch, Words, Workers
+from wikitopics.model.options import LARGEST_PRIOR
+
+# The loops of variational LDA, [H10] algorithm 2 and [SVI13] figure 6, on minibatches.
+#
+# | symbol | shape and type | meaning |
+# |---|---|---|
+# | start, stop | numbers | the documents, or words, that a call is about |
+# | indptr, local, counts | (D+1,), (N,), (N,) | the documents' words as rows, and n_dw: `model.kernels` |
+# | rows | (U, K') floats | exp(E[log beta]) of the words, a row a word, divided by its sum; K padded |
+# | alpha, psi_alpha | (K,) floats, (K,) float64 | Dirichlet parameter of the proportions, and its digamma |
+# | gamma | (D, K) floats | variational Dirichlet of the proportions |
+# | x | (D, K') floats | exp(psi(gamma)) of the topics active in a document, 0 of the others |
+# | ratio | (N,) floats | n_dw / sum_k x_dk rows_wk, so that n_dw phi_dwk = ratio x_dk rows_wk |
+# | excess | (K,) float64 | sum_d psi(gamma_dk) - psi(alpha_k) |
+# | sums, mass | (U, K) floats, (K,) float64 | sum_d n_dw phi_dwk, and its sums over the words |
+#
+# phi is unchanged when a word's row is multiplied by a constant, or a document's x: neither needs normalising
+# by psi(sum gamma), and rows are kept in a range that float32 holds.
+
+
+class Scratch(NamedTuple):
+    """Memory for one document of n words.
+
+    words, n_dw: (n,) the rows of its words, and their counts
+    mixture, r: (n,) sum_k x_k rows_wk, and n_dw over it
+    block: (K, n) line a has the words' entries of topic[a]: once few topics are active they are gathered
+    line, topic: (K,) the line in `block` of each active topic, and which topic it is
+    expected: (K') the words of each topic, gamma - alpha; value: (K') those of the next iteration
+    x, g: (K') exp(psi(gamma)), (K,) gamma; as `expected`, of the active topics only once these are gathered
+    """
+
+    words: NDArray[np.int64]
+    n_dw: Floats
+    mixture: Floats
+    r: Floats
+    block: Floats
+    line: NDArray[np.int64]
+    topic: NDArray[np.int64]
+    expected: Floats
+    value: Floats
+    x: Floats
+    g: Floats
+
+
+@kernel
+def e_step_kernel(
+    start: int,
+    stop: int,
+    indptr: NDArray[np.int64],
+    local: NDArray[np.int32],
+    counts: Counts,
+    rows: Floats,
+    alpha: Floats,
+    psi_alpha: NDArray[np.float64],
+    drop: float,
+    tolerance: float,
+    max_iterations: int,
+    wide: int,
+    resume: bool,
+    gamma: Floats,
+    x_out: Floats,
+    ratio: Floats,
+    excess: NDArray[np.float64],
+) -> None:
+    """Coordinate ascent in gamma and phi for documents start to stop.
+
+    Starts from gamma = 1 ([SVI13] fig. 6 line 5), ends when sum_k |change of gamma_k| is at most `tolerance`
+    times the document's words, or after max_iterations, the first `wide` of them over all topics. A topic
+    leaves a document once it has fewer than `drop` expected words there.
+    With `resume` it continues from the given gamma. Writes gamma, x and ratio, and adds psi(gamma_k) -
+    psi(alpha_k) of the active topics to excess.
+    """
+    K = alpha.size
+    wide_line = rows.shape[1]
+    longest = longest_of(start, stop, indptr)
+    # An odd number of registers per line, so that lines spread over the sets of the cache.
+    length = (padded(longest) // LANES | 1) * LANES
+    scratch = Scratch(
+        np.empty(longest, np.int64),
+        np.empty(longest, rows.dtype),
+        np.empty(length, rows.dtype),
+        np.empty(length, rows.dtype),
+        np.empty((K, length), rows.dtype),
+        np.empty(K, np.int64),
+        np.empty(K, np.int64),
+        np.empty(wide_line, rows.dtype),
+        np.empty(wide_line, rows.dtype),
+        np.empty(wide_line, rows.dtype),
+        np.empty(K, rows.dtype),
+    )
+    words, n_dw, _, r, _, _, topic, expected, _, x, g = scratch
+    for k in range(K, wide_line):
+        x[k] = 0
+    for d in range(start, stop):
+        first = indptr[d]
+        n = indptr[d + 1] - first
+        total = 0
+        for j in range(n):
+            words[j] = local[first + j]
+            n_dw[j] = counts[first + j]
+            total += counts[first + j]
+        if resume:
+            for k in range(K):
+                expected[k] = gamma[d, k] - alpha[k]
+        for k in range(K):
+            gamma[d, k] = alpha[k]
+        for k in range(wide_line):
+            x_out[d, k] = 0
+        if n == 0:
+            continue
+        if not resume:
+            # First iteration: x is the same for all topics, so phi_w is the word's row.
+            add_lines(n, wide_line, n_dw, words, rows, expected)
+        least = min(drop, 0.1 * total / K)
+        small = tolerance * total
+        iterations = min(max_iterations, wide)
+        done, change = over_all_topics(n, rows, alpha, least, small, iterations, scratch)
+        active = gather(n, rows, alpha, least, scratch)
+        iterations = max_iterations - done
+        active = over_active_topics(n, alpha, least, small, change, iterations, active, scratch)
+        for j in range(n):
+            ratio[first + j] = r[j]
+        for a in range(active):
+            k = topic[a]
+            gamma[d, k] = g[a]
+            x_out[d, k] = x[a]
+            excess[k] += math.log(x[a]) - psi_alpha[k]
+
+
+@part
+def over_all_topics(
+    n: int, rows: Floats, alpha: Floats, least: float, small: float, iterations: int, scratch: Scratch
+) -> tuple[int, float]:
+    """Iterate while most topics are active, over the words' rows in place; x = 0 for dropped topics.
+
+    Returns the number of iterations, and the change of gamma in the last one.
+    """
+    words, n_dw, mixture, r, _, _, _, expected, value, x, g = scratch
+    K = alpha.size
+    done = 0
+    change = np.inf
+    active = K
+    while done < iterations and change > small and active > K // 4:
+        for k in range(K):
+            g[k] = alpha[k] + expected[k]
+        exp_digamma_first(K, g, x)
+        if done > 0:
+            for k in range(K):
+                if expected[k] <= least:
+                    x[k] = 0
+        done += 1
+        dot_lines(n, rows.shape[1], x, words, rows, mixture)
+        for j in range(n):
+            r[j] = n_dw[j] / mixture[j]
+        add_lines(n, rows.shape[1], r, words, rows, value)
+        change = 0.0
+        active = 0
+        for k in range(K):
+            v = x[k] * value[k]
+            change += abs(v - expected[k])
+            expected[k] = v
+            if v > least:
+                active += 1
+    return done, change
+
+
+@part
+def gather(n: int, rows: Floats, alpha: Floats, least: float, scratch: Scratch) -> int:
+    """Gather the active topics, topic-major; returns how many there are. Pads the lines and r with zeros."""
+    words, _, _, r, block, line, topic, expected, _, _, g = scratch
+    active = np.int64(0)  # not a literal: see `part`
+    for k in range(alpha.size):
+        if expected[k] > least:
+            topic[active] = k
+            line[active] = active
+            expected[active] = expected[k]
+            g[active] = alpha[k] + expected[k]
+            active += 1
+    for j in range(n):
+        u = words[j]
+        for a in range(active):
+            block[a, j] = rows[u, topic[a]]
+    for j in range(n, padded(n)):
+        r[j] = 0
+        for a in range(active):
+            block[a, j] = 0
+    return int(active)
+
+
+@part
+def over_active_topics(
+    n: int,
+    alpha: Floats,
+    least: float,
+    small: float,
+    change: float,
+    iterations: int,
+    active: int,
+    scratch: Scratch,
+) -> int:
+    """Iterate over the active topics only, until `change` is small; returns how many topics are left."""
+    _, n_dw, mixture, r, block, line, topic, expected, value, x, g = scratch
+    n_padded = padded(n)
+    while True:
+        exp_digamma_first(active, g, x)
+        add_lines(active, n_padded, x, line, block, mixture)
+        for j in range(n):
+            r[j] = n_dw[j] / mixture[j]
+        if change <= small or iterations <= 0:
+            return active
+        iterations -= 1
+        dot_lines(active, n_padded, r, line, block, value)
+        change = 0.0
+        kept = 0
+        for a in range(active):
+            # gamma_k = alpha_k + sum_w n_w phi_wk, [H10] eq. 5
+            v = x[a] * value[a]
+            change += abs(v - expected[a])
+            if v > least:
+                topic[kept] = topic[a]
+                line[kept] = line[a]
+                expected[kept] = v
+                g[kept] = alpha[topic[a]] + v
+                kept += 1
+        active = kept
+
+
+@kernel
+def sum_statistics_kernel(
+    start: int,
+    stop: int,
+    indptr: NDArray[np.int64],
+    entries: NDArray[np.int64],
+    documents: NDArray[np.int64],
+    ratio: Floats,
+    x: Floats,
+    rows: Floats,
+    sums: Floats,
+    mass: NDArray[np.float64],
+) -> None:
+    """sums[u] = sum_d n_dw phi_dw for words start to stop; also added to mass.
+
+    Word u has the entries `entries[indptr[u]:indptr[u+1]]`, and `documents` gives the document of each entry.
+    """
+    total = np.empty(rows.shape[1], rows.dtype)
+    for u in range(start, stop):
+        for k in range(total.size):
+            total[k] = 0
+        for i in range(indptr[u], indptr[u + 1]):
+            entry = entries[i]
+            d = documents[entry]
+            share = ratio[entry]
+            for k in range(rows.shape[1]):
+                total[k] += share * x[d, k]
+        for k in range(mass.size):
+            value = total[k] * rows[u, k]
+            mass[k] += value
+            sums[u, k] = value
+
+
+# The E-step of variational LDA, [H10] algorithm 2: from documents and topics to gamma and statistics.
+#
+# These functions are pure: they change none of their arguments. `words` are those of a minibatch, `rows` are
+# `Topics.exp_Elog_rows` of these words, and alpha is (K,) float64.
+
+DOCUMENT_BLOCK = 128
+WIDE = 6  # most iterations over all topics before the active ones are gathered
+
+
+class Limits(NamedTuple):
+    """Limits of a document's E-step: see `OnlineLDA` and, for `drop`, `schedules.CollapsedStart`."""
+
+    tolerance: float
+    max_iterations: int
+    drop: float
+
+
+class Documents(NamedTuple):
+    """The variational distribution of D documents with N entries.
+
+    gamma: (D, K); x: (D, K') and ratio: (N,), which give phi: `lda.kernels`
+    excess: (K,) sum_d psi(gamma_dk) - psi(alpha_k)
+    """
+
+    gamma: NDArray[Any]
+    x: NDArray[Any]
+    ratio: NDArray[Any]
+    excess: Vector
+
+
+@dataclass(frozen=True)
+class LDAStatistics(Statistics):
+    """The statistics that the steps of lambda and alpha need.
+
+    documents: S
+    excess: (K,) sum_d psi(gamma_dk) - psi(alpha_k)
+    growth: sum_d psi(sum_k gamma_dk) - psi(sum_k alpha_k)
+    """
+
+    documents: int
+    excess: Vector
+    growth: float
+
+    def sum_Elog_theta(self, alpha: Vector) -> Vector:
+        """(K,) sum_d E[log theta_dk] = psi(gamma_dk) - psi(sum_k gamma_dk), for the E-step's alpha."""
+        sums: Vector = self.excess - self.growth + self.documents * (psi(alpha) - psi(alpha.sum()))
+        return sums
+
+
+def e_step(
+    batch: Minibatch, words: Words, rows: NDArray[Any], alpha: Vector, limits: Limits, workers: Workers
+) -> tuple[NDArray[Any], LDAStatistics]:
+    """gamma (D, K) of a minibatch, with the topics held fixed, and the M-step's statistics: see `ascend`."""
+    found = ascend(batch, words, rows, alpha, limits, workers)
+    sums, mass = sum_statistics(batch, words, rows, found, len(alpha), workers)
+    total = alpha.sum()
+    growth = float(np.sum(psi(total + batch.lengths()) - psi(total)))  # gamma sums to alpha and the words
+    return found.gamma, LDAStatistics(words.ids, sums, mass, batch.D, found.excess, growth)
+
+
+def ascend(
+    batch: Minibatch,
+    words: Words,
+    rows: NDArray[Any],
+    alpha: Vector,
+    limits: Limits,
+    workers: Workers,
+    start: NDArray[Any] | None = None,
+) -> Documents:
+    """Coordinate ascent in gamma and phi of every document, with the topics held fixed.
+
+    start: (D, K) gamma to continue from, or None for gamma = 1
+    """
+    K, dtype = len(alpha), rows.dtype
+    gamma = np.empty((batch.D, K), dtype) if start is None else start.astype(dtype)
+    x = np.empty((batch.D, rows.shape[1]), dtype)
+    ratio = np.empty(len(batch.word_ids), dtype)
+    psi_alpha, narrow_alpha = psi(alpha), alpha.astype(dtype)
+    tolerance, iterations, drop = limits
+    drop = drop if dtype == np.float32 else 0.0
+
+    def block(first: int, stop: int) -> Vector:
+        excess = np.zeros(K)
+        e_step_kernel(
+            first, stop, batch.indptr, words.local, batch.counts, rows, narrow_alpha, psi_alpha,
+            drop, tolerance, iterations, WIDE, start is not None, gamma, x, ratio, excess,
+        )  # fmt: skip
+        return excess
+
+    excess = sum(workers.map(block, batch.D, DOCUMENT_BLOCK), np.zeros(K))
+    return Documents(gamma, x, ratio, excess)
+
+
+def sum_statistics(
+    batch: Minibatch, words: Words, rows: NDArray[Any], found: Documents, K: int, workers: Workers
+) -> tuple[NDArray[Any], Vector]:
+    """sum_d n_dw phi_dwk, (U, K), and its sums over the words, (K,)."""
+    sums = np.empty((len(words.ids), K), rows.dtype)
+    (indptr, entries), documents = words.occurrences(), batch.documents()
+
+    def block(first: int, stop: int) -> Vector:
+        mass = np.zeros(K)
+        sum_statistics_kernel(first, stop, indptr, entries, documents, found.ratio, found.x, rows, sums, mass)
+        return mass
+
+    return sums, sum(workers.map(block, len(words.ids), WORD_BLOCK), np.zeros(K))
+
+
+def document_bounds(
+    topics: Topics, batch: Minibatch, words: Words, rows: NDArray[Any], alpha: Vector, found: Documents
+) -> Vector:
+    """(D,) each document's terms of the ELBO, [H10] eq. 3, with phi at its optimum for gamma.
+
+    Only for rows without balance. docs/derivations.md: topics inactive in a document add nothing.
+    """
+    gamma = found.gamma.astype(np.float64)
+    psi_sum = psi(gamma.sum(axis=1))
+    # sum_w n_w log sum_k exp(E[log theta_k] + E[log beta_kw]), where n_w / ratio = sum_k exp(psi(gamma_k))
+    # rows_wk
+    row_sums = _log_row_sums(topics, words.ids, rows)[words.local]
+    mixtures = np.log(batch.counts) - np.log(found.ratio, dtype=np.float64) + row_sums
+    per_entry = batch.counts * (mixtures - psi_sum[batch.documents()])
+    running = np.concatenate([[0.0], np.cumsum(per_entry)])
+    elbo: Vector = running[batch.indptr[1:]] - running[batch.indptr[:-1]]
+    # E[log p(theta | alpha)] - E[log q(theta)]
+    d, k = np.nonzero(found.gamma != alpha.astype(found.gamma.dtype))
+    active, prior = gamma[d, k], alpha[k]
+    terms = (prior - active) * (psi(active) - psi_sum[d]) + gammaln(active) - gammaln(prior)
+    elbo += np.bincount(d, terms, minlength=batch.D)
+    elbo += gammaln(alpha.sum()) - gammaln(gamma.sum(axis=1))
+    return elbo
+
+
+def _log_row_sums(topics: Topics, ids: NDArray[np.int32], rows: NDArray[Any]) -> Vector:
+    """(U,) log sum_k exp(E[log beta_kw]), the divisors of the rows, recovered from each row's largest
+    entry."""
+    k = rows.argmax(axis=1)
+    lambda_ = topics.eta + topics.scale * topics.hat[ids, k].astype(np.float64)
+    largest = rows[np.arange(len(ids)), k]
+    sums: Vector = psi(lambda_) - psi(topics.totals())[k] - np.log(largest, dtype=np.float64)
+    return sums
+
+
+# Dirichlet parameters by [H10] section 2.2's Newton steps, linear in K; docs/derivations.md derives them.
+
+
+def alpha_step(
+    alpha: NDArray[np.float64], documents: int, sum_Elog_theta: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """(K,) H^-1 g for the bound of a minibatch as a function of alpha, in time O(K).
+
+    sum_Elog_theta: (K,) sum over the documents of E[log theta_dk].
+    g_k = S (psi(sum alpha) - psi(alpha_k)) + sum_d E[log theta_dk]; H = diag(h) + z 1 1^T.
+    """
+    if len(alpha) == 1:
+        return np.zeros(1)  # the one topic has proportion 1, whatever alpha is
+    total = alpha.sum()
+    g = documents * (psi(total) - psi(alpha)) + sum_Elog_theta
+    h = -documents * polygamma(1, alpha)
+    z = documents * polygamma(1, total)
+    b = np.sum(g / h) / (1 / z + np.sum(1 / h))  # the matrix inversion lemma
+    step: NDArray[np.float64] = (g - b) / h
+    return step
+
+
+def eta_step(eta: float, K: int, W: int, sum_Elog_beta: float) -> float:
+    """H^-1 g for the topics' part of the bound in eta; sum_Elog_beta is over all topics and words."""
+    if W == 1:
+        return 0.0  # the one word has probability 1, whatever eta is
+    g = K * W * (psi(W * eta) - psi(eta)) + sum_Elog_beta
+    H = K * W * (W * polygamma(1, W * eta) - polygamma(1, eta))
+    return float(g / H)
+
+
+def descend(parameter: Any, rho: float, step: Any) -> Any:
+    """parameter - rho step, for numbers or vectors; each component at most halves, so it stays positive.
+
+    Beyond the largest prior the curvature is lost in rounding, and a step would divide by 0.
+    """
+    return np.clip(parameter - rho * step, parameter / 2, LARGEST_PRIOR)

@@ -1,0 +1,280 @@
+"""Stochastic collapsed variational Bayes for latent Dirichlet allocation (SCVB0): [F13] algorithm 2.
+
+| symbol | shape | meaning | paper |
+|---|---|---|---|
+| N_phi | (W, K) | expected number of times a word has a topic, in the whole corpus | [F13] eq. 7 |
+| N_Z | (K,) | expected number of words of a topic, the column sums of N_phi | [F13] eq. 8 |
+| N_theta | (D, K) | expected number of words of a topic in a document; not kept | [F13] eq. 6 |
+| gamma | never stored | variational distribution of a word's topic | [F13] eq. 5 |
+| alpha, eta | (K,), number | Dirichlet parameters of proportions and topics | [F13] section 2 |
+| C, C_M | numbers | words in the corpus, in the minibatch | [F13] table 1, section 3 |
+| rho_phi | number | step size s (tau0 + t)^-kappa of the minibatch t = 1, 2 … | [F13] section 3 |
+| rho_theta | number | the same with the theta_* settings, t = 1, 2 … within a document | [F13] section 3 |
+
+A word that occurs m times in a document is updated once, by the closed form of m updates (clumping, [F13] eq.
+9), which also holds if m is not whole. N_phi + eta is kept as the lambda of the other models (`lambda_.py`),
+the E-step is `e_step.py` (its loops `kernels.py`). docs/derivations.md has derivations, and says in which
+sense this is MAP estimation.
+
+**The warm start is not in [F13].** Online topic models starve many topics while symmetry breaks. With
+`warm_start` alpha falls geometrically from a large one, and topics are held in balance, for the first part of
+the corpus: the step asks a `schedules.SCVB0Start`. Settings that are not given then have the values that
+measure best, with step sizes that follow the documents seen, as online LDA's do. `warm_start=False` is the
+paper's algorithm, with its settings unless others are given, and minibatches of 100 documents.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.model import options as check
+from wikitopics.model.allocation import DirichletAllocation
+from wikitopics.model.lambda_ import Vector, random_topics
+from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.online import LARGEST, MOST_ITERATIONS, TINY, WORDS_A_DOCUMENT, Entry, State, entries_of
+from wikitopics.model.options import decorrelation, prior
+from wikitopics.model.schedules import SCVB0_PAPER, SCVB0_WARM, THETA_STEPS, SCVB0Start, StepSizes, raised
+from wikitopics.option import Option
+
+# alpha, eta and step sizes where none are given: [F13] section 4, and what measures best with the warm start
+PAPER_SETTINGS = 0.1, 0.01, StepSizes(1000.0, 0.9, 10.0), StepSizes(10.0, 0.9)
+BEST_SETTINGS = 0.005, 0.02, StepSizes(1.0, 0.7), THETA_STEPS
+
+
+class SCVB0(DirichletAllocation):
+    """Latent Dirichlet allocation learnt from minibatches by stochastic collapsed variational Bayes.
+
+    n_topics, n_words, n_documents: K, W, and the size of the corpus in documents (an estimate will do)
+    n_tokens: C, its size in words; None: n_documents times the mean length of the documents seen so far
+    alpha: Dirichlet parameter of the topic proportions; eta: of the topics; "learn": by [H10]'s Newton steps,
+    alpha as a vector
+    s, tau0, kappa: the step size of minibatch t = 1, 2 … is s (tau0 + t)^-kappa, at most 1; with the warm
+    start, if none of them is given, it follows the documents seen
+    theta_s, theta_tau0, theta_kappa: the same for update t of a document's proportions.
+    kappa and theta_kappa are within [0.5, 1]
+    half_life: documents after which earlier learning has half its weight: no step size falls below what that
+    requires
+    decorrelation: how far a topic's words lose weight, where topics are read, because other topics use them
+    too (`Topics`); by default 0.15, or 0 without the warm start
+    burn_in: passes over a document before the one that updates the topics; one more while alpha falls
+    warm_start: False leaves out the departures from [F13] that the top of this file describes
+    dtype: "float32", or "float64" for comparisons
+    threads: affect the speed, not the result
+
+    Raises ValueError for values out of range.
+    """
+
+    kind = "scvb0"
+    label = "SCVB0"
+    summary = "collapsed LDA, the quickest"
+    default_decorrelation = 0.15
+    options = (
+        prior("alpha", "Dirichlet parameter of the topic proportions", learn=True),
+        prior("eta", "Dirichlet parameter of the topics", learn=True),
+        *DirichletAllocation.STEP_OPTIONS,
+        decorrelation(default_decorrelation),
+    )
+
+    version = 5
+    oldest_version = 3
+    parts: ClassVar = {
+        **DirichletAllocation.parts,
+        "_steps": StepSizes,
+        "_theta_steps": StepSizes,
+        "recipe": SCVB0Start,
+    }
+    entries = (
+        *DirichletAllocation.entries,
+        Entry("final_alpha", "_final_alpha", "float64", "K", least=TINY, most=check.LARGEST_PRIOR),
+        *StepSizes.entries("_steps"),
+        *StepSizes.entries("_theta_steps", "theta_"),
+        Entry("burn_in", type="int", least=0, most=MOST_ITERATIONS),
+        Entry("n_tokens", "_n_tokens", least=1, optional=True),
+        Entry("tokens_seen", "_tokens_seen", least=0),
+        *entries_of(SCVB0Start),
+    )
+
+    RECIPES = (SCVB0_WARM, SCVB0_PAPER)
+    recipe: SCVB0Start
+
+    def __init__(
+        self,
+        n_topics: int,
+        n_words: int,
+        n_documents: float,
+        *,
+        n_tokens: float | None = None,
+        alpha: float | Literal["learn"] | None = None,
+        eta: float | Literal["learn"] | None = None,
+        s: float | None = None,
+        tau0: float | None = None,
+        kappa: float | None = None,
+        theta_s: float | None = None,
+        theta_tau0: float | None = None,
+        theta_kappa: float | None = None,
+        half_life: float | None = None,
+        decorrelation: float | None = None,
+        burn_in: int = 1,
+        warm_start: bool = True,
+        dtype: Literal["float32", "float64"] = "float32",
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
+        super().__init__(n_topics, n_words, n_documents, seed, threads, half_life)
+        if n_tokens is not None:
+            check.at_least_one(n_tokens=n_tokens)
+        self.check_options(alpha=alpha, eta=eta, kappa=kappa, tau0=tau0, decorrelation=decorrelation)
+        check.within(0, MOST_ITERATIONS, burn_in=burn_in)
+        self.burn_in = int(burn_in)
+        settings = BEST_SETTINGS if warm_start else PAPER_SETTINGS
+        default_alpha, default_eta, default_steps, default_theta_steps = settings
+        alpha = default_alpha if alpha is None else alpha
+        if eta is None:
+            eta = raised(default_eta, self.n_documents, float(warm_start))
+        self._choose(warm_start, s is None and tau0 is None and kappa is None, alpha, eta, dtype)
+        self._steps = _step_sizes("", default_steps, s, tau0, kappa)
+        self._theta_steps = _step_sizes("theta_", default_theta_steps, theta_s, theta_tau0, theta_kappa)
+        self._n_tokens = None if n_tokens is None else float(n_tokens)
+        first_alpha = self.recipe.learning_from if alpha == "learn" else float(alpha)
+        self._final_alpha = np.full(n_topics, first_alpha)
+        self._tokens_seen = 0.0
+        self._decorrelate(decorrelation)
+        self._topics = random_topics(self._random, "gamma", n_topics, n_words, self.n_documents, 0.0, dtype)
+        self._topics.eta = 0.01 if eta == "learn" else float(eta)
+        self._topics.rescale(self._corpus_tokens())
+
+    @property
+    def alpha(self) -> Vector:
+        """(K,) Dirichlet parameter of the proportions, at the current point of the warm start."""
+        stage = self.recipe.stage(self.n_documents, self._seen, self._amount, 0.0)
+        return stage.alpha(self._final_alpha)
+
+    @property
+    def eta(self) -> float:
+        """Dirichlet parameter of the topics."""
+        return self._topics.eta
+
+    @property
+    def N_phi(self) -> NDArray[Any]:
+        """(W, K) expected number of times a word has a topic in the corpus, a copy."""
+        N_phi: NDArray[Any] = self._topics.hat * self._topics.dtype.type(self._topics.scale)
+        return N_phi
+
+    @property
+    def N_Z(self) -> Vector:
+        """(K,) expected number of words of each topic in the corpus, a copy."""
+        return self._topics.scale * self._topics.total_hat
+
+    def document_prior(self) -> Vector:
+        """(K,) alpha."""
+        return self.alpha
+
+    @classmethod
+    def _prior_entries(cls, prior: Vector) -> State:
+        return {"final_alpha": prior, "documents_seen": 1, "amount_seen": 1.0}  # all: annealing is over
+
+    def learn(self, batch: Minibatch) -> NDArray[np.float32]:
+        """One step on a minibatch; returns the proportions of its documents, (D, K), rows sum to 1.
+
+        A minibatch without words leaves the topics alone. Raises ValueError for a word id out of range,
+        before any change.
+        """
+        from wikitopics.model.scvb0_e_step import e_step, proportions, sum_Elog_theta, word_rows
+
+        words, tokens = batch.words(self.n_words), batch.n_tokens
+        stage = self._begin_step(batch)
+        if tokens == 0:
+            self._seen += batch.D
+            return self.infer(batch)
+        self._tokens_seen += tokens
+        rho = stage.step_size() if self._own_steps else self._steps.rho(self.updates + 1)
+        self._note_step(batch.D, max(rho, self._least_rho(batch.D)))
+        if self.updates == 1:
+            # The random topics before the first word weigh a share of the corpus, whatever its size.
+            self._topics.rescale(self.recipe.random_share * self._corpus_tokens())
+        rows = word_rows(self._topics, words, stage.balance(self._topics), self._workers)
+        passes = self.burn_in + 1 + stage.more_passes
+        alpha = stage.alpha(self._final_alpha)
+        theta, statistics = e_step(batch, words, rows, alpha, passes, self._workers, self._theta_steps)
+        # N_phi <- (1 - rho) N_phi + rho C/C_M sum m gamma, and N_Z likewise, [F13] eq. 7 and 8
+        self._topics.step(self.rho, self.eta, self._corpus_tokens() / tokens, statistics, self._workers)
+        some = slice(self.recipe.learning_documents)
+        if self._learn_alpha and self._amount >= stage.annealed_until:
+            self._alpha_step(*sum_Elog_theta(theta[some], batch[some].lengths(), self._final_alpha))
+        if self._learn_eta:
+            self._eta_step()
+        self._bear(self._final_alpha, statistics.mass, batch)
+        return proportions(theta)
+
+    def infer(self, batch: Minibatch) -> NDArray[np.float32]:
+        """(D, K) topic proportions, rows sum to 1, proportional to N_theta + alpha; changes nothing.
+
+        A document without words gets the proportions of the prior. Raises ValueError for a word id out of
+        range.
+        """
+        from wikitopics.model.scvb0_e_step import inferred
+
+        passes = self.recipe.inference_passes
+        return inferred(
+            batch, self._topics, self._apart, self.alpha, passes, self._workers, self._theta_steps
+        )
+
+    def _corpus_tokens(self) -> float:
+        """C, or its expected value; before the first document, a guess of 100 words per document."""
+        if self._n_tokens is not None:
+            return self._n_tokens
+        if self._tokens_seen == 0:
+            return WORDS_A_DOCUMENT * self.n_documents
+        return self.n_documents * self._tokens_seen / self._seen
+
+    def _alpha_step(self, sum_Elog_theta: Vector, documents: int) -> None:
+        """[H10]'s Newton step from E[log theta] of some documents, once alpha is no longer annealed.
+
+        The step has size sqrt(rho): alpha has few numbers and so less noise than the topics.
+        """
+        from wikitopics.model.lda_e_step import alpha_step, descend
+
+        if documents:
+            step = alpha_step(self._final_alpha, documents, sum_Elog_theta)
+            self._final_alpha = descend(self._final_alpha, math.sqrt(self.rho), step)
+
+    def _eta_step(self) -> None:
+        """The same for eta with q(beta_k) = Dirichlet(N_phi + eta), a few topics at a time in turn."""
+        from scipy.special import psi
+
+        from wikitopics.model.lda_e_step import descend, eta_step
+
+        n, topics = self.recipe.learning_topics, self._topics
+        some = (self.updates * n + np.arange(n)) % self.n_topics
+        lambda_ = topics.hat[:, some].astype(np.float64) * topics.scale + self.eta
+        Elog_beta = psi(lambda_) - psi(lambda_.sum(axis=0))
+        step = eta_step(self.eta, n, self.n_words, float(Elog_beta.sum()))
+        topics.eta = float(descend(self.eta, math.sqrt(self.rho), step))
+
+    def _contradiction(self) -> str:
+        without = "there are words of no document" if self._tokens_seen and not self._seen else ""
+        return super()._contradiction() or without
+
+    @classmethod
+    def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
+        """A state of 1.0.0, version 3, keeps its topics and goes on with today's step sizes and numbers."""
+        return {**super().upgraded(state), "own_steps": state.get("adaptive")}
+
+
+def _step_sizes(
+    prefix: str, default: StepSizes, s: float | None, tau0: float | None, kappa: float | None
+) -> StepSizes:
+    """The given step sizes, with `default` for those not given. Raises ValueError for those out of range."""
+    given = {"s": s, "tau0": tau0, "kappa": kappa}
+    for option in (
+        Option(float, "s", "", above=0, most=LARGEST),
+        Option(float, "tau0", "", least=0, most=LARGEST),
+        Option(float, "kappa", "", least=0.5, most=1),
+    ):
+        replace(option, name=prefix + option.name).convert(given[option.name])
+    return replace(default, **{name: float(value) for name, value in given.items() if value is not None})

@@ -1,5 +1,0 @@
-"""Latent Dirichlet allocation by stochastic collapsed variational Bayes: [F13]."""
-
-from wikitopics.model.scvb0.online import SCVB0
-
-__all__ = ["SCVB0"]

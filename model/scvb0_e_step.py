@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import psi
+
+from wikitopics.model.kernels import Counts, Floats, kernel, part
+from wikitopics.model.lambda_ import Statistics, Topics, Vector
+from wikitopics.model.minibatch import Minibatch, Words, Workers
+from wikitopics.model.schedules import THETA_STEPS, StepSizes
+
+# The loops of SCVB0, [F13] algorithm 2, on minibatches.
+#
+# | symbol | shape and type | meaning |
+# |---|---|---|
+# | start, stop | numbers | the documents, or rows, that a call is about |
+# | indptr, local, counts | (D+1,), (N,), (N,) | the documents' words as rows, and how often; see `kernels` |
+# | rows | (U, K') floats | (N_phi + eta) / (N_Z + W eta) of the words, one row per word, up to one constant |
+# | alpha | (K') floats | Dirichlet parameter of the proportions |
+# | theta | (D, K') floats | N_theta + alpha: with alpha inside, no topic decays into denormal numbers |
+# | keep | (T,) floats | 1 - rho_theta at a document's step t = 1, 2 … |
+# | statistics | (U, K') floats | sum over a block's documents of m gamma |
+# | mass | (K,) float64 | sums of statistics over the words |
+#
+# Within a document: N (K') is its row of theta, gamma (K') a word's.
+# K' is K padded to whole vector registers; rows and alpha are 0 there, and so is everything made from them.
+
+# Compiled loops test at run time whether what they write lies within a few registers behind what they read,
+# and if so run a plain version, which adds up in another order. Scratch arrays keep this far from everything
+# else, so the bits of a result do not depend on where a thread's memory happens to lie.
+GUARD = 256
+
+
+@kernel
+def documents(
+    start: int,
+    stop: int,
+    indptr: NDArray[np.int64],
+    local: NDArray[np.int32],
+    counts: Counts,
+    rows: Floats,
+    alpha: Floats,
+    keep: Floats,
+    passes: int,
+    theta: Floats,
+    statistics: Floats,
+) -> None:
+    """Passes over the words of the documents start to stop; the last one also fills `statistics`.
+
+    A `statistics` without rows is left alone (inference). A document starts with its words spread over the
+    topics according to the prior, and its steps are counted through all of its passes.
+    """
+    K = alpha.size
+    collect = statistics.shape[0] > 0
+    statistics[:] = 0
+    one = alpha.dtype.type(1)
+    scratch = np.empty(2 * K + 3 * GUARD, alpha.dtype)
+    gamma = scratch[GUARD : GUARD + K]
+    N = scratch[2 * GUARD + K : 2 * GUARD + 2 * K]
+    total_alpha = alpha.sum()
+    for d in range(start, stop):
+        length = alpha.dtype.type(0)
+        for i in range(indptr[d], indptr[d + 1]):
+            length += counts[i]
+        spread = one + length / total_alpha
+        for k in range(K):
+            N[k] = alpha[k] * spread
+        t = 0
+        for p in range(passes):
+            last = collect and p == passes - 1
+            for i in range(indptr[d], indptr[d + 1]):
+                u = local[i]
+                m = alpha.dtype.type(counts[i])
+                total = alpha.dtype.type(0)
+                for k in range(K):  # [F13] eq. 5, not yet normalised
+                    value = rows[u, k] * N[k]
+                    gamma[k] = value
+                    total += value
+                stay = power(keep[t], counts[i], alpha)
+                t += 1
+                move = (one - stay) * length / total
+                back = one - stay
+                if last:
+                    share = m / total
+                    for k in range(K):
+                        statistics[u, k] += share * gamma[k]
+                for k in range(K):  # [F13] eq. 9, on N_theta + alpha
+                    N[k] = stay * N[k] + (back * alpha[k] + move * gamma[k])
+        for k in range(K):
+            theta[d, k] = N[k]
+
+
+@part
+def power(base: Any, m: float, like: Floats) -> Any:
+    """base^m in `like`'s type; m's whole part by squaring, since most words occur only a few times."""
+    kind = like.dtype.type
+    copies = int(m)
+    rest = m - copies
+    if copies == 1 and rest == 0:
+        return base
+    result = kind(1)
+    square = base
+    while copies > 0:
+        if copies & 1:
+            result *= square
+        square *= square
+        copies >>= 1
+    if rest > 0:
+        result *= kind(base**rest)
+    return result
+
+
+@kernel
+def sum_statistics(start: int, stop: int, statistics: Floats, mass: NDArray[np.float64]) -> None:
+    """statistics[0, u] gains statistics[b, u] of the other blocks, for the words start to stop.
+
+    statistics are (blocks, U, K') here, and `mass` gains their sums over the words. The blocks are added in
+    order, so it does not matter which thread filled them.
+    """
+    K = mass.size
+    for u in range(start, stop):
+        for b in range(1, statistics.shape[0]):
+            for k in range(K):
+                statistics[0, u, k] += statistics[b, u, k]
+        for k in range(K):
+            mass[k] += statistics[0, u, k]
+
+
+# SCVB0's E-step, [F13] algorithm 2, its inner loops: from documents and topics to N_theta and statistics.
+#
+# These functions are pure: they change none of their arguments. `words` are the distinct words of a
+# minibatch, and `rows` are `word_rows` of these words.
+
+DOCUMENT_BLOCK = 512  # documents in a block of statistics, or more: at most MAX_BLOCKS blocks
+MAX_BLOCKS = 8
+MAX_CELLS = 16_000_000  # of all blocks of statistics together, as long as there is more than one
+INFERENCE_BLOCK = 256
+SUM_BLOCK = 2048
+
+
+def word_rows(topics: Topics, words: Words, balance: Vector, workers: Workers) -> NDArray[Any]:
+    """(U, K') (N_phi + eta) / (N_Z + W eta) times balance, (K,), up to one constant: eq. 5's first factor."""
+    weight = balance / topics.totals()
+    return topics.weighted_rows(words.ids, weight / weight.max(), workers)
+
+
+def e_step(
+    batch: Minibatch,
+    words: Words,
+    rows: NDArray[Any],
+    alpha: Vector,
+    n: int,
+    workers: Workers,
+    steps: StepSizes = THETA_STEPS,
+) -> tuple[NDArray[Any], Statistics]:
+    """N_theta + alpha after n passes, (D, K), and the sums of m gamma over the last of them."""
+    K, U, K_padded = len(alpha), *rows.shape
+    blocks_at_most = max(1, min(MAX_BLOCKS, MAX_CELLS // max(1, U * K_padded)))
+    size = max(DOCUMENT_BLOCK, -(-batch.D // blocks_at_most))
+    blocks = np.empty((-(-batch.D // size), U, K_padded), rows.dtype)
+    theta = _passes(batch, words, rows, alpha, steps, n, size, blocks, workers)
+
+    def block(start: int, stop: int) -> Vector:
+        mass = np.zeros(K)
+        sum_statistics(start, stop, blocks, mass)
+        return mass
+
+    mass = sum(workers.map(block, U, SUM_BLOCK), np.zeros(K))
+    return theta, Statistics(words.ids, blocks[0], mass)
+
+
+def inferred(
+    batch: Minibatch,
+    topics: Topics,
+    apart: float,
+    alpha: Vector,
+    n: int,
+    workers: Workers,
+    steps: StepSizes = THETA_STEPS,
+) -> NDArray[np.float32]:
+    """(D, K) proportions after n passes over the words of each document, topics held fixed as they are read.
+
+    This is how every model infers by default. Raises ValueError for a word id out of range.
+    """
+    words = batch.words(topics.n_words)
+    rows = topics.read_rows(words.ids, apart, workers)
+    nothing = np.empty((1, 0, rows.shape[1]), rows.dtype)
+    return proportions(_passes(batch, words, rows, alpha, steps, n, INFERENCE_BLOCK, nothing, workers))
+
+
+def _passes(
+    batch: Minibatch,
+    words: Words,
+    rows: NDArray[Any],
+    alpha: Vector,
+    steps: StepSizes,
+    n: int,
+    size: int,
+    blocks: NDArray[Any],
+    workers: Workers,
+) -> NDArray[Any]:
+    """N_theta + alpha after n passes, (D, K), a block of `size` documents at a time.
+
+    The sums of m gamma over the last pass are added to a block of `blocks`.
+
+    blocks: (blocks, U, K'), or (1, 0, K') for no sums
+    """
+    K, dtype = len(alpha), rows.dtype
+    keep = steps.keep(n * int(np.diff(batch.indptr).max(initial=0))).astype(dtype)
+    padded_alpha = np.zeros(rows.shape[1], dtype)
+    padded_alpha[:K] = alpha
+    theta = np.empty((batch.D, rows.shape[1]), dtype)
+
+    def block(start: int, stop: int) -> None:
+        sums = blocks[start // size if blocks.shape[1] else 0]
+        documents(
+            start, stop, batch.indptr, words.local, batch.counts, rows, padded_alpha, keep, n, theta, sums
+        )
+
+    workers.map(block, batch.D, size)
+    return theta[:, :K]
+
+
+def proportions(theta: NDArray[Any]) -> NDArray[np.float32]:
+    """(D, K) E[theta]: N_theta + alpha, or the gamma of variational LDA, rows scaled to sum to 1."""
+    proportions: NDArray[np.float32] = (theta / theta.sum(axis=1, keepdims=True)).astype(np.float32)
+    return proportions
+
+
+def sum_Elog_theta(theta: NDArray[Any], lengths: NDArray[Any], alpha: Vector) -> tuple[Vector, int]:
+    """(K,) sum of E[log theta] over documents with words, and how many these are; theta as of `e_step`.
+
+    For a document whose words' topics are known, N_k of them k, E[log theta_k] = psi(alpha_k + N_k) -
+    psi(sum alpha + C_j). N_theta is N's mean n, but psi is too curved near 0 to be evaluated at the mean. So
+    N = 0, with probability exp(-n), and N > 0, at its mean, are treated separately (docs/derivations.md).
+    """
+    C_j = lengths[lengths > 0]
+    n = np.maximum(theta[lengths > 0] - alpha, 1e-12)
+    some = -np.expm1(-n)
+    Elog_theta = psi(alpha) + some * (psi(alpha + n / some) - psi(alpha))
+    Elog_theta -= psi(alpha.sum() + C_j)[:, None]
+    sums: Vector = Elog_theta.sum(axis=0)
+    return sums, len(C_j)

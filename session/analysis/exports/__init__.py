@@ -1,1 +1,0 @@
-"""Exports of a session for other programs: `tables` has what is exported, `formats` how it is written."""

@@ -1,0 +1,487 @@
+"""What a screen or a command may do: start a trainer, ask it for something, list sessions, name topics."""
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from wikitopics.crawler.dumps.source import YES
+from wikitopics.crawler.system import open_own, start_python
+from wikitopics.crawler.texts.files import GIVEN
+from wikitopics.session.errors import BadUsage, NoSession, NotASession, NotRunning, SessionError, SessionInUse
+from wikitopics.session.paths import beside, is_at, log_file, no_session, session_folder
+from wikitopics.session.records import Status
+from wikitopics.session.sources import described, run_options
+from wikitopics.session.storage.database import is_ours, remove_database
+from wikitopics.session.storage.decoding import LONGEST_NAME
+from wikitopics.session.storage.files import last_line, make_folder, replacing
+from wikitopics.session.storage.lock import TrainerLock, owner, try_lock
+from wikitopics.session.storage.reader import SessionReader, check_alone
+from wikitopics.session.storage.topics import give_name
+from wikitopics.session.storage.trainer import request_control
+from wikitopics.session.system import Process
+
+# Trainers in processes of their own: started here, and either left running or ended by whoever started
+# them.
+
+TRYING = re.compile(r"(?<=trying for another )\d+(?= s$)")
+"""Matches the seconds left in the message of a trainer that cannot reach its wiki."""
+UNREACHABLE = 3
+"""The exit code of a trainer that could not reach its wiki."""
+MESSAGE = "wikitopics: "
+"""The beginning of the one line with which a command says what went wrong."""
+NOBODY_ASKED = f"(add {YES.flag} to agree: without a terminal nobody can be asked)"
+"""The end of the last line of a trainer that had a question and no terminal to ask it on."""
+STOP_SECONDS = 30.0
+"""Seconds that a trainer may take to save and exit."""
+
+
+class Trainers:
+    """The trainers that one screen has started. They end with the screen unless they are left running."""
+
+    def __init__(self) -> None:
+        self._started: dict[Path, subprocess.Popen[bytes]] = {}
+        self._arguments: dict[Path, list[str]] = {}
+
+    def start(self, path: Path, arguments: list[str]) -> subprocess.Popen[bytes]:
+        """Run ``wikitopics ARGUMENTS``, which trains the session at ``path``. Raises SessionError."""
+        self._arguments[path] = arguments
+        return self.start_again(path)
+
+    def start_again(self, path: Path, *, agreed: bool = False) -> subprocess.Popen[bytes]:
+        """Resume training a session with the options of its last start here, otherwise with those of its
+        last run: limits, such as `--rpm`, must not be lost with whoever set them.
+
+        ``agreed``: whether the user agreed to the trainer's question. This applies to this start only.
+        """
+        arguments = self._arguments.get(path) or ["train", "--session", str(path), *_of_last_run(path)]
+        answer = [YES.flag] if agreed else []
+        process = self._started[path] = start_trainer(path, [*arguments, *answer])
+        return process
+
+    def paths(self) -> list[Path]:
+        """The sessions that they train, or have trained."""
+        return list(self._started)
+
+    def running(self) -> list[Path]:
+        """The sessions whose trainers are running."""
+        return [path for path, process in self._started.items() if process.poll() is None]
+
+    def code(self, path: Path) -> int | None:
+        """The exit code of the last trainer of a session; None if it runs, or is not known."""
+        return self._started[path].poll() if path in self._started else None
+
+    def death(self, path: Path) -> str:
+        """How the last trainer of a session died: "killed by signal 9"; "" if it runs, or is not known."""
+        return death(self.code(path))
+
+    def leave(self) -> None:
+        """Let them run on their own: `stop` will not end them."""
+        self._started.clear()
+
+    def stop(self, give_up: Callable[[], bool]) -> None:
+        """Have all of them save and exit, and wait for that, until ``give_up`` says that it takes too
+        long."""
+        for process in self._started.values():
+            process.terminate()  # our own child, so its pid cannot be another's
+        deadline = time.monotonic() + STOP_SECONDS
+        while self.running() and time.monotonic() < deadline and not give_up():
+            time.sleep(0.05)
+
+
+def death(code: int | None) -> str:
+    """How a trainer died that ended with this code: "killed by signal 9"; "" if it did not, or still runs."""
+    if not code:
+        return ""
+    return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+
+
+def start_trainer(path: Path, arguments: list[str], keeps: Sequence[int] = ()) -> subprocess.Popen[bytes]:
+    """Run ``wikitopics ARGUMENTS`` in the background, writing its messages to the log beside the session.
+
+    ``keeps``: as for `start_python`. Raises SessionError.
+    """
+    doing = f"write {log_file(path)}"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        log = open_own(log_file(path), os.O_WRONLY | os.O_APPEND)
+        try:
+            _begin_anew(log)
+            doing = "start a trainer"
+            return start_python(
+                "wikitopics", arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log, keeps=keeps
+            )
+        finally:
+            os.close(log)
+    except OSError as error:
+        raise SessionError(f"cannot {doing}: {error.strerror}") from None
+
+
+def _of_last_run(path: Path) -> Iterator[str]:
+    """The options of a session's last run that the session does not keep, for the command line."""
+    with contextlib.suppress(NoSession), SessionReader(path) as reader:
+        status = reader.status()
+        for option in run_options(described(status.source)):
+            with contextlib.suppress(KeyError, ValueError):  # another version may have taken other values
+                yield f"{option.flag}={option.check(status.activity.given[option.name])}"
+
+
+def last_words(path: Path) -> str:
+    """The last message in the trainer's log. If it names seconds left, they are counted down to now."""
+    log = log_file(path)
+    try:
+        age = max(0.0, time.time() - log.stat().st_mtime)
+    except OSError:
+        return ""
+    told = last_line(log).removeprefix(MESSAGE)
+    return TRYING.sub(lambda told: f"{max(0, int(told[0]) - int(age))}", told)
+
+
+def question(path: Path) -> str:
+    """The question with which the last trainer ended; "" for none."""
+    told = last_words(path)
+    asked = told.removesuffix(NOBODY_ASKED)
+    return "" if asked == told else asked.strip()
+
+
+def forget(path: Path) -> None:
+    """Remove the log of a trainer that has ended without making a session. A traceback in it is kept."""
+    log = log_file(path)
+    with contextlib.suppress(OSError):
+        if not os.path.exists(path) and b"Traceback" not in log.read_bytes():
+            log.unlink()
+
+
+def _begin_anew(log: int) -> None:
+    """Empty the log, unless a trainer still writes to it: each holds a lock on it as long as it lives."""
+    try:
+        fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return
+    os.ftruncate(log, 0)
+
+
+# Requests to a running trainer from another process, always through the session's file.
+
+OBEY_SECONDS = 3.0
+"""Seconds to wait for an answer. A trainer at work looks for requests twice a second; one still starting
+does not."""
+PATIENCE_SECONDS = 30.0
+
+
+def ask(path: Path, **columns: bool) -> None:
+    """Ask the trainer to be `paused`, or not, or to `save`: commit now instead of within the next seconds.
+
+    Raises `NotRunning`.
+    """
+    _running(path)
+    request_control(path, **columns)
+
+
+def stop(path: Path, tell: Callable[[str], None] = lambda _: None) -> None:
+    """Have the trainer commit and exit; returns when it has.
+
+    If it does not obey, it is sent SIGTERM, but only if its process is known for certain. ``tell`` takes a
+    line for people about a trainer that is suspended. Raises `NotRunning`, and `SessionError` if the trainer
+    does not end in time.
+    """
+    trainer = _running(path)
+    if trainer.is_suspended():
+        tell(f"waiting for the trainer: {_how_to_end(trainer)}")
+    try:
+        request_control(path, stop=True)
+    except SessionError as error:  # there is no file yet, or it cannot be written
+        if not trainer.lives():
+            raise SessionError(f"{error}; {_how_to_end(trainer)}") from None
+    else:
+        if _ended(path, trainer, OBEY_SECONDS):
+            return
+    if trainer.lives():
+        _signal(trainer)
+    if not _ended(path, trainer, PATIENCE_SECONDS):
+        raise SessionError(
+            f"the trainer has not ended within {PATIENCE_SECONDS:.0f} s; {_how_to_end(trainer)}"
+        )
+
+
+def _running(path: Path) -> Process:
+    trainer = owner(path)
+    if trainer is None:
+        raise NotRunning(f"no trainer is running on {path}")
+    return trainer
+
+
+def _ended(path: Path, trainer: Process, seconds: float) -> bool:
+    """Whether the trainer releases the session within ``seconds``."""
+    deadline = time.monotonic() + seconds
+    while owner(path) == trainer:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def _signal(trainer: Process) -> None:
+    try:
+        os.kill(trainer.pid, signal.SIGTERM)
+    except ProcessLookupError:
+        pass
+    except OSError as error:
+        raise SessionError(f"the trainer (pid {trainer.pid}) cannot be signalled: {error.strerror}") from None
+
+
+def _how_to_end(trainer: Process) -> str:
+    if trainer.is_suspended():
+        return f"it is suspended, as by Ctrl+Z; once continued (`kill -CONT {trainer.pid}`) it saves and ends"
+    number = f"pid {trainer.pid}" if trainer.pid else "pid unknown"
+    return f"end it on the machine where it runs ({number})"
+
+
+# Texts that a Python program has in memory: in a private file beside the session while a trainer reads them.
+#
+# The words to count lie beside it. Whoever starts the trainer removes both when it has ended, and so does the
+# trainer itself, since the program may be gone by then. If both were killed, `left_behind` finds the files.
+
+WORDS = ".given.txt"
+
+
+class Given(NamedTuple):
+    """The two files of a session."""
+
+    texts: Path
+    words: Path
+
+    @classmethod
+    def of(cls, session: Path) -> "Given":
+        """Those of the session at this path, whether they exist or not."""
+        return cls(beside(session, GIVEN), beside(session, WORDS))
+
+    @contextmanager
+    def held(self) -> Iterator[int]:
+        """A descriptor of the file of texts, which is created if missing: nobody else writes to it until
+        this is closed, here and in a trainer that keeps it.
+
+        Raises SessionError, and `SessionInUse` if another one holds it.
+        """
+        make_folder(self.texts.parent)
+        try:
+            descriptor, _ = try_lock(self.texts)
+        except OSError as error:
+            raise SessionError(f"cannot write {self.texts}: {error.strerror}") from None
+        if descriptor is None:
+            raise SessionInUse("another call of `wikitopics.train` is training this session: give another")
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def write_texts(self, held: int, documents: Iterable[dict[str, str | None]]) -> int:
+        """Write the texts to the descriptor that holds their file, one JSON object a line; returns their
+        number.
+
+        Raises SessionError, and what ``documents`` raises.
+        """
+        try:
+            os.ftruncate(held, 0)
+            with open(held, "wb", closefd=False) as file:
+                lines = (file.write(json.dumps(document).encode() + b"\n") for document in documents)
+                return sum(size > 0 for size in lines)
+        except OSError as error:
+            raise SessionError(f"cannot write {self.texts}: {error.strerror}") from None
+
+    def write_words(self, lines: Iterable[str]) -> None:
+        """Write the lines of the vocabulary. Raises SessionError."""
+        make_folder(self.words.parent)
+        with replacing(self.words, mode=0o600) as file:
+            file.write("\n".join(lines).encode() + b"\n")
+
+    def remove(self, held: int | None = None) -> None:
+        """Delete both, if that is possible: otherwise `left_behind` finds them.
+
+        ``held``: the descriptor of `held`. Once the trainer has deleted that file, another call may have made
+        files of its own, which stay.
+        """
+        if held is not None and not is_at(self.texts, os.fstat(held)):
+            return
+        for file in self:
+            with suppress(OSError):
+                file.unlink()
+
+
+def left_behind(folder: Path) -> Iterator[Path]:
+    """The files in a folder whose trainers were killed with the programs that had started them."""
+    for ending in (GIVEN, WORDS):
+        for file in sorted(folder.glob(f"*{ending}")):
+            if owner(file.with_name(file.name.removesuffix(ending))) is None:
+                yield file
+
+
+# The sessions of this user: listing them, and deleting one with all that belongs to it, and nothing else.
+
+
+def list_sessions() -> list[tuple[str, Path, Status | str]]:
+    """(name, file, status) of every session in the session folder, by name; a message instead of the
+    status if the file cannot be read."""
+    found: list[tuple[str, Path, Status | str]] = []
+    for path in sorted(session_folder().glob("[!.]*.db")):
+        try:
+            with SessionReader(path) as reader:
+                found.append((path.stem, path, reader.status()))
+        except SessionError as error:
+            found.append((path.stem, path, str(error)))
+    return found
+
+
+def check_removable(path: Path) -> None:
+    """Raise now the errors with which `remove` would refuse, except for a running trainer."""
+    if is_ours(path):
+        return
+    if not os.path.exists(path):  # checked last: another process may be deleting it
+        raise no_session(path)
+    if not os.access(path, os.R_OK):
+        raise SessionError(f"{path}: Permission denied: nothing was deleted")
+    raise NotASession(f"{path} is not a wikitopics session: nothing was deleted")
+
+
+def remove(path: Path) -> None:
+    """Delete the session at ``path``, its log, SQLite's files beside it, and texts given in Python.
+
+    No trainer can begin meanwhile. If ``path`` is a symbolic link, only the link is deleted. A damaged
+    session is deleted too. Raises `NoSession`, `NotASession` for another file, `SessionInUse` while a trainer
+    runs.
+    """
+    check_removable(path)
+    with TrainerLock(path):
+        check_removable(path)  # another process may have deleted it just now
+        with contextlib.suppress(NotASession):  # damaged: then it has no heartbeat
+            check_alone(path)
+        try:
+            if path.is_symlink():
+                path.unlink()
+            else:
+                remove_database(path)
+                Given.of(path).remove()
+            log_file(path).unlink(missing_ok=True)
+        except OSError as error:
+            raise SessionError(f"cannot delete {error.filename}: {error.strerror}") from None
+
+
+# Giving a topic a name: by hand, or by a command that is asked for one.
+
+PATIENCE = 30.0
+"""The most seconds that a command may take for a name."""
+MOST_ANSWER = 4096
+"""Bytes in which the first line of its answer must end."""
+MOST_PRINTED = 64 << 20
+"""Bytes after which it is killed: what it prints is kept until then."""
+
+
+def rename(path: Path, model: str, topic: int, name: str) -> str:
+    """Name a topic ``name`` from now on, everywhere; an empty name restores the one made of its words.
+
+    Works beside a trainer. Returns the topic's new name. Raises `BadUsage` if there is no such topic or the
+    name cannot be shown in a line, and `SessionError` if the session has no topics yet.
+    """
+    with SessionReader(path) as reader:
+        reader.check_topic(model, topic)
+        reader.check_trained()
+        number = reader.models().index(model)
+    given = checked(name)
+    give_name(path, number, topic, given or None)
+    with SessionReader(path) as reader:
+        return next(iter(reader.topic_names(model)[topic : topic + 1]), "")
+
+
+def suggested(
+    path: Path,
+    command: str,
+    number: int,
+    words: Sequence[str],
+    titles: Sequence[str],
+    check: Callable[[], object],
+) -> str:
+    """The name that the user's command gives a topic: the first line of what it prints; "" for no line.
+
+    The command gets one JSON object on its standard input. Raises `SessionError` if it fails, takes over
+    `PATIENCE` seconds, or prints what cannot be a name, and what ``check``, called ten times a second,
+    raises. Its process group is then ended.
+    """
+    question = {"number": number, "words": list(words), "titles": list(titles)}
+    answer = ""
+    try:
+        answer = _answer(command, path, json.dumps(question, ensure_ascii=False).encode(), check).decode()
+        return checked(answer)
+    except UnicodeDecodeError:
+        why = "printed text that is not UTF-8"
+    except BadUsage as error:
+        why = f"printed {answer[:LONGEST_NAME]!r}, but {error}"
+    except _NoAnswer as error:
+        why = str(error)
+    raise SessionError(f"topic {number} has no new name: --command {why}")
+
+
+class _NoAnswer(Exception):
+    """What the command did instead of answering."""
+
+
+def checked(name: str) -> str:
+    """The name in one line. Raises `BadUsage` if it cannot be a topic's name."""
+    given = " ".join(name.split())
+    if len(given) > LONGEST_NAME or not given.isprintable():
+        raise BadUsage(f"a topic's name must have 1 to {LONGEST_NAME} printable characters")
+    return given
+
+
+def _answer(command: str, path: Path, question: bytes, check: Callable[[], object]) -> bytes:
+    """The first line that the command prints; what follows is dropped. Raises `_NoAnswer`."""
+    # In files: a command that does not read breaks no pipe, and something in the background keeps none open.
+    with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as said:
+        asked.write(question + b"\n")
+        asked.seek(0)
+        try:
+            process = subprocess.Popen(
+                command,
+                shell=True,
+                env={**os.environ, "WIKITOPICS_SESSION": str(path.absolute())},
+                stdin=asked,
+                stdout=said,
+                start_new_session=True,  # so that the whole group can be killed
+            )
+        except (OSError, ValueError) as error:
+            raise _NoAnswer(f"cannot be run: {error}") from None
+        try:
+            _await(process, said, check)
+        except BaseException:
+            with suppress(ProcessLookupError):  # nobody of its group is left
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
+        said.seek(0)
+        answer = said.readline(MOST_ANSWER + 2).removesuffix(b"\n")
+    if len(answer) > MOST_ANSWER:
+        raise _NoAnswer(f"printed a line of over {MOST_ANSWER:,} bytes")
+    return answer
+
+
+def _await(process: "subprocess.Popen[bytes]", said: IO[bytes], check: Callable[[], object]) -> None:
+    """Wait until the command ends. Raises `_NoAnswer` if it takes too long, prints too much, or fails."""
+    until = time.monotonic() + PATIENCE
+    while process.poll() is None:
+        check()
+        if time.monotonic() > until:
+            raise _NoAnswer(f"took over {PATIENCE:.0f} s and was killed")
+        if os.fstat(said.fileno()).st_size > MOST_PRINTED:
+            raise _NoAnswer(f"printed over {MOST_PRINTED >> 20} MB and was killed")
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(0.1)
+    if process.returncode:
+        raise _NoAnswer(f"failed with code {process.returncode}")

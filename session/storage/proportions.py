@@ -1,0 +1,359 @@
+"""The articles with topic proportions in a few large rows, for questions about all of them at once.
+
+The tables `blocks` and `proportions`: one row per minibatch, and at the end of a session over the user's own
+documents also those held out. SQLite takes half a second to return a million rows of `articles`, and
+a twentieth of that for a thousand blocks.
+"""
+
+import zlib
+from bisect import bisect_left
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.session.errors import Damaged, SessionError
+from wikitopics.session.options import KEEP_ARTICLES
+from wikitopics.session.storage.counts import Block
+from wikitopics.session.storage.database import SMALL, read_rows
+from wikitopics.session.storage.decoding import numbers, whole
+from wikitopics.session.storage.opened import OpenedSession
+
+if TYPE_CHECKING:
+    from wikitopics.session.storage.database import Database
+
+
+MOST_KEPT = 16
+"""The most topics stored for an article, the largest ones."""
+LEAST = 0.005
+"""Smaller proportions are not stored, or in a model of over 100 topics those under half an equal share."""
+LARGEST_ARTICLE = 1 + 3 * MOST_KEPT
+"""The most bytes of an article."""
+_FULL = 255
+"""Square roots are stored in this many steps from 0 to 1. The Hellinger distance compares square roots,
+and so every proportion, large or small, is equally exact."""
+MOST_BLOCKS = 10_000_000
+"""Rows of `blocks`, one per minibatch."""
+_IS_HELD_OUT = "EXISTS (SELECT 1 FROM articles a WHERE a.seq = b.first_seq AND a.role = 1)"
+"""Whether a row of `blocks`, named b, holds held-out articles; no row holds both kinds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proportions:
+    """The largest proportions of ``n`` articles in one model, as compressed sparse rows: the part that a
+    session stores.
+
+    An article takes one byte, and two for each of its topics (three if the model has over 256).
+    """
+
+    lengths: NDArray[np.uint8]
+    """(n,) topics stored, at least 1"""
+    topics: NDArray[np.unsignedinteger[Any]]
+    """Ascending within an article."""
+    roots: NDArray[np.uint8]
+    """Parallel to ``topics``: square roots of their proportions, in 255ths, at least 1."""
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, rows: slice) -> "Proportions":
+        indptr = self.indptr()
+        start, stop, _ = rows.indices(len(self))
+        stop = max(start, stop)
+        kept = slice(indptr[start], indptr[stop])
+        return Proportions(self.lengths[start:stop], self.topics[kept], self.roots[kept])
+
+    def indptr(self) -> NDArray[np.int64]:
+        """(n + 1,) where each article begins in the other two arrays."""
+        return np.concatenate((np.zeros(1, np.int64), np.cumsum(self.lengths, dtype=np.int64)))
+
+    def values(self) -> NDArray[np.float32]:
+        """The proportions parallel to ``topics``; an article's sum is at most 1, less what was not stored."""
+        values = self.roots.astype(np.float32)
+        values /= _FULL
+        values *= values
+        return values
+
+    @staticmethod
+    def of(theta: NDArray[np.floating[Any]]) -> "Proportions":
+        """The largest of ``theta``, (n, K), whose rows sum to 1."""
+        K = theta.shape[1]
+        kept = theta >= min(LEAST, 0.5 / K)
+        many = np.flatnonzero(np.count_nonzero(kept, axis=1) > MOST_KEPT)
+        if len(many):
+            largest = np.argpartition(theta[many], K - MOST_KEPT, axis=1)[:, K - MOST_KEPT :]
+            kept[many] = False
+            kept[many[:, None], largest] = True
+        places = np.flatnonzero(kept)
+        exact = np.sqrt(theta.ravel()[places]) * _FULL
+        lengths = np.count_nonzero(kept, axis=1)
+        found = Proportions(
+            lengths.astype(np.uint8),
+            (places % K).astype(_type_of_topics(K)),
+            np.rint(exact).astype(np.uint8),
+        )
+        squares = np.add.reduceat(found.roots.astype(np.int64) ** 2, found.indptr()[:-1])
+        over = np.repeat(squares > _FULL**2, lengths)  # they must sum to at most 1
+        found.roots[over] = exact[over]
+        return found
+
+    @staticmethod
+    def concatenate(parts: Sequence["Proportions"]) -> "Proportions":
+        """One run made of several of the same model, in order."""
+        return Proportions(
+            np.concatenate([part.lengths for part in parts]),
+            np.concatenate([part.topics for part in parts]),
+            np.concatenate([part.roots for part in parts]),
+        )
+
+    def take(self, rows: NDArray[np.integer[Any]]) -> "Proportions":
+        """Those of these articles, in this order."""
+        starts, lengths = self.indptr()[rows], self.lengths[rows]
+        before = np.cumsum(lengths, dtype=np.int64) - lengths
+        kept = np.arange(lengths.sum(dtype=np.int64)) + np.repeat(starts - before, lengths)
+        return Proportions(lengths, self.topics[kept], self.roots[kept])
+
+    def to_bytes(self) -> bytes:
+        """The three arrays, one after another."""
+        return self.lengths.tobytes() + self.topics.tobytes() + self.roots.tobytes()
+
+    @staticmethod
+    def from_blocks(blocks: Sequence[tuple[object, int]], n_topics: int) -> "Proportions":
+        """The inverse of `to_bytes`, for many at once: (bytes, number of articles) of each.
+
+        ``n_topics``: the model's. Raises `Damaged`.
+        """
+        dtype = _type_of_topics(n_topics)
+        lengths, topics, roots, sizes = [], [], [], []
+        for data, articles in blocks:
+            if not isinstance(data, bytes):
+                raise Damaged("proportions.data is not a blob")
+            size, more = divmod(len(data) - articles, dtype.itemsize + 1)
+            if more or not articles <= size <= MOST_KEPT * articles:
+                raise Damaged("proportions.data has the wrong length")
+            middle = articles + size * dtype.itemsize
+            lengths.append(data[:articles])
+            topics.append(data[articles:middle])
+            roots.append(data[middle:])
+            sizes.append(size)
+        found = Proportions(
+            np.frombuffer(b"".join(lengths), np.uint8),
+            np.frombuffer(b"".join(topics), dtype),
+            np.frombuffer(b"".join(roots), np.uint8),
+        )
+        if blocks:
+            found._check(np.cumsum([articles for _, articles in blocks]), np.cumsum(sizes), n_topics)
+        return found
+
+    def _check(self, articles: NDArray[Any], sizes: NDArray[Any], n_topics: int) -> None:
+        """Check that each block's lengths match its topics, and that `of` can have produced every number."""
+        starts = self.indptr()
+        if not self.lengths.all() or not np.array_equal(starts[articles], sizes):
+            raise Damaged("proportions.data has articles of another length")
+        ascends = self.topics[1:] > self.topics[:-1]
+        ascends[starts[1:-1] - 1] = True
+        if self.topics.max() >= n_topics or not ascends.all() or not self.roots.all():
+            raise Damaged("proportions.data holds numbers that are out of range")
+
+
+def _type_of_topics(n_topics: int) -> np.dtype[np.unsignedinteger[Any]]:
+    return np.dtype("u1" if n_topics <= 256 else "<u2")
+
+
+def title_key(title: str) -> int:
+    """16 bits of a title, ignoring capitals, which distinguish most other titles from the one sought."""
+    return zlib.crc32(title.casefold().encode("utf-8", "replace")) & 0xFFFF
+
+
+def insert_block(db: "Database", block: Block, proportions: Sequence[Proportions], first_seq: int) -> None:
+    """Add articles with the numbers from ``first_seq`` on; ``proportions``: for each model."""
+    page_ids = block.page_ids.tolist()
+    # Documents of a file of word counts have only numbers.
+    titles = (title or f"document {number}" for title, number in zip(block.titles, page_ids, strict=True))
+    db.conn.execute(
+        "INSERT INTO blocks VALUES (?, ?, ?, ?)",
+        [
+            first_seq,
+            len(block),
+            _packed(block.page_ids),
+            np.array([title_key(title) for title in titles], "<u2").tobytes(),
+        ],
+    )
+    db.conn.executemany(
+        "INSERT INTO proportions VALUES (?, ?, ?)",
+        [(model, first_seq, one.to_bytes()) for model, one in enumerate(proportions)],
+    )
+
+
+def drop_held_out(db: "Database") -> None:
+    """Remove the proportions of held-out articles."""
+    for table in ("proportions", "blocks"):
+        db.execute(f"DELETE FROM {table} AS b WHERE {_IS_HELD_OUT}")
+
+
+def renew_proportions(
+    db: "Database", seqs: Sequence[int], proportions: Sequence[Proportions], topics: Sequence[int]
+) -> None:
+    """Replace the proportions of the articles ``seqs`` with the models' current ones.
+
+    ``seqs`` ascend; ``topics``: for each model.
+    """
+    blocks = read_rows(
+        db.conn,
+        "SELECT first_seq, articles FROM blocks WHERE first_seq <= ? AND first_seq >="
+        " (SELECT max(first_seq) FROM blocks WHERE first_seq <= ?)",
+        [seqs[-1], seqs[0]],
+    )
+    for number, articles in blocks:
+        first, size = whole(number, "blocks.first_seq", 1), whole(articles, "blocks.articles", 1)
+        start, stop = bisect_left(seqs, first), bisect_left(seqs, first + size)
+        if start == stop:
+            continue
+        rows = np.arange(size)
+        rows[np.array(seqs[start:stop]) - first] = size + np.arange(stop - start)
+        for model, (new, K) in enumerate(zip(proportions, topics, strict=True)):
+            old = Proportions.from_blocks([(_data(db, model, first, size), size)], K)
+            both = Proportions.concatenate([old, new[start:stop]])
+            db.execute(
+                "UPDATE proportions SET data = ? WHERE model = ? AND first_seq = ?",
+                [both.take(rows).to_bytes(), model, first],
+            )
+
+
+def _data(db: "Database", model: int, first_seq: int, articles: int) -> object:
+    rows = read_rows(
+        db.conn,
+        "SELECT data FROM proportions WHERE model = ? AND first_seq = ?",
+        [model, first_seq],
+        largest=LARGEST_ARTICLE * articles + SMALL,
+    )
+    if len(rows) != 1:
+        raise Damaged("blocks and proportions do not match")
+    return rows[0][0]
+
+
+def page_ids_of(packed: object, articles: int) -> NDArray[np.signedinteger[Any]]:
+    """(n,) `blocks.page_ids`."""
+    wide = isinstance(packed, bytes) and len(packed) == 8 * articles
+    dtype = np.int64 if wide else np.int32
+    return numbers(packed, "blocks.page_ids", dtype, (articles,), -(2**63), 2**63 - 1)
+
+
+def _packed(page_ids: NDArray[np.int64]) -> bytes:
+    """The ids in four bytes each, if they fit."""
+    limits = np.iinfo(np.int32)
+    fits = limits.min <= page_ids.min() and page_ids.max() <= limits.max
+    return page_ids.astype("<i4" if fits else "<i8").tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedArticles:
+    """The articles whose proportions are recorded, in the order of the stream: ``n`` articles in some
+    blocks."""
+
+    first_seqs: NDArray[np.int64]
+    """Number of the first article of each block; the others follow."""
+    starts: NDArray[np.int64]
+    """Where each block begins among all of them."""
+    page_ids: NDArray[np.int64]
+    """(n,)"""
+    title_keys: NDArray[np.uint16]
+    """(n,) see `title_key`"""
+
+    def seqs(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """The numbers of the articles at these rows."""
+        block = np.searchsorted(self.starts, rows, side="right") - 1
+        return np.asarray(self.first_seqs[block] + rows - self.starts[block], np.int64)
+
+
+class ProportionReader(OpenedSession):
+    """Questions about all trained articles at once."""
+
+    def check_proportions(self) -> None:
+        """Raise `SessionError` if no article's proportions are recorded, and say why."""
+        if self._rows("SELECT 1 FROM blocks LIMIT 1"):
+            return
+        if self.settings()[KEEP_ARTICLES] != "all":
+            raise SessionError(
+                "topic proportions are not recorded: that needs a session begun with --keep-articles all"
+            )
+        self.check_trained()
+        raise Damaged("blocks has no row")
+
+    def recorded_articles(self, *, held_out: bool = False) -> RecordedArticles:
+        """All trained articles whose proportions are recorded; ``held_out``: those held out, too."""
+        columns, clause = "first_seq, articles, page_ids, titles", f"b {_where(held_out)} ORDER BY first_seq"
+        rows = self._select("blocks", columns, clause, largest=self._room(8), most=MOST_BLOCKS)
+        firsts, sizes = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))
+        if (firsts[1:] < firsts[:-1] + sizes[:-1]).any():
+            raise Damaged("blocks.articles is out of range")
+        titles = [row[3] for row in rows]
+        if [isinstance(keys, bytes) and len(keys) for keys in titles] != (2 * sizes).tolist():
+            raise Damaged("blocks.titles has the wrong length")
+        none = np.empty(0, np.int64)
+        return RecordedArticles(
+            firsts,
+            np.cumsum(sizes) - sizes,
+            np.concatenate([none, *(page_ids_of(row[2], row[1]) for row in rows)]),
+            np.frombuffer(b"".join(titles), "<u2"),
+        )
+
+    def proportions(self, model: str, *, held_out: bool = False) -> Proportions:
+        """The proportions of all `recorded_articles` in one model."""
+        rows = self._rows(
+            "SELECT p.data, b.articles FROM blocks b LEFT JOIN proportions p"
+            f" ON p.first_seq = b.first_seq AND p.model = ? {_where(held_out)} ORDER BY b.first_seq",
+            [self._number(model)],
+            largest=self._room(LARGEST_ARTICLE),
+            most=MOST_BLOCKS,
+        )
+        blocks = [(data, whole(articles, "blocks.articles", 1)) for data, articles in rows]
+        return Proportions.from_blocks(blocks, self.spec(model).topics)
+
+    def each_block(self) -> list[tuple[int, int]]:
+        """(first number, articles) of every block, in the order of the stream."""
+        return self._select("blocks", "first_seq, articles", "ORDER BY first_seq", most=MOST_BLOCKS)
+
+    def proportions_of(self, model: str, first_seq: int, articles: int) -> Proportions:
+        """The proportions of one block in one model."""
+        rows = self._rows(
+            "SELECT data FROM proportions WHERE model = ? AND first_seq = ?",
+            [self._number(model), first_seq],
+            largest=self._room(LARGEST_ARTICLE),
+        )
+        blocks = [(data, articles) for (data,) in rows or [(None,)]]
+        return Proportions.from_blocks(blocks, self.spec(model).topics)
+
+    def leading_topics(
+        self, model: str, seqs: Collection[int], most: int
+    ) -> dict[int, list[tuple[int, float]]]:
+        """The ``most`` largest (topic, proportion) of these articles, as far as they are recorded."""
+        found: dict[int, list[tuple[int, float]]] = {}
+        first, articles, kept = 0, 0, None
+        for seq in sorted(seqs):
+            if not first <= seq < first + articles:
+                rows = self._select(
+                    "blocks",
+                    "first_seq, articles",
+                    "WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1",
+                    [seq],
+                )
+                first, articles = rows[0] if rows else (0, 0)
+                if seq >= first + articles:
+                    continue
+                kept = self.proportions_of(model, first, articles)
+            assert kept is not None
+            one = kept[seq - first : seq - first + 1]
+            pairs = zip(one.topics.tolist(), one.values().tolist(), strict=True)
+            found[seq] = sorted(pairs, key=lambda pair: -pair[1])[:most]
+        return found
+
+    def _room(self, of_an_article: int) -> int:
+        return SMALL + of_an_article * self.settings().batch_size
+
+
+def _where(held_out: bool) -> str:
+    """SQL for the rows of `blocks`, named b, that are asked for."""
+    return "" if held_out else f"WHERE NOT {_IS_HELD_OUT}"

@@ -1,1 +1,0 @@
-"""One module per table, or for a few that belong together: all that is known about their columns."""

@@ -1,0 +1,477 @@
+"""The models and their topics.
+
+The tables are `models`, `metrics`, `snapshots`, `topic_names`, `given_names` and `topic_events`.
+"""
+
+import math
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.model.topics import by_relevance, distinctness, most_relevant
+from wikitopics.model.topics import name as name_of
+from wikitopics.session.errors import Damaged, SessionError
+from wikitopics.session.records import (
+    APART,
+    Curve,
+    ModelStatus,
+    ShareHistory,
+    TopicEvent,
+    TopicRow,
+    TopWords,
+    between,
+)
+from wikitopics.session.settings import ModelSpec
+from wikitopics.session.storage.database import connect, session_errors
+from wikitopics.session.storage.decoding import (
+    LONGEST_WORDS,
+    number,
+    numbers,
+    optional,
+    pack_state,
+    text,
+    unpack_state,
+    whole,
+)
+from wikitopics.session.storage.opened import OpenedSession
+
+if TYPE_CHECKING:
+    from wikitopics.model import OnlineModel
+    from wikitopics.session.storage.database import Database
+
+
+# The topics of the models: the tables `snapshots`, `topic_names`, `given_names` and `topic_events`.
+
+Words = tuple[tuple[str, float], ...]
+"""A topic's most probable words, most probable first, each with its probability."""
+
+BETWEEN = ", "
+"""What stands between the words of a topic's name."""
+TREND_POINTS = 12
+LEADING = 10
+"""The top words of a topic among which a new one is marked."""
+MOST_SNAPSHOT_WORDS = 100
+LARGEST_SNAPSHOT = 2**24
+"""The most bytes of a snapshot's row."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicNames:
+    """What is known about one model's topics between snapshots."""
+
+    names: tuple[str, ...]
+    """The names made of words, by topic."""
+    alive: frozenset[int]
+    """The topics born and not dead."""
+    lasting: tuple[str, ...]
+    """The names that events know, by topic: another is shown while such a name does not suit the topic."""
+
+
+def names(relevant: Iterable[NDArray[Any]], words: Sequence[str]) -> list[str]:
+    """A name for each topic or group of topics, in one line: "river, lake, dam" or "World War II · Berlin".
+
+    ``relevant``: the words of each by id, the most relevant first. ``words``: the vocabulary, by id.
+    """
+    chosen = [name_of([words[i] for i in ids.tolist()]) for ids in relevant]
+    return [between(name, BETWEEN).join(name) for name in chosen]
+
+
+def parts(name: str) -> tuple[str, ...]:
+    """The words of a topic's name."""
+    return tuple(name.split(APART if APART in name else BETWEEN))
+
+
+def relevant_first(kept: TopWords) -> TopWords:
+    """The same words, each topic's most relevant ones first."""
+    word_ids, probabilities = by_relevance(kept.leading, kept.shares)
+    return replace(kept, word_ids=word_ids, probabilities=probabilities)
+
+
+class TopicReader(OpenedSession):
+    """Questions about topics; each has at most its 20 most probable words."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection | None = None) -> None:
+        super().__init__(path, connection)
+        self._shares: dict[int, dict[int, NDArray[np.float32]]] = {}
+        """(2, K): shares and the topics' own parts of them, by model number and articles, as far as they
+        were read."""
+
+    def snapshots(self, model: str) -> list[int]:
+        """Article counts at which the model's topics were stored, ascending."""
+        rows = self._select(
+            "snapshots", "articles", "WHERE model = ? ORDER BY articles", [self._number(model)]
+        )
+        return [articles for (articles,) in rows]
+
+    def each_snapshot(self, model: str) -> Iterator[tuple[int, list[Words]]]:
+        """(articles, every topic's words) at every stored point, oldest first, with one point at a time in
+        memory."""
+        for kept in self.words_at(model, self.snapshots(model)):
+            yield kept.articles, [self._pairs(kept, topic) for topic in range(len(kept.shares))]
+
+    def words_at(self, model: str, points: Iterable[int]) -> Iterator[TopWords]:
+        """The topics stored at these article counts, except those that a trainer thins out meanwhile."""
+        number = self._number(model)
+        for articles in points:
+            yield from self._snapshots("WHERE model = ? AND articles = ?", [number, articles])
+
+    def share_history(self, model: str) -> ShareHistory:
+        """The shares of all topics at every stored point; nothing is read twice."""
+        number, topics = self._number(model), self.spec(model).topics
+        known = self._shares.get(number, {})
+        found = {}
+        for articles in self.snapshots(model):
+            if articles in known:
+                found[articles] = known[articles]
+                continue
+            for one in self.words_at(model, [articles]):
+                own = one.shares * distinctness(one.leading, one.shares)
+                found[articles] = np.stack([one.shares, own.astype(np.float32)])
+        self._shares[number] = found
+        both = np.array(list(found.values()), np.float32).reshape(-1, 2, topics)
+        return ShareHistory(np.array(list(found), np.int64), both[:, 0], both[:, 1])
+
+    def topic_history(
+        self, model: str, topic: int, top: int = 10, as_of: int | None = None, *, relevant: bool = False
+    ) -> list[tuple[int, float, Words]]:
+        """(articles, share, top words) of one topic at every stored point, up to ``as_of`` articles if
+        given; ``relevant``: the most relevant words first, not the most probable."""
+        points = [point for point in self.snapshots(model) if as_of is None or point <= as_of]
+        each = self.words_at(model, points)
+        return [
+            (kept.articles, float(kept.shares[topic]), self._pairs(kept, topic)[:top])
+            for kept in (map(relevant_first, each) if relevant else each)
+        ]
+
+    def topic_names(self, model: str) -> tuple[str, ...]:
+        """The name of each topic: the given one, otherwise that made of its words; empty before the first
+        snapshot."""
+        begun = bool(self.snapshots(model))  # first, since a trainer writes both at once
+        known = self.known_names(self._number(model))
+        if known is None and begun:
+            raise Damaged("topic_names has no row")
+        return () if known is None else self._called(model, known.names)
+
+    def known_names(self, model: int) -> TopicNames | None:
+        """What is known about the topics of the model of this number; None before its first snapshot."""
+        with self.one_moment():
+            lasting = "NULL" if self._is_released() else "lasting"
+            rows = self._rows(
+                f"SELECT topic, name, alive, ifnull({lasting}, name) FROM topic_names WHERE model = ?"
+                " ORDER BY topic",
+                [model],
+            )
+        if not rows:
+            return None
+        topics, shown, alive, lasting_names = zip(*rows, strict=True)
+        if list(topics) != list(range(self.settings().models[model].topics)):
+            raise Damaged("topic_names are not those of all topics")
+        living = [whole(one, "topic_names.alive", 0, 1) for one in alive]
+        return TopicNames(
+            tuple(text(name, "topic_names.name", LONGEST_WORDS) for name in shown),
+            frozenset(topic for topic, is_alive in enumerate(living) if is_alive),
+            tuple(text(name, "topic_names.lasting", LONGEST_WORDS) for name in lasting_names),
+        )
+
+    def _called(self, model: str, by_words: Sequence[str]) -> tuple[str, ...]:
+        """The names, with given names in their places."""
+        number = self._number(model)
+        called = {topic: name for of, topic, name in self.given_names() if of == number}
+        return tuple(called.get(topic, name) for topic, name in enumerate(by_words))
+
+    def given_names(self) -> tuple[tuple[int, int, str], ...]:
+        """(number of the model, topic, name) of every given name."""
+        found = self._select("given_names", "model, topic, name", "ORDER BY model, topic")
+        for model, topic, _ in found:
+            self._spec_in("given_names", model, topic=topic)
+        return tuple(found)
+
+    def topic_events(self) -> list[TopicEvent]:
+        """The topic events of all models, oldest first."""
+        events = []
+        columns = "model, articles, event, topic, other, name"
+        for model, articles, event, topic, other, name in self._select(
+            "topic_events", columns, "ORDER BY id"
+        ):
+            spec = self._spec_in("topic_events", model, topic=topic, other=other)
+            if (event in ("split", "merged")) != (other is not None):
+                raise Damaged("topic_events.event and topic_events.other do not match")
+            events.append(TopicEvent(spec.name, articles, event, topic, other, name))
+        return events
+
+    def topics(
+        self, model: str, top: int = 10, as_of: int | None = None, *, relevant: bool = False
+    ) -> list[TopicRow]:
+        """All topics by number, as of the newest snapshot; empty before the first.
+
+        ``as_of``: as they were after this many articles; ``relevant``: with their most relevant words first,
+        not the most probable.
+        """
+        there = [articles for articles in self.snapshots(model) if as_of is None or articles <= as_of]
+        kept = list(self.words_at(model, _late(there)))
+        if not kept:
+            return []
+        newest, then = (relevant_first(one) if relevant else one for one in (kept[-1], kept[0]))
+        trend = np.stack([one.shares for one in kept], axis=1)
+        rows = []
+        if as_of is None:
+            called = self.topic_names(model)
+        else:
+            by_words = names(most_relevant(newest.leading, newest.shares), self.vocabulary())
+            called = self._called(model, by_words)
+        for topic, name in enumerate(called):
+            words, before = self._pairs(newest, topic), self._pairs(then, topic)[:LEADING]
+            leading = {word for word, _ in words[: min(top, LEADING)]}
+            rows.append(
+                TopicRow(
+                    topic=topic,
+                    name=name,
+                    share=float(newest.shares[topic]),
+                    words=words[:top],
+                    newcomers=frozenset(leading.difference(word for word, _ in before)),
+                    trend=tuple(trend[topic].tolist()),
+                    articles=newest.articles,
+                    since=then.articles,
+                )
+            )
+        return rows
+
+    def newest_words(self, model: str) -> TopWords | None:
+        """The newest snapshot as it is stored; None before the first."""
+        newest = "WHERE model = ? ORDER BY articles DESC LIMIT 1"
+        return next(iter(self._snapshots(newest, [self._number(model)])), None)
+
+    def snapshots_at(self, articles: int) -> dict[int, TopWords]:
+        """The snapshots at this article count, by the model's number."""
+        return {kept.model: kept for kept in self._snapshots("WHERE articles = ?", [articles])}
+
+    def _snapshots(self, clause: str, parameters: Sequence[object]) -> list[TopWords]:
+        columns = "model, articles, word_ids, probabilities, shares"
+        rows = self._select("snapshots", columns, clause, parameters, largest=LARGEST_SNAPSHOT)
+        last, found = len(self.vocabulary()) - 1, []
+        for model, articles, word_ids, probabilities, shares in rows:
+            K = self._spec_in("snapshots", model).topics
+            ids = numbers(word_ids, "snapshots.word_ids", np.int32, (K, -1), 0, last)
+            if not 1 <= ids.shape[1] <= MOST_SNAPSHOT_WORDS:
+                raise Damaged("snapshots.word_ids has the wrong length")
+            of_words = numbers(probabilities, "snapshots.probabilities", np.float32, ids.shape, 0, 1.001)
+            of_topics = numbers(shares, "snapshots.shares", np.float32, (K,), 0, 1.001)
+            found.append(TopWords(model, articles, ids, of_words, of_topics))
+        return found
+
+    def _pairs(self, kept: TopWords, topic: int) -> Words:
+        words = self.vocabulary()
+        ids, probabilities = kept.word_ids[topic].tolist(), kept.probabilities[topic].tolist()
+        return tuple((words[i], p) for i, p in zip(ids, probabilities, strict=True))
+
+
+def _late(snapshots: Sequence[int]) -> list[int]:
+    """A few of these article counts, ascending: the newest, the one nearest to half of it, and some
+    between at even ratios. So a trend covers the same part of the stream however dense snapshots are."""
+    if not snapshots:
+        return []
+    kept = np.maximum(snapshots, 1)  # a damaged file may say 0
+    wanted = kept[-1] * 0.5 ** np.linspace(1, 0, TREND_POINTS)
+    nearest = np.abs(np.log(kept[:, None] / wanted)).argmin(axis=0)
+    return [snapshots[place] for place in np.unique(nearest).tolist()]
+
+
+def give_name(path: Path, model: int, topic: int, name: str | None) -> None:
+    """Name a topic of the model of this number ``name``, beside a trainer if there is one; None restores the
+    name made of its words. Raises `SessionError`."""
+    with closing(connect(path)) as db, session_errors(path):
+        if name is None:
+            db.execute("DELETE FROM given_names WHERE model = ? AND topic = ?", [model, topic])
+        else:
+            db.execute("INSERT OR REPLACE INTO given_names VALUES (?, ?, ?)", [model, topic, name])
+
+
+def insert_snapshots(db: "Database", snapshots: Iterable[TopWords]) -> None:
+    """Add the topics at a point of the stream."""
+    db.conn.executemany(
+        "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)",
+        [
+            (s.model, s.articles, s.word_ids.tobytes(), s.probabilities.tobytes(), s.shares.tobytes())
+            for s in snapshots
+        ],
+    )
+
+
+def replace_names(db: "Database", model: int, known: TopicNames) -> None:
+    """Store the names made of the words of a model's topics."""
+    both = zip(known.names, known.lasting, strict=True)
+    db.conn.executemany(
+        "INSERT OR REPLACE INTO topic_names VALUES (?, ?, ?, ?, nullif(?, ?))",
+        [(model, topic, name, topic in known.alive, last, name) for topic, (name, last) in enumerate(both)],
+    )
+
+
+def insert_events(db: "Database", events: Iterable[tuple[int, TopicEvent]]) -> None:
+    """Add events of topics, each of the model of this number."""
+    db.table("topic_events").insert_all({**asdict(event), "model": model} for model, event in events)
+
+
+# The models and how well they do: the tables `models` and `metrics`.
+
+MOST_SCORE = 700.0
+"""No log-likelihood is further from 0, so that its exponential is a number."""
+MOST_MEASUREMENTS = 500_000
+_STORED = "metric <> 'perplexity'"
+"""Leaves out the perplexity that 1.0.0 stored too: it follows from the log-likelihood."""
+
+
+class ModelReader(OpenedSession):
+    """Questions about models: how far they are, their states, and their curves."""
+
+    _models: tuple[float, tuple[ModelStatus, ...]] | None = None
+    """The commit that the models' statuses are from, and these statuses."""
+
+    def model_statuses(self) -> tuple[ModelStatus, ...]:
+        """The models at the last commit, in order.
+
+        Read once per commit: in a file of 1.0.0 SQLite has to skip the models' states. Constant facts, such
+        as a model's name and its number of topics, are in the settings.
+        """
+        with self.one_moment():
+            commit = self.progress().committed_at
+            if self._models is None or self._models[0] != commit:
+                self._models = commit, self._read_models()
+            return self._models[1]
+
+    def _read_models(self) -> tuple[ModelStatus, ...]:
+        score = (
+            "SELECT value FROM metrics WHERE model = m.id AND metric = 'log_likelihood'"
+            " ORDER BY articles DESC LIMIT 1"
+        )
+        at = score.replace("value", "articles", 1)
+        rows = self._rows(
+            f"SELECT id, topics_in_use, updates, rho, ({score}), ({at}) FROM models m ORDER BY id"
+        )
+        specs = self.settings().models
+        if not rows and self.settings().building:  # they wait for the vocabulary
+            return tuple(
+                ModelStatus(spec.name, spec.kind, spec.topics, 0, 0, 0.0, None, None) for spec in specs
+            )
+        if [row[0] for row in rows] != list(range(len(specs))):
+            raise Damaged("models and settings.models do not match")
+        return tuple(_status(spec, *row[1:]) for spec, row in zip(specs, rows, strict=True))
+
+    def model_status(self, name: str) -> ModelStatus:
+        """The model of this name."""
+        return self.model_statuses()[self._number(name)]
+
+    def model_state(self, name: str) -> dict[str, Any]:
+        """The model's ``state()`` at the last commit, as unpacked and not yet checked."""
+        self._check_built()
+        number = self._number(name)
+        rows = self._rows(
+            "SELECT scalars, arrays FROM models WHERE id = ?",
+            [number],
+            largest=state_room(self.spec(name).topics, len(self.vocabulary())),
+        )
+        if not rows:
+            raise Damaged(f"models has no row {number}")
+        return unpack_state(*rows[0])
+
+    def curve(self, model: str, metric: str) -> Curve:
+        """One metric of one model over the stream."""
+        found = self._select(
+            "metrics",
+            "articles, tokens, seconds, value",
+            "WHERE model = ? AND metric = ? ORDER BY articles",
+            [self._number(model), "log_likelihood" if metric == "perplexity" else metric],
+        )
+        columns = zip(*found, strict=True) if found else ((), (), (), ())
+        articles, tokens, seconds, values = (np.array(column, np.float64) for column in columns)
+        return Curve(articles, tokens, seconds, _perplexity(values) if metric == "perplexity" else values)
+
+    def newest(self) -> tuple[int, int]:
+        """A number each for the measurements and the snapshots, which changes whenever one is added."""
+        ((measurement, snapshot),) = self._rows(
+            "SELECT (SELECT max(rowid) FROM metrics), (SELECT max(rowid) FROM snapshots)"
+        )
+        return whole(measurement or 0, "metrics.rowid"), whole(snapshot or 0, "snapshots.rowid")
+
+    def all_metrics(self) -> list[tuple[str, int, int, float, str, float]]:
+        """The measurements: (model, articles, tokens, seconds, metric, value), by model, then articles."""
+        found = self._select(
+            "metrics",
+            "model, articles, metric, tokens, seconds, value",
+            f"WHERE {_STORED}",
+            most=MOST_MEASUREMENTS,
+        )
+        found += [
+            (model, articles, "perplexity", tokens, seconds, float(_perplexity(value)))
+            for model, articles, metric, tokens, seconds, value in found
+            if metric == "log_likelihood"
+        ]
+        names = {model: self._spec_in("metrics", model).name for model in {row[0] for row in found}}
+        return [
+            (names[model], at, tokens, seconds, metric, value)
+            for model, at, metric, tokens, seconds, value in sorted(found, key=lambda row: row[:3])
+        ]
+
+    def metric_names(self) -> list[str]:
+        """The metrics measured for any model, in alphabetical order."""
+        found = {
+            metric for (metric,) in self._select("metrics", "metric", f"WHERE {_STORED} GROUP BY metric")
+        }
+        return sorted(found | ({"perplexity"} if "log_likelihood" in found else set()))
+
+
+def _perplexity(log_likelihood: Any) -> Any:
+    """As numpy computes it, in the last digit too: 1.0.0 stored these numbers."""
+    return np.exp(-log_likelihood)
+
+
+def _status(
+    spec: ModelSpec, in_use: object, updates: object, rho: object, score: object, measured_at: object
+) -> ModelStatus:
+    log_likelihood = optional(score, "metrics.value", partial(number, low=-MOST_SCORE, high=MOST_SCORE))
+    return ModelStatus(
+        name=spec.name,
+        kind=spec.kind,
+        topics=spec.topics,
+        topics_in_use=whole(in_use, "models.topics_in_use", 0, spec.topics),
+        updates=whole(updates, "models.updates"),
+        rho=number(rho, "models.rho", 0, 1),
+        perplexity=None if log_likelihood is None else math.exp(-log_likelihood),
+        log_likelihood=log_likelihood,
+        measured_at=optional(measured_at, "metrics.articles", whole),
+    )
+
+
+def state_room(topics: int, n_words: int) -> int:
+    """The most bytes of a model's state: four arrays as large as the topics in float64, and 128 MB."""
+    return 4 * 8 * topics * n_words + 2**27
+
+
+def check_size(state: Mapping[str, object], topics: int, n_words: int) -> None:
+    """Raise `SessionError` for a model's state that would be refused when read."""
+    size = sum(value.nbytes for value in state.values() if isinstance(value, np.ndarray))
+    room = state_room(topics, n_words) - 2**20
+    if size > room:
+        raise SessionError(
+            f"a session keeps at most {room >> 20:,} MB of such a model, not {size >> 20:,} MB"
+        )
+
+
+def model_row(model: "OnlineModel") -> dict[str, object]:
+    """The columns of a model's row as of now. Raises `SessionError` for a model that no session can store."""
+    state = model.state()
+    check_size(state, model.n_topics, model.n_words)
+    scalars, arrays = pack_state(state)
+    return {
+        "scalars": scalars,
+        "arrays": arrays,
+        "topics_in_use": model.topics_in_use(),
+        "updates": model.updates,
+        "rho": float(model.rho),
+    }

@@ -1,0 +1,510 @@
+"""When models are measured, on what, and what is told of the results."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import isfinite
+from typing import get_args
+
+import numpy as np
+
+from wikitopics.model import CompletionSet, Minibatch, OnlineModel
+from wikitopics.model.topics import LOOKS, Change, Look, changes, fits, holds, living, suits
+from wikitopics.session import sources
+from wikitopics.session.metrics import METRICS, Evaluation
+from wikitopics.session.options import PASSES
+from wikitopics.session.records import SNAPSHOT_WORDS, TopicChange, TopicEvent, TopWords
+from wikitopics.session.storage.articles import DROPPED_EVERY
+from wikitopics.session.storage.settings import Progress, Scored
+from wikitopics.session.storage.topics import TopicNames, names, parts
+from wikitopics.session.storage.writer import Changes, SessionWriter
+
+# Measuring a model: on the held-out articles, by its topics, and on the newest articles before these are
+# trained.
+#
+# Held-out articles are the oldest ones. In a changing stream they say less and less, while a model should be
+# good at predicting the next articles.
+
+NEWEST_ARTICLES = 1000
+"""The number of articles in the mean, in whole minibatches."""
+SAMPLE = 256
+"""The most articles of a minibatch that are scored, the first ones: all would take longer than training."""
+
+
+def scored(models: Sequence[OnlineModel], batch: Minibatch, seed: int) -> Scored:
+    """The models' scores on a minibatch that they have not learnt yet, by document completion.
+
+    The models do not change, nor do their random numbers.
+    """
+    completion = CompletionSet(batch[:SAMPLE], seed)
+    words = int(completion.hidden.n_tokens)
+    nats = tuple(float(completion.score(model)) * words if words else 0.0 for model in models)
+    return Scored(batch.D, words, nats)
+
+
+def newest(before: Sequence[Scored], latest: Scored) -> tuple[Scored, ...]:
+    """The last minibatches, as many as are needed to have enough articles."""
+    kept = (*before, latest)
+    while sum(one.articles for one in kept[1:]) >= NEWEST_ARTICLES:
+        kept = kept[1:]
+    return kept
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The last measurement: its number of articles, and the perplexity of each model that has one."""
+
+    articles: int
+    perplexities: Mapping[str, float]
+
+
+class HeldOut:
+    """The held-out articles, split once for document completion."""
+
+    def __init__(self, batch: Minibatch, seed: int) -> None:
+        self._batch = batch
+        self._completion = CompletionSet(batch, seed)
+
+    def measure(
+        self,
+        model: OnlineModel,
+        before: TopWords | None = None,
+        now: TopWords | None = None,
+        prequential: float | None = None,
+    ) -> dict[str, float]:
+        """Every metric of the model, by name; the model does not change.
+
+        ``before``, ``now``: its topics at the last measurement and at this one. ``prequential``: its score on
+        the newest articles, if there is one.
+        """
+        own = model.own_metrics(self._batch)  # first, which shortens compiling: see there
+        found = Evaluation(model, self._batch, self._completion.score(model), before, now, prequential)
+        values = {**own, **{one.name: one.measure(found) for one in METRICS}}
+        return {name: float(value) for name, value in values.items() if value is not None and isfinite(value)}
+
+
+# The fixed rules of the stream: the size of minibatches, and when models are measured and topics stored.
+#
+# They depend only on counts of articles, never on the clock, so that an interrupted run does exactly the same
+# as an uninterrupted one.
+
+SHORTEST_INTERVAL = 2048
+"""The fewest articles between two measurements, once the doublings are far apart."""
+WATCHED_UNTIL = 1_000_000
+"""The articles up to which a session may ask for more measurements."""
+GROWTH = 0.05
+"""The part of the stream between two snapshots of the topics."""
+FURTHEST = 10_000
+"""The most articles between two snapshots (plus a minibatch)."""
+HALVES = 2
+"""Looks at the changes of topics per doubling of the articles."""
+NEWEST_POINTS = 60
+"""The number of newest snapshots that are never thinned."""
+FIRST = 64
+"""Articles in the first minibatch, so that the first point of the curve comes within seconds."""
+
+
+def minibatch_size(articles: int, batch_size: int) -> int:
+    """Articles in the minibatch that follows ``articles`` trained ones.
+
+    A quarter of what has been seen, in whole multiples of 64, at least 64 and at most ``batch_size``:
+    minibatches grow by a quarter each until they reach ``batch_size``.
+    """
+    return min(batch_size, max(FIRST, articles // 4 // FIRST * FIRST))
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluations:
+    """When the models of a session are measured.
+
+    Measurements follow minibatches 1, 2, 4, 8 …, every doubling of the articles, and every further 50 times
+    the ``held_out`` number of articles. The last rule costs a few hundredths of the training in between, most
+    for an HDP. Models with a ``half_life`` are also measured once per half-life, since they may have changed
+    entirely, and those of a session with a number of articles ``at_least_every`` as often, up to a million.
+    """
+
+    held_out: int
+    half_life: float | None = None
+    at_least_every: int | None = None
+
+    def due(self, minibatches: int, before: int, after: int) -> bool:
+        """Whether to measure after minibatch number ``minibatches``, which took ``before`` to ``after``
+        articles."""
+        interval = self._interval(after)
+        powers = minibatches & (minibatches - 1) == 0 or doubled(before, after)
+        return powers or before // interval != after // interval
+
+    def next(self, minibatches: int, articles: int, batch_size: int) -> int:
+        """Articles at the first measurement after ``articles``, in so many ``minibatches``."""
+        while True:
+            before, articles = articles, articles + minibatch_size(articles, batch_size)
+            minibatches += 1
+            if self.due(minibatches, before, articles):
+                return articles
+
+    def _interval(self, articles: int) -> int:
+        often = self.at_least_every if articles <= WATCHED_UNTIL else None
+        return int(
+            max(SHORTEST_INTERVAL, min(50 * self.held_out, self.half_life or math.inf, often or math.inf))
+        )
+
+
+def pass_evaluation_due(measured: int, after: int) -> bool:
+    """Whether to measure at the end of a pass of several; ``measured``: articles at the last measurement.
+
+    At every one of the first 20, then whenever the articles have grown by a twentieth: so the curve shows
+    where further passes no longer help.
+    """
+    return after - measured >= GROWTH * measured
+
+
+def snapshot_due(kept: int, before: int, after: int) -> bool:
+    """Whether the topics are stored after a minibatch that took ``before`` to ``after`` articles.
+
+    ``kept``: articles at the last snapshot, 0 before the first. They are stored at every doubling, and when
+    the stream has grown by a twentieth or by 10,000 articles.
+    """
+    grown = kept > 0 and after - kept >= min(FURTHEST, GROWTH * kept)
+    return grown or doubled(before, after)
+
+
+def doubled(before: int, after: int) -> bool:
+    """Whether the articles have reached or passed a power of two, from 64 on."""
+    return after >= FIRST and _steps(before, 1) != _steps(after, 1)
+
+
+def last_doubling(articles: int) -> int:
+    """The largest power of two that is not greater."""
+    return 1 << articles.bit_length() - 1
+
+
+def look_due(before: int, after: int, half_life: float | None = None) -> bool:
+    """Whether the changes of topics are examined at a snapshot, given its articles and those at the previous
+    one.
+
+    That is at the first snapshot at or after each half doubling: 64, 91, 128, 182, 256 … Models with a
+    ``half_life`` never settle, so their topics are also examined once per half-life.
+    """
+    again = half_life is not None and before // half_life != after // half_life
+    return again or _steps(before, HALVES) != _steps(after, HALVES)
+
+
+def renewal_due(before: int, after: int) -> bool:
+    """Whether the newest articles are inferred again: each time the stream has doubled, from 1,024 on.
+
+    That costs about as much as training them again, so it must become rarer as the stream continues.
+    """
+    return after >= 1024 and doubled(before, after)
+
+
+def drop_due(before: int, after: int) -> bool:
+    """Whether articles that are not among the best of a topic are dropped, with `--keep-articles top`.
+
+    Half-way between multiples of `DROPPED_EVERY`. Renewals drop articles too when they end, some minibatches
+    after a power of two. Which articles stay does not depend on when a run commits, since the stream asks for
+    a commit before its next step.
+    """
+    half = DROPPED_EVERY // 2
+    return (before + half) // DROPPED_EVERY != (after + half) // DROPPED_EVERY
+
+
+def thinned(articles: list[int], most: int) -> set[int]:
+    """The points of a curve to drop once there are more than ``most``: every second one of the older half.
+
+    The first point, the last half and the first points at or after each power of two stay, so that the
+    curve keeps its shape on a logarithmic axis.
+    """
+    if len(articles) <= most:
+        return set()
+    stay = {a for before, a in pairwise([0, *articles]) if _steps(before, 1) != _steps(a, 1)}
+    older = [a for a in articles[: len(articles) // 2] if a not in stay]
+    return set(older[::2])
+
+
+def thinned_snapshots(articles: list[int], half_life: float | None = None) -> set[int]:
+    """The snapshots to drop: of those older than the newest 60, one per twentieth of growth stays.
+
+    So do the first ones at or after each half doubling, so that the history has its 64, 128, 256 … and
+    changes of topics can be determined after a resume. A snapshot that stays once always stays, except for
+    looks of a ``half_life``, of which only the last are needed.
+    """
+    stay = {*looks(articles), *looks(articles, half_life)[-LOOKS:]}
+    gone: set[int] = set()
+    last = 0
+    for a in articles[:-NEWEST_POINTS]:
+        if a in stay or a - last >= GROWTH * last:
+            last = a
+        else:
+            gone.add(a)
+    return gone
+
+
+def looks(articles: list[int], half_life: float | None = None) -> list[int]:
+    """The snapshots among these at which the changes of topics were examined."""
+    return [a for before, a in pairwise([0, *articles]) if look_due(before, a, half_life)]
+
+
+def _steps(articles: int, parts: int) -> int:
+    """How many times this many articles have doubled, in such parts of a doubling; exact, as it uses no
+    logarithm."""
+    return int(articles**parts).bit_length()
+
+
+# The history of one model's topics: their names, their changes from look to look, and a line about these.
+
+NAMED = 3
+"""The most topics of one kind of change named in a line; beyond that it counts them."""
+_TOGETHER: dict[TopicChange, str] = {
+    "born": "were born",
+    "died": "died",
+    "split": "split",
+    "merged": "merged into others",
+    "renamed": "have new names",
+}
+
+
+class Chronicle:
+    """Follows one model. The result depends only on the snapshots, not on where a trainer stopped.
+
+    Names are updated at every snapshot. One lasts once its topic is born, but another is shown while it does
+    not suit the topic's words. Changes are determined only at looks, at each half doubling of the
+    articles and each half-life, and reported once they hold at several looks in a row.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        words: Sequence[str],
+        known: TopicNames | None,
+        kept: Sequence[TopWords],
+        half_life: float | None = None,
+    ) -> None:
+        """``known``: as of the last commit; ``kept``: the snapshots of the last looks, and the newest one."""
+        self._model = model
+        self._words = words
+        self._half_life = half_life
+        self._names: list[str] = []
+        """The names that last."""
+        self._shown: list[str] = []
+        self._alive: set[int] = set()
+        self._at = 0
+        self._looks: list[Look] = []
+        for snapshot in kept:
+            self.note(snapshot)
+        if known is not None:
+            self._names, self._shown = list(known.lasting), list(known.names)
+            self._alive = set(known.alive)
+
+    @property
+    def known(self) -> TopicNames:
+        """The names to store with the snapshot."""
+        return TopicNames(tuple(self._shown), frozenset(self._alive), tuple(self._names))
+
+    def note(self, snapshot: TopWords) -> list[TopicEvent]:
+        """Take the next snapshot; returns the events that can now be reported."""
+        look = Look(snapshot.leading, snapshot.shares)
+        at_look = look_due(self._at, snapshot.articles, self._half_life)
+        self._at = snapshot.articles
+        found: list[Change] = []
+        if at_look:
+            self._looks = [*self._looks, look][-LOOKS:]
+            found = changes(self._looks, self._alive)
+        settled = self._alive
+        self._alive = living(settled, found)
+        newest = names(look.relevant, self._words)
+        old, self._names = self._names, list(newest)
+        for topic, name in enumerate(old):
+            if topic in settled & self._alive:
+                if not (at_look and self._has_another_name(topic, name)):
+                    self._names[topic] = name
+                elif not any(fits(parts(name), words) for words in self._relevant(topic, self._looks)):
+                    found.append(Change("renamed", topic))
+            elif topic not in self._alive and all(
+                holds(parts(name), words) for words in self._relevant(topic, [look])
+            ):
+                self._names[topic] = name
+        before = self._shown or newest
+        self._shown = [
+            # A single title may look like several words, and then no name suits.
+            next(
+                (name for name in candidates if suits(parts(name), [self._words[i] for i in ids])),
+                candidates[-1],
+            )
+            for *candidates, ids in zip(self._names, before, newest, snapshot.word_ids.tolist(), strict=True)
+        ]
+        return [self._event(snapshot.articles, change, old) for change in found]
+
+    def _has_another_name(self, topic: int, old: str) -> bool:
+        """Whether the topic's new name has fitted at enough looks, while a word of the old one has not."""
+        relevant = self._relevant(topic, self._looks)
+        new = parts(self._names[topic])
+        return all(fits(new, words) and not holds(parts(old), words) for words in relevant)
+
+    def _relevant(self, topic: int, looks: Sequence[Look]) -> list[list[str]]:
+        """A topic's words at each of these looks, the most relevant first."""
+        return [[self._words[i] for i in look.relevant[topic].tolist()] for look in looks]
+
+    def _event(self, articles: int, change: Change, old: Sequence[str]) -> TopicEvent:
+        ended = change.kind in ("died", "merged")
+        named = change.other if change.kind == "split" and change.other is not None else change.topic
+        name = (old if ended and old else self._names)[named]
+        return TopicEvent(self._model, articles, change.kind, change.topic, change.other, name)
+
+
+def line(events: Sequence[TopicEvent], noun: str) -> str:
+    """Events of one model and one snapshot: "lda at 4,096 articles, born: #84 slavic, languages"."""
+    parts = [_together(kind, [one for one in events if one.event == kind]) for kind in get_args(TopicChange)]
+    first = events[0]
+    return f"{first.model} at {first.articles:,} {noun}, {'; '.join(part for part in parts if part)}"
+
+
+def _together(kind: TopicChange, events: Sequence[TopicEvent]) -> str:
+    if not events:
+        return ""
+    told = " · ".join(_short(one) for one in events[:NAMED])
+    if len(events) <= NAMED:
+        return f"{kind}: {told}"
+    return f"{len(events)} topics {_TOGETHER[kind]}: {told} …"
+
+
+def _short(event: TopicEvent) -> str:
+    match event.event:
+        case "split":
+            return f"#{event.topic} → #{event.other} {event.name}"
+        case "merged":
+            return f"#{event.topic} {event.name} → #{event.other}"
+        case _:
+            return f"#{event.topic} {event.name}"
+
+
+# The points of a session's curves, until they are saved: measurements of its models, and their topics.
+
+MOST_POINTS = 1000
+"""The most points of a curve; beyond that, its older half is thinned."""
+OVERFITTED = 0.01
+"""Nats per held-out word that a model must have lost to have overfitted: a hundredth of its perplexity."""
+CHANCE = 0.5
+"""Over the root of the number of held-out documents, what a model may lose by chance: two standard errors."""
+
+
+class Curves:
+    """Measures the models of a session and stores their topics: two kinds of points, each with its rule."""
+
+    def __init__(self, store: SessionWriter, half_life: float | None) -> None:
+        """``half_life``: the shortest of the models', None if none forgets."""
+        self.scores = [model.log_likelihood for model in store.model_statuses()]
+        """Each model's last log-likelihood."""
+        self._half_life = half_life
+        settings = store.settings()
+        self._noun = sources.noun(settings.source)
+        self._counted = sources.counted(settings.source, settings[PASSES])
+        self._names = [spec.name for spec in settings.models]
+        curves = [store.curve(name, "log_likelihood") for name in self._names]
+        self._course = [list(zip(one.values.tolist(), one.articles.tolist(), strict=True)) for one in curves]
+        """Each model's log-likelihoods, with the articles then."""
+        self._measured_at = store.points("metrics")
+        self._kept_at = store.points("snapshots")
+        self._topics = store.snapshots_at(self.kept_at)
+        last = sorted({*looks(self._kept_at, half_life)[-LOOKS:], *self._kept_at[-1:]})
+        kept = [store.snapshots_at(point) for point in last]
+        self._chronicles = [
+            Chronicle(
+                name,
+                store.vocabulary(),
+                store.known_names(number),
+                [snapshots[number] for snapshots in kept if number in snapshots],
+                half_life,
+            )
+            for number, name in enumerate(self._names)
+        ]
+        self._topics_measured = store.snapshots_at(self.measured_at)
+        self.measured = self._as_measured()
+        """Replaced as a whole, since another thread reports it."""
+
+    @property
+    def measured_at(self) -> int:
+        """Articles at the last measurement, 0 before the first."""
+        return self._measured_at[-1] if self._measured_at else 0
+
+    @property
+    def kept_at(self) -> int:
+        """Articles at the last snapshot of the topics, 0 before the first."""
+        return self._kept_at[-1] if self._kept_at else 0
+
+    def keep_topics(self, models: Sequence[OnlineModel], articles: int, changes: Changes) -> None:
+        """Store the present topics."""
+        snapshots = [_snapshot(number, articles, model) for number, model in enumerate(models)]
+        self._topics = dict(enumerate(snapshots))
+        changes.snapshots += snapshots
+        for number, chronicle in enumerate(self._chronicles):
+            happened = chronicle.note(snapshots[number])
+            changes.topic_events += [(number, event) for event in happened]
+            if happened:
+                changes.log.append(line(happened, self._counted))
+            changes.topic_names[number] = chronicle.known
+        self._kept_at.append(articles)
+        # The drift at the next measurement is from the topics at the last one.
+        gone = thinned_snapshots(self._kept_at, self._half_life) - {self.measured_at}
+        self._kept_at = [point for point in self._kept_at if point not in gone]
+        changes.thinned_snapshots |= gone
+
+    def measure(
+        self,
+        models: Sequence[OnlineModel],
+        held_out: HeldOut,
+        progress: Progress,
+        seconds: float,
+        changes: Changes,
+    ) -> None:
+        """Measure the models, whose topics are already stored; ``seconds``: the running time so far."""
+        articles, tokens = progress.articles, progress.tokens
+        for number, model in enumerate(models):
+            values = held_out.measure(
+                model,
+                self._topics_measured.get(number),
+                self._topics[number],
+                progress.predicted(number),
+            )
+            if (score := values.get("log_likelihood")) is not None:
+                self.scores[number] = score
+                self._course[number].append((score, articles))
+            changes.metrics += [
+                (number, articles, tokens, seconds, metric, value) for metric, value in values.items()
+            ]
+        self._topics_measured = self._topics
+        self._measured_at.append(articles)
+        gone = thinned(self._measured_at, MOST_POINTS)
+        self._measured_at = [point for point in self._measured_at if point not in gone]
+        changes.thinned_metrics |= gone
+        self.measured = self._as_measured()
+
+    def overfitting(self, documents: int, held_out: int) -> str:
+        """A line on the models that predicted best some passes ago; "" if there are none.
+
+        ``documents``: how many each pass reads; ``held_out``: how many models are measured on.
+        """
+        found, told = [], max(OVERFITTED, CHANCE / math.sqrt(max(1, held_out)))
+        for name, course in zip(self._names, self._course, strict=True):
+            best, articles = max(course, default=(0.0, 0))
+            if not course or best - course[-1][0] < told:
+                continue
+            passes = max(1, round(articles / documents))
+            found.append(
+                f"{name} was best after {passes:,} pass{'' if passes == 1 else 'es'} "
+                f"(perplexity {np.exp(-best):,.1f}, now {np.exp(-course[-1][0]):,.1f})"
+            )
+        if not found:
+            return ""
+        return f"on held-out {self._noun} {', '.join(found)}: start a new --session with fewer --passes"
+
+    def _as_measured(self) -> Measured:
+        scores = zip(self._names, self.scores, strict=True)
+        return Measured(
+            self.measured_at, {name: float(np.exp(-score)) for name, score in scores if score is not None}
+        )
+
+
+def _snapshot(number: int, articles: int, model: OnlineModel) -> TopWords:
+    shares = np.asarray(model.topic_shares(), np.float32)
+    return TopWords(number, articles, *model.top_words(SNAPSHOT_WORDS), shares)

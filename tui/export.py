@@ -1,0 +1,137 @@
+"""Write part of the session to a file, without blocking the screen."""
+
+import asyncio
+import os
+from functools import partial
+from pathlib import Path
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content, ContentText
+from textual.widgets import Button, Input, Select, Static
+
+from wikitopics.session.analysis.exports import FORMATS, Format, save, written_to
+from wikitopics.session.analysis.proportions import licence_of
+from wikitopics.session.analysis.tables import SUBJECTS, ExportRequest, Subject
+from wikitopics.session.errors import BadUsage, SessionError
+from wikitopics.session.paths import user_path
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.inks import plural, visible
+from wikitopics.tui.look import begin
+from wikitopics.tui.questions import Ask, Dialog, field
+from wikitopics.tui.widgets.bars import Entry
+
+ALL_MODELS = "all models"
+
+
+class Export(Dialog[None]):
+    """What to export, in which format, of which model, to which file."""
+
+    TELLS = "#export-progress"
+
+    def __init__(self, path: Path, models: tuple[str, ...]) -> None:
+        super().__init__()
+        self._path, self._models = path, models
+        try:
+            self._folder = Path.cwd()
+        except OSError:  # it has been deleted
+            self._folder = Path()
+        self._busy = False
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="dialog form", can_focus=False) as box:
+            box.border_title = "Export"
+            box.border_subtitle = "Esc closes"
+            first = next(iter(SUBJECTS.values()))
+            file = self._default(first.name, _forms(first)[0][1])
+            for label, name, choices in (
+                ("What", "what", [(subject.label, subject.name) for subject in SUBJECTS.values()]),
+                ("Format", "form", _forms(first)),
+                ("Model", "model", self._model_choices(first)),
+            ):
+                select = Select(choices, value=choices[0][1], allow_blank=False, id=name, compact=True)
+                yield field(label, select)
+            yield field("File", Entry(file, id="file"))
+            yield Static(id="export-progress", classes="hint")
+            with Horizontal(classes="buttons"):
+                yield Button("Export", variant="primary", id="go", compact=True)
+                yield Button("Close", id="close", compact=True)
+
+    def _model_choices(self, subject: Subject) -> list[tuple[ContentText, str]]:
+        names = self._models if subject.one_model else (ALL_MODELS, *self._models)
+        return [(Content(visible(name)), name) for name in names]
+
+    def _default(self, what: str, form: str) -> str:
+        return str(self._folder / f"{self._path.stem}-{what}{FORMATS[form].ending}")
+
+    @on(Select.Changed, "#what")
+    def _what(self, event: Select.Changed) -> None:
+        subject = SUBJECTS[str(event.value)]
+        for name, choices in (("#form", _forms(subject)), ("#model", self._model_choices(subject))):
+            select = self.query_one(name, Select)
+            select.set_options(choices)
+            select.value = choices[0][1]
+        self._rename()
+
+    @on(Select.Changed, "#form")
+    def _rename(self) -> None:
+        what, form = (str(self.query_one(name, Select).value) for name in ("#what", "#form"))
+        self.query_one("#file", Input).value = self._default(what, form)
+
+    @on(Input.Submitted)
+    @on(Button.Pressed, "#go")
+    def _go(self) -> None:
+        if self._busy:
+            return
+        what, form, model = (str(self.query_one(name, Select).value) for name in ("#what", "#form", "#model"))
+        try:
+            target = user_path(self.query_one("#file", Input).value)
+        except BadUsage as error:
+            self.tell(str(error))
+            return
+        # Not Path.is_dir, which raises for a folder that is not readable.
+        if not target.name or (os.path.isdir(target) and FORMATS[form].folder is None):
+            self.tell(f"name a file in the folder {target}")
+            return
+        subject = SUBJECTS[what]
+        try:
+            written_as = written_to(target, subject, form)
+        except BadUsage as error:
+            self.tell(str(error))
+            return
+        models = self._models if model == ALL_MODELS else (model,)
+        work = partial(self._write, subject, written_as, models, target)
+        write = partial(begin, self, work, "export")
+        if os.path.islink(target) or os.path.isfile(target) or os.path.isdir(target):
+            answers = [("replace", "r", "Replace it"), ("cancel", "c", "Cancel")]
+            question = Ask("Export", f"{visible(str(target))} exists already.", answers)
+            self.app.push_screen(question, lambda answer: write() if answer == "replace" else None)
+        else:
+            write()
+
+    async def _write(self, subject: Subject, form: Format, models: tuple[str, ...], target: Path) -> None:
+        loop = asyncio.get_running_loop()
+
+        def written(rows: int) -> None:
+            loop.call_soon_threadsafe(self.tell, f"{plural(rows, 'row')} written …")
+
+        def in_thread() -> str:
+            with SessionReader(self._path) as reader:
+                rows = save(subject, form, ExportRequest(reader, models or reader.models()), target, written)
+                licence = licence_of(reader.settings()) if subject.of_texts else None
+            told = f"{plural(rows, 'row')} in {target}" if rows is not None else f"written to {target}"
+            return f"{told}; {licence.text}" if licence is not None else told
+
+        self._busy = True
+        self.tell("writing …")
+        try:
+            self.tell(await asyncio.to_thread(in_thread))
+        except SessionError as error:
+            self.tell(str(error))
+        finally:
+            self._busy = False
+
+
+def _forms(subject: Subject) -> list[tuple[ContentText, str]]:
+    return [(FORMATS[name].label, name) for name in subject.formats]

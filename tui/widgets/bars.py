@@ -1,0 +1,294 @@
+"""The lines around a view: status above, keys below, and a line to type into."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from rich.cells import cell_len
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal
+from textual.strip import Strip
+from textual.widgets import Input
+
+from wikitopics.session.records import Status
+from wikitopics.session.sources import counted, described
+from wikitopics.tui.inks import Drawn, Line, Part, age, clock, count, limited, squeezed, visible
+from wikitopics.tui.look import Replay
+
+# The top line: whether the trainer is alive, what it reads, its progress, and when it last saved.
+#
+# It never looks alive by itself: what it says comes from the trainer's heartbeat.
+
+CAUSE = 48
+"""The most cells for what hinders the trainer; the count of articles fits beside it in 80 columns."""
+
+
+def condition(status: Status) -> tuple[str, str, str]:
+    """(sign, words, ink) for the state of the trainer."""
+    if status.hindered:
+        return "◐", "WAITING", "warn"
+    silent = age(status.heartbeat_age_seconds or 0.0)
+    return {
+        "stalled": ("!", f"{'SUSPENDED' if status.suspended else 'NO SIGN OF LIFE'} for {silent}", "bad"),
+        "new": ("○", "NEW", "muted"),
+        "starting": ("◌", "STARTING", "warn"),
+        "running": ("●", "LIVE", "good"),
+        "paused": ("‖", "PAUSED", "warn"),
+        "stopping": ("◍", "STOPPING", "warn"),
+        "stopped": ("■", "STOPPED", "muted"),
+        "finished": ("✓", "FINISHED", "good"),
+        "dead": ("✗", "TRAINER DIED" + (f" ({status.death})" if status.death else ""), "bad"),
+    }[status.state]
+
+
+def source_words(status: Status) -> str:
+    """Where the articles come from; the embedded sample is never passed off as Wikipedia."""
+    return described(status.source).shown(visible(status.source_name))
+
+
+def window_title(status: Status | None, session: Path, trouble: str = "") -> str:
+    """The title of the terminal's window or tab: "live 1,187 · night · wikitopics", the state first, and what
+    hinders the trainer."""
+    if trouble or status is None:
+        state = "cannot read" if trouble else "opening"
+    elif status.hindered:
+        state = f"waiting: {visible(status.waiting_for or '')}"
+    else:
+        measured = [model.perplexity for model in status.models if model.perplexity is not None]
+        state = condition(status)[1].lower() + "".join(f" {value:,.0f}" for value in measured[:1])
+    return f"{state} · {session.stem} · wikitopics"
+
+
+Pieces = list[tuple[int, Line]]
+"""(rank, parts): the higher the rank, the earlier it is dropped if there is no room."""
+
+
+def pieces(
+    s: Status | None, trouble: str, frozen: float | None, replay: Replay | None, ascii_only: bool
+) -> Pieces:
+    """The line's parts. ``trouble``: why the session cannot be read now; ``frozen``: seconds since the view
+    froze."""
+    if s is None:
+        return [(0, [("wikitopics", "strong")]), (0, [(trouble or "opening …", "muted")])]
+    sign, words, ink = condition(s)
+    if trouble:  # then the trainer's state is not known
+        sign, words, ink = "!", f"cannot read the session: {visible(trouble)}", "bad"
+    elif ascii_only and not sign.isascii():
+        sign = "*"
+    out: Pieces = [(6, [("wikitopics", "strong")]), (0, [(f"{sign} {words}", ink)])]
+    if replay is not None:
+        shown = out if trouble else out[:1]  # the trainer's present state has no place here
+        return [*shown, *_replayed(replay, s, ascii_only=ascii_only)]
+    if s.hindered and not trouble:
+        out.append((1, [(squeezed(visible(s.activity.wait(time.time())), CAUSE), "warn")]))
+    if s.state in ("dead", "stopped") and not trouble:
+        out.append((3, [("R restarts it", "muted")]))
+    if frozen is not None:
+        out.append((0, [(f"VIEW FROZEN {age(frozen)}", "warn")]))
+    out.append((2, [(source_words(s), "")]))
+    name = s.session.rsplit("/", 1)[-1].removesuffix(".db")
+    out.append((7, [(f"session {visible(name)}", "muted")]))
+    if s.running and s.pid:
+        out.append((8, [(f"pid {s.pid}", "muted")]))
+    out.append((5, [(clock(s.elapsed_seconds), "muted")]))
+    total = limited(s.activity.article_limit, s.articles)
+    articles = counted(s.source, s.passes)
+    if s.articles == 1 and not total:
+        articles = articles[:-1]
+    out.append((1, [(count(s.articles), "strong"), (f"{total} {articles}", "")]))
+    if s.passes > 1:
+        out.append((3, [(f"pass {count(s.pass_)} of {count(s.passes)}", "")]))
+    if trouble:  # when it was last saved is not known
+        return out
+    if s.checkpoint_age_seconds is not None:
+        late = s.running and s.checkpoint_age_seconds > 120 and s.state == "running" and not s.waiting_for
+        saved = f"saved {age(s.checkpoint_age_seconds)} ago"
+        out.append((4, [(saved, "warn" if late else "muted")]))
+    elif s.running:
+        out.append((4, [("nothing to save yet", "muted")]))
+    return out
+
+
+def _replayed(replay: Replay, status: Status, *, ascii_only: bool) -> Pieces:
+    """Say that the view shows the past, which point of it, and how to get back."""
+    sign = (">" if ascii_only else "▶") if replay.playing else ("=" if ascii_only else "‖")
+    reading = -(-replay.articles // status.documents) if status.passes > 1 and status.documents else 0
+    texts = counted(status.source, status.passes)
+    return [
+        (0, [(f"{sign} REPLAY", "warn")]),
+        (1, [(count(replay.articles), "strong"), (f" of {count(replay.points[-1])} {texts}", "")]),
+        *([(2, [(f"pass {count(reading)} of {count(status.passes)}", "")])] if reading else []),
+        (2, [(source_words(status), "")]),
+        (3, [("space pauses, ←→ step, Esc ends", "muted")]),
+    ]
+
+
+def fitted(pieces: Pieces, width: int) -> Line:
+    """The pieces, two spaces apart, the highest ranks dropped until the rest fit ``width``."""
+    kept = list(pieces)
+    while True:
+        length = 2 + sum(cell_len(text) for _, parts in kept for text, _ in parts) + 2 * (len(kept) - 1)
+        worst = max((rank for rank, _ in kept), default=0)
+        if length <= width or worst == 0:
+            break
+        kept.remove(next(piece for piece in reversed(kept) if piece[0] == worst))
+    line: Line = [(" ", "")]
+    for i, (_, parts) in enumerate(kept):
+        line += [("  ", "")] if i else []
+        line += parts
+    return line
+
+
+# The bottom line: the views and the keys that apply now; every word of it can be clicked.
+
+KEYS = 32
+"""Cells that the names of the views leave to the keys: there is room for Help, Quit and Unfreeze."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A key, what it does, and the action that a click runs."""
+
+    key: str
+    label: str
+    action: str
+    active: bool = False
+    stays: bool = False
+    """Whether it goes before others that there is no room for."""
+
+
+class KeyBar(Drawn):
+    """Shows as many hints as fit; the first are the most important, but for those that stay anyway."""
+
+    def __init__(self) -> None:
+        super().__init__(id="keys")
+        self._views: list[Hint] = []
+        self._keys: list[Hint] = []
+        self._spots: list[tuple[int, int, str]] = []
+
+    def show(self, views: list[Hint], keys: list[Hint]) -> None:
+        """The views first, then the keys."""
+        self._views, self._keys = views, keys
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        if y:
+            return self.strip([], width)
+        brief = sum(len(_text(hint)) for hint in self._views) + KEYS > width
+        parts: list[Part] = []
+        self._spots = []
+        at = 0
+        owed = sum(len(_text(hint)) for hint in self._keys if hint.stays)
+        for hint in [*self._views, *self._keys]:
+            is_view = hint in self._views
+            text = _text(hint, brief=is_view and brief)
+            if hint.stays:
+                owed -= len(text)
+            elif not is_view and at + len(text) + owed > width:
+                continue
+            if at + len(text) > width:
+                break
+            ink = "cursor" if hint.active else ""
+            parts += [
+                (f" {hint.key}", ink or "accent"),
+                (text[len(hint.key) + 1 :], ink or ("muted" if is_view else "")),
+            ]
+            self._spots.append((at, at + len(text), hint.action))
+            at += len(text)
+        return self.strip(parts, width)
+
+    async def on_click(self, event: events.Click) -> None:
+        for start, end, action in self._spots:
+            if start <= event.x < end:
+                await self.app.run_action(action)
+                return
+
+
+def _text(hint: Hint, *, brief: bool = False) -> str:
+    """The hint as it is written; ``brief``: no more than its key, unless it is active."""
+    if brief:
+        return f" {hint.key} {hint.label}" if hint.active else f" {hint.key}"
+    return f" {hint.key} {hint.label} "
+
+
+def shown_key(binding: Binding, display: str) -> str:
+    """How a binding's key is written in hints."""
+    names = {"space": "space", "question_mark": "?", "slash": "/", "circumflex_accent": "^"}
+    return binding.key_display or names.get(binding.key, display)
+
+
+# A line to type into.
+
+MOST = 1_000
+"""Characters. A line is drawn anew at each key, which takes long for one of a megabyte."""
+NOTHING_TURNED = "[^\u202a-\u202e\u2066-\u2069]*"
+"""No character that reverses what the terminal shows after it."""
+
+
+class Entry(Input):
+    """An input for names, addresses and files; what is pasted beyond its limits is refused."""
+
+    def __init__(
+        self,
+        value: str = "",
+        placeholder: str = "",
+        *,
+        id: str | None = None,
+        type: Literal["text", "integer", "number"] = "text",
+    ) -> None:
+        super().__init__(
+            value,
+            placeholder,
+            id=id,
+            type=type,
+            compact=True,
+            max_length=MOST,
+            restrict=NOTHING_TURNED,
+        )
+
+
+# The line for typing what to find; results show as the user types.
+
+
+class FindBar(Horizontal):
+    """Enter keeps what was found, Escape discards it."""
+
+    BINDINGS = [Binding("escape", "let_go", "Cancel", id="find.cancel", tooltip="cancel the search")]  # noqa: RUF012 - Textual's own convention
+
+    def __init__(self) -> None:
+        super().__init__(id="find")
+
+    def compose(self) -> ComposeResult:
+        yield Entry()
+
+    def open(self, what: str) -> None:
+        """Show the line; ``what`` says what can be found here."""
+        line = self.query_one(Input)
+        with self.prevent(Input.Changed):
+            line.value = ""
+        line.placeholder = f"find {what}"
+        self.add_class("-open")
+        self.screen.set_focus(line)  # now, not by a message: keys already typed are meant for it
+
+    def take(self, typed: str) -> None:
+        """Add text typed before the line had the focus, which went to the widget that had it then."""
+        line = self.query_one(Input)
+        if self.is_open and self.screen.focused is line:
+            line.insert_text_at_cursor(typed)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the line is in sight."""
+        return self.has_class("-open")
+
+    def shut(self) -> None:
+        """Hide the line and change nothing."""
+        self.remove_class("-open")
+
+    def action_let_go(self) -> None:
+        line = self.query_one(Input)
+        line.post_message(Input.Submitted(line, ""))
