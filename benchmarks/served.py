@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from aiohttp import web
 
-from wikitopics.crawler.embedded.api import Faults
+from tests.wiki import Faults
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from aiohttp.typedefs import Handler
 from benchmarks import processes
 from benchmarks.harness import Experiment, Figures
 from benchmarks.served import serving
-from wikitopics.crawler.embedded.api import EmbeddedApi, make_app
+from tests.wiki import FaultyApi, PagesWiki, make_app
 from wikitopics.crawler.embedded.corpus import Articles, load_sample
 from wikitopics.crawler.embedded.launch import EmbeddedWiki
 from wikitopics.crawler.http.rules import wikimedia_limits
@@ -72,7 +72,7 @@ async def crawl_and_count(source: Source, articles: int, wiki: int) -> Figures:
 
 
 def _throughput(make: Callable[[Wiki], Source], articles: int) -> Figures:
-    wiki = EmbeddedWiki(["--article-bytes", "8000"])
+    wiki = PagesWiki(["--size", "1000000", "--article-bytes", "8000"])
     try:
         return asyncio.run(crawl_and_count(make(Wiki(wiki.url, version="0")), articles, wiki.pid))
     finally:
@@ -129,7 +129,7 @@ def simulate(latency: float, page_latency: float, trainers: int) -> Figures:
         return await handler(request)
 
     # Short articles, since the waiting is measured here.
-    api = EmbeddedApi(Articles(load_sample(), 10_000_000, 0, 30))
+    api = FaultyApi(Articles(load_sample(), 10_000_000, 0, 30))
     app = make_app(api, latency)
     app.middlewares.append(note)
     with (

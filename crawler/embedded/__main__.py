@@ -13,7 +13,7 @@ import sys
 
 from aiohttp import web
 
-from wikitopics.crawler.embedded.api import EmbeddedApi, Faults, make_app
+from wikitopics.crawler.embedded.api import EmbeddedApi, make_app
 from wikitopics.crawler.embedded.corpus import Articles, load_sample, words_for_bytes
 from wikitopics.crawler.system import end_with_parent
 
@@ -25,24 +25,22 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, help="0: any free one")
     parser.add_argument("--size", type=int, default=1_000_000, help="number of articles")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--latency", type=float, default=0.0, help="seconds before each reply")
     parser.add_argument(
         "--article-bytes", type=int, help="wikitext of about this many bytes for every article"
     )
-    parser.add_argument("--faults", default="", help="KIND=RATE,…")
     options = parser.parse_args()
     corpus = load_sample()
     words_each = words_for_bytes(corpus, options.article_bytes) if options.article_bytes else None
     try:
         articles = Articles(corpus, options.size, options.seed, words_each)
-        faults = Faults.parse(options.faults, options.seed)
     except ValueError as error:
         parser.error(str(error))
-    asyncio.run(_serve(EmbeddedApi(articles, faults=faults), options.port, options.latency))
+    asyncio.run(serve(make_app(EmbeddedApi(articles, seed=options.seed)), options.port))
 
 
-async def _serve(api: EmbeddedApi, port: int, latency: float) -> None:
-    runner = web.AppRunner(make_app(api, latency=latency), access_log=None, shutdown_timeout=0.5)
+async def serve(app: web.Application, port: int) -> None:
+    """Serve on loopback until told to end; the address goes to standard output."""
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", port)
     try:

@@ -1,86 +1,15 @@
 """The part of MediaWiki's Action API that a crawler needs, with the same cursors and continuations."""
 
-import asyncio
 import json
 import random
 import re
-import time
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from email.utils import formatdate
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from aiohttp import web
 
-from wikitopics.crawler.embedded.corpus import Articles, Writer, page_address, render_page
-
-# The faults of the embedded wiki: their kinds, rates and pages.
-
-ERRORS: Mapping[str, tuple[int, str | None]] = {
-    "429": (429, "1"),
-    "429-date": (429, "date"),
-    "429-absent": (429, None),
-    "429-absurd": (429, "99999999999"),
-    "429-under-200": (200, "1"),
-    "403": (403, None),
-    "500": (500, None),
-    "502": (502, None),
-    "503": (503, "1"),
-    "504": (504, None),
-}
-"""The status and the Retry-After of error pages, by kind; "date": two seconds from now, as a date."""
-REQUEST_KINDS = (
-    *ERRORS,
-    *("maxlag", "readonly", "json", "html", "charset", "gzip"),
-    *("endless", "stall", "reset", "truncated", "out-of-order", "duplicate"),
-)
-"""Kinds that affect one request; each request has at most one."""
-PAGE_KINDS = ("deleted", "disambiguation", "oversized")
-"""Kinds that affect a page permanently: the same pages for the same seed."""
-
-
-@dataclass(frozen=True)
-class Faults:
-    """Rates from 0 to 1 by kind; the rates of `REQUEST_KINDS` add up to at most 1."""
-
-    rates: Mapping[str, float] = field(default_factory=dict)
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        for kind, rate in self.rates.items():
-            if kind not in REQUEST_KINDS + PAGE_KINDS:
-                raise ValueError(f"unknown fault {kind!r}: give {', '.join(REQUEST_KINDS + PAGE_KINDS)}")
-            if not 0 <= rate <= 1:
-                raise ValueError(f"fault {kind}: a rate from 0 to 1, not {rate}")
-        if sum(self.rates.get(kind, 0.0) for kind in REQUEST_KINDS) > 1 + 1e-9:
-            raise ValueError("the rates of the faults add up to more than 1")
-
-    @classmethod
-    def parse(cls, text: str, seed: int = 0) -> "Faults":
-        """Read ``"429=0.02,stall=0.01"``. Raises ValueError."""
-        rates: dict[str, float] = {}
-        for part in filter(None, (p.strip() for p in text.split(","))):
-            kind, separator, rate = part.partition("=")
-            if not separator:
-                raise ValueError(f"{part!r}: write KIND=RATE")
-            rates[kind.strip()] = float(rate)
-        return cls(rates, seed)
-
-    def draw(self, rng: random.Random) -> str | None:
-        """The fault of one request, usually None."""
-        point = rng.random()
-        for kind in REQUEST_KINDS:
-            point -= self.rates.get(kind, 0.0)
-            if point < 0:
-                return kind
-        return None
-
-    def hits(self, kind: str, index: int) -> bool:
-        """Whether page ``index`` has the fault ``kind``."""
-        rate = self.rates.get(kind, 0.0)
-        return rate > 0 and random.Random(f"{kind} {self.seed} {index}").random() < rate
-
+from wikitopics.crawler.embedded.corpus import Articles, Writer
 
 _CURSOR = re.compile(r"(0\.[0-9]+)\|(0\.[0-9]+)\|[0-9]+\|([01])")
 _MOST_LISTED = 500
@@ -104,19 +33,14 @@ class EmbeddedApi:
     without a cursor therefore gives the articles in their own order and wraps around.
     """
 
-    def __init__(
-        self, articles: Articles, *, faults: Faults | None = None, most_bytes: int = 8 << 20
-    ) -> None:
+    def __init__(self, articles: Articles, *, seed: int = 0, most_bytes: int = 8 << 20) -> None:
         self.articles = articles
         self.writer = Writer(articles.corpus.words)
-        self.faults = faults or Faults()
         self._most_bytes = most_bytes
-        self._shift = random.Random(self.faults.seed).randrange(max(1, articles.size))
+        self._shift = random.Random(seed).randrange(max(1, articles.size))
 
-    def answer(
-        self, query: Mapping[str, str], fault: str | None = None, rng: random.Random | None = None
-    ) -> dict[str, Any]:
-        """The reply as an object. ``fault``: "truncated", "out-of-order" or "duplicate"."""
+    def answer(self, query: Mapping[str, str]) -> dict[str, Any]:
+        """The reply as an object."""
         if query.get("action") != "query":
             raise ApiError("unknown_action", 'Unrecognized value for parameter "action".')
         if query.get("meta") == "siteinfo":
@@ -126,18 +50,16 @@ class EmbeddedApi:
         behind: dict[str, str] = {}
         if query.get("generator") == "random":
             indexes, here, behind = self._random(query)
-            entries = [self._entry(index, props) for index in indexes]
+            entries = [self.entry(index, props) for index in indexes]
         elif "pageids" in query:
-            entries = [self._entry(page_id - 1, props) for page_id in _ids(query["pageids"])]
+            entries = [self.entry(page_id - 1, props) for page_id in _ids(query["pageids"])]
         elif "titles" in query:
             entries = [self._titled(title, props) for title in query["titles"].split("|")[:_MOST_WITH_TEXT]]
         else:
             return {"batchcomplete": True}
         stuck_at = None
         if "revisions" in props:
-            stuck_at = self._add_texts(query, entries, fault, rng or random.Random(0))
-        if fault == "duplicate" and entries:
-            entries.append(dict(entries[0]))
+            stuck_at = self.add_texts(query, entries)
         reply: dict[str, Any] = {}
         if stuck_at is not None:
             reply["continue"] = {"rvcontinue": stuck_at, **here, "continue": "||pageprops"}
@@ -151,67 +73,40 @@ class EmbeddedApi:
 
     # -- pages -------------------------------------------------------------------
 
-    def index_of_title(self, title: str) -> int | None:
-        """The index of a page that exists."""
-        index = self.articles.find(title)
-        return None if index is None or self.faults.hits("deleted", index) else index
-
     def ids(self, index: int) -> tuple[int, int]:
         """Page id and revision id."""
         return index + 1, index + 1 + _REVISION_OFFSET
 
     def wikitext(self, index: int) -> str:
         """The wikitext of a page."""
-        text = self.writer.wikitext(self.articles.article(index))
-        if self.faults.hits("oversized", index):
-            text += "\n" + "<!-- more than a reply may hold -->" * (self._most_bytes // 30)
-        return text
+        return self.writer.wikitext(self.articles.article(index))
 
-    def _entry(self, index: int, props: Sequence[str]) -> dict[str, Any]:
+    def entry(self, index: int, props: Sequence[str]) -> dict[str, Any]:
+        """A page as it is listed. ``props``: the properties asked for."""
         if not 0 <= index < self.articles.size:
             return {"pageid": index + 1, "missing": True}
-        entry: dict[str, Any] = {"pageid": index + 1, "ns": 0, "title": self.articles.title(index)}
-        if self.faults.hits("deleted", index):
-            entry["missing"] = True
-        if "pageprops" in props and self.faults.hits("disambiguation", index):
-            entry["pageprops"] = {"disambiguation": ""}
-        return entry
+        return {"pageid": index + 1, "ns": 0, "title": self.articles.title(index)}
 
     def _titled(self, title: str, props: Sequence[str]) -> dict[str, Any]:
         index = self.articles.find(title.replace("_", " "))
-        return {"ns": 0, "title": title, "missing": True} if index is None else self._entry(index, props)
+        return {"ns": 0, "title": title, "missing": True} if index is None else self.entry(index, props)
 
-    def _add_texts(
-        self,
-        query: Mapping[str, str],
-        entries: Sequence[dict[str, Any]],
-        fault: str | None,
-        rng: random.Random,
-    ) -> str | None:
+    def add_texts(self, query: Mapping[str, str], entries: Sequence[dict[str, Any]]) -> str | None:
         """Give the entries their texts as far as the reply's size allows; returns where to continue, if
         necessary."""
-        cursor = query.get("rvcontinue", "0|0").split("|")
-        if len(cursor) < 2 or not cursor[0].isdigit():
+        begin, _, _ = query.get("rvcontinue", "0|0").partition("|")
+        if not begin.isdigit():
             raise ApiError("badcontinue", "Invalid continue param.")
-        falling = len(cursor) > 2 or (fault == "out-of-order" and "rvcontinue" not in query)
-        begin = int(cursor[0])
-        due = [e for e in entries if "missing" not in e]
-        due.sort(key=lambda e: int(e["pageid"]), reverse=falling)
-        if begin:
-            due = [e for e in due if (e["pageid"] <= begin if falling else e["pageid"] >= begin)]
-        most = len(due)
-        if fault in ("truncated", "out-of-order") and most > 1:
-            most = rng.randint(1, most - 1)
         size = 0
-        for number, entry in enumerate(due):
+        for entry in sorted(entries, key=lambda entry: int(entry["pageid"])):
+            if "missing" in entry or entry["pageid"] < int(begin):
+                continue
             page_id, revision_id = self.ids(entry["pageid"] - 1)
-            text = self.wikitext(page_id - 1) if number < most else ""
+            text = self.wikitext(page_id - 1)
             size += len(text)
-            if number >= most or size > self._most_bytes:
-                return f"{page_id}|{revision_id}" + ("|down" if falling else "")
-            main = {"contentmodel": "wikitext", "contentformat": "text/x-wiki", "content": text}
-            revision = {"revid": revision_id, "parentid": 0, "timestamp": "2024-05-03T00:00:00Z"}
-            entry["revisions"] = [{**revision, "slots": {"main": main}}]
+            if size > self._most_bytes:
+                return f"{page_id}|{revision_id}"
+            entry["revisions"] = [revision(revision_id, text)]
         return None
 
     # -- lists -------------------------------------------------------------------
@@ -255,6 +150,12 @@ class EmbeddedApi:
         return f"{self._page_random(begin)}|{self._page_random(rank)}|{index + 1}|{int(wrapped)}"
 
 
+def revision(revision_id: int, text: str) -> dict[str, Any]:
+    """A revision as the API lists it."""
+    main = {"contentmodel": "wikitext", "contentformat": "text/x-wiki", "content": text}
+    return {"revid": revision_id, "parentid": 0, "timestamp": "2024-05-03T00:00:00Z", "slots": {"main": main}}
+
+
 def _siteinfo(size: int) -> dict[str, Any]:
     names = {
         str(i): {"id": i, "case": "first-letter", "name": n, **({"canonical": n} if n else {})}
@@ -293,130 +194,31 @@ def _ids(text: str) -> Iterator[int]:
         yield int(part)
 
 
-# The embedded wiki as an aiohttp application, including its faults.
+def make_app(api: EmbeddedApi) -> web.Application:
+    """An application with `/w/api.php`."""
 
-ROBOTS = "User-agent: *\nDisallow: /w/\nDisallow: /wiki/Special:\nAllow: /w/load.php?\n"
-_POLICY = "Please respect our robot policy https://w.wiki/4wJS when crawling us."
-
-
-def make_app(api: EmbeddedApi, latency: float = 0.0) -> web.Application:
-    """An application with `/w/api.php`, `/wiki/Title` and `/robots.txt`; ``latency``: seconds before each
-    reply."""
-    rng = random.Random(api.faults.seed)
-
-    async def serve(request: web.Request) -> web.StreamResponse:
-        if latency:
-            await asyncio.sleep(latency)
-        fault = api.faults.draw(rng)
-        if fault is not None and fault in ERRORS:
-            return _error_page(*ERRORS[fault])
-        if request.path == "/w/api.php":
-            body, content_type = _api_body(api, request, fault, rng), "application/json"
-        else:
-            response = _page(api, request)
-            if not isinstance(response, bytes):
-                return response
-            body, content_type = response, "text/html"
-        return await _send(request, body, content_type, fault, rng)
+    async def serve(request: web.Request) -> web.Response:
+        return web.Response(**packed(request, body_of(api.answer, request.query)))
 
     app = web.Application()
     app.router.add_get("/w/api.php", serve)
-    app.router.add_get("/wiki/{title:.*}", serve)
-    app.router.add_get("/robots.txt", _robots)
     return app
 
 
-def _error_page(status: int, retry_after: str | None) -> web.Response:
-    headers = {"Retry-After": retry_after} if retry_after else {}
-    if retry_after == "date":
-        headers["Retry-After"] = formatdate(time.time() + 2, usegmt=True)
-    text = _POLICY if status in (200, 403, 429) else "<html><h1>Our servers are under maintenance</h1></html>"
-    return web.Response(status=status, text=text, headers=headers)
-
-
-async def _robots(request: web.Request) -> web.Response:
-    return web.Response(text=ROBOTS)
-
-
-def _api_body(api: EmbeddedApi, request: web.Request, fault: str | None, rng: random.Random) -> bytes:
+def body_of(answer: Callable[[Mapping[str, str]], dict[str, Any]], query: Mapping[str, str]) -> bytes:
     """The reply as MediaWiki writes it: UTF-8, without spaces."""
     try:
-        if fault == "maxlag" and "maxlag" in request.query:
-            raise ApiError("maxlag", "Waiting for db1: 8.5 seconds lagged.")
-        if fault == "readonly":
-            raise ApiError("readonly", "The wiki is currently in read-only mode.")
-        reply = api.answer(request.query, fault, rng)
+        reply = answer(query)
     except ApiError as error:
         reply = error.reply
     return json.dumps(reply, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _page(api: EmbeddedApi, request: web.Request) -> bytes | web.Response:
-    typed = request.match_info["title"]
-    title = typed.replace("_", " ")
-    index = api.index_of_title(title)
-    if index is None:
-        return web.Response(
-            status=404, text="<html>There is no article with this name.</html>", content_type="text/html"
-        )
-    if " " in typed:
-        return web.Response(status=301, headers={"Location": page_address(title)})
-    content = api.writer.html(api.articles.article(index))
-    return render_page(title, *api.ids(index), content).encode()
-
-
-async def _send(
-    request: web.Request, body: bytes, content_type: str, fault: str | None, rng: random.Random
-) -> web.StreamResponse:
+def packed(request: web.Request, body: bytes, content_type: str = "application/json") -> dict[str, Any]:
+    """The ``body`` and the ``headers`` of a response, compressed if the client takes that."""
     headers = {"Content-Type": f"{content_type}; charset=utf-8"}
-    if fault == "maxlag":
-        headers["Retry-After"] = "1"
-    if fault == "json":
-        body = (
-            body[: rng.randrange(1, len(body))] if rng.random() < 0.5 else b'{"batchcomplete":true,}' + body
-        )
-    elif fault == "html":
-        body, headers["Content-Type"] = b"<!DOCTYPE html><title>Wikimedia Error</title>", "text/html"
-    elif fault == "charset":
-        body = body.decode().encode("utf-16-le" if rng.random() < 0.5 else "cp037", "replace")
-    elif fault == "gzip":
-        return web.Response(
-            body=b"\x1f\x8b" + rng.randbytes(3000), headers={**headers, "Content-Encoding": "gzip"}
-        )
     if "gzip" in request.headers.get("Accept-Encoding", "") and len(body) > 1000:
         packer = zlib.compressobj(1, wbits=31)
         body = packer.compress(body) + packer.flush()
         headers["Content-Encoding"] = "gzip"
-    if fault in ("endless", "stall", "reset"):
-        return await _never_ends_well(request, body, headers, fault, rng)
-    return web.Response(body=body, headers=headers)
-
-
-async def _never_ends_well(
-    request: web.Request, body: bytes, headers: dict[str, str], fault: str, rng: random.Random
-) -> web.StreamResponse:
-    response = web.StreamResponse(headers=headers)
-    if fault == "reset" and rng.random() < 0.3:
-        _cut(request)
-        return response
-    if fault == "endless":
-        response.headers.pop("Content-Encoding", None)
-    else:
-        response.content_length = len(body)
-    await response.prepare(request)
-    try:
-        if fault == "endless":
-            while True:
-                await response.write(b" " * 65536)
-        await response.write(body[: rng.randrange(len(body))])
-        if fault == "stall":
-            await asyncio.sleep(3600)
-        _cut(request)
-    except ConnectionError:
-        pass  # the client has closed the connection
-    return response
-
-
-def _cut(request: web.Request) -> None:
-    if request.transport is not None:
-        request.transport.abort()
+    return {"body": body, "headers": headers}

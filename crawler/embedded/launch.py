@@ -18,10 +18,10 @@ class EmbeddedWiki:
     Raises `WikiUnreachable` if it does not start.
     """
 
+    module = "wikitopics.crawler.embedded"
+
     def __init__(self, options: Sequence[str] = ()) -> None:
-        self._process = start_python(
-            "wikitopics.crawler.embedded", options, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
+        self._process = start_python(self.module, options, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self._process.stdout is not None
         line = self._process.stdout.readline().decode().strip()
         if not line.startswith("http://"):

@@ -12,7 +12,7 @@ from aiohttp.test_utils import TestServer
 from benchmarks import splits
 from tests.crawler import remote
 from tests.crawler.dump_server import serving
-from wikitopics.crawler.embedded.api import make_app
+from tests.wiki import make_app
 from wikitopics.crawler.http.wire import Clock
 from wikitopics.crawler.mediawiki.api import ApiSource
 from wikitopics.crawler.mediawiki.wiki import Wiki

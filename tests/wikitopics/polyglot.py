@@ -7,7 +7,7 @@ from aiohttp import web
 
 from benchmarks.served import serving
 from tests.corpora import synthetic_corpus
-from wikitopics.crawler.embedded.api import EmbeddedApi, make_app
+from tests.wiki import FaultyApi, make_app
 from wikitopics.crawler.embedded.corpus import Articles
 
 SUBJECTS = {
@@ -50,7 +50,7 @@ SUBJECTS = {
 """By language: the words of three subjects, as they are written in texts."""
 
 
-class Polyglot(EmbeddedApi):
+class Polyglot(FaultyApi):
     """A wiki in one language. Each article has four of its subject's words, so that none is frequent."""
 
     def __init__(self, language: str, size: int) -> None:
@@ -94,7 +94,7 @@ def linked(language: str, index: int) -> list[str]:
     return [titles[turn % 8], titles[(turn + 1 + turn // 8 % 7) % 8]]
 
 
-class Linked(EmbeddedApi):
+class Linked(FaultyApi):
     """A wiki of which the links count: all its prose is the same but for them."""
 
     def __init__(self, language: str, size: int) -> None:
@@ -114,7 +114,7 @@ class Linked(EmbeddedApi):
         return f'<p>1 {text}<a href="/wiki/Talk:A">x</a>{notes}</p>'
 
 
-def polyglot(language: str, size: int = 400, asked: list | None = None, kind: type[EmbeddedApi] = Polyglot):
+def polyglot(language: str, size: int = 400, asked: list | None = None, kind: type[FaultyApi] = Polyglot):
     """The address of such a wiki, which runs in a thread; ``asked`` gets every request's query."""
 
     @web.middleware

@@ -14,9 +14,10 @@ import pytest
 from tests.corpora import synthetic_corpus
 from tests.crawler import laps
 from tests.waiting import gone, until
+from tests.wiki import PAGE_KINDS, REQUEST_KINDS, Faults, FaultyApi, make_app, render_page
 from wikitopics.crawler.embedded import __main__ as program
-from wikitopics.crawler.embedded.api import PAGE_KINDS, REQUEST_KINDS, ApiError, EmbeddedApi, Faults
-from wikitopics.crawler.embedded.corpus import Articles, render_page, words_for_bytes
+from wikitopics.crawler.embedded.api import ApiError
+from wikitopics.crawler.embedded.corpus import Articles, words_for_bytes
 from wikitopics.crawler.embedded.launch import EmbeddedWiki
 from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.markup.html import extract_html
@@ -30,7 +31,7 @@ TEXTS = {**LIST, "prop": "revisions|pageprops", "rvprop": "ids|content", "rvslot
 
 
 def wiki(size=100, seed=0, **options):
-    return EmbeddedApi(Articles(CORPUS, size, seed), **options)
+    return FaultyApi(Articles(CORPUS, size, seed), **options)
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 7, 100, 997])
@@ -108,7 +109,7 @@ def test_counts_are_those_of_the_corpus():
 
 def test_articles_of_a_wanted_size():
     for wanted in (3000, 8000, 30_000):
-        api = EmbeddedApi(Articles(CORPUS, 100, 0, words_for_bytes(CORPUS, wanted)))
+        api = FaultyApi(Articles(CORPUS, 100, 0, words_for_bytes(CORPUS, wanted)))
         mean = sum(len(api.wikitext(i).encode()) for i in range(100)) / 100
         assert mean == pytest.approx(wanted, rel=0.05)
 
@@ -209,7 +210,7 @@ async def test_it_can_be_told_to_end_as_soon_as_it_tells_its_address(monkeypatch
     with open(os.devnull) as nothing:
         monkeypatch.setattr(sys, "stdin", nothing)
         try:
-            await program._serve(wiki(5), 0, 0.0)
+            await program.serve(make_app(wiki(5)), 0)
         finally:
             for number in (signal.SIGTERM, signal.SIGINT):
                 asyncio.get_running_loop().remove_signal_handler(number)

@@ -5,7 +5,7 @@ from contextlib import aclosing
 import pytest
 
 from tests.crawler.streams import ARTICLES
-from wikitopics.crawler.embedded.api import EmbeddedApi
+from tests.wiki import FaultyApi
 from wikitopics.crawler.mediawiki import recent
 from wikitopics.crawler.mediawiki.recent import RecentSource
 from wikitopics.crawler.mediawiki.wiki import Wiki
@@ -18,7 +18,7 @@ def hear(serve, clock, monkeypatch):
     monkeypatch.setattr(recent, "_GATHER_SECONDS", 0.2)
 
     async def heard(stream, articles, position=None, **options):
-        url = await serve(EmbeddedApi(ARTICLES), override=stream)
+        url = await serve(FaultyApi(ARTICLES), override=stream)
         source = RecentSource(
             Wiki(url, version="0", clock=clock, **options), url.replace("api.php", "stream")
         )

@@ -11,7 +11,7 @@ from yarl import URL
 from tests.corpora import synthetic_corpus
 from tests.crawler import laps
 from tests.crawler.dumps import ids, skips
-from wikitopics.crawler.embedded.api import PAGE_KINDS, REQUEST_KINDS, EmbeddedApi, Faults
+from tests.wiki import PAGE_KINDS, REQUEST_KINDS, Faults, FaultyApi
 from wikitopics.crawler.embedded.corpus import Articles
 from wikitopics.crawler.http.rules import wikimedia_limits
 from wikitopics.crawler.http.wire import RequestBounds
@@ -26,7 +26,7 @@ LIMITS = RequestBounds(most_bytes=4 << 20)
 
 
 def embedded(size, **options):
-    return EmbeddedApi(Articles(CORPUS, size), **options)
+    return FaultyApi(Articles(CORPUS, size), **options)
 
 
 def path_of(index):

@@ -10,7 +10,7 @@ from yarl import URL
 
 from tests.crawler.dumps import skips
 from tests.crawler.streams import ARTICLES, Stream, event, ids
-from wikitopics.crawler.embedded.api import EmbeddedApi
+from tests.wiki import FaultyApi
 from wikitopics.crawler.http.rules import wikimedia_limits
 from wikitopics.crawler.mediawiki import recent
 from wikitopics.crawler.mediawiki import replies as pages
@@ -194,7 +194,7 @@ async def test_a_compressed_flood_lets_other_tasks_go_on(flood, serve, clock):
             at_turns.append(lines_read)
             await asyncio.sleep(0)
 
-    url = await serve(EmbeddedApi(ARTICLES), override=Stream(floods, b"", encoding="gzip"))
+    url = await serve(FaultyApi(ARTICLES), override=Stream(floods, b"", encoding="gzip"))
     stream = url.replace("api.php", "stream")
     source = RecentSource(Wiki(url, version="0", clock=clock), stream)
     await source.open()

@@ -4,7 +4,7 @@ import pytest
 from yarl import URL
 
 from tests.crawler.streams import ARTICLES, Stream, event, ids
-from wikitopics.crawler.embedded.api import EmbeddedApi
+from tests.wiki import FaultyApi
 from wikitopics.crawler.http.rules import wikimedia_limits, wikimedia_service_limits
 from wikitopics.crawler.mediawiki.recent import RecentSource
 from wikitopics.crawler.mediawiki.wiki import Wiki
@@ -35,7 +35,7 @@ async def test_a_start_does_not_wait_for_the_stream(hear, clock, tmp_path):
 
 async def test_only_the_opening_of_a_stream_keeps_others_waiting(serve, clock, tmp_path):
     """Two trainers listen at the same time."""
-    url = await serve(EmbeddedApi(ARTICLES), override=Stream())
+    url = await serve(FaultyApi(ARTICLES), override=Stream())
     stream = url.replace("api.php", "stream")
     sources = [
         RecentSource(Wiki(url, version="0", clock=clock, budget_folder=tmp_path, **POLITE), stream)

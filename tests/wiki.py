@@ -1,0 +1,459 @@
+"""A MediaWiki that misbehaves on request and renders pages: the embedded wiki, and what a crawler must survive.
+
+python -m tests.wiki --size 3000 --faults 429=0.05,reset=0.02,stall=0.01
+"""
+
+# ruff: noqa: E501 (markup)
+
+import argparse
+import asyncio
+import html
+import random
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from email.utils import formatdate
+from typing import Any
+from urllib.parse import quote
+
+from aiohttp import web
+
+from wikitopics.crawler.embedded import __main__ as program
+from wikitopics.crawler.embedded.api import ApiError, EmbeddedApi, body_of, packed, revision
+from wikitopics.crawler.embedded.corpus import (
+    REFERENCES,
+    Article,
+    Articles,
+    Slot,
+    Writer,
+    load_sample,
+    words_for_bytes,
+)
+from wikitopics.crawler.embedded.launch import EmbeddedWiki
+
+ERRORS: Mapping[str, tuple[int, str | None]] = {
+    "429": (429, "1"),
+    "429-date": (429, "date"),
+    "429-absent": (429, None),
+    "429-absurd": (429, "99999999999"),
+    "429-under-200": (200, "1"),
+    "403": (403, None),
+    "500": (500, None),
+    "502": (502, None),
+    "503": (503, "1"),
+    "504": (504, None),
+}
+"""The status and the Retry-After of error pages, by kind; "date": two seconds from now, as a date."""
+REQUEST_KINDS = (
+    *ERRORS,
+    *("maxlag", "readonly", "json", "html", "charset", "gzip"),
+    *("endless", "stall", "reset", "truncated", "out-of-order", "duplicate"),
+)
+"""Kinds that affect one request; each request has at most one."""
+PAGE_KINDS = ("deleted", "disambiguation", "oversized")
+"""Kinds that affect a page permanently: the same pages for the same seed."""
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Rates from 0 to 1 by kind; the rates of `REQUEST_KINDS` add up to at most 1."""
+
+    rates: Mapping[str, float] = field(default_factory=dict)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for kind, rate in self.rates.items():
+            if kind not in REQUEST_KINDS + PAGE_KINDS:
+                raise ValueError(f"unknown fault {kind!r}: give {', '.join(REQUEST_KINDS + PAGE_KINDS)}")
+            if not 0 <= rate <= 1:
+                raise ValueError(f"fault {kind}: a rate from 0 to 1, not {rate}")
+        if sum(self.rates.get(kind, 0.0) for kind in REQUEST_KINDS) > 1 + 1e-9:
+            raise ValueError("the rates of the faults add up to more than 1")
+
+    @classmethod
+    def parse(cls, text: str, seed: int = 0) -> "Faults":
+        """Read ``"429=0.02,stall=0.01"``. Raises ValueError."""
+        rates: dict[str, float] = {}
+        for part in filter(None, (p.strip() for p in text.split(","))):
+            kind, separator, rate = part.partition("=")
+            if not separator:
+                raise ValueError(f"{part!r}: write KIND=RATE")
+            rates[kind.strip()] = float(rate)
+        return cls(rates, seed)
+
+    def draw(self, rng: random.Random) -> str | None:
+        """The fault of one request, usually None."""
+        point = rng.random()
+        for kind in REQUEST_KINDS:
+            point -= self.rates.get(kind, 0.0)
+            if point < 0:
+                return kind
+        return None
+
+    def hits(self, kind: str, index: int) -> bool:
+        """Whether page ``index`` has the fault ``kind``."""
+        rate = self.rates.get(kind, 0.0)
+        return rate > 0 and random.Random(f"{kind} {self.seed} {index}").random() < rate
+
+
+class FaultyApi(EmbeddedApi):
+    """The embedded wiki's API with faults."""
+
+    def __init__(self, articles: Articles, *, faults: Faults | None = None, **options: Any) -> None:
+        self.faults = faults or Faults()
+        super().__init__(articles, seed=self.faults.seed, **options)
+        self.writer: PageWriter = PageWriter(articles.corpus.words)
+        self._fault: str | None = None
+        self._rng = random.Random(0)
+
+    def misbehave(self, fault: str | None, rng: random.Random, query: Mapping[str, str]) -> dict[str, Any]:
+        """The reply with the fault "truncated", "out-of-order" or "duplicate"."""
+        self._fault, self._rng = fault, rng
+        reply = self.answer(query)
+        if fault == "duplicate" and (pages := reply.get("query", {}).get("pages")):
+            pages.append(dict(pages[0]))
+        return reply
+
+    def index_of_title(self, title: str) -> int | None:
+        """The index of a page that exists."""
+        index = self.articles.find(title)
+        return None if index is None or self.faults.hits("deleted", index) else index
+
+    def wikitext(self, index: int) -> str:
+        text = super().wikitext(index)
+        if self.faults.hits("oversized", index):
+            text += "\n" + "<!-- more than a reply may hold -->" * (self._most_bytes // 30)
+        return text
+
+    def entry(self, index: int, props: Sequence[str]) -> dict[str, Any]:
+        entry = super().entry(index, props)
+        if "missing" not in entry:
+            if self.faults.hits("deleted", index):
+                entry["missing"] = True
+            if "pageprops" in props and self.faults.hits("disambiguation", index):
+                entry["pageprops"] = {"disambiguation": ""}
+        return entry
+
+    def add_texts(self, query: Mapping[str, str], entries: Sequence[dict[str, Any]]) -> str | None:
+        cursor = query.get("rvcontinue", "0|0").split("|")
+        falling = len(cursor) > 2 or (self._fault == "out-of-order" and "rvcontinue" not in query)
+        due = [entry for entry in entries if "missing" not in entry]
+        if self._fault not in ("truncated", "out-of-order") and not falling:
+            return super().add_texts(query, due)
+        due.sort(key=lambda entry: int(entry["pageid"]), reverse=falling)
+        if begin := int(cursor[0]):
+            due = [e for e in due if (e["pageid"] <= begin if falling else e["pageid"] >= begin)]
+        most = (
+            self._rng.randint(1, len(due) - 1)
+            if self._fault in ("truncated", "out-of-order") and len(due) > 1
+            else len(due)
+        )
+        size = 0
+        for number, entry in enumerate(due):
+            page_id, revision_id = self.ids(entry["pageid"] - 1)
+            text = self.wikitext(page_id - 1) if number < most else ""
+            size += len(text)
+            if number >= most or size > self._most_bytes:
+                return f"{page_id}|{revision_id}" + ("|down" if falling else "")
+            entry["revisions"] = [revision(revision_id, text)]
+        return None
+
+
+class PageWriter(Writer):
+    """Writes articles as HTML, too: the same words in the same order."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        super().__init__(words)
+        self._page = [_in_html(*slot) for slot in enumerate(self.slots)] * 2
+
+    def html(self, article: Article) -> str:
+        """The contents of ``.mw-parser-output`` on the rendered page."""
+        title = html.escape(article.title)
+        return f"{_head(title)}<p>{self.prose(article, self._page)}</p>\n{_foot(title)}"
+
+
+DRESSES = (
+    ("", ""),
+    ('<a href="/wiki/Portal" title="Portal">', "</a>"),
+    ('<a href="/wiki/Portal_(hub)" class="mw-redirect">', "</a>"),
+    ("<i>", "</i>"),
+    ('<i lang="fr">', "</i>"),
+)
+
+
+def _in_html(number: int, slot: Slot) -> tuple[str, str]:
+    """What stands before and after the word of a slot."""
+    begin, close = DRESSES[slot.dress]
+    end = slot.end or ".</p>\n<p>"
+    if (heading := slot.heading) is not None:
+        anchor = heading.replace(" ", "_")
+        edit = (
+            '<span class="mw-editsection"><span class="mw-editsection-bracket">[</span>'
+            f'<a href="/w/index.php?action=edit" title="Edit section: {heading}"><span>edit</span></a>'
+            '<span class="mw-editsection-bracket">]</span></span>'
+        )
+        page = f'.</p>\n<div class="mw-heading mw-heading2"><h2 id="{anchor}">{heading}</h2>{edit}</div>\n<p>'
+        end = page
+    if slot.reference is not None:
+        close += _page_reference(number)
+    return slot.before + begin, close + end
+
+
+def _page_reference(number: int) -> str:
+    return (
+        f'<sup id="cite_ref-{number}" class="reference"><a href="#cite_note-{number}">'
+        f'<span class="cite-bracket">&#91;</span>{number}<span class="cite-bracket">&#93;</span></a></sup>'
+    )
+
+
+def _head(title: str) -> str:
+    return (
+        '<div class="shortdescription nomobile noexcerpt noprint searchaux" style="display:none">'
+        "Entry of the embedded sample</div>\n"
+        '<div role="note" class="hatnote navigation-not-searchable">For other uses, see '
+        '<a href="/wiki/Portal">Portal</a>.</div>\n'
+        '<style data-mw-deduplicate="x">.mw-parser-output .infobox{border:1px solid #a2a9b1}</style>'
+        f'<table class="infobox vcard"><tbody><tr><th colspan="2" class="infobox-above fn">{title}</th></tr>'
+        '<tr><td colspan="2" class="infobox-image"><img alt="A view" src="/static/sample.jpg" />'
+        '<div class="infobox-caption">A view</div></td></tr><tr><th scope="row" class="infobox-label">'
+        'Established</th><td class="infobox-data">3 February 1901</td></tr></tbody></table>\n'
+        '<figure class="mw-default-size" typeof="mw:File/Thumb"><a href="/wiki/File:Sample.jpg">'
+        '<img src="/static/sample.jpg" /></a><figcaption>A view from the north</figcaption></figure>\n'
+    )
+
+
+def _foot(title: str) -> str:
+    notes = "".join(
+        f'<li id="cite_note-{n}"><span class="mw-cite-backlink"><b><a href="#cite_ref-{n}">^</a></b></span> '
+        f'<span class="reference-text"><cite class="citation">{a} ({y}). <i>{w}</i>.</cite></span></li>'
+        for n, (a, w, y) in enumerate(REFERENCES)
+    )
+    return (
+        '<table class="wikitable sortable"><caption>Figures</caption><tbody>'
+        "<tr><th>Year</th><th>Number</th></tr>"
+        "<tr><td>1901</td><td>12,345</td></tr><tr><td>1951</td><td>23,456</td></tr></tbody></table>\n"
+        '<div class="mw-heading mw-heading2"><h2 id="See_also">See also</h2></div>\n'
+        '<ul><li><a href="/wiki/Portal_(hub)">Portal (hub)</a></li></ul>\n'
+        '<div class="mw-heading mw-heading2"><h2 id="References">References</h2></div>\n'
+        f'<div class="reflist"><ol class="references">{notes}</ol></div>\n'
+        '<div class="mw-heading mw-heading2"><h2 id="External_links">External links</h2></div>\n'
+        '<ul><li><a rel="nofollow" class="external text" href="https://sample.invalid/">Official website</a>'
+        '</li></ul>\n<div class="navbox-styles"></div><div role="navigation" class="navbox" '
+        f'aria-labelledby="nav"><table><tbody><tr><th id="nav">Portals beside {title}</th>'
+        "</tr></tbody></table></div>\n"
+    )
+
+
+_MENU = ("Main page", "Contents", "Random article", "Help", "Recent changes")
+_LANGUAGES = (("de", "Deutsch"), ("fr", "Français"), ("ja", "日本語"), ("pl", "Polski"))
+
+
+def render_page(title: str, page_id: int, revision_id: int, content: str) -> str:
+    """The whole HTML page of one article; ``content`` goes inside ``.mw-parser-output``."""
+    name, address = html.escape(title), quote(title.replace(" ", "_"), safe="/:")
+    menu = "".join(
+        f'<li class="mw-list-item"><a href="/wiki/Portal"><span>{item}</span></a></li>' for item in _MENU
+    )
+    languages = "".join(
+        f'<li class="interlanguage-link interwiki-{code} mw-list-item"><a href="https://{code}.sample.invalid/" '
+        f'lang="{code}"><span>{label}</span></a></li>'
+        for code, label in _LANGUAGES
+    )
+    return f"""<!DOCTYPE html>
+<html class="client-nojs vector-feature-language-in-header-enabled skin-theme-clientpref-day" lang="en" dir="ltr">
+<head>
+<meta charset="UTF-8">
+<title>{name} - Embedded sample</title>
+<script>(function(){{document.documentElement.className="client-js";}}());RLCONF={{"wgArticleId":{page_id},\
+"wgRevisionId":{revision_id},"wgNamespaceNumber":0,"wgIsArticle":true}};</script>
+<link rel="stylesheet" href="/w/load.php?lang=en&amp;modules=site.styles&amp;only=styles&amp;skin=vector-2022">
+<meta name="generator" content="MediaWiki 1.39.17">
+<link rel="canonical" href="/wiki/{address}">
+</head>
+<body class="skin--responsive skin-vector skin-vector-search-vue mediawiki ltr ns-0 ns-subject action-view">
+<a class="mw-jump-link" href="#bodyContent">Jump to content</a>
+<div class="vector-header-container"><header class="vector-header mw-header no-font-mode-scale">
+<div class="vector-main-menu-landmark"><nav aria-label="Site"><div class="vector-menu-heading">Navigation</div>
+<ul class="vector-menu-content-list">{menu}</ul></nav></div>
+<div class="vector-search-box"><form action="/w/index.php"><input type="search" name="search" \
+placeholder="Search the sample"></form></div></header></div>
+<div class="mw-page-container"><div class="mw-page-container-inner">
+<div class="vector-column-start"><nav id="mw-panel-toc" aria-label="Contents"><div class="vector-toc">
+<h2 class="vector-pinnable-header-label">Contents</h2><ul class="vector-toc-contents"><li><a href="#">(Top)</a></li>
+</ul></div></nav></div>
+<div class="mw-content-container"><main id="content" class="mw-body">
+<header class="mw-body-header vector-page-titlebar"><h1 id="firstHeading" class="firstHeading mw-first-heading">\
+<span class="mw-page-title-main">{name}</span></h1>
+<div id="p-lang-btn" class="vector-dropdown mw-portlet mw-portlet-lang"><ul>{languages}</ul></div></header>
+<div class="vector-page-toolbar"><nav aria-label="Namespaces"><ul><li id="ca-nstab-main"><a href="/wiki/{address}">\
+<span>Article</span></a></li><li id="ca-talk"><a href="/wiki/Talk:{address}"><span>Talk</span></a></li></ul></nav></div>
+<div id="bodyContent" class="vector-body"><div id="siteSub" class="noprint">From the embedded sample</div>
+<div id="contentSub"><div id="mw-content-subtitle"></div></div>
+<div id="mw-content-text" class="mw-body-content"><div class="mw-content-ltr mw-parser-output" lang="en" dir="ltr">
+{content}</div>
+<div class="printfooter" data-nosnippet="">Retrieved from "<a href="/wiki/{address}">{name}</a>"</div></div>
+<div id="catlinks" class="catlinks"><div id="mw-normal-catlinks"><a href="/wiki/Special:Categories">Categories</a>: \
+<ul><li><a href="/wiki/Category:Embedded_sample">Embedded sample</a></li></ul></div></div>
+</div></main></div>
+<footer id="footer" class="mw-footer"><ul id="footer-info"><li id="footer-info-lastmod">This page was last edited \
+on 3 May 2024.</li><li id="footer-info-copyright">Text is available under the Creative Commons licence.</li></ul>
+</footer></div></div></body></html>
+"""
+
+
+def page_address(title: str) -> str:
+    """The path of a title's rendered page."""
+    return "/wiki/" + quote(title.replace(" ", "_"), safe="/:(),!*;@$~.-_'")
+
+
+ROBOTS = "User-agent: *\nDisallow: /w/\nDisallow: /wiki/Special:\nAllow: /w/load.php?\n"
+_POLICY = "Please respect our robot policy https://w.wiki/4wJS when crawling us."
+
+
+def make_app(api: FaultyApi, latency: float = 0.0) -> web.Application:
+    """An application with `/w/api.php`, `/wiki/Title` and `/robots.txt`; ``latency``: seconds before each
+    reply."""
+    rng = random.Random(api.faults.seed)
+
+    async def serve(request: web.Request) -> web.StreamResponse:
+        if latency:
+            await asyncio.sleep(latency)
+        fault = api.faults.draw(rng)
+        if fault is not None and fault in ERRORS:
+            return _error_page(*ERRORS[fault])
+        if request.path == "/w/api.php":
+            body, content_type = _api_body(api, request, fault, rng), "application/json"
+        else:
+            response = _page(api, request)
+            if not isinstance(response, bytes):
+                return response
+            body, content_type = response, "text/html"
+        return await _send(request, body, content_type, fault, rng)
+
+    app = web.Application()
+    app.router.add_get("/w/api.php", serve)
+    app.router.add_get("/wiki/{title:.*}", serve)
+    app.router.add_get("/robots.txt", _robots)
+    return app
+
+
+def _error_page(status: int, retry_after: str | None) -> web.Response:
+    headers = {"Retry-After": retry_after} if retry_after else {}
+    if retry_after == "date":
+        headers["Retry-After"] = formatdate(time.time() + 2, usegmt=True)
+    text = _POLICY if status in (200, 403, 429) else "<html><h1>Our servers are under maintenance</h1></html>"
+    return web.Response(status=status, text=text, headers=headers)
+
+
+async def _robots(request: web.Request) -> web.Response:
+    return web.Response(text=ROBOTS)
+
+
+def _api_body(api: FaultyApi, request: web.Request, fault: str | None, rng: random.Random) -> bytes:
+    def answer(query: Mapping[str, str]) -> dict[str, Any]:
+        if fault == "maxlag" and "maxlag" in query:
+            raise ApiError("maxlag", "Waiting for db1: 8.5 seconds lagged.")
+        if fault == "readonly":
+            raise ApiError("readonly", "The wiki is currently in read-only mode.")
+        return api.misbehave(fault, rng, query)
+
+    return body_of(answer, request.query)
+
+
+def _page(api: FaultyApi, request: web.Request) -> bytes | web.Response:
+    typed = request.match_info["title"]
+    title = typed.replace("_", " ")
+    index = api.index_of_title(title)
+    if index is None:
+        return web.Response(
+            status=404, text="<html>There is no article with this name.</html>", content_type="text/html"
+        )
+    if " " in typed:
+        return web.Response(status=301, headers={"Location": page_address(title)})
+    content = api.writer.html(api.articles.article(index))
+    return render_page(title, *api.ids(index), content).encode()
+
+
+async def _send(
+    request: web.Request, body: bytes, content_type: str, fault: str | None, rng: random.Random
+) -> web.StreamResponse:
+    headers: dict[str, str] = {}
+    if fault == "maxlag":
+        headers["Retry-After"] = "1"
+    if fault == "json":
+        body = (
+            body[: rng.randrange(1, len(body))] if rng.random() < 0.5 else b'{"batchcomplete":true,}' + body
+        )
+    elif fault == "html":
+        body, content_type = b"<!DOCTYPE html><title>Wikimedia Error</title>", "text/html"
+    elif fault == "charset":
+        body = body.decode().encode("utf-16-le" if rng.random() < 0.5 else "cp037", "replace")
+    elif fault == "gzip":
+        return web.Response(
+            body=b"\x1f\x8b" + rng.randbytes(3000), headers={**headers, "Content-Encoding": "gzip"}
+        )
+    made = packed(request, body, content_type)
+    body, headers = made["body"], made["headers"] | headers
+    if fault in ("endless", "stall", "reset"):
+        return await _never_ends_well(request, body, headers, fault, rng)
+    return web.Response(body=body, headers=headers)
+
+
+async def _never_ends_well(
+    request: web.Request, body: bytes, headers: dict[str, str], fault: str, rng: random.Random
+) -> web.StreamResponse:
+    response = web.StreamResponse(headers=headers)
+    if fault == "reset" and rng.random() < 0.3:
+        _cut(request)
+        return response
+    if fault == "endless":
+        response.headers.pop("Content-Encoding", None)
+    else:
+        response.content_length = len(body)
+    await response.prepare(request)
+    try:
+        if fault == "endless":
+            while True:
+                await response.write(b" " * 65536)
+        await response.write(body[: rng.randrange(len(body))])
+        if fault == "stall":
+            await asyncio.sleep(3600)
+        _cut(request)
+    except ConnectionError:
+        pass  # the client has closed the connection
+    return response
+
+
+def _cut(request: web.Request) -> None:
+    if request.transport is not None:
+        request.transport.abort()
+
+
+class PagesWiki(EmbeddedWiki):
+    """The wiki in a process of its own."""
+
+    module = "tests.wiki"
+
+
+def main() -> None:
+    """Serve as the embedded wiki does, with faults."""
+    parser = argparse.ArgumentParser(prog="python -m tests.wiki", description=__doc__)
+    parser.add_argument("--port", type=int, default=0, help="0: any free one")
+    parser.add_argument("--size", type=int, default=20_000, help="number of articles")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--article-bytes", type=int, help="wikitext of about so many bytes for every article")
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds before each reply")
+    parser.add_argument("--faults", default="", help="KIND=RATE,…")
+    options = parser.parse_args()
+    try:
+        faults = Faults.parse(options.faults, options.seed)
+    except ValueError as error:
+        parser.error(str(error))
+    corpus = load_sample()
+    words_each = words_for_bytes(corpus, options.article_bytes) if options.article_bytes else None
+    api = FaultyApi(Articles(corpus, options.size, options.seed, words_each), faults=faults)
+    asyncio.run(program.serve(make_app(api, options.latency), options.port))
+
+
+if __name__ == "__main__":
+    main()
