@@ -23,7 +23,7 @@ from typing import (
     runtime_checkable,
 )
 
-from wikitopics.option import Given, Option
+from wikitopics.option import Option, OptionValues
 
 if TYPE_CHECKING:
     from yarl import URL
@@ -430,7 +430,7 @@ def with_spare(held_out: int) -> int:
 
 
 @dataclass(frozen=True)
-class Asked(Given):
+class Asked(OptionValues):
     """A run's parameters for its source: the options given, and other values that matter to it."""
 
     held_out: int | None = None

@@ -298,5 +298,5 @@ class OnlineLDA(DirichletAllocation):
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """A state of 1.0.0, version 4, keeps its topics and goes on with today's numbers."""
+        """A state of 1.0.0, version 4, keeps its topics; today's defaults apply from here on."""
         return {**super().upgraded(state), "recipe_random_share": state.get("recipe_random_share")}

@@ -48,7 +48,7 @@ class StepSizes:
 
 
 THETA_STEPS = StepSizes(tau0=1.0, kappa=0.7)
-"""Those of a document's proportions in the collapsed E-step: what measures best."""
+"""Step sizes of a document's proportions in the collapsed E-step; the best of those measured."""
 
 
 FEW_DOCUMENTS = 300
@@ -56,7 +56,7 @@ FEW_DOCUMENTS = 300
 
 
 def raised(eta: float, n_documents: float, documents: float) -> float:
-    """eta in a corpus of `n_documents`; with no `documents`, as it is.
+    """eta scaled to a corpus of `n_documents`; unscaled if `documents` is None.
 
     If the corpus has fewer than `documents`, as many times more, so that eta weighs the same against the
     corpus's words however many times a small corpus is magnified; and more than that where documents are so

@@ -242,7 +242,7 @@ class Change:
     other: int | None = None
 
 
-class Look:
+class TopicState:
     """The topics of a model at one moment."""
 
     def __init__(self, leading: Leading, shares: NDArray[Any]) -> None:
@@ -257,7 +257,7 @@ class Look:
         """(K,) whether a topic qualifies for death."""
 
 
-def changes(looks: Sequence[Look], alive: Collection[int]) -> list[Change]:
+def changes(looks: Sequence[TopicState], alive: Collection[int]) -> list[Change]:
     """The changes that hold at each of these looks; births first, then by topic number.
 
     alive: the topics born and not yet dead.
@@ -288,7 +288,7 @@ def living(alive: Collection[int], found: Collection[Change]) -> set[int]:
     return (set(alive) | born | split) - ended
 
 
-def _kin(theirs: Look, own: Look, topic: int, candidates: NDArray[np.bool_]) -> int | None:
+def _kin(theirs: TopicState, own: TopicState, topic: int, candidates: NDArray[np.bool_]) -> int | None:
     """The candidate whose leading words in ``theirs`` share most with ``topic``'s in ``own``, if they
     share enough."""
     near = affinity(theirs.leading, own.leading, topic)

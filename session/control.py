@@ -84,7 +84,7 @@ class Trainers:
         """How the last trainer of a session died: "killed by signal 9"; "" if it runs, or is not known."""
         return death(self.code(path))
 
-    def leave(self) -> None:
+    def detach(self) -> None:
         """Let them run on their own: `stop` will not end them."""
         self._started.clear()
 
@@ -246,7 +246,7 @@ def _how_to_end(trainer: Process) -> str:
     return f"end it on the machine where it runs ({number})"
 
 
-# Texts that a Python program has in memory: in a private file beside the session while a trainer reads them.
+# Texts passed from Python, kept in a private file beside the session while a trainer reads them.
 #
 # The words to count lie beside it. Whoever starts the trainer removes both when it has ended, and so does the
 # trainer itself, since the program may be gone by then. If both were killed, `left_behind` finds the files.
@@ -254,15 +254,15 @@ def _how_to_end(trainer: Process) -> str:
 WORDS = ".given.txt"
 
 
-class Given(NamedTuple):
+class InMemoryTexts(NamedTuple):
     """The two files of a session."""
 
     texts: Path
     words: Path
 
     @classmethod
-    def of(cls, session: Path) -> "Given":
-        """Those of the session at this path, whether they exist or not."""
+    def of(cls, session: Path) -> "InMemoryTexts":
+        """The two files beside a session; they need not exist."""
         return cls(beside(session, GIVEN), beside(session, WORDS))
 
     @contextmanager
@@ -369,7 +369,7 @@ def remove(path: Path) -> None:
                 path.unlink()
             else:
                 remove_database(path)
-                Given.of(path).remove()
+                InMemoryTexts.of(path).remove()
             log_file(path).unlink(missing_ok=True)
         except OSError as error:
             raise SessionError(f"cannot delete {error.filename}: {error.strerror}") from None

@@ -21,7 +21,7 @@ Role = Literal["trained", "held_out", "skipped"]
 NO_KNOWN_WORD = "no known word"
 """The reason for skipping an article without any word of the vocabulary."""
 UNREAD = "could not be read"
-"""For an article on which its reader failed or was killed; the log names each."""
+"""The reader crashed on this article; the log names it."""
 HELD_OUT_ALREADY = "already held out"
 """For an article in the evaluation set: training on it would flatter every score."""
 
@@ -35,7 +35,7 @@ APART = " · "
 """Between titles of articles in a line, most of which have several words."""
 
 
-def between(words: Iterable[str], otherwise: str = " ") -> str:
+def word_separator(words: Iterable[str], otherwise: str = " ") -> str:
     """What stands between a topic's words: `APART` if they are titles, which have blanks, capitals or digits,
     as no word has."""
     titles = any(" " in word or word != word.lower() or word[:1].isdigit() for word in words)
@@ -45,7 +45,7 @@ def between(words: Iterable[str], otherwise: str = " ") -> str:
 def in_line(words: Iterable[str]) -> str:
     """A topic's words, or titles, in one line."""
     shown = tuple(words)
-    return between(shown).join(shown)
+    return word_separator(shown).join(shown)
 
 
 def age(seconds: float) -> str:

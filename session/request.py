@@ -7,7 +7,7 @@ from wikitopics.crawler.mediawiki.source import DOWNLOAD as DOWNLOAD
 from wikitopics.crawler.mediawiki.source import ENGLISH, check_spaced
 from wikitopics.crawler.source import Asked, BadSource, CrawlerError, Identity, PageKind, SourceKind
 from wikitopics.model.options import HALF_LIFE
-from wikitopics.option import Given, flag
+from wikitopics.option import OptionValues, flag
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.options import (
@@ -36,7 +36,7 @@ WATCHED = 10_000
 pace."""
 
 
-class TrainRequest(Given):
+class TrainRequest(OptionValues):
     """The settings given, by name: those of `wikitopics.session.options` and those of a source."""
 
     def __init__(self, **given: object) -> None:
@@ -145,7 +145,7 @@ def _has_texts(kind: SourceKind | None) -> bool:
 
 
 def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Vocabulary | Rule]:
-    """What is requested of a new session, as far as it is known before the source is opened.
+    """Settings of a new session that do not depend on the opened source.
 
     Raises `BadUsage` for whatever is wrong with it so far, and the errors of `new_vocabulary`.
     """

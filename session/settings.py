@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from wikitopics.model import KindError, kinds
 from wikitopics.model.options import Value
-from wikitopics.option import Given, Option
+from wikitopics.option import Option, OptionValues
 from wikitopics.session.errors import BadUsage, Damaged, MissingKind, SessionError, did_you_mean
 from wikitopics.session.options import KEEP_COUNTS, PASSES
 
@@ -238,7 +238,7 @@ def _stored_kind(name: str) -> type[OnlineModel]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(Given):
+class Settings(OptionValues):
     """Resolved once, from what was requested, and fixed at creation. `values` holds those of `KEPT`; the
     fields below are determined in addition.
 

@@ -95,7 +95,7 @@ def noun(source: str) -> str:
     return "documents" if described(source).own else "articles"
 
 
-def counted(source: str, passes: int) -> str:
+def unit_noun(source: str, passes: int) -> str:
     """What a session's number of articles counts: readings, where documents are read several times."""
     return noun(source) if passes == 1 else "readings"
 

@@ -21,8 +21,8 @@ from wikitopics.session.system import Signals
 from wikitopics.tui.chart import wanted
 from wikitopics.tui.follow import TrainerProcess, Watch
 from wikitopics.tui.inks import INKS, Drawn, Lines
-from wikitopics.tui.keys import EVERYWHERE, IN_BAR, STAY, key
-from wikitopics.tui.look import Choice, Look, begin
+from wikitopics.tui.keys import EVERYWHERE, IN_BAR, STAY, binding
+from wikitopics.tui.look import Choice, SessionView, run_in_background
 from wikitopics.tui.palette import Finds, Help, commands
 from wikitopics.tui.questions import Starting
 from wikitopics.tui.terminal import (
@@ -224,7 +224,7 @@ class Wikitopics(TerminalApp[Ending]):
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         *(
-            key(f"view.{title.lower()}", str(i), f"view({i - 1})", title, f"open {title}")
+            binding(f"view.{title.lower()}", str(i), f"view({i - 1})", title, f"open {title}")
             for i, title in enumerate((kind.TITLE for kind in VIEWS), start=1)
         ),
         *EVERYWHERE,
@@ -257,7 +257,7 @@ class Wikitopics(TerminalApp[Ending]):
         return self.watched.path
 
     @property
-    def latest(self) -> Look | None:
+    def latest(self) -> SessionView | None:
         """The newest look at it."""
         return self.watched.latest
 
@@ -293,8 +293,8 @@ class Wikitopics(TerminalApp[Ending]):
 
     def _begin_watching(self) -> None:
         """Read the session from now on, and the marked ones beside it."""
-        begin(self, self._follow, "follow")
-        begin(self, self._compare, "compare")
+        run_in_background(self, self._follow, "follow")
+        run_in_background(self, self._compare, "compare")
 
     async def _follow(self) -> None:
         watch = self.watched
@@ -362,7 +362,7 @@ class Wikitopics(TerminalApp[Ending]):
         told = pieces(status, watch.trouble, frozen, watch.replay, self.choice.ascii_only)
         self.main.query_one("#status", Lines).show_lines(lambda width, _: [fitted(told, width)])
 
-    def _give_notice(self, before: Look | None, now: Look | None) -> None:
+    def _give_notice(self, before: SessionView | None, now: SessionView | None) -> None:
         """Announce that the trainer has ended, if that is wanted."""
         if self._notify_by is None or before is None or not before.status.running:
             return
@@ -526,7 +526,7 @@ class Wikitopics(TerminalApp[Ending]):
         self.main.hint()
 
 
-def _applies(look: Look | None) -> tuple[object, ...]:
+def _applies(look: SessionView | None) -> tuple[object, ...]:
     """The values that decide which keys have a meaning."""
     if look is None:
         return (None,)

@@ -14,7 +14,7 @@ from wikitopics.session.metrics import METRICS, SCORES, Metric
 from wikitopics.session.records import Curve
 from wikitopics.tui.axes import duration, plain
 from wikitopics.tui.inks import age, bar, clock, count, measured, plural, short, visible
-from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.look import Choice, SessionView
 from wikitopics.tui.plot import Drawing, Picture, Series, plot
 
 # The chart widget: a picture with a movable crosshair and a zoom window.
@@ -205,14 +205,14 @@ def _nearest(series: Series, x: float) -> int | None:
 X_KINDS = ("articles", "words", "time")
 
 
-def wanted(look: Look | None, choice: Choice, *, small: bool) -> tuple[str, ...]:
+def wanted(look: SessionView | None, choice: Choice, *, small: bool) -> tuple[str, ...]:
     """The metrics whose curves are needed: the selected one, and those of the ``small`` charts."""
     metrics = METRICS if look is None else look.metrics
     beside = [metric.name for metric in metrics if metric.brief] if small else []
     return tuple(sorted({choice.metric, *beside}))
 
 
-def title(look: Look, choice: Choice, x_kind: str) -> str:
+def title(look: SessionView, choice: Choice, x_kind: str) -> str:
     """What the chart shows, and over which x."""
     held = 0 if look.others else look.status.held_out  # each session has its own
     articles = plural(held, f"held-out {look.noun[:-1]}") if held else f"held-out {look.noun}"
@@ -220,7 +220,7 @@ def title(look: Look, choice: Choice, x_kind: str) -> str:
     return f"{of} over {_x_name(look, x_kind)}"
 
 
-def taken(look: Look, choice: Choice) -> str:
+def measurement_caption(look: SessionView, choice: Choice) -> str:
     """After how many articles the newest value was measured, and when the next one is due."""
     curves = [look.curves.get((name, choice.metric)) for name in choice.models_of(look)]
     points = [int(curve.articles[-1]) for curve in curves if curve is not None and curve.articles.size]
@@ -239,7 +239,7 @@ def taken(look: Look, choice: Choice) -> str:
     return f"{told} (in {age(max(missing, 0) / rate)})" if rate and not s.hindered else told
 
 
-def drawing(look: Look, choice: Choice, x_kind: str, *, turns: bool = True) -> Drawing:
+def drawing(look: SessionView, choice: Choice, x_kind: str, *, turns: bool = True) -> Drawing:
     """The curves of the selected metric and models over articles, words or running time. ``turns``: with
     marks where topics came and went."""
     metric = look.metric(choice.metric)
@@ -271,12 +271,12 @@ def drawing(look: Look, choice: Choice, x_kind: str, *, turns: bool = True) -> D
     )
 
 
-def _x_name(look: Look, x_kind: str) -> str:
+def _x_name(look: SessionView, x_kind: str) -> str:
     """What is counted on the x axis."""
     return x_kind if x_kind != X_KINDS[0] else look.counted
 
 
-def _others(look: Look, choice: Choice) -> Iterator[tuple[str, Curve | None]]:
+def _others(look: SessionView, choice: Choice) -> Iterator[tuple[str, Curve | None]]:
     """The curves of the marked sessions, each named session/model; None for a model that is not shown."""
     for other in look.others:
         for model in other.models:
@@ -284,7 +284,7 @@ def _others(look: Look, choice: Choice) -> Iterator[tuple[str, Curve | None]]:
             yield f"{other.name}/{model}", other.curves.get((model, choice.metric)) if shown else None
 
 
-def warning(look: Look) -> str:
+def warning(look: SessionView) -> str:
     """The marked sessions that no metric can compare with this one; "" for none."""
     words = look.settings.get("fingerprint"), look.settings.get("rule")
     strange = [other.name for other in look.others if other.words != words]
@@ -301,14 +301,16 @@ def _x(curve: Curve, x_kind: str) -> NDArray[np.float64]:
     return {"articles": curve.articles, "words": curve.tokens, "time": curve.seconds}[x_kind]
 
 
-def _marks(look: Look, curve: Curve | None, x_kind: str) -> tuple[float, ...]:
+def _marks(look: SessionView, curve: Curve | None, x_kind: str) -> tuple[float, ...]:
     """Where training was restarted; restarts before the first article are left out."""
     return _placed(
         sorted({run.first_article for run in look.runs[1:] if run.first_article > 0}), curve, x_kind
     )
 
 
-def _turns(look: Look, choice: Choice, curve: Curve | None, x_kind: str) -> tuple[tuple[float, bool], ...]:
+def _turns(
+    look: SessionView, choice: Choice, curve: Curve | None, x_kind: str
+) -> tuple[tuple[float, bool], ...]:
     """Where topics were born, including by a split, and where they ended, including by a merger."""
     told = {
         (one.articles, one.event in ("born", "split"))
@@ -333,7 +335,7 @@ def _placed(articles: Sequence[int], curve: Curve | None, x_kind: str) -> tuple[
     return tuple(float(x) for x in at)
 
 
-def beginning(look: Look, metric: Metric, *, ascii_only: bool) -> tuple[str, ...]:
+def beginning(look: SessionView, metric: Metric, *, ascii_only: bool) -> tuple[str, ...]:
     """Why there is no curve yet, with a counter that moves as articles come in."""
     status = look.status
     if metric not in SCORES and status.articles:

@@ -18,7 +18,7 @@ from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.paths import user_path
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.inks import plural, visible
-from wikitopics.tui.look import begin
+from wikitopics.tui.look import run_in_background
 from wikitopics.tui.questions import Ask, Dialog, field
 from wikitopics.tui.widgets.bars import Entry
 
@@ -102,7 +102,7 @@ class Export(Dialog[None]):
             return
         models = self._models if model == ALL_MODELS else (model,)
         work = partial(self._write, subject, written_as, models, target)
-        write = partial(begin, self, work, "export")
+        write = partial(run_in_background, self, work, "export")
         if os.path.islink(target) or os.path.isfile(target) or os.path.isdir(target):
             answers = [("replace", "r", "Replace it"), ("cancel", "c", "Cancel")]
             question = Ask("Export", f"{visible(str(target))} exists already.", answers)

@@ -21,7 +21,7 @@ from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.paths import session_name
 from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.look import Beside, Look, Replay
+from wikitopics.tui.look import Beside, Replay, SessionView
 
 T = TypeVar("T")
 
@@ -79,7 +79,7 @@ class Follower(Readers):
     def __init__(self, path: Path) -> None:
         super().__init__()
         self._path = path
-        self._look: Look | None = None
+        self._look: SessionView | None = None
         # What the look was read from: each part is read again when its own key changes.
         self._version: int | None = None
         self._learnt: tuple[object, ...] | None = None
@@ -90,17 +90,19 @@ class Follower(Readers):
         """The newest snapshot, the order of words and the names given to topics."""
         self._looked_at = self._learnt_at = float("-inf")
         """By the monotonic clock."""
-        self._past: tuple[Look, Look] | None = None
+        self._past: tuple[SessionView, SessionView] | None = None
         """The last look into the past, and what it was made from."""
 
-    async def look(self, metrics: Iterable[str], as_of: int | None = None, *, relevant: bool = True) -> Look:
+    async def look(
+        self, metrics: Iterable[str], as_of: int | None = None, *, relevant: bool = True
+    ) -> SessionView:
         """The session as it is now, or as it was after ``as_of`` articles; raises a `SessionError`.
 
         ``relevant``: with topics' most relevant words first, not the most probable.
         """
         wanted = tuple(metrics)
 
-        def read(reader: SessionReader) -> Look:
+        def read(reader: SessionReader) -> SessionView:
             look = self._read(reader, wanted, relevant)
             return look if as_of is None else self._back_at(reader, look, as_of, relevant)
 
@@ -121,7 +123,7 @@ class Follower(Readers):
             self._learnt = self._measured = self._kept = None
             raise
 
-    def _read(self, reader: SessionReader, metrics: tuple[str, ...], relevant: bool) -> Look:
+    def _read(self, reader: SessionReader, metrics: tuple[str, ...], relevant: bool) -> SessionView:
         version, now, look = reader.version(), time.monotonic(), self._look
         asked_anew = self._learnt is None or (metrics, relevant) != self._learnt[1:3]
         rested = now - self._looked_at < STATUS_EVERY
@@ -129,7 +131,9 @@ class Follower(Readers):
             return look
         status, settings = reader.status(), reader.settings()
         if look is None:
-            look = Look(status=status, at=0.0, address=addresses(settings), models=tuple(reader.models()))
+            look = SessionView(
+                status=status, at=0.0, address=addresses(settings), models=tuple(reader.models())
+            )
         look = replace(
             look,
             status=status,
@@ -166,7 +170,9 @@ class Follower(Readers):
         self._measured, self._kept = measured, kept
         return look
 
-    def _back_at(self, reader: SessionReader, look: Look, articles: int, relevant: bool) -> Look:
+    def _back_at(
+        self, reader: SessionReader, look: SessionView, articles: int, relevant: bool
+    ) -> SessionView:
         if self._past is None or self._past[0] is not look or self._past[1].as_of != articles:
             topics = {
                 m: tuple(reader.topics(m, SNAPSHOT_WORDS, articles, relevant=relevant)) for m in look.models
@@ -223,7 +229,7 @@ class Watch:
         """``trainers``: those that this screen has started.
         ``trainer``: that of ``path``, if it has just been started."""
         self.path, self._trainers = path, trainers
-        self.latest: Look | None = None
+        self.latest: SessionView | None = None
         self.trouble = ""
         """Why the session cannot be read now; "" if it can."""
         self.frozen_at: float | None = None

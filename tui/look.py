@@ -14,13 +14,13 @@ from textual.worker import WorkType
 from wikitopics.session.analysis.proportions import Address, nowhere
 from wikitopics.session.metrics import METRICS, Metric
 from wikitopics.session.records import ArticleRow, Curve, Event, Flow, PastRun, Status, TopicEvent, TopicRow
-from wikitopics.session.sources import counted, noun
+from wikitopics.session.sources import noun, unit_noun
 from wikitopics.tui.inks import plural
 
 # Background work, so that the screen is drawn and keys are answered meanwhile.
 
 
-def begin(
+def run_in_background(
     node: DOMNode, work: Callable[[], Coroutine[Any, Any, None]], group: str, *, exclusive: bool = True
 ) -> None:
     """Start work of a group; if exclusive, it replaces whatever of the group is still running.
@@ -50,7 +50,7 @@ class Beside:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class SessionView:
     """Everything at one instant; a later instant is another Look."""
 
     status: Status
@@ -96,7 +96,7 @@ class Look:
     @property
     def counted(self) -> str:
         """What its number of articles counts: that, or "readings" where there are several passes."""
-        return counted(self.status.source, self.status.passes)
+        return unit_noun(self.status.source, self.status.passes)
 
     def some(self, number: int) -> str:
         """A number of articles: "1 article", "300 documents", "900 readings"."""
@@ -131,7 +131,7 @@ class Look:
         began, then = np.interp(points, np.append(0, course.articles), np.append(0.0, course.seconds))
         return run.started_at + float(then - began)
 
-    def back_at(self, articles: int, topics: ModelTopics, events: tuple[Event, ...]) -> "Look":
+    def back_at(self, articles: int, topics: ModelTopics, events: tuple[Event, ...]) -> "SessionView":
         """What was learnt, as it was after this many articles, given the topics and the log of that time."""
         curves = {key: curve.up_to(articles) for key, curve in self.curves.items()}
         return replace(
@@ -155,7 +155,7 @@ class Look:
 
 
 def same(shown: Sequence[object], before: Sequence[object]) -> bool:
-    """Whether these are the very objects that were shown before, so that no drawing of them changes."""
+    """True if nothing changed since the last drawing (the objects are identical)."""
     return len(shown) == len(before) and all(map(operator.is_, shown, before))
 
 
@@ -180,13 +180,13 @@ class Choice:
         """The model's pinned topics."""
         return frozenset(topic for of, topic in self.pinned if of == model)
 
-    def model_of(self, look: Look) -> str | None:
+    def model_of(self, look: SessionView) -> str | None:
         """The model whose topics are listed."""
         if self.model in look.models:
             return self.model
         return look.models[0] if look.models else None
 
-    def models_of(self, look: Look) -> tuple[str, ...]:
+    def models_of(self, look: SessionView) -> tuple[str, ...]:
         """The models on the chart."""
         return (self.model,) if self.model in look.models else look.models
 

@@ -26,7 +26,7 @@ from wikitopics.session.settings import DEFAULT_KIND, load_kind, model_choices, 
 from wikitopics.session.system import Signals
 from wikitopics.tui.follow import TrainerProcess
 from wikitopics.tui.keys import SUSPEND
-from wikitopics.tui.look import begin
+from wikitopics.tui.look import run_in_background
 from wikitopics.tui.questions import Agree, Dialog, Tick, field
 from wikitopics.tui.terminal import TerminalApp, obey_signals, open_app
 from wikitopics.tui.widgets.bars import Entry
@@ -318,7 +318,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
 
     def _begin(self, path: Path, launch: Callable[[], TrainerProcess]) -> None:
         self.query_one("#go", Button).disabled = True
-        begin(self, partial(self._start, path, launch), "start")
+        run_in_background(self, partial(self._start, path, launch), "start")
 
     def _asked(self, answer: Answer | None) -> None:
         """Continue after the question about the contact, if it was answered."""

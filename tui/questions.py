@@ -21,7 +21,7 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.records import TopicRow
 from wikitopics.session.storage.decoding import LONGEST_NAME
 from wikitopics.tui.inks import visible
-from wikitopics.tui.look import begin
+from wikitopics.tui.look import run_in_background
 from wikitopics.tui.widgets.bars import Entry
 
 # Base of the dialogs: a screen in front of the others, which ends once.
@@ -160,7 +160,7 @@ class Rename(Dialog[str | None]):
         if event.value == visible(self._row.name):
             self.dismiss(None)
         else:
-            begin(self, partial(self._keep, event.value), "rename")
+            run_in_background(self, partial(self._keep, event.value), "rename")
 
     async def _keep(self, name: str) -> None:
         try:

@@ -198,7 +198,7 @@ class TerminalDriver(LinuxDriver):
         self._file = cast(TextIOWrapper, self.drawing)
 
     def run_input_thread(self) -> None:
-        """Read keys to the end; input that no terminal should send is dropped, with what came beside it.
+        """Read keys to the end; invalid input is dropped together with the chunk it came in.
 
         Textual cannot read bytes that are not UTF-8, and sequences with numbers of no character.
         """

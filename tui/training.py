@@ -11,7 +11,7 @@ from wikitopics.session import config, control, sources
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import session_name, session_path
 from wikitopics.tui.follow import TrainerProcess
-from wikitopics.tui.look import Look, begin
+from wikitopics.tui.look import SessionView, run_in_background
 from wikitopics.tui.questions import Agree, Ask, Starting, State
 from wikitopics.tui.views.crawl import nothing_left
 
@@ -161,7 +161,7 @@ class Training:
             except SessionError as error:
                 app.notify(str(error), severity="warning", markup=False)
 
-        begin(app, tell, "control", exclusive=False)
+        run_in_background(app, tell, "control", exclusive=False)
 
     # Ending ---------------------------------------------------------------------------------------
 
@@ -187,7 +187,7 @@ class Training:
             self._app.exit("leave" if answer == "leave" else "stop")
 
 
-def _lacks_contact(look: Look) -> bool:
+def _lacks_contact(look: SessionView) -> bool:
     """Whether the server requires a contact, and there is none. Raises SessionError."""
     kind, identity = sources.described(look.status.source), look.settings.get("source_options")
     if not isinstance(identity, Mapping) or kind.fault(identity):

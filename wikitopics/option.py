@@ -258,7 +258,7 @@ def flag(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Given:
+class OptionValues:
     """Values of options by name: those given, or those stored in a file."""
 
     values: Mapping[str, Any] = field(default_factory=dict)

@@ -28,7 +28,7 @@ from wikitopics.session.analysis.proportions import (
     saved_model,
     top_words,
 )
-from wikitopics.session.analysis.report import check_page, made
+from wikitopics.session.analysis.report import check_page, render
 from wikitopics.session.analysis.tables import SUBJECTS, ExportRequest
 from wikitopics.session.analysis.topics import coherences, topic_tree
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, did_you_mean
@@ -233,7 +233,7 @@ class StoredSession:
                 row.topic,
                 row.name,
                 row.share,
-                *_apart(row.words),
+                *_unzipped(row.words),
                 value,
                 row.share > IN_USE,
                 branch.parent,
@@ -249,7 +249,7 @@ class StoredSession:
         with self._reading(model) as (reader, name):
             reader.check_topic(name, topic)
             kept = reader.topic_history(name, topic, SNAPSHOT_WORDS)
-        return [TopicThen(articles, share, *_apart(words)) for articles, share, words in kept]
+        return [TopicThen(articles, share, *_unzipped(words)) for articles, share, words in kept]
 
     def events(self, model: str | None = None) -> list[TopicEvent]:
         """The events of a model's topics, oldest first."""
@@ -378,7 +378,7 @@ class StoredSession:
         target = _target(path)
         with self._open() as reader:
             check_page(target)
-            page = made(reader)
+            page = render(reader)
         with replacing(target) as file:
             file.write(page.encode())
 
@@ -467,7 +467,7 @@ def _reader(path: Path) -> SessionReader:
         raise NoSession(error.what) from None
 
 
-def _apart(pairs: Iterable[tuple[str, float]]) -> tuple[tuple[str, ...], tuple[float, ...]]:
+def _unzipped(pairs: Iterable[tuple[str, float]]) -> tuple[tuple[str, ...], tuple[float, ...]]:
     words, probabilities = zip(*pairs, strict=True)
     return words, probabilities
 

@@ -22,7 +22,7 @@ from wikitopics.crawler.texts.records import LONGEST_ID
 from wikitopics.crawler.texts.source import LINES, MARKUP, TEXTS
 from wikitopics.option import Option
 from wikitopics.session.analysis.proportions import as_kept
-from wikitopics.session.control import STOP_SECONDS, Given, death, forget, last_words, start_trainer
+from wikitopics.session.control import STOP_SECONDS, InMemoryTexts, death, forget, last_words, start_trainer
 from wikitopics.session.errors import BadUsage, SessionError, SessionInUse
 from wikitopics.session.options import MODEL, ON_END, PASSES, SEED, SHARED, SOURCE, VOCAB
 from wikitopics.session.paths import session_name
@@ -86,7 +86,7 @@ def train(
     repeated, of texts that seem to hold markup, and of an index or ids that can only be kept as text.
     """
     path = path_of(session)
-    given = Given.of(path)
+    given = InMemoryTexts.of(path)
     request = _request(given, model, topics, passes, seed, markup, is_new=not os.path.exists(path))
     known = _vocabulary(vocabulary)
     labels, notes = _labels(texts, ids, path), list[str]()
@@ -109,7 +109,7 @@ def train(
 
 def _train(
     path: Path,
-    given: Given,
+    given: InMemoryTexts,
     descriptor: int,
     request: TrainRequest,
     vocabulary: Vocabulary | None,
@@ -223,7 +223,7 @@ def _labels(texts: object, ids: object, path: Path) -> Any:
 
 
 def _request(
-    given: Given,
+    given: InMemoryTexts,
     model: str | Sequence[str] | None,
     topics: int | None,
     passes: int | None,
@@ -268,18 +268,20 @@ def _in_python(told: str) -> str:
     return re.sub("`[^`]*`|--[a-z-]+", lambda found: named.get(found[0], found[0]), told)
 
 
-def _with_words(request: TrainRequest, given: Given, vocabulary: Vocabulary) -> TrainRequest:
+def _with_words(request: TrainRequest, given: InMemoryTexts, vocabulary: Vocabulary) -> TrainRequest:
     given.write_words(vocabulary.lines)
     return request.giving(**{VOCAB.name: str(given.words)})
 
 
-def _built(given: Given, markup: Markup | None) -> Vocabulary:
+def _built(given: InMemoryTexts, markup: Markup | None) -> Vocabulary:
     """A vocabulary of the texts. Raises BadDocuments if they are too few."""
     documents = file_documents([str(given.texts)], silently, markup=markup or "text")
     return build_vocabulary(filter(None, documents), Recipe.of_language(None)).vocabulary
 
 
-def _is_finished(path: Path, given: Given, request: TrainRequest, vocabulary: Vocabulary | None) -> bool:
+def _is_finished(
+    path: Path, given: InMemoryTexts, request: TrainRequest, vocabulary: Vocabulary | None
+) -> bool:
     """Whether nothing is left to do. Raises `SessionError` for a session of other texts or options."""
     with SessionReader(path) as reader:
         settings, position, state = reader.settings(), reader.progress().position, reader.status().state
@@ -313,7 +315,7 @@ def _keep(path: Path, kept: Mapping[str, object] | None) -> None:
             keep_index(path, kept)
 
 
-def _arguments(request: TrainRequest, given: Given) -> Iterator[str]:
+def _arguments(request: TrainRequest, given: InMemoryTexts) -> Iterator[str]:
     """The words of the command line. The trainer, too, removes the files at its end, unless they are another
     trainer's."""
     for option in _OPTIONS:

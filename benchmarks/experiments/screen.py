@@ -31,7 +31,7 @@ from wikitopics.session.records import Curve, TopicEvent
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.app import Wikitopics
 from wikitopics.tui.chart import Chart
-from wikitopics.tui.look import Look
+from wikitopics.tui.look import SessionView
 
 EXPERIMENT = Experiment("screen", "how soon the screen draws and answers, and what it costs")
 SIZE = 200, 60
@@ -49,7 +49,7 @@ class Measured(Wikitopics):
             renderable.render_segments(self.console)
 
 
-def grown(look: Look, by: int) -> Look:
+def grown(look: SessionView, by: int) -> SessionView:
     """The session after one more measurement and one more snapshot of every model."""
     rng = np.random.default_rng(by)
     curves = dict(look.curves)
@@ -75,12 +75,12 @@ def grown(look: Look, by: int) -> Look:
     )
 
 
-def measured(look: Look, by: int) -> Look:
+def measured(look: SessionView, by: int) -> SessionView:
     """The session after one more measurement of every model, with the topics that it had."""
     return replace(grown(look, by), topics=look.topics, changes=look.changes)
 
 
-def ticked(look: Look, by: int) -> Look:
+def ticked(look: SessionView, by: int) -> SessionView:
     """The session a second later: articles were read and trained, nothing was measured."""
     status = replace(look.status, articles=look.status.articles + 64 * by)
     return replace(look, status=status, recent=look.recent[1:] + look.recent[:1])
@@ -112,7 +112,7 @@ def draw() -> Figures:
             app.workers.cancel_all()  # no refresh but ours
             look = app.latest
             assert look is not None
-            kinds: dict[str, Callable[[Look, int], Look]] = {
+            kinds: dict[str, Callable[[SessionView, int], SessionView]] = {
                 "nothing": lambda look, _: look,
                 "second": ticked,
                 "numbers": measured,

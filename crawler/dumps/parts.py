@@ -374,7 +374,7 @@ def spread(n: int, places: int) -> list[int]:
 
 
 def _dice(seed: int, n: int) -> bytes:
-    """By these, numbers come into an order that looks random and is the same everywhere."""
+    """Keys of a pseudo-random permutation, the same on every machine."""
     return blake2b(f"{seed} {n}".encode(), digest_size=8).digest()
 
 

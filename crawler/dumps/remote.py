@@ -248,11 +248,11 @@ class Blocks:
         await self._found(file, numbers)
 
     def missing(self, file: "RemoteFile", start: int, stop: int) -> int:
-        """How many of these bytes, in whole blocks, are not at hand."""
+        """How many of these bytes, rounded to blocks, are missing."""
         return BLOCK * sum((file, number) not in self._kept for number in _numbers(file, start, stop))
 
     def has_room(self, size: int) -> bool:
-        """Whether so many bytes more can be kept, with those dropped that no round needs any more; 0 always
+        """Whether there is room for so many bytes, after dropping those of finished rounds; 0 always
         can."""
         for block in list(self._kept):
             if self._size + size <= MOST:

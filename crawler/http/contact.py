@@ -18,7 +18,7 @@ from wikitopics.crawler.http.addresses import wiki_address
 from wikitopics.crawler.http.rules import is_wikimedia
 from wikitopics.crawler.source import BadSource, ContactMissing
 
-# A server's words as words for people: foreign text enters a message only through this module.
+# Makes text from a server safe to print in a message.
 
 _MOST_READ = 20_000
 """The most characters of a text that are looked at."""
@@ -150,7 +150,7 @@ _USER = re.compile(r"(?:[\w-]{1,12}:){0,2}User(?:[ _]talk)?:[\s_]*([^\s_<>|\[\]{
 _PLAIN_NAME = re.compile(r"[\w .-]+", re.ASCII)
 """Parentheses would be found too, but must not be nested in those of the User-Agent."""
 _NOBODYS = re.compile(r"/|/wiki|/wiki/([^:]*|[^:]*:[ _]*|Special:.*)|/w/.*")
-"""Pages of a wiki that belong to no user: those of users are in a namespace."""
+"""Paths of wiki pages outside the user namespace."""
 _PLACEHOLDER = re.compile(r"(^|[@/.])example\.(com|org|net|edu)\b", re.IGNORECASE)
 _LONGEST = 400
 _HOW = "give your e-mail address, your page's URL or User:Name with --contact"

@@ -47,7 +47,7 @@ zgh zh zh-classical zh-min-nan zh-yue zu
 """Prefixes of other wikis: Wikimedia's projects, and Wikipedias by language. A dump does not list them."""
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9,.()'!$*-]*+(?: [A-Za-z0-9,.()'!$*-]++)*+")
-"""Most targets: but for the capital these are titles, unless they have quotes for italics."""
+"""The common case: already a title, except for its first capital."""
 _BLANKS = re.compile(r"[ _\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
 _ENTITY = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z0-9]{1,31});")
 _DIRECTION = re.compile(r"[\u200e\u200f\u202a-\u202e]+")

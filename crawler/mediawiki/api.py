@@ -118,11 +118,11 @@ class ApiSource:
         if not crawl.is_over:
             crawl.articles = (await self.open()).articles
         while not crawl.is_over:
-            gathering, going_on = await self._gather(crawl)
+            gathering, continuation = await self._gather(crawl)
             empty = 0 if len(gathering) else empty + 1
             if empty > _MOST_EMPTY:
                 raise CrawlerError("the wiki keeps continuing without listing a page")
-            self.wiki.step(crawl, going_on, gathering)
+            self.wiki.step(crawl, continuation, gathering)
             yield PageBatch(gathering.pages(), crawl.position, gathering.skips_without_text(), crawl.share)
 
     async def _gather(self, crawl: CrawlPass) -> tuple[Gathering, Mapping[str, str] | None]:
@@ -148,8 +148,8 @@ class ApiSource:
                 continue
             if not answer.complete:
                 # One text never comes: fetch the others by id, then go past the batch.
-                going_on = answer.going_on or {}
-                await self.wiki.fill_in(gathering, going_on)
-                here = {key: value for key, value in going_on.items() if key.startswith("grn")}
+                continuation = answer.continuation or {}
+                await self.wiki.fill_in(gathering, continuation)
+                here = {key: value for key, value in continuation.items() if key.startswith("grn")}
                 answer = await self.wiki.ask({**generator(pages), **here}, crawl.read)
-            return gathering, answer.going_on
+            return gathering, answer.continuation

@@ -204,21 +204,21 @@ class CrawlPass:
 
     def check(self, answer: Answer) -> None:
         """Check how the wiki continues after ``answer``, as `read` does."""
-        if answer.going_on is None:
+        if answer.continuation is None:
             self._check_end(len(answer.pages))
             return
-        there = read_cursor(answer.going_on)
-        if there is None and (answer.complete or "grncontinue" in answer.going_on):
+        there = read_cursor(answer.continuation)
+        if there is None and (answer.complete or "grncontinue" in answer.continuation):
             raise TransientError("the wiki's cursor is not valid")
         if answer.complete and there and self._cursor and not there.follows(self._cursor):
             raise TransientError("the wiki's cursor does not advance")
 
-    def step(self, going_on: Mapping[str, str] | None, page_ids: Iterable[int]) -> set[int]:
+    def step(self, continuation: Mapping[str, str] | None, page_ids: Iterable[int]) -> set[int]:
         """Continue after a listing that has been checked; returns those of its pages that are new."""
         page_ids = list(page_ids)
         new = self._seen.add(page_ids)
         self._listed = None if self._listed is None else self._listed + len(page_ids)
-        self._cursor = None if going_on is None else read_cursor(going_on)
+        self._cursor = None if continuation is None else read_cursor(continuation)
         self.is_over = self._cursor is None or self.repeats
         return new
 

@@ -111,7 +111,7 @@ class HtmlSource:
         gathering, answer = await self.wiki.gather(query, answer, crawl.read)
         if not answer.complete:
             raise CrawlerError("the wiki's list of titles goes in circles")
-        self.wiki.step(crawl, answer.going_on, gathering)
+        self.wiki.step(crawl, answer.continuation, gathering)
         return gathering.titles(), gathering.skips()
 
     async def _fetch_all(
@@ -159,7 +159,7 @@ class HtmlSource:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _fetch(self, title: str) -> bytes | Skip:
-        """A page's body, or why there is none (any more), or why it cannot be had although the wiki works."""
+        """A page's body, or the reason for skipping it."""
         url = self._url(title)
         assert self._robots is not None
         if not self._robots.allows(url.raw_path_qs):

@@ -109,7 +109,7 @@ class Gathering:
         return Counter(p.skip for p in self._listed.values() if p.skip is not None) + self._nameless
 
     def skips_without_text(self) -> Counter[Skip]:
-        """The same once no more texts will come: a page without a text is not an article either."""
+        """The final batch: pages still without text are skipped."""
         return self.skips() + Counter({"no text": len(self.without_text())})
 
 
@@ -162,7 +162,7 @@ class Answer:
 
     pages: Sequence[Mapping[str, Any]]
     """As the reply lists them; an entry that is not a page becomes an empty one."""
-    going_on: dict[str, str] | None
+    continuation: dict[str, str] | None
     """The parameters with which to continue, all passed through; None at the end."""
     complete: bool
     """Whether these pages have everything that was asked for."""
@@ -172,7 +172,7 @@ def read_answer(reply: Reply) -> Answer:
     """The reply to a query. Raises the errors of `read_api`, and `TransientError` if it is not valid."""
     value = read_api(reply)
     answer = Answer(entries(value), read_continue(value), "batchcomplete" in value)
-    if answer.going_on is None and not answer.complete:
+    if answer.continuation is None and not answer.complete:
         raise TransientError("the wiki's reply is neither complete nor continued")
     return answer
 

@@ -123,31 +123,31 @@ class Wiki:
         gathering = Gathering()
         gathering.add(answer.pages)
         seen: list[Query] = []
-        while answer.going_on is not None and not answer.complete and len(seen) <= _MOST_REPLIES:
-            seen.append(answer.going_on)
-            answer = await self.ask({**query, **answer.going_on}, read)
-            if not gathering.add(answer.pages) and answer.going_on in seen:
+        while answer.continuation is not None and not answer.complete and len(seen) <= _MOST_REPLIES:
+            seen.append(answer.continuation)
+            answer = await self.ask({**query, **answer.continuation}, read)
+            if not gathering.add(answer.pages) and answer.continuation in seen:
                 break
         return gathering, answer
 
-    def step(self, crawl: CrawlPass, going_on: Query | None, gathering: Gathering) -> None:
+    def step(self, crawl: CrawlPass, continuation: Query | None, gathering: Gathering) -> None:
         """Advance the pass beyond a batch, and leave out pages that it returned before."""
-        new = crawl.step(going_on, gathering.ids())
+        new = crawl.step(continuation, gathering.ids())
         gathering.leave_out(set(gathering.ids()) - new, "repeated")
         if crawl.repeats:
             self.client.note("the wiki keeps returning the same articles: the lap ends here")
 
-    async def fill_in(self, gathering: Gathering, going_on: Query | None) -> None:
+    async def fill_in(self, gathering: Gathering, continuation: Query | None) -> None:
         """Fetch texts of the listed pages by their ids, giving up the one at which the wiki does not go on,
         and any others that never come."""
         while left := gathering.without_text():
-            stuck = _stuck_page(going_on or {})
+            stuck = _stuck_page(continuation or {})
             gathering.leave_out([stuck if stuck in left else left[0]], "no text")
-            going_on = None
+            continuation = None
             while ids := gathering.without_text():
                 answer = await self.ask({"pageids": "|".join(map(str, ids[:MOST_PAGES])), **TEXTS})
                 if not gathering.add(answer.pages):
-                    going_on = answer.going_on
+                    continuation = answer.continuation
                     break
 
     async def by_title(self, titles: Sequence[str]) -> Gathering:
@@ -155,7 +155,7 @@ class Wiki:
         query = {**TEXTS, "titles": "|".join(titles), "prop": TEXTS["prop"] + "|info"}
         gathering, answer = await self.gather(query, await self.ask(query))
         if not answer.complete:
-            await self.fill_in(gathering, answer.going_on)
+            await self.fill_in(gathering, answer.continuation)
         return gathering
 
 

@@ -17,7 +17,7 @@ from wikitopics.crawler.markup.texts import noticing
 from wikitopics.crawler.source import BadSource, Markup, Page
 from wikitopics.crawler.texts.records import (
     PACKED,
-    Bad,
+    BadRecord,
     Columns,
     Contents,
     Document,
@@ -412,7 +412,7 @@ class TextFiles(PageFiles):
                     if new_ids is not None and not new_ids.add(found.id):
                         repeats.add(number)
                     if number in repeats:
-                        found = Bad("repeated", f"the id {found.id[:100]!r} is a duplicate")
+                        found = BadRecord("repeated", f"the id {found.id[:100]!r} is a duplicate")
                 here = {"file": index, **after, "number": number}
                 if isinstance(found, Document):
                     yield self._page(file, line, number, found), here
@@ -456,7 +456,7 @@ class TextFiles(PageFiles):
             why = f"cannot be read: {error.strerror or error}"
             if not is_one:
                 raise BadSource(f"{name}: {why}") from None
-            yield (Bad("damaged", why), 1), _END_OF_ONE
+            yield (BadRecord("damaged", why), 1), _END_OF_ONE
 
     def _is_one(self, file: TextFile) -> bool:
         """Whether the file is one document."""

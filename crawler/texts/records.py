@@ -179,20 +179,20 @@ class Document:
     id: str = ""
 
 
-class Bad(Exception):
-    """Why the contents of a record are not a document, as a kind and in words."""
+class BadRecord(Exception):
+    """Why a record is skipped: its kind and a message."""
 
     def __init__(self, skip: Skip, why: str) -> None:
         self.skip: Skip = skip
         self.why = why
 
 
-Record = tuple[Document | Bad, int]
+Record = tuple[Document | BadRecord, int]
 """One entry of a file, and the number of the line in which it begins, from 1."""
 
 
-def _not_utf8() -> Bad:
-    return Bad("not UTF-8", "not UTF-8: save the file as UTF-8")
+def _not_utf8() -> BadRecord:
+    return BadRecord("not UTF-8", "not UTF-8: save the file as UTF-8")
 
 
 @dataclass
@@ -231,7 +231,7 @@ def json_lines(contents: Contents, keys: Keys, *, may_be_empty: bool = False) ->
         if line is None or line.strip():
             try:
                 yield _from_json(line, keys, may_be_empty), contents.number
-            except Bad as bad:
+            except BadRecord as bad:
                 yield bad, contents.number
 
 
@@ -239,9 +239,9 @@ def _from_json(line: bytes | None, keys: Keys, may_be_empty: bool) -> Document:
     try:
         found = json.loads(_utf8(line))
     except (ValueError, RecursionError):
-        raise Bad("not JSON", "not JSON") from None
+        raise BadRecord("not JSON", "not JSON") from None
     if not isinstance(found, dict):
-        raise Bad("no text", f'not an object with a "{keys.text}"')
+        raise BadRecord("no text", f'not an object with a "{keys.text}"')
     text = keys.text_of(found)
     if may_be_empty and not (isinstance(text, str) and text.strip()):
         text = ""
@@ -286,10 +286,10 @@ def table_rows(contents: Contents, columns: Columns) -> Iterator[Record]:
         """Lines, one at a time as a row needs them."""
         for line in contents.lines:
             if line is None or contents.offset - offset > LARGEST_DOCUMENT:
-                raise Bad("too large", f"a row {_TOO_LARGE}: perhaps a quotation mark is not closed")
+                raise BadRecord("too large", f"a row {_TOO_LARGE}: perhaps a quotation mark is not closed")
             yield line.decode("utf-8", "surrogateescape")
         if contents.number >= first:
-            raise Bad("damaged", "a quotation mark is never closed")
+            raise BadRecord("damaged", "a quotation mark is never closed")
 
     rows = csv.reader(lines(), delimiter=columns.delimiter)
     while True:
@@ -300,10 +300,10 @@ def table_rows(contents: Contents, columns: Columns) -> Iterator[Record]:
             continue
         except StopIteration:
             return
-        except Bad as bad:
+        except BadRecord as bad:
             yield bad, first
         except csv.Error as error:
-            yield Bad("damaged", f"not a row of a table: {error}"), first
+            yield BadRecord("damaged", f"not a row of a table: {error}"), first
         # The reader may be in the middle of that row, so a new one begins after it.
         rows = csv.reader(lines(), delimiter=columns.delimiter)
 
@@ -367,30 +367,30 @@ def _is_blank(line: bytes) -> bool:
     return not line.strip() or (len(line) < _SHORT and not line.decode("utf-8", "replace").strip())
 
 
-def _plain(lines: Sequence[bytes]) -> Document | Bad:
+def _plain(lines: Sequence[bytes]) -> Document | BadRecord:
     try:
         text = _utf8(b"".join(lines) or None)
         if "\0" in text:
-            raise Bad("not UTF-8", "a binary file, or not UTF-8 text")
+            raise BadRecord("not UTF-8", "a binary file, or not UTF-8 text")
         return _document(text, None, None)
-    except Bad as bad:
+    except BadRecord as bad:
         return bad
 
 
-def whole_file(contents: Contents) -> Document | Bad:
+def whole_file(contents: Contents) -> Document | BadRecord:
     """A file that is one document."""
     try:
         return _document(_utf8(contents.whole()), None, None)
     except CutOff as error:
-        return Bad("damaged", str(error))
-    except Bad as bad:
+        return BadRecord("damaged", str(error))
+    except BadRecord as bad:
         return bad
 
 
 def _utf8(data: bytes | None) -> str:
     """The text of a line or a file; None: it is too large."""
     if data is None:
-        raise Bad("too large", _TOO_LARGE)
+        raise BadRecord("too large", _TOO_LARGE)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -400,10 +400,10 @@ def _utf8(data: bytes | None) -> str:
 def _document(text: object, title: object, external_id: object, may_be_empty: bool = False) -> Document:
     """A document of these fields, whatever their types."""
     if not isinstance(text, str) or not (may_be_empty or text.strip()):
-        raise Bad("no text", "no text")
+        raise BadRecord("no text", "no text")
     name = _label(external_id, "id")
     if len(name.encode()) > LONGEST_ID:
-        raise Bad("too large", f"an id of over {LONGEST_ID} bytes")
+        raise BadRecord("too large", f"an id of over {LONGEST_ID} bytes")
     return Document(sound_text(text), " ".join(_label(title, "title").split()), name)
 
 
@@ -411,5 +411,5 @@ def _label(value: object, key: str) -> str:
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise Bad("damaged", f"its {key} is neither a text nor a whole number")
+        raise BadRecord("damaged", f"its {key} is neither a text nor a whole number")
     return sound_text(str(value))

@@ -20,7 +20,7 @@ from wikitopics.session.errors import BadUsage, Damaged, SessionError
 from wikitopics.session.options import LINKS, PASSES
 from wikitopics.session.records import SNAPSHOT_WORDS, ArticleRow
 from wikitopics.session.settings import Settings, load_model
-from wikitopics.session.sources import NOTEBOOK, counted, described, noun
+from wikitopics.session.sources import NOTEBOOK, described, noun, unit_noun
 from wikitopics.session.storage.proportions import title_key
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.vocab import Vocabulary
@@ -70,7 +70,7 @@ def infer(
 
 
 def proses(reader: SessionReader, texts: Iterable[str], markup: Markup | None = None) -> list[str]:
-    """The texts without their markup; None: that of the session's own texts. For a session of links, the
+    """Strip markup; None means the session's own format. For a session of links, the
     titles that they link to."""
     if reader.settings().rule == LINKS:
         # Where titles begin with capitals, all of the vocabulary do.
@@ -272,7 +272,7 @@ class Recorded:
             self._kept = reader.proportions(model, held_out=True)
         self.model = model
         settings = reader.settings()
-        self._noun = counted(settings.source, settings[PASSES])
+        self._noun = unit_noun(settings.source, settings[PASSES])
         self._n_topics = reader.spec(model).topics
         self._starts = self._kept.indptr()
         values = self._kept.values()

@@ -238,7 +238,7 @@ def check_file(path: Path) -> os.stat_result:
 
 
 def fold_log(path: Path) -> None:
-    """Write the log beside the session into the session itself, if possible.
+    """Checkpoint the write-ahead log, if possible.
 
     The last reader after a killed trainer calls this, so that a session is one file.
     """

@@ -41,7 +41,7 @@ def is_released(path: Path) -> bool:
         return bool(read_rows(db.conn, "PRAGMA user_version")[0][0] == RELEASED)
 
 
-def renew(path: Path) -> None:
+def upgrade_from_1_0(path: Path) -> None:
     """Bring a session of 1.0.0 to this format in one transaction. Raises `SessionError`; then nothing is
     changed.
 

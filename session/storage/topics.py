@@ -26,7 +26,7 @@ from wikitopics.session.records import (
     TopicEvent,
     TopicRow,
     TopWords,
-    between,
+    word_separator,
 )
 from wikitopics.session.settings import ModelSpec
 from wikitopics.session.storage.database import connect, session_errors
@@ -80,7 +80,7 @@ def names(relevant: Iterable[NDArray[Any]], words: Sequence[str]) -> list[str]:
     ``relevant``: the words of each by id, the most relevant first. ``words``: the vocabulary, by id.
     """
     chosen = [name_of([words[i] for i in ids.tolist()]) for ids in relevant]
-    return [between(name, BETWEEN).join(name) for name in chosen]
+    return [word_separator(name, BETWEEN).join(name) for name in chosen]
 
 
 def parts(name: str) -> tuple[str, ...]:
@@ -284,8 +284,8 @@ def _late(snapshots: Sequence[int]) -> list[int]:
 
 
 def give_name(path: Path, model: int, topic: int, name: str | None) -> None:
-    """Name a topic of the model of this number ``name``, beside a trainer if there is one; None restores the
-    name made of its words. Raises `SessionError`."""
+    """Set the name of a topic of a model, both by number; None restores the automatic one. Works while a
+    trainer runs. Raises `SessionError`."""
     with closing(connect(path)) as db, session_errors(path):
         if name is None:
             db.execute("DELETE FROM given_names WHERE model = ? AND topic = ?", [model, topic])

@@ -60,7 +60,7 @@ class Changes:
     held_out: tuple[Block, ArticleTopics] | None = None
     """All held-out articles with their topics, at the end of a session over the user's own documents."""
     drops_held_out: bool = False
-    """Whether the session goes on, so that these topics are no longer those of the finished models."""
+    """Whether training continues, which makes the stored held-out topics stale."""
     again: list[tuple[Sequence[int], Block, ArticleTopics]] = field(default_factory=list)
     """Articles that were read again, with their topics, after their numbers, which ascend."""
     drops_articles: bool = False

@@ -104,13 +104,13 @@ def new_models(settings: Settings, n_words: int) -> list[dict[str, object]]:
 
 # A session without a vocabulary: its first articles are collected with all their words, to choose from.
 #
-# Until then this takes the place of the `Stream`, and a run feeds and commits it in the same way. The
-# articles collected are the beginning of the stream: `read_first` passes them on, once, when the vocabulary
-# is built. If there are more than about 100,000, the source is asked for the rest again. Everything depends
-# only on the articles, so an interrupted session chooses the same words.
+# Until then `VocabularyBuild` takes the place of the `Stream`: a run feeds and commits it in the same way.
+# The articles collected are the beginning of the stream: `feed_first_articles` passes them on, once, when the
+# vocabulary is built. If there are more than about 100,000, the source is asked for the rest again. All of it
+# depends only on the articles, so an interrupted session chooses the same words.
 
 
-class Beginning:
+class VocabularyBuild:
     """Collects articles until there are enough, then chooses the words."""
 
     def __init__(self, store: SessionWriter) -> None:
@@ -169,7 +169,7 @@ class Beginning:
         """Choose the words, once everything is committed. Raises BadDocuments if there are too few."""
         self._choosing = True
         recipe = Recipe.without_list(Rule.parse(self.settings.rule))
-        self.built = chosen(self._store.first_articles, self.settings[HELD_OUT], self.wanted, recipe)
+        self.built = choose_words(self._store.first_articles, self.settings[HELD_OUT], self.wanted, recipe)
 
     def commit(self, elapsed_seconds: float, bytes_read: int) -> None:
         """Save everything since the last commit, together."""
@@ -177,15 +177,15 @@ class Beginning:
         self._store.commit(self.progress, self._changes, 0)
         self._changes = Changes()
 
-    def as_committed(self) -> "Beginning":
+    def as_committed(self) -> "VocabularyBuild":
         """The collection as of the last commit, plus the blocks fed since."""
-        beginning = Beginning(self._store)
+        beginning = VocabularyBuild(self._store)
         for block in self._changes.first_articles:
             beginning.feed(block)
         return beginning
 
 
-def chosen(blocks: Callable[[], Iterable[Block]], held_out: int, wanted: int, recipe: Recipe) -> Built:
+def choose_words(blocks: Callable[[], Iterable[Block]], held_out: int, wanted: int, recipe: Recipe) -> Built:
     """The best words of the first ``wanted`` articles, without those that will be held out.
 
     The first articles with a word of the vocabulary are held out, so the vocabulary decides which these are:
@@ -218,7 +218,7 @@ def _behind_held_out(articles: Iterable[Mapping[bytes, int]], held_out: int, voc
     return next(islice(places, held_out - 1, None), held_out) if held_out else 0
 
 
-def keep(name: str, vocabulary: Vocabulary) -> str:
+def save_user_copy(name: str, vocabulary: Vocabulary) -> str:
     """Keep a vocabulary for other sessions, unless there is one of this name; returns a message about it."""
     path = vocabulary_file(name)
     if path.exists():
@@ -232,13 +232,13 @@ def keep(name: str, vocabulary: Vocabulary) -> str:
     return f"it is kept for other sessions: `wikitopics vocab show {name}`"
 
 
-def establish(store: SessionWriter, vocabulary: Vocabulary) -> None:
+def store_vocabulary(store: SessionWriter, vocabulary: Vocabulary) -> None:
     """Give the session its vocabulary, and its models."""
     settings = replace(store.settings(), fingerprint=vocabulary.fingerprint)
     store.build(settings, vocabulary.words, new_models(settings, len(vocabulary)))
 
 
-def read_first(store: SessionWriter, stream: Stream) -> None:
+def feed_first_articles(store: SessionWriter, stream: Stream) -> None:
     """Feed the stream the articles collected before there was a vocabulary, and commit them.
 
     Only as many as a session may hold untrained, with room for the next ones. The source is asked again for

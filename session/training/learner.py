@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 from wikitopics.session.records import State
 from wikitopics.session.storage.trainer import ControlRequest
 from wikitopics.session.storage.writer import SessionWriter
-from wikitopics.session.training.creation import Beginning
+from wikitopics.session.training.creation import VocabularyBuild
 from wikitopics.session.training.intake.crawl import Rate
 from wikitopics.session.training.stream import Stream, Work
 
@@ -76,7 +76,7 @@ class Orders:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._stop.wait(), seconds)
 
-    async def until_going_on(self, seconds: float) -> None:
+    async def wait_while_paused(self, seconds: float) -> None:
         """Wait for the end of a pause, at most ``seconds``."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._go_on.wait(), seconds)
@@ -146,7 +146,7 @@ class RunningTime:
 class Learner:
     """Has its thread train, measure and commit, and records the time this takes."""
 
-    def __init__(self, stream: Stream | Beginning, store: SessionWriter, orders: Orders) -> None:
+    def __init__(self, stream: Stream | VocabularyBuild, store: SessionWriter, orders: Orders) -> None:
         self.stream = stream
         """The thread; replaced after a step was abandoned."""
         self.saving = Saving()

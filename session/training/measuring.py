@@ -10,7 +10,7 @@ from typing import get_args
 import numpy as np
 
 from wikitopics.model import CompletionSet, Minibatch, OnlineModel
-from wikitopics.model.topics import LOOKS, Change, Look, changes, fits, holds, living, suits
+from wikitopics.model.topics import LOOKS, Change, TopicState, changes, fits, holds, living, suits
 from wikitopics.session import sources
 from wikitopics.session.metrics import METRICS, Evaluation
 from wikitopics.session.options import PASSES
@@ -43,7 +43,7 @@ def scored(models: Sequence[OnlineModel], batch: Minibatch, seed: int) -> Scored
     return Scored(batch.D, words, nats)
 
 
-def newest(before: Sequence[Scored], latest: Scored) -> tuple[Scored, ...]:
+def latest_of_each(before: Sequence[Scored], latest: Scored) -> tuple[Scored, ...]:
     """The last minibatches, as many as are needed to have enough articles."""
     kept = (*before, latest)
     while sum(one.articles for one in kept[1:]) >= NEWEST_ARTICLES:
@@ -289,7 +289,7 @@ class Chronicle:
         self._shown: list[str] = []
         self._alive: set[int] = set()
         self._at = 0
-        self._looks: list[Look] = []
+        self._looks: list[TopicState] = []
         for snapshot in kept:
             self.note(snapshot)
         if known is not None:
@@ -303,7 +303,7 @@ class Chronicle:
 
     def note(self, snapshot: TopWords) -> list[TopicEvent]:
         """Take the next snapshot; returns the events that can now be reported."""
-        look = Look(snapshot.leading, snapshot.shares)
+        look = TopicState(snapshot.leading, snapshot.shares)
         at_look = look_due(self._at, snapshot.articles, self._half_life)
         self._at = snapshot.articles
         found: list[Change] = []
@@ -341,7 +341,7 @@ class Chronicle:
         new = parts(self._names[topic])
         return all(fits(new, words) and not holds(parts(old), words) for words in relevant)
 
-    def _relevant(self, topic: int, looks: Sequence[Look]) -> list[list[str]]:
+    def _relevant(self, topic: int, looks: Sequence[TopicState]) -> list[list[str]]:
         """A topic's words at each of these looks, the most relevant first."""
         return [[self._words[i] for i in look.relevant[topic].tolist()] for look in looks]
 
@@ -352,14 +352,16 @@ class Chronicle:
         return TopicEvent(self._model, articles, change.kind, change.topic, change.other, name)
 
 
-def line(events: Sequence[TopicEvent], noun: str) -> str:
+def event_message(events: Sequence[TopicEvent], noun: str) -> str:
     """Events of one model and one snapshot: "lda at 4,096 articles, born: #84 slavic, languages"."""
-    parts = [_together(kind, [one for one in events if one.event == kind]) for kind in get_args(TopicChange)]
+    parts = [
+        _message_of_kind(kind, [one for one in events if one.event == kind]) for kind in get_args(TopicChange)
+    ]
     first = events[0]
     return f"{first.model} at {first.articles:,} {noun}, {'; '.join(part for part in parts if part)}"
 
 
-def _together(kind: TopicChange, events: Sequence[TopicEvent]) -> str:
+def _message_of_kind(kind: TopicChange, events: Sequence[TopicEvent]) -> str:
     if not events:
         return ""
     told = " · ".join(_short(one) for one in events[:NAMED])
@@ -398,7 +400,7 @@ class Curves:
         self._half_life = half_life
         settings = store.settings()
         self._noun = sources.noun(settings.source)
-        self._counted = sources.counted(settings.source, settings[PASSES])
+        self._counted = sources.unit_noun(settings.source, settings[PASSES])
         self._names = [spec.name for spec in settings.models]
         curves = [store.curve(name, "log_likelihood") for name in self._names]
         self._course = [list(zip(one.values.tolist(), one.articles.tolist(), strict=True)) for one in curves]
@@ -441,7 +443,7 @@ class Curves:
             happened = chronicle.note(snapshots[number])
             changes.topic_events += [(number, event) for event in happened]
             if happened:
-                changes.log.append(line(happened, self._counted))
+                changes.log.append(event_message(happened, self._counted))
             changes.topic_names[number] = chronicle.known
         self._kept_at.append(articles)
         # The drift at the next measurement is from the topics at the last one.

@@ -23,7 +23,7 @@ from wikitopics.session.storage.settings import Progress
 from wikitopics.session.storage.trainer import HeartbeatWriter
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.system import Signals
-from wikitopics.session.training.creation import Beginning
+from wikitopics.session.training.creation import VocabularyBuild
 from wikitopics.session.training.intake.crawl import Blocks
 from wikitopics.session.training.learner import COMMIT_SECONDS, Learner, Orders
 from wikitopics.session.training.measuring import Measured
@@ -77,7 +77,7 @@ def _doubled(before: int, now: int) -> bool:
 
 
 LASTING_SECONDS = 10.0
-"""Seconds of a hindrance after which the log tells that the run goes on."""
+"""A blockage longer than this (seconds) is followed by a "resumed" line."""
 QUIET_SECONDS = 60.0
 """Seconds without a counted page after which the run reports what it waits for."""
 SAVING_SECONDS = 5.0
@@ -106,7 +106,7 @@ class Monitor:
         progress = learner.stream.progress
         settings = learner.stream.settings
         self._noun = sources.noun(settings.source)
-        self._read = sources.counted(settings.source, settings[PASSES])
+        self._read = sources.unit_noun(settings.source, settings[PASSES])
         self._advice = advice if advice is not None and progress.crawled < advice[0] else None
         self._bound_by: deque[BoundBy] = deque(maxlen=20)
         self._counted = (0, 0)
@@ -168,7 +168,7 @@ class Monitor:
         return news
 
     def _hindrances(self, told: Sequence[str]) -> list[Line]:
-        """What keeps the run from going on, and that it goes on again."""
+        """Log why the run is blocked, and when it resumes."""
         wait, now = self._waiting(), self._learner.elapsed()
         hindrance = wait.what if wait is not None and wait.failing else None
         before, self._hindrance = self._hindrance, hindrance
@@ -389,7 +389,7 @@ class Run:
         self,
         path: Path,
         store: SessionWriter,
-        stream: Stream | Beginning,
+        stream: Stream | VocabularyBuild,
         feed: Blocks,
         limits: RunLimits,
         outside: Outside,
@@ -444,7 +444,7 @@ class Run:
             while not orders.stopped and not stream.done():
                 if orders.paused:
                     await self._commit_if(True)
-                    await orders.until_going_on(1.0)  # time passes, even if nothing else happens
+                    await orders.wait_while_paused(1.0)  # time passes, even if nothing else happens
                     self.learner.rested()
                 elif work is not None:
                     await self._commit_if(work.on_committed)

@@ -34,20 +34,20 @@ from wikitopics.session.storage.database import remove_database
 from wikitopics.session.storage.files import make_folder
 from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.session.storage.reader import SessionReader, check_alone
-from wikitopics.session.storage.released import is_released, renew
+from wikitopics.session.storage.released import is_released, upgrade_from_1_0
 from wikitopics.session.storage.settings import Progress
 from wikitopics.session.storage.trainer import request_control
 from wikitopics.session.storage.writer import file_bytes
 from wikitopics.session.system import Signals
 from wikitopics.session.training.creation import (
     LEAST,
-    Beginning,
+    VocabularyBuild,
     complete,
     corpus_size,
     create,
-    establish,
-    keep,
-    read_first,
+    feed_first_articles,
+    save_user_copy,
+    store_vocabulary,
     too_few,
 )
 from wikitopics.session.training.intake.cluster.address import cluster_address
@@ -92,7 +92,7 @@ class Opening(NamedTuple):
     """A session and its source, both open."""
 
     store: writer.SessionWriter
-    stream: Stream | Beginning
+    stream: Stream | VocabularyBuild
     source: Opened
 
 
@@ -184,7 +184,7 @@ async def run(plan: Plan, limits: RunLimits, outside: Outside) -> tuple[str, Run
     async with open_session(plan, outside.say) as opening:
         store, stream, feed = opening.store, opening.stream, opening.source.feed
         if isinstance(stream, Stream):
-            await _to_its_end(lambda: read_first(store, stream))
+            await _to_its_end(lambda: feed_first_articles(store, stream))
         for line in _remarks(plan, opening):
             outside.say(line)
         reason = await Run(
@@ -202,7 +202,7 @@ async def run(plan: Plan, limits: RunLimits, outside: Outside) -> tuple[str, Run
             if stream.overfitting:
                 outside.say(stream.overfitting)
     seconds = time.monotonic() - began
-    if isinstance(stream, Beginning) and reason == FINISHED:
+    if isinstance(stream, VocabularyBuild) and reason == FINISHED:
         _obey(outside.signals)
         outside.say(await _to_its_end(lambda: _build(plan.path, stream.built, seconds)))
     if lack is not None:
@@ -218,8 +218,8 @@ def _build(path: Path, built: Built | None, seconds: float) -> str:
     store = writer.SessionWriter(path)
     try:
         settings = store.settings()
-        kept = keep(settings.vocabulary, built.vocabulary)
-        establish(store, built.vocabulary)
+        kept = save_user_copy(settings.vocabulary, built.vocabulary)
+        store_vocabulary(store, built.vocabulary)
     finally:
         store.close()
     noun = "titles" if built.vocabulary.rule.of_titles else "words"
@@ -250,14 +250,14 @@ async def open_session(plan: Plan, say: Say) -> AsyncGenerator[Opening]:
             await _to_its_end(lambda: create(plan.path, settings, plan.vocabulary))
         elif is_released(plan.path):
             say("converting this session from the format of 1.0.0, once")
-            await _to_its_end(lambda: renew(plan.path))
+            await _to_its_end(lambda: upgrade_from_1_0(plan.path))
         store = writer.SessionWriter(plan.path)
         stream = await asyncio.to_thread(_read, store, plan)
         opened.callback(store.close)  # a run has already closed it, which does no harm
         yield Opening(store, stream, source)
 
 
-def _read(store: writer.SessionWriter, plan: Plan) -> Stream | Beginning:
+def _read(store: writer.SessionWriter, plan: Plan) -> Stream | VocabularyBuild:
     """What an open session holds; it is closed on an error.
 
     A stop does not wait for it, and leaves the session open: SQLite crashes if a connection is closed while
@@ -265,7 +265,7 @@ def _read(store: writer.SessionWriter, plan: Plan) -> Stream | Beginning:
     """
     try:
         if isinstance(plan.vocabulary, Rule):
-            return Beginning(store)
+            return VocabularyBuild(store)
         return Stream(store, article_limit=plan.request.get(ARTICLES), threads=plan.request[THREADS])
     except BaseException:
         store.close()
@@ -293,7 +293,7 @@ async def _to_its_end(work: Callable[[], T]) -> T:
 def _remarks(plan: Plan, opening: Opening) -> list[str]:
     """What is about to be done, and what else there is to say of it."""
     settings, stream, source = opening.store.settings(), opening.stream, opening.source
-    if isinstance(stream, Beginning):
+    if isinstance(stream, VocabularyBuild):
         return [_builds(settings, stream, source), *_size(plan, source)]
     return [
         _begins(settings, stream),
@@ -304,7 +304,7 @@ def _remarks(plan: Plan, opening: Opening) -> list[str]:
     ]
 
 
-def _builds(settings: Settings, beginning: Beginning, source: Opened) -> str:
+def _builds(settings: Settings, beginning: VocabularyBuild, source: Opened) -> str:
     """How a vocabulary will be built, and how long that will take."""
     activity, info, done = source.feed.activity, source.info, beginning.progress.pending
     wanted = beginning.wanted if info.articles is None else min(beginning.wanted, info.articles)
@@ -326,7 +326,7 @@ def _begins(settings: Settings, stream: Stream) -> str:
     names = ", ".join(f"{spec.name} ({spec.kind}, {spec.topics} topics)" for spec in settings.models)
     done, source = stream.progress.articles, settings.source
     if done:
-        start = f"resuming at {done:,} {sources.counted(source, settings[PASSES])}"
+        start = f"resuming at {done:,} {sources.unit_noun(source, settings[PASSES])}"
     else:
         start = f"{settings[HELD_OUT]:,} {sources.noun(source)} are held out first"
     passes = f", in {settings[PASSES]:,} passes" if settings[PASSES] > 1 else ""

@@ -31,8 +31,8 @@ from wikitopics.session.training.measuring import (
     Measured,
     drop_due,
     last_doubling,
+    latest_of_each,
     minibatch_size,
-    newest,
     pass_evaluation_due,
     renewal_due,
     scored,
@@ -177,7 +177,7 @@ class Passes:
         return [Round(start, sorted(rows)) for start, rows in rounds]
 
     def _load(self, rows: list[int]) -> None:
-        """Read the documents of these rows, unless they are at hand, as those of a small collection are."""
+        """Load these rows' documents unless cached (small collections stay in memory)."""
         if rows == self._loaded:
             return
         self._loaded, self._block = rows, self._block[:0]
@@ -327,7 +327,7 @@ class Stream:
     def work(self) -> Work | None:
         """The work to do before more articles are fed; None if there is none."""
         if self.renewing and self._trained_all():
-            return Work(lambda _: self.renew(*self._to_renew(RENEWED_TOGETHER)), on_committed=True)
+            return Work(lambda _: self.replace_topics(*self._to_renew(RENEWED_TOGETHER)), on_committed=True)
         if not self.ready():
             return None
         # The articles to drop are determined among those trained so far, whenever the last commit was, and
@@ -405,12 +405,12 @@ class Stream:
         old = self._to_renew(RENEWED_BESIDE * size) if self.renewing else None
         fresh = self._pending.take(min(size, self.progress.pending))
         n = len(fresh)
-        seqs, again = self._again(size - n, fresh) if size > n else (np.empty(0, np.int64), fresh[:0])
+        seqs, again = self._reread(size - n, fresh) if size > n else (np.empty(0, np.int64), fresh[:0])
         batch = Block.concatenate([fresh, again])
         progress = self.progress
         if self._half_life is not None:
             latest = scored(self.models, _minibatch(batch), self.settings[SEED])
-            progress.prequential = newest(progress.prequential, latest)
+            progress.prequential = latest_of_each(progress.prequential, latest)
         learnt: list[NDArray[np.float32]] = []
         for model, size in zip(self.models, self.settings.batch_sizes, strict=True):
             minibatch = _minibatch(batch)
@@ -432,7 +432,7 @@ class Stream:
         progress.minibatches += 1
         self.dirty = self._learnt = True
         if old is not None:
-            self.renew(*old)
+            self.replace_topics(*old)
         if len(again):
             progress.renew_from = None  # all are learnt again, which includes that
             progress.lap = progress.articles / (self.settings[PASSES] * progress.documents)
@@ -457,7 +457,7 @@ class Stream:
         seqs, documents = self._store.recent(progress.renew_from, most, last_doubling(progress.articles))
         return seqs, documents, seqs[-1] + 1 if len(seqs) == most else None
 
-    def renew(self, seqs: Sequence[int], documents: Block, go_on_from: int | None) -> None:
+    def replace_topics(self, seqs: Sequence[int], documents: Block, go_on_from: int | None) -> None:
         """Infer some articles again: their topics are now known better."""
         if seqs:
             batch = _minibatch(documents)
@@ -529,7 +529,7 @@ class Stream:
     def _step_size(self) -> int:
         return min(self._next_size(), self._untrained)
 
-    def _again(self, number: int, rest: Block) -> tuple[NDArray[np.int64], Block]:
+    def _reread(self, number: int, rest: Block) -> tuple[NDArray[np.int64], Block]:
         """The next documents of a later pass, and their numbers. ``rest``: the last of the first pass."""
         progress = self.progress
         if self._passes is None:

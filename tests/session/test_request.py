@@ -12,7 +12,7 @@ from wikitopics.model import OnlineLDA
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.request import TrainRequest, check_resumable, new_vocabulary
 from wikitopics.session.settings import parse_specs
-from wikitopics.session.training.creation import keep
+from wikitopics.session.training.creation import save_user_copy
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.vocabulary import VocabularyError
 
@@ -159,8 +159,8 @@ def test_a_language_finds_its_vocabulary_or_has_it_built():
         new_vocabulary(german, Recent())
     with pytest.raises(BadSource, match="Thai is written without spaces"):
         new_vocabulary(TrainRequest(lang="th"), Api())
-    assert keep("de", Vocabulary.from_words(["straße", "über's"], "2")).startswith("it is kept")
-    assert "already" in keep("de", WORDS)
+    assert save_user_copy("de", Vocabulary.from_words(["straße", "über's"], "2")).startswith("it is kept")
+    assert "already" in save_user_copy("de", WORDS)
     for kind in (Api(), Recent()):
         name, found = new_vocabulary(german, kind)
         assert name == "de"

@@ -11,12 +11,12 @@ from tests.tui import canned, seeing
 from tests.tui.seeing import Opener
 from wikitopics.tui.chart import Chart, warning
 from wikitopics.tui.follow import Comparing
-from wikitopics.tui.look import Beside, Look
+from wikitopics.tui.look import Beside, SessionView
 from wikitopics.tui.views.dashboard import SmallChart
 
 
 def test_other_words_are_not_compared() -> None:
-    look = Look(status=None, at=0.0, settings={"fingerprint": "a", "rule": "1"})  # type: ignore[arg-type]
+    look = SessionView(status=None, at=0.0, settings={"fingerprint": "a", "rule": "1"})  # type: ignore[arg-type]
     others = Beside("night", ("a", "1"), (), {}), Beside("day", ("a", "2"), (), {})
     assert warning(replace(look, others=others)) == "different vocabularies, not comparable: day"
     assert warning(look) == ""

@@ -16,11 +16,11 @@ from wikitopics.session.storage import writer as stores
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.trainer import HeartbeatWriter
 from wikitopics.session.storage.writer import Changes, SessionWriter
-from wikitopics.session.training.creation import Beginning, establish, read_first
+from wikitopics.session.training.creation import VocabularyBuild, feed_first_articles, store_vocabulary
 from wikitopics.session.training.stream import Stream
 from wikitopics.tui import chart
 from wikitopics.tui.follow import Follower
-from wikitopics.tui.look import Beside, Look
+from wikitopics.tui.look import Beside, SessionView
 from wikitopics.vocab import Vocabulary
 
 METRICS = ("perplexity",)
@@ -38,7 +38,7 @@ async def feed(path: Path) -> AsyncIterator[Follower]:
     feed.close()
 
 
-async def until(feed: Follower, true: Callable[[Look], bool]) -> None:
+async def until(feed: Follower, true: Callable[[SessionView], bool]) -> None:
     async with asyncio.timeout(60):
         while not true(await feed.look(METRICS)):
             await asyncio.sleep(0.05)
@@ -105,15 +105,15 @@ async def test_a_screen_that_saw_the_vocabulary_being_built_shows_the_topics_ove
         counts=np.ones(30, np.int32),
         lexicon=words.words,
     )
-    beginning = Beginning(store)
+    beginning = VocabularyBuild(store)
     beginning.feed(replace(found, position={"page": 10}, lap=0.5))
     beginning.commit(1.0, 100)
     before = await feed.look(METRICS)
     assert (before.status.articles, before.topics, before.settings["fingerprint"]) == (0, {"lda": ()}, "")
     assert await feed.ask(lambda reader: topic_tree(reader, "lda")) == ()
-    establish(store, words)
+    store_vocabulary(store, words)
     stream = Stream(store, article_limit=None, threads=1)
-    read_first(store, stream)
+    feed_first_articles(store, stream)
     stream.end_of_source()
     while stream.ready():
         stream.step(lambda: 2.0)

@@ -7,7 +7,7 @@ import pytest
 
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui import chart
-from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.look import Choice, SessionView
 from wikitopics.tui.views.crawl import facts, finished
 from wikitopics.tui.widgets.bars import pieces
 
@@ -39,7 +39,7 @@ def test_readings_are_on_the_x_axis(several):
     status, once = several
 
     def title(status, x_kind):
-        return chart.title(Look(status, 0.0), Choice(), x_kind)
+        return chart.title(SessionView(status, 0.0), Choice(), x_kind)
 
     assert title(status, "articles").endswith(" over readings")
     assert title(status, "words").endswith(" over words")
@@ -51,7 +51,7 @@ def test_the_pace_is_that_of_readings(several):
     status, once = several
 
     def overall(status):
-        return next(told for name, told, _ in facts(Look(status, 0.0)) if name == "overall")
+        return next(told for name, told, _ in facts(SessionView(status, 0.0)) if name == "overall")
 
     assert overall(status).endswith(" readings an hour")
     assert overall(once).endswith(" documents an hour")

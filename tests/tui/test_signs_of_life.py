@@ -15,9 +15,9 @@ from tests.tui import canned, seeing
 from tests.tui.seeing import Opener
 from wikitopics.session.records import Flow
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.chart import taken
-from wikitopics.tui.look import Choice, Look
-from wikitopics.tui.views.crawl import allowed, facts, flow_lines, last_stretch, rate, rates, waiting
+from wikitopics.tui.chart import measurement_caption
+from wikitopics.tui.look import Choice, SessionView
+from wikitopics.tui.views.crawl import facts, flow_lines, last_stretch, rate, rates, request_rate, wait_text
 from wikitopics.tui.widgets.bars import pieces
 
 ENDED = ("new", "stopped", "finished", "dead")
@@ -42,9 +42,9 @@ def session_in(path: Path, state: str) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def look_in(path: Path, state: str) -> Iterator[Look]:
+def look_in(path: Path, state: str) -> Iterator[SessionView]:
     with session_in(path, state), SessionReader(path) as reader:
-        yield Look(status=reader.status(), at=time.time(), flow=tuple(reader.flow()))
+        yield SessionView(status=reader.status(), at=time.time(), flow=tuple(reader.flow()))
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -54,10 +54,10 @@ def test_rates_are_bold_only_while_they_are_of_now(tmp_path: Path, state: str) -
         crawl, train = rate(s, s.activity.crawl_rate), rate(s, s.activity.train_rate, "idle")
     if state in ENDED:
         assert (crawl, train) == (("-", "faint"), ("-", "faint"))
-        assert allowed(s)[1] == "faint"
-        assert "41" not in allowed(s)[0]
+        assert request_rate(s)[1] == "faint"
+        assert "41" not in request_rate(s)[0]
     elif state == "stalled":
-        assert crawl[1] == train[1] == allowed(s)[1] == "faint"
+        assert crawl[1] == train[1] == request_rate(s)[1] == "faint"
     elif state in {"idle", "paused"}:
         assert (crawl, train) == (("0/s", "strong"), ("idle", "strong"))
     else:
@@ -82,7 +82,7 @@ def test_the_status_line_tells_the_truth(tmp_path: Path, state: str) -> None:
 @pytest.mark.parametrize("state", STATES)
 def test_only_a_working_trainer_has_a_pace(tmp_path: Path, state: str) -> None:
     with look_in(tmp_path / "s.db", state) as look:
-        text, ink = waiting(look.status, look.at)
+        text, ink = wait_text(look.status, look.at)
     assert ("sets the pace" in text) == (state in {"starting", "running", "idle"}), text
     if state == "stalled":
         assert text.startswith("no sign of life since ")
@@ -117,12 +117,14 @@ def test_the_curve_says_how_old_its_end_is_and_when_it_goes_on(tmp_path: Path) -
         look = replace(
             look, models=("lda",), curves={("lda", "perplexity"): reader.curve("lda", "perplexity")}
         )
-    assert taken(look, Choice()) == "after 12,480 articles"
+    assert measurement_caption(look, Choice()) == "after 12,480 articles"
     due = "after 12,480 articles, next at 17,280"
 
     def told(**values: Any) -> str:
         activity = replace(look.status.activity, **{"next_measurement": 17_280} | values)
-        return taken(replace(look, status=replace(look.status, activity=activity, pending=800)), Choice())
+        return measurement_caption(
+            replace(look, status=replace(look.status, activity=activity, pending=800)), Choice()
+        )
 
     rates = {"train_rate": 40.0, "crawl_rate": 80.0}
     assert told(**rates, bound_by="training") == f"{due} (in 2 min)"

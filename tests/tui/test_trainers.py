@@ -13,7 +13,7 @@ from wikitopics.session.control import NOBODY_ASKED
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.questions import Ask
-from wikitopics.tui.views.crawl import begins_again
+from wikitopics.tui.views.crawl import restart_command
 
 
 async def test_q_detaches_a_viewer_at_once(shown: Opener, live: Path, told: list[dict[str, bool]]) -> None:
@@ -223,7 +223,7 @@ def test_a_stopped_session_says_how_to_go_on(home: Path, file: str, source: str,
     home.mkdir()
     path = canned.build(home / file, canned.Recipe(state="stopped", source=source))
     with SessionReader(path) as reader:
-        assert begins_again(reader.status()) == command
+        assert restart_command(reader.status()) == command
     elsewhere = canned.build(home.parent / file, canned.Recipe(state="stopped", source=source))
     with SessionReader(elsewhere) as reader:
-        assert begins_again(reader.status()).endswith(f" --session {elsewhere}")
+        assert restart_command(reader.status()).endswith(f" --session {elsewhere}")

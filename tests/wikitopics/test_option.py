@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wikitopics.cli.options import click_option
-from wikitopics.option import Given, Option
+from wikitopics.option import Option, OptionValues
 
 PRIOR = Option(float, "alpha", "of the proportions", default="learn", above=0, choices=("learn",))
 KAPPA = Option(float, "kappa", "how fast", least=0.5, most=1)
@@ -116,7 +116,7 @@ def test_a_wrong_argument_is_one_line(option, value, says):
 
 
 def test_what_is_given_and_what_holds():
-    given = Given({"passes": 2})
+    given = OptionValues({"passes": 2})
     assert (given.get(PASSES), given[PASSES]) == (2, 2)
     assert (given.get(SEED), given[SEED]) == (None, 0)
     assert KAPPA not in given

@@ -18,7 +18,7 @@ import pytest
 import wikitopics as wt
 from tests.commands import ROOT
 from tests.waiting import gone, until
-from wikitopics.session.control import Given, start_trainer
+from wikitopics.session.control import InMemoryTexts, start_trainer
 from wikitopics.session.storage.lock import TrainerLock, owner
 from wikitopics.session.storage.settings import keep_index
 
@@ -39,7 +39,7 @@ def path(home):
 
 
 def assert_nothing_is_left(path):
-    assert not any(file.exists() for file in Given.of(path))
+    assert not any(file.exists() for file in InMemoryTexts.of(path))
 
 
 def learn(texts=TEXTS, **options):
@@ -316,38 +316,38 @@ def test_markup_is_warned_of_and_removed(path):
 def test_two_at_once_do_not_take_each_others_texts(path, monkeypatch):
     def soon(path):
         """The other one begins when the texts are written."""
-        return owner(path) if Given.of(path).texts.exists() else None
+        return owner(path) if InMemoryTexts.of(path).texts.exists() else None
 
     monkeypatch.setattr("wikitopics.training.owner", soon)
     path.parent.mkdir()
     says = f"in use by another trainer .pid {os.getpid()}.; watch it with `wikitopics watch --session notes`"
     with TrainerLock(path), pytest.raises(wt.SessionError, match=says):
         learn()
-    assert Given.of(path).texts.exists()
+    assert InMemoryTexts.of(path).texts.exists()
 
 
 def test_a_call_at_the_same_time_is_refused_before_it_writes(path):
     """And once the program is killed, the trainer holds the texts."""
     program = asked_for()
     try:
-        until(Given.of(path).texts.exists)
+        until(InMemoryTexts.of(path).texts.exists)
         with pytest.raises(wt.SessionError, match=r"another call of|in use by another trainer"):
             learn(TEXTS[::-1])
         trainer = at_work(path)
         program.kill()
-        with pytest.raises(wt.SessionError, match="another call of"), Given.of(path).held():
+        with pytest.raises(wt.SessionError, match="another call of"), InMemoryTexts.of(path).held():
             pass
     finally:
         program.kill()
         program.communicate()
     os.kill(trainer, signal.SIGTERM)
     until(lambda: gone(trainer))
-    with Given.of(path).held() as held:
-        Given.of(path).remove(held)
+    with InMemoryTexts.of(path).held() as held:
+        InMemoryTexts.of(path).remove(held)
 
 
 def test_texts_that_another_call_took_over_are_not_removed(path):
-    given = Given.of(path)
+    given = InMemoryTexts.of(path)
     with given.held() as first:
         given.texts.unlink()  # as the trainer does at its end
         with given.held() as second:
@@ -399,7 +399,7 @@ def test_a_trainer_that_was_stopped_is_warned_of(path, cli):
 def test_whoever_is_killed_the_texts_are_removed(path, cli):
     program = asked_for()
     at_work(path)
-    assert all(stat.S_IMODE(file.stat().st_mode) == 0o600 for file in Given.of(path))
+    assert all(stat.S_IMODE(file.stat().st_mode) == 0o600 for file in InMemoryTexts.of(path))
     program.send_signal(signal.SIGINT)
     _, told = program.communicate()
     assert told.endswith("KeyboardInterrupt\n"), told
@@ -415,7 +415,7 @@ def test_whoever_is_killed_the_texts_are_removed(path, cli):
     until(lambda: articles(path) > before)
     with pytest.raises(wt.SessionError, match=f"in use by another trainer .pid {trainer}"):
         learn(passes=10_000)
-    assert Given.of(path).texts.exists()
+    assert InMemoryTexts.of(path).texts.exists()
     os.kill(trainer, signal.SIGTERM)
     until(lambda: gone(trainer))
     assert_nothing_is_left(path)
@@ -434,7 +434,7 @@ def test_whoever_is_killed_the_texts_are_removed(path, cli):
         os.kill(trainer, signal.SIGKILL)
         program.communicate()
         until(lambda trainer=trainer: gone(trainer))
-        left = str(Given.of(path).texts)
+        left = str(InMemoryTexts.of(path).texts)
         assert (
             f"texts given in Python to trainers that were killed, to be deleted: {left}"
             in cli("doctor", "--offline").out

@@ -9,8 +9,8 @@ from textual.widget import Widget
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow
 from wikitopics.tui.inks import count, name, nearness, plural, visible
-from wikitopics.tui.keys import key
-from wikitopics.tui.look import Look, begin
+from wikitopics.tui.keys import binding
+from wikitopics.tui.look import SessionView, run_in_background
 from wikitopics.tui.views.view import OpenTopic, View
 from wikitopics.tui.widgets.articles import ArticleList, coming
 
@@ -30,7 +30,7 @@ class Articles(View):
     TITLE = "Articles"
     FINDS = "a title, or #12 for those about topic 12"
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        key("articles.all", "escape", "all", "All", "back to the newest")
+        binding("articles.all", "escape", "all", "All", "back to the newest")
     ]
 
     _recent: object = None
@@ -42,14 +42,14 @@ class Articles(View):
     def home(self) -> Widget | None:
         return self.query_one(ArticleList)
 
-    def draw(self, look: Look) -> None:
+    def draw(self, look: SessionView) -> None:
         model, newest = self.choice.model_of(look), self._newest_shown(look)
         now = (model, self.sought, newest)
         if look.recent is not self._recent or now != self._shown:
             self._recent, self._shown = look.recent, now
-            begin(self, partial(self._fill, look, model, newest), "articles")
+            run_in_background(self, partial(self._fill, look, model, newest), "articles")
 
-    def _newest_shown(self, look: Look) -> int | None:
+    def _newest_shown(self, look: SessionView) -> int | None:
         """The first article of the list while the user reads further down, so that newer ones do not push
         the others away; None if the list begins with the newest."""
         listed = self.query_one(ArticleList)
@@ -57,7 +57,7 @@ class Articles(View):
             return None
         return listed.rows[0].seq if listed.held or listed.scroll_offset.y else None
 
-    async def _fill(self, look: Look, model: str | None, newest: int | None) -> None:
+    async def _fill(self, look: SessionView, model: str | None, newest: int | None) -> None:
         sought = self.sought
         try:
             rows, title = await self._found(look, sought, model, newest)
@@ -77,7 +77,7 @@ class Articles(View):
         name(listed, title)
 
     async def _found(
-        self, look: Look, sought: str, model: str | None, newest: int | None
+        self, look: SessionView, sought: str, model: str | None, newest: int | None
     ) -> tuple[list[ArticleRow], str]:
         """The articles to list, and what they have in common."""
         topic = topic_sought(sought)

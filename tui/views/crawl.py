@@ -15,7 +15,7 @@ from textual.widget import Widget
 from wikitopics.session.options import ARTICLES
 from wikitopics.session.paths import command
 from wikitopics.session.records import Event, Flow, Status, skips_told
-from wikitopics.session.sources import counted, described, noun
+from wikitopics.session.sources import described, noun, unit_noun
 from wikitopics.tui.axes import ago
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.inks import (
@@ -35,8 +35,8 @@ from wikitopics.tui.inks import (
     spark,
     visible,
 )
-from wikitopics.tui.keys import key
-from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.keys import binding
+from wikitopics.tui.look import Choice, SessionView
 from wikitopics.tui.plot import Drawing, Series
 from wikitopics.tui.views.log import EventList, Fact, Facts
 from wikitopics.tui.views.view import View
@@ -54,7 +54,7 @@ OF_THE_PAST = "from the measurements, the only rates in a replay"
 COMPILING = "compiling the models, only once after installation"
 
 
-def asks(status: Status) -> bool:
+def has_server(status: Status) -> bool:
     """Whether its source asks a server for articles. A source of files has no latency, no rate limit, no
     throttling and no downloads."""
     return described(status.source).asks_server or status.activity.requests > 0
@@ -62,12 +62,12 @@ def asks(status: Status) -> bool:
 
 def incoming(status: Status) -> str:
     """The word for how articles come in."""
-    return "crawl" if asks(status) else "read"
+    return "crawl" if has_server(status) else "read"
 
 
 def pace(status: Status) -> str:
     """What limits the pace; "" if that is not known."""
-    first = "the network" if asks(status) else "reading the files"
+    first = "the network" if has_server(status) else "reading the files"
     return {
         "network": f"{first} sets the pace",
         "parsing": "parsing sets the pace",
@@ -75,7 +75,7 @@ def pace(status: Status) -> str:
     }.get(status.activity.bound_by or "", "")
 
 
-def begins_again(status: Status) -> str:
+def restart_command(status: Status) -> str:
     """The command that starts a trainer on this session."""
     return visible(command(described(status.source).command, Path(status.session)))
 
@@ -108,7 +108,7 @@ def _died(status: Status) -> str:
     return "the trainer has died" + (f" ({status.death})" if status.death else "")
 
 
-def waiting(status: Status, now: float) -> Part:
+def wait_text(status: Status, now: float) -> Part:
     """What the trainer waits for and until when, or what sets the pace."""
     if status.state == "stalled":
         since = time.strftime("%H:%M:%S", time.localtime(now - (status.heartbeat_age_seconds or 0.0)))
@@ -120,8 +120,8 @@ def waiting(status: Status, now: float) -> Part:
         text = {
             "starting": "the trainer is starting",
             "finished": finished(status),
-            "stopped": f"stopped; `{begins_again(status)}` continues",
-            "dead": f"{_died(status)}; `{begins_again(status)}` continues from the last save",
+            "stopped": f"stopped; `{restart_command(status)}` continues",
+            "dead": f"{_died(status)}; `{restart_command(status)}` continues from the last save",
             "new": "nothing has run yet",
         }.get(status.state, "no trainer is running")
         return text, "bad" if status.state == "dead" else "muted"
@@ -137,7 +137,7 @@ def waiting(status: Status, now: float) -> Part:
     return paced, "muted"
 
 
-def allowed(status: Status) -> Part:
+def request_rate(status: Status) -> Part:
     """Requests of the last minute against the budget; without a trainer, only the budget."""
     cap = status.activity.allowed_per_minute
     if not status.running:
@@ -149,8 +149,8 @@ def allowed(status: Status) -> Part:
 
 def read(status: Status) -> str:
     """How much has come in: "13,845 articles, 113.6 MB"."""
-    bytes_read = f", {size(status.bytes_read)}" if status.bytes_read and asks(status) else ""
-    return plural(status.crawled, counted(status.source, status.passes)[:-1]) + bytes_read
+    bytes_read = f", {size(status.bytes_read)}" if status.bytes_read and has_server(status) else ""
+    return plural(status.crawled, unit_noun(status.source, status.passes)[:-1]) + bytes_read
 
 
 def per_second(rate: float) -> str:
@@ -183,7 +183,7 @@ def last_stretch(flow: Sequence[Flow]) -> list[Flow]:
     return kept[gaps[-1] :] if gaps else kept
 
 
-def past(look: Look, width: int, *, ascii_only: bool) -> list[Line]:
+def past(look: SessionView, width: int, *, ascii_only: bool) -> list[Line]:
     """What a replay knows of the flow at that time: how far and how fast training was."""
     course = look.course()
     if course is None or course.articles.size < 2:
@@ -199,7 +199,7 @@ def past(look: Look, width: int, *, ascii_only: bool) -> list[Line]:
     ]
 
 
-def flow_lines(look: Look, ascii_only: bool, width: int, height: int) -> list[Line]:
+def flow_lines(look: SessionView, ascii_only: bool, width: int, height: int) -> list[Line]:
     """The panel: eight lines if there is room, otherwise two."""
     if look.as_of is not None:
         return past(look, width, ascii_only=ascii_only)
@@ -229,23 +229,23 @@ def flow_lines(look: Look, ascii_only: bool, width: int, height: int) -> list[Li
         course(f" {incoming(status):<5}", crawl, lambda flow: flow.crawl_rate, room, full),
         course(" train", train, lambda flow: flow.train_rate, room, full),
         course(" queue", queue, lambda flow: flow.queue, room, 0.0),
-        *(_flow_requests(status) if asks(status) else []),
+        *(_flow_requests(status) if has_server(status) else []),
         [(" in all ", "muted"), (read(status), "")],
         [(" skipped ", "muted"), (count(status.skipped), "")],
     ]
     if status.lap is not None:
         lines[-1] += [("   so far ", "muted"), (f"{100 * status.lap:.2f}% of all", "")]
-    text, ink = waiting(status, look.at)
+    text, ink = wait_text(status, look.at)
     told = [[(" " + piece, ink)] for piece in folded(text, width - 2)]
     return [*lines[: max(height - len(told), 0)], *told]
 
 
-def _held_up(look: Look) -> Line:
+def _held_up(look: SessionView) -> Line:
     """Requests and the present wait; the end may be cut off, so problems come first."""
-    status, wait = look.status, waiting(look.status, look.at)
-    if not asks(status):
+    status, wait = look.status, wait_text(look.status, look.at)
+    if not has_server(status):
         return [(" ", ""), wait]
-    requests: Line = [("rate ", "muted"), allowed(status)]
+    requests: Line = [("rate ", "muted"), request_rate(status)]
     if status.activity.throttled:
         requests += [("  429s ", "muted"), (count(status.activity.throttled), "warn")]
     first, then = ([wait], requests) if wait[1] != "muted" else (requests, [wait])
@@ -256,7 +256,7 @@ def _flow_requests(status: Status) -> list[Line]:
     """How the server responds to requests."""
     throttled = status.activity.throttled
     return [
-        [(" rate  ", "muted"), allowed(status)],
+        [(" rate  ", "muted"), request_rate(status)],
         [
             (" told to wait ", "muted"),
             (f"{count(throttled)}x", "warn" if throttled else ""),
@@ -266,7 +266,7 @@ def _flow_requests(status: Status) -> list[Line]:
     ]
 
 
-def numbers(look: Look, choice: Choice) -> list[Line]:
+def numbers(look: SessionView, choice: Choice) -> list[Line]:
     """The whole session, one number per line, the most important first."""
     lines = _flow_progress(look) if look.as_of is None else [[(" as it was then", "muted")]]
     model = choice.model_of(look)
@@ -277,7 +277,7 @@ def numbers(look: Look, choice: Choice) -> list[Line]:
     return lines
 
 
-def _flow_progress(look: Look) -> list[Line]:
+def _flow_progress(look: SessionView) -> list[Line]:
     """The progress of training."""
     s = look.status
     lines: list[Line] = []
@@ -297,7 +297,7 @@ def _flow_progress(look: Look) -> list[Line]:
         [(f" {look.counted} ", "muted"), articles, (" crawled ", "muted"), crawled],
         [(" held out ", "muted"), (f"{count(s.held_out)} of {count(s.held_out_target)}", "")],
         [(f" {incoming(s)} ", "muted"), crawl, (" train ", "muted"), train],
-        [(" ", ""), waiting(s, look.at)],
+        [(" ", ""), wait_text(s, look.at)],
     ]
 
 
@@ -311,12 +311,12 @@ class Crawl(View):
     OF_MODEL = False
     PANELS = 3
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        key("crawl.log_y", "y", "log_y", "Log y", "logarithmic or linear rates"),
-        key("crawl.left", "left", "cross(-1)", "Crosshair", "show the rates at one moment", "←→"),
-        key("crawl.right", "right", "cross(1)", "Crosshair"),
-        key("crawl.zoom_in", "plus,equals_sign", "zoom(1)", "Zoom", "zoom around the crosshair", "+-"),
-        key("crawl.zoom_out", "minus", "zoom(-1)", "Zoom out"),
-        key("crawl.reset", "0", "reset", "Reset", "the whole half hour"),
+        binding("crawl.log_y", "y", "log_y", "Log y", "logarithmic or linear rates"),
+        binding("crawl.left", "left", "cross(-1)", "Crosshair", "show the rates at one moment", "←→"),
+        binding("crawl.right", "right", "cross(1)", "Crosshair"),
+        binding("crawl.zoom_in", "plus,equals_sign", "zoom(1)", "Zoom", "zoom around the crosshair", "+-"),
+        binding("crawl.zoom_out", "minus", "zoom(-1)", "Zoom out"),
+        binding("crawl.reset", "0", "reset", "Reset", "the whole half hour"),
     ]
 
     _flow: object = None
@@ -348,7 +348,7 @@ class Crawl(View):
         self.set_class(width >= WIDE, "-wide")
         self.set_class(height >= TALL, "-tall")
 
-    def draw(self, look: Look) -> None:
+    def draw(self, look: SessionView) -> None:
         facts_ = self.query_one(Facts)
         name(facts_, "Crawl" + look.of_now())
         facts_.show_items(facts(look))
@@ -370,14 +370,14 @@ class Crawl(View):
             name(chart, shown, chart.pointed())
 
 
-def errors(look: Look) -> list[Event]:
+def errors(look: SessionView) -> list[Event]:
     """The newest errors: those of the last run, after what the log tells of the runs before it."""
     began = look.runs[-1].started_at if look.runs else 0.0
     before = [event for event in look.events if event.level != "info" and event.at < began]
     return [*before, *look.status.activity.errors]
 
 
-def rates(look: Look) -> Drawing:
+def rates(look: SessionView) -> Drawing:
     """Crawl rates of the last half hour of training: over the time before now, ending with the present rate,
     while the trainer is alive, otherwise over the time of day."""
     if not look.flow:
@@ -414,11 +414,11 @@ def _time_of_day(at: float) -> str:
     return time.strftime("%H:%M" if round(at) % 60 == 0 else "%H:%M:%S", time.localtime(round(at)))
 
 
-def facts(look: Look) -> list[Fact]:
+def facts(look: SessionView) -> list[Fact]:
     """Everything about the crawl in words."""
     s, now = look.status, look.status.activity
     _, words, ink = condition(s)
-    held_up, held_ink = waiting(s, look.at)
+    held_up, held_ink = wait_text(s, look.at)
     train, train_ink = rate(s, now.train_rate, "idle")
     rows: list[Fact] = [
         ("trainer", words.lower() + (f", pid {s.pid}" if s.pid else ""), ink),
@@ -428,8 +428,8 @@ def facts(look: Look) -> list[Fact]:
         (incoming(s), *rate(s, now.crawl_rate)),
         ("train", train, train_ink),
         ("overall", f"{short(s.articles_per_hour)} {look.counted} an hour", ""),
-        *(_asking(s) if asks(s) else []),
-        ("crawled" if asks(s) else "read", read(s), ""),
+        *(_asking(s) if has_server(s) else []),
+        ("crawled" if has_server(s) else "read", read(s), ""),
         ("trained", count(s.articles) + limited(now.article_limit, s.articles), ""),
         ("held out", f"{count(s.held_out)} of {count(s.held_out_target)}, never trained on", ""),
         ("pending", f"{count(s.pending)} not yet trained on", ""),
@@ -457,7 +457,7 @@ def _asking(s: Status) -> list[Fact]:
     """How the server responds to requests."""
     now = s.activity
     return [
-        ("requests", *allowed(s)),
+        ("requests", *request_rate(s)),
         ("", f"{count(now.requests)} in {'this' if s.running else 'the last'} run", "muted"),
         (
             "latency",

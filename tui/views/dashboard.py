@@ -11,15 +11,15 @@ from textual.widget import Widget
 
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
-from wikitopics.tui.chart import X_KINDS, Chart, Scale, drawing, taken, title, warning
+from wikitopics.tui.chart import X_KINDS, Chart, Scale, drawing, measurement_caption, title, warning
 from wikitopics.tui.inks import Line, Lines, count, name
-from wikitopics.tui.keys import key
-from wikitopics.tui.look import Choice, Look, begin, same
+from wikitopics.tui.keys import binding
+from wikitopics.tui.look import Choice, SessionView, run_in_background, same
 from wikitopics.tui.plot import Picture
 from wikitopics.tui.views.crawl import flow_lines, numbers
 from wikitopics.tui.views.log import NOTHING_CHANGED, EventList, told, what_changed
 from wikitopics.tui.views.map import TopicMap
-from wikitopics.tui.views.view import A_TOPIC, TINY_HEIGHT, TINY_WIDTH, OpenTopic, View, after
+from wikitopics.tui.views.view import A_TOPIC, TINY_HEIGHT, TINY_WIDTH, OpenTopic, View, next_choice
 from wikitopics.tui.widgets.articles import now_reading
 from wikitopics.tui.widgets.rowlist import featured
 from wikitopics.tui.widgets.topiclist import TopicCard, TopicList, topics_title
@@ -57,7 +57,7 @@ class SmallCharts(Container):
         for _ in range(MOST):
             yield SmallChart()
 
-    def show(self, look: Look, choice: Choice, x_kind: str, like: Chart) -> None:
+    def show(self, look: SessionView, choice: Choice, x_kind: str, like: Chart) -> None:
         """Draw them over the same x as the large chart, ``like``, and with the same cut."""
         drawn = like.current_plot()
         window = (drawn.x_axis.low, drawn.x_axis.high) if drawn is not None and drawn.cuts else None
@@ -114,24 +114,24 @@ class Dashboard(View):
     LISTS_TOPICS = True
     PANELS = 8
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        key("chart.log_x", "x", "scale('log_x')", "Log x", "logarithmic or linear x axis"),
-        key("chart.log_y", "y", "scale('log_y')", "Log y", "logarithmic or linear y axis"),
-        key("chart.fit_y", "Y", "scale('fit_y')", "Whole", FIT_Y, "Y"),
-        key("chart.axis", "a", "x_kind", "Axis", "x axis: articles, words or time"),
-        key("chart.metric", "v", "metric", "Metric", "which metric the chart shows"),
-        key("chart.left", "left", "cross(-1)", "Crosshair", CROSS, "←→"),
-        key("chart.right", "right", "cross(1)", "Crosshair"),
+        binding("chart.log_x", "x", "scale('log_x')", "Log x", "logarithmic or linear x axis"),
+        binding("chart.log_y", "y", "scale('log_y')", "Log y", "logarithmic or linear y axis"),
+        binding("chart.fit_y", "Y", "scale('fit_y')", "Whole", FIT_Y, "Y"),
+        binding("chart.axis", "a", "x_kind", "Axis", "x axis: articles, words or time"),
+        binding("chart.metric", "v", "metric", "Metric", "which metric the chart shows"),
+        binding("chart.left", "left", "cross(-1)", "Crosshair", CROSS, "←→"),
+        binding("chart.right", "right", "cross(1)", "Crosshair"),
         ("shift+left", f"cross(-{FAR})"),
         ("shift+right", f"cross({FAR})"),
-        key("chart.zoom_in", "plus,equals_sign", "zoom(1)", "Zoom", "zoom around the crosshair", "+-"),
-        key("chart.zoom_out", "minus", "zoom(-1)", "Zoom out"),
-        key("chart.reset", "0", "reset", "Reset", "show the whole curve, no crosshair"),
+        binding("chart.zoom_in", "plus,equals_sign", "zoom(1)", "Zoom", "zoom around the crosshair", "+-"),
+        binding("chart.zoom_out", "minus", "zoom(-1)", "Zoom out"),
+        binding("chart.reset", "0", "reset", "Reset", "show the whole curve, no crosshair"),
         ("up", "list('move', -1)"),
         ("down", "list('move', 1)"),
         ("pageup", "list('page', -1)"),
         ("pagedown", "list('page', 1)"),
-        key("dashboard.detail", "enter", "list('choose')", "Detail", "open the topic", "Enter"),
-        key("dashboard.all", "escape", "all", "All topics", "show all topics again"),
+        binding("dashboard.detail", "enter", "list('choose')", "Detail", "open the topic", "Enter"),
+        binding("dashboard.all", "escape", "all", "All topics", "show all topics again"),
     ]
 
     x_kind = X_KINDS[0]
@@ -181,7 +181,7 @@ class Dashboard(View):
         self.set_class(height >= LOFTY, "-lofty")
         self.set_class(height < LOW, "-low")
 
-    def draw(self, look: Look) -> None:
+    def draw(self, look: SessionView) -> None:
         if self.has_class("-tiny"):
             self.query_one("#numbers", Lines).show_lines(lambda *_: numbers(look, self.choice))
             return
@@ -212,7 +212,7 @@ class Dashboard(View):
             over_time.show_map(look, self.choice, self.sought, partial(self.ask, aside=True))
             self.query_one(EventList).show_items(look.events)
 
-    def _show_card(self, look: Look) -> None:
+    def _show_card(self, look: SessionView) -> None:
         """Show one topic in more detail: the one selected here, or the one that matters most."""
         listed, model = self.query_one(TopicList), self.choice.model_of(look)
         rows = look.topics_of(model)
@@ -221,9 +221,9 @@ class Dashboard(View):
         now = (look.status.session, model, row and row.topic, look.recent, look.as_of)
         if row is not None and model is not None and now != self._carded:
             self._carded = now
-            begin(self, partial(self._fill_card, row, model, look), "card")
+            run_in_background(self, partial(self._fill_card, row, model, look), "card")
 
-    async def _fill_card(self, row: TopicRow, model: str, look: Look) -> None:
+    async def _fill_card(self, row: TopicRow, model: str, look: SessionView) -> None:
         card = self.query_one(TopicCard)
         if look.as_of is not None:  # the topics of articles at that time are not known
             card.show_articles(None)
@@ -233,13 +233,13 @@ class Dashboard(View):
         except SessionError:
             self._carded = ()  # the old drawing stays; the next look asks again
 
-    def _entitle_topics(self, look: Look) -> None:
+    def _entitle_topics(self, look: SessionView) -> None:
         title, below = topics_title(look, self.choice, self.sought)
         change = self._newest_change(look)
         after = f" · {look.topics_after(self.choice.model_of(look))}" if change else ""
         name(self.query_one(TopicList), title + after, change or below)
 
-    def _newest_change(self, look: Look) -> str:
+    def _newest_change(self, look: SessionView) -> str:
         """The latest event, if there is no room for its panel."""
         models = self.choice.models_of(look)
         events = look.changes_of(models)
@@ -252,7 +252,7 @@ class Dashboard(View):
         if self.look is None:
             return
         chart = self.query_one(Chart)
-        told = (warning(self.look), taken(self.look, self.choice), chart.cut_off())
+        told = (warning(self.look), measurement_caption(self.look, self.choice), chart.cut_off())
         below = chart.pointed() or " · ".join(text for text in told if text)
         name(chart, title(self.look, self.choice, self.x_kind) + chart.scales(), below)
 
@@ -293,12 +293,14 @@ class Dashboard(View):
         self.again()
 
     def action_x_kind(self) -> None:
-        self.x_kind = after(self.x_kind, X_KINDS)
+        self.x_kind = next_choice(self.x_kind, X_KINDS)
         self.again()
 
     def action_metric(self) -> None:
         if self.look is not None:
-            self.choice.metric = after(self.choice.metric, [metric.name for metric in self.look.metrics])
+            self.choice.metric = next_choice(
+                self.choice.metric, [metric.name for metric in self.look.metrics]
+            )
             self.host.look_again()
 
     def action_list(self, what: str, by: int = 0) -> None:

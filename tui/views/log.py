@@ -9,8 +9,8 @@ from textual.widget import Widget
 from wikitopics.session.records import Event, TopicChange, TopicEvent
 from wikitopics.tui.follow import LOG_LINES
 from wikitopics.tui.inks import Line, count, folded, name, plural, visible
-from wikitopics.tui.keys import key
-from wikitopics.tui.look import Look
+from wikitopics.tui.keys import binding
+from wikitopics.tui.look import SessionView
 from wikitopics.tui.views.view import View
 from wikitopics.tui.widgets.rowlist import Folded
 
@@ -94,7 +94,7 @@ class Log(View):
     TITLE = "Log"
     FINDS = "a word of the log"
     OF_MODEL = False
-    BINDINGS = [key("log.all", "escape", "all", "All lines", "show every line again")]  # noqa: RUF012
+    BINDINGS = [binding("log.all", "escape", "all", "All lines", "show every line again")]  # noqa: RUF012
 
     def compose(self) -> ComposeResult:
         yield EventList(id="events")
@@ -102,7 +102,7 @@ class Log(View):
     def home(self) -> Widget | None:
         return self.query_one(EventList)
 
-    def draw(self, look: Look) -> None:
+    def draw(self, look: SessionView) -> None:
         sought, found = self.sought.lower(), look.events
         if sought:
             found = tuple(e for e in found if sought in e.message.lower() or sought in e.level)

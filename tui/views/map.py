@@ -17,8 +17,8 @@ from wikitopics.session.records import ShareHistory, TopicRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.axes import Axis, Floats, own_space, ticks
 from wikitopics.tui.inks import Clickable, Line, count, name, padded, plural, share, short
-from wikitopics.tui.keys import key
-from wikitopics.tui.look import Choice, Look, begin
+from wikitopics.tui.keys import binding
+from wikitopics.tui.look import Choice, SessionView, run_in_background
 from wikitopics.tui.views.view import A_TOPIC, OpenTopic, View
 from wikitopics.tui.widgets.rowlist import RowList, found
 from wikitopics.tui.widgets.topiclist import NO_TOPICS, words_of
@@ -68,8 +68,7 @@ def columns(history: ShareHistory, width: int) -> NDArray[np.int64]:
 
 
 def levels(sizes: Floats, newest: Floats) -> NDArray[np.int64]:
-    """The shade of each size: 0 for nothing, then on a logarithmic scale from that of the small ones among
-    the ``newest`` to that of the largest."""
+    """A shade for each size, on a log scale that follows the ``newest`` ones; 0 stays blank."""
     most = max(float(newest.max(initial=0.0)), 1e-12)
     nothing = most * NOTHING
     something = newest[newest > nothing]
@@ -125,15 +124,15 @@ class TopicMap(RowList[TopicRow]):
     _made: Picture | None = None
     _sought = _noun = ""
 
-    def show_map(self, look: Look, choice: Choice, sought: str, ask: Ask) -> None:
+    def show_map(self, look: SessionView, choice: Choice, sought: str, ask: Ask) -> None:
         """Draw the topics of the model in use, in the selected order, as soon as their history is known."""
         model = choice.model_of(look)
         asked = (model, sought, choice.order, choice.pinned_of(model), choice.ascii_only)
         if model is not None and (look.topics is not self._topics or asked != self._asked):
             self._topics, self._asked = look.topics, asked
-            begin(self, partial(self._fill, look, choice, model, sought, ask), "map")
+            run_in_background(self, partial(self._fill, look, choice, model, sought, ask), "map")
 
-    async def _fill(self, look: Look, choice: Choice, model: str, sought: str, ask: Ask) -> None:
+    async def _fill(self, look: SessionView, choice: Choice, model: str, sought: str, ask: Ask) -> None:
         try:
             history = await ask(lambda reader: reader.share_history(model))
         except SessionError:
@@ -142,7 +141,7 @@ class TopicMap(RowList[TopicRow]):
         self.draw(look, choice, history if look.as_of is None else history.up_to(look.as_of), sought)
         self.post_message(self.Pointed())
 
-    def draw(self, look: Look, choice: Choice, history: ShareHistory, sought: str) -> None:
+    def draw(self, look: SessionView, choice: Choice, history: ShareHistory, sought: str) -> None:
         """Draw the topics with this history."""
         model = choice.model_of(look)
         if (of := (look.status.session, model)) != self._of:
@@ -284,10 +283,10 @@ class Map(View):
     FINDS = A_TOPIC
     LISTS_TOPICS = True
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        key("map.detail", "enter", "choose", "Detail", "open the topic at that moment", "Enter"),
-        key("map.all", "escape", "all", "All topics", "show all topics again"),
-        key("map.left", "left", "along(-1)", "Along", "earlier or later in the stream", "←→"),
-        key("map.right", "right", "along(1)", "Later"),
+        binding("map.detail", "enter", "choose", "Detail", "open the topic at that moment", "Enter"),
+        binding("map.all", "escape", "all", "All topics", "show all topics again"),
+        binding("map.left", "left", "along(-1)", "Along", "earlier or later in the stream", "←→"),
+        binding("map.right", "right", "along(1)", "Later"),
         ("shift+left", f"along(-{FAR})"),
         ("shift+right", f"along({FAR})"),
     ]
@@ -298,7 +297,7 @@ class Map(View):
     def home(self) -> Widget | None:
         return self.query_one(TopicMap)
 
-    def draw(self, look: Look) -> None:
+    def draw(self, look: SessionView) -> None:
         drawn = self.query_one(TopicMap)
         drawn.show_map(look, self.choice, self.sought, partial(self.ask, aside=True))
 

@@ -18,7 +18,7 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.metrics import METRICS
 from wikitopics.session.paths import command
 from wikitopics.session.records import Status
-from wikitopics.tui.chart import X_KINDS, drawing, taken, title
+from wikitopics.tui.chart import X_KINDS, drawing, measurement_caption, title
 from wikitopics.tui.follow import MOST, Follower
 from wikitopics.tui.inks import (
     Clickable,
@@ -34,11 +34,11 @@ from wikitopics.tui.inks import (
     squeezed,
     visible,
 )
-from wikitopics.tui.keys import key
-from wikitopics.tui.look import Look, begin
+from wikitopics.tui.keys import binding
+from wikitopics.tui.look import SessionView, run_in_background
 from wikitopics.tui.plot import Picture
 from wikitopics.tui.questions import Ask
-from wikitopics.tui.views.view import OpenSession, View, after
+from wikitopics.tui.views.view import OpenSession, View, next_choice
 from wikitopics.tui.widgets.bars import condition, source_words
 from wikitopics.tui.widgets.rowlist import RowList
 from wikitopics.tui.widgets.topiclist import TopicList, topics_title
@@ -186,11 +186,11 @@ class Sessions(View):
     OF_MODEL = False
     FINDS = "a session's name or source"
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        key("sessions.new", "n", "new", "New session", "begin a new session"),
-        key("sessions.order", "o", "order", "Order", "sort by name, articles or last save"),
-        key("sessions.compare", "x", "compare", "Compare", COMPARE),
-        key("sessions.delete", "D", "delete", "Delete", "delete the session", "D"),
-        key("sessions.all", "escape", "all", "All", "show all sessions again"),
+        binding("sessions.new", "n", "new", "New session", "begin a new session"),
+        binding("sessions.order", "o", "order", "Order", "sort by name, articles or last save"),
+        binding("sessions.compare", "x", "compare", "Compare", COMPARE),
+        binding("sessions.delete", "D", "delete", "Delete", "delete the session", "D"),
+        binding("sessions.all", "escape", "all", "All", "show all sessions again"),
     ]
 
     _looked_at = float("-inf")
@@ -221,11 +221,11 @@ class Sessions(View):
     def home(self) -> Widget | None:
         return self.query_one(SessionList)
 
-    def draw(self, look: Look) -> None:
+    def draw(self, look: SessionView) -> None:
         here, now = Path(look.status.session), time.monotonic()
         if here != self._here or now - self._looked_at >= EVERY:
             self._here, self._looked_at = here, now
-            begin(self, self._fill, "sessions")
+            run_in_background(self, self._fill, "sessions")
 
     async def _fill(self) -> None:
         found = await asyncio.to_thread(list_sessions)
@@ -260,7 +260,7 @@ class Sessions(View):
         now = row.path, row.status if isinstance(row.status, str) else row.status.committed_at
         if now != self._shown:
             self._shown = now
-            begin(self, partial(self._fill_chosen, row), "chosen")
+            run_in_background(self, partial(self._fill_chosen, row), "chosen")
 
     async def _fill_chosen(self, row: SessionRow) -> None:
         choice = replace(self.choice, metric=METRICS[0].name, model=None)
@@ -276,7 +276,7 @@ class Sessions(View):
         curve, topics = self.query_one(Picture), self.query_one(TopicList)
         curve.drawing = drawing(look, choice, X_KINDS[0])
         curve.redraw()
-        name(curve, f"{row.name} · {title(look, choice, X_KINDS[0])}", taken(look, choice))
+        name(curve, f"{row.name} · {title(look, choice, X_KINDS[0])}", measurement_caption(look, choice))
         topics.show_topics(look, choice, "")
         name(topics, *topics_title(look, choice, ""))
 
@@ -315,7 +315,7 @@ class Sessions(View):
         return f"{MOST} sessions are marked already: x removes a mark" if many else ""
 
     def action_order(self) -> None:
-        self.sort(after(self._order, [*ORDERS]))
+        self.sort(next_choice(self._order, [*ORDERS]))
 
     def sort(self, order: str) -> None:
         self._order = order
@@ -344,7 +344,7 @@ class Sessions(View):
 
     def _answered(self, answer: str | None, row: SessionRow) -> None:
         if answer == "delete":
-            begin(self, partial(self._delete, row), "delete", exclusive=False)
+            run_in_background(self, partial(self._delete, row), "delete", exclusive=False)
 
     async def _delete(self, row: SessionRow) -> None:
         try:

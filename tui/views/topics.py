@@ -12,8 +12,8 @@ from wikitopics.session.analysis.topics import overview, topic_tree
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
 from wikitopics.tui.inks import Line, Lines, count, name, padded, share
-from wikitopics.tui.keys import key
-from wikitopics.tui.look import Look, begin
+from wikitopics.tui.keys import binding
+from wikitopics.tui.look import SessionView, run_in_background
 from wikitopics.tui.views.view import A_TOPIC, OpenArticle, View
 from wikitopics.tui.widgets.articles import ArticleList
 from wikitopics.tui.widgets.topiclist import TopicCard, TopicList, topics_title
@@ -136,15 +136,15 @@ class Topics(View):
     LISTS_TOPICS = True
     PANELS = 4
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        key("topics.detail", "enter", "detail", "Detail", "show everything about the topic", "Enter"),
-        key("topics.back", "escape", "close", "Back", "back to the list"),
-        key("topics.before", "left_square_bracket", "step(-1)", "History", HISTORY, "[ ]"),
-        key("topics.after", "right_square_bracket", "step(1)", "Later"),
-        key("topics.fold", "b", "fold", "Group", "group similar topics"),
-        key("topics.close", "left", "unfold(False)", "Fold", "fold the group"),
-        key("topics.open", "right", "unfold(True)", "Unfold", "unfold the group"),
-        key("topics.next", "n", "neighbour(1)", "Next topic", "the next topic"),
-        key("topics.previous", "p", "neighbour(-1)", "Previous topic", "the previous topic"),
+        binding("topics.detail", "enter", "detail", "Detail", "show everything about the topic", "Enter"),
+        binding("topics.back", "escape", "close", "Back", "back to the list"),
+        binding("topics.before", "left_square_bracket", "step(-1)", "History", HISTORY, "[ ]"),
+        binding("topics.after", "right_square_bracket", "step(1)", "Later"),
+        binding("topics.fold", "b", "fold", "Group", "group similar topics"),
+        binding("topics.close", "left", "unfold(False)", "Fold", "fold the group"),
+        binding("topics.open", "right", "unfold(True)", "Unfold", "unfold the group"),
+        binding("topics.next", "n", "neighbour(1)", "Next topic", "the next topic"),
+        binding("topics.previous", "p", "neighbour(-1)", "Previous topic", "the previous topic"),
     ]
 
     _wanted: int | None = None
@@ -186,7 +186,7 @@ class Topics(View):
             return self._covered or self.has_class("-side")
         return super().check_action(action, parameters)
 
-    def draw(self, look: Look) -> None:
+    def draw(self, look: SessionView) -> None:
         topics = self.query_one(TopicList)
         topics.show_topics(look, self.choice, self.sought)
         name(topics, *topics_title(look, self.choice, self.sought))
@@ -219,9 +219,9 @@ class Topics(View):
         if self._told and self._told[:2] == now[:2] and self._told[2] is look.topics:
             return
         self._told = now
-        begin(self, partial(self._fill, row, model, look), "detail")
+        run_in_background(self, partial(self._fill, row, model, look), "detail")
 
-    def _empty(self, look: Look) -> None:
+    def _empty(self, look: SessionView) -> None:
         """Show that no topic is selected."""
         self.workers.cancel_group(self, "detail")
         if self._told != NOTHING:
@@ -232,7 +232,7 @@ class Topics(View):
             listed.show_articles((), {}, look, None)
             name(listed, look.noun.capitalize())
 
-    async def _fill(self, row: TopicRow, model: str, look: Look) -> None:
+    async def _fill(self, row: TopicRow, model: str, look: SessionView) -> None:
         topic = row.topic
         try:
             history = await self.ask(
@@ -288,7 +288,7 @@ class Topics(View):
             listed.group(())
             self.refresh_bindings()
         elif model is not None:
-            begin(self, partial(self._group, model), "tree")
+            run_in_background(self, partial(self._group, model), "tree")
 
     async def _group(self, model: str) -> None:
         """Group the topics by their present similarity. They stay in their groups, so that nothing moves

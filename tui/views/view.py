@@ -23,7 +23,7 @@ from wikitopics.session.storage.files import replacing
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.chart import ZOOM, Chart
 from wikitopics.tui.inks import cut, visible
-from wikitopics.tui.look import Choice, Look, begin
+from wikitopics.tui.look import Choice, SessionView, run_in_background
 from wikitopics.tui.widgets.articles import SEVERAL, Leading
 from wikitopics.tui.widgets.rowlist import ORDERS, RowList
 
@@ -97,7 +97,7 @@ class OpenSession(Message):
     path: Path
 
 
-def after(now: T, every: Sequence[T]) -> T:
+def next_choice(now: T, every: Sequence[T]) -> T:
     """The next of these values, the first after the last one or after one that is not among them."""
     return every[(every.index(now) + 1) % len(every)] if now in every else every[0]
 
@@ -115,7 +115,7 @@ class View(Container):
     LISTS_TOPICS = False
     """Whether it lists topics in the selected order."""
 
-    look: Look | None = None
+    look: SessionView | None = None
     """What was shown last."""
     sought = ""
     """Only rows that contain this are shown."""
@@ -148,12 +148,12 @@ class View(Container):
         seqs = [row.seq for row in rows]
         return await self.ask(lambda reader: reader.leading_topics(model, seqs, SEVERAL), aside=True)
 
-    def show(self, look: Look) -> None:
+    def show(self, look: SessionView) -> None:
         """Draw this look."""
         self.look = look
         self.draw(look)
 
-    def draw(self, look: Look) -> None:
+    def draw(self, look: SessionView) -> None:
         """Hand the look to the panels."""
         raise NotImplementedError
 
@@ -223,11 +223,11 @@ class View(Container):
 
     def action_models(self) -> None:
         if self.host.latest is not None:
-            self.choice.model = after(self.choice.model, [None, *self.host.latest.models])
+            self.choice.model = next_choice(self.choice.model, [None, *self.host.latest.models])
             self.host.show()
 
     def action_order_topics(self) -> None:
-        self.sort(after(self.choice.order, [*ORDERS]))
+        self.sort(next_choice(self.choice.order, [*ORDERS]))
 
     def action_order_words(self) -> None:
         self.choice.relevant = not self.choice.relevant
@@ -268,7 +268,7 @@ class View(Container):
 
     def action_browse(self) -> None:
         if (address := self._address()) is not None:
-            begin(self.app, partial(self._browse, address), "browse", exclusive=False)
+            run_in_background(self.app, partial(self._browse, address), "browse", exclusive=False)
 
     async def _browse(self, address: str) -> None:
         if not await asyncio.to_thread(open_page, address):
@@ -283,7 +283,9 @@ class View(Container):
     def action_picture(self) -> None:
         """Save a picture of the screen in the current folder."""
         name = f"{self.host.path.stem}-{self.TITLE.lower()}-{time.strftime('%Y%m%d-%H%M%S')}.svg"
-        begin(self.app, partial(self._save_picture, Path(name), self.app.export_screenshot()), "picture")
+        run_in_background(
+            self.app, partial(self._save_picture, Path(name), self.app.export_screenshot()), "picture"
+        )
 
     async def _save_picture(self, target: Path, svg: str) -> None:
         def write() -> None:

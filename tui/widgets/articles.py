@@ -6,7 +6,7 @@ from rich.cells import cell_len
 
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
 from wikitopics.tui.inks import Line, count, cut, linked, padded, plural, visible
-from wikitopics.tui.look import Look
+from wikitopics.tui.look import SessionView
 from wikitopics.tui.widgets.rowlist import RowList
 
 ROOMY = 52
@@ -14,7 +14,7 @@ ROOMY = 52
 NUMBERS = 19
 """Cells of an article's numbers."""
 ROOM_FOR = (90, 150)
-"""Beside these, the cells from which a line has two topics, and three."""
+"""Widths (cells) from which a line shows two topics, and three."""
 SEVERAL = 1 + len(ROOM_FOR)
 """The most topics of an article in a line."""
 SHARE, LEAST = 7, 16
@@ -29,7 +29,7 @@ class ArticleList(RowList[ArticleRow]):
 
     stays_on_top = True
     empty = " none"
-    _look: Look | None = None
+    _look: SessionView | None = None
     _model: str | None = None
     _leading: Leading = {}  # noqa: RUF012 - never changed
     _topic: int | None = None
@@ -40,7 +40,7 @@ class ArticleList(RowList[ArticleRow]):
         self,
         rows: Sequence[ArticleRow],
         leading: Leading,
-        look: Look,
+        look: SessionView,
         model: str | None,
         *,
         sought: object = None,
@@ -80,7 +80,7 @@ class ArticleList(RowList[ArticleRow]):
             *self._about(row, self._look, width),
         ]
 
-    def _about(self, row: ArticleRow, look: Look, width: int) -> Line:
+    def _about(self, row: ArticleRow, look: SessionView, width: int) -> Line:
         """What it is about: as many topics as there is room for, the largest first."""
         told, model, (_, cells, many) = about(row, look, self._model), self._model, self._columns(width)
         largest = next((topic for name, topic, _ in row.topics if name == model), None)
@@ -105,7 +105,7 @@ class ArticleList(RowList[ArticleRow]):
         return title, max(left // many, LEAST), many if left >= LEAST or self._topic is None else 0
 
 
-def now_reading(look: Look, model: str | None, width: int, height: int) -> list[Line]:
+def now_reading(look: SessionView, model: str | None, width: int, height: int) -> list[Line]:
     """The newest articles with their main topics, one per line; two lines each if there is no room."""
     if look.as_of is not None:
         return [[(f" a replay shows topics, not {look.noun}", "muted")]]
@@ -124,7 +124,7 @@ def now_reading(look: Look, model: str | None, width: int, height: int) -> list[
     return out[:height]
 
 
-def coming(look: Look) -> str:
+def coming(look: SessionView) -> str:
     """What is shown before there is anything to list."""
     return f" the first {look.noun} are on their way"
 
@@ -134,7 +134,7 @@ def weight(proportion: float) -> str:
     return f"{proportion:.2f}".removeprefix("0")[:3]
 
 
-def about(article: ArticleRow, look: Look, model: str | None) -> Line:
+def about(article: ArticleRow, look: SessionView, model: str | None) -> Line:
     """The outcome for an article: ".41 #12 navy, war, fleet", "held out", "skipped: …"."""
     if article.role == "skipped":
         return [(f"skipped: {NO_KNOWN_WORD}", "faint")]
@@ -146,7 +146,7 @@ def about(article: ArticleRow, look: Look, model: str | None) -> Line:
     return [(plural(article.words, "word"), "faint")]
 
 
-def topic_told(look: Look, model: str, topic: int, proportion: float) -> Line:
+def topic_told(look: SessionView, model: str, topic: int, proportion: float) -> Line:
     """A topic's part of an article: ".41 #12 navy, war, fleet"."""
     number, _, called = look.topic_label(model, topic).partition(" ")
     return [(f"{weight(proportion)} ", "accent"), (f"{number} ", "faint"), (called, "muted")]

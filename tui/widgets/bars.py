@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.widgets import Input
 
 from wikitopics.session.records import Status
-from wikitopics.session.sources import counted, described
+from wikitopics.session.sources import described, unit_noun
 from wikitopics.tui.inks import Drawn, Line, Part, age, clock, count, limited, squeezed, visible
 from wikitopics.tui.look import Replay
 
@@ -95,7 +95,7 @@ def pieces(
         out.append((8, [(f"pid {s.pid}", "muted")]))
     out.append((5, [(clock(s.elapsed_seconds), "muted")]))
     total = limited(s.activity.article_limit, s.articles)
-    articles = counted(s.source, s.passes)
+    articles = unit_noun(s.source, s.passes)
     if s.articles == 1 and not total:
         articles = articles[:-1]
     out.append((1, [(count(s.articles), "strong"), (f"{total} {articles}", "")]))
@@ -116,7 +116,7 @@ def _replayed(replay: Replay, status: Status, *, ascii_only: bool) -> Pieces:
     """Say that the view shows the past, which point of it, and how to get back."""
     sign = (">" if ascii_only else "▶") if replay.playing else ("=" if ascii_only else "‖")
     reading = -(-replay.articles // status.documents) if status.passes > 1 and status.documents else 0
-    texts = counted(status.source, status.passes)
+    texts = unit_noun(status.source, status.passes)
     return [
         (0, [(f"{sign} REPLAY", "warn")]),
         (1, [(count(replay.articles), "strong"), (f" of {count(replay.points[-1])} {texts}", "")]),

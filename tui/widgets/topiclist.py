@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 
 from wikitopics.session.analysis.topics import Branch
-from wikitopics.session.records import APART, ArticleRow, TopicRow, between
+from wikitopics.session.records import APART, ArticleRow, TopicRow, word_separator
 from wikitopics.tui.inks import (
     Clickable,
     Line,
@@ -23,7 +23,7 @@ from wikitopics.tui.inks import (
     spark,
     visible,
 )
-from wikitopics.tui.look import Choice, Look
+from wikitopics.tui.look import Choice, SessionView
 from wikitopics.tui.widgets.articles import weight
 from wikitopics.tui.widgets.rowlist import Row, RowList, found, grouped
 
@@ -59,7 +59,7 @@ class TopicList(RowList[Row]):
     _fresh: frozenset[int] = frozenset()
     """The topics that the newest snapshot has changed, for a moment."""
 
-    def show_topics(self, look: Look, choice: Choice, sought: str) -> None:
+    def show_topics(self, look: SessionView, choice: Choice, sought: str) -> None:
         """Draw the topics of the model in use in the selected order; with ``sought``, only those it finds."""
         model = choice.model_of(look)
         of = (look.status.session, model)
@@ -245,7 +245,7 @@ def words_of(row: TopicRow, room: int, *, beside: str | None = None, sought: str
     out: Line = []
     name = beside or ""
     named = frozenset((*name.replace(",", " ").split(), *name.split(APART)))
-    apart = between(word for word, _ in row.words).lstrip()
+    apart = word_separator(word for word, _ in row.words).lstrip()
     hits = hits_in(row, sought)
     for i, (word, _) in sorted(enumerate(row.words), key=lambda one: one[1][0] not in hits):
         if word in named:
@@ -260,7 +260,7 @@ def words_of(row: TopicRow, room: int, *, beside: str | None = None, sought: str
     return out
 
 
-def topics_title(look: Look, choice: Choice, sought: str) -> tuple[str, str]:
+def topics_title(look: SessionView, choice: Choice, sought: str) -> tuple[str, str]:
     """The heading of a list of topics, and the text below it: "Topics by share · hdp", "50 topics after
     12,480 articles"."""
     model = choice.model_of(look)
@@ -286,10 +286,10 @@ class TopicCard(Lines):
 
     _row: TopicRow | None = None
     _model: str | None = None
-    _look: Look | None = None
+    _look: SessionView | None = None
     _articles: Sequence[ArticleRow] | None = None
 
-    def show(self, row: TopicRow | None, look: Look, choice: Choice, why: str = "") -> None:
+    def show(self, row: TopicRow | None, look: SessionView, choice: Choice, why: str = "") -> None:
         """``why``: the reason for showing this topic."""
         self._row, self._look, self._model = row, look, choice.model_of(look)
         if row is None:

@@ -31,7 +31,7 @@ def report(output: str | None, session: str) -> None:
     opens without a network, here or wherever you send it. It contains words and titles of articles, but not
     your contact or any path on this machine. Works while a trainer is running.
     """
-    from wikitopics.session.analysis.report import check_page, made
+    from wikitopics.session.analysis.report import check_page, render
     from wikitopics.session.storage.files import replacing
 
     path = session_path(session)
@@ -43,7 +43,7 @@ def report(output: str | None, session: str) -> None:
     progress = ProgressLine("topics read")
     with reading(path) as reader:
         try:
-            page = made(reader, progress)
+            page = render(reader, progress)
         finally:
             progress.end()
     if target is None:

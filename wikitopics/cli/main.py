@@ -12,7 +12,7 @@ import click
 
 from wikitopics.cli.options import (
     CommandGroup,
-    TakesSettings,
+    SettingsCommand,
     log_option,
     progress_option,
     refuse_early_options,
@@ -55,7 +55,7 @@ _FILES = 64
 """A trainer opens up to 28 files for itself; more with several models, or a screen."""
 
 
-class LazyGroup(TakesSettings, CommandGroup):
+class LazyGroup(SettingsCommand, CommandGroup):
     """Imports a subcommand's module only when that subcommand, or the help, is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -97,7 +97,7 @@ def refuse_early_options(ctx: click.Context) -> None:
             )
 
 
-class Takes(click.ParamType):  # type: ignore[type-arg]  # generic in newer ones of click
+class OptionType(click.ParamType):  # type: ignore[type-arg]  # generic in newer ones of click
     """The type of an option's value, which is checked by the option's own rules.
 
     words: all possible values, if there are few
@@ -125,9 +125,9 @@ class Takes(click.ParamType):  # type: ignore[type-arg]  # generic in newer ones
         return [CompletionItem(word) for word in self.words() if word.startswith(incomplete)]
 
 
-def whole(least: int, most: float = math.inf) -> Takes:
+def whole(least: int, most: float = math.inf) -> OptionType:
     """A whole number, refused in the same words as the settings of a trainer."""
-    return Takes(Option(int, "number", "", least=least, most=most))
+    return OptionType(Option(int, "number", "", least=least, most=most))
 
 
 limit_option = click.option(
@@ -136,7 +136,7 @@ limit_option = click.option(
 )  # fmt: skip
 
 
-class TakesSource(Takes):
+class SourceType(OptionType):
     """The name of a kind of source that `train` crawls."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -162,7 +162,7 @@ def click_option(option: Option[Any], *, help: str = "") -> click.Option:
     return click.Option(
         [option.flag, option.name],
         metavar=option.metavar or f"[{'|'.join(option.choices)}]",
-        type=Takes(option),
+        type=OptionType(option),
         multiple=option.of is tuple,
         help=words,
     )
@@ -195,7 +195,7 @@ class CommandGroup(click.Group):
 Groups = list[tuple[str, list[click.Parameter]]]
 
 
-class TakesSettings(click.Command):
+class SettingsCommand(click.Command):
     """A command that takes all settings of a trainer.
 
     The options of a source from another package are among them once ``--source`` names it.
@@ -243,7 +243,7 @@ def setting_groups(source: str | None = None) -> Groups:
             shown.append(sources.load(source))
     found = {option.name: option for kind in shown for option in kind.options}
     asked, model = click_option(SOURCE), click_option(MODEL)
-    asked.type, model.type = TakesSource(SOURCE, crawled), Takes(MODEL, kinds.names)
+    asked.type, model.type = SourceType(SOURCE, crawled), OptionType(MODEL, kinds.names)
     asked.metavar = f"[{'|'.join(kind.name for kind in shown)}]"
 
     def made(*settings: Option[Any]) -> list[click.Parameter]:

@@ -151,15 +151,15 @@ def show(path: Path, arguments: list[str] | None = None, notify: str | None = No
         finally:
             paths = [path, *trainers.paths()]
             if ending == "leave" or signal.SIGHUP in signals.noted:
-                trainers.leave()
-            part(paths, trainers, signals)
+                trainers.detach()
+            end_trainers(paths, trainers, signals)
     code = 0 if trainer is None or path.exists() or ending == "demo" else not_begun(path, trainers.code(path))
     for each in trainers.paths():
         forget(each)
     return open_demo("demo", None, None, notify) if ending == "demo" else code
 
 
-def part(paths: Sequence[Path], trainers: "Trainers", signals: Signals) -> None:
+def end_trainers(paths: Sequence[Path], trainers: "Trainers", signals: Signals) -> None:
     """End the trainers that are not left running, and print one line about the state of each session."""
     ended = trainers.running()
     if ended:

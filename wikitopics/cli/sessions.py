@@ -22,7 +22,7 @@ from wikitopics.cli.options import (
 from wikitopics.cli.output import agrees, duration, fields_of, put_json, put_line, put_row, rate, say
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import command, session_folder, session_path
-from wikitopics.session.sources import counted, described, noun
+from wikitopics.session.sources import described, noun, unit_noun
 from wikitopics.session.storage.lock import in_use, owner
 
 # `status` and `articles`: look at a session from another process.
@@ -83,7 +83,7 @@ def status(session: str, as_json: bool) -> None:
         train=command(described(now.source).command or "train", reader.path),
     ) + (f" (pid {now.pid})" if now.pid else "")
     put_line(f"{now.session}: {state}")
-    called = counted(now.source, now.passes)
+    called = unit_noun(now.source, now.passes)
     put_line(f"source     {now.source_name} ({now.source})")
     put_line(
         f"{called:10} {now.articles:,} trained, {now.held_out:,} held out, {now.pending:,} pending, "

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wikitopics.cli.options import TakesSettings, log_option, progress_option, session_option, take
+from wikitopics.cli.options import SettingsCommand, log_option, progress_option, session_option, take
 from wikitopics.cli.output import (
     INTERRUPTED,
     ReaderGone,
@@ -131,7 +131,7 @@ HELP = "help"
 
 
 @click.command(
-    cls=TakesSettings,
+    cls=SettingsCommand,
     epilog="""\b
 Examples:
   wikitopics train --contact me@host.org --hours 8
@@ -283,7 +283,7 @@ def also_to(log: Path, session: Path) -> Iterator[Callable[[str], None]]:
 
 
 class Lines:
-    """Progress for people, on standard error: soon at first, then every 30 s, or every 5 s on a terminal."""
+    """Progress lines on stderr: two early ones, then every 30 s (5 s on a terminal)."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell

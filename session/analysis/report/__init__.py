@@ -23,7 +23,7 @@ def check_page(target: Path) -> None:
         raise BadUsage(f"{target.name}: the report is a page for a browser: end the name in .html")
 
 
-def made(reader: "SessionReader", progress: Callable[[int], None] = lambda topics: None) -> str:
+def render(reader: "SessionReader", progress: Callable[[int], None] = lambda topics: None) -> str:
     """The page of a session. ``progress`` is given the number of topics read.
 
     Raises `SessionError` if there are no topics yet, `BadUsage` if the extra is not installed.

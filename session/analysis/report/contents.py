@@ -42,7 +42,7 @@ from wikitopics.session.records import (
     TopWords,
 )
 from wikitopics.session.settings import Settings
-from wikitopics.session.sources import counted, described, noun
+from wikitopics.session.sources import described, noun, unit_noun
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.schema import VERSION
 from wikitopics.session.storage.topics import relevant_first
@@ -137,7 +137,7 @@ def contents(reader: SessionReader, progress: Callable[[int], None] = lambda top
             "made_at": time.time(),  # seconds since the epoch, like all times here
             "status": status,
             "noun": noun(settings.source),
-            "read_noun": counted(settings.source, status.passes),
+            "read_noun": unit_noun(settings.source, status.passes),
             "source_name": visible(kind.shown(settings.source_name)),
             "source_label": visible(kind.label),
             "licence": licence_of(settings),  # None if the documents are the user's own

@@ -70,7 +70,7 @@ class Rate:
         return number / min(SECONDS, max(1.0, self._clock() - self._begun))
 
     def of_steps(self) -> float:
-        """From step to step, where these are large and rare; 0 once the next one is long overdue."""
+        """Rate measured between the last steps, for large rare steps; 0 if the next is long overdue."""
         number = self._recent(keep=FEW)
         if not self._events:
             return 0.0

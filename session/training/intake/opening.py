@@ -137,7 +137,7 @@ async def open_source(
     warming.add_done_callback(lambda warmed: warmed.cancelled() or warmed.exception())
     source = kind.open(identity, asked)
     try:
-        info = await patiently(source, say)
+        info = await open_with_retries(source, say)
         # the few articles for a vocabulary are counted here
         if cluster is not None and isinstance(vocabulary, Vocabulary):
             pool = await far_pool(cluster, vocabulary, info, source.activity, say)
@@ -165,7 +165,7 @@ async def far_pool(
     return CountingPool(cluster, cluster.jobs)
 
 
-async def patiently(source: Source | PartedSource[Any], say: Callable[[str], None]) -> SourceInfo:
+async def open_with_retries(source: Source | PartedSource[Any], say: Callable[[str], None]) -> SourceInfo:
     """Open the source; if it takes longer than a moment, say what is being waited for."""
     opening = asyncio.ensure_future(source.open())
     told = None

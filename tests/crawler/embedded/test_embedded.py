@@ -39,16 +39,16 @@ def wiki(size=100, seed=0, **options):
 @pytest.mark.parametrize("seed", [0, 3])
 def test_a_lap_meets_every_article_once_in_order(size, limit, seed):
     """However often a batch is listed again, and wherever the cursor wraps."""
-    api, found, flags, going_on = wiki(size, faults=Faults(seed=seed)), [], [], {}
+    api, found, flags, continuation = wiki(size, faults=Faults(seed=seed)), [], [], {}
     while True:
-        query = {**LIST, "grnlimit": str(limit), **going_on}
+        query = {**LIST, "grnlimit": str(limit), **continuation}
         reply = api.answer(query)
         found += [page["pageid"] for page in reply.get("query", {}).get("pages", [])]
         assert limit < 50 or api.answer(query) == reply
         if "continue" not in reply:
             break
-        going_on = {"grncontinue": reply["continue"]["grncontinue"]}
-        _, _, _, flag = going_on["grncontinue"].split("|")
+        continuation = {"grncontinue": reply["continue"]["grncontinue"]}
+        _, _, _, flag = continuation["grncontinue"].split("|")
         flags.append(flag)
     assert found == list(range(1, size + 1))
     assert sorted(flags) == flags

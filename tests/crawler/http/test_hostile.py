@@ -97,14 +97,14 @@ def test_what_is_no_siteinfo(reply):
 
 
 @given(st.dictionaries(KEYS, JSON, max_size=2), st.none() | st.dictionaries(KEYS, st.text() | SCALARS))
-def test_continue(reply, going_on):
-    reply |= {"batchcomplete": True, "continue": going_on}
+def test_continue(reply, continuation):
+    reply |= {"batchcomplete": True, "continue": continuation}
     try:
         found = read_continue(reply)
     except TransientError:
-        assert going_on is not None
+        assert continuation is not None
     else:
-        assert (found or {}).keys() == (going_on or {}).keys()
+        assert (found or {}).keys() == (continuation or {}).keys()
         assert all(isinstance(value, str) for value in (found or {}).values())
 
 

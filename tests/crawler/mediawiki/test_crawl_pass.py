@@ -18,8 +18,8 @@ def asked(position, articles):
     return lap
 
 
-def listing(pages, going_on):
-    return Answer([{}] * pages, going_on, complete=True)
+def listing(pages, continuation):
+    return Answer([{}] * pages, continuation, complete=True)
 
 
 def at(share, page_id=9, begin=0.25):
@@ -52,7 +52,7 @@ def test_share(token, share):
 
 
 @pytest.mark.parametrize(
-    "going_on",
+    "continuation",
     [
         {"grncontinue": "token", "continue": "grncontinue||"},
         {"continue": "grncontinue||"},
@@ -61,10 +61,10 @@ def test_share(token, share):
         at(0.6, 10, begin=0.3),  # another lap
     ],
 )
-def test_where_no_lap_goes_on(going_on):
+def test_where_no_lap_goes_on(continuation):
     lap = asked({"cursor": at(0.5)}, 1000)
     with pytest.raises(TransientError):
-        lap.check(listing(50, going_on))
+        lap.check(listing(50, continuation))
     lap.check(listing(50, at(0.5, 10)))  # as near to 0.5 as the page before
 
 

@@ -88,20 +88,20 @@ async def test_a_rest_in_the_middle_is_waited_out_and_shown(server, dump, clock,
     sleep = clock.sleep
 
     async def watched(seconds):
-        if going_on.activity.waiting_for and going_on.activity.waiting_until:
-            long = going_on.activity.waiting_until - clock.wall() > 800
-            assert going_on.activity.trouble or not long
-            seen.add((going_on.activity.waiting_for, long))
+        if continuation.activity.waiting_for and continuation.activity.waiting_until:
+            long = continuation.activity.waiting_until - clock.wall() > 800
+            assert continuation.activity.trouble or not long
+            seen.add((continuation.activity.waiting_for, long))
         await sleep(seconds)
 
     monkeypatch.setattr(clock, "sleep", watched)
-    going_on = dump(kept)
+    continuation = dump(kept)
     before, server.acts = clock.now, [None, None, says(500)]
-    found, _, _ = await read(going_on)
+    found, _, _ = await read(continuation)
     assert found == await of_files(tmp_path, DATA)
     assert clock.now - before >= 900
     assert ("127.0.0.1 answers 500", True) in seen
-    assert [error.text for error in going_on.activity.errors] == ["127.0.0.1 answers 500"]
+    assert [error.text for error in continuation.activity.errors] == ["127.0.0.1 answers 500"]
 
 
 @pytest.mark.parametrize("before", [0, 1, 3], ids=["at once", "while sampled", "later"])

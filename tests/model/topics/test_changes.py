@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from wikitopics.model.coherence import affinity
-from wikitopics.model.topics import LARGEST, LOOKS, Change, Look, changes, living
+from wikitopics.model.topics import LARGEST, LOOKS, Change, TopicState, changes, living
 
 ORDER = np.linspace(0.2, 0.05, 10, dtype=np.float32)
 
@@ -14,7 +14,7 @@ def topics(*firsts):
 
 
 def look(*firsts, shares=None):
-    return Look(topics(*firsts), np.array(shares or [1 / len(firsts)] * len(firsts), np.float32))
+    return TopicState(topics(*firsts), np.array(shares or [1 / len(firsts)] * len(firsts), np.float32))
 
 
 SAME = look(0, 50, 200, 300)
@@ -44,7 +44,7 @@ def test_one_that_is_hardly_used_is_not_born():
 def test_only_the_largest_topics_are_born_however_many_there_are():
     K = 10 * LARGEST
     shares = np.arange(K, 0, -1) / K
-    many = Look(topics(*range(0, 10 * K, 10)), shares / shares.sum())
+    many = TopicState(topics(*range(0, 10 * K, 10)), shares / shares.sum())
     assert changes([many] * LOOKS, ()) == [Change("born", topic) for topic in range(LARGEST)]
 
 

@@ -9,7 +9,7 @@ from wikitopics.crawler.source import Page, SourceInfo
 from wikitopics.session.errors import Damaged
 from wikitopics.session.storage.counts import Block, decode_block, encode_block
 from wikitopics.session.storage.decoding import check_of
-from wikitopics.session.training.creation import chosen
+from wikitopics.session.training.creation import choose_words
 from wikitopics.session.training.intake.pool import count_pages
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.build import Recipe
@@ -94,7 +94,7 @@ def test_over_a_vocabulary_they_are_what_it_would_have_counted():
 def test_what_is_held_out_does_not_choose_the_words():
     texts = ["held held", "alone", *["held word here"] * 2, *["word here"] * 2, *["late late"] * 9]
     blocks = [count_pages([page], Rule.parse("2"), INFO) for page in pages(*texts)]
-    built = chosen(lambda: blocks, 2, 6, Recipe(Rule.parse("2"), (), 1.0))
+    built = choose_words(lambda: blocks, 2, 6, Recipe(Rule.parse("2"), (), 1.0))
     # Once "held" is left out, the first two articles have no known word: the next two are held out instead.
     assert built.documents == 2
     assert built.vocabulary.words == ("here", "word")

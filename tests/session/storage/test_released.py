@@ -149,7 +149,7 @@ def test_nobody_sees_a_difference(seen, released):
     with SessionReader(released) as reader:
         states = [reader.model_state(name) for name in MODELS]
     assert formats.is_released(released)
-    formats.renew(released)
+    formats.upgrade_from_1_0(released)
     assert not formats.is_released(released)
     assert seen(released) == before
     with SessionReader(released) as reader:
@@ -170,7 +170,7 @@ def test_a_reader_that_is_open_meanwhile_goes_on(released):
             return [about, reader.recent_articles(), reader.all_metrics(), reader.status().models]
 
         before = asked()
-        formats.renew(released)
+        formats.upgrade_from_1_0(released)
         assert asked() == before
 
 
@@ -194,7 +194,7 @@ def watched(path):
     return db
 
 released.connect = watched
-released.renew(Path(sys.argv[1]))
+released.upgrade_from_1_0(Path(sys.argv[1]))
 """
 
 
@@ -205,7 +205,7 @@ def test_a_kill_at_any_statement_leaves_the_old_file_or_the_new_one(cli, seen, r
         run = subprocess.run([sys.executable, "-c", KILLED, str(released), str(statement)], check=False)
         codes.append(run.returncode)
         assert version(released) in (RELEASED, VERSION)
-        formats.renew(released) if formats.is_released(released) else None
+        formats.upgrade_from_1_0(released) if formats.is_released(released) else None
         assert cli("export", "articles").out == before["export articles"]
     assert codes[0] == -signal.SIGKILL
     assert codes[-1] == 0
@@ -224,7 +224,7 @@ def test_a_full_disk_leaves_it_as_it_was(seen, released, monkeypatch):
     with monkeypatch.context() as full:
         full.setattr(formats, "connect", small)
         with pytest.raises(DiskFull, match="the disk is full"):
-            formats.renew(released)
+            formats.upgrade_from_1_0(released)
     assert version(released) == RELEASED
     assert seen(released) == before
 

@@ -11,7 +11,12 @@ from tests.session.rows import WORDS, documents, settings
 from wikitopics.session.request import load_vocabulary
 from wikitopics.session.storage import writer as stores
 from wikitopics.session.storage.writer import SessionWriter
-from wikitopics.session.training.creation import Beginning, establish, keep, read_first
+from wikitopics.session.training.creation import (
+    VocabularyBuild,
+    feed_first_articles,
+    save_user_copy,
+    store_vocabulary,
+)
 from wikitopics.session.training.stream import Stream
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.vocabulary import UnknownVocabulary
@@ -33,7 +38,7 @@ def block(*page_ids, skips=None):
 
 
 def test_what_is_collected_and_what_is_skipped_is_counted(store):
-    beginning = Beginning(store)
+    beginning = VocabularyBuild(store)
     assert not beginning.dirty
     beginning.feed(block(1, 2, 3, skips={"redirect": 2, "too large": 1}))
     beginning.feed(block(4, 5, skips={"redirect": 4}))
@@ -53,7 +58,7 @@ def test_what_is_collected_and_what_is_skipped_is_counted(store):
 
 
 def test_blocks_that_are_not_committed_are_fed_again(store):
-    beginning = Beginning(store)
+    beginning = VocabularyBuild(store)
     beginning.feed(block(1, 2, skips={"redirect": 1}))
     beginning.commit(1.5, 1_000)
     assert not beginning.dirty
@@ -65,16 +70,16 @@ def test_blocks_that_are_not_committed_are_fed_again(store):
 
 
 def test_no_more_of_it_becomes_pending_than_a_session_can_hold(store, monkeypatch):
-    beginning = Beginning(store)
+    beginning = VocabularyBuild(store)
     for page in range(0, 60, 3):
         beginning.feed(block(page + 1, page + 2, page + 3))
     beginning.commit(1.5, 1_000)
-    establish(store, Vocabulary.from_words(WORDS))
+    store_vocabulary(store, Vocabulary.from_words(WORDS))
     room = 13 * len(documents(1, 2, 3).to_bytes())  # half of it: six blocks and some
     for module in ("training.creation", "storage.counts"):
         monkeypatch.setattr(f"wikitopics.session.{module}.documents_room", lambda _: room)
     stream = Stream(store, article_limit=None, threads=1)
-    read_first(store, stream)
+    feed_first_articles(store, stream)
     assert stream.progress.position == {"page": 18}
     assert (stream.progress.held_out, stream.progress.pending) == (2, 16)
     assert list(store.first_articles()) == []
@@ -83,15 +88,15 @@ def test_no_more_of_it_becomes_pending_than_a_session_can_hold(store, monkeypatc
 
 
 def test_rows_of_one_batch_become_pending_together(store, monkeypatch):
-    beginning = Beginning(store)
+    beginning = VocabularyBuild(store)
     for page in (1, 2, 3):
         beginning.feed(replace(block(page), position={"page": 3}))
     beginning.feed(block(4))
     beginning.commit(1.5, 1_000)
-    establish(store, Vocabulary.from_words(WORDS))
+    store_vocabulary(store, Vocabulary.from_words(WORDS))
     monkeypatch.setattr("wikitopics.session.training.creation.documents_room", lambda _: 1)
     stream = Stream(store, article_limit=None, threads=1)
-    read_first(store, stream)
+    feed_first_articles(store, stream)
     assert (stream.progress.position, stream.progress.crawled) == ({"page": 3}, 3)
     ((_, pending),) = store.pending()
     assert pending.word_ids.tolist() == [WORDS.index("bb")]
@@ -104,10 +109,10 @@ def test_a_vocabulary_that_cannot_be_kept_for_others_is_no_end(monkeypatch):
     words = Vocabulary.from_words(WORDS)
     with monkeypatch.context() as full:
         full.setattr(os, "fsync", fsync)
-        told = keep("mine", words)
+        told = save_user_copy("mine", words)
     assert told.startswith("it is not kept for other sessions: cannot write ")
     assert told.endswith(": No space left on device")
-    assert keep("mine", words) == "it is kept for other sessions: `wikitopics vocab show mine`"
+    assert save_user_copy("mine", words) == "it is kept for other sessions: `wikitopics vocab show mine`"
     assert load_vocabulary("mine").words == WORDS
     with pytest.raises(UnknownVocabulary, match=r"'yours'; available: .*english.*, mine "):
         load_vocabulary("yours")

@@ -7,7 +7,7 @@ import pytest
 
 from wikitopics.model.topics import LOOKS
 from wikitopics.session.records import TopicEvent, TopWords
-from wikitopics.session.training.measuring import Chronicle, line, looks
+from wikitopics.session.training.measuring import Chronicle, event_message, looks
 
 WORDS = [other + letter * 3 for letter in "abcdefghijklmnopqrstuvwxyz" for other in "aeiou"]
 ORDER = np.linspace(0.2, 0.05, 10, dtype=np.float32)
@@ -135,4 +135,4 @@ def born(topic):
     ],
 )  # fmt: skip
 def test_a_line_a_snapshot(events, told):
-    assert line(events, "articles") == told
+    assert event_message(events, "articles") == told

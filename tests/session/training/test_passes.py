@@ -19,11 +19,11 @@ def readings(monkeypatch):
 
     def step(self, elapsed):
         trained, pending = [], self._pending
-        take, again = pending.take, self._again
+        take, again = pending.take, self._reread
         pending.take = lambda size: trained.append(take(size)) or trained[-1]
-        self._again = lambda n, rest: (both := again(n, rest), trained.append(both[1]))[0]
+        self._reread = lambda n, rest: (both := again(n, rest), trained.append(both[1]))[0]
         minibatch(self, elapsed)
-        del pending.take, self._again
+        del pending.take, self._reread
         found.append([page for block in trained for page in block.page_ids.tolist()])
 
     monkeypatch.setattr(Stream, "step", step)

@@ -7,7 +7,7 @@ from wikitopics.model import Minibatch, kinds
 from wikitopics.model.checking import planted_documents
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.settings import Progress, Scored
-from wikitopics.session.training.measuring import SAMPLE, newest, scored
+from wikitopics.session.training.measuring import SAMPLE, latest_of_each, scored
 
 METRIC = "prequential_log_likelihood"
 FORGETTING = tuple(f"{spec},half_life=300" for spec in MODELS.values())
@@ -60,10 +60,10 @@ def test_scoring_changes_no_model(kind):
 def test_the_window_is_the_fewest_minibatches_of_a_thousand_articles():
     window = ()
     for _ in range(40):
-        window = newest(window, Scored(64, 10, (-70.0, -80.0)))
+        window = latest_of_each(window, Scored(64, 10, (-70.0, -80.0)))
     assert sum(one.articles for one in window) == 1024
     assert Progress(prequential=window).predicted(1) == pytest.approx(-8.0)
-    assert newest(window, Scored(1024, 5, (-1.0, -1.0))) == (Scored(1024, 5, (-1.0, -1.0)),)
+    assert latest_of_each(window, Scored(1024, 5, (-1.0, -1.0))) == (Scored(1024, 5, (-1.0, -1.0)),)
 
 
 def test_there_is_no_mean_of_nothing():

@@ -99,7 +99,7 @@ async def test_a_step_that_fails_saves_nothing_half_done(trainer_of, memory, mon
     assert pages_of(trainer_of.path) == list(range(1, 701))
 
 
-@pytest.mark.parametrize("work", ["step", "finish", "renew"])
+@pytest.mark.parametrize("work", ["step", "finish", "replace_topics"])
 async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(trainer_of, memory, monkeypatch, work):
     monkeypatch.setattr("wikitopics.session.training.run.PATIENCE", 0.1)
     monkeypatch.setattr("wikitopics.session.training.stream.renewal_due", lambda before, after: after == 256)

@@ -21,7 +21,7 @@ from wikitopics.session.request import TrainRequest
 from wikitopics.session.system import Signals
 from wikitopics.session.training import start
 from wikitopics.session.training.intake import opening
-from wikitopics.session.training.intake.opening import patiently
+from wikitopics.session.training.intake.opening import open_with_retries
 from wikitopics.session.training.run import Outside
 from wikitopics.vocab import Vocabulary
 
@@ -59,7 +59,7 @@ async def test_how_long_a_wait_will_be_is_told_as_it_is(trying, waiting, says):
         said.append(line)
         source.told.set()
 
-    assert await patiently(source, say) == "opened"
+    assert await open_with_retries(source, say) == "opened"
     assert said[0].startswith(says)
     assert ("trying" in said[0]) == bool(trying)
 
@@ -183,7 +183,7 @@ async def test_a_signal_while_a_vocabulary_is_finished_is_obeyed_then(planned, m
 
     @asynccontextmanager
     async def opened(*_):
-        yield start.Opening(Mock(), Mock(spec=start.Beginning, built=None), Mock(feed=AsyncMock()))
+        yield start.Opening(Mock(), Mock(spec=start.VocabularyBuild, built=None), Mock(feed=AsyncMock()))
 
     for name, made in {"Run": Ended, "_build": build, "open_session": opened}.items():
         monkeypatch.setattr(start, name, made)

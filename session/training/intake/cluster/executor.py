@@ -178,7 +178,7 @@ class Cluster(Executor):
         enough = time.monotonic() + PATIENCE
         while True:
             found = None
-            self._hinder(LOST)  # each time: pages that come in from the source clear it
+            self._hinder(LOST)  # set again on every try, since arriving pages clear it
             try:
                 found = await Scheduler.connect(self._address, self._initial, self._refused)
                 await self._look(found)
