@@ -12,7 +12,7 @@ from textual.widget import Widget
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
 from wikitopics.tui.chart import X_KINDS, Chart, Scale, drawing, measurement_caption, title, warning
-from wikitopics.tui.inks import Line, Lines, count, name
+from wikitopics.tui.inks import Lines, count, name
 from wikitopics.tui.keys import binding
 from wikitopics.tui.look import Choice, SessionView, run_in_background, same
 from wikitopics.tui.plot import Picture
@@ -167,7 +167,7 @@ class Dashboard(View):
             ("#log", "Log"),
         ):
             name(self.query_one(selector, Widget), words)
-        self.query_one("#changes", Panel).show_lines(partial(_alone, NOTHING_CHANGED))
+        self.query_one("#changes", Panel).show_lines(lambda *_: [[(NOTHING_CHANGED, "muted")]])
 
     def home(self) -> Widget | None:
         return self.query_one("#topics", TopicList)
@@ -322,7 +322,3 @@ class Dashboard(View):
     def copied(self) -> str:
         current = self.query_one(TopicList).topic
         return in_line(word for word, _ in current.words) if current else ""
-
-
-def _alone(words: str, *_: int) -> list[Line]:
-    return [[(words, "muted")]]
