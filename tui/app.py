@@ -13,7 +13,7 @@ from textual.containers import Container
 from textual.screen import Screen
 from textual.widgets import Input
 
-from wikitopics.session import control, errors
+from wikitopics.session import control, escapes
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import session_name
 from wikitopics.session.storage.reader import SessionReader
@@ -276,7 +276,7 @@ class Wikitopics(TerminalApp[Ending]):
             self.theme = self._preferences.theme
         self.set_class(self.choice.ascii_only, "-ascii")
         self.set_class(few_colours(self), "-few-colours")
-        self.set_class(errors.links(drawn_on()), "-links")
+        self.set_class(escapes.links(drawn_on()), "-links")
         self.set_keymap(self._preferences.keys)
         # A closed terminal leaves trainers running; ending the screen itself ends those it started.
         obey_signals(self, self._signals, lambda number: "leave" if number == signal.SIGHUP else "stop")
@@ -368,7 +368,7 @@ class Wikitopics(TerminalApp[Ending]):
             return
         if now is not None and not now.status.running:
             words = f"wikitopics, {session_name(self.path)}: {condition(now.status)[1].lower()}"
-            self.tell_terminal(errors.notice(self._notify_by, words))
+            self.tell_terminal(escapes.notice(self._notify_by, words))
 
     # What views ask for ---------------------------------------------------------------------------
 

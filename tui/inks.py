@@ -19,7 +19,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from wikitopics.session.errors import visible as visible
+from wikitopics.session.escapes import visible as visible
 from wikitopics.session.records import age as age
 
 # Numbers and foreign text as people read them; pure functions.

@@ -1,4 +1,4 @@
-"""The terminal is returned as it was found, however the screen ends."""
+"""The terminal: returned as it was found however the screen ends, its colours, and the user's settings."""
 
 import contextlib
 import os
@@ -21,7 +21,7 @@ from textual.filter import LineFilter
 from textual.theme import BUILTIN_THEMES, Theme
 from textual.widget import MountError
 
-from wikitopics.session import config, errors
+from wikitopics.session import config, escapes
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.paths import config_file
 from wikitopics.session.system import Signals
@@ -356,7 +356,7 @@ class TerminalApp(App[T]):
 
     def tell_terminal(self, sequence: str) -> None:
         """Send the terminal a sequence that draws nothing, if it supports such sequences."""
-        if self._driver is not None and not self.is_headless and errors.obeys(drawn_on()):
+        if self._driver is not None and not self.is_headless and escapes.obeys(drawn_on()):
             self._driver.write(sequence)
 
     def entitle(self, title: str) -> None:
@@ -364,14 +364,14 @@ class TerminalApp(App[T]):
         now = time.monotonic()
         if title != self._entitled[1] and now - self._entitled[0] >= TITLE_SECONDS:
             if not self._entitled[1]:
-                self.tell_terminal(errors.KEEP_TITLE)
+                self.tell_terminal(escapes.KEEP_TITLE)
             self._entitled = now, title
-            self.tell_terminal(errors.title(title))
+            self.tell_terminal(escapes.title(title))
 
     def give_back_title(self) -> None:
         """Give the terminal's window back the title that it had."""
         if self._entitled[1]:
-            self.tell_terminal(errors.GIVE_BACK_TITLE)
+            self.tell_terminal(escapes.GIVE_BACK_TITLE)
             self._entitled = float("-inf"), ""
 
     def _handle_exception(self, error: Exception) -> None:
@@ -448,4 +448,4 @@ def few_colours(app: App[T]) -> bool:
 
 def plain_terminal() -> bool:
     """Whether the terminal cannot be trusted with line drawing and braille."""
-    return not speaks_utf8() or os.environ.get("TERM", "") in errors.PLAIN
+    return not speaks_utf8() or os.environ.get("TERM", "") in escapes.PLAIN

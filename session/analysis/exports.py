@@ -79,9 +79,7 @@ def _lda_model(subject: Subject, asked: ExportRequest) -> "LdaModel":
     return found
 
 
-# The formats of exports: how rows, arrays or a model are written. Importing this loads no numpy.
-#
-# The command, its help and the screen's dialog are made from `FORMATS` and the `SUBJECTS` of `tables`.
+# The formats.
 
 GROUP = 50_000
 """Rows of a Parquet file that are written together."""

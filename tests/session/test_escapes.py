@@ -5,7 +5,7 @@ import io
 import pytest
 
 from wikitopics.cli import output
-from wikitopics.session import errors
+from wikitopics.session import escapes
 
 
 class Terminal(io.StringIO):
@@ -20,26 +20,26 @@ def able(monkeypatch):
 
 
 def test_who_takes_it(monkeypatch):
-    assert errors.links(Terminal())
-    assert not errors.links(io.StringIO())
-    assert not errors.obeys(None)
+    assert escapes.links(Terminal())
+    assert not escapes.links(io.StringIO())
+    assert not escapes.obeys(None)
     monkeypatch.setenv("NO_COLOR", "1")
-    assert not errors.links(Terminal())
-    assert errors.obeys(Terminal())
+    assert not escapes.links(Terminal())
+    assert escapes.obeys(Terminal())
     for term in ("dumb", "linux", "vt100"):
         monkeypatch.setenv("TERM", term)
-        assert not errors.obeys(Terminal())
+        assert not escapes.obeys(Terminal())
     monkeypatch.delenv("TERM")
-    assert not errors.obeys(Terminal())
+    assert not escapes.obeys(Terminal())
 
 
 def test_foreign_text_ends_nothing_early():
     evil = "a\x1b\\\x07\x9c\u202eb\n"
-    for told in (errors.link(evil, "http://x"), errors.title(evil), errors.notice("osc9", evil)):
+    for told in (escapes.link(evil, "http://x"), escapes.title(evil), escapes.notice("osc9", evil)):
         inside = told.removeprefix("\x1b]8;;http://x\x1b\\").removesuffix("\x1b]8;;\x1b\\")
         inside = inside.removeprefix("\x1b]2;").removeprefix("\x1b]9;").removesuffix("\x1b\\")
         assert inside == "a\\x1b\\\\x07\\x9c\\u202eb\\x0a"
-    assert errors.notice("bell", evil) == "\x07"
+    assert escapes.notice("bell", evil) == "\x07"
 
 
 def test_a_title_in_a_table_is_a_link_on_a_terminal_alone(monkeypatch):

@@ -19,13 +19,13 @@ from tests.tui.seeing import Opener
 from tests.tui.terminals import ENTER, LEAVE, Terminal
 from tests.waiting import until
 from wikitopics.cli.screen import wait_for_session
-from wikitopics.session import errors
+from wikitopics.session import escapes
 from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.tui.app import VIEWS
 from wikitopics.tui.terminal import Drawing, speaks_utf8
 
 SHOW_CURSOR, MOUSE_OFF = b"\x1b[?25h", b"\x1b[?1000l"
-KEEP, TITLE, GIVE_BACK = errors.KEEP_TITLE.encode(), b"wikitopics\x1b\\", errors.GIVE_BACK_TITLE.encode()
+KEEP, TITLE, GIVE_BACK = escapes.KEEP_TITLE.encode(), b"wikitopics\x1b\\", escapes.GIVE_BACK_TITLE.encode()
 OPEN = (
     "from pathlib import Path\n"
     "from wikitopics.session.system import Signals\n"

@@ -13,7 +13,7 @@ import pytest
 from tests.session.rows import sql
 from wikitopics.session.analysis.report.contents import contents
 from wikitopics.session.analysis.topics import Branch
-from wikitopics.session.errors import visible
+from wikitopics.session.escapes import visible
 from wikitopics.session.records import Curve, TopicEvent
 from wikitopics.session.storage.reader import SessionReader
 

@@ -13,8 +13,9 @@ from typing import Any, TextIO
 
 import click
 
-from wikitopics.session import errors
-from wikitopics.session.errors import BadUsage, SessionError, visible
+from wikitopics.session import escapes
+from wikitopics.session.errors import BadUsage, SessionError
+from wikitopics.session.escapes import visible
 
 INTERRUPTED = (KeyboardInterrupt, click.Abort)
 """Ctrl+C. At a question, click turns both Ctrl+C and the end of the input into an error of its own."""
@@ -95,7 +96,7 @@ def put_row(columns: str, title: str, address: str | None) -> None:
     """Print a line that ends in an article's title, as a link to its address if the terminal supports
     links."""
     with standard_output() as out:
-        shown = errors.link(title, address) if address and errors.links(out) else visible(title)
+        shown = escapes.link(title, address) if address and escapes.links(out) else visible(title)
         out.write(f"{visible(columns)}{shown}\n")
 
 

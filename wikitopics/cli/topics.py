@@ -16,7 +16,8 @@ from wikitopics.cli.options import (
     whole,
 )
 from wikitopics.cli.output import fields_of, put_json, put_line, say
-from wikitopics.session.errors import NO_TOPICS, visible
+from wikitopics.session.errors import NO_TOPICS
+from wikitopics.session.escapes import visible
 from wikitopics.session.paths import session_path
 
 if TYPE_CHECKING:

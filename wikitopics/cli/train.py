@@ -35,8 +35,9 @@ from wikitopics.crawler.dumps.source import YES
 from wikitopics.crawler.embedded.source import WIKI_SIZE, Demo
 from wikitopics.crawler.source import Unconfirmed
 from wikitopics.model import kinds
-from wikitopics.session import errors
-from wikitopics.session.errors import BadUsage, SessionError, visible
+from wikitopics.session import escapes
+from wikitopics.session.errors import BadUsage, SessionError
+from wikitopics.session.escapes import visible
 from wikitopics.session.options import ARTICLES, MODEL, NOTIFY, ON_END
 from wikitopics.session.paths import session_name, session_path
 from wikitopics.session.settings import load_kind, options_of
@@ -85,9 +86,9 @@ def at_end(
 
 def _notify(how: str | None, path: Path, reason: str) -> None:
     """Notify on standard error, if that is a terminal that supports it."""
-    if how is not None and errors.obeys(sys.stderr):
+    if how is not None and escapes.obeys(sys.stderr):
         with contextlib.suppress(OSError):
-            sys.stderr.write(errors.notice(how, f"wikitopics, {session_name(path)}: {reason}"))
+            sys.stderr.write(escapes.notice(how, f"wikitopics, {session_name(path)}: {reason}"))
             sys.stderr.flush()
 
 

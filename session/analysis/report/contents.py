@@ -29,7 +29,8 @@ from wikitopics.session.analysis.topics import (
     repeats_in_words,
     topic_tree,
 )
-from wikitopics.session.errors import NO_TOPICS, SessionError, visible
+from wikitopics.session.errors import NO_TOPICS, SessionError
+from wikitopics.session.escapes import visible
 from wikitopics.session.options import KEPT, LINKS, TOKENS
 from wikitopics.session.records import (
     APART,

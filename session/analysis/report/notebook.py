@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from wikitopics.session.analysis.report.small import Course, bars, growth
 from wikitopics.session.analysis.report.svg import cut
-from wikitopics.session.errors import visible
+from wikitopics.session.escapes import visible
 from wikitopics.session.records import in_line
 
 POINTS = 36

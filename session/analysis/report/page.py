@@ -15,7 +15,7 @@ from wikitopics.session.analysis.report.small import bars, growth, thin
 from wikitopics.session.analysis.report.svg import SERIES, cut
 from wikitopics.session.analysis.report.topicmap import NARROW, WIDE, topic_map
 from wikitopics.session.analysis.report.topictree import topic_tree
-from wikitopics.session.errors import visible
+from wikitopics.session.escapes import visible
 from wikitopics.session.records import skips_told
 
 LARGEST = 2_990_000

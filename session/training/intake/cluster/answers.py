@@ -11,7 +11,8 @@ from typing import Any, get_args
 import numpy as np
 
 from wikitopics.crawler.source import LARGEST_TEXT, LONGEST_TITLE, Lack, Markup, Page, Skip, utf8_size
-from wikitopics.session.errors import Damaged, visible
+from wikitopics.session.errors import Damaged
+from wikitopics.session.escapes import visible
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.decoding import from_json, listed, named, one_of, text, whole
 from wikitopics.session.training.intake.pool import (
