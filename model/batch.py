@@ -13,8 +13,8 @@ from wikitopics.model.hdp_e_step import bounds, corpus_of, figure_9
 from wikitopics.model.hdp_e_step import sum_statistics as sum_hdp_statistics
 from wikitopics.model.lambda_ import LambdaTopics, Statistics, Topics, random_topics
 from wikitopics.model.lda import OnlineLDA
-from wikitopics.model.lda_e_step import Documents, Limits, ascend, document_bounds, sum_statistics
-from wikitopics.model.minibatch import Minibatch, Words, Workers
+from wikitopics.model.lda_e_step import Documents, LDALimits, ascend, document_bounds, sum_statistics
+from wikitopics.model.minibatch import Minibatch, Threads, Words
 from wikitopics.model.online import Entry
 from wikitopics.model.scvb0_e_step import proportions
 
@@ -61,7 +61,7 @@ class BatchLDA(LambdaTopics):
         self.improvement, self.max_sweeps = float(improvement), int(max_sweeps)
         self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
         self._initialization: Literal["gamma", "exponential"] = initialization
-        self._seed, self._workers = seed, Workers(threads)
+        self._seed, self._workers = seed, Threads(threads)
         self._fitted: Topics | None = None
         self.elbo = []
 
@@ -112,7 +112,7 @@ class BatchLDA(LambdaTopics):
         rows = topics.exp_Elog_rows(words.ids, self._workers, np.ones(self.n_topics))
 
         def ascent(iterations: int, start: NDArray[Any] | None) -> tuple[Documents, NDArray[np.float64]]:
-            limits = Limits(self.tolerance, iterations, 0.0)
+            limits = LDALimits(self.tolerance, iterations, 0.0)
             found = ascend(batch, words, rows, self.alpha, limits, self._workers, start)
             return found, document_bounds(topics, batch, words, rows, self.alpha, found)
 

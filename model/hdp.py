@@ -50,7 +50,7 @@ from wikitopics.model.schedules import Balance, StepSizes, raised
 from wikitopics.option import Option
 
 if TYPE_CHECKING:
-    from wikitopics.model.hdp_kernels import Corpus, Tables
+    from wikitopics.model.hdp_kernels import HDPCorpus, Tables
 
 
 # The numbers in which the HDP departs from its papers; a model's state keeps them.
@@ -380,7 +380,7 @@ class OnlineHDP(LambdaModel):
 
         return self._topics.elbo(self._eta) + sticks_bound(self.a, self.b, self.omega)
 
-    def _corpus(self, ids: NDArray[np.int32], seen: float) -> Corpus:
+    def _corpus(self, ids: NDArray[np.int32], seen: float) -> HDPCorpus:
         """The corpus as these documents see it; when few were `seen`, topics that are ahead are held back."""
         from wikitopics.model.hdp_e_step import corpus_of
 
@@ -392,7 +392,7 @@ class OnlineHDP(LambdaModel):
         return corpus_of(rows, self.a, self.b, self._topics.dtype)
 
     def _local_steps(
-        self, batch: Minibatch, words: Words, corpus: Corpus
+        self, batch: Minibatch, words: Words, corpus: HDPCorpus
     ) -> Iterator[tuple[slice, Minibatch, NDArray[np.int32], Tables]]:
         """The local step on `PART` documents at a time: which they are, the documents, their words' rows in
         `words`, and what was found."""
@@ -402,7 +402,7 @@ class OnlineHDP(LambdaModel):
             local = words.local[batch.indptr[documents.start] : batch.indptr[documents.stop]]
             yield documents, part, local, self._e_step(part, local, corpus)
 
-    def _e_step(self, batch: Minibatch, local: NDArray[np.int32], corpus: Corpus) -> Tables:
+    def _e_step(self, batch: Minibatch, local: NDArray[np.int32], corpus: HDPCorpus) -> Tables:
         """[SVI13] fig. 9 lines 5 to 10, as printed or started from each document's own topics."""
         from wikitopics.model.hdp_e_step import figure_9, shortlists
 

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy.special import betaln, psi
 
 from wikitopics.model import hdp_figure9_kernels, hdp_kernels
-from wikitopics.model.hdp_kernels import Corpus, Limits, Tables
+from wikitopics.model.hdp_kernels import HDPCorpus, HDPLimits, Tables
 from wikitopics.model.kernels import Floats
 from wikitopics.model.lambda_ import WORD_BLOCK, Statistics, Vector
-from wikitopics.model.minibatch import Minibatch, Workers
+from wikitopics.model.minibatch import Minibatch, Threads
 
 if TYPE_CHECKING:
     from wikitopics.model.hdp import Recipe
@@ -64,11 +64,11 @@ def sticks_bound(a: Vector, b: Vector, omega: float) -> float:
     return float(np.sum(prior - posterior))
 
 
-def corpus_of(rows: Floats, a: Vector, b: Vector, dtype: Any = np.float64) -> Corpus:
+def corpus_of(rows: Floats, a: Vector, b: Vector, dtype: Any = np.float64) -> HDPCorpus:
     """The corpus for `shortlists`, `figure_9` or `bounds`, in this type; sticks are padded like the rows."""
     padding = (0, rows.shape[1] - len(a) - 1)
     sticks = (np.pad(of(a, b).astype(dtype), padding) for of in (expected_sticks, Elog_sticks))
-    return Corpus(rows.astype(dtype, copy=False), *sticks)
+    return HDPCorpus(rows.astype(dtype, copy=False), *sticks)
 
 
 # The documents
@@ -77,18 +77,18 @@ def corpus_of(rows: Floats, a: Vector, b: Vector, dtype: Any = np.float64) -> Co
 def shortlists(
     batch: Minibatch,
     local: NDArray[np.int32],
-    corpus: Corpus,
+    corpus: HDPCorpus,
     K: int,
     T: int,
     alpha: float,
     tolerance: float,
     numbers: Recipe,
-    workers: Workers,
+    workers: Threads,
 ) -> Tables:
     """The default local step, over each document's short list of topics: `hdp.kernels.e_step`."""
     D, dtype = batch.D, corpus.rows.dtype
     C = min(K, numbers.candidates)
-    limits = Limits(*(getattr(numbers, name) for name in Limits._fields))
+    limits = HDPLimits(*(getattr(numbers, name) for name in HDPLimits._fields))
     found = Tables(
         np.zeros((len(batch.word_ids), T), dtype),
         np.empty((D, T, C), np.int32),
@@ -110,12 +110,12 @@ def shortlists(
 def figure_9(
     batch: Minibatch,
     local: NDArray[np.int32],
-    corpus: Corpus,
+    corpus: HDPCorpus,
     T: int,
     alpha: float,
     tolerance: float,
     max_iterations: int,
-    workers: Workers,
+    workers: Threads,
     start_from: Floats | None = None,
 ) -> Tables:
     """The local step of [SVI13] figure 9; `start_from`: tables that replace lines 5 and 6, and are
@@ -137,7 +137,7 @@ def figure_9(
     return found
 
 
-def sum_statistics(batch: Minibatch, found: Tables, W: int, workers: Workers) -> HDPStatistics:
+def sum_statistics(batch: Minibatch, found: Tables, W: int, workers: Threads) -> HDPStatistics:
     """Line 11: the expected words of each topic, word by word, and its tables."""
     K, words, documents = found.theta.shape[1], batch.words(W), batch.documents()
     indptr, entries = words.occurrences()
@@ -155,7 +155,12 @@ def sum_statistics(batch: Minibatch, found: Tables, W: int, workers: Workers) ->
 
 
 def bounds(
-    batch: Minibatch, local: NDArray[np.int32], corpus: Corpus, alpha: float, found: Tables, workers: Workers
+    batch: Minibatch,
+    local: NDArray[np.int32],
+    corpus: HDPCorpus,
+    alpha: float,
+    found: Tables,
+    workers: Threads,
 ) -> Vector:
     """(D,) each document's terms of the ELBO, nats; the corpus's rows are (U, K) E[log beta] of the words."""
     result = np.zeros(batch.D)

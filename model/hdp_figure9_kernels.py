@@ -24,7 +24,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.hdp_kernels import Corpus, Tables
+from wikitopics.model.hdp_kernels import HDPCorpus, Tables
 from wikitopics.model.kernels import Counts, Floats, digamma, kernel
 from wikitopics.model.lambda_ import Vector
 
@@ -36,7 +36,7 @@ def ascend(
     indptr: NDArray[np.int64],
     local: NDArray[np.int32],
     counts: Counts,
-    corpus: Corpus,
+    corpus: HDPCorpus,
     alpha: float,
     tolerance: float,
     max_iterations: int,
@@ -167,7 +167,7 @@ def document_bounds(
     indptr: NDArray[np.int64],
     local: NDArray[np.int32],
     counts: Counts,
-    corpus: Corpus,
+    corpus: HDPCorpus,
     alpha: float,
     found: Tables,
     bounds: Vector,

@@ -55,7 +55,7 @@ from wikitopics.model.kernels import (
 )
 
 
-class Limits(NamedTuple):
+class HDPLimits(NamedTuple):
     """Limits of a document's local step: see `hdp.recipe.Recipe`."""
 
     em_steps: int
@@ -65,7 +65,7 @@ class Limits(NamedTuple):
     one_topic: float
 
 
-class Corpus(NamedTuple):
+class HDPCorpus(NamedTuple):
     """The corpus as documents see it.
 
     rows: (U, K') exp(E[log beta]) of a minibatch's words up to a constant per word; in `figure9_kernels`
@@ -126,7 +126,7 @@ def e_step(
     alpha: float,
     T: int,
     tolerance: float,
-    limits: Limits,
+    limits: HDPLimits,
     tables: Floats,
     topics: NDArray[np.int32],
     zeta: Floats,

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model.minibatch import Minibatch, Workers
+from wikitopics.model.minibatch import Minibatch, Threads
 from wikitopics.model.online import FLOATS, LARGEST, TINY, WORDS_A_DOCUMENT, Entry, OnlineModel, State
 
 Vector = NDArray[np.float64]
 
 SMALLEST_SCALE = 1e-6
 WORD_BLOCK = 512
-ALONE = Workers(1)
+ALONE = Threads(1)
 DECORRELATED_AFTER = 1500  # documents: half as far after so many
 LEAST_WORDS = 1e-3  # of each word in a topic from elsewhere: 0 has no logarithm
 
@@ -118,7 +118,7 @@ class Topics:
         return shares
 
     def weighted_rows(
-        self, word_ids: NDArray[np.int32], weight: Vector, workers: Workers, pressure: float = 0.0
+        self, word_ids: NDArray[np.int32], weight: Vector, workers: Threads, pressure: float = 0.0
     ) -> NDArray[Any]:
         """(U, K') lambda_kw weight_k / (1 + pressure (n_w - n_wk)) of some words, one row per word; K padded
         with zeros."""
@@ -162,7 +162,7 @@ class Topics:
         return self._read[1:]
 
     def read_rows(
-        self, word_ids: NDArray[np.integer[Any]], apart: float, workers: Workers = ALONE
+        self, word_ids: NDArray[np.integer[Any]], apart: float, workers: Threads = ALONE
     ) -> NDArray[Any]:
         """(U, K') E[beta_kw] of some words, decorrelated, one row per word; K padded with zeros."""
         pressure, totals = self._as_read(apart)
@@ -186,7 +186,7 @@ class Topics:
         Elog_beta: Vector = psi(self.rows(word_ids)) - psi(self.totals())
         return Elog_beta
 
-    def exp_Elog_rows(self, word_ids: NDArray[np.int32], workers: Workers, balance: Vector) -> NDArray[Any]:
+    def exp_Elog_rows(self, word_ids: NDArray[np.int32], workers: Threads, balance: Vector) -> NDArray[Any]:
         """(U, K') exp(E[log beta_kw]) of some words, each row divided by its sum; K padded with zeros.
 
         balance: (K,) factors on the topics, from before the division
@@ -230,7 +230,7 @@ class Topics:
 
     # What changes it
 
-    def step(self, rho: float, eta: float, repeats: float, statistics: Statistics, workers: Workers) -> None:
+    def step(self, rho: float, eta: float, repeats: float, statistics: Statistics, workers: Threads) -> None:
         """lambda <- (1 - rho) lambda + rho (eta + repeats sstats); repeats = D/S."""
         self.decay(rho, eta)
         self.add(rho * repeats, statistics, workers)
@@ -246,7 +246,7 @@ class Topics:
         else:
             self.scale *= 1 - rho
 
-    def add(self, weight: float, statistics: Statistics, workers: Workers, precise: bool = False) -> None:
+    def add(self, weight: float, statistics: Statistics, workers: Threads, precise: bool = False) -> None:
         """lambda <- lambda + weight sstats; precise: with the product in float64, whatever lambda's type."""
         from wikitopics.model.lambda_kernels import add_rows
 

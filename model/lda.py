@@ -45,7 +45,7 @@ from wikitopics.model.options import LARGEST_PRIOR, Metric, decorrelation, prior
 from wikitopics.model.schedules import LDA_PAPER, LDA_WARM, CollapsedStart, StepSizes, raised
 
 if TYPE_CHECKING:
-    from wikitopics.model.lda_e_step import LDAStatistics, Limits
+    from wikitopics.model.lda_e_step import LDALimits, LDAStatistics
 
 
 PAPER_TAU0, PAPER_KAPPA = 64.0, 0.5  # [H10] table 1, for minibatches of 4096
@@ -263,10 +263,10 @@ class OnlineLDA(DirichletAllocation):
         balance = np.ones(self.n_topics) if balance is None else balance
         return words, self._topics.exp_Elog_rows(words.ids, self._workers, balance)
 
-    def _limits(self) -> Limits:
-        from wikitopics.model.lda_e_step import Limits
+    def _limits(self) -> LDALimits:
+        from wikitopics.model.lda_e_step import LDALimits
 
-        return Limits(self.tolerance, self.max_iterations, self.recipe.drop)
+        return LDALimits(self.tolerance, self.max_iterations, self.recipe.drop)
 
     def _update_alpha(self, statistics: LDAStatistics, rho: float) -> None:
         from wikitopics.model.lda_e_step import alpha_step, descend

@@ -21,7 +21,7 @@ from wikitopics.model.kernels import (
     part,
 )
 from wikitopics.model.lambda_ import WORD_BLOCK, Statistics, Topics, Vector
-from wikitopics.model.minibatch import Minibatch, Words, Workers
+from wikitopics.model.minibatch import Minibatch, Threads, Words
 from wikitopics.model.options import LARGEST_PRIOR
 
 # The loops of variational LDA, [H10] algorithm 2 and [SVI13] figure 6, on minibatches.
@@ -291,7 +291,7 @@ DOCUMENT_BLOCK = 128
 WIDE = 6  # most iterations over all topics before the active ones are gathered
 
 
-class Limits(NamedTuple):
+class LDALimits(NamedTuple):
     """Limits of a document's E-step: see `OnlineLDA` and, for `drop`, `schedules.CollapsedStart`."""
 
     tolerance: float
@@ -332,7 +332,7 @@ class LDAStatistics(Statistics):
 
 
 def e_step(
-    batch: Minibatch, words: Words, rows: NDArray[Any], alpha: Vector, limits: Limits, workers: Workers
+    batch: Minibatch, words: Words, rows: NDArray[Any], alpha: Vector, limits: LDALimits, workers: Threads
 ) -> tuple[NDArray[Any], LDAStatistics]:
     """gamma (D, K) of a minibatch, with the topics held fixed, and the M-step's statistics: see `ascend`."""
     found = ascend(batch, words, rows, alpha, limits, workers)
@@ -347,8 +347,8 @@ def ascend(
     words: Words,
     rows: NDArray[Any],
     alpha: Vector,
-    limits: Limits,
-    workers: Workers,
+    limits: LDALimits,
+    workers: Threads,
     start: NDArray[Any] | None = None,
 ) -> Documents:
     """Coordinate ascent in gamma and phi of every document, with the topics held fixed.
@@ -376,7 +376,7 @@ def ascend(
 
 
 def sum_statistics(
-    batch: Minibatch, words: Words, rows: NDArray[Any], found: Documents, K: int, workers: Workers
+    batch: Minibatch, words: Words, rows: NDArray[Any], found: Documents, K: int, workers: Threads
 ) -> tuple[NDArray[Any], Vector]:
     """sum_d n_dw phi_dwk, (U, K), and its sums over the words, (K,)."""
     sums = np.empty((len(words.ids), K), rows.dtype)

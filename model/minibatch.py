@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 T = TypeVar("T")
 
 
-class Workers:
+class Threads:
     """Runs a function over blocks [0, size), [size, 2 size) … of n items; kernels inside it release the GIL.
 
     Blocks depend only on n and size, and results come back in the order of the blocks, so adding them up in

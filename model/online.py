@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from wikitopics.model import options as check
 from wikitopics.model.coherence import top_words
-from wikitopics.model.minibatch import Minibatch, Workers
+from wikitopics.model.minibatch import Minibatch, Threads
 from wikitopics.model.options import Metric
 from wikitopics.option import Option
 
@@ -252,7 +252,7 @@ class OnlineModel(ABC):
         self.n_topics, self.n_words = int(n_topics), int(n_words)
         self.n_documents = float(n_documents)
         self._random = np.random.Generator(np.random.PCG64(seed))
-        self._workers = Workers(threads)
+        self._workers = Threads(threads)
         self.updates = 0
         self._seen = 0  # documents
         self.rho = 0.0
@@ -291,7 +291,7 @@ class OnlineModel(ABC):
 
     @threads.setter
     def threads(self, threads: int) -> None:
-        self._workers = Workers(threads)
+        self._workers = Threads(threads)
 
     def __repr__(self) -> str:
         sizes = f"{self.n_topics} topics, {self.n_words} words, {self.updates} updates"
@@ -422,7 +422,7 @@ class OnlineModel(ABC):
         model = cls.__new__(cls)
         put(model, checked(found, cls._all_entries()), cls._all_entries(), cls.parts)
         model._random = _random_from(found.get("random"))
-        model._workers = Workers(1)
+        model._workers = Threads(1)
         if contradiction := model._contradiction():
             raise StateError(f"the state is damaged: {contradiction}")
         return model

@@ -8,7 +8,7 @@ from scipy.special import psi
 
 from wikitopics.model.kernels import Counts, Floats, kernel, part
 from wikitopics.model.lambda_ import Statistics, Topics, Vector
-from wikitopics.model.minibatch import Minibatch, Words, Workers
+from wikitopics.model.minibatch import Minibatch, Threads, Words
 from wikitopics.model.schedules import THETA_STEPS, StepSizes
 
 # The loops of SCVB0, [F13] algorithm 2, on minibatches.
@@ -140,7 +140,7 @@ INFERENCE_BLOCK = 256
 SUM_BLOCK = 2048
 
 
-def word_rows(topics: Topics, words: Words, balance: Vector, workers: Workers) -> NDArray[Any]:
+def word_rows(topics: Topics, words: Words, balance: Vector, workers: Threads) -> NDArray[Any]:
     """(U, K') (N_phi + eta) / (N_Z + W eta) times balance, (K,), up to one constant: eq. 5's first factor."""
     weight = balance / topics.totals()
     return topics.weighted_rows(words.ids, weight / weight.max(), workers)
@@ -152,7 +152,7 @@ def e_step(
     rows: NDArray[Any],
     alpha: Vector,
     n: int,
-    workers: Workers,
+    workers: Threads,
     steps: StepSizes = THETA_STEPS,
 ) -> tuple[NDArray[Any], Statistics]:
     """N_theta + alpha after n passes, (D, K), and the sums of m gamma over the last of them."""
@@ -177,7 +177,7 @@ def inferred(
     apart: float,
     alpha: Vector,
     n: int,
-    workers: Workers,
+    workers: Threads,
     steps: StepSizes = THETA_STEPS,
 ) -> NDArray[np.float32]:
     """(D, K) proportions after n passes over the words of each document, topics held fixed as they are read.
@@ -199,7 +199,7 @@ def _passes(
     n: int,
     size: int,
     blocks: NDArray[Any],
-    workers: Workers,
+    workers: Threads,
 ) -> NDArray[Any]:
     """N_theta + alpha after n passes, (D, K), a block of `size` documents at a time.
 

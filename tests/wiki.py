@@ -22,8 +22,8 @@ from wikitopics.crawler.embedded import __main__ as program
 from wikitopics.crawler.embedded.api import ApiError, EmbeddedApi, body_of, packed, revision
 from wikitopics.crawler.embedded.corpus import (
     REFERENCES,
-    Article,
-    Articles,
+    SampleArticle,
+    SampleArticles,
     Slot,
     Writer,
     load_sample,
@@ -99,7 +99,7 @@ class Faults:
 class FaultyApi(EmbeddedApi):
     """The embedded wiki's API with faults."""
 
-    def __init__(self, articles: Articles, *, faults: Faults | None = None, **options: Any) -> None:
+    def __init__(self, articles: SampleArticles, *, faults: Faults | None = None, **options: Any) -> None:
         self.faults = faults or Faults()
         super().__init__(articles, seed=self.faults.seed, **options)
         self.writer: PageWriter = PageWriter(articles.corpus.words)
@@ -166,7 +166,7 @@ class PageWriter(Writer):
         super().__init__(words)
         self._page = [_in_html(*slot) for slot in enumerate(self.slots)] * 2
 
-    def html(self, article: Article) -> str:
+    def html(self, article: SampleArticle) -> str:
         """The contents of ``.mw-parser-output`` on the rendered page."""
         title = html.escape(article.title)
         return f"{_head(title)}<p>{self.prose(article, self._page)}</p>\n{_foot(title)}"
@@ -451,7 +451,7 @@ def main() -> None:
         parser.error(str(error))
     corpus = load_sample()
     words_each = words_for_bytes(corpus, options.article_bytes) if options.article_bytes else None
-    api = FaultyApi(Articles(corpus, options.size, options.seed, words_each), faults=faults)
+    api = FaultyApi(SampleArticles(corpus, options.size, options.seed, words_each), faults=faults)
     asyncio.run(program.serve(make_app(api, options.latency), options.port))
 
 

@@ -103,7 +103,7 @@ class Built:
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class VocabularyRecipe:
     """The usual settings for texts in one language."""
 
     rule: Rule
@@ -113,7 +113,7 @@ class Recipe:
     """Words in more than this share of the documents are left out too."""
 
     @classmethod
-    def of_language(cls, code: str | None) -> "Recipe":
+    def of_language(cls, code: str | None) -> "VocabularyRecipe":
         """For the language of this code, such as "de"; None: texts that may be English.
 
         Without a list of stop words, the frequent words themselves must go: 0.1 removes most of a language's
@@ -124,13 +124,13 @@ class Recipe:
         return cls.without_list(Rule.of_language(code))
 
     @classmethod
-    def without_list(cls, rule: Rule) -> "Recipe":
+    def without_list(cls, rule: Rule) -> "VocabularyRecipe":
         """For texts in a language without a known list of stop words."""
         return cls(rule, frozenset(), 0.1)
 
 
 def build_vocabulary(
-    documents: Iterable[str], recipe: Recipe, *, size: int = SIZE, max_candidates: int = 2_000_000
+    documents: Iterable[str], recipe: VocabularyRecipe, *, size: int = SIZE, max_candidates: int = 2_000_000
 ) -> Built:
     """The ``size`` best words of these documents: `best_words` of their counts."""
     counted = (Counter(recipe.rule.words(document)) for document in documents)
@@ -139,7 +139,7 @@ def build_vocabulary(
 
 def best_words(
     documents: Iterable[Mapping[bytes, int]],
-    recipe: Recipe,
+    recipe: VocabularyRecipe,
     *,
     size: int = SIZE,
     max_candidates: int = 2_000_000,
@@ -195,7 +195,7 @@ def best_words(
     return Built(Vocabulary.from_words(words, recipe.rule), count, len(frequency))
 
 
-def _says_something(word: str, recipe: Recipe) -> bool:
+def _says_something(word: str, recipe: VocabularyRecipe) -> bool:
     """Whether a word is long enough, and neither a stop word nor made of them, as "don't" is; or a title."""
     if recipe.rule.of_titles:
         return True

@@ -34,7 +34,7 @@ from wikitopics.session.system import acting_later
 from wikitopics.session.training.intake.vocabulary import file_documents
 from wikitopics.stored import StoredSession, path_of
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.build import Recipe, build_vocabulary
+from wikitopics.vocab.build import VocabularyRecipe, build_vocabulary
 from wikitopics.vocab.vocabulary import VocabularyError
 
 LOOK_SECONDS = 0.3
@@ -276,7 +276,7 @@ def _with_words(request: TrainRequest, given: InMemoryTexts, vocabulary: Vocabul
 def _built(given: InMemoryTexts, markup: Markup | None) -> Vocabulary:
     """A vocabulary of the texts. Raises BadDocuments if they are too few."""
     documents = file_documents([str(given.texts)], silently, markup=markup or "text")
-    return build_vocabulary(filter(None, documents), Recipe.of_language(None)).vocabulary
+    return build_vocabulary(filter(None, documents), VocabularyRecipe.of_language(None)).vocabulary
 
 
 def _is_finished(

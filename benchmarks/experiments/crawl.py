@@ -23,7 +23,7 @@ from benchmarks import processes
 from benchmarks.harness import Experiment, Figures
 from benchmarks.served import serving
 from tests.wiki import FaultyApi, PagesWiki, make_app
-from wikitopics.crawler.embedded.corpus import Articles, load_sample
+from wikitopics.crawler.embedded.corpus import SampleArticles, load_sample
 from wikitopics.crawler.embedded.launch import EmbeddedWiki
 from wikitopics.crawler.http.rules import wikimedia_limits
 from wikitopics.crawler.mediawiki.api import ApiSource
@@ -129,7 +129,7 @@ def simulate(latency: float, page_latency: float, trainers: int) -> Figures:
         return await handler(request)
 
     # Short articles, since the waiting is measured here.
-    api = FaultyApi(Articles(load_sample(), 10_000_000, 0, 30))
+    api = FaultyApi(SampleArticles(load_sample(), 10_000_000, 0, 30))
     app = make_app(api, latency)
     app.middlewares.append(note)
     with (

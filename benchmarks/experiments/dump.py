@@ -34,7 +34,7 @@ from benchmarks.range_server import serving
 from benchmarks.splits import articles as real_articles
 from wikitopics.crawler.dumps.source import Dump
 from wikitopics.crawler.dumps.xml import DumpFiles
-from wikitopics.crawler.embedded.corpus import Articles, Writer, load_sample, words_for_bytes
+from wikitopics.crawler.embedded.corpus import SampleArticles, Writer, load_sample, words_for_bytes
 from wikitopics.crawler.source import Asked, Page
 from wikitopics.session.training.intake.crawl import PartedBlocks
 from wikitopics.session.training.intake.opening import open_source
@@ -53,7 +53,7 @@ Packing = Callable[[bytes], bytes]
 def pages(articles: int) -> Iterator[str]:
     """The pages of the dump as XML, 100 at a time."""
     corpus = load_sample()
-    made, writer = Articles(corpus, articles, 0, words_for_bytes(corpus, 8000)), Writer(corpus.words)
+    made, writer = SampleArticles(corpus, articles, 0, words_for_bytes(corpus, 8000)), Writer(corpus.words)
     for start in range(0, articles, 100):
         yield "".join(
             f"<page><title>{escape(made.title(i))}</title><ns>0</ns><id>{i + 1}</id><revision>"

@@ -23,7 +23,7 @@ from benchmarks.stops.files import Broken, check, expect_same, read_only
 from benchmarks.stops.power import Cuts, power
 from benchmarks.stops.trial import Tally, Trial, counts_command
 from tests.wiki import PAGE_KINDS, Faults, FaultyApi, make_app
-from wikitopics.crawler.embedded.corpus import Articles, load_sample
+from wikitopics.crawler.embedded.corpus import SampleArticles, load_sample
 
 EXPERIMENT = Experiment("kills", "trainers killed, stopped and cut from power, and their sessions")
 FAULTS = (
@@ -60,7 +60,7 @@ def counts(folder: Path, stops: int, documents: int) -> Tally:
 def wiki(folder: Path, stops: int, articles: int) -> Tally:
     """The embedded wiki, misbehaving."""
     injected = CountedFaults(Faults.parse(FAULTS).rates)
-    api = FaultyApi(Articles(load_sample(), articles, 0, None), faults=injected)
+    api = FaultyApi(SampleArticles(load_sample(), articles, 0, None), faults=injected)
     with serving(make_app(api, latency=0.02)) as url:
         command = ["train", "--api-url", url, "--rpm", "0", "--held-out", "100", *MODELS_OF_WIKI]
         tally = crawls(folder, command, stops, articles)

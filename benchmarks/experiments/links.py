@@ -28,7 +28,7 @@ from wikitopics.crawler.source import Markup, Page, SourceInfo
 from wikitopics.model import SCVB0, Minibatch, OnlineLDA
 from wikitopics.model.coherence import npmi, npmi_of_words, top_words
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.build import Recipe, build_vocabulary
+from wikitopics.vocab.build import VocabularyRecipe, build_vocabulary
 from wikitopics.vocab.rules import LINKS, Rule
 
 EXPERIMENT = Experiment("links", "links instead of words: speed of extraction, and the topics of each")
@@ -170,7 +170,7 @@ def trained(kind: str, documents: csr_array, seed: int) -> NDArray[Any]:
 
 def as_rare(prose: Sequence[str], titles: Vocabulary, linked: Sequence[str], seed: int) -> Vocabulary:
     """Words of these texts that occur in as many of them as the titles are linked in."""
-    words = build_vocabulary(prose, Recipe.of_language("en"), size=100_000).vocabulary
+    words = build_vocabulary(prose, VocabularyRecipe.of_language("en"), size=100_000).vocabulary
     of_words, of_titles = (
         np.bincount(counted(vocabulary, texts).indices, minlength=len(vocabulary))
         for vocabulary, texts in ((words, prose), (titles, linked))
@@ -195,10 +195,10 @@ def quality(kind: str, tokens: str) -> Figures:
         some = int(TRAINED * len(texts))
         chosen, others = ([texts[i] for i in part] for part in (order[:some], order[some:]))
         if tokens == "words":
-            vocabulary = build_vocabulary(chosen, Recipe.of_language("en")).vocabulary
+            vocabulary = build_vocabulary(chosen, VocabularyRecipe.of_language("en")).vocabulary
         else:
             linked = [links[i] for i in order[:some]]
-            vocabulary = build_vocabulary(linked, Recipe.without_list(Rule(LINKS))).vocabulary
+            vocabulary = build_vocabulary(linked, VocabularyRecipe.without_list(Rule(LINKS))).vocabulary
             if tokens == "rare_words":
                 vocabulary = as_rare(chosen, vocabulary, linked, seed)
         documents, reference = counted(vocabulary, chosen), Minibatch.from_csr(counted(vocabulary, others))

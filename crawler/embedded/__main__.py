@@ -14,7 +14,7 @@ import sys
 from aiohttp import web
 
 from wikitopics.crawler.embedded.api import EmbeddedApi, make_app
-from wikitopics.crawler.embedded.corpus import Articles, load_sample, words_for_bytes
+from wikitopics.crawler.embedded.corpus import SampleArticles, load_sample, words_for_bytes
 from wikitopics.crawler.system import end_with_parent
 
 
@@ -32,7 +32,7 @@ def main() -> None:
     corpus = load_sample()
     words_each = words_for_bytes(corpus, options.article_bytes) if options.article_bytes else None
     try:
-        articles = Articles(corpus, options.size, options.seed, words_each)
+        articles = SampleArticles(corpus, options.size, options.seed, words_each)
     except ValueError as error:
         parser.error(str(error))
     asyncio.run(serve(make_app(EmbeddedApi(articles, seed=options.seed)), options.port))

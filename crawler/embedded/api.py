@@ -9,7 +9,7 @@ from typing import Any
 
 from aiohttp import web
 
-from wikitopics.crawler.embedded.corpus import Articles, Writer
+from wikitopics.crawler.embedded.corpus import SampleArticles, Writer
 
 _CURSOR = re.compile(r"(0\.[0-9]+)\|(0\.[0-9]+)\|[0-9]+\|([01])")
 _MOST_LISTED = 500
@@ -33,7 +33,7 @@ class EmbeddedApi:
     without a cursor therefore gives the articles in their own order and wraps around.
     """
 
-    def __init__(self, articles: Articles, *, seed: int = 0, most_bytes: int = 8 << 20) -> None:
+    def __init__(self, articles: SampleArticles, *, seed: int = 0, most_bytes: int = 8 << 20) -> None:
         self.articles = articles
         self.writer = Writer(articles.corpus.words)
         self._most_bytes = most_bytes

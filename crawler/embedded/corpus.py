@@ -32,7 +32,7 @@ class Corpus:
 
 
 @dataclass(frozen=True)
-class Article:
+class SampleArticle:
     """One article before it is written out: every occurrence of every word, in shuffled order."""
 
     index: int
@@ -40,7 +40,7 @@ class Article:
     word_ids: NDArray[np.int64]
 
 
-class Articles:
+class SampleArticles:
     """``size`` articles: the corpus in its order, then articles resampled from all but its first tenth
     (its first 1,000 at most).
 
@@ -75,7 +75,7 @@ class Articles:
             found = self._copy(base, int(copy[2]))
         return found if found is not None and found < self.size else None
 
-    def article(self, index: int) -> Article:
+    def article(self, index: int) -> SampleArticle:
         """Article ``index`` with its words in the order in which they are written."""
         corpus, (base, _) = self.corpus, self._place(index)
         rng = np.random.default_rng((self._seed, index))
@@ -87,7 +87,7 @@ class Articles:
             words = ids[np.searchsorted(np.cumsum(counts), drawn, side="right")] if total else ids[:0]
         else:
             words = rng.permutation(np.repeat(ids, counts))
-        return Article(index, self.title(index), words.astype(np.int64))
+        return SampleArticle(index, self.title(index), words.astype(np.int64))
 
     def _place(self, index: int) -> tuple[int, int]:
         """(article of the corpus, lap): lap 0 is the corpus itself; later laps leave out its beginning."""
@@ -236,12 +236,12 @@ class Writer:
         self._starts_sentence *= 2
         self._wiki = [_in_wikitext(*slot) for slot in enumerate(self.slots)] * 2
 
-    def wikitext(self, article: Article) -> str:
+    def wikitext(self, article: SampleArticle) -> str:
         """The article as its authors see it in the editor."""
         head, foot = _wiki_head(article.title, article.index), _wiki_foot(article.title)
         return f"{head}{self.prose(article, self._wiki)}{foot}"
 
-    def prose(self, article: Article, around: Sequence[tuple[str, str]]) -> str:
+    def prose(self, article: SampleArticle, around: Sequence[tuple[str, str]]) -> str:
         """The words, and what is ``around`` each of a pattern that stands there twice."""
         begin = article.index * 31 % _PATTERN
         ids = article.word_ids.tolist()
@@ -302,7 +302,7 @@ def words_for_bytes(corpus: Corpus, wanted: int) -> int:
     writer, few, many = Writer(corpus.words), 200, 1200
 
     def mean_bytes(words_each: int) -> float:
-        articles = Articles(corpus, 20, 0, words_each)
+        articles = SampleArticles(corpus, 20, 0, words_each)
         return sum(len(writer.wikitext(articles.article(i)).encode()) for i in range(20)) / 20
 
     beside = mean_bytes(few)

@@ -36,7 +36,7 @@ _LONGEST_EVENT = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PageChange:
     """One event of the stream, from any wiki."""
 
     event_id: str
@@ -45,14 +45,16 @@ class Change:
     """The title of the article of our wiki that was edited or created; None for all other events."""
 
 
-async def changes(lines: AsyncGenerator[bytes], domain: str) -> AsyncGenerator[Change]:
+async def changes(lines: AsyncGenerator[bytes], domain: str) -> AsyncGenerator[PageChange]:
     """The events in ``lines``; those about articles of ``domain`` have titles."""
     event_id, kind, size = "", b"", 0
     data: list[bytes] = []
     async for line in lines:
         if not line:
             if size and kind in (b"", b"message"):
-                yield Change(event_id, _title(b"\n".join(data), domain) if size <= _LONGEST_EVENT else None)
+                yield PageChange(
+                    event_id, _title(b"\n".join(data), domain) if size <= _LONGEST_EVENT else None
+                )
             data, kind, size = [], b"", 0
         elif line.startswith(b"data:"):
             size += len(line)
@@ -99,7 +101,7 @@ _MOST_SENT = 5000
 """The most characters of titles in one request: many servers refuse addresses above 8 kB."""
 _QUEUED = 5000
 _REMEMBERED = 20_000
-_Queue = asyncio.Queue[Change | Exception]
+_Queue = asyncio.Queue[PageChange | Exception]
 
 
 class RecentSource:
@@ -138,7 +140,7 @@ class RecentSource:
         await self.open()
         queue: _Queue = asyncio.Queue(_QUEUED)
         listening = asyncio.create_task(self._listen(event_id, queue))
-        waiting: list[Change] = []
+        waiting: list[PageChange] = []
         tries = 0
         try:
             while True:
@@ -194,9 +196,9 @@ class RecentSource:
             else:
                 await client.clock.sleep(_RECONNECT_SECONDS)  # cut after a while, as every connection is
 
-    async def _gather(self, queue: _Queue) -> list[Change]:
+    async def _gather(self, queue: _Queue) -> list[PageChange]:
         """Changes of articles for one batch, at least one. Raises the listener's errors."""
-        found: list[Change] = []
+        found: list[PageChange] = []
         began, sent = 0.0, 0
         while len(found) < self._sizer.pages and sent < _MOST_SENT:
             left = began + _GATHER_SECONDS - self.wiki.client.clock.monotonic() if found else math.inf
@@ -221,7 +223,7 @@ class RecentSource:
                 self._known.popitem(last=False)
         return found
 
-    async def _next(self, queue: _Queue, seconds: float) -> Change | None:
+    async def _next(self, queue: _Queue, seconds: float) -> PageChange | None:
         """The next change; None after ``seconds`` without one."""
         if queue.empty() and self.activity.waiting_for is None:
             self.activity.waiting_for = "changes on the wiki"

@@ -21,7 +21,7 @@ from wikitopics.crawler.texts.records import (
     Columns,
     Contents,
     Document,
-    Keys,
+    JsonKeys,
     Record,
     Stopped,
     is_packed,
@@ -298,7 +298,7 @@ class TextFiles(PageFiles):
         self._markup: Markup = markup
         self._lines = lines
         has_tables = any(ending(path) in TABLES for path in paths)  # whose column it may be
-        self._keys = Keys("text" if lines is None else column or "text", "text" if has_tables else None)
+        self._keys = JsonKeys("text" if lines is None else column or "text", "text" if has_tables else None)
         self._content: int | None = None
         """Hash of all bytes, below 2**63, once all files have been read."""
         self._repeats = Repeats()

@@ -196,7 +196,7 @@ def _not_utf8() -> BadRecord:
 
 
 @dataclass
-class Keys:
+class JsonKeys:
     """The key under which JSON lines have their text, and the keys of those that lack it.
 
     ``otherwise``: another key, for records without the first.
@@ -222,7 +222,7 @@ def no_text(noun: str, named: str | None, there: Iterable[str]) -> str:
     return f"{missing} Name one with --text-column: {', '.join(map(repr, there))[:200]}"
 
 
-def json_lines(contents: Contents, keys: Keys, *, may_be_empty: bool = False) -> Iterator[Record]:
+def json_lines(contents: Contents, keys: JsonKeys, *, may_be_empty: bool = False) -> Iterator[Record]:
     """One JSON object per line, with a text and optionally `title` and `id`; blank lines are not records.
 
     ``may_be_empty``: whether an object without a text is a document, too.
@@ -235,7 +235,7 @@ def json_lines(contents: Contents, keys: Keys, *, may_be_empty: bool = False) ->
                 yield bad, contents.number
 
 
-def _from_json(line: bytes | None, keys: Keys, may_be_empty: bool) -> Document:
+def _from_json(line: bytes | None, keys: JsonKeys, may_be_empty: bool) -> Document:
     try:
         found = json.loads(_utf8(line))
     except (ValueError, RecursionError):

@@ -25,7 +25,7 @@ from wikitopics.session.training.intake.opening import Opened
 from wikitopics.session.training.measuring import Measured
 from wikitopics.session.training.stream import Stream
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.build import Built, Recipe, best_words
+from wikitopics.vocab.build import Built, VocabularyRecipe, best_words
 from wikitopics.vocab.rules import Rule
 
 LEAST = 2
@@ -168,7 +168,7 @@ class VocabularyBuild:
     def finish(self, elapsed_seconds: float) -> None:
         """Choose the words, once everything is committed. Raises BadDocuments if there are too few."""
         self._choosing = True
-        recipe = Recipe.without_list(Rule.parse(self.settings.rule))
+        recipe = VocabularyRecipe.without_list(Rule.parse(self.settings.rule))
         self.built = choose_words(self._store.first_articles, self.settings[HELD_OUT], self.wanted, recipe)
 
     def commit(self, elapsed_seconds: float, bytes_read: int) -> None:
@@ -185,7 +185,9 @@ class VocabularyBuild:
         return beginning
 
 
-def choose_words(blocks: Callable[[], Iterable[Block]], held_out: int, wanted: int, recipe: Recipe) -> Built:
+def choose_words(
+    blocks: Callable[[], Iterable[Block]], held_out: int, wanted: int, recipe: VocabularyRecipe
+) -> Built:
     """The best words of the first ``wanted`` articles, without those that will be held out.
 
     The first articles with a word of the vocabulary are held out, so the vocabulary decides which these are:

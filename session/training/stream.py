@@ -99,7 +99,7 @@ WORDS = 2**24
 """Words of the documents that are shuffled together, about: 40,000 articles of Wikipedia."""
 
 
-class Round(NamedTuple):
+class PassRound(NamedTuple):
     """Documents that are shuffled together."""
 
     start: int
@@ -129,7 +129,7 @@ class Passes:
         self._documents = sum(articles for _, articles in self._rows)
         self._together = max(1, WORDS * self._documents // max(1, words))
         self._pass = 0
-        self._rounds: list[Round] = []
+        self._rounds: list[PassRound] = []
         self._open: tuple[int, int] | None = None
         self._loaded: list[int] = []
         self._block, self._seqs = rest[:0], np.empty(0, np.int64)
@@ -164,17 +164,17 @@ class Passes:
             self._order = self._random(number, which + 1).permutation(len(self._block))
         return found.start
 
-    def _divided(self, number: int) -> list[Round]:
+    def _divided(self, number: int) -> list[PassRound]:
         """The rows of a pass in random order, as many together as memory holds easily."""
-        rounds: list[Round] = []
+        rounds: list[PassRound] = []
         start = behind = 0
         for row in self._random(number, 0).permutation(len(self._rows)).tolist():
             if not rounds or behind - start >= self._together:
                 start = behind
-                rounds.append(Round(start, []))
+                rounds.append(PassRound(start, []))
             rounds[-1].rows.append(row)
             behind += self._rows[row][1]
-        return [Round(start, sorted(rows)) for start, rows in rounds]
+        return [PassRound(start, sorted(rows)) for start, rows in rounds]
 
     def _load(self, rows: list[int]) -> None:
         """Load these rows' documents unless cached (small collections stay in memory)."""

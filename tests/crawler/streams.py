@@ -6,9 +6,9 @@ import json
 from aiohttp import web
 
 from tests.corpora import synthetic_corpus
-from wikitopics.crawler.embedded.corpus import Articles
+from wikitopics.crawler.embedded.corpus import SampleArticles
 
-ARTICLES = Articles(synthetic_corpus(60), 100)
+ARTICLES = SampleArticles(synthetic_corpus(60), 100)
 
 
 def event(number, **fields):

@@ -6,20 +6,20 @@ import pytest
 from tests.model.conftest import planted
 from wikitopics.model.hdp import WARM
 from wikitopics.model.lambda_ import Topics
-from wikitopics.model.minibatch import Workers
+from wikitopics.model.minibatch import Threads
 
-ONE = Workers(1)
+ONE = Threads(1)
 K, W = 5, 40
 EVEN = np.ones(K)
 ALPHA = np.full(K, 0.2)
 
 
 def lda(topics, batch):
-    from wikitopics.model.lda_e_step import Limits, e_step
+    from wikitopics.model.lda_e_step import LDALimits, e_step
 
     words = batch.words(W)
     rows = topics.exp_Elog_rows(words.ids, ONE, EVEN)
-    return e_step(batch, words, rows, ALPHA, Limits(1e-3, 50, 0.01), ONE)
+    return e_step(batch, words, rows, ALPHA, LDALimits(1e-3, 50, 0.01), ONE)
 
 
 def scvb0(topics, batch):

@@ -6,11 +6,11 @@ import pytest
 
 from tests.real_text import CORPUS, needs_corpus
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.build import ENGLISH, Recipe, build_vocabulary
+from wikitopics.vocab.build import ENGLISH, VocabularyRecipe, build_vocabulary
 from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.vocabulary import BadDocuments
 
-ALL = Recipe(Rule(), (), 1.0)
+ALL = VocabularyRecipe(Rule(), (), 1.0)
 
 
 def documents() -> list[str]:
@@ -21,13 +21,13 @@ def documents() -> list[str]:
 
 
 def test_rare_frequent_short_and_stop_words_stay_out():
-    built = build_vocabulary(documents(), Recipe(Rule(), {"pond"}, 0.9))
+    built = build_vocabulary(documents(), VocabularyRecipe(Rule(), {"pond"}, 0.9))
     assert built.vocabulary.words == ("garden", "house", "theorem")
     assert built.documents == 6
 
 
 def test_words_that_come_back_within_a_document_win():
-    built = build_vocabulary(documents(), Recipe(Rule(), (), 0.9), size=2)
+    built = build_vocabulary(documents(), VocabularyRecipe(Rule(), (), 0.9), size=2)
     assert built.vocabulary.words == ("garden", "theorem")
 
 
@@ -72,24 +72,24 @@ def test_words_of_stop_words_stay_out_and_syllables_count_twice():
         "don't it's the king's n'est m'ba 강물 강 नदी व ሰው",
         "don't it's the king's n'est m'ba 강물 강 नदी व ሰው",
     ]
-    english = Recipe(Rule.of_language("en"), ENGLISH, 1.0)
+    english = VocabularyRecipe(Rule.of_language("en"), ENGLISH, 1.0)
     assert build_vocabulary(texts, english).vocabulary.words == ("king", "n'est", "नदी", "ሰው", "강물")
-    other = Recipe(Rule.of_language("uk"), (), 1.0)
+    other = VocabularyRecipe(Rule.of_language("uk"), (), 1.0)
     built = build_vocabulary(["м'яч і п'ять"] * 2, other).vocabulary
     assert built.lines == ("# rule 2", "м'яч", "п'ять")
 
 
 def test_a_language_says_how_its_vocabulary_is_built():
-    assert [str(Recipe.of_language(code).rule) for code in (None, "en", "de", "tr", "fr")] == [
+    assert [str(VocabularyRecipe.of_language(code).rule) for code in (None, "en", "de", "tr", "fr")] == [
         "2 en", "2 en", "2", "2 tr", "2 fr",
     ]  # fmt: skip
-    assert Recipe.of_language("de").max_share < Recipe.of_language("en").max_share
-    assert not Recipe.of_language("de").stop_words
+    assert VocabularyRecipe.of_language("de").max_share < VocabularyRecipe.of_language("en").max_share
+    assert not VocabularyRecipe.of_language("de").stop_words
 
 
 def test_a_possessive_of_a_possessive_is_no_word():
     texts = [*["king's's castle garden"] * 3, *["other words here"] * 20]
-    assert "king's" not in build_vocabulary(texts, Recipe.of_language("en")).vocabulary.words
+    assert "king's" not in build_vocabulary(texts, VocabularyRecipe.of_language("en")).vocabulary.words
 
 
 @pytest.mark.parametrize(
@@ -117,5 +117,7 @@ def test_stop_words_are_words_that_could_enter():
 @needs_corpus
 def test_the_shipped_english_vocabulary_is_what_the_rule_gives():
     with lzma.open(CORPUS / "articles-60k.jsonl.xz") as lines:
-        built = build_vocabulary((json.loads(line)["text"] for line in lines), Recipe(Rule(), ENGLISH, 0.2))
+        built = build_vocabulary(
+            (json.loads(line)["text"] for line in lines), VocabularyRecipe(Rule(), ENGLISH, 0.2)
+        )
     assert built.vocabulary == Vocabulary.load("english")

@@ -8,7 +8,7 @@ from aiohttp import web
 from benchmarks.served import serving
 from tests.corpora import synthetic_corpus
 from tests.wiki import FaultyApi, make_app
-from wikitopics.crawler.embedded.corpus import Articles
+from wikitopics.crawler.embedded.corpus import SampleArticles
 
 SUBJECTS = {
     "de": (
@@ -54,7 +54,7 @@ class Polyglot(FaultyApi):
     """A wiki in one language. Each article has four of its subject's words, so that none is frequent."""
 
     def __init__(self, language: str, size: int) -> None:
-        super().__init__(Articles(synthetic_corpus(20), size))
+        super().__init__(SampleArticles(synthetic_corpus(20), size))
         self.language = language
         self.subjects = [subject.split() for subject in SUBJECTS[language]]
 
@@ -98,7 +98,7 @@ class Linked(FaultyApi):
     """A wiki of which the links count: all its prose is the same but for them."""
 
     def __init__(self, language: str, size: int) -> None:
-        super().__init__(Articles(synthetic_corpus(20), size))
+        super().__init__(SampleArticles(synthetic_corpus(20), size))
         self.language = language
         self.writer = self
 

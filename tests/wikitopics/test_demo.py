@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from wikitopics.crawler.embedded.corpus import SAMPLE_ARTICLES, Articles, load_sample
+from wikitopics.crawler.embedded.corpus import SAMPLE_ARTICLES, SampleArticles, load_sample
 from wikitopics.crawler.embedded.source import Demo
 from wikitopics.session.request import TrainRequest
 
@@ -29,7 +29,7 @@ def test_the_wiki_is_as_large_as_the_sample_unless_more_is_asked_for(articles, w
 def test_a_wiki_as_large_as_the_sample_has_no_copies():
     sample = load_sample()
     assert len(sample.titles) == SAMPLE_ARTICLES
-    articles = Articles(sample, SAMPLE_ARTICLES)
+    articles = SampleArticles(sample, SAMPLE_ARTICLES)
     assert {articles.title(i) for i in range(SAMPLE_ARTICLES)} == set(sample.titles)
 
 

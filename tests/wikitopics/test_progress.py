@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from wikitopics.cli.output import rate
-from wikitopics.cli.train import JsonLines, Lines
+from wikitopics.cli.train import JsonLines, ProgressLines
 from wikitopics.session.records import State, TrainerActivity
 from wikitopics.session.storage.settings import Progress
 from wikitopics.session.training.measuring import Measured
@@ -25,7 +25,7 @@ def report(articles: int, state: State = "running", **activity: Any) -> Report:
 
 def test_a_burst_of_reports_is_one_line_and_the_first_measurement_another() -> None:
     told: list[str] = []
-    lines = Lines(told.append)
+    lines = ProgressLines(told.append)
     for articles in range(50):
         lines(report(articles, waiting_for="the wiki's reply"))
     assert told == ["0:01:01  0 articles  10 held out  waiting for the wiki's reply"]
@@ -36,7 +36,7 @@ def test_a_burst_of_reports_is_one_line_and_the_first_measurement_another() -> N
 
 def test_the_last_line_is_of_the_end() -> None:
     told: list[str] = []
-    lines = Lines(told.append)
+    lines = ProgressLines(told.append)
     lines(report(0))
     scores = {"lda": 5000.0, "hdp": 4800.0}
     ending = report(97, "stopping", measured_at=97, perplexities=scores, waiting_for="the wiki's reply")
@@ -58,7 +58,7 @@ def test_how_much_is_read_and_when_it_is_through(capsys: pytest.CaptureFixture[s
     told: list[str] = []
     half = report(400, crawl_rate=2.0)
     half.progress.crawled, half.progress.lap = 500, 0.5
-    Lines(told.append)(half)
+    ProgressLines(told.append)(half)
     assert told[0].endswith("50.0% of the source read  4 min left")
     limited = report(400, crawl_rate=2.0, article_limit=460)
     limited.progress.crawled, limited.progress.lap = 500, 0.5

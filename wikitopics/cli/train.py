@@ -224,7 +224,7 @@ def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str |
         contextlib.nullcontext(say) if log is None else also_to(Path(log), path) as tell,
         at_end(request.get(ON_END), path, tell, request.get(NOTIFY)) as end,
     ):
-        progress = JsonLines(tell) if as_json else Lines(tell)
+        progress = JsonLines(tell) if as_json else ProgressLines(tell)
         end.tell = progress.end
         try:
             end.reason = start(path, request, progress, tell)
@@ -236,7 +236,7 @@ def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str |
     return 0
 
 
-class Log(logging.handlers.RotatingFileHandler):
+class LogFile(logging.handlers.RotatingFileHandler):
     """A rotated file of messages; a full disk is no reason to stop training."""
 
     def _open(self) -> io.TextIOWrapper:
@@ -261,7 +261,7 @@ def also_to(log: Path, session: Path) -> Iterator[Callable[[str], None]]:
         raise BadUsage(f"--log {log} is the session itself: name another file")
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
-        handler = Log(log, maxBytes=5_000_000, backupCount=3, encoding="utf-8")
+        handler = LogFile(log, maxBytes=5_000_000, backupCount=3, encoding="utf-8")
     except OSError as error:
         raise SessionError(f"cannot write {log}: {error.strerror}") from None
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
@@ -283,7 +283,7 @@ def also_to(log: Path, session: Path) -> Iterator[Callable[[str], None]]:
             handler.close()
 
 
-class Lines:
+class ProgressLines:
     """Progress lines on stderr: two early ones, then every 30 s (5 s on a terminal)."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
@@ -344,7 +344,7 @@ def _seconds_left(report: "Report") -> float | None:
     return left if report.state == "running" else None
 
 
-class JsonLines(Lines):
+class JsonLines(ProgressLines):
     """The same as JSON objects on standard output, one per line."""
 
     @staticmethod

@@ -102,7 +102,7 @@ def build(
     from wikitopics.session.request import TrainRequest
     from wikitopics.session.storage.files import check_target, replacing
     from wikitopics.session.training.intake.vocabulary import crawled_documents, file_documents
-    from wikitopics.vocab.build import Recipe, build_vocabulary
+    from wikitopics.vocab.build import VocabularyRecipe, build_vocabulary
     from wikitopics.vocab.vocabulary import BadDocuments
 
     language = None if wiki[LANG.name] is None else language_of(wiki[LANG.name])
@@ -132,7 +132,7 @@ def build(
             file_documents(sources, say, text_column, markup or "text", bool(lines)), progress
         )
     try:
-        built = build_vocabulary(documents, Recipe.of_language(language), size=size)
+        built = build_vocabulary(documents, VocabularyRecipe.of_language(language), size=size)
     except BadDocuments as error:
         told = {TEXTS.name: [path for path in sources if ".xml" not in Path(path).name], LINES.name: lines}
         hint = Texts().division(told)

@@ -17,7 +17,7 @@ from tests.waiting import gone, until
 from tests.wiki import PAGE_KINDS, REQUEST_KINDS, Faults, FaultyApi, make_app, render_page
 from wikitopics.crawler.embedded import __main__ as program
 from wikitopics.crawler.embedded.api import ApiError
-from wikitopics.crawler.embedded.corpus import Articles, words_for_bytes
+from wikitopics.crawler.embedded.corpus import SampleArticles, words_for_bytes
 from wikitopics.crawler.embedded.launch import EmbeddedWiki
 from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.markup.html import extract_html
@@ -31,7 +31,7 @@ TEXTS = {**LIST, "prop": "revisions|pageprops", "rvprop": "ids|content", "rvslot
 
 
 def wiki(size=100, seed=0, **options):
-    return FaultyApi(Articles(CORPUS, size, seed), **options)
+    return FaultyApi(SampleArticles(CORPUS, size, seed), **options)
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 7, 100, 997])
@@ -100,7 +100,7 @@ def test_pages_that_do_not_exist_are_listed_as_missing():
 
 
 def test_counts_are_those_of_the_corpus():
-    articles = Articles(CORPUS, 60)
+    articles = SampleArticles(CORPUS, 60)
     for index in range(60):
         span = slice(CORPUS.indptr[index], CORPUS.indptr[index + 1])
         counted = np.unique(articles.article(index).word_ids, return_counts=True)
@@ -109,7 +109,7 @@ def test_counts_are_those_of_the_corpus():
 
 def test_articles_of_a_wanted_size():
     for wanted in (3000, 8000, 30_000):
-        api = FaultyApi(Articles(CORPUS, 100, 0, words_for_bytes(CORPUS, wanted)))
+        api = FaultyApi(SampleArticles(CORPUS, 100, 0, words_for_bytes(CORPUS, wanted)))
         mean = sum(len(api.wikitext(i).encode()) for i in range(100)) / 100
         assert mean == pytest.approx(wanted, rel=0.05)
 

@@ -8,7 +8,7 @@ from yarl import URL
 from tests.corpora import synthetic_corpus
 from tests.crawler.dumps import ids
 from tests.wiki import FaultyApi
-from wikitopics.crawler.embedded.corpus import Articles
+from wikitopics.crawler.embedded.corpus import SampleArticles
 from wikitopics.crawler.http.wire import Wire
 from wikitopics.crawler.source import WikiUnreachable
 
@@ -46,7 +46,7 @@ async def test_no_api_at_the_second_place_while_the_first_starts(serve, source):
     async def override(request):
         return web.Response(status=starting.pop()) if starting and request.path == "/w/api.php" else None
 
-    url = await serve(FaultyApi(Articles(synthetic_corpus(60), 5)), override=override)
+    url = await serve(FaultyApi(SampleArticles(synthetic_corpus(60), 5)), override=override)
     s = source(url.removesuffix("w/api.php"))
     await s.open()
     await s.close()

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from wikitopics.crawler.http.wire import split_lines
-from wikitopics.crawler.mediawiki.recent import Change, changes
+from wikitopics.crawler.mediawiki.recent import PageChange, changes
 
 ID = (
     '[{"topic":"eqiad.mediawiki.recentchange","partition":0,"timestamp":1756449917002},'
@@ -36,7 +36,7 @@ async def heard(sent, size=1 << 16):
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 async def test_an_edit(size, line_end):
     sent = f":ok\n\nevent: message\nid: {ID}\ndata: {edit()}\n\n".replace("\n", line_end)
-    assert await heard(sent, size) == [Change(ID, "Water")]
+    assert await heard(sent, size) == [PageChange(ID, "Water")]
 
 
 PRETTY = json.dumps(json.loads(edit()), indent=1).replace("\n", "\ndata: ")
@@ -56,7 +56,7 @@ PRETTY = json.dumps(json.loads(edit()), indent=1).replace("\n", "\ndata: ")
     ],
 )
 async def test_what_is_an_event(sent, is_one):
-    assert await heard(sent) == [Change(ID, "Water")] * is_one
+    assert await heard(sent) == [PageChange(ID, "Water")] * is_one
 
 
 @pytest.mark.parametrize(
@@ -76,9 +76,9 @@ async def test_what_is_an_event(sent, is_one):
     ],
 )
 async def test_what_is_no_edited_article_has_a_place_only(fields):
-    assert await heard(f"id: {ID}\ndata: {edit(**fields)}\n\n") == [Change(ID, None)]
+    assert await heard(f"id: {ID}\ndata: {edit(**fields)}\n\n") == [PageChange(ID, None)]
 
 
 @pytest.mark.parametrize("no_id", [b"a\x00b", "caf\u00e9".encode(), b"x" * 9000])
 async def test_ids_that_are_no_headers(no_id):
-    assert await heard(b"id: " + no_id + f"\ndata: {edit()}\n\n".encode()) == [Change("", "Water")]
+    assert await heard(b"id: " + no_id + f"\ndata: {edit()}\n\n".encode()) == [PageChange("", "Water")]

@@ -12,7 +12,7 @@ from tests.corpora import synthetic_corpus
 from tests.crawler import laps
 from tests.crawler.dumps import ids, skips
 from tests.wiki import PAGE_KINDS, REQUEST_KINDS, Faults, FaultyApi
-from wikitopics.crawler.embedded.corpus import Articles
+from wikitopics.crawler.embedded.corpus import SampleArticles
 from wikitopics.crawler.http.rules import wikimedia_limits
 from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.mediawiki import html
@@ -26,11 +26,11 @@ LIMITS = RequestBounds(most_bytes=4 << 20)
 
 
 def embedded(size, **options):
-    return FaultyApi(Articles(CORPUS, size), **options)
+    return FaultyApi(SampleArticles(CORPUS, size), **options)
 
 
 def path_of(index):
-    return "/wiki/" + Articles(CORPUS, 30).title(index).replace(" ", "_")
+    return "/wiki/" + SampleArticles(CORPUS, 30).title(index).replace(" ", "_")
 
 
 async def crawl(url, clock, batches_each, bounds=LIMITS):

@@ -9,8 +9,8 @@ from scipy.special import gammaln
 from tests.model.conftest import batch_of, needs_jit, planted
 from wikitopics.model import BatchLDA, OnlineLDA
 from wikitopics.model.lambda_ import Topics
-from wikitopics.model.lda_e_step import Limits, ascend, document_bounds, e_step
-from wikitopics.model.minibatch import Workers
+from wikitopics.model.lda_e_step import LDALimits, ascend, document_bounds, e_step
+from wikitopics.model.minibatch import Threads
 from wikitopics.model.reference.lda import Elog_dirichlet, document_elbo, topics_elbo, words_of
 
 
@@ -44,8 +44,8 @@ def test_the_elbo_is_below_the_log_evidence(documents, alpha, eta):
         assert m.elbo[-1] > evidence - 6
 
 
-ONE = Workers(1)
-TO_THE_END = Limits(1e-13, 5000, 0.0)
+ONE = Threads(1)
+TO_THE_END = LDALimits(1e-13, 5000, 0.0)
 
 
 def seen_by(documents, topics):
@@ -133,7 +133,7 @@ def test_learnt_alpha_and_eta_raise_the_bound():
         for _ in range(20):
             for start in range(0, 400, 50):
                 m.learn(batch[start : start + 50])
-        _, of_documents = bounds_of(batch, m._topics, m.alpha, Limits(1e-8, 500, 0.0))
+        _, of_documents = bounds_of(batch, m._topics, m.alpha, LDALimits(1e-8, 500, 0.0))
         bounds[learn] = of_documents.sum() + m._topics.elbo(m.eta)
         if learn:
             assert m.alpha.mean() == pytest.approx(0.3, rel=0.35)

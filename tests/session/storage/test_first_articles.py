@@ -12,7 +12,7 @@ from wikitopics.session.storage.decoding import check_of
 from wikitopics.session.training.creation import choose_words
 from wikitopics.session.training.intake.pool import count_pages
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.build import Recipe
+from wikitopics.vocab.build import VocabularyRecipe
 from wikitopics.vocab.rules import Rule
 
 INFO = SourceInfo("w", None)
@@ -94,7 +94,7 @@ def test_over_a_vocabulary_they_are_what_it_would_have_counted():
 def test_what_is_held_out_does_not_choose_the_words():
     texts = ["held held", "alone", *["held word here"] * 2, *["word here"] * 2, *["late late"] * 9]
     blocks = [count_pages([page], Rule.parse("2"), INFO) for page in pages(*texts)]
-    built = choose_words(lambda: blocks, 2, 6, Recipe(Rule.parse("2"), (), 1.0))
+    built = choose_words(lambda: blocks, 2, 6, VocabularyRecipe(Rule.parse("2"), (), 1.0))
     # Once "held" is left out, the first two articles have no known word: the next two are held out instead.
     assert built.documents == 2
     assert built.vocabulary.words == ("here", "word")
