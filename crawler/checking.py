@@ -22,7 +22,6 @@ from wikitopics.crawler.source import (
     Page,
     PageBatch,
     PageKind,
-    PartedSource,
     Position,
     Source,
     SourceInfo,
@@ -121,7 +120,6 @@ async def _opened(
     kind: PageKind, identity: Identity, asked: Asked
 ) -> AsyncIterator[tuple[Source, SourceInfo]]:
     source = kind.open(identity, asked)
-    assert not isinstance(source, PartedSource), "expected open to return a source with batches"
     for name in ("open", "batches", "close"):
         assert hasattr(source, name), f"expected the source to have {name}, found {source!r:.60}"
     try:
@@ -146,7 +144,7 @@ async def _read(
             batch = await anext(batches, None)
             if batch is None:
                 break
-            _check_type(batch, PageBatch, "batches to yield a PageBatch")
+            assert isinstance(batch, PageBatch), f"expected batches to yield a PageBatch, found {batch!r:.60}"
             _check_json("position", batch.position)
             _check_skips(batch.skips)
             found.append(batch)

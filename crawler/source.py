@@ -6,8 +6,9 @@ It yields pages in batches, each batch with the position after it.
 from __future__ import annotations
 
 import re
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -15,12 +16,10 @@ from typing import (
     TYPE_CHECKING,
     Any,
     ClassVar,
-    Generic,
     Literal,
+    NamedTuple,
     Protocol,
     TypeGuard,
-    TypeVar,
-    runtime_checkable,
 )
 
 from wikitopics.option import Option, OptionValues
@@ -193,7 +192,7 @@ Position = Mapping[str, Any]
 """The state of a source, as plain JSON values; opaque to everything but the source that made it."""
 MOST_ERRORS = 20
 Lack = Literal["more", "again"]
-"""What would help to read a part: more bytes after those sent along, or the same bytes again, because
+"""What would help to read a job: more bytes after those that it holds, or the same bytes again, because
 these are damaged."""
 Skip = Literal[
     "disambiguation",
@@ -254,22 +253,6 @@ class Page:
         if utf8_size(title) > LONGEST_TITLE:
             title = title.encode()[:LONGEST_TITLE].decode("utf-8", "ignore")
         object.__setattr__(self, "title", title)
-
-
-@dataclass(frozen=True, slots=True)
-class PageBatch:
-    """Consecutive pages of the stream.
-
-    ``position`` is the position after the last page: a source resumed from it continues with the next page,
-    so that nothing is lost or repeated if it is saved together with these pages. ``skips`` counts the pages
-    that the source listed but that give no article, by reason.
-    """
-
-    pages: tuple[Page, ...]
-    position: Position
-    skips: Skips = field(default_factory=dict)
-    lap: float | None = None
-    """The share of the whole source read so far, 0 to 1, if it is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,12 +321,16 @@ class SourceInfo:
     """Further identification of its content, such as a checksum, which a new session stores."""
 
 
-class Part(Protocol):
-    """A piece of a source that another process can read independently; it is sent pickled."""
+class Job(Protocol):
+    """Articles that any process can read; it is sent there pickled."""
+
+    @property
+    def articles(self) -> int:
+        """How many it holds, as far as that is known."""
 
     @property
     def size(self) -> int:
-        """Stored bytes that are done once it is read."""
+        """The bytes of memory that it takes."""
 
     def pages(self, info: SourceInfo) -> Iterator[Page | Skip]:
         """Its articles in their order, and why others were skipped.
@@ -351,46 +338,101 @@ class Part(Protocol):
         Raises `CutOff` or `Lacking` if it ends early, after everything readable, and `BadSource`.
         """
 
+    async def renewed(self, lack: Lack) -> Job | None:
+        """The same job with what it lacks; None if that is not available. Called where the source is open."""
+
     def __str__(self) -> str:
         """The name for people."""
 
 
-PartT = TypeVar("PartT", bound=Part)
+class Piece(NamedTuple):
+    """Some of a stretch's articles that are handed out together."""
+
+    start: int
+    stop: int
+    position: Position
+    """The position after them."""
+    lap: float | None
+    """The share of the whole source read by then, 0 to 1, if it is known."""
+
+
+class Stretch(Protocol):
+    """Consecutive articles of the stream, in jobs that are read independently."""
+
+    @property
+    def rereadable(self) -> bool:
+        """Whether it is so easily read again that a trainer that stops need not finish counting it."""
+
+    @property
+    def skips(self) -> Skips:
+        """Pages that the source listed but that are in none of the jobs, by the reason."""
+
+    @property
+    def jobs(self) -> Sequence[Callable[[], Awaitable[Job]]]:
+        """What makes its jobs, to be called in this order; each job takes memory from then on."""
+
+    def order(self, page_ids: Sequence[Sequence[int]]) -> Sequence[int] | None:
+        """The order of all articles, from the page ids of each job; None: one job after another."""
+
+    def pieces(self, articles: int) -> Iterator[Piece]:
+        """How to hand out its ``articles``: at least one piece, without those handed out before a stop."""
 
 
 @dataclass(frozen=True, slots=True)
-class Round(Generic[PartT]):
-    """Parts that are read together, and the order of all their articles."""
+class PageBatch:
+    """Consecutive pages of the stream: a stretch that is handed out as a whole.
 
-    parts: Sequence[PartT]
-    order: Callable[[Sequence[Sequence[int]]], Sequence[int]]
-    """From the page ids of each part to the order: indices into all articles, one part after another."""
+    ``position`` is the position after the last page: a source resumed from it continues with the next page,
+    so that nothing is lost or repeated if it is saved together with these pages. ``skips`` counts the pages
+    that the source listed but that give no article, by reason.
+    """
+
+    pages: tuple[Page, ...]
+    position: Position
+    skips: Skips = field(default_factory=dict)
+    lap: float | None = None
+    """The share of the whole source read so far, 0 to 1, if it is known."""
+
+    @property
+    def rereadable(self) -> bool:
+        return False
+
+    @property
+    def jobs(self) -> Sequence[Callable[[], Awaitable[Job]]]:
+        return (self._job,)
+
+    async def _job(self) -> Job:
+        return FetchedPages(self.pages)
+
+    def order(self, page_ids: Sequence[Sequence[int]]) -> None:
+        """As they come."""
+
+    def pieces(self, articles: int) -> Iterator[Piece]:
+        yield Piece(0, articles, self.position, self.lap)
 
 
-@runtime_checkable
-class PartedSource(Protocol[PartT]):
-    """A source of articles that do not change, so that they can be read by many processes and in any
-    order."""
+@dataclass(frozen=True, slots=True)
+class FetchedPages:
+    """A job of pages that are in memory."""
 
-    activity: Activity
+    fetched: tuple[Page, ...]
 
-    async def open(self) -> SourceInfo:
-        """Inspect the source. Raises a `CrawlerError`."""
+    @property
+    def articles(self) -> int:
+        return len(self.fetched)
 
-    def rounds(self) -> Sequence[Round[PartT]]:
-        """What to read, in the order of training; the same whenever it is opened again."""
+    @property
+    def size(self) -> int:
+        return sum(sys.getsizeof(page.text) for page in self.fetched)  # 1 to 4 bytes a character
 
-    async def bring(self, part: PartT) -> PartT:
-        """The part in a form that any process can read, with its bytes if these are not available everywhere.
+    def pages(self, info: SourceInfo) -> Iterator[Page]:
+        return iter(self.fetched)
 
-        Parts are requested in the order of the rounds, starting at any round. Raises a CrawlerError.
-        """
+    async def renewed(self, lack: Lack) -> None:
+        """Nothing is lacking."""
 
-    async def bring_better(self, part: PartT, lack: Lack) -> PartT | None:
-        """A part sent before, with what it lacks; None if that is not available."""
-
-    async def close(self) -> None:
-        """Safe to call twice."""
+    def __str__(self) -> str:
+        return f"{len(self.fetched)} pages"
 
 
 class Source(Protocol):
@@ -401,14 +443,17 @@ class Source(Protocol):
     async def open(self) -> SourceInfo:
         """Contact the source. Raises a `CrawlerError`."""
 
-    def batches(self, position: Position | None) -> AsyncIterator[PageBatch]:
-        """All batches after ``position`` (None: from the start), until the source ends."""
+    def batches(self, position: Position | None) -> AsyncIterator[Stretch]:
+        """All batches after ``position`` (None: from the start), until the source ends.
+
+        A source of pages yields `PageBatch`.
+        """
 
     async def close(self) -> None:
         """Close connections and files; safe to call twice."""
 
 
-async def close_batches(batches: AsyncIterator[PageBatch]) -> None:
+async def close_batches(batches: AsyncIterator[Any]) -> None:
     """Close a source's generator before the source, since it may still need what the source closes."""
     if isinstance(batches, AsyncGenerator):
         await batches.aclose()
@@ -438,8 +483,6 @@ class Asked(OptionValues):
     """The number of articles that the session will train on, if that is limited."""
     resuming: bool = False
     """Whether it continues after a position."""
-    elsewhere: bool = False
-    """Whether its pages are read on other machines."""
     seed: int = 0
     version: str = ""
     """The program's version, for the User-Agent."""
@@ -551,5 +594,5 @@ class PageKind(SourceKind):
     """A source of pages, whose words are still to be counted."""
 
     @abstractmethod
-    def open(self, identity: Identity, asked: Asked) -> Source | PartedSource[Any]:
+    def open(self, identity: Identity, asked: Asked) -> Source:
         """The source, before its own `open`. Raises a CrawlerError for an impossible one."""

@@ -12,7 +12,6 @@ from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.options import (
     ARTICLES,
-    CLUSTER,
     HELD_OUT,
     KEPT,
     LINKS,
@@ -105,7 +104,6 @@ class TrainRequest(OptionValues):
             held_out=self.get(HELD_OUT),
             articles=self.get(ARTICLES),
             resuming=resuming,
-            elsewhere=CLUSTER in self,
             seed=self[SEED],
             version=__version__,
             budget_folder=session_folder(),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.crawler.dump_server import SMALL
-from wikitopics.session.training.intake.pool import start_worker
+from wikitopics.session.training.intake.jobs import start_worker
 
 
 class _Here(Executor):
@@ -15,6 +15,9 @@ class _Here(Executor):
 
     def __init__(self, words: Sequence[str], info: Any) -> None:
         start_worker(words, info)
+
+    def jobs(self) -> int:
+        return 1
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
         done: Future[Any] = Future()
@@ -25,7 +28,7 @@ class _Here(Executor):
 @pytest.fixture
 def counted_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Count pages in this process: starting others takes longer than the rest of a small test."""
-    monkeypatch.setattr("wikitopics.session.training.intake.pool.Workers", lambda _, __, known: _Here(*known))
+    monkeypatch.setattr("wikitopics.session.training.intake.jobs.Workers", lambda _, __, known: _Here(*known))
 
 
 @pytest.fixture

@@ -30,8 +30,8 @@ from wikitopics.crawler.mediawiki.api import ApiSource
 from wikitopics.crawler.mediawiki.html import HtmlSource
 from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import Source
-from wikitopics.session.training.intake.crawl import CrawledBlocks
-from wikitopics.session.training.intake.pool import CountingPool
+from wikitopics.session.training.intake.blocks import Intake
+from wikitopics.session.training.intake.jobs import counting_workers
 from wikitopics.vocab import Vocabulary
 
 EXPERIMENT = Experiment("crawl", "articles an hour, requests a minute and memory of the crawler")
@@ -53,7 +53,7 @@ async def crawl_and_count(source: Source, articles: int, wiki: int) -> Figures:
         return processes.cpu_seconds([pid for pid in processes.family(os.getpid()) if pid != wiki])
 
     words, workers = Vocabulary.load("english").words, min(os.cpu_count() or 1, 8)
-    feed = CrawledBlocks(source, CountingPool.here(words, await source.open(), workers))
+    feed = Intake(source, counting_workers(words, await source.open(), workers))
     feed.start(None)
     counted, begun, used = -1, 0.0, 0.0
     try:

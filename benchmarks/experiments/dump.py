@@ -36,9 +36,9 @@ from wikitopics.crawler.dumps.source import Dump
 from wikitopics.crawler.dumps.xml import DumpFiles
 from wikitopics.crawler.embedded.corpus import SampleArticles, Writer, load_sample, words_for_bytes
 from wikitopics.crawler.source import Asked, Page
-from wikitopics.session.training.intake.crawl import PartedBlocks
+from wikitopics.session.training.intake.blocks import Intake
+from wikitopics.session.training.intake.jobs import count_pages
 from wikitopics.session.training.intake.opening import open_source
-from wikitopics.session.training.intake.pool import count_pages
 from wikitopics.vocab import Vocabulary
 
 EXPERIMENT = Experiment("dump", "how fast a dump becomes word counts")
@@ -116,7 +116,7 @@ async def whole_seconds(
     finally:
         await feed.close()
     seconds = time.monotonic() - begin
-    return seconds, time.process_time() - (opening if isinstance(feed, PartedBlocks) else cpu), articles
+    return seconds, time.process_time() - (opening if isinstance(feed, Intake) else cpu), articles
 
 
 def measure(pages: Callable[[], Iterator[str]], pack: Packing, each: bool) -> Figures:

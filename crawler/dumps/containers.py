@@ -1,5 +1,6 @@
 """Compressed files: unpacked in blocks of bounded size, and places where reading can begin."""
 
+import asyncio
 import bz2
 import lzma
 import os
@@ -286,9 +287,6 @@ class RangedFile(Protocol):
         None at all only at the file's end. Raises a `CrawlerError` or `Lacking`.
         """
 
-    def renewed(self, start: int, stop: int) -> bool:
-        """Whether these bytes, requested again because they are damaged, are now different."""
-
 
 def reading(file: RangedFile, start: int, stop: int | None = None) -> Read:
     """Reads on from byte ``start`` of the file to before ``stop`` (None: its end)."""
@@ -326,8 +324,12 @@ class LocalFile:
         except OSError as error:
             raise _unreadable(self.name, error) from error
 
-    def renewed(self, start: int, stop: int) -> bool:
-        return False
+    async def bytes_from(self, start: int, stop: int) -> bytes:
+        """The same, read in a thread."""
+        return await asyncio.to_thread(self.read, start, stop)
+
+    async def fresh_bytes(self, start: int, stop: int) -> None:
+        """A disk gives no other bytes when it is asked again."""
 
 
 def _unreadable(path: str, error: OSError) -> BadSource:
@@ -365,9 +367,6 @@ class HeldFile:
         if self.start <= start < self.stop:
             return self.data[start - self.start : stop - self.start]
         raise Lacking(f"what begins in it continues after byte {self.stop:,}")
-
-    def renewed(self, start: int, stop: int) -> bool:
-        return False
 
 
 # gzip, xz and Zstandard files made of several frames: reading can begin with any frame.

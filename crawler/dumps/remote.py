@@ -4,21 +4,17 @@ import asyncio
 import json
 import re
 import time
-from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import inf
-from mmap import MAP_PRIVATE, mmap
-from typing import Any, TypeVar
+from mmap import MADV_DONTNEED, MAP_PRIVATE, PAGESIZE, mmap
+from typing import Any
 
 from yarl import URL
 
 from wikitopics.crawler.dumps import DUMP_FILES, VERSIONS
-from wikitopics.crawler.dumps.containers import HEAD, HeldFile, RangedFile
-from wikitopics.crawler.dumps.parts import BEHIND, DumpPart, Window, steps, stop_of, windows
-from wikitopics.crawler.dumps.shuffled import ShuffledDump
+from wikitopics.crawler.dumps.parts import BEYOND, DumpFile, DumpPart
+from wikitopics.crawler.dumps.shuffled import Chunk, ShuffledDump
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import RateLimits, dump_limits, is_wikimedia
 from wikitopics.crawler.http.wire import Clock, Reply, RequestBounds, Wanted
@@ -27,7 +23,6 @@ from wikitopics.crawler.source import (
     BadSource,
     CrawlerError,
     Identity,
-    Lack,
     SourceInfo,
     TransientError,
     Unconfirmed,
@@ -67,6 +62,7 @@ class RangeServer:
         self._most = LARGEST
         self._found_at: dict[URL, URL] = {}
         """The targets of redirects."""
+        self._turn = asyncio.Lock()
 
     async def look(self, url: URL, first: int) -> tuple[ServedFile, bytes]:
         """A file that is not known yet, and its ``first`` bytes. Raises a CrawlerError."""
@@ -95,21 +91,22 @@ class RangeServer:
         """
         parts: list[bytes] = []
         tries = 0
-        while start < stop:
-            end = min(stop, start + self._most)
-            try:
-                part = await self._once(file, start, end)
-            except TransientError as error:
-                tries += 1
-                if not error.throttled:
-                    self._most = max(SMALLEST, self._most // 2)
-                await self._client.backoff(error, tries)
-                continue
-            tries = 0
-            if (self._client.activity.latency_seconds or 0.0) < _QUICK:
-                self._most = min(LARGEST, 2 * self._most)
-            parts.append(part)
-            start = end
+        async with self._turn:
+            while start < stop:
+                end = min(stop, start + self._most)
+                try:
+                    part = await self._once(file, start, end)
+                except TransientError as error:
+                    tries += 1
+                    if not error.throttled:
+                        self._most = max(SMALLEST, self._most // 2)
+                    await self._client.backoff(error, tries)
+                    continue
+                tries = 0
+                if (self._client.activity.latency_seconds or 0.0) < _QUICK:
+                    self._most = min(LARGEST, 2 * self._most)
+                parts.append(part)
+                start = end
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     async def _once(self, file: ServedFile, start: int, stop: int) -> bytes:
@@ -192,177 +189,107 @@ def _changed(url: URL) -> CrawlerError:
     return CrawlerError(f"{url}: the dump has changed since this session began to read it")
 
 
-# Files on a server, read like local ones: bytes read are kept for a while, then dropped.
+# A dump's files on a server, whose first bytes are cached, and the chunks requested ahead.
 
-T = TypeVar("T")
-
-BLOCK = 512 << 10
-MOST = 208 << 20
-"""Bytes kept: as many as `wikitopics.crawler.dumps.parts` needs for sixteen windows of 25 MB."""
-
-MOST_RENEWALS = 3
-"""The most times that the same bytes are read again."""
+FIRST = 768 << 10
+"""The bytes requested of a file that is not known yet, and the most of a read that is cached."""
+MOST_CACHED = 64 << 20
+"""Bytes cached of all files of a dump. A dump of this size is requested once, as a whole."""
+ROUNDS_AHEAD = 2
+"""Rounds whose chunks are requested while an earlier one is read."""
 
 
-class Blocks:
-    """Bytes of all files of a server, in blocks, until they have been used and the room is needed.
+class Cache:
+    """Bytes of files that are needed more than once: those at the beginnings of files and of chunks."""
 
-    It must be made and awaited in one event loop.
-    """
+    def __init__(self) -> None:
+        self.room = MOST_CACHED
+        self._pieces: dict[RemoteFile, dict[int, bytes]] = {}
 
-    def __init__(self, server: RangeServer) -> None:
-        self.loop = asyncio.get_running_loop()
-        self._server = server
-        self.size_of_all: float = inf
-        """Bytes of all files: if they fit in memory, neighbours come with every block."""
-        self.round = 0
-        """All rounds before this one have had the bytes that they need."""
-        self._kept: dict[tuple[RemoteFile, int], mmap] = {}
-        self._needed: dict[tuple[RemoteFile, int], int] = {}
-        """The last round that needs a block."""
-        self._size = 0
-        self._turn = asyncio.Lock()
-        self._renewals: Counter[tuple[RemoteFile, int]] = Counter()
+    def keep(self, file: "RemoteFile", start: int, data: bytes) -> None:
+        """Cache bytes, as long as there is room."""
+        if len(data) <= self.room:
+            self.room -= len(data)
+            self._pieces.setdefault(file, {})[start] = data
 
-    async def look(self, url: URL) -> "RemoteFile":
-        """A file of which nothing is known yet, with its first block. Raises a CrawlerError."""
-        found, first = await self._server.look(url, BLOCK)
-        file = RemoteFile(url, found.size, found.version, self, first[:HEAD])
-        self._keep(file, 0, first)
-        return file
+    def drop(self, file: "RemoteFile", start: int, stop: int) -> None:
+        """Drop whatever holds one of these bytes."""
+        pieces = self._pieces.get(file, {})
+        for begin in [begin for begin, data in pieces.items() if begin < stop and start < begin + len(data)]:
+            self.room += len(pieces.pop(begin))
 
-    async def read(self, file: "RemoteFile", start: int, stop: int) -> bytes:
-        """Bytes of a file, as many as it has. Raises a CrawlerError."""
-        found = await self._found(file, _numbers(file, start, stop))
-        begin = start - start % BLOCK
-        return b"".join(found)[start - begin : max(start, stop) - begin]
-
-    async def bring(
-        self, file: "RemoteFile", start: int, stop: int, last_round: Callable[[int], int]
-    ) -> None:
-        """Have bytes at hand for rounds to come; ``last_round`` says until which one a byte is needed."""
-        numbers = _numbers(file, start, stop)
-        for number in numbers:
-            last = last_round((number + 1) * BLOCK - 1)
-            self._needed[file, number] = max(last, self._needed.get((file, number), last))
-        await self._found(file, numbers)
-
-    def missing(self, file: "RemoteFile", start: int, stop: int) -> int:
-        """How many of these bytes, rounded to blocks, are missing."""
-        return BLOCK * sum((file, number) not in self._kept for number in _numbers(file, start, stop))
-
-    def has_room(self, size: int) -> bool:
-        """Whether there is room for so many bytes, after dropping those of finished rounds; 0 always
-        can."""
-        for block in list(self._kept):
-            if self._size + size <= MOST:
-                break
-            if self._needed.get(block, -1) < self.round:
-                self._needed.pop(block, None)
-                self._drop(*block)
-        return not size or self._size + size <= MOST
-
-    async def renewed(self, file: "RemoteFile", start: int, stop: int, before: bytes | None = None) -> bool:
-        """Read bytes again, a few times at most; return whether they now differ from ``before``.
-
-        None: from the bytes kept. Bytes dropped since are fetched again, and their damage goes unnoticed.
-        """
-        self._renewals[file, start] += 1
-        if self._renewals[file, start] > MOST_RENEWALS:
-            return False
-        if before is None:
-            before = await self.read(file, start, stop)
-        for number in range(start // BLOCK, -(-stop // BLOCK)):
-            self._drop(file, number)
-        return await self.read(file, start, stop) != before
-
-    async def _found(self, file: "RemoteFile", numbers: range) -> list[mmap]:
-        """These blocks of a file; missing ones are fetched, neighbours in one request."""
-        found = self._at_hand(file, numbers)
-        if len(found) < len(numbers):
-            async with self._turn:
-                found = self._at_hand(file, numbers)
-                missing = [n for n in self._around(file, numbers) if (file, n) not in self._kept]
-                for few in _runs(missing) if len(found) < len(numbers) else ():
-                    found |= await self._fetched(file, few)
-                self.has_room(0)
-        return [found[n] for n in numbers]
-
-    def _at_hand(self, file: "RemoteFile", numbers: range) -> dict[int, mmap]:
-        return {n: self._kept[file, n] for n in numbers if (file, n) in self._kept}
-
-    def _around(self, file: "RemoteFile", numbers: range) -> range:
-        """The blocks to have if some of these are missing."""
-        if self.size_of_all > MOST:
-            return numbers
-        many, last = max(1, LARGEST // BLOCK), -(-file.size // BLOCK)
-        return range(numbers.start // many * many, min(-(-numbers.stop // many) * many, last))
-
-    async def _fetched(self, file: "RemoteFile", few: range) -> dict[int, mmap]:
-        start, stop = few.start * BLOCK, min(few.stop * BLOCK, file.size)
-        data = memoryview(await self._server.read(file, start, stop))
-        for number in few:
-            self._keep(file, number, data[(number - few.start) * BLOCK :][:BLOCK])
-        return self._at_hand(file, few)
-
-    def _keep(self, file: "RemoteFile", number: int, block: bytes | memoryview) -> None:
-        """Keep a block in separately mapped memory.
-
-        In the heap, long-lived blocks would keep the memory between them from being released.
-        """
-        kept = self._kept[file, number] = mmap(-1, len(block), MAP_PRIVATE)
-        kept[:] = block
-        self._size += len(block)
-
-    def _drop(self, file: "RemoteFile", number: int) -> None:
-        if kept := self._kept.pop((file, number), None):
-            self._size -= len(kept)
+    def next(self, file: "RemoteFile", start: int, stop: int) -> tuple[bytes, int]:
+        """(the cached bytes from ``start`` on, the byte before which no others are cached)."""
+        pieces = self._pieces.get(file, {})
+        for begin, data in pieces.items():
+            if begin <= start < begin + len(data):
+                return data[start - begin : stop - begin], stop
+        return b"", min((begin for begin in pieces if start < begin < stop), default=stop)
 
 
 @dataclass(eq=False)
 class RemoteFile(ServedFile):
-    """A file on a server. It can be read in any thread except that of its event loop."""
+    """A file on a server, as one of a dump's."""
 
-    blocks: Blocks
-    head: bytes = b""
-    """Its first few bytes, once they are known."""
+    server: RangeServer
+    cache: Cache
 
     @property
     def name(self) -> str:
         """Its address."""
         return str(self.url)
 
-    def renewed(self, start: int, stop: int) -> bool:
-        return self.wait(self.blocks.renewed(self, start, stop))
+    async def bytes_from(self, start: int, stop: int) -> bytes:
+        """See `DumpFile`: bytes from the cache, and the others from the server."""
+        pieces: list[bytes] = []
+        stop = min(stop, self.size)
+        while start < stop:
+            piece, end = self.cache.next(self, start, stop)
+            if not piece:
+                piece = await self.server.read(self, start, end)
+                if end - start <= FIRST:
+                    self.cache.keep(self, start, piece)
+            pieces.append(piece)
+            start += len(piece)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
-    def read(self, start: int, stop: int) -> bytes:
-        """Bytes of it, as many as it has. Raises a CrawlerError."""
-        return self.wait(self.blocks.read(self, start, stop))
-
-    def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run the work in the event loop, and wait for it."""
-        loop = self.blocks.loop
-        future = asyncio.run_coroutine_threadsafe(work, loop)
-        while True:
-            try:
-                return future.result(1.0)
-            except TimeoutError:
-                if loop.is_closed():  # nothing will answer any more, and nothing waits for us
-                    raise CrawlerError("stopped") from None
-
-
-def _numbers(file: RemoteFile, start: int, stop: int) -> range:
-    """The blocks that hold these bytes, as far as the file reaches."""
-    return range(start // BLOCK, -(-min(stop, file.size) // BLOCK))
+    async def fresh_bytes(self, start: int, stop: int) -> bytes:
+        """See `DumpFile`."""
+        self.cache.drop(self, start, stop)
+        return await self.server.read(self, start, min(stop, self.size))
 
 
-def _runs(numbers: Sequence[int]) -> Iterator[range]:
-    """Ascending numbers as stretches without gaps."""
-    start = 0
-    for i in range(1, len(numbers) + 1):
-        if i == len(numbers) or numbers[i] != numbers[i - 1] + 1:
-            yield range(numbers[start], numbers[i - 1] + 1)
-            start = i
+class Segment:
+    """Consecutive bytes of a file that are requested ahead, and read once from first to last: a `DumpFile`.
+
+    They are kept in separately mapped memory: in the heap, long-lived ones would keep the memory between them
+    from being released.
+    """
+
+    def __init__(self, file: DumpFile, start: int, stop: int) -> None:
+        self.name, self.size = file.name, file.size
+        self._file, self._start = file, start
+        self.request = asyncio.create_task(self._requested(stop))
+
+    async def _requested(self, stop: int) -> mmap:
+        data = await self._file.bytes_from(self._start, stop)
+        mapped = mmap(-1, len(data), MAP_PRIVATE)
+        mapped[:] = data
+        return mapped
+
+    async def bytes_from(self, start: int, stop: int) -> bytes:
+        """See `DumpFile`; the memory of bytes before ``start`` is released."""
+        if start < self._start:
+            return await self._file.bytes_from(start, stop)
+        mapped = await asyncio.shield(self.request)
+        first = start - self._start
+        if used := first // PAGESIZE * PAGESIZE:
+            mapped.madvise(MADV_DONTNEED, 0, used)
+        return mapped[first : stop - self._start]
+
+    async def fresh_bytes(self, start: int, stop: int) -> bytes | None:
+        """See `DumpFile`."""
+        return await self._file.fresh_bytes(start, stop)
 
 
 # Where Wikimedia keeps its dumps: the newest complete one of a wiki, in the old layout or the new one.
@@ -510,8 +437,6 @@ def _found(reply: Reply) -> bytes:
     return reply.body
 
 
-MOST_BROUGHT = 64 << 20
-"""The most bytes sent along with one part."""
 AGREED_TO = "your contact is sent there, and the dump is read whatever its size"
 """Agreement covers any size: the size is known only later, and the user is not asked again."""
 
@@ -563,14 +488,10 @@ class RemoteDump(ShuffledDump):
         self._versions = identity.get(VERSIONS)
         self._agreed = agreed
         self._names_somebody = contact is not None
-        self._files: Mapping[str, RemoteFile] = {}
-        self._steps: Mapping[DumpPart, tuple[int, Window]] = {}
-        """The round of each part, and what is requested together with it."""
-        self._round = 0
-        self._under_way: Counter[int] = Counter()
-        """Rounds of which parts are being brought, and how many of each."""
-        self._moved = asyncio.Event()
-        self._reading_ahead: asyncio.Task[None] | None = None
+        self._segments: dict[tuple[Chunk, int], Segment] = {}
+        """What holds a part of a chunk."""
+        self._requested = -1
+        """The last round whose chunks are requested."""
 
     def _use(self, urls: Sequence[URL]) -> None:
         self._urls = urls
@@ -581,7 +502,7 @@ class RemoteDump(ShuffledDump):
         self._client.opening = False
         return info
 
-    async def find(self) -> Sequence[RangedFile]:
+    async def find(self) -> Sequence[DumpFile]:
         if self._wiki is None:
             return await self._find()
         home = self._urls[0]
@@ -597,93 +518,65 @@ class RemoteDump(ShuffledDump):
         return files
 
     async def _find(self) -> Sequence[RemoteFile]:
-        blocks = self._blocks = Blocks(self._server)
-        if self.order is None:
-            files = [await blocks.look(url) for url in self._urls]
+        cache, server = Cache(), self._server
+        files: list[RemoteFile] = []
+        if self.schedule is None:
+            for url in self._urls:
+                served, data = await server.look(url, FIRST)
+                files.append(RemoteFile(url, served.size, served.version, server, cache))
+                cache.keep(files[-1], 0, data)
         else:
             versions = self._versions or [""] * len(self._urls)
-            known = zip(self._urls, self.order.sizes, versions, strict=True)
-            files = [RemoteFile(*each, blocks) for each in known]
+            for url, size, version in zip(self._urls, self.schedule.sizes, versions, strict=True):
+                files.append(RemoteFile(url, size, version, server, cache))
         size = sum(file.size for file in files)
         if size > MOST_SIZE:
             raise BadSource(f"{self.name}: its server says that it has over {format_size(MOST_SIZE)}")
-        blocks.size_of_all = size
-        self._files = {file.name: file for file in files}
+        if size <= MOST_CACHED:
+            for file in files:
+                data = await file.bytes_from(0, file.size)
+                cache.drop(file, 0, file.size)
+                cache.keep(file, 0, data)
         self.identity = {
             DUMP_FILES: [file.name for file in files],
             VERSIONS: [file.version for file in files],
         }
         return files
 
-    async def bring(self, part: DumpPart) -> DumpPart:
-        if self._reading_ahead is None:
-            self._begin(part)
-        number, step = self._steps[part]
-        self._round = max(self._round, number)
-        self._under_way[number] += 1
-        self._moved.set()
-        try:
-            await self._bring(step, part, number)
-            return await self._brought(part, stop_of(part))
-        finally:
-            self._under_way[number] -= 1
-            self._under_way = +self._under_way
-            self._blocks.round = min(self._under_way, default=self._round)
-            self._moved.set()
+    async def part(self, number: int, chunk: Chunk, part: int) -> DumpPart:
+        schedule = self.schedule
+        assert schedule is not None
+        if self._requested < 0:
+            # Training begins sooner if the first part of each chunk comes before the rest of any.
+            first = list(schedule.parts_of(number))
+            for one, begin in first:
+                self._request(one, begin, begin)
+            for one, begin in first:
+                self._request(one, begin + 1, schedule.last_part(number, begin))
+            self._requested = number
+        while self._requested < min(number + ROUNDS_AHEAD, schedule.rounds - 1):
+            self._requested += 1
+            for one in schedule.begins(self._requested):
+                self._request(one, 0, schedule.last_part(self._requested, 0))
+        start, stop = schedule.bounds(chunk, part)
+        found = await DumpPart.read(self._segments.pop((chunk, part)), start, stop)
+        return replace(found, file=self.files[chunk.file])
 
-    async def bring_better(self, part: DumpPart, lack: Lack) -> DumpPart | None:
-        held = part.file
-        assert isinstance(held, HeldFile)
-        if lack == "again":
-            file = self._files[held.name]
-            renewed = await self._blocks.renewed(file, held.start, held.stop, held.data)
-            return await self._brought(part, held.stop) if renewed else None
-        if held.stop >= held.size or len(held.data) > MOST_BROUGHT:
-            return None
-        return await self._brought(part, held.stop + max(BEHIND, len(held.data)))
+    def _request(self, chunk: Chunk, first: int, last: int) -> None:
+        """Have these parts of a chunk requested, at once."""
+        assert self.schedule is not None
+        file = self.files[chunk.file]
+        if first <= last:
+            start, stop = self.schedule.bounds(chunk, first)[0], self.schedule.bounds(chunk, last)[1]
+            segment = Segment(file, start, min(stop + BEYOND, file.size))
+            self._segments |= {(chunk, part): segment for part in range(first, last + 1)}
 
     async def close(self) -> None:
-        if self._reading_ahead is not None:
-            self._reading_ahead.cancel()
-            await asyncio.gather(self._reading_ahead, return_exceptions=True)
+        requests = [segment.request for segment in set(self._segments.values())]
+        for request in requests:
+            request.cancel()
+        await asyncio.gather(*requests, return_exceptions=True)
         await self._client.close()
-
-    def _begin(self, part: DumpPart) -> None:
-        """Read ahead from the round of this part on."""
-        assert self.order is not None
-        found = list(windows(self.order, self.files))
-        first = next(each.round + each.parts.index(part) for each in found if part in each.parts)
-        plan = steps(found, first)
-        self._steps = {
-            part: (number, step) for step in plan for number, part in enumerate(step.parts, step.round)
-        }
-        self._reading_ahead = asyncio.create_task(self._read_ahead(plan))
-
-    async def _read_ahead(self, plan: Sequence[Window]) -> None:
-        """Have the bytes at hand before they are needed. Errors are raised to whoever needs them."""
-        with suppress(CrawlerError):
-            for step in plan:
-                if step.round >= self._round:  # older ones come with their parts
-                    await self._bring(step, step.parts[0], step.round)
-
-    async def _bring(self, step: Window, part: DumpPart, number: int) -> None:
-        """Have the bytes of a step at hand, from this part on, for round ``number``.
-
-        They are requested when there is room for them, or when no earlier round waits for bytes.
-        """
-        file, stop = self._files[part.file.name], stop_of(step.parts[-1])
-        while number > min(self._under_way, default=self._round):
-            if self._blocks.has_room(self._blocks.missing(file, part.start, stop)):
-                break
-            self._moved.clear()
-            await self._moved.wait()
-        await self._blocks.bring(file, part.start, stop, step.last_round)
-
-    async def _brought(self, part: DumpPart, stop: int) -> DumpPart:
-        file = self._files[part.file.name]
-        file.head = file.head or await self._blocks.read(file, 0, HEAD)
-        data = await self._blocks.read(file, part.start, stop)
-        return replace(part, file=HeldFile(file.name, file.size, file.head, part.start, data))
 
 
 def _followed(reply: Reply, there: URL) -> None:

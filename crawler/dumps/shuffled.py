@@ -1,86 +1,306 @@
-"""A dump in a random order, whose parts are read by whatever needs their pages."""
+"""A dump in random order, as stochastic inference requires of its documents, read by nothing but byte ranges.
+
+A dump is ordered by age. Its files are divided into *chunks*, which are shuffled; each chunk is divided into
+parts. A round begins with the first parts of some chunks, and reads the second parts of those before, the
+third parts of those before these, and so on; its articles are mixed. The last chunks end in the first rounds,
+so all rounds are of the same size. What a round reads follows from numbers alone. Before all rounds come the
+articles to hold out: a few from the beginning of each of several chunks, spread evenly over the dump.
+"""
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from hashlib import blake2b
+from itertools import count
+from typing import Annotated, Any, NamedTuple, TypeVar
 
-from wikitopics.crawler.dumps import DUMP_FILES
-from wikitopics.crawler.dumps.containers import LARGEST, HeldFile, LocalFile, RangedFile
-from wikitopics.crawler.dumps.parts import (
-    ORDER,
-    DumpPart,
-    Order,
-    can_be_parted,
-    look,
-    rounds,
-    stop_of,
-    survey,
+import msgspec
+from msgspec import Meta
+
+from wikitopics.crawler.dumps import DUMP_FILES, SCHEDULE
+from wikitopics.crawler.dumps.containers import LARGEST, LocalFile, data_blocks, reading
+from wikitopics.crawler.dumps.parts import DumpFile, DumpPart, can_be_parted
+from wikitopics.crawler.dumps.xml import DumpFiles, DumpReader
+from wikitopics.crawler.source import (
+    Activity,
+    Asked,
+    BadPosition,
+    BadSource,
+    CutOff,
+    Identity,
+    Lacking,
+    Page,
+    Piece,
+    Position,
+    Skips,
+    SourceInfo,
+    default_held_out,
+    with_spare,
 )
-from wikitopics.crawler.dumps.xml import DumpFiles
-from wikitopics.crawler.source import Activity, Asked, BadSource, Identity, Lack, Round, SourceInfo
 
-BEYOND = 64 << 10
-"""Bytes first sent after the end of a part: its last page ends in the next block, or soon after."""
-MOST_BEYOND = 512 << 10
-"""Bytes sent after the end of the other parts, once one has needed more."""
+T = TypeVar("T")
+
+PLACES = 64
+"""The number of places where articles are held out, if the dump has as many chunks."""
+CHUNK = 16 << 20
+"""The most bytes of a chunk. Wikimedia wants a second between two requests, so each brings many megabytes."""
+SMALLEST = 1 << 10
+PART = 1 << 20
+"""The most bytes of a part. Its last page may end in a further block of 900 kB, which is unpacked only for
+that."""
+LANES = 16
+"""About the number of parts of a round."""
+BLOCK = 512
+"""Articles handed out at a time."""
+_MOST_CHUNKS = 1_000_000
+_TRIES = 8
+"""The most attempts to read one place better than before."""
+_SAMPLED, _ENOUGH = 16, 600
+"""The places at which articles are counted, or all of them if these have fewer articles than that."""
+_COUNTED = 256 << 10
+"""The most bytes of a place in which articles are counted."""
+
+_Count = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
+_Few = Annotated[int, Meta(ge=1, le=1000)]
+
+
+class Chunk(NamedTuple):
+    """Bytes ``start`` to before ``stop`` of a file, which is given by its number."""
+
+    file: int
+    start: int
+    stop: int
+
+
+class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
+    """What is read in which round of one dump; a session stores its fields."""
+
+    seed: _Count
+    sizes: list[_Count]
+    """The bytes of each file."""
+    chunk: Annotated[int, Meta(ge=SMALLEST, lt=1 << 40)]
+    """The most bytes of a chunk."""
+    parts: _Few
+    """The parts of a chunk."""
+    together: _Few
+    """The chunks that begin in one round; a few rounds may have one more."""
+    n_places: Annotated[int, Meta(ge=0, le=1000)]
+    """Places where articles are held out."""
+    each: _Count
+    """Articles held out from each place, if it has that many."""
+    articles: _Count
+    """The approximate number of articles in the whole dump."""
+
+    def __post_init__(self) -> None:
+        if sum(self.sizes) // self.chunk + len(self.sizes) > _MOST_CHUNKS or self.parts > self.rounds:
+            raise ValueError("numbers that do not fit each other")
+
+    @classmethod
+    def of_sizes(cls, seed: int, sizes: list[int]) -> "Schedule":
+        """The schedule of a dump of which nothing but the sizes of its files is known."""
+        size = sum(sizes)
+        chunk = min(CHUNK, max(SMALLEST, -(-size // PLACES), -(-size // _MOST_CHUNKS)))
+        parts = -(-chunk // PART)
+        return cls(seed, sizes, chunk, parts, max(1, round(LANES / parts)), PLACES, 0, 0)
+
+    @staticmethod
+    def fault(stored: object, files: int) -> str:
+        """Why JSON values cannot be the schedule of a dump in this many files; "" if they can."""
+        try:
+            schedule = msgspec.convert(stored, Schedule)
+        except msgspec.ValidationError as error:
+            return f"{SCHEDULE}: {error}"
+        return "" if len(schedule.sizes) == files else f"{SCHEDULE}.sizes is not a list of the files' sizes"
+
+    @cached_property
+    def chunks(self) -> list[Chunk]:
+        """All chunks, in the order of the files; those of one file are of the same size."""
+        return [
+            Chunk(file, size * i // n, size * (i + 1) // n)
+            for file, size in enumerate(self.sizes)
+            for n in [-(-size // self.chunk)]
+            for i in range(n)
+        ]
+
+    @cached_property
+    def _shuffled(self) -> list[Chunk]:
+        order = sorted(range(len(self.chunks)), key=lambda number: _dice(self.seed, number))
+        return [self.chunks[number] for number in order]
+
+    @cached_property
+    def rounds(self) -> int:
+        """The rounds that follow after the articles to hold out."""
+        chunks = sum(-(-size // self.chunk) for size in self.sizes)
+        return max(1, chunks // self.together)
+
+    @cached_property
+    def places(self) -> frozenset[Chunk]:
+        """The chunks at whose beginning articles are held out."""
+        return frozenset(self.chunks[number] for number in spread(len(self.chunks), self.n_places))
+
+    def begins(self, number: int) -> list[Chunk]:
+        """The chunks of which this round reads the first part."""
+        chunks, rounds = len(self._shuffled), self.rounds
+        return self._shuffled[chunks * number // rounds : chunks * (number + 1) // rounds]
+
+    def parts_of(self, number: int) -> Iterator[tuple[Chunk, int]]:
+        """The chunks of which this round reads a part, and the number of that part."""
+        for part in range(self.parts):
+            for chunk in self.begins((number - part) % self.rounds):
+                yield chunk, part
+
+    def last_part(self, number: int, part: int) -> int:
+        """The last part that is read of a chunk in the rounds from this one on, which reads ``part``: the
+        chunks that begin in the last rounds end in the first ones."""
+        begun = number - part
+        return self.parts - 1 if begun < 0 else min(self.parts, self.rounds - begun) - 1
+
+    def bounds(self, chunk: Chunk, part: int) -> tuple[int, int]:
+        """The bytes of this part of a chunk."""
+        size = chunk.stop - chunk.start
+        return chunk.start + size * part // self.parts, chunk.start + size * (part + 1) // self.parts
+
+
+def spread(n: int, places: int) -> list[int]:
+    """``places`` of ``n`` numbers, evenly spread (all, if there are fewer)."""
+    return [(2 * i + 1) * n // (2 * places) for i in range(places)] if n > places else list(range(n))
+
+
+def _dice(*values: int) -> bytes:
+    """Sort keys of a pseudo-random permutation, the same on every machine."""
+    return blake2b(repr(values).encode(), digest_size=8).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Parts that are read together: the stretch that `ShuffledDump` yields."""
+
+    number: int
+    rounds: int
+    jobs: Sequence[Callable[[], Awaitable[DumpPart]]]
+    done: int
+    """Articles that were handed out before a stop."""
+    seed: int | None
+    """How its articles are mixed; None: one of each part in turn."""
+    skips: Skips = field(default_factory=dict)
+
+    @property
+    def rereadable(self) -> bool:
+        return True
+
+    def order(self, page_ids: Sequence[Sequence[int]]) -> Sequence[int]:
+        """See `Stretch`."""
+        if self.seed is None:
+            keys: list[Any] = [place for ids in page_ids for place in range(len(ids))]
+        else:
+            keys = [_dice(self.seed, page_id) for ids in page_ids for page_id in ids]
+        return sorted(range(len(keys)), key=keys.__getitem__)
+
+    def pieces(self, articles: int) -> Iterator[Piece]:
+        """See `Stretch`."""
+        start = min(self.done, articles)
+        while True:
+            stop = min(start + BLOCK, articles)
+            is_last = stop == articles
+            position = {"round": self.number + is_last, "done": 0 if is_last else stop}
+            yield Piece(start, stop, position, (self.number + stop / max(1, articles)) / self.rounds)
+            if is_last:
+                return
+            start = stop
 
 
 class ShuffledDump(ABC):
     """The articles of dump files in which reading can begin anywhere.
 
-    If the ``identity`` that a session stores contains no order, one is made on opening: the articles to hold
-    out come first.
+    If the ``identity`` that a session stores contains no schedule, one is made on opening.
     """
 
     name: str
     """The name for people."""
     identity: Mapping[str, Any] = {}
-    """What a session stores of it besides the options given, the facts that it states, and the order."""
+    """What a session stores of it besides the options given, the facts that it states, and the schedule."""
 
     def __init__(self, identity: Identity, asked: Asked) -> None:
         self.activity = Activity()
-        self.order = Order(**identity[ORDER]) if identity.get(ORDER) else None
-        self.files: Sequence[RangedFile] = ()
+        stored = identity.get(SCHEDULE)
+        self.schedule = None if stored is None else msgspec.convert(stored, Schedule)
+        self.files: Sequence[DumpFile] = ()
         self._asked = asked
 
     @abstractmethod
-    async def find(self) -> Sequence[RangedFile]:
+    async def find(self) -> Sequence[DumpFile]:
         """The files, in their order. Raises a CrawlerError."""
 
+    @abstractmethod
+    async def part(self, number: int, chunk: Chunk, part: int) -> DumpPart:
+        """The part of a chunk that this round reads. Raises a CrawlerError."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Safe to call twice."""
+
     async def open(self) -> SourceInfo:
-        """Read the beginning and, if there is no order yet, look at some places of the dump."""
+        """Read the beginning and, if there is no schedule yet, look at some places of the dump."""
         try:
             self.files = await self.find()
-            return await asyncio.to_thread(self._open)
+            sizes = [file.size for file in self.files]
+            if self.schedule is not None and self.schedule.sizes != sizes:
+                raise BadSource(f"{self.name}: the dump has changed since this session began to read it")
+            info = await look(self.files[0], self.name)
+            if self.schedule is None:
+                await self._check()
+                self.activity.waiting_for = "sampling the dump, to choose the held-out articles"
+                self.schedule = await survey(
+                    self.files, Schedule.of_sizes(self._asked.seed, sizes), info, self._asked.held_out
+                )
         finally:
             self.activity.waiting_for = None
+        identity = {**info.identity, **self.identity, SCHEDULE: msgspec.to_builtins(self.schedule)}
+        return replace(info, articles=self.schedule.articles or None, identity=identity)
 
-    def _open(self) -> SourceInfo:
-        sizes = [file.size for file in self.files]
-        if self.order is not None and self.order.sizes != sizes:
-            raise BadSource(f"{self.name}: the dump has changed since this session began to read it")
-        info = look(self.files[0], self.name)
-        if self.order is None:
-            self._check()
-            self.activity.waiting_for = "sampling the dump, to choose the held-out articles"
-            self.order = survey(self.files, sizes, info, self._asked.seed, self._asked.held_out)
-        identity = {**info.identity, **self.identity, ORDER: dict(vars(self.order))}
-        return replace(info, articles=self.order.articles or None, identity=identity)
-
-    def _check(self) -> None:
+    async def _check(self) -> None:
         """Report now, not in the middle of training, that a file is not a dump or cannot be read in parts."""
         for number, file in enumerate(self.files):
             if number > 0:
-                look(file, file.name)
-            if file.size > LARGEST and not can_be_parted(file, 1):
-                raise BadSource(f"{file.name} can only be read from its start: download it")
+                await look(file, file.name)
+            if file.size > LARGEST:
+                start = await DumpPart.read(file, 0, 0)
+                if not await read_well(start, lambda part: can_be_parted(part.held, 1)):
+                    raise BadSource(f"{file.name} can only be read from its start: download it")
 
-    def rounds(self) -> Sequence[Round[DumpPart]]:
-        """The rounds of the order; the source must be open."""
-        assert self.order is not None
-        return rounds(self.order, self.files)
+    async def batches(self, position: Position | None) -> AsyncIterator[Round]:
+        """All rounds after ``position``. Raises BadPosition."""
+        schedule = self.schedule
+        assert schedule is not None
+        position = {"round": 0, "done": 0} if position is None else position
+        first, done = position.get("round"), position.get("done")
+        if not all(type(number) is int and 0 <= number < 1 << 63 for number in (first, done)):
+            raise BadPosition
+        assert first is not None
+        assert done is not None
+        before = bool(schedule.each)
+        rounds = before + schedule.rounds
+        for number in range(first, rounds):
+            if number < before:
+                jobs = [partial(self._place, chunk) for chunk in sorted(schedule.places)]
+            else:
+                shuffled = number - before
+                jobs = [partial(self._part, shuffled, *which) for which in schedule.parts_of(shuffled)]
+            seed = None if number < before else schedule.seed
+            yield Round(number, rounds, jobs, done if number == first else 0, seed)
+
+    async def _place(self, chunk: Chunk) -> DumpPart:
+        assert self.schedule is not None
+        part = await read_place(self.files[chunk.file], *self.schedule.bounds(chunk, 0))
+        return replace(part, last=self.schedule.each)
+
+    async def _part(self, number: int, chunk: Chunk, part: int) -> DumpPart:
+        assert self.schedule is not None
+        held_out = self.schedule.each if not part and chunk in self.schedule.places else 0
+        return replace(await self.part(number, chunk, part), first=held_out)
 
 
 class LocalDump(ShuffledDump):
@@ -90,26 +310,110 @@ class LocalDump(ShuffledDump):
         super().__init__(identity, asked)
         self._paths = identity[DUMP_FILES]
         self.name = DumpFiles(self._paths).name
-        self._beyond = BEYOND
 
-    async def find(self) -> Sequence[RangedFile]:
+    async def find(self) -> Sequence[DumpFile]:
         return list(map(LocalFile, self._paths))
 
-    async def bring(self, part: DumpPart) -> DumpPart:
-        """The part itself, since the files are at hand; for other machines, with its bytes."""
-        self.activity.bytes_read += part.size
-        if not self._asked.elsewhere:
-            return part
-        return await asyncio.to_thread(part.held, stop_of(part, self._beyond))
-
-    async def bring_better(self, part: DumpPart, lack: Lack) -> DumpPart | None:
-        """The part with more bytes, if there are more: damaged local bytes do not get better."""
-        if lack != "more" or not isinstance(part.file, HeldFile):
-            return None
-        had = part.file.stop - part.stop
-        self._beyond = max(self._beyond, min(2 * had, MOST_BEYOND))
-        stop = part.stop + 4 * max(BEYOND, had)
-        return await asyncio.to_thread(replace(part, file=LocalFile(part.file.name)).held, stop)
+    async def part(self, number: int, chunk: Chunk, part: int) -> DumpPart:
+        assert self.schedule is not None
+        start, stop = self.schedule.bounds(chunk, part)
+        self.activity.bytes_read += stop - start
+        return await DumpPart.read(self.files[chunk.file], start, stop)
 
     async def close(self) -> None:
         """Do nothing: nothing is open."""
+
+
+async def look(file: DumpFile, name: str) -> SourceInfo:
+    """The facts that a dump beginning with ``file`` states before its first page; ``name`` is for people.
+
+    Raises BadSource if it is not a dump.
+    """
+
+    def facts(part: DumpPart) -> SourceInfo:
+        reader = DumpReader(file.name, SourceInfo(name, None))
+        try:
+            with reader:
+                for block in data_blocks(reading(part.held, 0), file.name):
+                    for _ in reader.feed(block.data):
+                        pass
+                    if reader.seen_pages:
+                        break
+                else:
+                    reader.close()
+        except CutOff:
+            if not reader.seen_pages:
+                raise
+        return reader.info
+
+    try:
+        return await read_well(await DumpPart.read(file, 0, 0), facts)
+    except (CutOff, Lacking) as error:
+        raise BadSource(f"{file.name}: {error} before its first page; download it again") from None
+
+
+async def survey(
+    files: Sequence[DumpFile], schedule: Schedule, info: SourceInfo, held_out: int | None
+) -> Schedule:
+    """The schedule with the articles to hold out, and an estimate of all articles.
+
+    ``held_out``: how many articles will be held out; None: the default. If the places give fewer, the next
+    ones of the stream, which are in random order, are held out too. Raises BadSource.
+    """
+    places = sorted(schedule.places)
+
+    async def counted(chunk: Chunk) -> tuple[int, int]:
+        """(articles, bytes) at the beginning of a chunk."""
+        start, stop = schedule.bounds(chunk, 0)
+        stop = min(stop, start + _COUNTED)
+        part = await read_place(files[chunk.file], start, stop)
+        articles = 0
+
+        def pages(part: DumpPart) -> None:
+            nonlocal articles
+            articles = 0
+            for page in part.pages(info):
+                articles += isinstance(page, Page)
+
+        with suppress(CutOff, Lacking):  # reported when it is read
+            await read_well(part, pages)
+        return articles, stop - start
+
+    for number in (_SAMPLED, len(places)):
+        counts = await asyncio.gather(*(counted(places[i]) for i in spread(len(places), number)))
+        if sum(articles for articles, _ in counts) >= _ENOUGH:
+            break
+    total, size = (sum(column) for column in zip(*counts, strict=True)) if counts else (0, 0)
+    articles = round(total * sum(schedule.sizes) / max(1, size))
+    wanted = default_held_out(articles or None) if held_out is None else held_out
+    found = [articles for articles, _ in counts]
+    share = sum(map(bool, found)) / max(1, len(found))
+    n_places = min(len(places), round(wanted / max(share, 0.01)))
+    each = next(
+        each
+        for each in count()
+        if each >= max(found, default=0)
+        or sum(min(articles, each) for articles in found) * n_places >= with_spare(wanted) * len(found)
+    )
+    return msgspec.structs.replace(schedule, n_places=n_places, each=each, articles=articles)
+
+
+async def read_place(file: DumpFile, start: int, stop: int) -> DumpPart:
+    """The part that has these bytes, with the first of them only: hardly ever more are needed."""
+    return replace(await DumpPart.read(file, start, min(stop, start + _COUNTED)), stop=stop)
+
+
+async def read_well(part: DumpPart, work: Callable[[DumpPart], T]) -> T:
+    """What ``work`` finds in a part, which is given more or fresh bytes as long as these help.
+
+    Raises what ``work`` raises.
+    """
+    for _ in range(_TRIES):
+        try:
+            return await asyncio.to_thread(work, part)
+        except (CutOff, Lacking) as error:
+            renewed = await part.renewed("more" if isinstance(error, Lacking) else "again")
+            if renewed is None:
+                raise
+            part = renewed
+    return await asyncio.to_thread(work, part)

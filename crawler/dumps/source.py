@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from wikitopics.crawler.dumps import BASE, DUMP_FILES, VERSIONS
+from wikitopics.crawler.dumps import BASE, DUMP_FILES, OLD_ORDER, SCHEDULE, VERSIONS
 from wikitopics.crawler.http.addresses import (
     api_candidates,
     by_path,
@@ -23,7 +23,7 @@ from wikitopics.option import Option
 if TYPE_CHECKING:
     from yarl import URL
 
-    from wikitopics.crawler.source import PartedSource, Source
+    from wikitopics.crawler.source import Source
 
 DUMP: Option[tuple[str, ...]] = Option(
     tuple,
@@ -86,13 +86,13 @@ class Dump(PageKind):
         return "-" not in (asked.get(DUMP) or ())
 
     def fault(self, identity: Identity) -> str:
-        from wikitopics.crawler.dumps.parts import ORDER, Order
+        from wikitopics.crawler.dumps.shuffled import Schedule
 
         texts = [BASE, API_URL.name, HOME]
         wrong = [key for key in texts if not isinstance(identity.get(key, ""), str)]
         if wrong:
             return f"{wrong[0]} is not text"
-        files, order = identity.get(DUMP_FILES), identity.get(ORDER)
+        files, schedule = identity.get(DUMP_FILES), identity.get(SCHEDULE)
         if DUMP_FILES not in identity and {HOME, API_URL.name} <= identity.keys():
             return _fault_of_addresses(identity)
         if not isinstance(files, list) or not files or not all(isinstance(name, str) for name in files):
@@ -103,19 +103,18 @@ class Dump(PageKind):
         fit = isinstance(versions, list) and len(versions) == len(files)
         if not fit or not all(isinstance(each, str) and each.isprintable() for each in versions):
             return f"{VERSIONS} is not a list of versions"  # which are sent in headers
-        return "" if order is None else Order.fault(order, len(files))
+        return "" if schedule is None else Schedule.fault(schedule, len(files))
 
     def needs_contact(self, identity: Identity) -> bool:
         """Whether it is on Wikimedia's servers, which ask for a contact."""
         return any(is_wikimedia(url.host or "") for url in _addresses(identity))
 
     def download(self, identity: Identity) -> str:
-        from wikitopics.crawler.dumps.parts import ORDER
         from wikitopics.crawler.dumps.remote import format_size
 
         if not _addresses(identity):
             return ""
-        size = format_size(sum(identity[ORDER]["sizes"]))
+        size = format_size(sum(identity[SCHEDULE]["sizes"]))
         return f"{size}, of which nothing is stored; --max-mb, --articles and --hours limit it"
 
     def repeatable(self, identity: Identity) -> bool:
@@ -140,14 +139,19 @@ class Dump(PageKind):
         except BadSource:
             return None
 
-    def open(self, identity: Identity, asked: Asked) -> Source | PartedSource[Any]:
+    def open(self, identity: Identity, asked: Asked) -> Source:
         from wikitopics.crawler.dumps.containers import LocalFile
-        from wikitopics.crawler.dumps.parts import ORDER, can_be_parted
+        from wikitopics.crawler.dumps.parts import can_be_parted
         from wikitopics.crawler.dumps.remote import RemoteDump, database
         from wikitopics.crawler.dumps.shuffled import LocalDump
         from wikitopics.crawler.dumps.xml import DumpFiles
         from wikitopics.crawler.file_source import FileSource
 
+        if OLD_ORDER in identity:
+            raise BadSource(
+                "this session reads its dump in the order of wikitopics 1.1, and only that can finish it: "
+                "pip install 'wikitopics<1.2'"
+            )
         if urls := _addresses(identity):
             return RemoteDump(
                 urls,
@@ -161,7 +165,7 @@ class Dump(PageKind):
         files = DumpFiles(paths)
         # A session begun in the order of the files continues in it.
         is_new = not asked.resuming and files.is_repeatable
-        if identity.get(ORDER) or (is_new and all(can_be_parted(LocalFile(path)) for path in paths)):
+        if SCHEDULE in identity or (is_new and all(can_be_parted(LocalFile(path)) for path in paths)):
             return LocalDump(identity, asked)
         return FileSource("dump", files, held_out=asked.held_out, resuming=asked.resuming)
 

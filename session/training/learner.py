@@ -13,7 +13,7 @@ from wikitopics.session.records import State
 from wikitopics.session.storage.trainer import ControlRequest
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.creation import VocabularyBuild
-from wikitopics.session.training.intake.crawl import Rate
+from wikitopics.session.training.intake.blocks import Rate
 from wikitopics.session.training.stream import Stream, Work
 
 # Orders to a run from outside: by signals, by other processes, by its own limits.

@@ -24,7 +24,7 @@ from wikitopics.session.storage.trainer import HeartbeatWriter
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.system import Signals
 from wikitopics.session.training.creation import VocabularyBuild
-from wikitopics.session.training.intake.crawl import Blocks
+from wikitopics.session.training.intake.blocks import Blocks
 from wikitopics.session.training.learner import COMMIT_SECONDS, Learner, Orders
 from wikitopics.session.training.measuring import Measured
 from wikitopics.session.training.stream import Stream

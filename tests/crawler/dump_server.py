@@ -148,12 +148,12 @@ def served(files):
 
 SMALL = {
     "containers._READ": 1000,
-    "remote.BLOCK": 2000,
-    "remote.MOST": 40_000,
+    "remote.FIRST": 800,
+    "remote.MOST_CACHED": 3000,
     "remote.SMALLEST": 1000,
     "remote.LARGEST": 8000,
-    "parts.BEHIND": 500,
-    "parts.FIRST": 300,
-    "parts.FIRST_OF_ALL": 10_000,
+    "parts.BEYOND": 500,
+    "remote.BEYOND": 500,
+    "shuffled._COUNTED": 300,
 }
 """Sizes that a small dump can fill, by their names in `crawler.dumps`."""

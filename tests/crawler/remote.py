@@ -8,8 +8,8 @@ from tests.crawler.dumps import multistream
 from wikitopics.crawler.dumps.remote import RemoteDump
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.source import Asked
-from wikitopics.session.training.intake.crawl import PartedBlocks
-from wikitopics.session.training.intake.pool import CountingPool
+from wikitopics.session.training.intake.blocks import Intake
+from wikitopics.session.training.intake.jobs import counting_workers
 
 WORDS = ("article", "r")
 NUMBERS = range(1, 401)
@@ -48,7 +48,7 @@ async def read(source, position=None, blocks=None):
     found, told = [], []
     try:
         info = await source.open()
-        feed = PartedBlocks(source, CountingPool.here(WORDS, info, 1))
+        feed = Intake(source, counting_workers(WORDS, info, 1))
         feed.start(position)
         while blocks is None or blocks > 0:
             block = await feed.next()

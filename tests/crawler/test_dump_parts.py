@@ -15,21 +15,12 @@ import zstandard
 
 from tests.crawler.dumps import FOOT, HEAD, dump, multistream, page, write
 from tests.waiting import until
-from wikitopics.crawler.dumps.containers import LocalFile, bzip2_blocks
-from wikitopics.crawler.dumps.parts import (
-    DumpPart,
-    Order,
-    _count_some,
-    can_be_parted,
-    part_size,
-    parts_of,
-    rounds,
-    spread,
-    survey,
-    windows_and_lanes,
-)
+from wikitopics.crawler.dumps.containers import HEAD as HEAD_BYTES
+from wikitopics.crawler.dumps.containers import HeldFile, LocalFile, bzip2_blocks
+from wikitopics.crawler.dumps.parts import DumpPart, can_be_parted
+from wikitopics.crawler.dumps.shuffled import LocalDump, Schedule, spread, survey
 from wikitopics.crawler.dumps.xml import DumpReader
-from wikitopics.crawler.source import BadSource, CutOff, Lacking, Page, SourceInfo
+from wikitopics.crawler.source import Asked, BadSource, CutOff, Lacking, Page, SourceInfo
 
 INFO = SourceInfo("", None, language="en")
 NUMBERS = range(1, 121)
@@ -54,9 +45,15 @@ def local(path, data):
     return LocalFile(write(path, data))
 
 
+def part_of(file, start, stop, beyond=1 << 30, **more):
+    """A part of a file, with so many bytes beyond it."""
+    held = file.read(start, min(stop + beyond, file.size))
+    return DumpPart(HeldFile(file.name, file.size, file.read(0, HEAD_BYTES), start, held), stop, **more)
+
+
 def parts_in(file, size=1 << 20):
     """A file's parts of so many bytes."""
-    return parts_of([file], [file.size], size)
+    return [part_of(file, start, min(start + size, file.size)) for start in range(0, file.size, size)]
 
 
 def ids_of(parts):
@@ -125,24 +122,24 @@ def test_a_part_with_more_articles_than_any_real_one_ends_there(tmp_path, monkey
 def test_a_part_that_unpacks_to_more_than_any_real_one_ends_there(tmp_path):
     head, frame, little = map(zstandard.compress, (dump(NUMBERS), b" " * (1 << 20), b" "))
     most = local(tmp_path / "most.zst", head + frame * 256)
-    assert ids_of([DumpPart(most, len(head), most.size)]) == []
+    assert ids_of([part_of(most, len(head), most.size)]) == []
     more = local(tmp_path / "more.zst", head + frame * 256 + little)
     with pytest.raises(CutOff, match="over 256 MB"):
-        ids_of([DumpPart(more, len(head), more.size)])
+        ids_of([part_of(more, len(head), more.size)])
 
 
-def test_a_file_that_became_smaller_is_not_taken_for_its_end(tmp_path):
+async def test_a_file_that_became_smaller_is_not_taken_for_its_end(tmp_path):
     file = local(tmp_path / "dump.xml", dump(NUMBERS))
-    last = parts_in(file, 1000)[-1]
+    size = file.size
     os.truncate(file.name, 2000)
     with pytest.raises(BadSource, match="smaller"):
-        ids_of([last])
+        await DumpPart.read(file, 1000, size)
 
 
 def test_what_is_taken_of_a_part(tmp_path):
     file = local(tmp_path / "dump.xml", dump(range(1, 10)))
-    assert ids_of([DumpPart(file, 0, file.size, last=3)]) == [1, 2, 3]
-    assert ids_of([DumpPart(file, 0, file.size, first=3)]) == [4, 5, 6, 7, 8, 9]
+    assert ids_of([part_of(file, 0, file.size, last=3)]) == [1, 2, 3]
+    assert ids_of([part_of(file, 0, file.size, first=3)]) == [4, 5, 6, 7, 8, 9]
 
 
 def test_nothing_of_a_part_stays_in_memory(tmp_path):
@@ -188,92 +185,138 @@ def test_only_the_end_of_a_stream_may_hold_no_mark():
         list(bzip2_blocks(io.BytesIO(bytes(17)).read, 900))
 
 
-def order_of(tmp_path, numbers, held_out=None, seed=0):
-    file = local(tmp_path / "dump.bz2", multistream(numbers, every=3))
-    return file, survey([file], [file.size], INFO, seed, held_out)
+async def opened(tmp_path, numbers, held_out=None, seed=0, schedule=None):
+    path = write(tmp_path / "dump.bz2", multistream(numbers, every=3))
+    known = {"schedule": schedule} if schedule else {}
+    source = LocalDump({"dump": [path], **known}, Asked({}, seed=seed, held_out=held_out))
+    return source, await source.open()
 
 
-def stream(file, order):
+async def stream(source):
     """The page ids in the order in which they are trained on."""
-    found = []
-    for each in rounds(order, [file]):
-        ids = [ids_of([part]) for part in each.parts]
+    ordered = []
+    async for each in source.batches(None):
+        ids = [ids_of([await make()]) for make in each.jobs]
         flat = [number for part in ids for number in part]
-        found += [flat[i] for i in each.order(ids)]
-    return found
+        ordered += [flat[i] for i in each.order(ids)]
+    return ordered
 
 
-def test_every_article_once_in_an_order_of_the_seed(tmp_path):
-    file, order = order_of(tmp_path, range(1, 601))
-    first = stream(file, order)
+async def test_every_article_once_in_an_order_of_the_seed(tmp_path):
+    source, info = await opened(tmp_path, range(1, 601))
+    first = await stream(source)
     assert sorted(first) == list(range(1, 601))
-    assert first == stream(file, Order(**vars(order)))
-    _, other = order_of(tmp_path, range(1, 601), seed=1)
-    assert stream(file, other) != first
+    again, _ = await opened(tmp_path, range(1, 601), schedule=info.identity["schedule"])
+    assert await stream(again) == first
+    other, _ = await opened(tmp_path, range(1, 601), seed=1)
+    assert await stream(other) != first
     behind = first[70:]
     assert sum(abs(a - b) > 30 for a, b in itertools.pairwise(behind)) > len(behind) / 2
 
 
 @pytest.mark.parametrize("held_out", [None, 0, 7, 60, 400])
-def test_what_comes_first_is_from_all_over_the_dump(tmp_path, held_out):
-    file, order = order_of(tmp_path, range(1, 601), held_out)
+async def test_what_comes_first_is_from_all_over_the_dump(tmp_path, held_out):
+    source, info = await opened(tmp_path, range(1, 601), held_out)
     wanted = 60 if held_out is None else held_out
-    first = stream(file, order)[:wanted]
-    assert order.articles == 600
+    first = (await stream(source))[:wanted]
+    assert info.articles == 600
     assert len(first) == wanted
     if wanted:
         gaps = [b - a for a, b in itertools.pairwise([0, *sorted(first), 601])]
         assert max(gaps) < 4 * 600 / min(wanted, 50)
 
 
-def test_a_large_dump_is_looked_at_in_some_places_only(tmp_path, monkeypatch):
-    monkeypatch.setattr("wikitopics.crawler.dumps.parts.LARGEST", 500)
-    monkeypatch.setattr("wikitopics.crawler.dumps.parts.SMALLEST", 500)
+@pytest.mark.parametrize(
+    ("sizes", "parts", "together"),
+    [
+        ([100], 1, 16),
+        ([10**6], 1, 16),
+        ([3 * 10**8], 5, 3),
+        ([25 * 10**9], 16, 1),
+        ([10**9, 0, 7, 3 * 10**8], 16, 1),
+    ],
+)
+def test_each_part_is_in_one_round_and_rounds_are_alike(sizes, parts, together):
+    schedule = Schedule.of_sizes(5, sizes)
+    assert (schedule.parts, schedule.together) == (parts, together)
+    rounds = [list(schedule.parts_of(number)) for number in range(schedule.rounds)]
+    every = [which for each in rounds for which in each]
+    assert len(set(every)) == len(every) == len(schedule.chunks) * parts
+    covered = sorted((chunk.file, *schedule.bounds(chunk, part)) for chunk, part in every)
+    for file, size in enumerate(sizes):
+        ends = [(start, stop) for number, start, stop in covered if number == file]
+        assert [start for start, _ in ends] == [0, *(stop for _, stop in ends)][: len(ends)]
+        assert [stop for _, stop in ends][-1:] == [size] * (size > 0)
+    assert max(map(len, rounds)) <= 2 * min(map(len, rounds))
+    assert all(len({chunk for chunk, _ in each}) == len(each) for each in rounds)
+    for number, each in enumerate(rounds):
+        for chunk, part in each:
+            later = [
+                p for n in range(number, schedule.rounds) for c, p in rounds[n] if c == chunk and p >= part
+            ]
+            assert later[-1] == schedule.last_part(number, part)
+        if number == 20:
+            break
+
+
+def test_articles_are_held_out_in_many_places():
+    for size in (10**6, 10**8, 10**11):
+        places = Schedule.of_sizes(0, [size]).places
+        assert len(places) >= 60
+        starts = sorted(chunk.start for chunk in places)
+        assert max(b - a for a, b in itertools.pairwise(starts)) < 2 * size / len(places)
+    assert spread(100, 5) == [10, 30, 50, 70, 90]
+    assert spread(3, 50) == [0, 1, 2]
+
+
+async def test_a_large_dump_is_looked_at_in_some_places_only(tmp_path, monkeypatch):
+    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.CHUNK", 500)
+    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.SMALLEST", 500)
+    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled._ENOUGH", 100)
     seen = []
     pages = DumpPart.pages
     monkeypatch.setattr(DumpPart, "pages", lambda part, info: seen.append(part) or pages(part, info))
-    _, order = order_of(tmp_path, range(1, 3001), held_out=50)
-    n = -(-order.sizes[0] // order.part)
-    assert n > 200
-    assert 0 < len({part.start for part in seen}) < n / 2
-    assert 0.5 < order.articles / 3000 < 2
+    source, info = await opened(tmp_path, range(1, 3001), held_out=50)
+    assert len(source.schedule.chunks) > 200
+    assert 0 < len({part.held.start for part in seen}) < 100
+    assert 0.5 < info.articles / 3000 < 2
 
 
-def test_a_large_dump_without_articles_is_not_read_through(tmp_path, monkeypatch):
-    monkeypatch.setattr("wikitopics.crawler.dumps.parts._MOST_SAMPLED", 10)
+async def test_a_large_dump_without_articles_is_not_read_through(tmp_path, monkeypatch):
+    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.PLACES", 10)
+    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.CHUNK", 1024)
     data = (HEAD + "".join(page(number, ns=1) for number in range(300)) + FOOT).encode()
     file = local(tmp_path / "talk.xml", data)
-    parts = parts_in(file, part_size([file.size]))
-    assert survey([file], [file.size], INFO, 0, None).articles == 0
-    assert len(_count_some(parts, INFO)) == 10 < len(parts)
+    read = []
+    pages = DumpPart.pages
+    monkeypatch.setattr(
+        DumpPart, "pages", lambda part, info: read.append(part.held.start) or pages(part, info)
+    )
+    schedule = await survey([file], Schedule.of_sizes(0, [file.size]), INFO, None)
+    assert (schedule.articles, schedule.each) == (0, 0)
+    assert len(set(read)) == 10 < len(schedule.chunks)
 
 
-def test_places_are_spread_evenly():
-    assert spread(100, 5) == [10, 30, 50, 70, 90]
-    assert spread(3, 50) == [0, 1, 2]
-    assert windows_and_lanes(64) == (1, 16)
-    assert windows_and_lanes(70) == (1, 14)
-    assert windows_and_lanes(25 * 1000) == (25, 16)
-    assert part_size([5, 5]) < part_size([10**9]) == part_size([10**9, 10**9]) < part_size([10**13])
-
-
-NOT_NUMBERS = {"seed": ["1"], "part": [0], "each": [-1], "x": [1], "window": [0, 1 << 40], "lanes": [0]}
+NOT_NUMBERS = {"seed": ["1"], "chunk": [0], "each": [-1], "x": [1], "parts": [0, 1 << 40], "together": [0]}
 
 
 @pytest.mark.parametrize(("key", "values"), [*NOT_NUMBERS.items(), ("sizes", [[1, 2], 3, [1 << 40]])])
-def test_an_order_that_is_none_is_refused(key, values):
-    kept = vars(Order(0, 1024, [5], 50, 1, 10, 1, 1))
-    assert Order.fault(kept, 1) == ""
-    assert all(Order.fault(kept | {key: value}, 1) for value in values)
+def test_a_schedule_that_is_none_is_refused(key, values):
+    stored = {"seed": 0, "sizes": [5], "chunk": 1024, "parts": 1, "together": 1, "n_places": 1}
+    stored |= {"each": 1, "articles": 10}
+    assert Schedule.fault(stored, 1) == ""
+    assert all(Schedule.fault(stored | {key: value}, 1) for value in values)
+    assert Schedule.fault({name: stored[name] for name in ("seed", "sizes")}, 1)
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_part_reads_the_same_from_bytes_brought_along(tmp_path, name):
-    parts = parts_in(local(tmp_path / name, FILES[name](dump(NUMBERS))), 1000)
+    file = local(tmp_path / name, FILES[name](dump(NUMBERS)))
+    parts = parts_in(file, 1000)
     assert len(parts) > 1
     for part in parts:
-        for behind in itertools.count(0, 500):
-            held = part.held(part.stop + behind)
+        for beyond in itertools.count(0, 500):
+            held = part_of(file, part.held.start, part.stop, beyond)
             with suppress(Lacking):
                 assert ids_of([held]) == ids_of([part])
                 break

@@ -41,7 +41,7 @@ async def test_the_stream_is_that_of_the_file(tmp_path, clock, datas):
 
 async def test_a_dump_that_fits_into_memory_is_asked_for_once(clock, monkeypatch):
     """And one request is enough to look at each file, for its size and its format."""
-    monkeypatch.setattr("wikitopics.crawler.dumps.remote.MOST", 1 << 20)
+    monkeypatch.setattr("wikitopics.crawler.dumps.remote.MOST_CACHED", 1 << 20)
     async with serving({f"/{number}.dump": DATA for number in range(3)}) as server:
         source = remote([f"{server.url}/{number}.dump" for number in range(3)], clock)
         await read(source)
@@ -59,15 +59,15 @@ async def test_only_a_few_places_are_looked_at_first(clock):
 
 
 async def test_a_session_goes_on_where_it_was(server, clock, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.intake.crawl.BLOCK", 20)
+    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.BLOCK", 20)
     kept = await kept_by(server.url + PATH, clock)
     assert kept[DUMP.name] == [server.url + PATH]
     assert kept[VERSIONS] == [etag_of(DATA)]
     whole, _, _ = await read(remote([server.url + PATH], clock, kept))
     ends = []
-    for blocks in (1, 3):
+    for blocks in (1, 4, 5):
         first, position, _ = await read(remote([server.url + PATH], clock, kept), blocks=blocks)
         rest, _, _ = await read(remote([server.url + PATH], clock, kept), position)
         assert first + rest == whole
         ends.append(position["done"])
-    assert 0 in ends, "one of them between two windows"
+    assert 0 in ends, "one of them between two rounds"

@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from wikitopics.crawler.source import (
     Asked,
     Identity,
     PageKind,
-    PartedSource,
     Source,
     SourceInfo,
     SourceKind,
@@ -27,9 +25,9 @@ from wikitopics.session.options import CLUSTER
 from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.settings import ModelSpec, new_model
 from wikitopics.session.sources import DASK, check_identity
+from wikitopics.session.training.intake.blocks import Blocks, CountedBlocks, Intake, Pool
 from wikitopics.session.training.intake.counts import Counts
-from wikitopics.session.training.intake.crawl import Blocks, CountedBlocks, CrawledBlocks, PartedBlocks
-from wikitopics.session.training.intake.pool import CountingPool
+from wikitopics.session.training.intake.jobs import counting_workers
 from wikitopics.session.training.intake.workers import JobFailed, WorkerDied, Workers
 from wikitopics.session.training.measuring import HeldOut
 from wikitopics.vocab import Vocabulary
@@ -94,8 +92,6 @@ def _documents() -> Minibatch:
 
 MOST_WORKERS = 16
 """The most workers: each takes 45 MB, and a few of them already read faster than a model learns."""
-MOST_OF_A_CRAWL = 8
-"""The same for articles that a wiki sends one request after another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,20 +136,18 @@ async def open_source(
         info = await open_with_retries(source, say)
         # the few articles for a vocabulary are counted here
         if cluster is not None and isinstance(vocabulary, Vocabulary):
-            pool = await far_pool(cluster, vocabulary, info, source.activity, say)
+            pool: Pool = await far_pool(cluster, vocabulary, info, source.activity, say)
         else:
-            most = MOST_WORKERS if isinstance(source, PartedSource) else MOST_OF_A_CRAWL
-            pool = CountingPool.here(vocabulary.lines, info, min(os.cpu_count() or 1, most))
+            pool = counting_workers(vocabulary.lines, info, min(os.cpu_count() or 1, MOST_WORKERS))
     except BaseException:
         await source.close()
         raise
-    feed = PartedBlocks(source, pool) if isinstance(source, PartedSource) else CrawledBlocks(source, pool)
-    return Opened(info, {**identity, **info.identity}, feed)
+    return Opened(info, {**identity, **info.identity}, Intake(source, pool))
 
 
 async def far_pool(
     address: str, vocabulary: Vocabulary, info: SourceInfo, activity: Activity, say: Callable[[str], None]
-) -> CountingPool:
+) -> Pool:
     """The workers of a cluster, once there are any."""
     try:
         from wikitopics.session.training.intake.cluster.executor import Cluster
@@ -162,10 +156,10 @@ async def far_pool(
     cluster = Cluster(address, vocabulary, info, activity)
     await asyncio.to_thread(cluster.connect)
     say(f"counting on a cluster: {cluster.threads} threads of {len(cluster.workers)} workers")
-    return CountingPool(cluster, cluster.jobs)
+    return cluster
 
 
-async def open_with_retries(source: Source | PartedSource[Any], say: Callable[[str], None]) -> SourceInfo:
+async def open_with_retries(source: Source, say: Callable[[str], None]) -> SourceInfo:
     """Open the source; if it takes longer than a moment, say what is being waited for."""
     opening = asyncio.ensure_future(source.open())
     told = None

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from wikitopics.crawler.dumps.xml import DumpFiles
 from wikitopics.crawler.markup.texts import UNKNOWN, noticing, prose
-from wikitopics.crawler.source import Markup, Page, PageBatch, Source, SourceInfo, close_batches
+from wikitopics.crawler.source import Markup, Page, Source, SourceInfo, Stretch, close_batches
 from wikitopics.crawler.texts.files import TextFiles, ending
 from wikitopics.crawler.texts.records import Contents, Document, plain_texts
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.storage.files import open_input
-from wikitopics.session.training.intake.pool import skipped
+from wikitopics.session.training.intake.jobs import skipped
 
 
 def file_documents(
@@ -86,7 +86,7 @@ def crawled_documents(
             done = 0
             try:
                 while done < articles:
-                    pages = runner.run(_next(batches))
+                    pages = runner.run(_next(batches, info))
                     if pages is None:
                         return
                     for page in pages[: articles - done]:
@@ -99,6 +99,8 @@ def crawled_documents(
             runner.run(source.close())
 
 
-async def _next(batches: AsyncIterator[PageBatch]) -> Sequence[Page] | None:
-    batch = await anext(batches, None)
-    return None if batch is None else batch.pages
+async def _next(stretches: AsyncIterator[Stretch], info: SourceInfo) -> Sequence[Page] | None:
+    stretch = await anext(stretches, None)
+    if stretch is None:
+        return None
+    return [page for job in stretch.jobs for page in (await job()).pages(info) if isinstance(page, Page)]

@@ -40,6 +40,7 @@ class Workers(Executor):
     """
 
     def __init__(self, number: int, initializer: Callable[..., object], initargs: tuple[Any, ...]) -> None:
+        self._number = number
         self._first = (initializer, initargs)
         # One thread waits for each worker, so that the job that killed it is known.
         self._threads = ThreadPoolExecutor(number, thread_name_prefix="worker")
@@ -60,6 +61,10 @@ class Workers(Executor):
             workers, self._workers = self._workers, set()
         for worker in workers:
             worker.end()
+
+    def jobs(self) -> int:
+        """The number of jobs done at a time."""
+        return self._number
 
     def pids(self) -> list[int]:
         """The process ids of the workers running now."""

@@ -21,8 +21,8 @@ def trainer_of(tmp_path, corpus, new_session, monkeypatch):
     from wikitopics.session.storage.lock import TrainerLock
     from wikitopics.session.storage.writer import SessionWriter
     from wikitopics.session.system import Signals
-    from wikitopics.session.training.intake.crawl import CrawledBlocks
-    from wikitopics.session.training.intake.pool import CountingPool, count_pages
+    from wikitopics.session.training.intake.blocks import Intake
+    from wikitopics.session.training.intake.jobs import CountedJob, count_pages
     from wikitopics.session.training.run import Outside, Run, RunLimits
     from wikitopics.session.training.stream import Stream
     from wikitopics.vocab import Vocabulary
@@ -32,18 +32,21 @@ def trainer_of(tmp_path, corpus, new_session, monkeypatch):
     # Tests wait for a heartbeat, or for the run to check its limits: make both come soon.
     monkeypatch.setattr("wikitopics.session.training.run.BEAT_SECONDS", 0.05)
     monkeypatch.setattr("wikitopics.session.training.run.COMMIT_SECONDS", 0.05)
-    monkeypatch.setattr("wikitopics.session.training.intake.pool.Workers", lambda *_: ThreadPoolExecutor(2))
     monkeypatch.setattr(
-        "wikitopics.session.training.intake.crawl.count_in_worker",
-        lambda pages: count_pages(pages, vocabulary, INFO),
+        "wikitopics.session.training.intake.blocks.count_job",
+        lambda job: CountedJob(count_pages(job.fetched, vocabulary, INFO)),
     )
+
+    class Threads(ThreadPoolExecutor):
+        def jobs(self):
+            return 2
 
     async def run(source, limits=None, meanwhile=None, report=lambda _: None, say=lambda _: None):
         limits = limits or RunLimits()
         with TrainerLock(path), Signals() as signals:
             store = SessionWriter(path)
             trainer = Stream(store, article_limit=None, threads=1)
-            feed = CrawledBlocks(source, CountingPool.here(corpus.words, INFO, 2))
+            feed = Intake(source, Threads(2))
             one = Run(path, store, trainer, feed, limits, Outside(report, say, signals))
             task = asyncio.create_task(one())
             try:

@@ -1,6 +1,6 @@
 """Events per second, of the last seconds and from step to step."""
 
-from wikitopics.session.training.intake.crawl import Rate
+from wikitopics.session.training.intake.blocks import Rate
 
 
 def test_a_rate_is_of_the_time_since_the_start_or_of_ten_seconds():

@@ -9,7 +9,7 @@ import pytest
 from tests.session.memory import account_holds, log_of, pages_of, reasons, status
 from tests.waiting import until_true
 from wikitopics.crawler.source import WikiRefused, WikiUnreachable
-from wikitopics.session.training.intake import crawl as feed_module
+from wikitopics.session.training.intake import blocks as feed_module
 from wikitopics.session.training.stream import Stream
 
 
@@ -36,8 +36,8 @@ async def test_a_stop_keeps_all_that_was_fetched_and_trains_no_short_minibatch(t
 
 
 async def test_a_stop_with_batches_under_way_drains_them(trainer_of, memory, monkeypatch):
-    held, count = threading.Event(), feed_module.count_in_worker
-    monkeypatch.setattr(feed_module, "count_in_worker", lambda pages: held.wait() and count(pages))
+    held, count = threading.Event(), feed_module.count_job
+    monkeypatch.setattr(feed_module, "count_job", lambda job: held.wait() and count(job))
 
     async def stop(run):
         await until_true(lambda: run.feed.queued == 80)
@@ -132,8 +132,8 @@ async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(trainer_of
 
 async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypatch):
     monkeypatch.setattr("wikitopics.session.training.run.QUIET_SECONDS", 0.3)
-    held, count = threading.Event(), feed_module.count_in_worker
-    monkeypatch.setattr(feed_module, "count_in_worker", lambda pages: held.wait() and count(pages))
+    held, count = threading.Event(), feed_module.count_job
+    monkeypatch.setattr(feed_module, "count_job", lambda job: held.wait() and count(job))
 
     def told():
         return [text for level, text in log_of(trainer_of.path) if level == "error"]

@@ -15,12 +15,12 @@ from wikitopics.session.errors import Damaged
 from wikitopics.session.escapes import visible
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.decoding import from_json, listed, named, one_of, text, whole
-from wikitopics.session.training.intake.pool import (
+from wikitopics.session.training.intake.jobs import (
     EMPTY,
-    CountedPart,
+    CountedJob,
     count_in_worker,
-    count_part_in_worker,
-    pages_in_worker,
+    count_job,
+    pages_of_job,
 )
 
 PLACE = "an answer of the cluster"
@@ -37,9 +37,9 @@ def pack(found: object, fields: Fields) -> bytes:
     block, told = EMPTY, dict(fields)
     if isinstance(found, Block):
         block = found
-    elif isinstance(found, CountedPart):
+    elif isinstance(found, CountedJob):
         block, told = found.block, told | _part_fields(found)
-    elif isinstance(found, tuple):  # of pages_in_worker
+    elif isinstance(found, tuple):  # of pages_of_job
         pages, rest = found
         told |= _part_fields(rest)
         told["pages"] = [[getattr(page, name) for name in _PAGE] for page in pages]
@@ -57,16 +57,16 @@ def fields_of(data: object) -> Fields:
 
 def unpack(fn: Job, args: Sequence[Any], data: bytes, fields: Fields, n_words: int) -> Any:
     """The result of ``fn(*args)`` on the worker. Raises `Damaged` for anything it cannot have returned."""
-    if fn is pages_in_worker:
+    if fn is pages_of_job:
         return listed(fields.get("pages"), PLACE, _page), _part(fields, EMPTY)
     block = _block(data.partition(b"\n")[2], n_words)
-    if fn is count_part_in_worker:
+    if fn is count_job:
         return _part(fields, block)
     assert fn is count_in_worker
     return _of_pages(block, args[0])
 
 
-def _part_fields(part: CountedPart) -> dict[str, object]:
+def _part_fields(part: CountedJob) -> dict[str, object]:
     block = part.block
     return {"skips": dict(block.skips), "warnings": block.warnings, "fault": part.fault, "lack": part.lack}
 
@@ -91,12 +91,12 @@ def _of_pages(block: Block, pages: Sequence[Page]) -> Block:
     return block
 
 
-def _part(fields: Fields, block: Block) -> CountedPart:
+def _part(fields: Fields, block: Block) -> CountedJob:
     skips = named(fields.get("skips"), PLACE)
     warnings = listed(fields.get("warnings"), PLACE, text)
     if len(warnings) > 1:
         raise Damaged(f"{PLACE} reports more of a part than the part has")
-    return CountedPart(
+    return CountedJob(
         replace(
             block,
             skips={

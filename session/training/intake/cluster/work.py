@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from wikitopics.crawler.source import SourceInfo
 from wikitopics.session.training.intake.cluster.answers import pack
 from wikitopics.session.training.intake.cluster.fitness import in_use
-from wikitopics.session.training.intake.pool import EMPTY, start_worker
+from wikitopics.session.training.intake.jobs import EMPTY, start_worker
 from wikitopics.session.training.intake.workers import JobFailed, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
 

@@ -1,7 +1,6 @@
 """Pages become counts in worker processes, in their order and each once."""
 
 import asyncio
-import contextlib
 import gc
 import os
 import signal
@@ -12,14 +11,14 @@ import pytest
 
 from tests.session.memory import INFO, blocks_of
 from wikitopics.crawler.source import Activity, Page, PageBatch
-from wikitopics.session.training.intake.crawl import MOST_AHEAD, CrawledBlocks
-from wikitopics.session.training.intake.pool import CountingPool, count_pages, start_worker
+from wikitopics.session.training.intake.blocks import MOST_AHEAD, Intake
+from wikitopics.session.training.intake.jobs import count_pages, counting_workers, start_worker
 from wikitopics.session.training.intake.workers import WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
 
 
 async def test_real_worker_processes_count_the_same(corpus, memory):
-    feed = CrawledBlocks(memory, CountingPool.here(corpus.words, INFO, 2))
+    feed = Intake(memory, counting_workers(corpus.words, INFO, 2))
     blocks = await blocks_of(feed, {"page": 640})
     assert [page for b in blocks for page in b.page_ids.tolist()] == list(range(641, 701))
     expected = count_pages(memory.pages[640:650], Vocabulary.from_words(corpus.words), INFO)
@@ -39,7 +38,7 @@ def test_articles_keep_the_ids_that_they_have():
 
 async def test_a_killed_worker_loses_no_page(corpus, memory):
     workers = Workers(1, start_worker, (corpus.words, INFO))
-    feed = CrawledBlocks(memory, CountingPool(workers, lambda: 1))
+    feed = Intake(memory, workers)
     memory.slow = 0.02
     feed.start(None)
     seen = (await feed.next()).page_ids.tolist()
@@ -89,8 +88,8 @@ class Slow(Large):
 
 async def test_what_is_read_ahead_is_bounded_by_its_bytes(monkeypatch):
     source = Large()
-    monkeypatch.setattr("wikitopics.session.training.intake.crawl.BATCHES_AHEAD", 100)
-    feed = CrawledBlocks(source, CountingPool(Never(), lambda: 1))
+    monkeypatch.setattr("wikitopics.session.training.intake.blocks.JOBS_AHEAD", 100)
+    feed = Intake(source, Never())
     feed.start(None)
     for _ in range(1000):
         await asyncio.sleep(0)
@@ -100,7 +99,7 @@ async def test_what_is_read_ahead_is_bounded_by_its_bytes(monkeypatch):
 
 async def test_the_batches_end_before_their_source_is_closed():
     source = Slow()
-    feed = CrawledBlocks(source, CountingPool(Never(), lambda: 1))
+    feed = Intake(source, Never())
     feed.start(None)
     while not feed.queued:
         await asyncio.sleep(0)
@@ -113,7 +112,10 @@ async def test_an_error_is_told_though_the_source_takes_a_while_to_end():
         def submit(self, fn, /, *args, **kwargs):
             raise OSError("no more processes")
 
-    feed = CrawledBlocks(Slow(), CountingPool(Broken(), lambda: 1))
+        def jobs(self):
+            return 1
+
+    feed = Intake(Slow(), Broken())
     feed.start(None)
     async with asyncio.timeout(60):
         with pytest.raises(OSError, match="no more processes"):
@@ -124,22 +126,32 @@ async def test_an_error_is_told_though_the_source_takes_a_while_to_end():
 class Never(Executor):
     """Takes jobs and does none."""
 
+    def __init__(self):
+        self.answers = []
+
     def submit(self, fn, /, *args, **kwargs):
-        return Future()
+        self.answers.append(Future())
+        return self.answers[-1]
+
+    def jobs(self):
+        return 1
 
 
 async def test_an_answer_that_nobody_waits_for_any_more_is_no_news():
     told = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
-    job = Future()
-    waiting = asyncio.create_task(CountingPool.here((), INFO, 1).result(job))
+    never = Never()
+    feed = Intake(Large(), never)
+    feed.start(None)
+    while not never.answers:
+        await asyncio.sleep(0)
+    await feed.close()
+    for answer in never.answers:
+        if not answer.cancelled():
+            answer.set_exception(WorkerDied("was killed at the end"))
+    never.answers.clear()
     await asyncio.sleep(0)
-    waiting.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await waiting
-    job.set_exception(WorkerDied("was killed at the end"))
-    await asyncio.sleep(0)
-    del job, waiting
+    del feed
     gc.collect()
     await asyncio.sleep(0)
     assert told == []

@@ -2,17 +2,17 @@
 
 import asyncio
 import bz2
+from concurrent.futures import Executor, Future
 from typing import Any
 
 import pytest
 
 from tests.crawler.dumps import multistream
 from tests.session.memory import blocks_of
-from wikitopics.crawler.dumps.parts import Order
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.source import Asked, BadPosition, BadSource
-from wikitopics.session.training.intake.crawl import PartedBlocks
-from wikitopics.session.training.intake.pool import CountingPool
+from wikitopics.session.training.intake.blocks import Intake
+from wikitopics.session.training.intake.jobs import counting_workers
 from wikitopics.session.training.intake.workers import Workers
 
 WORDS = ("article", "r")
@@ -21,7 +21,7 @@ NUMBERS = range(1, 901)
 POISONED = """
 import os
 from wikitopics.crawler.source import SourceInfo
-from wikitopics.session.training.intake import pool as counting
+from wikitopics.session.training.intake import jobs as counting
 count = counting.count_pages
 def choosy(pages, vocabulary, info):
     for page in pages:
@@ -47,9 +47,9 @@ def source(tmp_path):
     kept: list[dict[str, Any]] = []
 
     async def opened():
-        made = LocalDump({"dump": [str(path)]} | ({"order": kept[0]} if kept else {}), ASKED)
+        made = LocalDump({"dump": [str(path)]} | ({"schedule": kept[0]} if kept else {}), ASKED)
         info = await made.open()
-        kept.append(dict(info.identity["order"]))
+        kept.append(dict(info.identity["schedule"]))
         return made, info
 
     return opened
@@ -57,7 +57,7 @@ def source(tmp_path):
 
 async def read(source, position=None, blocks=None):
     made, info = await source()
-    feed = PartedBlocks(made, CountingPool.here(WORDS, info, 2))
+    feed = Intake(made, counting_workers(WORDS, info, 2))
     return await blocks_of(feed, position, blocks), feed
 
 
@@ -66,7 +66,7 @@ def ids(blocks):
 
 
 async def test_every_article_once_from_any_position_on(source, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.intake.crawl.BLOCK", 20)
+    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.BLOCK", 20)
     whole, feed = await read(source)
     assert sorted(ids(whole)) == list(NUMBERS)
     assert whole[-1].lap == 1
@@ -76,27 +76,37 @@ async def test_every_article_once_from_any_position_on(source, monkeypatch):
         assert ids(rest) == ids(whole[n:])
 
 
-async def test_no_more_parts_are_brought_at_a_time_than_workers_need(source):
+async def test_no_more_parts_are_in_memory_than_workers_need(source, monkeypatch):
     made, info = await source()
-    bring = made.bring
-    brought, most = 0, 0
+    read, held, most = made.part, 0, 0
 
-    async def bring_one(part):
-        nonlocal brought, most
-        brought, most = brought + 1, max(most, brought + 1)
-        return await bring(part)
+    async def read_one(*which):
+        nonlocal held, most
+        held, most = held + 1, max(most, held + 1)
+        return await read(*which)
 
-    class Pool(CountingPool):
-        async def result(self, job):
-            nonlocal brought
-            await asyncio.sleep(0.01)  # a worker takes a while; here it is counted at once
-            brought -= 1
-            return await super().result(job)
+    class Slow(Executor):
+        def __init__(self):
+            self.workers = counting_workers(WORDS, info, 2)
 
-    made.bring = bring_one  # type: ignore[method-assign]
-    found = await blocks_of(PartedBlocks(made, Pool.here(WORDS, info, 2)))
+        def submit(self, fn, /, *args, **kwargs):
+            result, answer = self.workers.submit(fn, *args), Future()
+
+            def done():
+                nonlocal held
+                held -= 1
+                answer.set_result(result.result())
+
+            asyncio.get_running_loop().call_later(0.01, done)  # a worker takes a while
+            return answer
+
+        def jobs(self):
+            return 2
+
+    made.part = read_one
+    found = await blocks_of(Intake(made, Slow()))
     assert sorted(ids(found)) == list(NUMBERS)
-    assert most == 5
+    assert most <= 9
 
 
 async def test_a_page_that_breaks_its_worker_is_left_out_alone(source, monkeypatch):
@@ -105,7 +115,7 @@ async def test_a_page_that_breaks_its_worker_is_left_out_alone(source, monkeypat
         return Workers(number, exec, (POISONED, {"words": words, "info": info}))
 
     whole, _ = await read(source)
-    monkeypatch.setattr("wikitopics.session.training.intake.pool.Workers", poisoned)
+    monkeypatch.setattr("wikitopics.session.training.intake.jobs.Workers", poisoned)
     found, _ = await read(source)
     assert ids(found) == ids(whole)
     empty = {
@@ -118,10 +128,10 @@ async def test_a_page_that_breaks_its_worker_is_left_out_alone(source, monkeypat
 
 
 async def test_a_dump_that_goes_away_ends_the_run_where_it_stood(source, tmp_path, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.intake.crawl.BLOCK", 20)
+    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.BLOCK", 20)
     whole, _ = await read(source)
     made, info = await source()
-    feed = PartedBlocks(made, CountingPool.here(WORDS, info, 2))
+    feed = Intake(made, counting_workers(WORDS, info, 2))
     path = tmp_path / "dump.bz2"
     away = path.rename(path.with_name("away"))
     with pytest.raises(BadSource, match="cannot be read"):
@@ -132,10 +142,9 @@ async def test_a_dump_that_goes_away_ends_the_run_where_it_stood(source, tmp_pat
 
 
 async def test_a_position_behind_its_round_is_at_the_rounds_end(source):
-    blocks, feed = await read(source, {"round": 1, "done": 10**9}, blocks=1)
+    blocks, _ = await read(source, {"round": 1, "done": 10**9}, blocks=1)
     assert ids(blocks) == []
     assert blocks[0].position == {"round": 2, "done": 0}
-    assert feed.queued == 0
 
 
 @pytest.mark.parametrize("second", [b"", b"[1, 2]", b"7z\xbc\xaf\x27\x1c"])
@@ -154,12 +163,12 @@ async def test_a_position_of_another_source_is_damaged(source, position):
         await read(source, position)
 
 
-async def test_the_order_that_is_kept_holds(source, tmp_path):
+async def test_the_schedule_that_is_kept_holds(source, tmp_path):
     _, info = await source()
-    order = Order(**info.identity["order"])
-    assert info.articles == order.articles
+    schedule = info.identity["schedule"]
+    assert info.articles == schedule["articles"]
     assert 0.9 < info.articles / len(NUMBERS) < 1.1
     again = LocalDump(
-        {"dump": [str(tmp_path / "dump.bz2")], "order": vars(order)}, Asked({}, seed=99, held_out=3)
+        {"dump": [str(tmp_path / "dump.bz2")], "schedule": schedule}, Asked({}, seed=99, held_out=3)
     )
     assert (await again.open()).identity == info.identity

@@ -1,7 +1,7 @@
 """Pages that break whatever reads them: each is skipped and told, and the stream goes on as it was."""
 
-from concurrent.futures import Future
-from contextlib import closing
+from concurrent.futures import Executor, Future
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -9,14 +9,14 @@ import pytest
 from tests.session.memory import INFO, Memory, blocks_of, log_of, status
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.counts import Block
-from wikitopics.session.training.intake.crawl import CrawledBlocks
-from wikitopics.session.training.intake.pool import CountingPool, count_pages
+from wikitopics.session.training.intake.blocks import Intake
+from wikitopics.session.training.intake.jobs import EMPTY, CountedJob, count_pages, pages_of_job
 from wikitopics.session.training.intake.workers import JobFailed, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
 
 WORKER = """
 import os
-from wikitopics.session.training.intake import pool as counting
+from wikitopics.session.training.intake import jobs as counting
 
 def prose(page, info):
     if "raises" in page.title:
@@ -44,7 +44,7 @@ def poisoned(words, poison):
 def feed_of(corpus):
     """Makes a feed of 60 pages whose workers cannot stand those called `raises`, `kills` and `hangs`."""
     workers = Workers(2, exec, (WORKER, {"words": corpus.words, "info": INFO}))
-    return lambda poison: CrawledBlocks(poisoned(corpus.words, poison), CountingPool(workers, lambda: 2))
+    return lambda poison: Intake(poisoned(corpus.words, poison), workers)
 
 
 @pytest.mark.parametrize(
@@ -76,34 +76,43 @@ async def test_poison_in_several_blocks(feed_of):
     assert [len(block) - sum(block.has_words) for block in blocks] == [4, 1, 2, 2, 2, 2]
 
 
-async def test_a_fourth_death_in_a_row_is_no_fault_of_the_pages():
-    def job(result):
-        made = Future()
-        made.set_exception(result) if isinstance(result, Exception) else made.set_result(result)
-        return made
+@pytest.mark.parametrize(("good", "ends"), [(range(4, 61, 4), False), (range(4, 40, 4), True)])
+async def test_a_fourth_death_in_a_row_is_no_fault_of_the_pages(corpus, good, ends):
+    class Dying(Executor):
+        """Workers that survive some pages, if these come alone."""
 
-    with closing(CountingPool.here(["aa", "bb"], INFO, 1)) as pool:
-        for answer in ("an answer in between", "another"):
-            for _ in range(3):
-                with pytest.raises(WorkerDied, match="by signal 9"):
-                    await pool.result(job(WorkerDied("by signal 9")))
-            assert await pool.result(job(answer)) == answer
-        for wanted in (*[WorkerDied] * 3, SessionError):
-            with pytest.raises(wanted, match="by signal 9"):
-                await pool.result(job(WorkerDied("by signal 9")))
+        def submit(self, fn, /, *args, **kwargs):
+            answer, pages = Future(), args[0].fetched
+            if fn is pages_of_job:
+                answer.set_result((pages, CountedJob(EMPTY)))
+            elif len(pages) == 1 and pages[0].page_id in good:
+                answer.set_result(CountedJob(Block.uncounted(pages[0])))
+            else:
+                answer.set_exception(WorkerDied("by signal 9"))
+            return answer
+
+        def jobs(self):
+            return 1
+
+    source = poisoned(corpus.words, {})
+    source.slow = 0.01  # one batch after another
+    with pytest.raises(SessionError, match="by signal 9") if ends else nullcontext():
+        await blocks_of(Intake(source, Dying()))
 
 
 async def test_a_skipped_page_is_in_the_account_and_in_the_log(trainer_of, corpus, monkeypatch):
     # Kernels that take long to be compiled are told of too.
     monkeypatch.setattr("wikitopics.session.training.run.QUIET_SECONDS", 3600)
 
-    def choosy(pages):
-        if any("raises" in page.title for page in pages):
+    def choosy(job):
+        if any("raises" in page.title for page in job.fetched):
             raise JobFailed("ValueError('not\\nthis one')")
-        return count_pages(pages, Vocabulary.from_words(corpus.words), INFO)
+        return CountedJob(count_pages(job.fetched, Vocabulary.from_words(corpus.words), INFO))
 
-    for module in ("crawl", "pool"):
-        monkeypatch.setattr(f"wikitopics.session.training.intake.{module}.count_in_worker", choosy)
+    monkeypatch.setattr("wikitopics.session.training.intake.blocks.count_job", choosy)
+    monkeypatch.setattr(
+        "wikitopics.session.training.intake.blocks.pages_of_job", lambda job: (job.fetched, CountedJob(EMPTY))
+    )
     told = []
     source = poisoned(corpus.words, {25: "it raises \x1b[2J\u202e"})
     assert await trainer_of(source, say=told.append) == "finished"

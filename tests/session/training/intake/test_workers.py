@@ -14,8 +14,7 @@ from tests.session.memory import blocks_of
 from tests.waiting import gone, until
 from wikitopics.crawler.system import start_python
 from wikitopics.session.errors import SessionError
-from wikitopics.session.training.intake.crawl import CrawledBlocks
-from wikitopics.session.training.intake.pool import CountingPool
+from wikitopics.session.training.intake.blocks import Intake
 from wikitopics.session.training.intake.workers import JobFailed, WorkerDied, Workers
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
@@ -134,7 +133,7 @@ def test_a_full_dev_shm_is_nothing_to_the_trainer():
 
 async def test_workers_that_cannot_start_are_one_clear_error(memory, capfd):
     short = Workers(1, exec, ("raise MemoryError('for a worker')",))
-    feed = CrawledBlocks(memory, CountingPool(short, lambda: 1))
+    feed = Intake(memory, short)
     with pytest.raises(SessionError, match=r"perhaps out of memory.*code 1: MemoryError") as caught:
         await blocks_of(feed)
     assert "\n" not in str(caught.value)

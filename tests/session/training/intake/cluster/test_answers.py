@@ -10,12 +10,12 @@ import pytest
 from wikitopics.crawler.source import Page, SourceInfo
 from wikitopics.session.errors import Damaged
 from wikitopics.session.training.intake.cluster.answers import fields_of, pack, unpack
-from wikitopics.session.training.intake.pool import (
-    CountedPart,
+from wikitopics.session.training.intake.jobs import (
+    CountedJob,
     count_in_worker,
+    count_job,
     count_pages,
-    count_part_in_worker,
-    pages_in_worker,
+    pages_of_job,
 )
 from wikitopics.vocab import Vocabulary
 
@@ -26,7 +26,7 @@ PAGES = (
     Page(3, "Three", 13, "c c", "wikitext"),
 )
 COUNTED = count_pages(PAGES, VOCABULARY, SourceInfo("", None))
-PART = CountedPart(replace(COUNTED, skips={"redirect": 2}, warnings=("it ends early",)), "", "more")
+PART = CountedJob(replace(COUNTED, skips={"redirect": 2}, warnings=("it ends early",)), "", "more")
 
 
 def read(fn, data, args=()):
@@ -38,11 +38,11 @@ def test_what_was_counted_comes_through_as_it_was():
     for pages in (PAGES, named):
         counted = count_pages(pages, VOCABULARY, SourceInfo("", None))
         assert read(count_in_worker, pack(counted, {}), (pages,)).to_bytes() == counted.to_bytes()
-    part = read(count_part_in_worker, pack(PART, {}))
+    part = read(count_job, pack(PART, {}))
     assert part.block.to_bytes() == COUNTED.to_bytes()
     assert (part.block.skips, part.block.warnings) == ({"redirect": 2}, PART.block.warnings)
     assert (part.fault, part.lack) == ("", "more")
-    pages, rest = read(pages_in_worker, pack((PAGES, PART), {}))
+    pages, rest = read(pages_of_job, pack((PAGES, PART), {}))
     assert pages == PAGES
     assert (rest.block.skips, len(rest.block)) == ({"redirect": 2}, 0)
 
@@ -59,7 +59,7 @@ def test_what_was_counted_comes_through_as_it_was():
 )
 def test_what_is_no_count_is_refused(documents):
     with pytest.raises(Damaged):
-        read(count_part_in_worker, pack(CountedPart(documents), {}))
+        read(count_job, pack(CountedJob(documents), {}))
 
 
 def test_counts_of_other_pages_are_refused():
@@ -84,12 +84,12 @@ def test_counts_of_other_pages_are_refused():
 def test_what_cannot_be_said_of_a_part_is_refused(wrong):
     head, _, counts = pack(PART, {}).partition(b"\n")
     with pytest.raises(Damaged):
-        read(count_part_in_worker, json.dumps(json.loads(head) | wrong).encode() + b"\n" + counts)
+        read(count_job, json.dumps(json.loads(head) | wrong).encode() + b"\n" + counts)
 
 
 def test_escape_codes_do_not_reach_a_terminal():
-    part = CountedPart(replace(COUNTED, warnings=("\x1b[31mred",)), "\x1b]0;title\x07")
-    found = read(count_part_in_worker, pack(part, {}))
+    part = CountedJob(replace(COUNTED, warnings=("\x1b[31mred",)), "\x1b]0;title\x07")
+    found = read(count_job, pack(part, {}))
     assert (found.block.warnings, found.fault) == ((r"\x1b[31mred",), r"\x1b]0;title\x07")
 
 
@@ -100,14 +100,12 @@ def test_damaged_bytes_are_refused_or_read_as_counts():
         data = bytearray(whole)
         data[rng.randrange(len(data))] = rng.randrange(256)
         try:
-            part = read(
-                count_part_in_worker, bytes(data[: rng.choice([len(data), rng.randrange(len(data))])])
-            )
+            part = read(count_job, bytes(data[: rng.choice([len(data), rng.randrange(len(data))])]))
         except Damaged:
             refused += 1
             continue
-        assert isinstance(part, CountedPart)
+        assert isinstance(part, CountedJob)
     assert 0 < refused < 300
     for other in (None, 7, [1], b""):
         with pytest.raises(Damaged):
-            read(count_part_in_worker, other)
+            read(count_job, other)

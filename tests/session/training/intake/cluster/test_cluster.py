@@ -12,8 +12,8 @@ from tests.waiting import until
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.source import Asked
 from wikitopics.session.errors import SessionError
-from wikitopics.session.training.intake.crawl import PartedBlocks
-from wikitopics.session.training.intake.pool import CountingPool
+from wikitopics.session.training.intake.blocks import Intake
+from wikitopics.session.training.intake.jobs import counting_workers
 from wikitopics.vocab import Vocabulary
 
 pytestmark = pytest.mark.interop
@@ -24,7 +24,7 @@ NUMBERS = range(1, 401)
 POISON = """
 import os, sys
 if sys.argv[0] == "-m":  # the process that counts
-    from wikitopics.session.training.intake import pool as counting
+    from wikitopics.session.training.intake import jobs as counting
     count = counting.count_pages
     def choosy(pages, vocabulary, info):
         if any(page.page_id == 200 for page in pages):
@@ -45,7 +45,7 @@ def dump(tmp_path):
 def small(monkeypatch):
     """Small blocks, one round at a time, and parts that bring along too little."""
     for name, value in {"BLOCK": 30, "BLOCKS_AHEAD": 0, "MOST_PARTS": 1}.items():
-        monkeypatch.setattr(f"wikitopics.session.training.intake.crawl.{name}", value)
+        monkeypatch.setattr(f"wikitopics.session.training.intake.blocks.{name}", value)
     monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.BEYOND", 300)
     monkeypatch.setattr("wikitopics.session.training.intake.cluster.executor.FIRST_PATIENCE", 100)
 
@@ -55,12 +55,12 @@ async def read(dump, cluster=None, meanwhile=lambda source: None):
     source = LocalDump({"dump": [dump]}, Asked({}, seed=5, held_out=30, elsewhere=cluster is not None))
     info = await source.open()
     if cluster is None:
-        pool = CountingPool.here(VOCABULARY.words, info, 1)
+        pool = counting_workers(VOCABULARY.words, info, 1)
     else:
         from wikitopics.session.training.intake.opening import far_pool
 
         pool = await far_pool(cluster, VOCABULARY, info, source.activity, lambda _: None)
-    feed = PartedBlocks(source, pool)
+    feed = Intake(source, pool)
     feed.start(None)
     found = []
     try:

@@ -1,0 +1,369 @@
+"""The blocks of a run: a source read ahead, its jobs counted by workers, and handed out in order.
+
+Documents that are counted already take the same way.
+"""
+
+import asyncio
+import contextlib
+import time
+from abc import ABC, abstractmethod
+from collections import Counter, deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeVar
+
+from wikitopics.crawler.source import (
+    Activity,
+    BadSource,
+    FetchedPages,
+    Job,
+    Position,
+    Source,
+    Stretch,
+    close_batches,
+)
+from wikitopics.session.errors import SessionError
+from wikitopics.session.storage.counts import Block
+from wikitopics.session.storage.decoding import whole
+from wikitopics.session.training.intake.jobs import (
+    CALL_SECONDS,
+    EMPTY,
+    CountedJob,
+    count_job,
+    pages_of_job,
+    skipped,
+)
+from wikitopics.session.training.intake.workers import JobFailed, WorkerDied
+
+if TYPE_CHECKING:
+    from wikitopics.session.storage.counts import KeptCounts
+    from wikitopics.session.training.intake.counts_npz import CountsFile
+
+
+# Rates at which articles come in and are learnt, over the last seconds.
+
+SECONDS = 10.0
+"""Older events are forgotten."""
+FEW = 4
+"""The fewest steps that tell a rate, however old they are."""
+
+
+class Rate:
+    """Events per second that has passed."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._events: deque[tuple[float, int]] = deque()
+        self._begun = clock()
+        """The start, or the newest event that is forgotten."""
+
+    def add(self, number: int) -> None:
+        """Note that ``number`` events happen now."""
+        self._events.append((self._clock(), number))
+
+    def __call__(self) -> float:
+        """Over the last ten seconds."""
+        number = self._recent()
+        return number / min(SECONDS, max(1.0, self._clock() - self._begun))
+
+    def of_steps(self) -> float:
+        """Rate measured between the last steps, for large rare steps; 0 if the next is long overdue."""
+        number = self._recent(keep=FEW)
+        if not self._events:
+            return 0.0
+        newest = self._events[-1][0]
+        span = max(newest - self._begun, 1e-3)
+        usual = span / len(self._events)
+        overdue = self._clock() - newest - usual
+        return 0.0 if overdue > max(SECONDS, usual) else number / (span + max(0.0, overdue))
+
+    def _recent(self, keep: int = 0) -> int:
+        last = self._clock() - SECONDS
+        while len(self._events) > keep and self._events[0][0] < last:
+            self._begun, _ = self._events.popleft()
+        return sum(number for _, number in self._events)
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Wait = Literal["network", "parsing"]
+JOBS_AHEAD = 8
+"""Jobs in progress, or twice as many as are done at a time."""
+MOST_AHEAD = 48 << 20
+"""The most bytes of jobs in progress."""
+MOST_LARGE = 4
+"""The most jobs that are renewed at a time: in some files each takes 64 MB."""
+TRIES = 8
+"""The most attempts to read one job better than before."""
+MOST_DEATHS = 3
+"""If more jobs than this in a row kill their workers, the pages are not to blame."""
+
+
+class Pool(Protocol):
+    """Workers that know a vocabulary and a source."""
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Have a worker call ``fn``."""
+
+    def jobs(self) -> int:
+        """The number of jobs done at a time; it may change."""
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the workers, whatever they are doing."""
+
+
+class Blocks(ABC):
+    """The source of a run's blocks."""
+
+    def __init__(self, activity: Activity) -> None:
+        self.activity = activity
+        self.waits_for: Wait | None = None
+        """What `next` is currently waiting for."""
+        self.queued = 0
+        """Articles fetched and not yet handed out."""
+        self.arrivals = Rate()
+        """Articles counted."""
+        self.wanted: Callable[[], int] = lambda: 1
+        """How many articles the trainer lacks at the moment."""
+
+    @abstractmethod
+    def start(self, position: Position | None) -> None:
+        """Begin after ``position``."""
+
+    @abstractmethod
+    async def next(self) -> Block | None:
+        """The next block; None at the end of the source. Raises what the source raises."""
+
+    async def drain(self) -> list[Block]:
+        """Stop fetching and hand out what has been fetched, in order; takes at most a few seconds.
+
+        What is not handed out is fetched again another time.
+        """
+        return []
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Close processes and connections."""
+
+
+class CountedBlocks(Blocks):
+    """Hands out exactly as many documents of a file as the trainer asks for, so none are ever pending."""
+
+    def __init__(self, file: "CountsFile | KeptCounts") -> None:
+        super().__init__(Activity())
+        self._file = file
+        self._next = 0
+
+    def start(self, position: Position | None) -> None:
+        place = "progress.position"
+        self._next = whole(position.get("document"), place, 0, len(self._file)) if position else 0
+
+    async def next(self) -> Block | None:
+        if self._next >= len(self._file):
+            return None
+        block = self._file.documents(self._next, self._next + max(1, self.wanted()))
+        self._next += len(block)
+        self.arrivals.add(len(block))
+        return replace(block, position={"document": self._next}, lap=self._next / len(self._file))
+
+    async def close(self) -> None:
+        self._file.close()
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A stretch in progress."""
+
+    stretch: Stretch
+    jobs: list[asyncio.Task[CountedJob]] = field(default_factory=list)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all of its jobs are in progress or done."""
+        return len(self.jobs) == len(self.stretch.jobs)
+
+
+class Intake(Blocks):
+    """A source whose jobs are counted by a pool of workers.
+
+    What is in progress is bounded, in jobs and in bytes, so that memory stays bounded when training is slower
+    than the crawl. Fetching continues while earlier pages are parsed and trained.
+    """
+
+    def __init__(self, source: Source, pool: Pool) -> None:
+        super().__init__(source.activity)
+        self._source, self._pool = source, pool
+        self._readings: deque[_Reading] = deque()
+        self._blocks: deque[Block] = deque()
+        self._running = self._bytes = self._deaths = 0
+        self._moved = asyncio.Event()
+        self._large = asyncio.Semaphore(MOST_LARGE)
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self, position: Position | None) -> None:
+        self._task = asyncio.create_task(self._fetch(position))
+
+    async def _fetch(self, position: Position | None) -> None:
+        batches = self._source.batches(position)
+        try:
+            async for stretch in batches:
+                reading = _Reading(stretch)
+                self._readings.append(reading)
+                for make in stretch.jobs:
+                    await self._room(lambda: self._running)
+                    job = await make()
+                    self.queued += job.articles
+                    self._running += 1
+                    self._bytes += job.size
+                    reading.jobs.append(asyncio.create_task(self._counted(job)))
+                    self._moved.set()
+                # A second stretch, however many jobs the first one has: otherwise workers would be idle
+                # until that has been handed out.
+                await self._room(
+                    lambda: len(self._readings) > 1 and sum(len(each.jobs) for each in self._readings)
+                )
+        finally:
+            try:
+                await close_batches(batches)
+            finally:
+                self._moved.set()  # this task will be done before anything waiting for it looks
+
+    async def _room(self, jobs: Callable[[], int]) -> None:
+        """Wait until so many jobs leave room for another."""
+        while jobs() >= max(JOBS_AHEAD, 2 * self._pool.jobs()) or self._bytes >= MOST_AHEAD:
+            await self._move()
+
+    async def _move(self) -> None:
+        """Wait until something has been fetched, counted or handed out."""
+        self._moved.clear()
+        await self._moved.wait()
+
+    async def next(self) -> Block | None:
+        assert self._task is not None
+        try:
+            while not self._blocks:
+                if self._readings and self._readings[0].is_complete:
+                    self.waits_for = "parsing"
+                    await self._take_first()
+                elif self._task.done():
+                    await self._task
+                    return None
+                else:
+                    self.waits_for = "parsing" if self._running else "network"
+                    await self._move()
+        finally:
+            self.waits_for = None
+        block = self._blocks.popleft()
+        self.queued -= len(block)
+        return block
+
+    async def _take_first(self) -> None:
+        """Cut the oldest stretch into blocks. It stays in progress until it is counted, so that a cancelled
+        wait loses nothing."""
+        reading = self._readings[0]
+        counted = [await asyncio.shield(job) for job in reading.jobs]
+        self._readings.popleft()
+        self._moved.set()
+        block = Block.concatenate([job.block for job in counted])
+        order = reading.stretch.order([job.block.page_ids.tolist() for job in counted])
+        if order is not None:
+            block = block.take(order)
+        skips = sum((Counter(job.block.skips) for job in counted), Counter(reading.stretch.skips))
+        warnings = tuple(line for job in counted for line in job.block.warnings)
+        self.queued -= len(block)
+        for start, stop, position, lap in reading.stretch.pieces(len(block)):
+            news: dict[str, Any] = {} if start else {"skips": skips, "warnings": warnings}
+            self._blocks.append(replace(block[start:stop], position=dict(position), lap=lap, **news))
+            self.queued += stop - start
+
+    async def _counted(self, job: Job) -> CountedJob:
+        """The counts of a job, as much of it as can be read."""
+        articles, size = job.articles, job.size
+        try:
+            counted = await self._count(job)
+            if counted.lack:
+                async with self._large:
+                    for _ in range(TRIES):
+                        renewed = await job.renewed(counted.lack) if counted.lack else None
+                        if renewed is None:
+                            break
+                        job = renewed
+                        counted = await self._count(job)
+        finally:
+            self._running -= 1
+            self._bytes -= size
+            self._moved.set()
+        if counted.fault:  # otherwise the rest of the source would be skipped in no time
+            raise BadSource(counted.fault)
+        self.queued += len(counted.block) - articles
+        self.arrivals.add(len(counted.block))
+        return counted
+
+    async def _count(self, job: Job) -> CountedJob:
+        """The counts of a job; if its worker fails, page by page: only the page at fault is left out."""
+        with contextlib.suppress(JobFailed, WorkerDied):
+            return await self._result(count_job, job)
+        try:
+            pages, rest = await self._result_alone(pages_of_job, job)
+        except (JobFailed, WorkerDied) as error:
+            return CountedJob(replace(EMPTY, warnings=(f"{job} cannot be read: {str(error)[:200]}",)))
+        blocks, warnings = [], list(rest.block.warnings)
+        for page in pages:
+            try:
+                blocks.append((await self._result_alone(count_job, FetchedPages((page,)))).block)
+                continue
+            except WorkerDied:
+                reason = f"the process that read it was killed, or took over {CALL_SECONDS} s"
+            except JobFailed as error:
+                reason = str(error)[:200]
+            warnings.append(skipped(page, reason))
+            blocks.append(Block.uncounted(page))
+        block = replace(Block.concatenate(blocks), skips=rest.block.skips, warnings=tuple(warnings))
+        return replace(rest, block=block)
+
+    async def _result(self, fn: Callable[[Job], T], job: Job) -> T:
+        return await asyncio.wrap_future(self._pool.submit(fn, job))
+
+    async def _result_alone(self, fn: Callable[[Job], T], job: Job) -> T:
+        """The result of a job whose worker may be lost. Raises SessionError if several in a row are."""
+        try:
+            result = await self._result(fn, job)
+        except WorkerDied as death:
+            self._deaths += 1
+            if self._deaths > MOST_DEATHS:
+                raise SessionError(
+                    "the processes that parse articles keep dying, perhaps out of memory "
+                    f"(the last one {death})"
+                ) from None
+            raise
+        self._deaths = 0
+        return result
+
+    async def drain(self) -> list[Block]:
+        await self._stop_fetching()
+        self._blocks.clear()  # the rest of a stretch is read again, and so is what follows here
+        with contextlib.suppress(TimeoutError, SessionError, BadSource, OSError):
+            async with asyncio.timeout(3.0):
+                while (
+                    self._readings
+                    and self._readings[0].is_complete
+                    and not self._readings[0].stretch.rereadable
+                ):
+                    await self._take_first()
+        return list(self._blocks)
+
+    async def _stop_fetching(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            # An error that ended it was raised by next(), or comes too late to matter.
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def close(self) -> None:
+        await self._stop_fetching()
+        jobs = [job for reading in self._readings for job in reading.jobs]
+        for job in jobs:
+            job.cancel()
+        await asyncio.gather(*jobs, return_exceptions=True)  # errors were reported before
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        await self._source.close()
