@@ -114,7 +114,7 @@ async def _read(names: Sequence[str], address: str | None) -> tuple[float, float
     from wikitopics.vocab import Vocabulary
 
     kind = Dump()
-    asked = Asked({"dump": tuple(names)}, elsewhere=address is not None)
+    asked = Asked({"dump": tuple(names)})
     opened = await open_source(
         kind, kind.identity(asked), asked, Vocabulary.load("english"), _to_stderr, cluster=address
     )

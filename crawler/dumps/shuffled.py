@@ -43,8 +43,8 @@ from wikitopics.crawler.source import (
 
 T = TypeVar("T")
 
-PLACES = 64
-"""The number of places where articles are held out, if the dump has as many chunks."""
+PLACES = 54
+"""The number of places where articles are held out, if the dump has as many chunks: a few may have none."""
 CHUNK = 16 << 20
 """The most bytes of a chunk. Wikimedia wants a second between two requests, so each brings many megabytes."""
 SMALLEST = 1 << 10
@@ -58,8 +58,10 @@ BLOCK = 512
 _MOST_CHUNKS = 1_000_000
 _TRIES = 8
 """The most attempts to read one place better than before."""
-_SAMPLED, _ENOUGH = 16, 600
-"""The places at which articles are counted, or all of them if these have fewer articles than that."""
+_SMALL = 4 << 20
+"""The most bytes of a dump of which all places are looked at to count articles."""
+_SAMPLED, _ENOUGH = 8, 100
+"""The places looked at in a larger dump, unless these have fewer articles than that."""
 _COUNTED = 256 << 10
 """The most bytes of a place in which articles are counted."""
 
@@ -379,7 +381,7 @@ async def survey(
             await read_well(part, pages)
         return articles, stop - start
 
-    for number in (_SAMPLED, len(places)):
+    for number in (_SAMPLED if sum(schedule.sizes) > _SMALL else len(places), len(places)):
         counts = await asyncio.gather(*(counted(places[i]) for i in spread(len(places), number)))
         if sum(articles for articles, _ in counts) >= _ENOUGH:
             break

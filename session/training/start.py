@@ -50,8 +50,7 @@ from wikitopics.session.training.creation import (
     store_vocabulary,
     too_few,
 )
-from wikitopics.session.training.intake.cluster.address import cluster_address
-from wikitopics.session.training.intake.opening import Opened, open_source
+from wikitopics.session.training.intake.opening import Opened, cluster_address, open_source
 from wikitopics.session.training.run import BEAT_SECONDS, FINISHED, Outside, Report, Run, RunLimits
 from wikitopics.session.training.stream import Stream
 from wikitopics.vocab import Vocabulary

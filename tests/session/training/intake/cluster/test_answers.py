@@ -1,23 +1,26 @@
 """What a cluster's workers send back: counts, or it goes no further."""
 
-import json
 import random
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
-from wikitopics.crawler.source import Page, SourceInfo
+from wikitopics.crawler.dumps.containers import HeldFile
+from wikitopics.crawler.dumps.parts import DumpPart
+from wikitopics.crawler.source import FetchedPages, Page, SourceInfo
 from wikitopics.session.errors import Damaged
-from wikitopics.session.training.intake.cluster.answers import fields_of, pack, unpack
-from wikitopics.session.training.intake.jobs import (
-    CountedJob,
-    count_in_worker,
-    count_job,
-    count_pages,
-    pages_of_job,
-)
+from wikitopics.session.training.intake.jobs import CountedJob, count_job, count_pages, pages_of_job
 from wikitopics.vocab import Vocabulary
+
+pytest.importorskip("distributed")
+from wikitopics.session.training.intake.cluster import (
+    Answer,
+    difference,
+    versions_in_use,
+    versions_reported,
+)
 
 VOCABULARY = Vocabulary.from_words(("a", "b", "c"))
 PAGES = (
@@ -29,20 +32,30 @@ COUNTED = count_pages(PAGES, VOCABULARY, SourceInfo("", None))
 PART = CountedJob(replace(COUNTED, skips={"redirect": 2}, warnings=("it ends early",)), "", "more")
 
 
-def read(fn, data, args=()):
-    return unpack(fn, args, data, fields_of(data), len(VOCABULARY))
+JOB = DumpPart(HeldFile("dump", 9, b"", 0, b""), 9)
+
+
+def packed(found):
+    return msgspec.msgpack.encode(Answer.of(found, {}))
+
+
+def read(data, fn=count_job, job=JOB):
+    """What a job comes to from an answer."""
+    return Answer.read(data).result(fn, job, len(VOCABULARY))
 
 
 def test_what_was_counted_comes_through_as_it_was():
     named = tuple(replace(page, id=f"id {page.page_id}") for page in PAGES)
     for pages in (PAGES, named):
         counted = count_pages(pages, VOCABULARY, SourceInfo("", None))
-        assert read(count_in_worker, pack(counted, {}), (pages,)).to_bytes() == counted.to_bytes()
-    part = read(count_job, pack(PART, {}))
+        answer = read(packed(CountedJob(counted)), job=FetchedPages(pages))
+        assert answer.block.to_bytes() == counted.to_bytes()
+    part = read(packed(PART))
     assert part.block.to_bytes() == COUNTED.to_bytes()
     assert (part.block.skips, part.block.warnings) == ({"redirect": 2}, PART.block.warnings)
     assert (part.fault, part.lack) == ("", "more")
-    pages, rest = read(pages_of_job, pack((PAGES, PART), {}))
+    rest = replace(PART, block=replace(COUNTED[:0], skips={"redirect": 2}))
+    pages, rest = read(packed((PAGES, rest)), pages_of_job)
     assert pages == PAGES
     assert (rest.block.skips, len(rest.block)) == ({"redirect": 2}, 0)
 
@@ -59,14 +72,13 @@ def test_what_was_counted_comes_through_as_it_was():
 )
 def test_what_is_no_count_is_refused(documents):
     with pytest.raises(Damaged):
-        read(count_job, pack(CountedJob(documents), {}))
+        read(packed(CountedJob(documents)))
 
 
 def test_counts_of_other_pages_are_refused():
-    with pytest.raises(Damaged, match="other pages"):
-        read(count_in_worker, pack(COUNTED, {}), (PAGES[::-1],))
-    with pytest.raises(Damaged):
-        read(count_in_worker, pack(COUNTED, {}), (PAGES[:2],))
+    for pages in (PAGES[::-1], PAGES[:2]):
+        with pytest.raises(Damaged, match="other pages"):
+            read(packed(CountedJob(COUNTED)), job=FetchedPages(pages))
 
 
 @pytest.mark.parametrize(
@@ -78,29 +90,38 @@ def test_counts_of_other_pages_are_refused():
         {"warnings": None},
         {"fault": 3},
         {"lack": "much"},
+        {"pages": [[1, "One", 11, "text", "prose", None]]},
+        {"versions": None},
     ],
     ids=str,
 )
 def test_what_cannot_be_said_of_a_part_is_refused(wrong):
-    head, _, counts = pack(PART, {}).partition(b"\n")
     with pytest.raises(Damaged):
-        read(count_job, json.dumps(json.loads(head) | wrong).encode() + b"\n" + counts)
+        read(msgspec.msgpack.encode(msgspec.msgpack.decode(packed(PART)) | wrong))
+
+
+def test_a_page_that_is_too_large_is_refused():
+    pages = (Page(1, "One", 11, "é" * (1 << 20), "text"),)
+    assert read(packed((pages, CountedJob(COUNTED[:0]))), pages_of_job)[0] == pages
+    pages = (Page(1, "One", 11, "é" * (1 << 20) + "e", "text"),)
+    with pytest.raises(Damaged, match="too large"):
+        read(packed((pages, CountedJob(COUNTED[:0]))), pages_of_job)
 
 
 def test_escape_codes_do_not_reach_a_terminal():
     part = CountedJob(replace(COUNTED, warnings=("\x1b[31mred",)), "\x1b]0;title\x07")
-    found = read(count_job, pack(part, {}))
+    found = read(packed(part))
     assert (found.block.warnings, found.fault) == ((r"\x1b[31mred",), r"\x1b]0;title\x07")
 
 
 def test_damaged_bytes_are_refused_or_read_as_counts():
     rng = random.Random(4)
-    whole, refused = pack(PART, {}), 0
+    whole, refused = packed(PART), 0
     for _ in range(300):
         data = bytearray(whole)
         data[rng.randrange(len(data))] = rng.randrange(256)
         try:
-            part = read(count_job, bytes(data[: rng.choice([len(data), rng.randrange(len(data))])]))
+            part = read(bytes(data[: rng.choice([len(data), rng.randrange(len(data))])]))
         except Damaged:
             refused += 1
             continue
@@ -108,4 +129,26 @@ def test_damaged_bytes_are_refused_or_read_as_counts():
     assert 0 < refused < 300
     for other in (None, 7, [1], b""):
         with pytest.raises(Damaged):
-            read(count_job, other)
+            read(other)
+
+
+def difference_of(here, python="3.11.7.final.0", **packages):
+    packages = {"wikitopics": "1.0", "distributed": "2026.1"} | packages
+    return difference(versions_reported({"host": {"python": python}, "packages": packages}), here)
+
+
+def test_what_a_worker_needs_to_be_of_use():
+    here = {"python": "3.11", "wikitopics": "1.0", "distributed": "2026.1"}
+    assert difference_of(here) == ""
+    assert difference_of(here, "3.11.2.final.0") == ""
+    assert difference_of(here, "3.12.7.final.0") == "python 3.12 (the trainer: 3.11)"
+    assert difference_of(here, wikitopics="0.9") == "wikitopics 0.9 (the trainer: 1.0)"
+    assert difference_of(here, wikitopics=None) == "no wikitopics (the trainer: 1.0)"
+    assert "python ?" in difference(versions_reported(None), here)
+
+
+def test_an_answer_tells_what_it_was_counted_with():
+    mine = versions_in_use("abc")
+    assert difference(mine | {"more": 1}, mine) == ""
+    assert difference(versions_in_use("abd"), mine) == "vocabulary abd (the trainer: abc)"
+    assert difference({}, mine).startswith("no wikitopics (the trainer: ")

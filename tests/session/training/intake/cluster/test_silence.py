@@ -16,18 +16,18 @@ __all__ = ["dump", "small"]
 pytestmark = pytest.mark.interop
 
 ANSWERS = """
-from wikitopics.session.training.intake.cluster import work
+from wikitopics.session.training.intake import cluster
 
 class Evil:
     def __reduce__(self):
         return open, ({path!r}, "w")
 
-work.answer = lambda *_: {found}
+cluster.answer = lambda *_: {found}
 """
 
 
 async def test_what_listens_and_never_answers_is_given_up_at_the_start(dump, dask, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.intake.cluster.scheduler.REPLY_SECONDS", 1)
+    monkeypatch.setattr("wikitopics.session.training.intake.cluster.REPLY_SECONDS", 1)
     with (
         socket.create_server(("127.0.0.1", dask.port)),
         pytest.raises(SessionError, match=r"no Dask scheduler answers at .* in time"),
@@ -36,7 +36,7 @@ async def test_what_listens_and_never_answers_is_given_up_at_the_start(dump, das
 
 
 async def test_a_suspended_worker_is_given_up(dump, dask, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.intake.cluster.scheduler.ANSWER_SECONDS", 20)
+    monkeypatch.setattr("wikitopics.session.training.intake.cluster.ANSWER_SECONDS", 20)
     dask.start_scheduler()
     worker = dask.start_worker()
     local, _ = await read(dump)
@@ -60,7 +60,7 @@ async def test_a_suspended_worker_is_given_up(dump, dask, monkeypatch):
     ],
 )
 async def test_an_answer_that_is_none_ends_the_use_of_its_worker(dump, dask, monkeypatch, found, why):
-    monkeypatch.setattr("wikitopics.session.training.intake.cluster.executor.PATIENCE", 1)
+    monkeypatch.setattr("wikitopics.session.training.intake.cluster.PATIENCE", 1)
     folder, touched = dask.folder / "other", dask.folder / "touched"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(ANSWERS.format(found=found, path=str(touched)))
@@ -73,7 +73,7 @@ async def test_an_answer_that_is_none_ends_the_use_of_its_worker(dump, dask, mon
 
 def test_what_dask_leaves_behind_is_not_reported(caplog):
     """As after a scheduler's restart: "Future exception was never retrieved", on standard error."""
-    executor = pytest.importorskip("wikitopics.session.training.intake.cluster.executor")
+    executor = pytest.importorskip("wikitopics.session.training.intake.cluster")
     cluster = executor.Cluster("tcp://127.0.0.1:9", VOCABULARY, SourceInfo("", None), Activity())
 
     async def leave():

@@ -1,1 +1,0 @@
-"""Counting on the workers of a Dask cluster: the only room that uses Dask."""

@@ -1,0 +1,66 @@
+"""How much of a dump is requested from its server, and how much of it is in memory."""
+
+import pytest
+from yarl import URL
+
+from tests.crawler.dumps import dump
+from tests.crawler.remote import WORDS
+from tests.session.memory import blocks_of
+from wikitopics.crawler.dumps import parts, remote, shuffled
+from wikitopics.crawler.dumps.remote import RemoteDump, Segment, ServedFile
+from wikitopics.crawler.source import Asked
+from wikitopics.session.training.intake.blocks import Intake
+from wikitopics.session.training.intake.jobs import counting_workers
+
+SMALLER = 1 << 9
+SIZES = [
+    (shuffled, ("CHUNK", "PART", "_COUNTED", "_SMALL")),
+    (parts, ("BEYOND", "_READ", "_LITTLE")),
+    (remote, ("BEYOND", "FIRST", "MOST_CACHED")),
+]
+
+pytestmark = pytest.mark.usefixtures("counted_here")
+
+
+class Server:
+    """Answers from memory."""
+
+    def __init__(self, data):
+        self.data, self.sent, self.requests = data, 0, 0
+
+    async def look(self, url, first):
+        return ServedFile(url, len(self.data), "v1"), await self.read(None, 0, first)
+
+    async def read(self, file, start, stop):
+        found = self.data[start:stop]
+        self.sent += len(found)
+        self.requests += 1
+        return found
+
+
+@pytest.mark.parametrize(
+    ("megabytes", "requests"), [(50, 3), (300, 54 + 54 + 16 * 2), (1600, 54 + 100 + 16 * 2)]
+)
+async def test_hardly_anything_is_requested_twice(monkeypatch, megabytes, requests):
+    for module, names in SIZES:
+        for name in names:
+            monkeypatch.setattr(module, name, getattr(module, name) // SMALLER)
+    numbers = range(1, int(megabytes * 1e6) // SMALLER // 350)
+    server = Server(dump(numbers))
+    monkeypatch.setattr(remote, "RangeServer", lambda client: server)
+    most, made = 0, Segment.__init__
+
+    def count(segment, *arguments):
+        nonlocal most
+        made(segment, *arguments)
+        most = max(most, len(set(source._segments.values())))
+
+    monkeypatch.setattr(Segment, "__init__", count)
+    source = RemoteDump([URL("http://h/dump")], {}, Asked({}, seed=1), contact=None, agreed=True)
+    info = await source.open()
+    blocks = await blocks_of(Intake(source, counting_workers(WORDS, info, 1)))
+    assert sorted(number for block in blocks for number in block.page_ids.tolist()) == list(numbers)
+    assert 1 <= server.sent / len(server.data) < 1.06
+    assert server.requests <= requests
+    if megabytes > 50:  # a smaller one is cached
+        assert most <= 16 + 16  # the chunks of a round, each in two pieces at first
