@@ -210,7 +210,7 @@ async def far_pool(
         raise BadUsage(DASK.needed(CLUSTER.flag)) from None
     cluster = Cluster(address, vocabulary, info, activity)
     await asyncio.to_thread(cluster.connect)
-    say(f"counting on a cluster: {cluster.jobs()} threads of {len(cluster.workers)} workers")
+    say(f"counting on a cluster: {cluster.jobs()} threads of {cluster.workers} workers")
     return cluster
 
 

@@ -17,9 +17,6 @@ from wikitopics.vocab import Vocabulary
 pytest.importorskip("distributed")
 from wikitopics.session.training.intake.cluster import (
     Answer,
-    difference,
-    versions_in_use,
-    versions_reported,
 )
 
 VOCABULARY = Vocabulary.from_words(("a", "b", "c"))
@@ -130,25 +127,3 @@ def test_damaged_bytes_are_refused_or_read_as_counts():
     for other in (None, 7, [1], b""):
         with pytest.raises(Damaged):
             read(other)
-
-
-def difference_of(here, python="3.11.7.final.0", **packages):
-    packages = {"wikitopics": "1.0", "distributed": "2026.1"} | packages
-    return difference(versions_reported({"host": {"python": python}, "packages": packages}), here)
-
-
-def test_what_a_worker_needs_to_be_of_use():
-    here = {"python": "3.11", "wikitopics": "1.0", "distributed": "2026.1"}
-    assert difference_of(here) == ""
-    assert difference_of(here, "3.11.2.final.0") == ""
-    assert difference_of(here, "3.12.7.final.0") == "python 3.12 (the trainer: 3.11)"
-    assert difference_of(here, wikitopics="0.9") == "wikitopics 0.9 (the trainer: 1.0)"
-    assert difference_of(here, wikitopics=None) == "no wikitopics (the trainer: 1.0)"
-    assert "python ?" in difference(versions_reported(None), here)
-
-
-def test_an_answer_tells_what_it_was_counted_with():
-    mine = versions_in_use("abc")
-    assert difference(mine | {"more": 1}, mine) == ""
-    assert difference(versions_in_use("abd"), mine) == "vocabulary abd (the trainer: abc)"
-    assert difference({}, mine).startswith("no wikitopics (the trainer: ")

@@ -1,4 +1,4 @@
-"""What a cluster sends that is not word counts, and what it never sends: the run goes on, or it ends."""
+"""What a cluster sends that is not word counts, and what it never sends: the run ends with a line."""
 
 import asyncio
 import gc
@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from tests.session.training.intake.cluster.test_cluster import VOCABULARY, dump, notes, plain, read, small
+from tests.session.training.intake.cluster.test_cluster import VOCABULARY, dump, plain, read, small
 from wikitopics.crawler.source import Activity, SourceInfo
 from wikitopics.session.errors import SessionError
 
@@ -36,7 +36,7 @@ async def test_what_listens_and_never_answers_is_given_up_at_the_start(dump, das
 
 
 async def test_a_suspended_worker_is_given_up(dump, dask, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.intake.cluster.ANSWER_SECONDS", 20)
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL", "10s")
     dask.start_scheduler()
     worker = dask.start_worker()
     local, _ = await read(dump)
@@ -45,28 +45,26 @@ async def test_a_suspended_worker_is_given_up(dump, dask, monkeypatch):
         worker.send_signal(signal.SIGSTOP)
         dask.start_worker()
 
-    far, source = await read(dump, dask.address, suspend)
+    far, _ = await read(dump, dask.address, suspend)
     assert plain(far) == plain(local)
-    assert "a worker of the cluster is not used: it failed: no answer within 20 s" in notes(source)
 
 
 @pytest.mark.parametrize(
     ("found", "why"),
     [
-        ("bytes(65 << 20)", "it failed: an answer of over 64 MB"),
-        ("bytes(9)", "it sent something other than word counts"),
-        ("Evil()", "it failed: Could not serialize object of type Evil"),
-        ("1 / 0", "it failed: division by zero"),
+        ("bytes(65 << 20)", "failed: an answer of over 64 MB"),
+        ("bytes(9)", "sent something other than word counts"),
+        ("Evil()", "failed: Could not serialize object of type Evil"),
+        ("1 / 0", "failed: division by zero"),
     ],
 )
-async def test_an_answer_that_is_none_ends_the_use_of_its_worker(dump, dask, monkeypatch, found, why):
-    monkeypatch.setattr("wikitopics.session.training.intake.cluster.PATIENCE", 1)
+async def test_an_answer_that_is_none_ends_the_run(dump, dask, found, why):
     folder, touched = dask.folder / "other", dask.folder / "touched"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(ANSWERS.format(found=found, path=str(touched)))
     dask.start_scheduler()
     dask.start_worker(folder)
-    with pytest.raises(SessionError, match=f"no worker of the cluster can be used: {why}"):
+    with pytest.raises(SessionError, match=f"a worker of the cluster {why}"):
         await read(dump, dask.address)
     assert not touched.exists()  # nothing was unpickled
 
