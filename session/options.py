@@ -186,6 +186,8 @@ CLUSTER_UNENCRYPTED = Option(
     "articles and run programs on these machines.",
     scope="outside",
 )
+ENCRYPTED, UNENCRYPTED = ("tls", "wss"), ("tcp", "ws")
+"""The protocols of a scheduler's address."""
 OUTSIDE: tuple[Option[Any], ...] = (ON_END, NOTIFY, CLUSTER, CLUSTER_UNENCRYPTED)
 """Settings that act outside the program; no session keeps them."""
 

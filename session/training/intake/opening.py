@@ -23,7 +23,7 @@ from wikitopics.crawler.source import (
 from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.kernels import nothing_kept
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.options import CLUSTER, CLUSTER_UNENCRYPTED
+from wikitopics.session.options import CLUSTER, CLUSTER_UNENCRYPTED, ENCRYPTED, UNENCRYPTED
 from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.settings import ModelSpec, new_model
@@ -150,8 +150,6 @@ async def open_source(
 
 # `--cluster ADDRESS`: valid addresses, and those to which articles may safely be sent.
 
-ENCRYPTED, UNENCRYPTED = ("tls", "wss"), ("tcp", "ws")
-"""Schemes of a scheduler's address."""
 PORT = 8786
 """The port on which `dask scheduler` listens by default."""
 
