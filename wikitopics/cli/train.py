@@ -45,7 +45,7 @@ from wikitopics.session.system import Signals, acting_later
 
 if TYPE_CHECKING:
     from wikitopics.session.request import TrainRequest
-    from wikitopics.session.training.run import Report
+    from wikitopics.session.training.monitor import Report
 
 
 # `train --on-end COMMAND` and `--notify HOW`, carried out when a trainer ends unless it is killed.
@@ -304,7 +304,7 @@ class ProgressLines:
 
     def _line(self, report: "Report") -> str:
         progress, now = report.progress, report.activity
-        parts = [duration(report.elapsed_seconds), f"{progress.articles:,} {report.noun}"]
+        parts = [duration(report.activity.elapsed_seconds), f"{progress.articles:,} {report.noun}"]
         if report.passes > 1:
             parts.append(f"pass {progress.pass_:,} of {report.passes:,}")
         if progress.articles == 0:
@@ -355,8 +355,8 @@ class JsonLines(ProgressLines):
         return {
             "state": report.state,
             **fields_of(progress, "articles", "tokens", "held_out", "crawled", "pending", "skipped"),
-            "elapsed_seconds": round(report.elapsed_seconds, 3),
-            "articles_per_hour": round(per_hour(progress.articles, report.elapsed_seconds), 1),
+            "elapsed_seconds": round(report.activity.elapsed_seconds, 3),
+            "articles_per_hour": round(per_hour(progress.articles, report.activity.elapsed_seconds), 1),
             "crawled_per_hour": round(report.activity.crawl_rate * 3600, 1),
             "perplexity": dict(report.measured.perplexities),
             "waiting_for": report.activity.waiting_for,
