@@ -395,8 +395,6 @@ class Curves:
 
     def __init__(self, store: SessionWriter, half_life: float | None) -> None:
         """``half_life``: the shortest of the models', None if none forgets."""
-        self.scores = [model.log_likelihood for model in store.model_statuses()]
-        """Each model's last log-likelihood."""
         self._half_life = half_life
         settings = store.settings()
         self._noun = sources.noun(settings.source)
@@ -409,19 +407,13 @@ class Curves:
         self._kept_at = store.points("snapshots")
         self._topics = store.snapshots_at(self.kept_at)
         last = sorted({*looks(self._kept_at, half_life)[-LOOKS:], *self._kept_at[-1:]})
-        kept = [store.snapshots_at(point) for point in last]
-        self._chronicles = [
-            Chronicle(
-                name,
-                store.vocabulary(),
-                store.known_names(number),
-                [snapshots[number] for snapshots in kept if number in snapshots],
-                half_life,
-            )
-            for number, name in enumerate(self._names)
-        ]
+        kept, words = [store.snapshots_at(point) for point in last], store.vocabulary()
+        self._chronicles = []
+        for number, name in enumerate(self._names):
+            snapshots = [point[number] for point in kept if number in point]
+            self._chronicles.append(Chronicle(name, words, store.known_names(number), snapshots, half_life))
         self._topics_measured = store.snapshots_at(self.measured_at)
-        self.measured = self._as_measured()
+        self.measured = self._last_measured()
         """Replaced as a whole, since another thread reports it."""
 
     @property
@@ -462,24 +454,17 @@ class Curves:
         """Measure the models, whose topics are already stored; ``seconds``: the running time so far."""
         articles, tokens = progress.articles, progress.tokens
         for number, model in enumerate(models):
-            values = held_out.measure(
-                model,
-                self._topics_measured.get(number),
-                self._topics[number],
-                progress.predicted(number),
-            )
+            before, now = self._topics_measured.get(number), self._topics[number]
+            values = held_out.measure(model, before, now, progress.predicted(number))
             if (score := values.get("log_likelihood")) is not None:
-                self.scores[number] = score
                 self._course[number].append((score, articles))
-            changes.metrics += [
-                (number, articles, tokens, seconds, metric, value) for metric, value in values.items()
-            ]
+            changes.metrics += [(number, articles, tokens, seconds, *value) for value in values.items()]
         self._topics_measured = self._topics
         self._measured_at.append(articles)
         gone = thinned(self._measured_at, MOST_POINTS)
         self._measured_at = [point for point in self._measured_at if point not in gone]
         changes.thinned_metrics |= gone
-        self.measured = self._as_measured()
+        self.measured = self._last_measured()
 
     def overfitting(self, documents: int, held_out: int) -> str:
         """A line on the models that predicted best some passes ago; "" if there are none.
@@ -500,11 +485,11 @@ class Curves:
             return ""
         return f"on held-out {self._noun} {', '.join(found)}: start a new --session with fewer --passes"
 
-    def _as_measured(self) -> Measured:
-        scores = zip(self._names, self.scores, strict=True)
-        return Measured(
-            self.measured_at, {name: float(np.exp(-score)) for name, score in scores if score is not None}
-        )
+    def _last_measured(self) -> Measured:
+        scores = {
+            name: course[-1][0] for name, course in zip(self._names, self._course, strict=True) if course
+        }
+        return Measured(self.measured_at, {name: float(np.exp(-score)) for name, score in scores.items()})
 
 
 def _snapshot(number: int, articles: int, model: OnlineModel) -> TopWords:
