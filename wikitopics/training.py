@@ -144,7 +144,7 @@ def _train(
         command = ["train", "--session", str(path), *_arguments(request, given)]
         with acting_later():  # in the middle of a start no process is known that could be ended
             process = start_trainer(path, command, [descriptor])
-        with _shown(path, number, progress) as look:
+        with _progress_bar(path, number, progress) as look:
             code = None
             while code is None:
                 with acting_later() as signals:
@@ -248,15 +248,13 @@ def _request(
         if number is not None and (not isinstance(number, SupportsIndex) or isinstance(number, bool)):
             raise TypeError(f"{name} must be a whole number, not {_told(number)}")
     return TrainRequest(
-        **{
-            SOURCE.name: "texts",
-            TEXTS.name: (str(given.texts),),
-            MODEL.name: models,
-            _TOPICS.name: None if topics is None else str(topics),
-            PASSES.name: None if passes is None else PASSES.convert(passes),
-            SEED.name: SEED.convert(seed),
-            MARKUP.name: markup,
-        }
+        source="texts",
+        texts=(str(given.texts),),
+        model=models,
+        topics=None if topics is None else str(topics),
+        passes=None if passes is None else PASSES.convert(passes),
+        seed=SEED.convert(seed),
+        markup=markup,
     )
 
 
@@ -396,7 +394,7 @@ def _cell(value: object) -> object:
 
 
 @contextmanager
-def _shown(path: Path, documents: int, wanted: bool) -> Iterator[Callable[[], None]]:
+def _progress_bar(path: Path, documents: int, wanted: bool) -> Iterator[Callable[[], None]]:
     """Yield a function that looks at the session and shows its progress, if somebody can see it."""
     if not wanted or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
         yield lambda: None

@@ -354,20 +354,15 @@ class Chronicle:
 
 def event_message(events: Sequence[TopicEvent], noun: str) -> str:
     """Events of one model and one snapshot: "lda at 4,096 articles, born: #84 slavic, languages"."""
-    parts = [
-        _message_of_kind(kind, [one for one in events if one.event == kind]) for kind in get_args(TopicChange)
-    ]
-    first = events[0]
-    return f"{first.model} at {first.articles:,} {noun}, {'; '.join(part for part in parts if part)}"
-
-
-def _message_of_kind(kind: TopicChange, events: Sequence[TopicEvent]) -> str:
-    if not events:
-        return ""
-    told = " · ".join(_short(one) for one in events[:NAMED])
-    if len(events) <= NAMED:
-        return f"{kind}: {told}"
-    return f"{len(events)} topics {_TOGETHER[kind]}: {told} …"
+    lines = []
+    for kind in get_args(TopicChange):
+        changed = [_short(event) for event in events if event.event == kind]
+        listed = " · ".join(changed[:NAMED])
+        if len(changed) > NAMED:
+            lines.append(f"{len(changed)} topics {_TOGETHER[kind]}: {listed} …")
+        elif changed:
+            lines.append(f"{kind}: {listed}")
+    return f"{events[0].model} at {events[0].articles:,} {noun}, {'; '.join(lines)}"
 
 
 def _short(event: TopicEvent) -> str:
@@ -398,7 +393,7 @@ class Curves:
         self._half_life = half_life
         settings = store.settings()
         self._noun = sources.noun(settings.source)
-        self._counted = sources.unit_noun(settings.source, settings[PASSES])
+        self._unit_noun = sources.unit_noun(settings.source, settings[PASSES])
         self._names = [spec.name for spec in settings.models]
         curves = [store.curve(name, "log_likelihood") for name in self._names]
         self._course = [list(zip(one.values.tolist(), one.articles.tolist(), strict=True)) for one in curves]
@@ -428,14 +423,16 @@ class Curves:
 
     def keep_topics(self, models: Sequence[OnlineModel], articles: int, changes: Changes) -> None:
         """Store the present topics."""
-        snapshots = [_snapshot(number, articles, model) for number, model in enumerate(models)]
-        self._topics = dict(enumerate(snapshots))
-        changes.snapshots += snapshots
-        for number, chronicle in enumerate(self._chronicles):
-            happened = chronicle.note(snapshots[number])
-            changes.topic_events += [(number, event) for event in happened]
-            if happened:
-                changes.log.append(event_message(happened, self._counted))
+        self._topics = {}
+        for number, (model, chronicle) in enumerate(zip(models, self._chronicles, strict=True)):
+            shares = np.asarray(model.topic_shares(), np.float32)
+            snapshot = TopWords(number, articles, *model.top_words(SNAPSHOT_WORDS), shares)
+            self._topics[number] = snapshot
+            changes.snapshots.append(snapshot)
+            events = chronicle.note(snapshot)
+            changes.topic_events += [(number, event) for event in events]
+            if events:
+                changes.log.append(event_message(events, self._unit_noun))
             changes.topic_names[number] = chronicle.known
         self._kept_at.append(articles)
         # The drift at the next measurement is from the topics at the last one.
@@ -471,27 +468,22 @@ class Curves:
 
         ``documents``: how many each pass reads; ``held_out``: how many models are measured on.
         """
-        found, told = [], max(OVERFITTED, CHANCE / math.sqrt(max(1, held_out)))
+        models, loss = [], max(OVERFITTED, CHANCE / math.sqrt(max(1, held_out)))
         for name, course in zip(self._names, self._course, strict=True):
             best, articles = max(course, default=(0.0, 0))
-            if not course or best - course[-1][0] < told:
+            if not course or best - course[-1][0] < loss:
                 continue
             passes = max(1, round(articles / documents))
-            found.append(
+            models.append(
                 f"{name} was best after {passes:,} pass{'' if passes == 1 else 'es'} "
                 f"(perplexity {np.exp(-best):,.1f}, now {np.exp(-course[-1][0]):,.1f})"
             )
-        if not found:
+        if not models:
             return ""
-        return f"on held-out {self._noun} {', '.join(found)}: start a new --session with fewer --passes"
+        return f"on held-out {self._noun} {', '.join(models)}: start a new --session with fewer --passes"
 
     def _last_measured(self) -> Measured:
         scores = {
             name: course[-1][0] for name, course in zip(self._names, self._course, strict=True) if course
         }
         return Measured(self.measured_at, {name: float(np.exp(-score)) for name, score in scores.items()})
-
-
-def _snapshot(number: int, articles: int, model: OnlineModel) -> TopWords:
-    shares = np.asarray(model.topic_shares(), np.float32)
-    return TopWords(number, articles, *model.top_words(SNAPSHOT_WORDS), shares)

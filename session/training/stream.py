@@ -383,7 +383,7 @@ class Stream:
             progress.renew_from = 0
         self._changes.drops_articles |= drops or drop_due(before, progress.articles)
         if measure or snapshot_due(self._curves.kept_at, before, progress.articles):
-            self._keep_topics()
+            self._curves.keep_topics(self.models, progress.articles, self._changes)
         if measure:
             self._measure(elapsed_seconds())
         return len(batch)
@@ -433,7 +433,7 @@ class Stream:
         if not articles:
             return
         if self._curves.kept_at != articles:
-            self._keep_topics()
+            self._curves.keep_topics(self.models, articles, self._changes)
         if self._curves.measured_at != articles:
             self._measure(elapsed_seconds)
         if self.overfitting:
@@ -497,9 +497,6 @@ class Stream:
         if len(self._passes) != progress.documents + len(rest):
             raise Damaged("kept_counts holds another number of articles than progress.documents")
         return self._passes.take(progress.again, number)
-
-    def _keep_topics(self) -> None:
-        self._curves.keep_topics(self.models, self.progress.articles, self._changes)
 
     def _measure(self, elapsed_seconds: float) -> None:
         """Measure the models, whose topics are already stored."""

@@ -112,16 +112,12 @@ class LazyGroup(SettingsCommand, CommandGroup):
 
 
 def _check_limits() -> None:
-    """Raise SessionError if the limits of the shell leave too little for a trainer or its topics."""
-    _check_files()
-    _check_memory()
-
-
-def _check_files() -> None:
-    """Raise SessionError if `ulimit -n` allows too few open files for a trainer and its processes."""
+    """Raise SessionError if the shell allows too few open files for a trainer and its processes, or too
+    little memory."""
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if most != resource.RLIM_INFINITY and most < _FILES:
         raise SessionError(f"`ulimit -n {most}` allows too few open files: set a limit of {_FILES} or more")
+    _check_memory()
 
 
 def _check_memory() -> None:
