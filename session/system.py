@@ -151,10 +151,7 @@ class Signals(contextlib.AbstractContextManager["Signals"]):
             signal.signal(number, handler)
 
     def wait(
-        self,
-        process: subprocess.Popen[bytes],
-        seconds: float,
-        until: Collection[signal.Signals] = ENDING,
+        self, process: subprocess.Popen[bytes], seconds: float, until: Collection[signal.Signals] = ENDING
     ) -> int | None:
         """The exit code of a process; None if it still runs after ``seconds``, or when one of the signals
         ``until`` is recorded.

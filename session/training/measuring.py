@@ -45,10 +45,10 @@ def scored(models: Sequence[OnlineModel], batch: Minibatch, seed: int) -> Scored
 
 def latest_of_each(before: Sequence[Scored], latest: Scored) -> tuple[Scored, ...]:
     """The last minibatches, as many as are needed to have enough articles."""
-    kept = (*before, latest)
-    while sum(one.articles for one in kept[1:]) >= NEWEST_ARTICLES:
-        kept = kept[1:]
-    return kept
+    window = (*before, latest)
+    while sum(one.articles for one in window[1:]) >= NEWEST_ARTICLES:
+        window = window[1:]
+    return window
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,8 @@ class HeldOut:
         the newest articles, if there is one.
         """
         own = model.own_metrics(self._batch)  # first, which shortens compiling: see there
-        found = Evaluation(model, self._batch, self._completion.score(model), before, now, prequential)
-        values = {**own, **{one.name: one.measure(found) for one in METRICS}}
+        evaluation = Evaluation(model, self._batch, self._completion.score(model), before, now, prequential)
+        values = {**own, **{one.name: one.measure(evaluation) for one in METRICS}}
         return {name: float(value) for name, value in values.items() if value is not None and isfinite(value)}
 
 
@@ -159,13 +159,13 @@ def pass_evaluation_due(measured: int, after: int) -> bool:
     return after - measured >= GROWTH * measured
 
 
-def snapshot_due(kept: int, before: int, after: int) -> bool:
+def snapshot_due(last: int, before: int, after: int) -> bool:
     """Whether the topics are stored after a minibatch that took ``before`` to ``after`` articles.
 
-    ``kept``: articles at the last snapshot, 0 before the first. They are stored at every doubling, and when
+    ``last``: articles at the last snapshot, 0 before the first. They are stored at every doubling, and when
     the stream has grown by a twentieth or by 10,000 articles.
     """
-    grown = kept > 0 and after - kept >= min(FURTHEST, GROWTH * kept)
+    grown = last > 0 and after - last >= min(FURTHEST, GROWTH * last)
     return grown or doubled(before, after)
 
 
@@ -277,10 +277,10 @@ class Chronicle:
         model: str,
         words: Sequence[str],
         known: TopicNames | None,
-        kept: Sequence[TopWords],
+        snapshots: Sequence[TopWords],
         half_life: float | None = None,
     ) -> None:
-        """``known``: as of the last commit; ``kept``: the snapshots of the last looks, and the newest one."""
+        """``known``: as of the last commit; ``snapshots``: those of the last looks, and the newest one."""
         self._model = model
         self._words = words
         self._half_life = half_life
@@ -290,7 +290,7 @@ class Chronicle:
         self._alive: set[int] = set()
         self._at = 0
         self._looks: list[TopicState] = []
-        for snapshot in kept:
+        for snapshot in snapshots:
             self.note(snapshot)
         if known is not None:
             self._names, self._shown = list(known.lasting), list(known.names)
@@ -306,12 +306,12 @@ class Chronicle:
         look = TopicState(snapshot.leading, snapshot.shares)
         at_look = look_due(self._at, snapshot.articles, self._half_life)
         self._at = snapshot.articles
-        found: list[Change] = []
+        latest: list[Change] = []
         if at_look:
             self._looks = [*self._looks, look][-LOOKS:]
-            found = changes(self._looks, self._alive)
+            latest = changes(self._looks, self._alive)
         settled = self._alive
-        self._alive = living(settled, found)
+        self._alive = living(settled, latest)
         newest = names(look.relevant, self._words)
         old, self._names = self._names, list(newest)
         for topic, name in enumerate(old):
@@ -319,7 +319,7 @@ class Chronicle:
                 if not (at_look and self._has_another_name(topic, name)):
                     self._names[topic] = name
                 elif not any(fits(parts(name), words) for words in self._relevant(topic, self._looks)):
-                    found.append(Change("renamed", topic))
+                    latest.append(Change("renamed", topic))
             elif topic not in self._alive and all(
                 holds(parts(name), words) for words in self._relevant(topic, [look])
             ):
@@ -333,7 +333,7 @@ class Chronicle:
             )
             for *candidates, ids in zip(self._names, before, newest, snapshot.word_ids.tolist(), strict=True)
         ]
-        return [self._event(snapshot.articles, change, old) for change in found]
+        return [self._event(snapshot.articles, change, old) for change in latest]
 
     def _has_another_name(self, topic: int, old: str) -> bool:
         """Whether the topic's new name has fitted at enough looks, while a word of the old one has not."""
@@ -347,8 +347,8 @@ class Chronicle:
 
     def _event(self, articles: int, change: Change, old: Sequence[str]) -> TopicEvent:
         ended = change.kind in ("died", "merged")
-        named = change.other if change.kind == "split" and change.other is not None else change.topic
-        name = (old if ended and old else self._names)[named]
+        subject = change.other if change.kind == "split" and change.other is not None else change.topic
+        name = (old if ended and old else self._names)[subject]
         return TopicEvent(self._model, articles, change.kind, change.topic, change.other, name)
 
 
@@ -402,10 +402,10 @@ class Curves:
         self._kept_at = store.points("snapshots")
         self._topics = store.snapshots_at(self.kept_at)
         last = sorted({*looks(self._kept_at, half_life)[-LOOKS:], *self._kept_at[-1:]})
-        kept, words = [store.snapshots_at(point) for point in last], store.vocabulary()
+        looked_at, words = [store.snapshots_at(point) for point in last], store.vocabulary()
         self._chronicles = []
         for number, name in enumerate(self._names):
-            snapshots = [point[number] for point in kept if number in point]
+            snapshots = [point[number] for point in looked_at if number in point]
             self._chronicles.append(Chronicle(name, words, store.known_names(number), snapshots, half_life))
         self._topics_measured = store.snapshots_at(self.measured_at)
         self.measured = self._last_measured()

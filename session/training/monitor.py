@@ -7,6 +7,7 @@ from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from operator import gt
 from pathlib import Path
 from types import MappingProxyType
@@ -153,8 +154,8 @@ class Monitor:
         last_words: Sequence[Callable[[], Awaitable[object]]] = (
             lambda: self._tell_others("stopped"),
             lambda: self._log(self.news(last=True)),
-            lambda: self._call(lambda: self._writer.event("info", f"the trainer ended: {reason}")),
-            lambda: self._call(lambda: self._writer.end(self._number, reason)),
+            lambda: self._call(partial(self._writer.event, "info", f"the trainer ended: {reason}")),
+            lambda: self._call(partial(self._writer.end, self._number, reason)),
         )
         for word in last_words:
             # The error that killed the heart may keep it from writing, but not from closing.
@@ -164,14 +165,15 @@ class Monitor:
 
     async def _tell_others(self, state: State, *, keep_flow: bool = False) -> None:
         activity = self._activity()
-        self._run.obey(await self._call(lambda: self._writer.beat(state, activity, keep_flow=keep_flow)))
+        beat = partial(self._writer.beat, state, activity, keep_flow=keep_flow)
+        self._run.obey(await self._call(beat))
 
     async def _log(self, news: Sequence[Line]) -> None:
         for level, message in news:
             if level != "info":
                 self._say(message)
             with contextlib.suppress(NotNow):
-                await self._call(lambda: self._writer.event(level, message))  # noqa: B023
+                await self._call(partial(self._writer.event, level, message))
 
     def _tell_progress(self) -> None:
         run, stream = self._run, self._run.stream

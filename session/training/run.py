@@ -140,6 +140,10 @@ class Run:
         """Seconds of running time over all runs."""
         return self._before[0] + self.ran()
 
+    def bytes_read(self) -> int:
+        """Bytes that the source has read over all runs."""
+        return self._before[1] + self.feed.activity.bytes_read
+
     def stop(self, reason: str) -> None:
         """Order the run to end."""
         if not self.stopping.is_set():
@@ -272,9 +276,8 @@ class Run:
         stream = self.stream
         while True:
             self._saves_since = time.monotonic()
-            bytes_read = self._before[1] + self.feed.activity.bytes_read
             try:
-                await self._call(lambda: stream.commit(self.elapsed(), bytes_read))  # noqa: B023
+                await self._call(lambda: stream.commit(self.elapsed(), self.bytes_read()))
                 break
             except NotNow as error:
                 self._check_limits()

@@ -161,8 +161,8 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
             settings = reader.settings()
             kind = sources.load_stored(settings.source)
             sources.check_identity(kind, settings.source_options)
-            given = load_vocabulary(request[VOCAB], kind) if VOCAB in request else None
-            check_resumable(request, settings, given)
+            vocabulary_given = load_vocabulary(request[VOCAB], kind) if VOCAB in request else None
+            check_resumable(request, settings, vocabulary_given)
             vocabulary = Rule.parse(settings.rule) if settings.building else reader.counter()
     request = with_contact(request, kind, settings.source_options)
     return Plan(path, request, settings, is_new, kind, vocabulary)
@@ -216,14 +216,14 @@ def _build(path: Path, built: Built | None, seconds: float) -> str:
     store = writer.SessionWriter(path)
     try:
         settings = store.settings()
-        kept = save_user_copy(settings.vocabulary, built.vocabulary)
+        copy = save_user_copy(settings.vocabulary, built.vocabulary)
         store_vocabulary(store, built.vocabulary)
     finally:
         store.close()
     noun = "titles" if built.vocabulary.rule.of_titles else "words"
     return (
         f"the vocabulary was built in {seconds:.0f} s: {len(built.vocabulary):,} {noun} out of "
-        f"{built.distinct_words:,}, from {built.documents:,} {sources.noun(settings.source)}; {kept}"
+        f"{built.distinct_words:,}, from {built.documents:,} {sources.noun(settings.source)}; {copy}"
     )
 
 
@@ -235,11 +235,11 @@ async def open_session(
 
     Raises the errors of both, and `BadUsage` if a new one would have too little to train on.
     """
-    settings, asked = plan.settings, plan.request.asked(plan.kind, resuming=not plan.is_new)
+    settings, options = plan.settings, plan.request.asked(plan.kind, resuming=not plan.is_new)
     async with contextlib.AsyncExitStack() as opened:
         cluster = cluster_address(plan.request)
         source = await open_source(
-            plan.kind, settings.source_options, asked, plan.vocabulary, say, settings.models, cluster
+            plan.kind, settings.source_options, options, plan.vocabulary, say, settings.models, cluster
         )
         opened.push_async_callback(source.feed.close)
         if plan.is_new:
@@ -284,10 +284,10 @@ async def _to_its_end(work: Callable[[], T]) -> T:
             await asyncio.wait({working})
         except asyncio.CancelledError as error:
             stop = error
-    made = working.result()
+    result = working.result()
     if stop is not None:
         raise stop
-    return made
+    return result
 
 
 def _remarks(
@@ -305,19 +305,19 @@ def _remarks(
         yield from _room(plan, store, source)
 
 
-def _builds(beginning: VocabularyBuild, source: Opened) -> str:
+def _builds(build: VocabularyBuild, source: Opened) -> str:
     """How a vocabulary will be built, and how long that will take."""
-    settings, info, activity = beginning.settings, source.info, source.feed.activity
-    done = beginning.progress.pending
-    wanted = beginning.wanted if info.articles is None else min(beginning.wanted, info.articles)
+    settings, info, activity = build.settings, source.info, source.feed.activity
+    done = build.progress.pending
+    number = build.wanted if info.articles is None else min(build.wanted, info.articles)
     rate = (activity.allowed_per_minute or 0) * (activity.batch_pages or 0)
-    minutes = -(-(wanted - done) // rate) if rate and wanted > done else 0
+    minutes = -(-(number - done) // rate) if rate and number > done else 0
     long = f", in about {minutes} min at {activity.allowed_per_minute} requests a minute" if minutes else ""
     noun = sources.noun(settings.source)
     if done:
-        how = f"is still being built: {done:,} of {wanted:,} {noun} are counted"
+        how = f"is still being built: {done:,} of {number:,} {noun} are counted"
     else:
-        how = f"is built first, from the first {wanted:,} {noun}"
+        how = f"is built first, from the first {number:,} {noun}"
     return (
         f"{settings.source_name}: the vocabulary {settings.vocabulary!r} {how}{long}; these {noun} are "
         "then the first of the stream"
@@ -338,16 +338,16 @@ def _begins(stream: Stream) -> str:
 
 def _derived(plan: Plan, settings: Settings, source: Opened) -> Iterator[str]:
     """What was chosen for a new session because its source is small."""
-    chosen = {}
+    defaults = {}
     if settings.models != plan.settings.models:
-        chosen["--topics"] = "the number of topics follows from their square root"
+        defaults["--topics"] = "the number of topics follows from their square root"
     if settings[PASSES] != plan.settings[PASSES]:
-        chosen[PASSES.flag] = f"they are read {settings[PASSES]} times"
-    if plan.is_new and chosen:
+        defaults[PASSES.flag] = f"they are read {settings[PASSES]} times"
+    if plan.is_new and defaults:
         assert source.info.articles is not None
         yield (
             f"with only {source.info.articles - settings[HELD_OUT]:,} {sources.noun(settings.source)}, "
-            f"{' and '.join(chosen.values())}; to choose otherwise, use {' and '.join(chosen)}"
+            f"{' and '.join(defaults.values())}; to choose otherwise, use {' and '.join(defaults)}"
         )
 
 

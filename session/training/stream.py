@@ -87,20 +87,20 @@ class Passes:
         seqs: list[NDArray[np.int64]] = []
         parts: list[Block] = []
         while number:
-            before, place = divmod(start, self._documents)
-            self._turn_to(before + 2, place)
-            chosen = self._order[place - self._start :][:number]
+            before, offset = divmod(start, self._documents)
+            self._turn_to(before + 2, offset)
+            chosen = self._order[offset - self._start :][:number]
             seqs.append(self._seqs[chosen])
             parts.append(self._block.take(chosen))
             start, number = start + len(chosen), number - len(chosen)
         return np.concatenate(seqs), Block.concatenate(parts)
 
-    def _turn_to(self, number: int, place: int) -> None:
+    def _turn_to(self, number: int, offset: int) -> None:
         """Open the round of this place of a pass, unless it is open."""
-        if number == self._pass and self._start <= place < self._start + len(self._order):
+        if number == self._pass and self._start <= offset < self._start + len(self._order):
             return
         rounds = self._rounds(number)
-        which = bisect_right([start for start, _ in rounds], place)
+        which = bisect_right([start for start, _ in rounds], offset)
         self._pass, (self._start, rows) = number, rounds[which - 1]
         if rows != self._open:  # the rows of a small collection are one round, and stay in memory
             self._open, self._block = rows, self._block[:0]
@@ -284,8 +284,8 @@ class Stream:
 
     def ready(self) -> bool:
         """Whether `step` has a minibatch to train."""
-        size, there = self._next_size(), self._untrained
-        return min(size, there) > 0 and (self._source_ended or there >= size)
+        size, untrained = self._next_size(), self._untrained
+        return min(size, untrained) > 0 and (self._source_ended or untrained >= size)
 
     def done(self) -> bool:
         """Whether the session has ended: nothing is left to train, or the limit is reached."""
@@ -354,18 +354,18 @@ class Stream:
         if self._half_life is not None:
             latest = scored(self.models, _minibatch(batch), self.settings[SEED])
             progress.prequential = latest_of_each(progress.prequential, latest)
-        learnt: list[NDArray[np.float32]] = []
+        thetas: list[NDArray[np.float32]] = []
         for model, size in zip(self.models, self.settings.batch_sizes, strict=True):
             minibatch = _minibatch(batch)
             parts = [model.learn(minibatch[start : start + size]) for start in range(0, len(batch), size)]
-            learnt.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
+            thetas.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
         if n:
-            self._changes.articles.append((fresh, "trained", self._topics([theta[:n] for theta in learnt])))
+            self._changes.articles.append((fresh, "trained", self._topics([theta[:n] for theta in thetas])))
             self._word_counts.add(fresh)
         if len(again):
             # A small collection may come several times in a minibatch: the last of each counts.
             last = len(again) - 1 - np.unique(seqs[::-1], return_index=True)[1]
-            topics = self._topics([theta[n:][last] for theta in learnt])
+            topics = self._topics([theta[n:][last] for theta in thetas])
             self._changes.again.append((seqs[last].tolist(), again.take(last), topics))
         before = progress.articles
         progress.articles += len(batch)

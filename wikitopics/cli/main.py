@@ -93,9 +93,9 @@ class LazyGroup(SettingsCommand, CommandGroup):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         # The options of `train` are listed once, by `wikitopics train --help`.
-        named = ("session", "contact", "version")
-        shown = [option for option in self.get_params(ctx) if option.name in named]
-        records = [option.get_help_record(ctx) for option in (*shown, self.get_help_option(ctx)) if option]
+        names = ("session", "contact", "version")
+        options = [option for option in self.get_params(ctx) if option.name in names]
+        records = [option.get_help_record(ctx) for option in (*options, self.get_help_option(ctx)) if option]
         with formatter.section("Options"):
             formatter.write_dl([record for record in records if record is not None])
         self.format_commands(ctx, formatter)
