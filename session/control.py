@@ -285,11 +285,12 @@ class InMemoryTexts(NamedTuple):
         except OSError as error:
             raise SessionError(f"cannot write {self.texts}: {error.strerror}") from None
 
-    def write_words(self, lines: Iterable[str]) -> None:
-        """Write the lines of the vocabulary. Raises SessionError."""
+    def write_words(self, lines: Iterable[str]) -> str:
+        """Write the lines of the vocabulary; returns the file's name. Raises SessionError."""
         make_folder(self.words.parent)
         with replacing(self.words, mode=0o600) as file:
             file.write("\n".join(lines).encode() + b"\n")
+        return str(self.words)
 
     def remove(self, held: int | None = None) -> None:
         """Delete both, if that is possible: otherwise `left_behind` finds them.

@@ -127,7 +127,7 @@ def _train(
     process = None
     try:
         if vocabulary is not None:
-            request = _with_words(request, files, vocabulary)
+            request = request.giving(vocab=files.write_words(vocabulary.lines))
         is_new = not os.path.exists(path)  # a name that is too long is one, too, and refused below
         if is_new:
             new_settings(request, request.kind())  # raises for what is wrong with it
@@ -140,7 +140,7 @@ def _train(
             if is_finished:
                 return
         if is_new and vocabulary is None:
-            request = _with_words(request, files, _built(files, markup))
+            request = request.giving(vocab=files.write_words(_built(files, markup).lines))
         command = ["train", "--session", str(path), *_arguments(request, files)]
         with acting_later():  # in the middle of a start no process is known that could be ended
             process = start_trainer(path, command, [descriptor])
@@ -264,11 +264,6 @@ def _in_python(message: str) -> str:
     parameters |= {VOCAB.flag: "vocabulary", "--session": "session"}
     # A command in backticks keeps its options.
     return re.sub("`[^`]*`|--[a-z-]+", lambda option: parameters.get(option[0], option[0]), message)
-
-
-def _with_words(request: TrainRequest, files: InMemoryTexts, vocabulary: Vocabulary) -> TrainRequest:
-    files.write_words(vocabulary.lines)
-    return request.giving(**{VOCAB.name: str(files.words)})
 
 
 def _built(files: InMemoryTexts, markup: Markup | None) -> Vocabulary:
