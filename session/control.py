@@ -1,6 +1,5 @@
 """What a screen or a command may do: start a trainer, ask it for something, list sessions, name topics."""
 
-import contextlib
 import fcntl
 import json
 import os
@@ -12,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from wikitopics.crawler.dumps.source import YES
 from wikitopics.crawler.system import open_own, start_python
@@ -28,7 +27,7 @@ from wikitopics.session.storage.lock import TrainerLock, owner, try_lock
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.topics import give_name
 from wikitopics.session.storage.trainer import request_control
-from wikitopics.session.system import Process
+from wikitopics.session.system import Process, kill_group, start_command
 
 # Trainers in processes of their own: started here, and either left running or ended by whoever started
 # them.
@@ -113,25 +112,25 @@ def start_trainer(path: Path, arguments: list[str], keeps: Sequence[int] = ()) -
     doing = f"write {log_file(path)}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        log = open_own(log_file(path), os.O_WRONLY | os.O_APPEND)
-        try:
-            _begin_anew(log)
+        with os.fdopen(open_own(log_file(path), os.O_WRONLY | os.O_APPEND), "ab", buffering=0) as log:
+            # Empty the log, unless a trainer still writes to it: each holds a lock on it as long as it lives.
+            with suppress(BlockingIOError):
+                fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.ftruncate(log.fileno(), 0)
             doing = "start a trainer"
             return start_python(
                 "wikitopics", arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log, keeps=keeps
             )
-        finally:
-            os.close(log)
     except OSError as error:
         raise SessionError(f"cannot {doing}: {error.strerror}") from None
 
 
 def _of_last_run(path: Path) -> Iterator[str]:
     """The options of a session's last run that the session does not keep, for the command line."""
-    with contextlib.suppress(NoSession), SessionReader(path) as reader:
+    with suppress(NoSession), SessionReader(path) as reader:
         status = reader.status()
         for option in run_options(described(status.source)):
-            with contextlib.suppress(KeyError, ValueError):  # another version may have taken other values
+            with suppress(KeyError, ValueError):  # another version may have taken other values
                 yield f"{option.flag}={option.check(status.activity.given[option.name])}"
 
 
@@ -142,32 +141,22 @@ def last_words(path: Path) -> str:
         age = max(0.0, time.time() - log.stat().st_mtime)
     except OSError:
         return ""
-    told = last_line(log).removeprefix(MESSAGE)
-    return TRYING.sub(lambda told: f"{max(0, int(told[0]) - int(age))}", told)
+    message = last_line(log).removeprefix(MESSAGE)
+    return TRYING.sub(lambda seconds: f"{max(0, int(seconds[0]) - int(age))}", message)
 
 
 def question(path: Path) -> str:
     """The question with which the last trainer ended; "" for none."""
-    told = last_words(path)
-    asked = told.removesuffix(NOBODY_ASKED)
-    return "" if asked == told else asked.strip()
+    message = last_words(path)
+    return message.removesuffix(NOBODY_ASKED).strip() if message.endswith(NOBODY_ASKED) else ""
 
 
 def forget(path: Path) -> None:
     """Remove the log of a trainer that has ended without making a session. A traceback in it is kept."""
     log = log_file(path)
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         if not os.path.exists(path) and b"Traceback" not in log.read_bytes():
             log.unlink()
-
-
-def _begin_anew(log: int) -> None:
-    """Empty the log, unless a trainer still writes to it: each holds a lock on it as long as it lives."""
-    try:
-        fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return
-    os.ftruncate(log, 0)
 
 
 # Requests to a running trainer from another process, always through the session's file.
@@ -206,7 +195,14 @@ def stop(path: Path, tell: Callable[[str], None] = lambda _: None) -> None:
         if _ended(path, trainer, OBEY_SECONDS):
             return
     if trainer.lives():
-        _signal(trainer)
+        try:
+            os.kill(trainer.pid, signal.SIGTERM)
+        except ProcessLookupError:
+            pass
+        except OSError as error:
+            raise SessionError(
+                f"the trainer (pid {trainer.pid}) cannot be signalled: {error.strerror}"
+            ) from None
     if not _ended(path, trainer, PATIENCE_SECONDS):
         raise SessionError(
             f"the trainer has not ended within {PATIENCE_SECONDS:.0f} s; {_how_to_end(trainer)}"
@@ -228,15 +224,6 @@ def _ended(path: Path, trainer: Process, seconds: float) -> bool:
             return False
         time.sleep(0.05)
     return True
-
-
-def _signal(trainer: Process) -> None:
-    try:
-        os.kill(trainer.pid, signal.SIGTERM)
-    except ProcessLookupError:
-        pass
-    except OSError as error:
-        raise SessionError(f"the trainer (pid {trainer.pid}) cannot be signalled: {error.strerror}") from None
 
 
 def _how_to_end(trainer: Process) -> str:
@@ -298,11 +285,12 @@ class InMemoryTexts(NamedTuple):
         except OSError as error:
             raise SessionError(f"cannot write {self.texts}: {error.strerror}") from None
 
-    def write_words(self, lines: Iterable[str]) -> None:
-        """Write the lines of the vocabulary. Raises SessionError."""
+    def write_words(self, lines: Iterable[str]) -> str:
+        """Write the lines of the vocabulary; returns the file's name. Raises SessionError."""
         make_folder(self.words.parent)
         with replacing(self.words, mode=0o600) as file:
             file.write("\n".join(lines).encode() + b"\n")
+        return str(self.words)
 
     def remove(self, held: int | None = None) -> None:
         """Delete both, if that is possible: otherwise `left_behind` finds them.
@@ -331,14 +319,14 @@ def left_behind(folder: Path) -> Iterator[Path]:
 def list_sessions() -> list[tuple[str, Path, Status | str]]:
     """(name, file, status) of every session in the session folder, by name; a message instead of the
     status if the file cannot be read."""
-    found: list[tuple[str, Path, Status | str]] = []
+    sessions: list[tuple[str, Path, Status | str]] = []
     for path in sorted(session_folder().glob("[!.]*.db")):
         try:
             with SessionReader(path) as reader:
-                found.append((path.stem, path, reader.status()))
+                sessions.append((path.stem, path, reader.status()))
         except SessionError as error:
-            found.append((path.stem, path, str(error)))
-    return found
+            sessions.append((path.stem, path, str(error)))
+    return sessions
 
 
 def check_removable(path: Path) -> None:
@@ -362,7 +350,7 @@ def remove(path: Path) -> None:
     check_removable(path)
     with TrainerLock(path):
         check_removable(path)  # another process may have deleted it just now
-        with contextlib.suppress(NotASession):  # damaged: then it has no heartbeat
+        with suppress(NotASession):  # damaged: then it has no heartbeat
             check_alone(path)
         try:
             if path.is_symlink():
@@ -395,8 +383,7 @@ def rename(path: Path, model: str, topic: int, name: str) -> str:
         reader.check_topic(model, topic)
         reader.check_trained()
         number = reader.models().index(model)
-    given = checked(name)
-    give_name(path, number, topic, given or None)
+    give_name(path, number, topic, checked(name) or None)
     with SessionReader(path) as reader:
         return next(iter(reader.topic_names(model)[topic : topic + 1]), "")
 
@@ -435,53 +422,42 @@ class _NoAnswer(Exception):
 
 def checked(name: str) -> str:
     """The name in one line. Raises `BadUsage` if it cannot be a topic's name."""
-    given = " ".join(name.split())
-    if len(given) > LONGEST_NAME or not given.isprintable():
+    line = " ".join(name.split())
+    if len(line) > LONGEST_NAME or not line.isprintable():
         raise BadUsage(f"a topic's name must have 1 to {LONGEST_NAME} printable characters")
-    return given
+    return line
 
 
 def _answer(command: str, path: Path, question: bytes, check: Callable[[], object]) -> bytes:
-    """The first line that the command prints; what follows is dropped. Raises `_NoAnswer`."""
+    """The first line that the command prints; what follows is dropped.
+
+    Raises `_NoAnswer` if it takes too long, prints too much, or fails.
+    """
     # In files: a command that does not read breaks no pipe, and something in the background keeps none open.
-    with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as said:
-        asked.write(question + b"\n")
-        asked.seek(0)
+    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stdout:
+        stdin.write(question + b"\n")
+        stdin.seek(0)
         try:
-            process = subprocess.Popen(
-                command,
-                shell=True,
-                env={**os.environ, "WIKITOPICS_SESSION": str(path.absolute())},
-                stdin=asked,
-                stdout=said,
-                start_new_session=True,  # so that the whole group can be killed
-            )
+            process = start_command(command, path, stdin=stdin, stdout=stdout)
         except (OSError, ValueError) as error:
             raise _NoAnswer(f"cannot be run: {error}") from None
+        until = time.monotonic() + PATIENCE
         try:
-            _await(process, said, check)
+            while process.poll() is None:
+                check()
+                if time.monotonic() > until:
+                    raise _NoAnswer(f"took over {PATIENCE:.0f} s and was killed")
+                if os.fstat(stdout.fileno()).st_size > MOST_PRINTED:
+                    raise _NoAnswer(f"printed over {MOST_PRINTED >> 20} MB and was killed")
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(0.1)
+            if process.returncode:
+                raise _NoAnswer(f"failed with code {process.returncode}")
         except BaseException:
-            with suppress(ProcessLookupError):  # nobody of its group is left
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            kill_group(process)
             raise
-        said.seek(0)
-        answer = said.readline(MOST_ANSWER + 2).removesuffix(b"\n")
+        stdout.seek(0)
+        answer = stdout.readline(MOST_ANSWER + 2).removesuffix(b"\n")
     if len(answer) > MOST_ANSWER:
         raise _NoAnswer(f"printed a line of over {MOST_ANSWER:,} bytes")
     return answer
-
-
-def _await(process: "subprocess.Popen[bytes]", said: IO[bytes], check: Callable[[], object]) -> None:
-    """Wait until the command ends. Raises `_NoAnswer` if it takes too long, prints too much, or fails."""
-    until = time.monotonic() + PATIENCE
-    while process.poll() is None:
-        check()
-        if time.monotonic() > until:
-            raise _NoAnswer(f"took over {PATIENCE:.0f} s and was killed")
-        if os.fstat(said.fileno()).st_size > MOST_PRINTED:
-            raise _NoAnswer(f"printed over {MOST_PRINTED >> 20} MB and was killed")
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(0.1)
-    if process.returncode:
-        raise _NoAnswer(f"failed with code {process.returncode}")

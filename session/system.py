@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 # Identifies a process: its number alone may belong to another program by now, or one in another
 # container.
@@ -77,8 +78,6 @@ def _look(pid: str) -> tuple[str, str]:
             state, *fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
             start = fields[18]  # in clock ticks since boot
         else:
-            import subprocess  # needed only here
-
             with acting_later():
                 listed = subprocess.run(
                     ["ps", "-o", "state=,lstart=", "-p", pid],
@@ -90,6 +89,33 @@ def _look(pid: str) -> tuple[str, str]:
     except (OSError, ValueError, IndexError):
         return "", ""
     return ("", "") if state[:1] in ("Z", "X") else (state[:1], start.strip())
+
+
+# The user's commands, each in a process group of its own.
+
+
+def start_command(
+    command: str, session: Path, *, stdin: int | IO[bytes], stdout: int | IO[bytes], **variables: str
+) -> subprocess.Popen[bytes]:
+    """Start a command of the user's with their shell. Raises OSError, and ValueError for a NUL in it.
+
+    ``variables`` are in its environment, where no shell can interpret them, beside ``WIKITOPICS_SESSION``.
+    """
+    return subprocess.Popen(
+        command,
+        shell=True,
+        env={**os.environ, **variables, "WIKITOPICS_SESSION": str(session.absolute())},
+        stdin=stdin,
+        stdout=stdout,
+        start_new_session=True,  # so that the whole group can be killed
+    )
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and all that it has started in its group."""
+    with contextlib.suppress(ProcessLookupError):  # nobody of its group is left
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 # Signals that ask a program to end: recorded, and acted on when the program is ready.
@@ -125,10 +151,7 @@ class Signals(contextlib.AbstractContextManager["Signals"]):
             signal.signal(number, handler)
 
     def wait(
-        self,
-        process: subprocess.Popen[bytes],
-        seconds: float,
-        until: Collection[signal.Signals] = ENDING,
+        self, process: subprocess.Popen[bytes], seconds: float, until: Collection[signal.Signals] = ENDING
     ) -> int | None:
         """The exit code of a process; None if it still runs after ``seconds``, or when one of the signals
         ``until`` is recorded.

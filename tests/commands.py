@@ -85,17 +85,17 @@ def python(code: str, *arguments: object, **environment: str) -> str:
 
 RESTING = """
 import sys
-from wikitopics.session.training.learner import Learner
+from wikitopics.session.training.run import Run, wait_for
 from wikitopics.cli import main
 
-articles, do = int(sys.argv.pop(1)), Learner.do
+articles, do = int(sys.argv.pop(1)), Run.do
 
 async def rest(self, work):
     if self.stream.progress.articles >= articles:
-        await self._orders.until_stop(600)
+        await wait_for(self.stopping, 600)
     return await do(self, work)
 
-Learner.do = rest
+Run.do = rest
 main()
 """
 

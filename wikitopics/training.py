@@ -86,71 +86,71 @@ def train(
     repeated, of texts that seem to hold markup, and of an index or ids that can only be kept as text.
     """
     path = path_of(session)
-    given = InMemoryTexts.of(path)
-    request = _request(given, model, topics, passes, seed, markup, is_new=not os.path.exists(path))
-    known = _vocabulary(vocabulary)
+    files = InMemoryTexts.of(path)
+    request = _request(files, model, topics, passes, seed, markup, is_new=not os.path.exists(path))
+    words = _vocabulary(vocabulary)
     labels, notes = _labels(texts, ids, path), list[str]()
     has_gaps = ids is not None and labels is not None and labels.hasnans
-    kept = None if labels is None or has_gaps else as_kept(labels)
+    index = None if labels is None or has_gaps else as_kept(labels)
     if has_gaps:
         notes.append("ids: some are missing, so a table of documents has their numbers instead")
-    elif labels is not None and kept is None:
-        named = "the index of the texts is" if ids is None else "ids are"
-        notes.append(f"{named} of a type that can only be kept as text")
+    elif labels is not None and index is None:
+        subject = "the index of the texts is" if ids is None else "ids are"
+        notes.append(f"{subject} of a type that can only be kept as text")
     if ids is None and labels is not None:
         ids = map(str, labels)  # one that is missing is a label, too
     documents = _documents(texts, titles, ids, notes.append, noticed=markup is None)
     if (trainer := owner(path)) is not None:
         raise in_use(path, trainer.pid)
-    with given.held() as descriptor:
-        _train(path, given, descriptor, request, known, documents, notes, kept, markup, progress)
+    with files.held() as descriptor:
+        _train(path, files, descriptor, request, words, documents, notes, index, markup, progress)
     return StoredSession(path)
 
 
 def _train(
     path: Path,
-    given: InMemoryTexts,
+    files: InMemoryTexts,
     descriptor: int,
     request: TrainRequest,
     vocabulary: Vocabulary | None,
     documents: Iterable[dict[str, str | None]],
     notes: Iterable[str],
-    kept: Mapping[str, object] | None,
+    index: Mapping[str, object] | None,
     markup: Markup | None,
     progress: bool,
 ) -> None:
     """Have a trainer learn the documents to the end; its files are removed unless it goes on without us.
 
-    ``notes``: the warnings for the user of `train`, complete once the documents are written. ``kept``: as for
-    `keep_index`.
+    ``notes``: the warnings for the user of `train`, complete once the documents are written. ``index``: as
+    for `keep_index`.
     """
     process = None
     try:
         if vocabulary is not None:
-            request = _with_words(request, given, vocabulary)
+            request = request.giving(vocab=files.write_words(vocabulary.lines))
         is_new = not os.path.exists(path)  # a name that is too long is one, too, and refused below
         if is_new:
             new_settings(request, request.kind())  # raises for what is wrong with it
-        number = given.write_texts(descriptor, documents)
+        number = files.write_texts(descriptor, documents)
         for note in notes:
             warnings.warn(_in_python(note), stacklevel=3)
         if not is_new:
-            is_finished = _is_finished(path, given, request, vocabulary)
-            _keep(path, kept)
+            is_finished = _is_finished(path, files, request, vocabulary)
+            _store_index(path, index)
             if is_finished:
                 return
         if is_new and vocabulary is None:
-            request = _with_words(request, given, _built(given, markup))
-        command = ["train", "--session", str(path), *_arguments(request, given)]
+            request = request.giving(vocab=files.write_words(_built(files, markup).lines))
+        command = ["train", "--session", str(path), *_arguments(request, files)]
         with acting_later():  # in the middle of a start no process is known that could be ended
             process = start_trainer(path, command, [descriptor])
-        with _shown(path, number, progress) as look:
+        with _progress_bar(path, number, progress) as look:
             code = None
             while code is None:
                 with acting_later() as signals:
                     code = signals.wait(process, LOOK_SECONDS)
                     if is_new and os.path.exists(path):
-                        _keep(path, kept)
+                        _store_index(path, index)
                         is_new = False
                     look()
     except KeyboardInterrupt:
@@ -167,16 +167,16 @@ def _train(
     finally:
         with acting_later():
             if (process is None or process.poll() is not None) and owner(path) is None:
-                given.remove(descriptor)
+                files.remove(descriptor)
     if code == SessionInUse.exit_code:  # its log may be the other one's
         holder = owner(path)
         raise in_use(path, holder.pid if holder else 0)
     if code:
-        told = last_words(path)
+        message = last_words(path)
         forget(path)
-        if told and code == BadUsage.exit_code:
-            raise ValueError(_in_python(told))
-        raise SessionError(_in_python(told if told and code > 0 else f"the trainer was {death(code)}"))
+        if message and code == BadUsage.exit_code:
+            raise ValueError(_in_python(message))
+        raise SessionError(_in_python(message if message and code > 0 else f"the trainer was {death(code)}"))
     with SessionReader(path) as reader:
         if (status := reader.status()).state != "finished":
             warnings.warn(
@@ -185,23 +185,23 @@ def _train(
             )
 
 
-def _vocabulary(given: object) -> Vocabulary | None:
+def _vocabulary(argument: object) -> Vocabulary | None:
     """The vocabulary that an argument of `train` means. Raises `VocabularyError`, and TypeError."""
-    if given is None or isinstance(given, Vocabulary):
-        return given
-    if isinstance(given, str | os.PathLike):
+    if argument is None or isinstance(argument, Vocabulary):
+        return argument
+    if isinstance(argument, str | os.PathLike):
         try:
-            return load_vocabulary(os.fspath(given))
+            return load_vocabulary(os.fspath(argument))
         except VocabularyError as error:
             raise type(error)(f"vocabulary: {error}") from None
-    if isinstance(given, Iterable) and not isinstance(given, bytes):
-        words = list(given)
+    if isinstance(argument, Iterable) and not isinstance(argument, bytes):
+        words = list(argument)
         if all(isinstance(word, str) for word in words):
-            return Vocabulary.from_words(sorted(words) if isinstance(given, Set) else words)
-    raise TypeError(f"vocabulary must be a Vocabulary, words, a name or a file, not {_told(given)}")
+            return Vocabulary.from_words(sorted(words) if isinstance(argument, Set) else words)
+    raise TypeError(f"vocabulary must be a Vocabulary, words, a name or a file, not {_quoted(argument)}")
 
 
-def _told(value: object) -> str:
+def _quoted(value: object) -> str:
     """A wrong argument, in a message."""
     return f"{' '.join(repr(value).split()):.60} ({type(value).__name__})"
 
@@ -223,7 +223,7 @@ def _labels(texts: object, ids: object, path: Path) -> Any:
 
 
 def _request(
-    given: InMemoryTexts,
+    files: InMemoryTexts,
     model: str | Sequence[str] | None,
     topics: int | None,
     passes: int | None,
@@ -241,53 +241,46 @@ def _request(
     else:
         models = tuple(model)
     if (model is not None and not models) or not all(isinstance(one, str) for one in models):
-        raise TypeError(f"model must be a kind of model or a SPEC, or several, not {_told(model)}")
+        raise TypeError(f"model must be a kind of model or a SPEC, or several, not {_quoted(model)}")
     if markup not in (None, *MARKUP.choices):
-        raise ValueError(f"markup must be {MARKUP.takes()}, not {_told(markup)}")
+        raise ValueError(f"markup must be {MARKUP.takes()}, not {_quoted(markup)}")
     for name, number in (("topics", topics), ("passes", passes), ("seed", seed)):
         if number is not None and (not isinstance(number, SupportsIndex) or isinstance(number, bool)):
-            raise TypeError(f"{name} must be a whole number, not {_told(number)}")
+            raise TypeError(f"{name} must be a whole number, not {_quoted(number)}")
     return TrainRequest(
-        **{
-            SOURCE.name: "texts",
-            TEXTS.name: (str(given.texts),),
-            MODEL.name: models,
-            _TOPICS.name: None if topics is None else str(topics),
-            PASSES.name: None if passes is None else PASSES.convert(passes),
-            SEED.name: SEED.convert(seed),
-            MARKUP.name: markup,
-        }
+        source="texts",
+        texts=(str(files.texts),),
+        model=models,
+        topics=None if topics is None else str(topics),
+        passes=None if passes is None else PASSES.convert(passes),
+        seed=SEED.convert(seed),
+        markup=markup,
     )
 
 
-def _in_python(told: str) -> str:
+def _in_python(message: str) -> str:
     """A message with the parameters of `train` in place of the options of the command line."""
-    named = {option.flag: option.name for option in _OPTIONS}
-    named |= {VOCAB.flag: "vocabulary", "--session": "session"}
+    parameters = {option.flag: option.name for option in _OPTIONS}
+    parameters |= {VOCAB.flag: "vocabulary", "--session": "session"}
     # A command in backticks keeps its options.
-    return re.sub("`[^`]*`|--[a-z-]+", lambda found: named.get(found[0], found[0]), told)
+    return re.sub("`[^`]*`|--[a-z-]+", lambda option: parameters.get(option[0], option[0]), message)
 
 
-def _with_words(request: TrainRequest, given: InMemoryTexts, vocabulary: Vocabulary) -> TrainRequest:
-    given.write_words(vocabulary.lines)
-    return request.giving(**{VOCAB.name: str(given.words)})
-
-
-def _built(given: InMemoryTexts, markup: Markup | None) -> Vocabulary:
+def _built(files: InMemoryTexts, markup: Markup | None) -> Vocabulary:
     """A vocabulary of the texts. Raises BadDocuments if they are too few."""
-    documents = file_documents([str(given.texts)], silently, markup=markup or "text")
+    documents = file_documents([str(files.texts)], silently, markup=markup or "text")
     return build_vocabulary(filter(None, documents), VocabularyRecipe.of_language(None)).vocabulary
 
 
 def _is_finished(
-    path: Path, given: InMemoryTexts, request: TrainRequest, vocabulary: Vocabulary | None
+    path: Path, files: InMemoryTexts, request: TrainRequest, vocabulary: Vocabulary | None
 ) -> bool:
     """Whether nothing is left to do. Raises `SessionError` for a session of other texts or options."""
     with SessionReader(path) as reader:
         settings, position, state = reader.settings(), reader.progress().position, reader.status().state
         counter = None if vocabulary is None else reader.counter()
     other = f"session {session_name(path)} was made from other texts: give those again, or another session"
-    if settings.source_options.get(TEXTS.name) != [str(given.texts)]:
+    if settings.source_options.get(TEXTS.name) != [str(files.texts)]:
         raise SessionError(other)
     try:
         check_resumable(request, settings)
@@ -295,7 +288,7 @@ def _is_finished(
         raise SessionError(str(error)) from None
     try:
         if position:
-            TextFiles([str(given.texts)], lines=settings.source_options.get(LINES.name)).check(position)
+            TextFiles([str(files.texts)], lines=settings.source_options.get(LINES.name)).check(position)
     except BadSource:
         raise SessionError(other) from None
     if vocabulary != counter:
@@ -306,23 +299,23 @@ def _is_finished(
     return state == "finished"
 
 
-def _keep(path: Path, kept: Mapping[str, object] | None) -> None:
+def _store_index(path: Path, index: Mapping[str, object] | None) -> None:
     """Store an index in the session unless it is there."""
-    if kept is not None:
+    if index is not None:
         with SessionReader(path) as reader:
-            is_there = reader.index() == (kept["name"], kept["dtype"])
+            is_there = reader.index() == (index["name"], index["dtype"])
         if not is_there:
-            keep_index(path, kept)
+            keep_index(path, index)
 
 
-def _arguments(request: TrainRequest, given: InMemoryTexts) -> Iterator[str]:
+def _arguments(request: TrainRequest, files: InMemoryTexts) -> Iterator[str]:
     """The words of the command line. The trainer, too, removes the files at its end, unless they are another
     trainer's."""
     for option in _OPTIONS:
         if option in request:
             value = request[option]
             yield from (f"{option.flag}={one}" for one in (value if isinstance(value, tuple) else (value,)))
-    remove = shlex.join(["rm", "-f", "--", *map(str, given)])
+    remove = shlex.join(["rm", "-f", "--", *map(str, files)])
     yield f'{ON_END.flag}=[ "$WIKITOPICS_EXIT_CODE" = {SessionInUse.exit_code} ] || {remove}'
 
 
@@ -342,11 +335,11 @@ def _documents(
         raise TypeError("texts must be a collection, such as a list: put a single text in brackets")
     if hasattr(texts, "columns"):  # whose names a table yields
         raise TypeError("texts must be a column, not a table: train(frame['text'])")
-    named = {"texts": texts, "titles": titles, "ids": ids}
-    columns = {name: values for name, values in named.items() if values is not None}
+    arguments = {"texts": texts, "titles": titles, "ids": ids}
+    columns = {name: values for name, values in arguments.items() if values is not None}
     for name, values in columns.items():
         if not isinstance(values, Iterable) or isinstance(values, str | bytes) or hasattr(values, "columns"):
-            raise TypeError(f"{name} must be a collection, not {_told(values)}")
+            raise TypeError(f"{name} must be a collection, not {_quoted(values)}")
 
     def read() -> Iterator[dict[str, str | None]]:
         number = some = repeated = 0
@@ -368,11 +361,7 @@ def _documents(
                         raise ValueError(f"ids: number {number - 1} is over {LONGEST_ID:,} bytes")
                     repeated += label in seen
                     seen.add(label)
-                yield {
-                    "text": text,
-                    "title": f"text {number}" if title is None else str(title),
-                    "id": label,
-                }
+                yield {"text": text, "title": f"text {number}" if title is None else str(title), "id": label}
         except OSError as error:
             raise SessionError(f"cannot read the texts: {error}") from error
         if not some:
@@ -396,7 +385,7 @@ def _cell(value: object) -> object:
 
 
 @contextmanager
-def _shown(path: Path, documents: int, wanted: bool) -> Iterator[Callable[[], None]]:
+def _progress_bar(path: Path, documents: int, wanted: bool) -> Iterator[Callable[[], None]]:
     """Yield a function that looks at the session and shows its progress, if somebody can see it."""
     if not wanted or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
         yield lambda: None

@@ -52,15 +52,15 @@ def too_few(
     skips: Mapping[str, int] = MappingProxyType({}),
 ) -> BadUsage:
     """Why fewer than `LEAST` of the documents that were ``read`` are left to train on, and what to do."""
-    there = read - sum(skips.values())
-    held_out = min(held_out, there)
+    documents = read - sum(skips.values())
+    held_out = min(held_out, documents)
     why = [f"skipped: {skips_told(skips)}"] if skips else []
     why += [f"held out: {held_out:,}"] if held_out else []
     of = f" (of {'; '.join([f'{read:,}', *why])})" if why else ""
     noun = "document" if kind.own else "article"
     hint = "" if read >= LEAST else kind.division(identity)
-    hint = "Give more, or hold out fewer" if there >= LEAST else hint
-    left = f"{'only one' if there > held_out else 'no'} {noun} to train on{of}"
+    hint = "Give more, or hold out fewer" if documents >= LEAST else hint
+    left = f"{'only one' if documents > held_out else 'no'} {noun} to train on{of}"
     return BadUsage(f"{name}: {left}, and at least two are needed" + (f". {hint}" if hint else ""))
 
 
@@ -82,11 +82,7 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
         if PASSES not in request and kind.own and not forgets:
             values[PASSES.name] = default_passes(documents)
     return replace(
-        settings,
-        values=values,
-        models=models,
-        source_name=opened.info.name,
-        source_options=opened.identity,
+        settings, values=values, models=models, source_name=opened.info.name, source_options=opened.identity
     )
 
 
@@ -215,9 +211,9 @@ def _counts(blocks: Iterable[Block]) -> Iterator[Mapping[bytes, int]]:
 
 def _behind_held_out(articles: Iterable[Mapping[bytes, int]], held_out: int, vocabulary: Vocabulary) -> int:
     """The number of articles up to the last one held out."""
-    known = {word.encode() for word in vocabulary.words}
-    places = (place for place, words in enumerate(articles, start=1) if not known.isdisjoint(words))
-    return next(islice(places, held_out - 1, None), held_out) if held_out else 0
+    words = {word.encode() for word in vocabulary.words}
+    numbers = (number for number, article in enumerate(articles, start=1) if not words.isdisjoint(article))
+    return next(islice(numbers, held_out - 1, None), held_out) if held_out else 0
 
 
 def save_user_copy(name: str, vocabulary: Vocabulary) -> str:

@@ -45,10 +45,10 @@ def scored(models: Sequence[OnlineModel], batch: Minibatch, seed: int) -> Scored
 
 def latest_of_each(before: Sequence[Scored], latest: Scored) -> tuple[Scored, ...]:
     """The last minibatches, as many as are needed to have enough articles."""
-    kept = (*before, latest)
-    while sum(one.articles for one in kept[1:]) >= NEWEST_ARTICLES:
-        kept = kept[1:]
-    return kept
+    window = (*before, latest)
+    while sum(one.articles for one in window[1:]) >= NEWEST_ARTICLES:
+        window = window[1:]
+    return window
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,8 @@ class HeldOut:
         the newest articles, if there is one.
         """
         own = model.own_metrics(self._batch)  # first, which shortens compiling: see there
-        found = Evaluation(model, self._batch, self._completion.score(model), before, now, prequential)
-        values = {**own, **{one.name: one.measure(found) for one in METRICS}}
+        evaluation = Evaluation(model, self._batch, self._completion.score(model), before, now, prequential)
+        values = {**own, **{one.name: one.measure(evaluation) for one in METRICS}}
         return {name: float(value) for name, value in values.items() if value is not None and isfinite(value)}
 
 
@@ -159,13 +159,13 @@ def pass_evaluation_due(measured: int, after: int) -> bool:
     return after - measured >= GROWTH * measured
 
 
-def snapshot_due(kept: int, before: int, after: int) -> bool:
+def snapshot_due(last: int, before: int, after: int) -> bool:
     """Whether the topics are stored after a minibatch that took ``before`` to ``after`` articles.
 
-    ``kept``: articles at the last snapshot, 0 before the first. They are stored at every doubling, and when
+    ``last``: articles at the last snapshot, 0 before the first. They are stored at every doubling, and when
     the stream has grown by a twentieth or by 10,000 articles.
     """
-    grown = kept > 0 and after - kept >= min(FURTHEST, GROWTH * kept)
+    grown = last > 0 and after - last >= min(FURTHEST, GROWTH * last)
     return grown or doubled(before, after)
 
 
@@ -277,10 +277,10 @@ class Chronicle:
         model: str,
         words: Sequence[str],
         known: TopicNames | None,
-        kept: Sequence[TopWords],
+        snapshots: Sequence[TopWords],
         half_life: float | None = None,
     ) -> None:
-        """``known``: as of the last commit; ``kept``: the snapshots of the last looks, and the newest one."""
+        """``known``: as of the last commit; ``snapshots``: those of the last looks, and the newest one."""
         self._model = model
         self._words = words
         self._half_life = half_life
@@ -290,7 +290,7 @@ class Chronicle:
         self._alive: set[int] = set()
         self._at = 0
         self._looks: list[TopicState] = []
-        for snapshot in kept:
+        for snapshot in snapshots:
             self.note(snapshot)
         if known is not None:
             self._names, self._shown = list(known.lasting), list(known.names)
@@ -306,12 +306,12 @@ class Chronicle:
         look = TopicState(snapshot.leading, snapshot.shares)
         at_look = look_due(self._at, snapshot.articles, self._half_life)
         self._at = snapshot.articles
-        found: list[Change] = []
+        latest: list[Change] = []
         if at_look:
             self._looks = [*self._looks, look][-LOOKS:]
-            found = changes(self._looks, self._alive)
+            latest = changes(self._looks, self._alive)
         settled = self._alive
-        self._alive = living(settled, found)
+        self._alive = living(settled, latest)
         newest = names(look.relevant, self._words)
         old, self._names = self._names, list(newest)
         for topic, name in enumerate(old):
@@ -319,7 +319,7 @@ class Chronicle:
                 if not (at_look and self._has_another_name(topic, name)):
                     self._names[topic] = name
                 elif not any(fits(parts(name), words) for words in self._relevant(topic, self._looks)):
-                    found.append(Change("renamed", topic))
+                    latest.append(Change("renamed", topic))
             elif topic not in self._alive and all(
                 holds(parts(name), words) for words in self._relevant(topic, [look])
             ):
@@ -333,7 +333,7 @@ class Chronicle:
             )
             for *candidates, ids in zip(self._names, before, newest, snapshot.word_ids.tolist(), strict=True)
         ]
-        return [self._event(snapshot.articles, change, old) for change in found]
+        return [self._event(snapshot.articles, change, old) for change in latest]
 
     def _has_another_name(self, topic: int, old: str) -> bool:
         """Whether the topic's new name has fitted at enough looks, while a word of the old one has not."""
@@ -347,27 +347,22 @@ class Chronicle:
 
     def _event(self, articles: int, change: Change, old: Sequence[str]) -> TopicEvent:
         ended = change.kind in ("died", "merged")
-        named = change.other if change.kind == "split" and change.other is not None else change.topic
-        name = (old if ended and old else self._names)[named]
+        subject = change.other if change.kind == "split" and change.other is not None else change.topic
+        name = (old if ended and old else self._names)[subject]
         return TopicEvent(self._model, articles, change.kind, change.topic, change.other, name)
 
 
 def event_message(events: Sequence[TopicEvent], noun: str) -> str:
     """Events of one model and one snapshot: "lda at 4,096 articles, born: #84 slavic, languages"."""
-    parts = [
-        _message_of_kind(kind, [one for one in events if one.event == kind]) for kind in get_args(TopicChange)
-    ]
-    first = events[0]
-    return f"{first.model} at {first.articles:,} {noun}, {'; '.join(part for part in parts if part)}"
-
-
-def _message_of_kind(kind: TopicChange, events: Sequence[TopicEvent]) -> str:
-    if not events:
-        return ""
-    told = " · ".join(_short(one) for one in events[:NAMED])
-    if len(events) <= NAMED:
-        return f"{kind}: {told}"
-    return f"{len(events)} topics {_TOGETHER[kind]}: {told} …"
+    lines = []
+    for kind in get_args(TopicChange):
+        changed = [_short(event) for event in events if event.event == kind]
+        listed = " · ".join(changed[:NAMED])
+        if len(changed) > NAMED:
+            lines.append(f"{len(changed)} topics {_TOGETHER[kind]}: {listed} …")
+        elif changed:
+            lines.append(f"{kind}: {listed}")
+    return f"{events[0].model} at {events[0].articles:,} {noun}, {'; '.join(lines)}"
 
 
 def _short(event: TopicEvent) -> str:
@@ -395,12 +390,10 @@ class Curves:
 
     def __init__(self, store: SessionWriter, half_life: float | None) -> None:
         """``half_life``: the shortest of the models', None if none forgets."""
-        self.scores = [model.log_likelihood for model in store.model_statuses()]
-        """Each model's last log-likelihood."""
         self._half_life = half_life
         settings = store.settings()
         self._noun = sources.noun(settings.source)
-        self._counted = sources.unit_noun(settings.source, settings[PASSES])
+        self._unit_noun = sources.unit_noun(settings.source, settings[PASSES])
         self._names = [spec.name for spec in settings.models]
         curves = [store.curve(name, "log_likelihood") for name in self._names]
         self._course = [list(zip(one.values.tolist(), one.articles.tolist(), strict=True)) for one in curves]
@@ -409,19 +402,13 @@ class Curves:
         self._kept_at = store.points("snapshots")
         self._topics = store.snapshots_at(self.kept_at)
         last = sorted({*looks(self._kept_at, half_life)[-LOOKS:], *self._kept_at[-1:]})
-        kept = [store.snapshots_at(point) for point in last]
-        self._chronicles = [
-            Chronicle(
-                name,
-                store.vocabulary(),
-                store.known_names(number),
-                [snapshots[number] for snapshots in kept if number in snapshots],
-                half_life,
-            )
-            for number, name in enumerate(self._names)
-        ]
+        looked_at, words = [store.snapshots_at(point) for point in last], store.vocabulary()
+        self._chronicles = []
+        for number, name in enumerate(self._names):
+            snapshots = [point[number] for point in looked_at if number in point]
+            self._chronicles.append(Chronicle(name, words, store.known_names(number), snapshots, half_life))
         self._topics_measured = store.snapshots_at(self.measured_at)
-        self.measured = self._as_measured()
+        self.measured = self._last_measured()
         """Replaced as a whole, since another thread reports it."""
 
     @property
@@ -436,14 +423,16 @@ class Curves:
 
     def keep_topics(self, models: Sequence[OnlineModel], articles: int, changes: Changes) -> None:
         """Store the present topics."""
-        snapshots = [_snapshot(number, articles, model) for number, model in enumerate(models)]
-        self._topics = dict(enumerate(snapshots))
-        changes.snapshots += snapshots
-        for number, chronicle in enumerate(self._chronicles):
-            happened = chronicle.note(snapshots[number])
-            changes.topic_events += [(number, event) for event in happened]
-            if happened:
-                changes.log.append(event_message(happened, self._counted))
+        self._topics = {}
+        for number, (model, chronicle) in enumerate(zip(models, self._chronicles, strict=True)):
+            shares = np.asarray(model.topic_shares(), np.float32)
+            snapshot = TopWords(number, articles, *model.top_words(SNAPSHOT_WORDS), shares)
+            self._topics[number] = snapshot
+            changes.snapshots.append(snapshot)
+            events = chronicle.note(snapshot)
+            changes.topic_events += [(number, event) for event in events]
+            if events:
+                changes.log.append(event_message(events, self._unit_noun))
             changes.topic_names[number] = chronicle.known
         self._kept_at.append(articles)
         # The drift at the next measurement is from the topics at the last one.
@@ -462,51 +451,39 @@ class Curves:
         """Measure the models, whose topics are already stored; ``seconds``: the running time so far."""
         articles, tokens = progress.articles, progress.tokens
         for number, model in enumerate(models):
-            values = held_out.measure(
-                model,
-                self._topics_measured.get(number),
-                self._topics[number],
-                progress.predicted(number),
-            )
+            before, now = self._topics_measured.get(number), self._topics[number]
+            values = held_out.measure(model, before, now, progress.predicted(number))
             if (score := values.get("log_likelihood")) is not None:
-                self.scores[number] = score
                 self._course[number].append((score, articles))
-            changes.metrics += [
-                (number, articles, tokens, seconds, metric, value) for metric, value in values.items()
-            ]
+            changes.metrics += [(number, articles, tokens, seconds, *value) for value in values.items()]
         self._topics_measured = self._topics
         self._measured_at.append(articles)
         gone = thinned(self._measured_at, MOST_POINTS)
         self._measured_at = [point for point in self._measured_at if point not in gone]
         changes.thinned_metrics |= gone
-        self.measured = self._as_measured()
+        self.measured = self._last_measured()
 
     def overfitting(self, documents: int, held_out: int) -> str:
         """A line on the models that predicted best some passes ago; "" if there are none.
 
         ``documents``: how many each pass reads; ``held_out``: how many models are measured on.
         """
-        found, told = [], max(OVERFITTED, CHANCE / math.sqrt(max(1, held_out)))
+        models, loss = [], max(OVERFITTED, CHANCE / math.sqrt(max(1, held_out)))
         for name, course in zip(self._names, self._course, strict=True):
             best, articles = max(course, default=(0.0, 0))
-            if not course or best - course[-1][0] < told:
+            if not course or best - course[-1][0] < loss:
                 continue
             passes = max(1, round(articles / documents))
-            found.append(
+            models.append(
                 f"{name} was best after {passes:,} pass{'' if passes == 1 else 'es'} "
                 f"(perplexity {np.exp(-best):,.1f}, now {np.exp(-course[-1][0]):,.1f})"
             )
-        if not found:
+        if not models:
             return ""
-        return f"on held-out {self._noun} {', '.join(found)}: start a new --session with fewer --passes"
+        return f"on held-out {self._noun} {', '.join(models)}: start a new --session with fewer --passes"
 
-    def _as_measured(self) -> Measured:
-        scores = zip(self._names, self.scores, strict=True)
-        return Measured(
-            self.measured_at, {name: float(np.exp(-score)) for name, score in scores if score is not None}
-        )
-
-
-def _snapshot(number: int, articles: int, model: OnlineModel) -> TopWords:
-    shares = np.asarray(model.topic_shares(), np.float32)
-    return TopWords(number, articles, *model.top_words(SNAPSHOT_WORDS), shares)
+    def _last_measured(self) -> Measured:
+        scores = {
+            name: course[-1][0] for name, course in zip(self._names, self._course, strict=True) if course
+        }
+        return Measured(self.measured_at, {name: float(np.exp(-score)) for name, score in scores.items()})

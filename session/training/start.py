@@ -2,15 +2,16 @@
 
 import asyncio
 import contextlib
+import math
 import os
 import shutil
 import signal
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from wikitopics.crawler.source import PageKind, SourceKind
 from wikitopics.session import sources
@@ -35,7 +36,6 @@ from wikitopics.session.storage.files import make_folder
 from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.released import is_released, upgrade_from_1_0
-from wikitopics.session.storage.settings import Progress
 from wikitopics.session.storage.trainer import request_control
 from wikitopics.session.storage.writer import file_bytes
 from wikitopics.session.system import Signals
@@ -51,13 +51,15 @@ from wikitopics.session.training.creation import (
     too_few,
 )
 from wikitopics.session.training.intake.opening import Opened, cluster_address, open_source
-from wikitopics.session.training.run import BEAT_SECONDS, FINISHED, Outside, Report, Run, RunLimits
+from wikitopics.session.training.monitor import BEAT_SECONDS, Monitor, Report
+from wikitopics.session.training.run import FINISHED, Limits, Run
 from wikitopics.session.training.stream import Stream
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.build import Built
 from wikitopics.vocab.rules import Rule
 
 Say = Callable[[str], None]
+Tell = Callable[[Report], None]
 OUTGROWN = 4
 """A run this many times larger than the D of its models is warned: D is weighed against their priors."""
 
@@ -87,15 +89,7 @@ class Plan:
 T = TypeVar("T")
 
 
-class Opening(NamedTuple):
-    """A session and its source, both open."""
-
-    store: writer.SessionWriter
-    stream: Stream | VocabularyBuild
-    source: Opened
-
-
-def train(path: Path, request: TrainRequest, report: Callable[[Report], None], say: Say) -> str:
+def train(path: Path, request: TrainRequest, report: Tell, say: Say) -> str:
     """Train the session at ``path`` until its end or a signal; returns why it ended.
 
     ``say`` takes the few lines about what happens before the first report. Raises the errors of the rooms,
@@ -104,7 +98,7 @@ def train(path: Path, request: TrainRequest, report: Callable[[Report], None], s
     with Signals() as signals:
         signals.at_once = lambda number: _insist(number, signals)
         try:
-            return asyncio.run(_train(path, request, Outside(report, say, signals)))
+            return asyncio.run(_train(path, request, report, say, signals))
         except asyncio.CancelledError:
             return "stopped before training began"
 
@@ -122,10 +116,10 @@ def _obey(signals: Signals) -> None:
     signals.tell(lambda _: starting.cancel())
 
 
-async def _train(path: Path, request: TrainRequest, outside: Outside) -> str:
+async def _train(path: Path, request: TrainRequest, report: Tell, say: Say, signals: Signals) -> str:
     asyncio.get_running_loop().set_default_executor(Unawaited())
     # From here on, slow work is done in threads, so that signals are noticed.
-    _obey(outside.signals)
+    _obey(signals)
     plan = await asyncio.to_thread(resolve, path, request)
     make_folder(path.parent)
     with TrainerLock(path) as lock:
@@ -134,11 +128,11 @@ async def _train(path: Path, request: TrainRequest, outside: Outside) -> str:
             request_control(path, paused=False, save=False, stop=False)
         keeping = asyncio.create_task(_keep(lock))
         try:
-            limits = RunLimits(request.get(HOURS), request.get(MAX_MB))
-            reason, left = await run(plan, limits, outside)
+            limits = Limits(request.get(HOURS) or math.inf, request.get(MAX_MB) or math.inf)
+            reason, left = await run(plan, limits, report, say, signals)
             if reason == FINISHED and isinstance(plan.vocabulary, Rule):
                 plan = await asyncio.to_thread(resolve, path, request)
-                reason, _ = await run(plan, left, outside)
+                reason, _ = await run(plan, left, report, say, signals)
             return reason
         finally:
             keeping.cancel()
@@ -166,49 +160,53 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
             settings = reader.settings()
             kind = sources.load_stored(settings.source)
             sources.check_identity(kind, settings.source_options)
-            given = load_vocabulary(request[VOCAB], kind) if VOCAB in request else None
-            check_resumable(request, settings, given)
+            vocabulary_given = load_vocabulary(request[VOCAB], kind) if VOCAB in request else None
+            check_resumable(request, settings, vocabulary_given)
             vocabulary = Rule.parse(settings.rule) if settings.building else reader.counter()
     request = with_contact(request, kind, settings.source_options)
     return Plan(path, request, settings, is_new, kind, vocabulary)
 
 
-async def run(plan: Plan, limits: RunLimits, outside: Outside) -> tuple[str, RunLimits]:
+async def run(plan: Plan, limits: Limits, report: Tell, say: Say, signals: Signals) -> tuple[str, Limits]:
     """Train to the end, or build the vocabulary; returns why that ended, and what is left of the limits.
 
     Raises `BadUsage` if there was too little to train on; a session created for that is deleted again.
     """
-    began, limit = time.monotonic(), plan.request.get(ARTICLES)
+    began = time.monotonic()
     lack: BadUsage | None = None
-    async with open_session(plan, outside.say) as opening:
-        store, stream, feed = opening.store, opening.stream, opening.source.feed
+    async with open_session(plan, say) as (store, stream, source):
         if isinstance(stream, Stream):
             await _to_its_end(lambda: feed_first_articles(store, stream))
-        for line in _remarks(plan, opening):
-            outside.say(line)
-        reason = await Run(
-            plan.path, store, stream, feed, limits, outside, plan.request.of_this_run(plan.kind)
-        )()
+        for line in _remarks(plan, store, stream, source):
+            say(line)
+        this = Run(store, stream, source.feed, limits)
+        signals.tell(lambda number: this.stop(f"stopped by {number.name}"))
+        reason = await Monitor(plan.path, this, report, say, plan.request.of_this_run(plan.kind)).follow()
         if isinstance(stream, Stream) and reason == FINISHED:
-            settings, progress = stream.settings, stream.progress
-            if progress.documents < LEAST and (limit is None or progress.articles < limit):
-                read = progress.documents + progress.held_out + progress.skipped
-                of = settings.source_name, plan.kind, settings.source_options
-                lack = too_few(*of, read, progress.held_out, progress.skips)
-            else:
-                noun = sources.noun(settings.source)
-                outside.say(_ended(noun, progress, settings[PASSES], limit))
+            lack = _lack(plan, stream)
+            if lack is None:
+                say(_ended(stream))
             if stream.overfitting:
-                outside.say(stream.overfitting)
+                say(stream.overfitting)
     seconds = time.monotonic() - began
     if isinstance(stream, VocabularyBuild) and reason == FINISHED:
-        _obey(outside.signals)
-        outside.say(await _to_its_end(lambda: _build(plan.path, stream.built, seconds)))
+        _obey(signals)
+        say(await _to_its_end(lambda: _build(plan.path, stream.built, seconds)))
     if lack is not None:
         if plan.is_new:
             await asyncio.to_thread(remove_database, plan.path)
         raise lack
-    return reason, limits.less(seconds, feed.activity.bytes_read)
+    return reason, limits.less(seconds, source.feed.activity.bytes_read)
+
+
+def _lack(plan: Plan, stream: Stream) -> BadUsage | None:
+    """The error if a source that has been read to its end has too few documents to train on."""
+    settings, progress, limit = stream.settings, stream.progress, stream.article_limit
+    if progress.documents >= LEAST or (limit is not None and progress.articles >= limit):
+        return None
+    read = progress.documents + progress.held_out + progress.skipped
+    source = settings.source_name, plan.kind, settings.source_options
+    return too_few(*source, read, progress.held_out, progress.skips)
 
 
 def _build(path: Path, built: Built | None, seconds: float) -> str:
@@ -217,28 +215,30 @@ def _build(path: Path, built: Built | None, seconds: float) -> str:
     store = writer.SessionWriter(path)
     try:
         settings = store.settings()
-        kept = save_user_copy(settings.vocabulary, built.vocabulary)
+        copy = save_user_copy(settings.vocabulary, built.vocabulary)
         store_vocabulary(store, built.vocabulary)
     finally:
         store.close()
     noun = "titles" if built.vocabulary.rule.of_titles else "words"
     return (
         f"the vocabulary was built in {seconds:.0f} s: {len(built.vocabulary):,} {noun} out of "
-        f"{built.distinct_words:,}, from {built.documents:,} {sources.noun(settings.source)}; {kept}"
+        f"{built.distinct_words:,}, from {built.documents:,} {sources.noun(settings.source)}; {copy}"
     )
 
 
 @contextlib.asynccontextmanager
-async def open_session(plan: Plan, say: Say) -> AsyncGenerator[Opening]:
+async def open_session(
+    plan: Plan, say: Say
+) -> AsyncGenerator[tuple[writer.SessionWriter, Stream | VocabularyBuild, Opened]]:
     """Open the source, then the session, which is created if it is new; both are closed at the end.
 
     Raises the errors of both, and `BadUsage` if a new one would have too little to train on.
     """
-    settings, asked = plan.settings, plan.request.asked(plan.kind, resuming=not plan.is_new)
+    settings, options = plan.settings, plan.request.asked(plan.kind, resuming=not plan.is_new)
     async with contextlib.AsyncExitStack() as opened:
         cluster = cluster_address(plan.request)
         source = await open_source(
-            plan.kind, settings.source_options, asked, plan.vocabulary, say, settings.models, cluster
+            plan.kind, settings.source_options, options, plan.vocabulary, say, settings.models, cluster
         )
         opened.push_async_callback(source.feed.close)
         if plan.is_new:
@@ -253,7 +253,7 @@ async def open_session(plan: Plan, say: Say) -> AsyncGenerator[Opening]:
         store = writer.SessionWriter(plan.path)
         stream = await asyncio.to_thread(_read, store, plan)
         opened.callback(store.close)  # a run has already closed it, which does no harm
-        yield Opening(store, stream, source)
+        yield store, stream, source
 
 
 def _read(store: writer.SessionWriter, plan: Plan) -> Stream | VocabularyBuild:
@@ -283,138 +283,136 @@ async def _to_its_end(work: Callable[[], T]) -> T:
             await asyncio.wait({working})
         except asyncio.CancelledError as error:
             stop = error
-    made = working.result()
+    result = working.result()
     if stop is not None:
         raise stop
-    return made
+    return result
 
 
-def _remarks(plan: Plan, opening: Opening) -> list[str]:
+def _remarks(
+    plan: Plan, store: writer.SessionWriter, stream: Stream | VocabularyBuild, source: Opened
+) -> Iterator[str]:
     """What is about to be done, and what else there is to say of it."""
-    settings, stream, source = opening.store.settings(), opening.stream, opening.source
     if isinstance(stream, VocabularyBuild):
-        return [_builds(settings, stream, source), *_size(plan, source)]
-    return [
-        _begins(settings, stream),
-        *_sized(plan, settings, source),
-        *_counts(plan, settings),
-        *_size(plan, source),
-        *_room(plan, opening),
-    ]
+        yield _builds(stream, source)
+    else:
+        yield _begins(stream)
+        yield from _derived(plan, stream.settings, source)
+        yield from _counts(plan)
+    yield from _size(plan, source)
+    if isinstance(stream, Stream):
+        yield from _room(plan, store, source)
 
 
-def _builds(settings: Settings, beginning: VocabularyBuild, source: Opened) -> str:
+def _builds(build: VocabularyBuild, source: Opened) -> str:
     """How a vocabulary will be built, and how long that will take."""
-    activity, info, done = source.feed.activity, source.info, beginning.progress.pending
-    wanted = beginning.wanted if info.articles is None else min(beginning.wanted, info.articles)
+    settings, info, activity = build.settings, source.info, source.feed.activity
+    done = build.progress.pending
+    number = build.wanted if info.articles is None else min(build.wanted, info.articles)
     rate = (activity.allowed_per_minute or 0) * (activity.batch_pages or 0)
-    minutes = -(-(wanted - done) // rate) if rate and wanted > done else 0
+    minutes = -(-(number - done) // rate) if rate and number > done else 0
     long = f", in about {minutes} min at {activity.allowed_per_minute} requests a minute" if minutes else ""
     noun = sources.noun(settings.source)
     if done:
-        how = f"is still being built: {done:,} of {wanted:,} {noun} are counted"
+        how = f"is still being built: {done:,} of {number:,} {noun} are counted"
     else:
-        how = f"is built first, from the first {wanted:,} {noun}"
+        how = f"is built first, from the first {number:,} {noun}"
     return (
         f"{settings.source_name}: the vocabulary {settings.vocabulary!r} {how}{long}; these {noun} are "
         "then the first of the stream"
     )
 
 
-def _begins(settings: Settings, stream: Stream) -> str:
+def _begins(stream: Stream) -> str:
+    """Which models are trained, and from where on."""
+    settings, done = stream.settings, stream.progress.articles
     names = ", ".join(f"{spec.name} ({spec.kind}, {spec.topics} topics)" for spec in settings.models)
-    done, source = stream.progress.articles, settings.source
     if done:
-        start = f"resuming at {done:,} {sources.unit_noun(source, settings[PASSES])}"
+        start = f"resuming at {done:,} {sources.unit_noun(settings.source, settings[PASSES])}"
     else:
-        start = f"{settings[HELD_OUT]:,} {sources.noun(source)} are held out first"
+        start = f"{settings[HELD_OUT]:,} {sources.noun(settings.source)} are held out first"
     passes = f", in {settings[PASSES]:,} passes" if settings[PASSES] > 1 else ""
     return f"{settings.source_name}: training {names}{passes}; {start}"
 
 
-def _sized(plan: Plan, settings: Settings, source: Opened) -> list[str]:
+def _derived(plan: Plan, settings: Settings, source: Opened) -> Iterator[str]:
     """What was chosen for a new session because its source is small."""
-    chosen = {
-        "--topics": "the number of topics follows from their square root",
-        PASSES.flag: f"they are read {settings[PASSES]} times",
-    }
-    if settings.models == plan.settings.models:
-        del chosen["--topics"]
-    if settings[PASSES] == plan.settings[PASSES]:
-        del chosen[PASSES.flag]
-    if not plan.is_new or not chosen:
-        return []
-    assert source.info.articles is not None
-    return [
-        f"with only {source.info.articles - settings[HELD_OUT]:,} {sources.noun(settings.source)}, "
-        f"{' and '.join(chosen.values())}; to choose otherwise, use {' and '.join(chosen)}"
-    ]
+    defaults = {}
+    if settings.models != plan.settings.models:
+        defaults["--topics"] = "the number of topics follows from their square root"
+    if settings[PASSES] != plan.settings[PASSES]:
+        defaults[PASSES.flag] = f"they are read {settings[PASSES]} times"
+    if plan.is_new and defaults:
+        assert source.info.articles is not None
+        yield (
+            f"with only {source.info.articles - settings[HELD_OUT]:,} {sources.noun(settings.source)}, "
+            f"{' and '.join(defaults.values())}; to choose otherwise, use {' and '.join(defaults)}"
+        )
 
 
-def _counts(plan: Plan, settings: Settings) -> list[str]:
+def _counts(plan: Plan) -> Iterator[str]:
     """Whose words a new session over the user's own texts counts, if that was not chosen; of words that were
     counted elsewhere, how many no text has."""
     if not plan.is_new or not plan.kind.own:
-        return []
-    if not isinstance(plan.kind, PageKind):
-        assert isinstance(plan.vocabulary, Vocabulary)
-        if not (never := plan.vocabulary.unmatched()):
-            return []
-        return [
+        return
+    if isinstance(plan.kind, PageKind):
+        if VOCAB not in plan.request:
+            yield (
+                f"counting the words of the vocabulary {plan.settings.vocabulary!r}, which are Wikipedia's; "
+                "`wikitopics vocab build` makes one of your own"
+            )
+        return
+    assert isinstance(plan.vocabulary, Vocabulary)
+    if never := plan.vocabulary.unmatched():
+        yield (
             f"{len(never):,} of the {len(plan.vocabulary):,} words, such as {never[0]!r}, are no words by "
             f"rule {plan.vocabulary.rule}: topics have them, but `infer` never finds them in a text"
-        ]
-    if VOCAB in plan.request:
-        return []
-    return [
-        f"counting the words of the vocabulary {settings.vocabulary!r}, which are Wikipedia's; "
-        "`wikitopics vocab build` makes one of your own"
-    ]
+        )
 
 
-def _size(plan: Plan, source: Opened) -> list[str]:
+def _size(plan: Plan, source: Opened) -> Iterator[str]:
     """How much a new session downloads, or that the source has outgrown an old one."""
     if plan.is_new:
-        download = plan.kind.download(source.identity)
-        return [f"this downloads {download}"] if download else []
+        if download := plan.kind.download(source.identity):
+            yield f"this downloads {download}"
+        return
     if DOCUMENTS in plan.request or source.info.articles is None:
-        return []
+        return
     size = corpus_size(plan.request, source.info, plan.settings[HELD_OUT])
     made_for = plan.settings[DOCUMENTS]
-    if size <= OUTGROWN * made_for:
-        return []
-    return [
-        f"these models were made for a corpus of {made_for:,} {sources.noun(plan.settings.source)}: "
-        f"for {size:,}, a new --session gives better topics"
-    ]
+    if size > OUTGROWN * made_for:
+        yield (
+            f"these models were made for a corpus of {made_for:,} {sources.noun(plan.settings.source)}: "
+            f"for {size:,}, a new --session gives better topics"
+        )
 
 
-def _room(plan: Plan, opening: Opening) -> list[str]:
+def _room(plan: Plan, store: writer.SessionWriter, source: Opened) -> Iterator[str]:
     """The space that the file will need, if it exceeds the free space and the length of the stream is
     known."""
-    settings, store, info = opening.store.settings(), opening.store, opening.source.info
-    if info.articles is None and ARTICLES not in plan.request:
-        return []
-    articles = corpus_size(plan.request, info, settings[HELD_OUT])
+    if source.info.articles is None and ARTICLES not in plan.request:
+        return
+    settings = store.settings()
+    articles = corpus_size(plan.request, source.info, settings[HELD_OUT])
     try:
         needed = file_bytes(settings, len(store.vocabulary()), articles) - plan.path.stat().st_size
         free = shutil.disk_usage(plan.path.parent).free
     except OSError:  # only a remark is lost
-        return []
-    if needed <= free:
-        return []
-    keeps = settings[KEEP_ARTICLES] != "none"
-    other = ", or start a new --session with --keep-articles none" if keeps else ""
-    noun = sources.noun(settings.source)
-    return [
-        f"{articles:,} {noun} need about {needed / 1e9:,.1f} GB more in {plan.path.parent}, but only "
-        f"{free / 1e9:,.1f} GB is free: make room{other}"
-    ]
+        return
+    if needed > free:
+        keeps = settings[KEEP_ARTICLES] != "none"
+        other = ", or start a new --session with --keep-articles none" if keeps else ""
+        yield (
+            f"{articles:,} {sources.noun(settings.source)} need about {needed / 1e9:,.1f} GB more in "
+            f"{plan.path.parent}, but only {free / 1e9:,.1f} GB is free: make room{other}"
+        )
 
 
-def _ended(noun: str, progress: Progress, passes: int, limit: int | None) -> str:
+def _ended(stream: Stream) -> str:
     """Why a session is finished, in a line."""
-    if limit is not None and progress.articles >= limit:
+    articles, passes, limit = stream.progress.articles, stream.settings[PASSES], stream.article_limit
+    if limit is not None and articles >= limit:
         return f"--articles {limit:,} is reached"
-    read = f"every {noun[:-1]} has been read {'once' if passes == 1 else f'{passes:,} times'}"
-    return read if limit is None else f"{read}: {progress.articles:,}, fewer than --articles {limit:,}"
+    noun = sources.noun(stream.settings.source)[:-1]
+    read = f"every {noun} has been read {'once' if passes == 1 else f'{passes:,} times'}"
+    return read if limit is None else f"{read}: {articles:,}, fewer than --articles {limit:,}"

@@ -4,11 +4,11 @@ Synchronous and without a clock: its actions depend only on the articles fed, so
 interrupted and resumed does exactly the same as an uninterrupted one. Times are passed in.
 """
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,56 +39,6 @@ from wikitopics.session.training.measuring import (
     snapshot_due,
 )
 
-# The articles that wait to be trained: counted, in the order of the stream.
-
-
-class Pending:
-    """Stretches of the stream, oldest first, each with its number in the session.
-
-    ``progress`` counts their articles, and those of the first one that are already trained.
-    """
-
-    def __init__(self, stored: Sequence[tuple[int, Block]], progress: Progress) -> None:
-        """Raises `Damaged` if the stored articles are not those that were counted."""
-        self._progress = progress
-        self._stretches = deque(stored)
-        self._next = stored[-1][0] + 1 if stored else 1
-        lengths = [len(documents) for _, documents in stored]
-        trained = progress.pending_offset
-        if trained > sum(lengths[:1]) or sum(lengths) != trained + progress.pending:
-            raise Damaged("pending holds another number of articles than progress.pending")
-
-    @property
-    def first(self) -> int:
-        """The number of the first stretch that is not trained to its end."""
-        return self._stretches[0][0] if self._stretches else self._next
-
-    def add(self, documents: Block) -> tuple[int, Block]:
-        """Append a stretch; returns it with its number."""
-        stretch = self._next, documents
-        self._stretches.append(stretch)
-        self._next += 1
-        self._progress.pending += len(documents)
-        return stretch
-
-    def take(self, size: int) -> Block:
-        """The next ``size`` articles, which wait no longer."""
-        progress = self._progress
-        parts: list[Block] = []
-        missing = size
-        while missing:
-            _, documents = self._stretches[0]
-            part = documents[progress.pending_offset : progress.pending_offset + missing]
-            parts.append(part)
-            missing -= len(part)
-            progress.pending_offset += len(part)
-            if progress.pending_offset >= len(documents):
-                self._stretches.popleft()
-                progress.pending_offset = 0
-        progress.pending -= size
-        return Block.concatenate(parts)
-
-
 # The later passes over a session's documents: all that were trained, again, each time in another order.
 #
 # Their word counts are in the session, so nothing is read from the source, and memory does not grow with
@@ -99,17 +49,12 @@ WORDS = 2**24
 """Words of the documents that are shuffled together, about: 40,000 articles of Wikipedia."""
 
 
-class PassRound(NamedTuple):
-    """Documents that are shuffled together."""
-
-    start: int
-    """How many documents the pass reads before them."""
-    rows: list[int]
-    """Their rows, ascending: stretches of the first pass, a minibatch each."""
-
-
 class Passes:
-    """The documents of the second pass and of all further ones."""
+    """The documents of the second pass and of all further ones.
+
+    A pass shuffles the session's rows of documents (minibatches of the first pass), then the documents of as
+    many rows together, a round, as memory holds easily.
+    """
 
     def __init__(self, store: SessionWriter, seed: int, held_out: int, rest: Block, words: int) -> None:
         """``held_out``: how many come before the trained ones. ``rest``: the last documents of the first
@@ -117,21 +62,19 @@ class Passes:
 
         Raises `Damaged`.
         """
-        self._store, self._seed = store, seed
-        kept = store.kept_rows()
-        starts = list(accumulate((articles for _, articles in kept), initial=0))
+        self._store, self._seed, self._rest = store, seed, rest
+        rows = store.kept_rows()
+        starts = list(accumulate((articles for _, articles in rows), initial=0))
         if held_out not in starts:
             raise Damaged("kept_counts and progress.held_out do not match")
-        self._rows = kept[starts.index(held_out) :]
-        self._rest = len(self._rows), rest
+        self._rows = rows[starts.index(held_out) :]
         if len(rest):
             self._rows.append((store.next_seq, len(rest)))
         self._documents = sum(articles for _, articles in self._rows)
         self._together = max(1, WORDS * self._documents // max(1, words))
-        self._pass = 0
-        self._rounds: list[PassRound] = []
-        self._open: tuple[int, int] | None = None
-        self._loaded: list[int] = []
+        # The open round: its pass, the documents before it, its rows, their documents as in the session with
+        # their numbers there, and the order in which these are read.
+        self._pass, self._start, self._open = 0, 0, list[int]()
         self._block, self._seqs = rest[:0], np.empty(0, np.int64)
         self._order = np.empty(0, np.int64)
 
@@ -144,52 +87,42 @@ class Passes:
         seqs: list[NDArray[np.int64]] = []
         parts: list[Block] = []
         while number:
-            before, place = divmod(start, self._documents)
-            begin = self._turn_to(before + 2, place)
-            chosen = self._order[place - begin : place - begin + number]
+            before, offset = divmod(start, self._documents)
+            self._turn_to(before + 2, offset)
+            chosen = self._order[offset - self._start :][:number]
             seqs.append(self._seqs[chosen])
             parts.append(self._block.take(chosen))
             start, number = start + len(chosen), number - len(chosen)
         return np.concatenate(seqs), Block.concatenate(parts)
 
-    def _turn_to(self, number: int, place: int) -> int:
-        """Have the round of this place of a pass at hand; returns the place of its first document."""
-        if self._pass != number:
-            self._pass, self._rounds = number, self._divided(number)
-        which = next(i for i in reversed(range(len(self._rounds))) if self._rounds[i].start <= place)
-        found = self._rounds[which]
-        if self._open != (number, which):
-            self._open = number, which
-            self._load(found.rows)
-            self._order = self._random(number, which + 1).permutation(len(self._block))
-        return found.start
+    def _turn_to(self, number: int, offset: int) -> None:
+        """Open the round of this place of a pass, unless it is open."""
+        if number == self._pass and self._start <= offset < self._start + len(self._order):
+            return
+        rounds = self._rounds(number)
+        which = bisect_right([start for start, _ in rounds], offset)
+        self._pass, (self._start, rows) = number, rounds[which - 1]
+        if rows != self._open:  # the rows of a small collection are one round, and stay in memory
+            self._open, self._block = rows, self._block[:0]
+            self._block = Block.concatenate([self._documents_of(*self._rows[row]) for row in rows])
+            self._seqs = np.concatenate([first + np.arange(n) for first, n in (self._rows[i] for i in rows)])
+        self._order = self._random(number, which).permutation(len(self._block))
 
-    def _divided(self, number: int) -> list[PassRound]:
-        """The rows of a pass in random order, as many together as memory holds easily."""
-        rounds: list[PassRound] = []
+    def _rounds(self, number: int) -> list[tuple[int, list[int]]]:
+        """The rounds of a pass: how many documents it reads before each, and the round's rows, ascending."""
+        rounds: list[tuple[int, list[int]]] = []
         start = behind = 0
         for row in self._random(number, 0).permutation(len(self._rows)).tolist():
             if not rounds or behind - start >= self._together:
                 start = behind
-                rounds.append(PassRound(start, []))
-            rounds[-1].rows.append(row)
+                rounds.append((start, []))
+            rounds[-1][1].append(row)
             behind += self._rows[row][1]
-        return [PassRound(start, sorted(rows)) for start, rows in rounds]
+        return [(start, sorted(rows)) for start, rows in rounds]
 
-    def _load(self, rows: list[int]) -> None:
-        """Load these rows' documents unless cached (small collections stay in memory)."""
-        if rows == self._loaded:
-            return
-        self._loaded, self._block = rows, self._block[:0]
-        last, rest = self._rest
-        kept = [
-            rest if row == last and len(rest) else self._store.kept_documents(*self._rows[row])
-            for row in rows
-        ]
-        self._block = Block.concatenate(kept)
-        self._seqs = np.concatenate(
-            [np.arange(first, first + n) for first, n in map(self._rows.__getitem__, rows)]
-        )
+    def _documents_of(self, first: int, number: int) -> Block:
+        is_rest = len(self._rest) and first == self._rows[-1][0]
+        return self._rest if is_rest else self._store.kept_documents(first, number)
 
     def _random(self, number: int, which: int) -> np.random.Generator:
         return np.random.default_rng((self._seed, number, which))
@@ -232,7 +165,9 @@ class Stream:
         half_lives = [model.half_life for model in self.models if model.half_life is not None]
         self._half_life = min(half_lives, default=None)
         self._changes = Changes()
-        self._pending = Pending(store.pending(), self.progress)
+        self._pending = deque(store.pending())
+        """Stretches of the stream that wait to be trained, each with its number in the session."""
+        self._next_pending = self._pending[-1][0] + 1 if self._pending else 1
         self._held_out = store.held_out()
         self._word_counts = store.word_counts()
         self._check_account()
@@ -256,6 +191,10 @@ class Stream:
         progress = self.progress
         if len(self._held_out) != progress.held_out:
             raise Damaged("held_out holds another number of articles than progress.held_out")
+        lengths = [len(documents) for _, documents in self._pending]
+        trained = progress.pending_offset
+        if trained > sum(lengths[:1]) or sum(lengths) != trained + progress.pending:
+            raise Damaged("pending holds another number of articles than progress.pending")
         if progress.renew_from is not None and not progress.articles:
             raise Damaged("progress.renew_from is set, but no article is trained")
 
@@ -304,7 +243,11 @@ class Stream:
             self._changes.articles.append((first, "held_out", None))
             progress.held_out += len(first)
         if len(documents):
-            self._changes.pending.append(self._pending.add(documents))
+            stretch = self._next_pending, documents
+            self._pending.append(stretch)
+            self._changes.pending.append(stretch)
+            self._next_pending += 1
+            progress.pending += len(documents)
 
     def _may_be_trained(self, page_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """(n,) false for held-out articles: a source such as `recent` may return one again."""
@@ -341,8 +284,8 @@ class Stream:
 
     def ready(self) -> bool:
         """Whether `step` has a minibatch to train."""
-        size, there = self._next_size(), self._untrained
-        return min(size, there) > 0 and (self._source_ended or there >= size)
+        size, untrained = self._next_size(), self._untrained
+        return min(size, untrained) > 0 and (self._source_ended or untrained >= size)
 
     def done(self) -> bool:
         """Whether the session has ended: nothing is left to train, or the limit is reached."""
@@ -403,7 +346,7 @@ class Stream:
         drops = self._ends_pass(self.progress.articles + size) and self.settings[KEEP_ARTICLES] == "top"
         # Before anything slow: an abandoned step must not share the store with a commit.
         old = self._to_renew(RENEWED_BESIDE * size) if self.renewing else None
-        fresh = self._pending.take(min(size, self.progress.pending))
+        fresh = self._take_pending(min(size, self.progress.pending))
         n = len(fresh)
         seqs, again = self._reread(size - n, fresh) if size > n else (np.empty(0, np.int64), fresh[:0])
         batch = Block.concatenate([fresh, again])
@@ -411,18 +354,18 @@ class Stream:
         if self._half_life is not None:
             latest = scored(self.models, _minibatch(batch), self.settings[SEED])
             progress.prequential = latest_of_each(progress.prequential, latest)
-        learnt: list[NDArray[np.float32]] = []
+        thetas: list[NDArray[np.float32]] = []
         for model, size in zip(self.models, self.settings.batch_sizes, strict=True):
             minibatch = _minibatch(batch)
             parts = [model.learn(minibatch[start : start + size]) for start in range(0, len(batch), size)]
-            learnt.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
+            thetas.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
         if n:
-            self._changes.articles.append((fresh, "trained", self._topics([theta[:n] for theta in learnt])))
+            self._changes.articles.append((fresh, "trained", self._topics([theta[:n] for theta in thetas])))
             self._word_counts.add(fresh)
         if len(again):
             # A small collection may come several times in a minibatch: the last of each counts.
             last = len(again) - 1 - np.unique(seqs[::-1], return_index=True)[1]
-            topics = self._topics([theta[n:][last] for theta in learnt])
+            topics = self._topics([theta[n:][last] for theta in thetas])
             self._changes.again.append((seqs[last].tolist(), again.take(last), topics))
         before = progress.articles
         progress.articles += len(batch)
@@ -440,10 +383,25 @@ class Stream:
             progress.renew_from = 0
         self._changes.drops_articles |= drops or drop_due(before, progress.articles)
         if measure or snapshot_due(self._curves.kept_at, before, progress.articles):
-            self._keep_topics()
+            self._curves.keep_topics(self.models, progress.articles, self._changes)
         if measure:
             self._measure(elapsed_seconds())
         return len(batch)
+
+    def _take_pending(self, size: int) -> Block:
+        """The next ``size`` articles, which wait no longer."""
+        progress = self.progress
+        progress.pending -= size
+        parts: list[Block] = []
+        while size:
+            documents = self._pending[0][1]
+            parts.append(documents[progress.pending_offset : progress.pending_offset + size])
+            size -= len(parts[-1])
+            progress.pending_offset += len(parts[-1])
+            if progress.pending_offset >= len(documents):
+                self._pending.popleft()
+                progress.pending_offset = 0
+        return Block.concatenate(parts)
 
     def _to_renew(self, most: int) -> tuple[Sequence[int], Block, int | None]:
         """Read articles to infer again: their numbers, the articles, and where to continue (None: these are
@@ -475,7 +433,7 @@ class Stream:
         if not articles:
             return
         if self._curves.kept_at != articles:
-            self._keep_topics()
+            self._curves.keep_topics(self.models, articles, self._changes)
         if self._curves.measured_at != articles:
             self._measure(elapsed_seconds)
         if self.overfitting:
@@ -510,7 +468,8 @@ class Stream:
             for number, model in enumerate(self.models):
                 self._changes.models[number] = model_row(model)
             self._changes.word_counts = self._word_counts
-        self._store.commit(progress, self._changes, self._pending.first)
+        first = self._pending[0][0] if self._pending else self._next_pending
+        self._store.commit(progress, self._changes, first)
         self._changes = Changes()
         self._fed.clear()
         self.dirty = self._learnt = False
@@ -538,9 +497,6 @@ class Stream:
         if len(self._passes) != progress.documents + len(rest):
             raise Damaged("kept_counts holds another number of articles than progress.documents")
         return self._passes.take(progress.again, number)
-
-    def _keep_topics(self) -> None:
-        self._curves.keep_topics(self.models, self.progress.articles, self._changes)
 
     def _measure(self, elapsed_seconds: float) -> None:
         """Measure the models, whose topics are already stored."""

@@ -83,7 +83,7 @@ def reasons(path):
 async def pause(path, run):
     """Ask from outside, and wait until the run obeys."""
     await asyncio.to_thread(control.ask, path, paused=True)
-    await until_true(lambda: run.orders.paused)
+    await until_true(lambda: run.state == "paused")
 
 
 def pages_of(path):

@@ -14,13 +14,13 @@ from wikitopics.cli.train import JsonLines, ProgressLines
 from wikitopics.session.records import State, TrainerActivity
 from wikitopics.session.storage.settings import Progress
 from wikitopics.session.training.measuring import Measured
-from wikitopics.session.training.run import Report
+from wikitopics.session.training.monitor import Report
 
 
 def report(articles: int, state: State = "running", **activity: Any) -> Report:
     progress = Progress(articles=articles, held_out=10)
     measured = Measured(activity.pop("measured_at", 0), activity.pop("perplexities", {}))
-    return Report(state, progress, 61.0, measured, TrainerActivity(**activity))
+    return Report(state, progress, measured, TrainerActivity(elapsed_seconds=61.0, **activity))
 
 
 def test_a_burst_of_reports_is_one_line_and_the_first_measurement_another() -> None:

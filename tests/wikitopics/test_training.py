@@ -254,17 +254,14 @@ def test_warnings_name_the_line_of_the_program_that_called(path):
     assert not any("--" in str(found.message) for found in warned)
 
 
-def test_a_set_of_words_is_the_same_vocabulary_in_every_process(path):
-    assert learn(vocabulary=frozenset(WORDS)).vocabulary().words == tuple(WORDS)
-
-
 def test_a_vocabulary_without_a_rule_reads_what_the_session_reads(path):
     words = learn(vocabulary=["cooperate", "operate", *WORDS]).vocabulary()
     assert words.split("co\u00adoperate \u202briver\u202c") == ["cooperate", "river"]
 
 
-def test_a_list_of_words_is_a_vocabulary(path):
-    assert learn(vocabulary=(word for word in WORDS[:6])).vocabulary().words == tuple(WORDS[:6])
+@pytest.mark.parametrize("words", [frozenset(WORDS), (word for word in WORDS)], ids=type)
+def test_words_are_a_vocabulary_and_a_set_of_them_the_same_in_every_process(path, words):
+    assert learn(vocabulary=words).vocabulary().words == tuple(WORDS)
 
 
 def test_the_model_of_a_session_need_not_be_named_again(path):

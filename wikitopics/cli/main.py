@@ -93,9 +93,9 @@ class LazyGroup(SettingsCommand, CommandGroup):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         # The options of `train` are listed once, by `wikitopics train --help`.
-        named = ("session", "contact", "version")
-        shown = [option for option in self.get_params(ctx) if option.name in named]
-        records = [option.get_help_record(ctx) for option in (*shown, self.get_help_option(ctx)) if option]
+        names = ("session", "contact", "version")
+        options = [option for option in self.get_params(ctx) if option.name in names]
+        records = [option.get_help_record(ctx) for option in (*options, self.get_help_option(ctx)) if option]
         with formatter.section("Options"):
             formatter.write_dl([record for record in records if record is not None])
         self.format_commands(ctx, formatter)
@@ -112,16 +112,12 @@ class LazyGroup(SettingsCommand, CommandGroup):
 
 
 def _check_limits() -> None:
-    """Raise SessionError if the limits of the shell leave too little for a trainer or its topics."""
-    _check_files()
-    _check_memory()
-
-
-def _check_files() -> None:
-    """Raise SessionError if `ulimit -n` allows too few open files for a trainer and its processes."""
+    """Raise SessionError if the shell allows too few open files for a trainer and its processes, or too
+    little memory."""
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if most != resource.RLIM_INFINITY and most < _FILES:
         raise SessionError(f"`ulimit -n {most}` allows too few open files: set a limit of {_FILES} or more")
+    _check_memory()
 
 
 def _check_memory() -> None:

@@ -49,12 +49,12 @@ def topic_numbers(ctx: click.Context, param: click.Parameter, begun: str) -> lis
 
     Names have no commas here, since fish cuts the help at a comma.
     """
-    asked = ctx.params.get("model")
+    model = ctx.params.get("model")
     rows = sorted(
-        _of_session(ctx, lambda reader: reader.topics(reader.model_named(asked))), key=lambda row: -row.share
+        _of_session(ctx, lambda reader: reader.topics(reader.model_named(model))), key=lambda row: -row.share
     )
-    named = [(str(row.topic), row.name.replace(",", "")) for row in rows]
-    return [CompletionItem(number, help=name) for number, name in named if number.startswith(begun)]
+    numbers = [(str(row.topic), row.name.replace(",", "")) for row in rows]
+    return [CompletionItem(number, help=name) for number, name in numbers if number.startswith(begun)]
 
 
 def _of_session(ctx: click.Context, ask: Callable[[SessionReader], Sequence[Answer]]) -> Sequence[Answer]:
@@ -170,10 +170,10 @@ def click_option(option: Option[Any], *, help: str = "") -> click.Option:
 
 def take(option: Option[Any], *, help: str = "") -> Callable[[Command], Command]:
     """Add one setting to a command that takes only a few."""
-    made = click_option(option, help=help)
+    parameter = click_option(option, help=help)
 
     def decorate(command: Command) -> Command:
-        command.__dict__.setdefault("__click_params__", []).append(made)
+        command.__dict__.setdefault("__click_params__", []).append(parameter)
         return command
 
     return decorate
@@ -241,29 +241,29 @@ def setting_groups(source: str | None = None) -> Groups:
     if source is not None and source not in sources.BUILT_IN:
         with contextlib.suppress(BadUsage):  # reported with the option itself
             shown.append(sources.load(source))
-    found = {option.name: option for kind in shown for option in kind.options}
-    asked, model = click_option(SOURCE), click_option(MODEL)
-    asked.type, model.type = SourceType(SOURCE, crawled), OptionType(MODEL, kinds.names)
-    asked.metavar = f"[{'|'.join(kind.name for kind in shown)}]"
+    options = {option.name: option for kind in shown for option in kind.options}
+    source_option, model_kind = click_option(SOURCE), click_option(MODEL)
+    source_option.type, model_kind.type = SourceType(SOURCE, crawled), OptionType(MODEL, kinds.names)
+    source_option.metavar = f"[{'|'.join(kind.name for kind in shown)}]"
 
-    def made(*settings: Option[Any]) -> list[click.Parameter]:
+    def click_options(*settings: Option[Any]) -> list[click.Parameter]:
         return [click_option(setting) for setting in settings]
 
     return [
-        ("Source", [asked, *made(*found.values(), VOCAB)]),
-        ("Models", [model, *made(*SHARED)]),
-        ("Fixed for the session", made(*KEPT)),
-        ("This run", made(*RUN, *OUTSIDE)),
+        ("Source", [source_option, *click_options(*options.values(), VOCAB)]),
+        ("Models", [model_kind, *click_options(*SHARED)]),
+        ("Fixed for the session", click_options(*KEPT)),
+        ("This run", click_options(*RUN, *OUTSIDE)),
     ]
 
 
 def _source_in(args: Sequence[str]) -> str | None:
     """The source that these words name."""
-    named = None
-    for word, behind in pairwise([*args, ""]):
+    source = None
+    for word, value in pairwise([*args, ""]):
         if word == "--source" or word.startswith("--source="):
-            named = behind if word == "--source" else word.partition("=")[2]
-    return named
+            source = value if word == "--source" else word.partition("=")[2]
+    return source
 
 
 def _explain(flag: str, source: str | None) -> None:

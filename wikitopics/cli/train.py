@@ -41,11 +41,11 @@ from wikitopics.session.escapes import visible
 from wikitopics.session.options import ARTICLES, MODEL, NOTIFY, ON_END
 from wikitopics.session.paths import session_name, session_path
 from wikitopics.session.settings import load_kind, options_of
-from wikitopics.session.system import Signals, acting_later
+from wikitopics.session.system import Signals, acting_later, kill_group, start_command
 
 if TYPE_CHECKING:
     from wikitopics.session.request import TrainRequest
-    from wikitopics.session.training.run import Report
+    from wikitopics.session.training.monitor import Report
 
 
 # `train --on-end COMMAND` and `--notify HOW`, carried out when a trainer ends unless it is killed.
@@ -97,29 +97,15 @@ def _run(
 ) -> None:
     """Run the command with the user's shell. Its output goes to standard error, and its result changes
     nothing. Ctrl+C ends it, other signals act when it has ended."""
-    variables = {
-        # Passed in the environment, so that no shell can interpret them.
-        "WIKITOPICS_SESSION": str(path.absolute()),
-        "WIKITOPICS_REASON": visible(" ".join(reason.split())),
-        "WIKITOPICS_EXIT_CODE": str(code),
-    }
+    said = {"WIKITOPICS_REASON": visible(" ".join(reason.split())), "WIKITOPICS_EXIT_CODE": str(code)}
     try:
-        process = subprocess.Popen(
-            command,
-            shell=True,
-            env={**os.environ, **variables},
-            stdin=subprocess.DEVNULL,
-            stdout=2,  # standard error
-            start_new_session=True,  # so that the whole group can be killed
-        )
+        process = start_command(command, path, stdin=subprocess.DEVNULL, stdout=2, **said)
     except (OSError, ValueError) as error:
         tell(error_line(f"--on-end cannot be run: {error}"))
         return
     failed = signals.wait(process, PATIENCE, until=(signal.SIGINT,))
     if failed is None:  # Ctrl+C does not reach its group
-        with contextlib.suppress(ProcessLookupError):  # nobody of its group is left
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        kill_group(process)
         interrupted = signal.SIGINT in signals.noted
         why = "was interrupted" if interrupted else f"took over {PATIENCE:.0f} s and was killed"
         tell(error_line(f"--on-end {why}"))
@@ -189,14 +175,7 @@ Examples:
     "--session", default="demo", metavar="NAME", show_default=True, help="The session's name or path."
 )
 @progress_option
-def demo(
-    headless: bool,
-    articles: int | None,
-    wiki_size: int | None,
-    notify: str | None,
-    session: str,
-    as_json: bool,
-) -> int:
+def demo(headless: bool, session: str, as_json: bool, **options: Any) -> int:
     """See the whole system work, with no network and no settings.
 
     Crawls a small wiki that comes with the program, through the same client that crawls Wikipedia. Its
@@ -206,13 +185,10 @@ def demo(
     if not headless:
         from wikitopics.cli.screen import open_demo
 
-        return open_demo(session, articles, wiki_size, notify)
+        return open_demo(session, **options)
     from wikitopics.session.request import TrainRequest
 
-    request = TrainRequest(
-        source=Demo.name, articles=articles, wiki_size=wiki_size, notify=notify, **Demo.presets
-    )
-    return run_trainer(session, request, as_json)
+    return run_trainer(session, TrainRequest(source=Demo.name, **options, **Demo.presets), as_json)
 
 
 def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str | None = None) -> int:
@@ -304,7 +280,7 @@ class ProgressLines:
 
     def _line(self, report: "Report") -> str:
         progress, now = report.progress, report.activity
-        parts = [duration(report.elapsed_seconds), f"{progress.articles:,} {report.noun}"]
+        parts = [duration(report.activity.elapsed_seconds), f"{progress.articles:,} {report.noun}"]
         if report.passes > 1:
             parts.append(f"pass {progress.pass_:,} of {report.passes:,}")
         if progress.articles == 0:
@@ -355,8 +331,8 @@ class JsonLines(ProgressLines):
         return {
             "state": report.state,
             **fields_of(progress, "articles", "tokens", "held_out", "crawled", "pending", "skipped"),
-            "elapsed_seconds": round(report.elapsed_seconds, 3),
-            "articles_per_hour": round(per_hour(progress.articles, report.elapsed_seconds), 1),
+            "elapsed_seconds": round(report.activity.elapsed_seconds, 3),
+            "articles_per_hour": round(per_hour(progress.articles, report.activity.elapsed_seconds), 1),
             "crawled_per_hour": round(report.activity.crawl_rate * 3600, 1),
             "perplexity": dict(report.measured.perplexities),
             "waiting_for": report.activity.waiting_for,

@@ -36,11 +36,11 @@ async def test_its_death_ends_the_run_at_once_and_loses_nothing(
 
     async def die(run):
         await memory.hanging.wait()
-        await until_true(lambda: run.learner.stream.progress.articles == 64 and not run.learner.busy)
+        await until_true(lambda: run.stream.progress.articles == 64 and not run.busy)
         if paused:
             await pause(trainer_of.path, run)
         break_heart(error)
-        await until_true(lambda: run.orders.stopped)
+        await until_true(lambda: run.stopping.is_set())
 
     with pytest.raises(type(error), match=str(error)):
         await trainer_of(memory, meanwhile=die)
@@ -59,9 +59,9 @@ async def test_it_outlives_a_disk_that_is_full_for_a_while(trainer_of, memory, b
         await memory.hanging.wait()
         failed = break_heart(DiskFull("the disk is full: s.db"))
         await until_true(lambda: len(failed) > 2)
-        assert not run.orders.stopped
+        assert not run.stopping.is_set()
         monkeypatch.setattr(HeartbeatWriter, "beat", real)
         await pause(trainer_of.path, run)
-        run.orders.stop("enough")
+        run.stop("enough")
 
     assert await trainer_of(memory, meanwhile=fill) == "enough"

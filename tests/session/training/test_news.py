@@ -1,5 +1,6 @@
 """The session's log: each thing once."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 from tests.session.rows import settings
@@ -7,32 +8,34 @@ from wikitopics.crawler.mediawiki.source import Api
 from wikitopics.crawler.source import Activity
 from wikitopics.session.storage.settings import Progress
 from wikitopics.session.training.measuring import Measured
-from wikitopics.session.training.run import Monitor, Wait
+from wikitopics.session.training.monitor import Monitor
+from wikitopics.session.training.run import Wait
 
 UNMEASURED = Measured(0, {})
 
 
-def monitor(advice=None, crawled=0, measured=UNMEASURED, clock=(0.0,)):
-    stream = SimpleNamespace(progress=Progress(crawled=crawled), measured=measured, settings=settings())
-    stream.waits_for = None
-    learner = SimpleNamespace(stream=stream, busy=False, elapsed=lambda: clock[0], saving_seconds=lambda: 0.0)
+def monitor(source="texts", crawled=0, measured=UNMEASURED, clock=(0.0,)):
+    stream = SimpleNamespace(progress=Progress(crawled=crawled), measured=measured, waits_for=None)
+    stream.settings = replace(settings(), source=source)
     feed = SimpleNamespace(activity=Activity())
-    return Monitor(feed, learner, None, advice, {})
+    run = SimpleNamespace(stream=stream, feed=feed, busy=False, warnings=[])
+    run.elapsed, run.saving_seconds = lambda: clock[0], lambda: 0.0
+    return Monitor(None, run, None, None)
 
 
 def since(
     monitor, crawled=0, measured=UNMEASURED, errors=(), warnings=(), blocked=None, skips=None, last=False
 ):
-    stream, activity = monitor._learner.stream, monitor._feed.activity
-    stream.progress, stream.measured = Progress(crawled=crawled), measured
+    run = monitor._run
+    run.stream.progress, run.stream.measured = Progress(crawled=crawled), measured
     for reason, number in (skips or {}).items():
-        stream.progress.skip(reason, number)
-    activity.errors = []
+        run.stream.progress.skip(reason, number)
+    run.feed.activity.errors = []
     for error in errors:
-        activity.note(0.0, error)
-    monitor.warn(warnings)
-    monitor.blocked = blocked and Wait(blocked, failing=True)
-    return monitor.last_news() if last else monitor.news()
+        run.feed.activity.note(0.0, error)
+    run.warnings += warnings
+    run.blocked = blocked and Wait(blocked, failing=True)
+    return monitor.news(last=last)
 
 
 def test_a_perplexity_each_time_the_measured_articles_have_doubled():
@@ -41,19 +44,19 @@ def test_a_perplexity_each_time_the_measured_articles_have_doubled():
     assert since(news, measured=Measured(100, {"lda": 900.0})) == []
     assert since(news, measured=Measured(120, {"lda": 850.0})) == []
     assert since(news, measured=Measured(130, {"lda": 800.0, "hdp": 1234.5})) == [
-        ("info", "after 130 articles: perplexity lda 800.0, hdp 1,234.5")
+        ("info", "after 130 documents: perplexity lda 800.0, hdp 1,234.5")
     ]
     newest = Measured(250, {"lda": 700.0, "hdp": 1000.0})
     assert since(news, measured=newest) == []
     assert since(news, measured=newest, last=True) == [
-        ("info", "after 250 articles: perplexity lda 700.0, hdp 1,000.0")
+        ("info", "after 250 documents: perplexity lda 700.0, hdp 1,000.0")
     ]
     assert since(news, measured=newest, last=True) == []
     assert since(news, measured=Measured(130, {"lda": 800.0}), last=True) == [], "a step that was given up"
 
 
 def test_why_articles_are_skipped_each_time_there_are_twice_as_many():
-    news = monitor(Api.advice)
+    news = monitor(Api.name)
     assert since(news) == []
     assert since(news, skips={"no known word": 1}) == [("info", "skipped so far: 1 (no known word 1)")]
     assert since(news, skips={"no known word": 1}) == []
@@ -82,7 +85,7 @@ def test_what_keeps_it_from_saving_is_told_once_each_time():
 def test_what_hindered_it_is_told_again_only_if_it_returns_and_its_end_if_it_lasted():
     clock = [0.0]
     news = monitor(clock=clock)
-    activity = news._feed.activity
+    activity = news._run.feed.activity
     activity.trouble = "refused"
     assert since(news, errors=["refused"]) == [("warning", "refused")]
     clock[0] = 30.0
@@ -97,9 +100,9 @@ def test_what_hindered_it_is_told_again_only_if_it_returns_and_its_end_if_it_las
 
 
 def test_a_whole_wiki_by_the_api_is_advised_against_once():
-    news = monitor(Api.advice)
+    news = monitor(Api.name)
     assert since(news, crawled=499_999) == []
     assert since(news, crawled=500_000) == [("warning", Api.advice[1])]
     assert since(news, crawled=500_001) == []
-    assert since(monitor(Api.advice, crawled=600_000), crawled=600_001) == []
+    assert since(monitor(Api.name, crawled=600_000), crawled=600_001) == []
     assert since(monitor(), crawled=600_000) == []

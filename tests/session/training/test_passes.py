@@ -18,12 +18,11 @@ def readings(monkeypatch):
     found, minibatch = [], Stream.step
 
     def step(self, elapsed):
-        trained, pending = [], self._pending
-        take, again = pending.take, self._reread
-        pending.take = lambda size: trained.append(take(size)) or trained[-1]
+        trained, take, again = [], self._take_pending, self._reread
+        self._take_pending = lambda size: trained.append(take(size)) or trained[-1]
         self._reread = lambda n, rest: (both := again(n, rest), trained.append(both[1]))[0]
         minibatch(self, elapsed)
-        del pending.take, self._reread
+        del self._take_pending, self._reread
         found.append([page for block in trained for page in block.page_ids.tolist()])
 
     monkeypatch.setattr(Stream, "step", step)
@@ -136,11 +135,10 @@ def test_the_pass_of_an_article():
     assert found == [1, 1, 1, 2, 2, 3]
 
 
-def test_the_end_says_which_models_more_passes_made_worse(sessions, corpus, monkeypatch):
+def test_the_end_says_which_models_more_passes_made_worse(sessions, corpus):
     path = sessions("s", passes=3, model=(MODELS["lda"],))
     driver = Driver(path, corpus)
     curves = driver.trainer._curves
-    monkeypatch.setattr(type(curves), "_as_measured", lambda self: None)
     curves._course[0] = [(-4.0, 600), (-3.0, 1314), (-3.5, 1971)]
     said = curves.overfitting(657, 40)
     assert said.startswith("on held-out documents lda was best after 2 passes (perplexity 20.1, now 33.1): ")

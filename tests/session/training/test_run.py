@@ -6,8 +6,7 @@ import os
 from tests.session.memory import account_holds, log_of, pages_of, pause, reasons, status
 from tests.waiting import until_true
 from wikitopics.session import control
-from wikitopics.session.training.learner import Learner, Saving
-from wikitopics.session.training.run import RunLimits
+from wikitopics.session.training.run import Limits, Run
 from wikitopics.session.training.stream import Stream
 
 
@@ -51,15 +50,11 @@ async def test_what_was_learnt_is_saved_before_a_step_that_would_keep_it_waiting
 ):
     real, seen = Stream.step, []
 
-    class Patient(Saving):
-        def due(self, measures=None):
-            return bool(measures)
-
     def step(self, elapsed):
         seen.append((self.measures_next, status(trainer_of.path).articles == self.progress.articles))
         return real(self, elapsed)
 
-    monkeypatch.setattr("wikitopics.session.training.learner.Saving", Patient)
+    monkeypatch.setattr(Run, "commits_before", lambda _, work: work is not None and work.measures)
     monkeypatch.setattr(Stream, "step", step)
     assert await trainer_of(memory) == "finished"
     assert [number for number, (measures, _) in enumerate(seen, start=1) if measures] == [1, 2, 4, 8]
@@ -69,18 +64,18 @@ async def test_what_was_learnt_is_saved_before_a_step_that_would_keep_it_waiting
 
 async def test_hours_are_this_runs(trainer_of, memory):
     memory.hang_at = 0
-    assert "--hours" in await trainer_of(memory, RunLimits(hours=0.1 / 3600))
-    assert "--hours" in await trainer_of(memory, RunLimits(hours=0.1 / 3600))
+    assert "--hours" in await trainer_of(memory, Limits(hours=0.1 / 3600))
+    assert "--hours" in await trainer_of(memory, Limits(hours=0.1 / 3600))
     assert status(trainer_of.path).elapsed_seconds >= 0.2
 
 
 async def test_megabytes_are_this_runs(trainer_of, memory):
     memory.slow = 0.001
-    assert "--max-mb" in await trainer_of(memory, RunLimits(megabytes=0.02))
+    assert "--max-mb" in await trainer_of(memory, Limits(megabytes=0.02))
     first = status(trainer_of.path)
     assert first.bytes_read >= 20_000
     assert account_holds(first)
-    await trainer_of(memory, RunLimits(megabytes=0.02))
+    await trainer_of(memory, Limits(megabytes=0.02))
     assert status(trainer_of.path).bytes_read >= first.bytes_read + 20_000
 
 
@@ -90,38 +85,34 @@ async def test_pause_and_resume(trainer_of, memory):
     path = trainer_of.path
 
     async def meanwhile(run):
-        await until_true(lambda: run.learner.stream.progress.crawled > 0)
+        await until_true(lambda: run.stream.progress.crawled > 0)
         await pause(path, run)
         await asyncio.sleep(0.1)
-        before = run.learner.stream.progress.crawled
+        before = run.stream.progress.crawled
         await asyncio.sleep(0.4)
-        assert run.learner.stream.progress.crawled == before
+        assert run.stream.progress.crawled == before
         await until_true(lambda: status(path).state == "paused")
-        await until_true(lambda: run.learner.rate() == 0.0)
+        await until_true(lambda: run.learnt.of_steps() == 0.0)
         await asyncio.to_thread(control.ask, path, paused=False)
         memory.slow = 0.0
         memory.go_on.set()
-        await until_true(lambda: run.learner.stream.progress.crawled > before)
+        await until_true(lambda: run.stream.progress.crawled > before)
 
     assert await trainer_of(memory, meanwhile=meanwhile) == "finished"
     assert pages_of(path) == list(range(1, 701))
 
 
 async def test_a_save_that_is_asked_for_is_made_though_none_is_due(trainer_of, memory, monkeypatch):
-    class Never(Saving):
-        def due(self, measures=None):
-            return False
-
-    monkeypatch.setattr("wikitopics.session.training.learner.Saving", Never)
+    monkeypatch.setattr(Run, "commits_before", lambda *_: False)
     memory.hang_at = 140
 
     async def ask(run):
         await memory.hanging.wait()
-        await until_true(lambda: run.learner.stream.progress.articles == 64)
+        await until_true(lambda: run.stream.progress.articles == 64)
         assert status(trainer_of.path).crawled == 0
         await asyncio.to_thread(control.ask, trainer_of.path, save=True)
         await until_true(lambda: status(trainer_of.path).articles == 64)
-        run.orders.stop("enough")
+        run.stop("enough")
 
     assert await trainer_of(memory, meanwhile=ask) == "enough"
 
@@ -129,16 +120,16 @@ async def test_a_save_that_is_asked_for_is_made_though_none_is_due(trainer_of, m
 async def test_hours_end_a_paused_run_too(trainer_of, memory, monkeypatch):
     memory.hang_at = 400
     passed = 0
-    ran = Learner.ran
-    monkeypatch.setattr(Learner, "ran", lambda learner: ran(learner) + passed)
+    ran = Run.ran
+    monkeypatch.setattr(Run, "ran", lambda run: ran(run) + passed)
 
     async def meanwhile(run):
         nonlocal passed
-        await until_true(lambda: run.learner.stream.progress.crawled > 0)
+        await until_true(lambda: run.stream.progress.crawled > 0)
         await pause(trainer_of.path, run)
         passed = 3600
 
-    assert "--hours" in await trainer_of(memory, RunLimits(hours=1), meanwhile)
+    assert "--hours" in await trainer_of(memory, Limits(hours=1), meanwhile)
 
 
 async def test_the_heartbeat_says_what_goes_on(trainer_of, memory):
@@ -150,7 +141,7 @@ async def test_the_heartbeat_says_what_goes_on(trainer_of, memory):
         now = status(trainer_of.path)
         assert (now.running, now.pid, now.state) == (True, os.getpid(), "running")
         assert now.heartbeat_age_seconds < 60
-        run.orders.stop("enough")
+        run.stop("enough")
 
     await trainer_of(memory, meanwhile=look)
     now = status(trainer_of.path)

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import math
 import os
 import sqlite3
 import threading
@@ -12,8 +13,7 @@ from tests.session.memory import account_holds, log_of, pages_of, pause, reasons
 from tests.waiting import until_true
 from wikitopics.session.errors import DiskFull, SessionError
 from wikitopics.session.storage.writer import SessionWriter
-from wikitopics.session.training.learner import Learner
-from wikitopics.session.training.run import RunLimits
+from wikitopics.session.training.run import Limits, Run
 
 
 @pytest.fixture
@@ -48,9 +48,9 @@ async def test_a_full_disk_is_waited_for(trainer_of, memory, full, monkeypatch):
 
 
 async def test_a_slow_commit_is_what_is_waited_for(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.run.SAVING_SECONDS", 0.2)
-    monkeypatch.setattr("wikitopics.session.training.run.QUIET_SECONDS", 0.4)
-    disk, commit = threading.Event(), SessionWriter.commit
+    monkeypatch.setattr("wikitopics.session.training.monitor.SAVING_SECONDS", 0.2)
+    monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 0.4)
+    disk, commit, told = threading.Event(), SessionWriter.commit, []
 
     def slowly(self, *arguments):
         disk.wait(60)
@@ -62,36 +62,37 @@ async def test_a_slow_commit_is_what_is_waited_for(trainer_of, memory, monkeypat
         await until_true(lambda: status(trainer_of.path).waiting_for == "the models to be saved")
         await until_true(lambda: "saving the models has taken over a minute" in str(log_of(trainer_of.path)))
         memory.activity.waiting_for, memory.activity.waiting_until = "the next request", 2e9
-        now = run.monitor.report().activity
-        assert now.waiting_for == "saving the models has taken over a minute so far"
-        assert now.waiting_until is None
+        told.clear()
+        await until_true(lambda: told)
+        assert told[-1] == ("saving the models has taken over a minute so far", None)
         disk.set()
-        await until_true(lambda: run.monitor.report().activity.waiting_for == "the next request")
-        assert run.monitor.report().activity.waiting_until == 2e9
-        await until_true(lambda: status(trainer_of.path).waiting_for != "the models to be saved")
 
-    assert await trainer_of(memory, meanwhile=look) == "finished"
+    def report(now):
+        told.append((now.activity.waiting_for, now.activity.waiting_until))
+
+    assert await trainer_of(memory, meanwhile=look, report=report) == "finished"
+    assert told[-1] == ("the next request", 2e9)
 
 
-@pytest.mark.parametrize("hours", [None, 1])
+@pytest.mark.parametrize("hours", [math.inf, 1])
 async def test_a_full_disk_keeps_no_trainer_from_stopping(trainer_of, memory, full, monkeypatch, hours):
     passed = 0
-    ran = Learner.ran
-    monkeypatch.setattr(Learner, "ran", lambda learner: ran(learner) + passed)
-    if hours is not None:
+    ran = Run.ran
+    monkeypatch.setattr(Run, "ran", lambda run: ran(run) + passed)
+    if hours == 1:
         monkeypatch.setattr("wikitopics.session.training.run.RETRY_SECONDS", 0.1)
 
     async def stop(run):
         nonlocal passed
-        await until_true(lambda: run.monitor.blocked is not None)
-        if hours is None:
-            run.orders.stop("enough")
+        await until_true(lambda: run.blocked is not None)
+        if hours != 1:
+            run.stop("enough")
         passed = 3600
-        await until_true(lambda: run.orders.stopped)
+        await until_true(lambda: run.stopping.is_set())
 
     memory.slow = 0.03
     with pytest.raises(DiskFull):
-        await trainer_of(memory, RunLimits(hours=hours), stop)
+        await trainer_of(memory, Limits(hours=hours), stop)
     assert reasons(trainer_of.path) == ["the disk is full: x"]
 
 
@@ -100,11 +101,11 @@ async def test_another_writer_is_waited_for(trainer_of, memory, monkeypatch):
     monkeypatch.setattr("wikitopics.session.storage.database.BUSY_SECONDS", 0.2)
 
     async def write(run):
-        await until_true(lambda: run.learner.stream.progress.crawled > 0)
+        await until_true(lambda: run.stream.progress.crawled > 0)
         with contextlib.closing(sqlite3.connect(trainer_of.path, isolation_level=None, timeout=60)) as other:
             other.execute("BEGIN IMMEDIATE")
-            await until_true(lambda: run.monitor.blocked is not None)
-            assert "another program" in run.monitor.blocked.what
+            await until_true(lambda: run.blocked is not None)
+            assert "another program" in run.blocked.what
             other.execute("ROLLBACK")
         memory.slow = 0.0
 
@@ -116,7 +117,7 @@ async def test_another_writer_is_waited_for(trainer_of, memory, monkeypatch):
 @pytest.mark.parametrize("replaced", [False, True])
 async def test_a_session_that_was_taken_away_ends_the_run(trainer_of, memory, replaced):
     async def take(run):
-        await until_true(lambda: run.learner.stream.progress.crawled > 0)
+        await until_true(lambda: run.stream.progress.crawled > 0)
         trainer_of.path.unlink()
         if replaced:
             trainer_of.path.write_bytes(b"SQLite format 3\0")
@@ -136,7 +137,7 @@ async def test_progress_that_cannot_be_written_does_not_end_the_heartbeat(traine
     async def meanwhile(run):
         await memory.hanging.wait()
         await pause(trainer_of.path, run)
-        run.orders.stop("enough")
+        run.stop("enough")
 
     assert await trainer_of(memory, meanwhile=meanwhile, report=report) == "enough"
     assert account_holds(status(trainer_of.path))

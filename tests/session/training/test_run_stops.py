@@ -19,9 +19,9 @@ async def test_a_stop_keeps_all_that_was_fetched_and_trains_no_short_minibatch(t
 
     async def stop(run):
         await memory.hanging.wait()
-        await until_true(lambda: run.learner.stream.progress.articles == 64 and not run.learner.busy)
+        await until_true(lambda: run.stream.progress.articles == 64 and not run.busy)
         if reason == "enough":
-            run.orders.stop(reason)
+            run.stop(reason)
         else:
             os.kill(os.getpid(), signal.SIGTERM)
 
@@ -41,7 +41,7 @@ async def test_a_stop_with_batches_under_way_drains_them(trainer_of, memory, mon
 
     async def stop(run):
         await until_true(lambda: run.feed.queued == 80)
-        run.orders.stop("enough")
+        run.stop("enough")
         held.set()
 
     await trainer_of(memory, meanwhile=stop)
@@ -113,7 +113,7 @@ async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(trainer_of
 
     async def stop(run):
         await until_true(begun.is_set)
-        run.orders.stop("enough")
+        run.stop("enough")
 
     monkeypatch.setattr(Stream, work, slow)
     try:
@@ -131,7 +131,7 @@ async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(trainer_of
 
 
 async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.run.QUIET_SECONDS", 0.3)
+    monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 0.3)
     held, count = threading.Event(), feed_module.count_job
     monkeypatch.setattr(feed_module, "count_job", lambda job: held.wait() and count(job))
 
@@ -143,7 +143,7 @@ async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypa
             lambda: "the processes that parse documents" in (status(trainer_of.path).waiting_for or "")
         )
         await until_true(told)  # the heart notes it after its beat
-        monkeypatch.setattr("wikitopics.session.training.run.QUIET_SECONDS", 60)
+        monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 60)
         held.set()
         await until_true(lambda: status(trainer_of.path).waiting_for is None)
 

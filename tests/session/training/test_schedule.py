@@ -23,6 +23,12 @@ def stream(batch_size, end):
     return counts
 
 
+def measurements(rule, counts):
+    """The article counts at which models are measured."""
+    steps = enumerate(itertools.pairwise(counts), 1)
+    return [after for n, (before, after) in steps if rule.due(n, before, after)]
+
+
 def test_minibatches_grow_from_64_to_the_batch_size_and_stay_there():
     sizes = [minibatch_size(articles, 1024) for articles in stream(1024, 20_000)]
     assert minibatch_size(0, 1024) == 64
@@ -43,19 +49,14 @@ def test_the_first_minibatches_are_measured_at_powers_of_two():
 )
 def test_later_measurements_come_after_50_times_the_held_out_articles_or_sooner(half_life, often, every):
     counts = [0, *stream(1024, 200_000)]
-    rule = Evaluations(1000, half_life, often)
-    due = [
-        after for n, (before, after) in enumerate(itertools.pairwise(counts), 1) if rule.due(n, before, after)
-    ]
+    due = measurements(Evaluations(1000, half_life, often), counts)
     assert {after // every for after in due} == {after // every for after in counts}
 
 
 def test_the_next_measurement_is_known_before():
     rule = Evaluations(1000, at_least_every=10_000)
     counts = [0, *stream(1024, 60_000)]
-    due = [
-        after for n, (before, after) in enumerate(itertools.pairwise(counts), 1) if rule.due(n, before, after)
-    ]
+    due = measurements(rule, counts)
     for n, articles in enumerate(counts[:-12]):
         assert rule.next(n, articles, 1024) == next(point for point in due if point > articles)
 

@@ -22,7 +22,6 @@ from wikitopics.session.system import Signals
 from wikitopics.session.training import start
 from wikitopics.session.training.intake import opening
 from wikitopics.session.training.intake.opening import open_with_retries
-from wikitopics.session.training.run import Outside
 from wikitopics.vocab import Vocabulary
 
 
@@ -163,13 +162,12 @@ async def test_a_signal_while_a_vocabulary_is_finished_is_obeyed_then(planned, m
     plan, built = planned(), []
 
     class Ended:
-        """A run that has come to its end."""
+        """Follows a run that has come to its end."""
 
-        def __init__(self, *arguments):
-            self.signals = arguments[-2].signals
+        def __init__(self, *_):
+            pass
 
-        async def __call__(self):
-            self.signals.tell(lambda _: None)
+        async def follow(self):
             if when == "as the run ends":
                 os.kill(os.getpid(), signal.SIGTERM)
             return start.FINISHED
@@ -183,13 +181,13 @@ async def test_a_signal_while_a_vocabulary_is_finished_is_obeyed_then(planned, m
 
     @asynccontextmanager
     async def opened(*_):
-        yield start.Opening(Mock(), Mock(spec=start.VocabularyBuild, built=None), Mock(feed=AsyncMock()))
+        yield Mock(), Mock(spec=start.VocabularyBuild, built=None, progress=Mock()), Mock(feed=AsyncMock())
 
-    for name, made in {"Run": Ended, "_build": build, "open_session": opened}.items():
+    for name, made in {"Monitor": Ended, "_build": build, "open_session": opened}.items():
         monkeypatch.setattr(start, name, made)
     monkeypatch.setattr(start, "_remarks", lambda *_: [])
     with Signals() as signals:
-        beginning = asyncio.create_task(start.run(plan, None, Outside(print, print, signals)))
+        beginning = asyncio.create_task(start.run(plan, None, print, print, signals))
         with pytest.raises(asyncio.CancelledError):
             await beginning
     assert built
@@ -208,8 +206,8 @@ async def test_a_session_that_cannot_go_on_is_closed(planned, monkeypatch):
 
 
 async def remarks(plan):
-    async with start.open_session(plan, print) as opening:
-        return start._room(plan, opening)
+    async with start.open_session(plan, print) as (store, _, source):
+        return list(start._room(plan, store, source))
 
 
 @pytest.mark.parametrize(("keep", "advised"), [("all", True), ("none", False)])
@@ -236,10 +234,10 @@ async def test_a_disk_that_does_not_say_what_is_free_is_no_obstacle(planned, mon
 )
 def test_how_long_a_vocabulary_takes_is_told_where_that_is_known(rpm, done, says):
     settings = SimpleNamespace(source="api", source_name="memory", vocabulary="own")
-    beginning = SimpleNamespace(wanted=1_000, progress=SimpleNamespace(pending=done))
+    beginning = SimpleNamespace(settings=settings, wanted=1_000, progress=SimpleNamespace(pending=done))
     feed = SimpleNamespace(activity=Activity(allowed_per_minute=rpm, batch_pages=50))
     source = SimpleNamespace(feed=feed, info=SimpleNamespace(articles=None))
-    line = start._builds(settings, beginning, source)
+    line = start._builds(beginning, source)
     assert says in line
     assert (" min " in line) == bool(says)
 
