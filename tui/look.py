@@ -15,14 +15,15 @@ from wikitopics.session.analysis.proportions import Address, nowhere
 from wikitopics.session.metrics import METRICS, Metric
 from wikitopics.session.records import ArticleRow, Curve, Event, Flow, PastRun, Status, TopicEvent, TopicRow
 from wikitopics.session.sources import noun, unit_noun
-from wikitopics.tui.inks import plural
+from wikitopics.tui.text import plural
 
 # Background work, so that the screen is drawn and keys are answered meanwhile.
 
 
-def run_in_background(
-    node: DOMNode, work: Callable[[], Coroutine[Any, Any, None]], group: str, *, exclusive: bool = True
-) -> None:
+Work = Callable[[], Coroutine[Any, Any, None]]
+
+
+def run_in_background(node: DOMNode, work: Work, group: str, *, exclusive: bool = True) -> None:
     """Start work of a group; if exclusive, it replaces whatever of the group is still running.
 
     The work is called only when its turn comes: a coroutine made earlier and replaced by then would never be
@@ -35,6 +36,8 @@ def run_in_background(
 
 ModelTopics = Mapping[str, tuple[TopicRow, ...]]
 """model -> its topics, topic k at index k."""
+Curves = Mapping[tuple[str, str], Curve]
+"""(model, metric) -> Curve, for the metrics shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +48,7 @@ class Beside:
     words: tuple[object, object]
     """The fingerprint and the rule of its vocabulary."""
     models: tuple[str, ...]
-    curves: Mapping[tuple[str, str], Curve]
-    """(model, metric) -> Curve, for the metrics shown."""
+    curves: Curves
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +64,8 @@ class SessionView:
     models: tuple[str, ...] = ()
     metrics: tuple[Metric, ...] = METRICS
     """The metrics that the chart can show."""
-    curves: Mapping[tuple[str, str], Curve] = field(default_factory=dict)
-    """(model, metric) -> Curve, for the metrics shown."""
+    curves: Curves = field(default_factory=dict)
     topics: ModelTopics = field(default_factory=dict)
-    """model -> its topics, topic k at index k."""
     changes: tuple[TopicEvent, ...] = ()
     """The topic events of all models, oldest first."""
     recent: tuple[ArticleRow, ...] = ()

@@ -16,8 +16,7 @@ from flipbook import Picture, flipbook
 from make import demo, opened, picture
 from textual.pilot import Pilot
 
-from wikitopics.tui.app import Wikitopics
-from wikitopics.tui.training import Ending
+from wikitopics.tui.app import Ending, Wikitopics
 
 SIZE = 110, 32
 """Columns and lines: readable where a README is shown."""

@@ -23,8 +23,8 @@ from wikitopics.tui.terminal import Preferences
 @pytest.fixture(autouse=True)
 def capable_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever terminal the tests run in, or none: the screen is drawn for a good one."""
-    monkeypatch.setattr("wikitopics.tui.app.plain_terminal", lambda: False)
-    monkeypatch.setattr("wikitopics.tui.app.speaks_utf8", lambda: True)
+    monkeypatch.setattr("wikitopics.tui.terminal.plain_terminal", lambda: False)
+    monkeypatch.setattr("wikitopics.tui.terminal.speaks_utf8", lambda: True)
     monkeypatch.setenv("COLORTERM", "truecolor")
     for name in ("COLORFGBG", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)

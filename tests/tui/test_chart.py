@@ -5,27 +5,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikitopics.tui.axes import (
+from wikitopics.tui.axes import Axis, ago, duration, fitted, own_space, plain, ticks
+from wikitopics.tui.plot import (
     PATTERNS,
-    Axis,
+    Drawing,
     Fit,
-    ago,
+    Frame,
+    Series,
     ascii_signs,
     braille,
     cells,
     dashed,
     dots,
-    duration,
     fit,
-    fitted,
-    own_space,
-    plain,
+    plot,
     sample,
     spans,
-    ticks,
 )
-from wikitopics.tui.inks import bar, spark
-from wikitopics.tui.plot import Drawing, Frame, Series, plot
+from wikitopics.tui.text import bar, spark
 
 UNIT = Axis(0.0, 1.0)
 
@@ -168,8 +165,8 @@ def test_sparklines() -> None:
     assert spark([1, 2, 3, 4, 5, 6, 7, 8], 8) == "▁▂▃▄▅▆▇█"
     assert len(spark(range(1000), 20)) == 20
     assert spark([0, 0], 5) == "▁▁"
-    assert spark([50, 50], 2, zero=True, full=100.0) == "▄▄"
-    assert spark([50, 200], 2, zero=True, full=100.0) == "▂█"
+    assert spark([50, 50], 2, full=100.0) == "▄▄"
+    assert spark([50, 200], 2, full=100.0) == "▂█"
     assert spark([1, float("nan"), 2], 3)[1] == " "
     assert spark([1, 2], 8, ascii_only=True).isascii()
     assert spark([], 5) == ""

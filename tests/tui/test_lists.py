@@ -13,7 +13,8 @@ from tests.tui import canned, seeing
 from tests.tui.seeing import Opener
 from tests.tui.standins import topic
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.inks import Clickable, Drawn, nearness, share
+from wikitopics.tui.inks import Clickable, Drawn
+from wikitopics.tui.text import nearness, share
 from wikitopics.tui.widgets.articles import ArticleList
 from wikitopics.tui.widgets.rowlist import RowList, found
 from wikitopics.tui.widgets.topiclist import TopicList

@@ -4,13 +4,13 @@ import time
 from collections.abc import Sequence
 
 from textual.app import ComposeResult
-from textual.widget import Widget
 
 from wikitopics.session.records import Event, TopicChange, TopicEvent
 from wikitopics.tui.follow import LOG_LINES
-from wikitopics.tui.inks import Line, count, folded, name, plural, visible
+from wikitopics.tui.inks import Line, name
 from wikitopics.tui.keys import binding
 from wikitopics.tui.look import SessionView
+from wikitopics.tui.text import count, folded, plural, visible
 from wikitopics.tui.views.view import View
 from wikitopics.tui.widgets.rowlist import Folded
 
@@ -40,7 +40,13 @@ class EventList(Folded[Event]):
     empty = " nothing has happened yet"
 
     def fold(self, width: int) -> list[Line]:
-        return [line for event in self.items for line in _event(event, width)]
+        stamp, lines = " %H:%M:%S " if width < 90 else " %Y-%m-%d %H:%M:%S ", list[Line]()
+        for event in self.items:  # the time, the level if it matters, and the message
+            ink = INK[event.level]
+            level = f"{event.level:<8}" if event.level != "info" else ""
+            head = [(time.strftime(stamp, time.localtime(event.at)), "muted"), (level, ink)]
+            lines += _hanging(head, visible(event.message), ink, width, LEAST)
+        return lines
 
 
 class Facts(Folded[Fact]):
@@ -73,14 +79,6 @@ def told(event: TopicEvent, several: bool) -> str:
     return visible(f"{event.model} {event.told()}" if several else event.told())
 
 
-def _event(event: Event, width: int) -> list[Line]:
-    """The time, the level if it matters, and the message."""
-    stamp = time.strftime(" %H:%M:%S " if width < 90 else " %Y-%m-%d %H:%M:%S ", time.localtime(event.at))
-    level = f"{event.level:<8}" if event.level != "info" else ""
-    ink = INK[event.level]
-    return _hanging([(stamp, "muted"), (level, ink)], visible(event.message), ink, width, LEAST)
-
-
 def _hanging(head: Line, text: str, ink: str, width: int, least: int) -> list[Line]:
     """The text beside ``head``, folded within its column, which has ``least`` cells at least."""
     column = sum(len(part) for part, _ in head)
@@ -92,15 +90,13 @@ class Log(View):
     """The events, oldest first, following the newest."""
 
     TITLE = "Log"
+    HOME = EventList
     FINDS = "a word of the log"
     OF_MODEL = False
     BINDINGS = [binding("log.all", "escape", "all", "All lines", "show every line again")]  # noqa: RUF012
 
     def compose(self) -> ComposeResult:
         yield EventList(id="events")
-
-    def home(self) -> Widget | None:
-        return self.query_one(EventList)
 
     def draw(self, look: SessionView) -> None:
         sought, found = self.sought.lower(), look.events

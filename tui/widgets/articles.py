@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from rich.cells import cell_len
 
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
-from wikitopics.tui.inks import Line, count, cut, linked, padded, plural, visible
+from wikitopics.tui.inks import Line, linked
 from wikitopics.tui.look import SessionView
+from wikitopics.tui.text import count, cut, padded, plural, visible
 from wikitopics.tui.widgets.rowlist import RowList
 
 ROOMY = 52
