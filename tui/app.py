@@ -126,7 +126,7 @@ class Wikitopics(TerminalApp[Ending]):
     async def _follow(self) -> None:
         watch = self.watched
         while True:
-            before = watch.latest
+            previous = watch.latest
             code = await watch.look(self._wanted(), relevant=self.choice.relevant)
             if not self.is_running:
                 return
@@ -134,9 +134,9 @@ class Wikitopics(TerminalApp[Ending]):
                 self.explain_failure(code)
             if not watch.trouble and isinstance(self.screen, Starting):
                 self.screen.dismiss("begun")  # the session can be shown: no question is left
-            if watch.latest is not before:
-                self._give_notice(before, watch.latest)
-                if _applies(before) != _applies(watch.latest):
+            if watch.latest is not previous:
+                self._give_notice(previous, watch.latest)
+                if _applies(previous) != _applies(watch.latest):
                     self.refresh_bindings()
                 if watch.frozen_at is None:
                     self.show()
@@ -188,9 +188,9 @@ class Wikitopics(TerminalApp[Ending]):
         parts = pieces(status, watch.trouble, frozen, watch.replay, self.choice.ascii_only)
         self.main.query_one("#status", Lines).show_lines(lambda width, _: [fitted(parts, width)])
 
-    def _give_notice(self, before: SessionView | None, now: SessionView | None) -> None:
+    def _give_notice(self, previous: SessionView | None, now: SessionView | None) -> None:
         """Announce that the trainer has ended, if that is wanted."""
-        if self._notify_by is None or before is None or not before.status.running:
+        if self._notify_by is None or previous is None or not previous.status.running:
             return
         if now is not None and not now.status.running:
             words = f"wikitopics, {session_name(self.path)}: {condition(now.status)[1].lower()}"

@@ -1,6 +1,6 @@
 """The chart of a session: its curves, and the widget with a crosshair and a zoom window."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -402,12 +402,16 @@ def drawing(look: SessionView, choice: Choice, x_kind: str, *, turns: bool = Tru
     """The curves of the selected metric and models over articles, words or running time. ``turns``: with
     marks where topics came and went."""
     metric = look.metric(choice.metric)
-    named = [(model, look.curves.get((model, choice.metric))) for model in look.models]
-    named = [(model, curve if model in choice.models_of(look) else None) for model, curve in named]
+    curves = [(m, m in choice.models_of(look) and look.curves.get((m, choice.metric))) for m in look.models]
+    for other in look.others:  # those of the marked sessions
+        only = choice.model if choice.model in other.models else None
+        for model in other.models:
+            curve = only in (None, model) and other.curves.get((model, choice.metric))
+            curves.append((f"{other.name}/{model}", curve))
     drawn = [
         (number, Series(visible(name), _x(curve, x_kind), curve.values), curve)
-        for number, (name, curve) in enumerate([*named, *_others(look, choice)])
-        if curve is not None and curve.values.size
+        for number, (name, curve) in enumerate(curves)
+        if curve and curve.values.size
     ]
     reference = next((curve for number, _, curve in drawn if number < len(look.models)), None)
     # Where training was restarted, but for before the first article; where topics were born, including by a
@@ -433,14 +437,6 @@ def drawing(look: SessionView, choice: Choice, x_kind: str, *, turns: bool = Tru
         whole_y=metric.whole,
         empty=beginning(look, metric, ascii_only=choice.ascii_only),
     )
-
-
-def _others(look: SessionView, choice: Choice) -> Iterator[tuple[str, Curve | None]]:
-    """The curves of the marked sessions, each named session/model; None for a model that is not shown."""
-    for other in look.others:
-        for model in other.models:
-            shown = choice.model in (None, model) or choice.model not in other.models
-            yield f"{other.name}/{model}", other.curves.get((model, choice.metric)) if shown else None
 
 
 def warning(look: SessionView) -> str:

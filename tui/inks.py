@@ -102,9 +102,8 @@ class Drawn(Widget):
             runs.append((text, pen))
         segments = []
         for text, pen in runs:
-            shown = visible(text)
-            if shown:
-                segments.append(Segment(shown, pen))
+            if text := visible(text):
+                segments.append(Segment(text, pen))
         line = Strip(segments)
         if line.cell_length > width > 0 and cell_len(line.text.rstrip()) > width:
             cut, *_ = line.crop(width - 1)
@@ -132,12 +131,12 @@ class Lines(Drawn):
         return [] if self._make is None else self._make(width, height)
 
     def redraw(self) -> None:
-        before, self._lines = self._lines, None
+        old_lines, self._lines = self._lines, None
         width, height = self.size
-        if before is None or self._lines_for != (width, height) or not self.is_on_screen:
+        if old_lines is None or self._lines_for != (width, height) or not self.is_on_screen:
             self.refresh()
             return
-        pairs = zip_longest(before[:height], self._made()[:height])
+        pairs = zip_longest(old_lines[:height], self._made()[:height])
         if changed := [Region(0, y, width, 1) for y, (old, new) in enumerate(pairs) if old != new]:
             self.refresh(*changed)
 

@@ -154,9 +154,9 @@ class SessionView:
         return next((one for one in self.metrics if one.name == name), Metric.undeclared(name))
 
 
-def same(shown: Sequence[object], before: Sequence[object]) -> bool:
+def same(values: Sequence[object], others: Sequence[object]) -> bool:
     """True if nothing changed since the last drawing (the objects are identical)."""
-    return len(shown) == len(before) and all(map(operator.is_, shown, before))
+    return len(values) == len(others) and all(map(operator.is_, values, others))
 
 
 @dataclass(slots=True)
@@ -197,29 +197,29 @@ class Replay:
 
     points: tuple[int, ...]
     """Articles at each snapshot, ascending; at least one."""
-    place: int = 0
+    index: int = 0
     playing: bool = True
 
     @property
     def articles(self) -> int:
         """The number of articles after which the session is shown."""
-        return self.points[self.place]
+        return self.points[self.index]
 
     def play(self) -> None:
         """Pause or continue; after the last point, start again."""
         self.playing = not self.playing
-        if self.playing and self.place == len(self.points) - 1:
-            self.place = 0
+        if self.playing and self.index == len(self.points) - 1:
+            self.index = 0
 
     def tick(self) -> bool:
         """Note that time has passed; returns whether another point is reached."""
         if not self.playing:
             return False
-        self.place += self.place < len(self.points) - 1
-        self.playing = self.place < len(self.points) - 1
+        self.index += self.index < len(self.points) - 1
+        self.playing = self.index < len(self.points) - 1
         return True
 
     def step(self, by: int) -> None:
         """Pause at an earlier or later point."""
         self.playing = False
-        self.place = min(max(self.place + by, 0), len(self.points) - 1)
+        self.index = min(max(self.index + by, 0), len(self.points) - 1)

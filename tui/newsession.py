@@ -325,12 +325,12 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         self.tell("starting the trainer …")
         with self.telling():
             process = await asyncio.to_thread(launch)
-            asked, failure = await self._failure(path, process)
+            is_question, failure = await self._failure(path, process)
             if not failure:
                 self.dismiss((path, process))
                 return
             self.tell(failure)
-            if asked:
+            if is_question:
                 self.app.push_screen(Agree(failure), answered)
         self.query_one("#go", Button).disabled = False
 
@@ -341,10 +341,10 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
             while not os.path.exists(path):
                 code = process.poll()
                 if code is not None:
-                    asked = question(path)
-                    failure = asked or last_words(path) or f"the trainer ended with code {code}"
+                    words = question(path)
+                    failure = words or last_words(path) or f"the trainer ended with code {code}"
                     forget(path)
-                    return bool(asked), failure
+                    return bool(words), failure
                 if time.monotonic() > deadline:
                     process.terminate()
                     return False, f"the trainer did not start in time; see its log: {log_file(path)}"

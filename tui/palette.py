@@ -18,7 +18,7 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.records import in_line
 from wikitopics.tui.questions import Dialog
 from wikitopics.tui.text import folded, nearness, plural, share, visible
-from wikitopics.tui.widgets.rowlist import found
+from wikitopics.tui.widgets.rowlist import matching
 
 if TYPE_CHECKING:
     from wikitopics.tui.app import Wikitopics
@@ -61,7 +61,7 @@ class Finds(Provider):
         if look is None:
             return
         model = app.choice.model_of(look)
-        for rank, row in enumerate(found(look.topics_of(model), query)[:TOPICS]):
+        for rank, row in enumerate(matching(look.topics_of(model), query)[:TOPICS]):
             words = f"Topic, {share(row.share)}: {in_line(word for word, _ in row.words)}"
             yield self._hit(0.9 - rank / 100, row.label, words, partial(app.open_topic, row.topic))
         title = query.strip()

@@ -20,10 +20,11 @@ from wikitopics.tui.axes import Axis, Floats, fitted, own_space, plain, ticks
 _BRAILLE_BASE = 0x2800
 _BRAILLE_BITS = np.array([0x01, 0x08, 0x02, 0x10, 0x04, 0x20, 0x40, 0x80], dtype=np.uint16)
 """What each dot adds to the code point, row by row."""
-_BRAILLE = _BRAILLE_BASE + ((np.arange(256)[:, None] >> np.arange(8) & 1) @ _BRAILLE_BITS).astype(np.uint16)
-_BRAILLE[0] = 0
-_ASCII = np.frombuffer(b"\0'-|..||", np.uint8).astype(np.uint16)
-"""The signs for three dots, the topmost in the lowest bit."""
+BRAILLE = _BRAILLE_BASE + ((np.arange(256)[:, None] >> np.arange(8) & 1) @ _BRAILLE_BITS).astype(np.uint16)
+BRAILLE[0] = 0
+"""The code point of each cell of 4 by 2 dots; 0 where it is empty."""
+ASCII = np.frombuffer(b"\0'-|..||", np.uint8).astype(np.uint16)
+"""The same for cells of 3 by 1 dots."""
 
 _DOTS = ("1", "111100", "1000", "11111100100", "110000", "1111111111100")
 """Along the line: solid, dashes, dots, dash-dots, short dashes far apart, long dashes."""
@@ -105,22 +106,12 @@ def cells(covered: NDArray[np.bool_], down: int, across: int) -> NDArray[np.uint
     return out
 
 
-def braille(cells_: NDArray[np.uint8]) -> NDArray[np.uint16]:
-    """Cells of 4 by 2 dots to characters' code points; 0 where a cell is empty."""
-    return _BRAILLE[cells_]
-
-
-def ascii_signs(cells_: NDArray[np.uint8]) -> NDArray[np.uint16]:
-    """Cells of 3 by 1 dots to ASCII code points; 0 where a cell is empty."""
-    return _ASCII[cells_]
-
-
 def runs(codes: NDArray[np.uint32], owners: NDArray[np.int8]) -> list[list[tuple[str, int]]]:
     """(H, W) cells, row by row, as pieces of text with the owner of each; an empty cell joins the piece
     before it."""
     width = codes.shape[1]
-    before = np.maximum.accumulate(np.where(codes > 0, np.arange(width), 0), axis=1)
-    owners = np.take_along_axis(owners, before, axis=1)
+    nearest = np.maximum.accumulate(np.where(codes > 0, np.arange(width), 0), axis=1)
+    owners = np.take_along_axis(owners, nearest, axis=1)
     lines = np.where(codes > 0, codes, ord(" ")).astype(np.uint32).view(f"U{width}")[:, 0].tolist()
     other = owners[:, 1:] != owners[:, :-1]
     rows = []
@@ -161,7 +152,7 @@ def sample(pattern: int, *, ascii_only: bool = False) -> str:
         return (SIGNS[pattern % len(SIGNS)] or "-") * (SAMPLE - 2)
     lit = np.zeros((4, 2 * SAMPLE), np.bool_)
     lit[1] = True
-    return "".join(chr(code) if code else " " for code in braille(cells(dashed(lit, pattern), 4, 2))[0])
+    return "".join(chr(code) if code else " " for code in BRAILLE[cells(dashed(lit, pattern), 4, 2)][0])
 
 
 # The part that a chart shows: the later part of its lines, with the early fall cut off. Pure.
@@ -199,8 +190,8 @@ def fit(covered: Spans, x_axis: Axis) -> Fit | None:
     columns = np.arange(low.shape[1])
     later_from = max(LATER, 1 - 1 / (x_axis.high - x_axis.low)) if x_axis.log else LATER
     ends = len(columns) - 1 - np.isfinite(low)[:, ::-1].argmax(axis=1)  # a line may end before the others
-    shown = columns >= np.minimum(int(len(columns) * later_from), ends)[:, None]
-    whole, later = _range(low, high), _range(low, high, shown)
+    late = columns >= np.minimum(int(len(columns) * later_from), ends)[:, None]
+    whole, later = _range(low, high), _range(low, high, late)
     if not np.isfinite(later).all():
         return None
     room = max(SMALLEST * (whole[1] - whole[0]) - (later[1] - later[0]), 0.0)
@@ -227,13 +218,13 @@ class Cut(NamedTuple):
 def cuts(spans: Spans, axis: Axis) -> list[Cut]:
     """For each line that ever leaves the axis, the last column in which it is outside."""
     above, below = spans.high > axis.high, spans.low < axis.low
-    found = []
+    result = []
     for line in np.flatnonzero((above | below).any(axis=1)).tolist():
         column = int(np.flatnonzero(above[line] | below[line])[-1])
         upwards = bool(above[line, column])
         far = float(np.nanmax(spans.high[line]) if upwards else np.nanmin(spans.low[line]))
-        found.append(Cut(line, column, upwards, 10.0**far if axis.log else far))
-    return found
+        result.append(Cut(line, column, upwards, 10.0**far if axis.log else far))
+    return result
 
 
 def _range(low: Floats, high: Floats, where: NDArray[np.bool_] | None = None) -> tuple[float, float]:
@@ -287,9 +278,9 @@ class Drawing:
     @cached_property
     def all_x(self) -> Floats:
         """Every measured x, once."""
-        known = [s.x[np.isfinite(s.y)] for s in self.series]
-        same = len(known) > 1 and all(np.array_equal(known[0], other) for other in known[1:])
-        return np.unique(np.concatenate(known[:1] if same else known)) if known else np.empty(0)
+        xs = [s.x[np.isfinite(s.y)] for s in self.series]
+        same = len(xs) > 1 and all(np.array_equal(xs[0], other) for other in xs[1:])
+        return np.unique(np.concatenate(xs[:1] if same else xs)) if xs else np.empty(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,10 +350,7 @@ def plot(drawing: Drawing, frame: Frame) -> Plot:
     owners = np.full((height, width), -1, dtype=np.int8)
     for index, one in enumerate(of_each):
         owners[one > 0] = index
-    if frame.ascii_only:
-        codes = with_signs(ascii_signs(together), owners, frame.patterns)
-    else:
-        codes = braille(together)
+    codes = with_signs(ASCII[together], owners, frame.patterns) if frame.ascii_only else BRAILLE[together]
     return Plot(
         codes=codes,
         owners=owners,
@@ -390,13 +378,12 @@ def _end_rows(covered: Spans, axis: Axis, height: int) -> tuple[int | None, ...]
     """The row of each line's rightmost dots; None if it has none."""
     rows: list[int | None] = []
     for low, high in zip(covered.low, covered.high, strict=True):
-        known = np.flatnonzero(np.isfinite(low))
-        if not known.size:
-            rows.append(None)
-            continue
-        middle = float(low[known[-1]] + high[known[-1]]) / 2
-        position = (middle - axis.low) / (axis.high - axis.low)
-        rows.append(height - 1 - min(max(int(position * height), 0), height - 1))
+        columns, row = np.flatnonzero(np.isfinite(low)), None
+        if columns.size:
+            middle = float(low[columns[-1]] + high[columns[-1]]) / 2
+            position = (middle - axis.low) / (axis.high - axis.low)
+            row = height - 1 - min(max(int(position * height), 0), height - 1)
+        rows.append(row)
     return tuple(rows)
 
 

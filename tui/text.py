@@ -59,6 +59,11 @@ def share(fraction: float) -> str:
     return f"{percent:.1f}%" if percent < 99.95 else "100%"
 
 
+def weight(proportion: float) -> str:
+    """A topic's share of an article in three cells: ".41", "1.0"."""
+    return f"{proportion:.2f}".removeprefix("0")[:3]
+
+
 def clock(seconds: float) -> str:
     """6130 -> "01:42:10"; from one day on "2d 03:10"."""
     whole = max(0, int(seconds))
@@ -166,8 +171,8 @@ def _averaged(values: Sequence[float], width: int) -> list[float]:
     edges = [part * len(values) // width for part in range(width + 1)] if width > 0 else [0]
     means = []
     for start, end in pairwise(edges):
-        known = [float(value) for value in values[start:end] if isfinite(value)]
-        means.append(sum(known) / len(known) if known else nan)
+        part = [float(value) for value in values[start:end] if isfinite(value)]
+        means.append(sum(part) / len(part) if part else nan)
     return means
 
 

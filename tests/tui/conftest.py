@@ -139,11 +139,7 @@ def open_app(
             trainers.start(path, ["train", "--session", path.stem])
         monkeypatch.setattr("wikitopics.session.control.start_trainer", launch)
         app = Wikitopics(
-            path,
-            trainers=trainers,
-            trainer=cast(Any, trainer),
-            preferences=preferences,
-            notify_by=notify_by,
+            path, trainers=trainers, trainer=cast(Any, trainer), preferences=preferences, notify_by=notify_by
         )
         made.append(app)
         return app
@@ -179,8 +175,7 @@ def dialog(shown: Callable[..., Any], live: Path, home: Path) -> Callable[..., A
     @contextlib.asynccontextmanager
     async def opened(launch: Any, size: tuple[int, int] = (80, 24)) -> AsyncIterator[tuple[Any, Any]]:
         async with shown(live, launch=launch, size=size, words="LIVE") as (app, pilot):
-            await pilot.press("6", "n")
-            await seeing.in_front(pilot, NewSession)
+            await seeing.in_front(pilot, NewSession, "6", "n")
             yield app, pilot
 
     return opened

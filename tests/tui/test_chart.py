@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from wikitopics.tui.axes import Axis, ago, duration, fitted, own_space, plain, ticks
 from wikitopics.tui.plot import (
+    ASCII,
+    BRAILLE,
     PATTERNS,
     Drawing,
     Fit,
     Frame,
     Series,
-    ascii_signs,
-    braille,
     cells,
     dashed,
     dots,
@@ -110,10 +110,10 @@ def test_a_zoomed_window_fits_y_to_what_is_in_sight() -> None:
 def test_braille_dots_are_where_they_belong() -> None:
     covered = np.zeros((4, 2), dtype=np.bool_)
     covered[3, 1] = True
-    assert chr(braille(cells(covered, 4, 2))[0, 0]) == "⢀"
+    assert chr(BRAILLE[cells(covered, 4, 2)][0, 0]) == "⢀"
     covered[0, 0] = True
-    assert chr(braille(cells(covered, 4, 2))[0, 0]) == "⢁"
-    assert ascii_signs(cells(np.ones((3, 1), dtype=np.bool_), 3, 1))[0, 0] == ord("|")
+    assert chr(BRAILLE[cells(covered, 4, 2)][0, 0]) == "⢁"
+    assert ASCII[cells(np.ones((3, 1), dtype=np.bool_), 3, 1)][0, 0] == ord("|")
 
 
 def test_dots_fill_the_range_of_a_column() -> None:

@@ -15,11 +15,11 @@ from wikitopics.tui.inks import Lines, name
 from wikitopics.tui.keys import binding
 from wikitopics.tui.look import Choice, SessionView, same
 from wikitopics.tui.text import count
+from wikitopics.tui.views.articles import now_reading
 from wikitopics.tui.views.crawl import flow_lines, numbers
-from wikitopics.tui.views.log import NOTHING_CHANGED, EventList, told, what_changed
+from wikitopics.tui.views.log import NOTHING_CHANGED, EventList, change_words, what_changed
 from wikitopics.tui.views.map import TopicMap
 from wikitopics.tui.views.view import A_TOPIC, TINY_HEIGHT, TINY_WIDTH, View, next_choice
-from wikitopics.tui.widgets.articles import now_reading
 from wikitopics.tui.widgets.rowlist import featured
 from wikitopics.tui.widgets.topiclist import TopicCard, TopicList, topics_title
 
@@ -60,11 +60,11 @@ class SmallCharts(Container):
         """Draw them over the same x as the large chart, ``like``, and with the same cut."""
         drawn = like.current_plot()
         window = (drawn.x_axis.low, drawn.x_axis.high) if drawn is not None and drawn.cuts else None
-        values = (choice.model, choice.metric, choice.ascii_only, x_kind, like.log_x, like.fit_y)
-        shown = look.curves, look.runs, look.others, *values
-        if same(shown, self._drawn) and window == self._window:
+        chosen = (choice.model, choice.metric, choice.ascii_only, x_kind, like.log_x, like.fit_y)
+        values = look.curves, look.runs, look.others, *chosen
+        if same(values, self._drawn) and window == self._window:
             return
-        self._drawn, self._window = shown, window
+        self._drawn, self._window = values, window
         models = choice.models_of(look)
         metrics = [
             metric
@@ -182,11 +182,11 @@ class Dashboard(View):
             return
         chart, model = self.query_one(Chart), self.choice.model_of(look)
         # A new look often has the old curves, and then the picture stays as it is.
-        values = (self.choice.model, self.choice.metric, self.choice.ascii_only, self.x_kind)
-        shown = look.curves, look.runs, look.changes, look.others, *values
+        chosen = (self.choice.model, self.choice.metric, self.choice.ascii_only, self.x_kind)
+        values = look.curves, look.runs, look.changes, look.others, *chosen
         loaded = not look.models or (look.models[0], self.choice.metric) in look.curves
-        if loaded and not (same(shown, self._drawn) and chart.drawing.series):
-            self._drawn = shown
+        if loaded and not (same(values, self._drawn) and chart.drawing.series):
+            self._drawn = values
             chart.draw(drawing(look, self.choice, self.x_kind))  # this also sets the title
         else:
             self._entitle()
@@ -199,7 +199,7 @@ class Dashboard(View):
         events, has_panel = look.changes_of(models), self.has_class("-wide") and self.has_class("-tall")
         if events and not has_panel:  # there is no room for more than the latest event
             title += f" · {look.topics_after(model)}"
-            below = f"{count(events[0].articles)} {told(events[0], len(models) > 1)}"
+            below = f"{count(events[0].articles)} {change_words(events[0], len(models) > 1)}"
         name(topics, title, below)
         reading, changes = self.query_one("#reading", Panel), self.query_one("#changes", Panel)
         name(reading, "Now reading" if look.status.lively else "Last read")
@@ -261,7 +261,7 @@ class Dashboard(View):
     def _entitle_map(self) -> None:
         drawn, look = self.query_one(TopicMap), self.look
         after = "" if look is None else look.topics_after(self.model)
-        name(drawn, drawn.legend, drawn.told if drawn.has_focus else after)
+        name(drawn, drawn.legend, drawn.description if drawn.has_focus else after)
 
     # Keys -------------------------------------------------------------------------------------
 

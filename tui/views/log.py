@@ -53,11 +53,10 @@ class Facts(Folded[Fact]):
     """Names and values, one pair per line; an empty name continues the line above."""
 
     def fold(self, width: int) -> list[Line]:
-        named = max((len(title) for title, _, _ in self.items), default=0)
-        lines: list[Line] = []
+        lines, column = list[Line](), max((len(title) for title, _, _ in self.items), default=0)
         for title, value, ink in self.items:
-            for i, text in enumerate(folded(value, width - named - 3)):
-                lines.append([(f" {title if i == 0 else '':<{named}}  ", "muted"), (text, ink)])
+            for i, text in enumerate(folded(value, width - column - 3)):
+                lines.append([(f" {title if i == 0 else '':<{column}}  ", "muted"), (text, ink)])
         return lines
 
 
@@ -67,14 +66,14 @@ def what_changed(events: Sequence[TopicEvent], several: bool, width: int, height
     for event in events[:height]:
         sign, ink = CHANGES[event.event]
         head = [(f"{count(event.articles):>9} ", "faint"), (f"{sign} ", ink)]
-        lines = _hanging(head, told(event, several), ink, width, 16)
+        lines = _hanging(head, change_words(event, several), ink, width, 16)
         if out and len(out) + len(lines) > height:
             break
         out += lines
     return out[:height] or [[(NOTHING_CHANGED, "muted")]]
 
 
-def told(event: TopicEvent, several: bool) -> str:
+def change_words(event: TopicEvent, several: bool) -> str:
     """The event in words; with ``several`` models, it names its model."""
     return visible(f"{event.model} {event.told()}" if several else event.told())
 
@@ -99,15 +98,15 @@ class Log(View):
         yield EventList(id="events")
 
     def draw(self, look: SessionView) -> None:
-        sought, found = self.sought.lower(), look.events
+        sought, events = self.sought.lower(), look.events
         if sought:
-            found = tuple(e for e in found if sought in e.message.lower() or sought in e.level)
+            events = tuple(e for e in events if sought in e.message.lower() or sought in e.level)
         listed = self.query_one(EventList)
         finding = f" with “{visible(self.sought)}”" if sought else ""
         listed.empty = " no line with these words" if sought else EventList.empty
-        listed.show_items(found)
+        listed.show_items(events)
         newest = f", of the newest {LOG_LINES}" if len(look.events) == LOG_LINES else ""
-        name(listed, f"Log · {plural(len(found), 'line')}{finding}{newest}")
+        name(listed, f"Log · {plural(len(events), 'line')}{finding}{newest}")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return action == "all" or super().check_action(action, parameters)

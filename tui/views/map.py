@@ -17,7 +17,7 @@ from wikitopics.tui.keys import binding
 from wikitopics.tui.look import Choice, SessionView
 from wikitopics.tui.text import count, padded, plural, share, short
 from wikitopics.tui.views.view import A_TOPIC, View
-from wikitopics.tui.widgets.rowlist import RowList, found
+from wikitopics.tui.widgets.rowlist import RowList, matching
 from wikitopics.tui.widgets.topiclist import NO_TOPICS, words_of
 
 # All topics over the whole stream: one row per topic, one column per stretch of the stream. The shade shows
@@ -136,7 +136,7 @@ class TopicMap(RowList[TopicRow]):
         self._sought, self._noun = sought, look.counted
         self._history, self._made = (history if len(history.articles) else None), None
         self.empty = f" no topic has “{sought}” among its top words" if rows and sought else NO_TOPICS
-        listed = found(rows, sought, choice.order, choice.pinned_of(model))
+        listed = matching(rows, sought, choice.order, choice.pinned_of(model))
         self.show([row for row in listed if row.topic < history.shares.shape[1]], anew=True)
 
     def key(self, row: TopicRow) -> object:
@@ -154,7 +154,7 @@ class TopicMap(RowList[TopicRow]):
         return row, int(history.articles[index]), float(history.shares[index, row.topic])
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The cell under the cursor in words."""
         if self.pointed is None:
             return ""
@@ -206,9 +206,9 @@ class TopicMap(RowList[TopicRow]):
         _, room, _ = self._room(width)
         if self._made is None or len(self._made.snapshots) != room:
             history = self._history
-            shown = columns(history, room)
-            own = history.own.astype(np.float64)
-            self._made = MapPicture(shown, levels(own[shown], own[-1]).T.tolist(), _axis(history, room))
+            snapshots, own = columns(history, room), history.own.astype(np.float64)
+            shades = levels(own[snapshots], own[-1]).T.tolist()
+            self._made = MapPicture(snapshots, shades, _axis(history, room))
         return self._made
 
     def header(self, width: int) -> Line:
@@ -223,12 +223,12 @@ class TopicMap(RowList[TopicRow]):
     def parts(self, row: TopicRow, width: int) -> Line:
         name, _, words = self._room(width)
         out: Line = [(f"{row.topic:>{NUMBER - 1}} ", "muted")]
-        found = words_of(row, name - 1, beside=row.name, sought=self._sought)[:1]
-        if words or not found or found[0][1] != "accent":
+        hits = words_of(row, name - 1, beside=row.name, sought=self._sought)[:1]
+        if words or not hits or hits[0][1] != "accent":
             out.append((padded(row.name, name - 1) + " ", ""))
         else:  # the word for which the topic is listed
-            cells = cell_len(found[0][0])
-            out += [(padded(row.name, max(name - 1 - cells, 0)) + " ", ""), *found]
+            cells = cell_len(hits[0][0])
+            out += [(padded(row.name, max(name - 1 - cells, 0)) + " ", ""), *hits]
         if self._history is None:
             return out
         picture, column = self._picture(width), -1
@@ -289,7 +289,7 @@ class Map(View):
             return
         which = f"with “{self.sought}”" if self.sought else "over time"
         title = f"{plural(len(drawn.rows), 'topic')} {which}{look.of_model(self.model)}"
-        name(drawn, f"{title} · {drawn.legend}", drawn.told)
+        name(drawn, f"{title} · {drawn.legend}", drawn.description)
         self.refresh_bindings()  # by now there is a topic to name and to pin
 
     @on(TopicMap.Chosen, "#map")

@@ -14,8 +14,8 @@ from wikitopics.tui.inks import Line, Lines, Part, name
 from wikitopics.tui.keys import binding
 from wikitopics.tui.look import SessionView, run_in_background
 from wikitopics.tui.text import count, padded, share
+from wikitopics.tui.views.articles import ArticleList, leading
 from wikitopics.tui.views.view import A_TOPIC, View
-from wikitopics.tui.widgets.articles import ArticleList
 from wikitopics.tui.widgets.topiclist import TopicCard, TopicList, topics_title
 
 # How a topic's words developed: top words by number of articles read, side by side ([H10] figure 1).
@@ -218,12 +218,12 @@ class Topics(View):
             aside=True,
         )
         articles = await self.ask(lambda reader: reader.articles_about(model, topic, ARTICLES))
-        leading = await self.leading(model, articles)
+        topics = await leading(self, model, articles)
         evolution, listed = self.query_one(Evolution), self.query_one(ArticleList)
         at = self._moment[1] if self._moment is not None and self._moment[0] == topic else None
         evolution.show(history, at=at)
         name(evolution, f"{row.label} over time, by {look.noun} read", "[ ] step through it")
-        listed.show_articles(articles, leading, look, model, sought=model, topic=topic)
+        listed.show_articles(articles, topics, look, model, sought=model, topic=topic)
         name(listed, f"{look.noun.capitalize()} most about {row.label}")
 
     @on(ArticleList.Chosen, "#topic-articles")

@@ -21,7 +21,6 @@ from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.chart import ZOOM, Chart
 from wikitopics.tui.look import Choice, SessionView, Work, run_in_background
 from wikitopics.tui.text import cut, visible
-from wikitopics.tui.widgets.articles import SEVERAL, Leading
 from wikitopics.tui.widgets.rowlist import ORDERS, RowList
 
 if TYPE_CHECKING:
@@ -130,13 +129,6 @@ class View(Container):
         if not self.is_running:
             raise asyncio.CancelledError  # the view has gone meanwhile: nothing is left to fill
         return answer
-
-    async def leading(self, model: str | None, rows: Sequence[ArticleRow]) -> Leading:
-        """What is known of these articles' topics. Raises SessionError as `ask` does."""
-        if model is None:
-            return {}
-        seqs = [row.seq for row in rows]
-        return await self.ask(lambda reader: reader.leading_topics(model, seqs, SEVERAL), aside=True)
 
     def show(self, look: SessionView) -> None:
         """Draw this look."""

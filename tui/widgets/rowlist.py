@@ -54,7 +54,7 @@ def ordered(rows: Collection[TopicRow], order: str, pinned: Collection[int] = ()
     return sorted(rows, key=lambda row: (row.topic not in pinned, *key(row), row.topic))
 
 
-def found(
+def matching(
     rows: Collection[TopicRow], text: str, order: str = "share", pinned: Collection[int] = ()
 ) -> list[TopicRow]:
     """The topics with ``text`` in their name or among their words, or with that number ("#12"), whole

@@ -8,9 +8,8 @@ from wikitopics.session.analysis.topics import Branch
 from wikitopics.session.records import APART, ArticleRow, TopicRow, word_separator
 from wikitopics.tui.inks import Clickable, Line, Lines, Part, linked, name
 from wikitopics.tui.look import Choice, SessionView
-from wikitopics.tui.text import bar, count, cut, padded, plural, share, short, spark, visible
-from wikitopics.tui.widgets.articles import weight
-from wikitopics.tui.widgets.rowlist import GroupRow, Row, RowList, found, grouped
+from wikitopics.tui.text import bar, count, cut, padded, plural, share, short, spark, visible, weight
+from wikitopics.tui.widgets.rowlist import GroupRow, Row, RowList, grouped, matching
 
 NO_TOPICS = " no topics yet: they appear with the first minibatch"
 TREND = 8
@@ -73,7 +72,7 @@ class TopicList(RowList[Row]):
         if self._groups and not self._sought:
             self.show(grouped(self._topics, self._groups, self._opened, self._order, self._pinned))
         else:
-            self.show(found(self._topics, self._sought, self._order, self._pinned))
+            self.show(matching(self._topics, self._sought, self._order, self._pinned))
 
     def _unmark(self) -> None:
         self._fresh = frozenset()
@@ -187,11 +186,11 @@ class TopicList(RowList[Row]):
         return f"{sign}{number}".ljust(CHANGE), "good" if up else "muted"
 
 
-def changed(before: Sequence[TopicRow], now: Sequence[TopicRow]) -> frozenset[int]:
+def changed(old_rows: Sequence[TopicRow], now: Sequence[TopicRow]) -> frozenset[int]:
     """The topics whose share or name reads differently in a later snapshot."""
     return frozenset(
         new.topic
-        for old, new in zip(before, now, strict=False)
+        for old, new in zip(old_rows, now, strict=False)
         if old.articles < new.articles and (share(old.share), old.name) != (share(new.share), new.name)
     )
 
@@ -208,11 +207,11 @@ def words_of(row: TopicRow, room: int, *, beside: str | None = None, sought: str
     """
     out: Line = []
     name = beside or ""
-    named = frozenset((*name.replace(",", " ").split(), *name.split(APART)))
+    in_name = frozenset((*name.replace(",", " ").split(), *name.split(APART)))
     apart = word_separator(word for word, _ in row.words).lstrip()
     hits = hits_in(row, sought)
     for i, (word, _) in sorted(enumerate(row.words), key=lambda one: one[1][0] not in hits):
-        if word in named:
+        if word in in_name:
             continue
         new = word in row.newcomers
         text = (apart if out else "") + ("+" if new else "") + word
@@ -230,7 +229,7 @@ def topics_title(look: SessionView, choice: Choice, sought: str) -> tuple[str, s
     model = choice.model_of(look)
     which = f"Topics with “{sought}”" if sought else f"Topics by {choice.order}"
     rows = look.topics_of(model)
-    listed = f"{count(len(found(rows, sought)))} of " if sought else ""
+    listed = f"{count(len(matching(rows, sought)))} of " if sought else ""
     below = f"{listed}{plural(len(rows), 'topic')} {look.topics_after(model)}" if rows else ""
     return which + look.of_model(model), below
 
@@ -273,8 +272,15 @@ class TopicCard(Lines):
         if row is None:
             return [[(" no topic selected", "muted")]]
         trend = spark(row.trend, max(width - 30, 0), ascii_only=self.ascii_only, least=NOISE)
-        top: Line = [(" share ", "muted"), (f"{share(row.share)}  ", "strong"), (trend, "spark")]
-        return [top, *self._words(row, width, height - 1), *self._about(width)]
+        lines: list[Line] = [[(" share ", "muted"), (f"{share(row.share)}  ", "strong"), (trend, "spark")]]
+        lines += self._words(row, width, height - 1)
+        if self._articles is not None and self._look is not None:
+            lines.append([(" most about it", "muted")])
+            for article in self._articles:
+                part = next((weight(part) for name, _, part in article.topics if name == self._model), "")
+                title = linked(cut(visible(article.title), width - 6), self._look.address(article))
+                lines.append([(f" {part:>4} ", "accent"), (title, "")])
+        return lines
 
     def _words(self, row: TopicRow, width: int, height: int) -> list[Line]:
         plain = self.ascii_only
@@ -283,16 +289,6 @@ class TopicCard(Lines):
         half, column = (len(row.words) + 1) // 2, width // 2
         left = [word_line(row, i, column, plain, fill=True) for i in range(half)]
         return [[*line, *word_line(row, half + i, column, plain)] for i, line in enumerate(left)]
-
-    def _about(self, width: int) -> list[Line]:
-        if self._articles is None or self._look is None:
-            return []
-        out: list[Line] = [[(" most about it", "muted")]]
-        for article in self._articles:
-            part = next((weight(part) for name, _, part in article.topics if name == self._model), "")
-            title = linked(cut(visible(article.title), width - 6), self._look.address(article))
-            out.append([(f" {part:>4} ", "accent"), (title, "")])
-        return out
 
 
 def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, *, fill: bool = False) -> Line:
@@ -307,10 +303,10 @@ def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, *, fill: 
     most = max(share for _, share in row.words) or 1.0
     cells = min(WORD, width - BESIDE)
     room = max(width - cells - BESIDE, 4)
-    shown = f" {'+' if new else ' '}{padded(word, cells)}"
+    text = f" {'+' if new else ' '}{padded(word, cells)}"
     drawn = bar(probability / most, room, ascii_only=ascii_only)
     return [
-        (shown, "new" if new else ("strong" if index < 3 else "")),
+        (text, "new" if new else ("strong" if index < 3 else "")),
         (f"{100 * probability:5.1f}% ", "muted"),
         (f"{drawn:<{width - cells - 9}}" if fill else drawn, "spark"),
     ]
