@@ -1,212 +1,42 @@
 """The screen's entry point: `run` opens it on a session and returns when it is closed."""
 
+import asyncio
 import gc
 import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Literal
 
-from textual import events, on
-from textual.app import App, ComposeResult, SystemCommand
+from rich.text import Text
+from textual import events
+from textual.app import App, SystemCommand
 from textual.binding import Binding
-from textual.containers import Container
 from textual.screen import Screen
-from textual.widgets import Input
 
-from wikitopics.session import control, escapes
+from wikitopics.session import config, control, escapes, sources
 from wikitopics.session.errors import SessionError
-from wikitopics.session.paths import session_name
+from wikitopics.session.paths import session_name, session_path
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import Signals
 from wikitopics.tui.chart import wanted
-from wikitopics.tui.follow import TrainerProcess, Watch
+from wikitopics.tui.follow import TrainerProcess, Watch, wait_until
 from wikitopics.tui.inks import INKS, Drawn, Lines
-from wikitopics.tui.keys import EVERYWHERE, IN_BAR, STAY, binding
+from wikitopics.tui.keys import EVERYWHERE, binding
 from wikitopics.tui.look import Choice, SessionView, run_in_background
+from wikitopics.tui.main import VIEWS, Main
 from wikitopics.tui.palette import Finds, Help, commands
-from wikitopics.tui.questions import Starting
-from wikitopics.tui.terminal import (
-    DARK,
-    LIGHT,
-    Preferences,
-    TerminalApp,
-    drawn_on,
-    few_colours,
-    obey_signals,
-    open_app,
-    plain_terminal,
-    preferences,
-    speaks_utf8,
-)
-from wikitopics.tui.training import Ending, Training
+from wikitopics.tui.questions import Agree, Ask, Starting, State
+from wikitopics.tui.terminal import Preferences, TerminalApp, obey_signals, open_app, preferences
 from wikitopics.tui.views.articles import Articles
-from wikitopics.tui.views.crawl import Crawl
-from wikitopics.tui.views.dashboard import VAST, Dashboard
-from wikitopics.tui.views.log import Log
-from wikitopics.tui.views.map import Map
-from wikitopics.tui.views.sessions import Sessions
+from wikitopics.tui.views.crawl import nothing_left
+from wikitopics.tui.views.dashboard import VAST
 from wikitopics.tui.views.topics import Topics
-from wikitopics.tui.views.view import OpenArticle, OpenSession, OpenTopic, Ready, View
-from wikitopics.tui.widgets.bars import (
-    FindBar,
-    Hint,
-    KeyBar,
-    condition,
-    fitted,
-    pieces,
-    shown_key,
-    window_title,
-)
+from wikitopics.tui.widgets.bars import FindBar, condition, fitted, pieces, window_title
 
-# The main screen: status line, one of the views, key bar.
-
-VIEWS: tuple[type[View], ...] = (Dashboard, Topics, Articles, Crawl, Log, Sessions, Map)
-"""The views in the order of their keys 1, 2, 3 …"""
-
-
-class Main(Screen[None]):
-    """Holds the views. A view is made when it is first opened, so that the first frame comes soon."""
-
-    AUTO_FOCUS = ""
-    """The view in sight decides where the focus goes."""
-    BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        Binding("tab", "panel(1)", "Next panel", show=False),
-        Binding("shift+tab", "panel(-1)", "Previous panel", show=False),
-    ]
-
-    def compose(self) -> ComposeResult:
-        yield Lines(id="status")
-        yield Container(id="views")
-        yield FindBar()
-        yield KeyBar()
-
-    def __init__(self) -> None:
-        super().__init__(id="main")
-        self.current = 0
-        self._made: dict[int, View] = {}
-        self._composed = False
-
-    async def on_mount(self) -> None:
-        self._composed = True
-        self.bindings_updated_signal.subscribe(self, lambda _: self.hint())
-        await self.open_view(self.current)
-
-    @property
-    def ready(self) -> bool:
-        """Whether the view in sight can draw yet."""
-        return self.current in self._made and self.view.is_mounted
-
-    @property
-    def view(self) -> View:
-        """The view in sight."""
-        return self._made[self.current]
-
-    async def open_view(self, index: int) -> None:
-        """Bring a view to the front; before the screen is mounted, decide which one it will be.
-
-        The view can take keys when this returns; keys typed meanwhile wait and are not lost.
-        """
-        self.current = index
-        if not self._composed:
-            return
-        self.query_one(FindBar).shut()
-        for other in self._made.values():
-            other.display = False
-        new = index not in self._made
-        if new:
-            self._made[index] = VIEWS[index]()
-        view = self._made[index]
-        view.display = True
-        # Before it is mounted: changing a class later restyles everything in the view.
-        view.fit(self.size.width, self.size.height)
-        if new:
-            await self.query_one("#views").mount(view)
-        self.settle()
-
-    def settle(self) -> None:
-        """Put the focus where this view wants it."""
-        if not self.ready:
-            return
-        self.set_focus(self.view.home())
-        self.hint()
-
-    def action_panel(self, by: int) -> None:
-        """Focus the next or previous panel; if a panel is maximised, maximise that one instead."""
-        view = self.view
-        maximised = view.has_class("-max")
-        if maximised:
-            view.maximise()
-            self.app.stylesheet.update(view)  # at once: what is still hidden cannot have the focus
-        if by > 0:
-            self.focus_next()
-        else:
-            self.focus_previous()
-        if maximised:
-            view.action_maximise()
-
-    @property
-    def finding(self) -> bool:
-        """Whether typed keys go into the find line."""
-        return self.query_one(FindBar).is_open
-
-    def open_find(self) -> None:
-        """Let the user type what to find in the view in sight."""
-        sought = self.view.FINDS
-        if sought and not self.finding:
-            self.query_one(FindBar).open(sought)
-
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        if self.finding:
-            self.view.find(event.value)
-
-    @on(Input.Submitted)
-    def _submitted(self, event: Input.Submitted) -> None:
-        self.query_one(FindBar).shut()
-        self.view.find(event.value)
-        self.settle()
-
-    def on_resize(self) -> None:
-        for view in self._made.values():
-            view.fit(self.size.width, self.size.height)
-
-    def hint(self) -> None:
-        """Redraw the key bar."""
-        if not self.ready:
-            return
-        views = [
-            Hint(str(i + 1), kind.TITLE, f"app.view({i})", active=i == self.current)
-            for i, kind in enumerate(VIEWS)
-        ]
-        labels, by_id = self._labels(), {}
-        for active in self.active_bindings.values():
-            binding = active.binding
-            if active.enabled and binding.id in IN_BAR and binding.id not in by_id:
-                display = shown_key(binding, self.app.get_key_display(binding))
-                label = labels.get(binding.id, binding.description)
-                action = self._action(active.node, binding.action)
-                by_id[binding.id] = Hint(display, label, action, stays=binding.id in STAY)
-        keys = [by_id[name] for name in IN_BAR if name in by_id]
-        for bar in self.query(KeyBar):  # there is none any more while the screen closes
-            bar.show(views, keys)
-
-    def _labels(self) -> dict[str, str]:
-        """What a key does now where its binding says otherwise, by the binding's id."""
-        watch, labels = self.view.host.watched, {}
-        if watch.latest is not None and watch.latest.status.state == "paused":
-            labels["app.pause"] = "Resume"
-        if watch.frozen_at is not None:
-            labels["app.freeze"] = "Unfreeze"
-        if watch.replay is not None and not watch.replay.playing:
-            labels["replay.play"] = "Play"
-        return labels
-
-    def _action(self, node: object, action: str) -> str:
-        """An action string that works from anywhere."""
-        if node is self.app and not action.startswith(("app.", "screen.")):
-            return f"app.{action}"
-        return f"app.in_view({action!r})" if node is self.view else action
-
+Ending = Literal["leave", "stop", "demo"]
+"""What to do with the trainers started by a screen when it is closed: leave them running, stop them, or
+stop them and open the embedded sample instead."""
 
 POLL_SECONDS = 0.5
 COMPARE_SECONDS = 2.0
@@ -243,10 +73,9 @@ class Wikitopics(TerminalApp[Ending]):
         """``trainer``: the trainer of ``path``, if one of ``trainers`` has just been started for it.
         ``notify_by``: how to announce the end of a trainer, as in `NOTIFY`."""
         super().__init__()
-        self.choice = Choice(ascii_only=plain_terminal())
+        self.choice = Choice(ascii_only=self.plain_signs.enabled)
         self._trainers = trainers or control.Trainers()
         self.watched = Watch(path, self._trainers, trainer)
-        self.training = Training(self, self._trainers)
         self._signals = signals or Signals()
         self._preferences = preferences or Preferences()
         self._notify_by = notify_by
@@ -274,13 +103,11 @@ class Wikitopics(TerminalApp[Ending]):
     def on_mount(self) -> None:
         if self._preferences.theme is not None:
             self.theme = self._preferences.theme
-        self.set_class(self.choice.ascii_only, "-ascii")
-        self.set_class(few_colours(self), "-few-colours")
-        self.set_class(escapes.links(drawn_on()), "-links")
+        self.draw_in_ascii(self.choice.ascii_only)
         self.set_keymap(self._preferences.keys)
         # A closed terminal leaves trainers running; ending the screen itself ends those it started.
         obey_signals(self, self._signals, lambda number: "leave" if number == signal.SIGHUP else "stop")
-        self.training.wait_for_session()
+        self.wait_for_session()
         self.set_interval(FRAME_SECONDS, self._tick)
         self._begin_watching()
 
@@ -299,22 +126,22 @@ class Wikitopics(TerminalApp[Ending]):
     async def _follow(self) -> None:
         watch = self.watched
         while True:
-            before = watch.latest
-            failed = await watch.look(self._wanted(), relevant=self.choice.relevant)
+            previous = watch.latest
+            code = await watch.look(self._wanted(), relevant=self.choice.relevant)
             if not self.is_running:
                 return
-            if failed:
-                self.training.failed(failed)
+            if code:
+                self.explain_failure(code)
             if not watch.trouble and isinstance(self.screen, Starting):
                 self.screen.dismiss("begun")  # the session can be shown: no question is left
-            if watch.latest is not before:
-                self._give_notice(before, watch.latest)
-                if _applies(before) != _applies(watch.latest):
+            if watch.latest is not previous:
+                self._give_notice(previous, watch.latest)
+                if _applies(previous) != _applies(watch.latest):
                     self.refresh_bindings()
                 if watch.frozen_at is None:
                     self.show()
             self.show_status()
-            await watch.turn(POLL_SECONDS)
+            await wait_until(watch.due, POLL_SECONDS)
 
     def _wanted(self) -> tuple[str, ...]:
         """The metrics whose curves are shown."""
@@ -328,9 +155,8 @@ class Wikitopics(TerminalApp[Ending]):
             for path, why in (await watch.compare(self.choice.compared, self._wanted())).items():
                 if self.is_running and path in self.choice.compared:  # not unmarked meanwhile
                     self.choice.compared.remove(path)
-                    words = f"{session_name(path)} is no longer compared: {why}"
-                    self.notify(words, severity="warning", markup=False)
-            await watch.compare_turn(COMPARE_SECONDS)
+                    self.notify(f"{session_name(path)} is no longer compared: {why}", severity="warning")
+            await wait_until(watch.compare_due, COMPARE_SECONDS)
 
     async def follow(self, path: Path, trainer: TrainerProcess | None = None) -> None:
         """Look at another session from now on."""
@@ -359,12 +185,12 @@ class Wikitopics(TerminalApp[Ending]):
         if not (self.is_running and self.main.ready):  # while the app closes, its widgets go first
             return
         frozen = None if watch.frozen_at is None else time.monotonic() - watch.frozen_at
-        told = pieces(status, watch.trouble, frozen, watch.replay, self.choice.ascii_only)
-        self.main.query_one("#status", Lines).show_lines(lambda width, _: [fitted(told, width)])
+        parts = pieces(status, watch.trouble, frozen, watch.replay, self.choice.ascii_only)
+        self.main.query_one("#status", Lines).show_lines(lambda width, _: [fitted(parts, width)])
 
-    def _give_notice(self, before: SessionView | None, now: SessionView | None) -> None:
+    def _give_notice(self, previous: SessionView | None, now: SessionView | None) -> None:
         """Announce that the trainer has ended, if that is wanted."""
-        if self._notify_by is None or before is None or not before.status.running:
+        if self._notify_by is None or previous is None or not previous.status.running:
             return
         if now is not None and not now.status.running:
             words = f"wikitopics, {session_name(self.path)}: {condition(now.status)[1].lower()}"
@@ -372,8 +198,8 @@ class Wikitopics(TerminalApp[Ending]):
 
     # What views ask for ---------------------------------------------------------------------------
 
-    @on(Ready)
-    def _view_ready(self) -> None:
+    def view_ready(self) -> None:
+        """Draw a view that has just been made."""
         if not gc.get_freeze_count():
             # Objects made up to the first frame stay to the end. Searching them for garbage repeatedly would
             # cost a twentieth of a second in the middle of a key press.
@@ -382,21 +208,18 @@ class Wikitopics(TerminalApp[Ending]):
         self.show_status()
         self.main.settle()
 
-    @on(OpenTopic)
-    async def _open_topic(self, event: OpenTopic) -> None:
+    async def open_topic(self, topic: int, at: int | None = None) -> None:
+        """Show everything about this topic of the model in use; ``at``: articles at the snapshot whose words
+        are wanted; None: the newest."""
         await self.action_view(VIEWS.index(Topics))
         view = self.main.view
         if isinstance(view, Topics):
-            self.call_after_refresh(view.open, event.topic, event.at)
+            self.call_after_refresh(view.open, topic, at)
 
-    @on(OpenArticle)
-    async def _open_article(self, event: OpenArticle) -> None:
+    async def open_article(self, title: str) -> None:
+        """Look this title up among the articles."""
         await self.action_view(VIEWS.index(Articles))
-        self.call_after_refresh(self.main.view.find, event.title)
-
-    @on(OpenSession)
-    async def _open_session(self, event: OpenSession) -> None:
-        await self.follow(event.path)
+        self.call_after_refresh(self.main.view.find, title)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys without a meaning here and now are neither shown nor obeyed."""
@@ -411,8 +234,155 @@ class Wikitopics(TerminalApp[Ending]):
             case "find":
                 return bool(view.FINDS)
             case "pause" | "save" | "restart":
-                return not self.training.idle(action) or None  # `on_key` says why
+                return not self.idle(action) or None  # `on_key` says why
         return True
+
+    # Starting trainers ----------------------------------------------------------------------------
+
+    def wait_for_session(self) -> None:
+        """If there is no session yet, show what its trainer says until there is one or the user gives up."""
+        path, trainer = self.path, self.watched.awaited
+        if trainer is None or path.exists():
+            return
+
+        def state() -> State:
+            code = trainer.poll()
+            if path.exists():
+                return "begun", ""
+            words = control.last_words(path)
+            if code is None:
+                return "", words
+            return ("offline" if code == control.UNREACHABLE else "ended"), words
+
+        def answered(answer: str | None) -> None:
+            if answer == "begun":
+                self.look_again()
+            elif answer == "ended" and (question := control.question(path)):
+                self._ask_to_agree(question)
+            elif answer == "again":
+                self._start_waiting()
+            else:  # the error is shown after the screen has closed
+                self.exit("demo" if answer == "demo" else "stop")
+
+        self.push_screen(Starting(state, sample=path != session_path("demo")), answered)
+
+    def explain_failure(self, code: int) -> None:
+        """The trainer of the session on screen ended before it opened it: ask its question, or say why."""
+        if question := control.question(self.path):
+            self._ask_to_agree(question)
+        else:
+            words = control.last_words(self.path) or f"the trainer ended with code {code}"
+            self.notify(words, severity="error")
+
+    def _ask_to_agree(self, question: str) -> None:
+        def answered(answer: str | None) -> None:
+            if answer == "yes":
+                self._start_waiting(agreed=True)
+            elif not self.path.exists():
+                self.exit("stop")
+
+        self.push_screen(Agree(question), answered)
+
+    def _start_waiting(self, *, agreed: bool = False) -> None:
+        """Start the trainer again, and wait for its session if there is none yet."""
+        try:
+            self._start_again(agreed=agreed)
+        except SessionError as error:
+            if self.path.exists():
+                self.notify(str(error), severity="warning")
+            else:  # there is nothing to show
+                self.exit("stop", message=Text(str(error)))
+            return
+        self.wait_for_session()
+
+    def _start_again(self, *, agreed: bool = False) -> None:
+        self.watched.awaited = self._trainers.start_again(self.path, agreed=agreed)
+        self.watched.look_again()
+
+    def new_session(self) -> None:
+        """Ask for a new session's settings, start its trainer, and show it."""
+        from wikitopics.tui.newsession import NewSession
+
+        async def created(new: tuple[Path, TrainerProcess] | None) -> None:
+            if new is not None:
+                await self.follow(*new)
+
+        self.push_screen(NewSession(self._trainers), created)
+
+    def action_restart(self) -> None:
+        """Start the trainer of this session again, if there is anything left to do."""
+        if self.latest is None:
+            return
+        if why := nothing_left(self.latest.status):
+            self.notify(why)
+            return
+
+        def answered(answer: str | None) -> None:
+            if answer == "saved":
+                self.action_restart()
+
+        with self.warning():
+            # A trainer that this screen started may have its contact from an option.
+            if self.path in self._trainers.paths() or not _lacks_contact(self.latest):
+                self._start_again()
+            else:
+                from wikitopics.tui.newsession import AskContact
+
+                self.push_screen(AskContact(leave="Back", sample=False), answered)
+
+    def idle(self, action: str) -> str:
+        """Why this key has nothing to do now; "" if it has."""
+        awaited = self.watched.awaited is not None
+        status = None if self.latest is None else self.latest.status
+        if action in ("pause", "save"):
+            running = status is not None and status.running
+            return "" if running else f"nothing to {action}: no trainer is running on this session"
+        if action != "restart" or (status is not None and status.pid is None and not awaited):
+            return ""
+        return "nothing to start: the trainer is " + ("starting" if awaited else "running")
+
+    # Commanding them ------------------------------------------------------------------------------
+
+    def action_pause(self) -> None:
+        """Have the trainer pause, or continue."""
+        self._command(paused=self.latest is None or self.latest.status.state != "paused")
+
+    def action_save(self) -> None:
+        """Have the trainer save now."""
+        self._command(save=True)
+
+    def _command(self, **columns: bool) -> None:
+        path = self.path
+
+        async def ask() -> None:
+            with self.warning():
+                await asyncio.to_thread(control.ask, path, **columns)
+
+        run_in_background(self, ask, "control", exclusive=False)
+
+    # Ending ---------------------------------------------------------------------------------------
+
+    async def action_leave(self) -> None:
+        """Close the screen; if it started trainers, ask first whether they should keep running."""
+        running = self._trainers.running()
+        if not running:
+            self.exit()
+        elif isinstance(self.screen, Ask):
+            self.exit("stop")  # asked twice without an answer
+        else:
+            names = ", ".join(map(session_name, running))
+            answers = [
+                ("leave", "l", "Leave it running"),
+                ("stop", "s", "Save and stop"),
+                ("cancel", "c", "Cancel"),
+            ]
+            words = f"This screen started the trainer of {names}, which can continue without it."
+
+            def answered(answer: str | None) -> None:
+                if answer in ("leave", "stop"):
+                    self.exit("leave" if answer == "leave" else "stop")
+
+            self.push_screen(Ask("Close the screen", words, answers), answered)
 
     # Keys ---------------------------------------------------------------------------------------
 
@@ -432,33 +402,17 @@ class Wikitopics(TerminalApp[Ending]):
         self.show_status()
         self.refresh_bindings()
 
-    def action_pause(self) -> None:
-        self.training.pause()
-
-    def action_save(self) -> None:
-        self.training.save()
-
-    def action_restart(self) -> None:
-        self.training.restart()
-
-    async def action_leave(self) -> None:
-        self.training.leave()
-
     async def action_replay(self) -> None:
         """Start a replay from the first snapshot, or end it."""
         watch = self.watched
         if watch.replay is not None:
             watch.replay = None
-        elif watch.latest is None:
-            return
-        else:
-            try:
+        elif watch.latest is not None:
+            with self.warning():
                 await watch.begin_replay()
-            except SessionError as error:
-                self.notify(str(error), severity="warning", markup=False)
-                return
+                if watch.replay is None:
+                    self.notify("nothing to replay yet: snapshots begin with the first minibatch")
             if watch.replay is None:
-                self.notify("nothing to replay yet: snapshots begin with the first minibatch")
                 return
         self._replay_moved()
 
@@ -490,8 +444,8 @@ class Wikitopics(TerminalApp[Ending]):
         """Handle a key that nothing has taken: one that has nothing to do now, or one typed while the find
         line was opening."""
         active = self.screen.active_bindings.get(event.key)
-        if active is not None and (why := self.training.idle(active.binding.action)):
-            self.notify(why, markup=False)
+        if active is not None and (why := self.idle(active.binding.action)):
+            self.notify(why)
         if event.is_printable and event.character is not None and self.screen is self.main:
             self.main.query_one(FindBar).take(event.character)
 
@@ -499,9 +453,6 @@ class Wikitopics(TerminalApp[Ending]):
         from wikitopics.tui.export import Export
 
         self.push_screen(Export(self.path, self.latest.models if self.latest is not None else ()))
-
-    def action_theme(self) -> None:
-        self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name
 
     def action_help(self) -> None:
         self.push_screen(Help(commands(self)))
@@ -517,8 +468,7 @@ class Wikitopics(TerminalApp[Ending]):
 
     def action_ascii(self) -> None:
         self.choice.ascii_only = not self.choice.ascii_only
-        self.plain_signs.enabled = self.choice.ascii_only or not speaks_utf8()
-        self.set_class(self.choice.ascii_only, "-ascii")
+        self.draw_in_ascii(self.choice.ascii_only)
         self.show()
         self.show_status()
         for widget in self.main.query(Drawn):
@@ -526,11 +476,17 @@ class Wikitopics(TerminalApp[Ending]):
         self.main.hint()
 
 
+def _lacks_contact(look: SessionView) -> bool:
+    """Whether the server requires a contact, and there is none. Raises SessionError."""
+    kind, identity = sources.described(look.status.source), look.settings.get("source_options")
+    if not isinstance(identity, Mapping) or kind.fault(identity):
+        return False  # the trainer reports what is wrong
+    return kind.needs_contact(identity) and config.lacks_contact()
+
+
 def _applies(look: SessionView | None) -> tuple[object, ...]:
     """The values that decide which keys have a meaning."""
-    if look is None:
-        return (None,)
-    return look.status.running, look.status.state, len(look.models) > 1
+    return () if look is None else (look.status.running, look.status.state, len(look.models) > 1)
 
 
 def names() -> frozenset[str]:

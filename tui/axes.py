@@ -1,36 +1,28 @@
-"""The arithmetic of a line chart: axes, the part that is shown, and dots. Pure."""
+"""The axes of a line chart: from values to positions, and round numbers as labels. Pure."""
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.tui.inks import measured, short
-
-# Axes: from values to positions, and round numbers as labels. Pure.
+from wikitopics.tui.text import measured, short
 
 Floats = NDArray[np.float64]
 
-ROUND_TIMES: list[float] = [
-    *(1, 2, 5, 10, 15, 30),
-    *(60 * n for n in (1, 2, 5, 10, 15, 30)),
-    *(3_600 * n for n in (1, 2, 3, 6, 12)),
-    *(86_400 * n for n in (1, 2, 5, 10, 20, 50, 100)),
-]
+
+def _times(minute: Sequence[int], hours: Sequence[int], days: Sequence[int]) -> list[float]:
+    """These lengths of time in seconds; ``minute``: numbers both of seconds and of minutes."""
+    return [*minute, *(60 * n for n in minute), *(3_600 * n for n in hours), *(86_400 * n for n in days)]
+
+
+ROUND_TIMES = _times((1, 2, 5, 10, 15, 30), (1, 2, 3, 6, 12), (1, 2, 5, 10, 20, 50, 100))
 """Lengths of time that people count in, in seconds."""
-EVEN_TIMES: tuple[list[float], ...] = (
-    [
-        *(1, 2, 5, 10, 20, 30),
-        *(60 * n for n in (1, 2, 5, 10, 20, 30)),
-        *(3_600 * n for n in (1, 2, 5, 10)),
-        *(86_400 * n for n in (1, 2, 5, 10, 20, 50, 100)),
-    ],
-    [*(1, 3, 10, 30, 60, 180, 600, 1_800, 3_600, 10_800, 36_000), *(86_400 * n for n in (1, 3, 10, 30, 100))],
-    [1, 10, 60, 600, 3_600, 36_000, *(86_400 * n for n in (1, 10, 100))],
+EVEN_TIMES = (
+    _times((1, 2, 5, 10, 20, 30), (1, 2, 5, 10), (1, 2, 5, 10, 20, 50, 100)),
+    _times((1, 3, 10, 30), (1, 3, 10), (1, 3, 10, 30, 100)),
+    _times((1, 10), (1, 10), (1, 10, 100)),
 )
 """Those about equally far apart on a logarithmic axis, from many to few."""
 
@@ -164,235 +156,3 @@ def plain(value: float) -> str:
     if abs(value) >= 10_000:
         return short(value)
     return f"{value:,.0f}" if value == round(value) else measured(value).rstrip("0").rstrip(".")
-
-
-# From a series to dots: each dot column shows the range of the values that fall into it. Patterns tell
-# lines apart without colour: dots for each line, or in ASCII a sign. Pure.
-#
-# The cost after binning depends on the size of the picture only, not on the length of history, and no spike
-# is lost, however many points share a column.
-
-_BRAILLE_BASE = 0x2800
-_BRAILLE_BITS = np.array([0x01, 0x08, 0x02, 0x10, 0x04, 0x20, 0x40, 0x80], dtype=np.uint16)
-"""What each dot adds to the code point, row by row."""
-_BRAILLE = _BRAILLE_BASE + ((np.arange(256)[:, None] >> np.arange(8) & 1) @ _BRAILLE_BITS).astype(np.uint16)
-_BRAILLE[0] = 0
-_ASCII = np.frombuffer(b"\0'-|..||", np.uint8).astype(np.uint16)
-"""The signs for three dots, the topmost in the lowest bit."""
-
-_DOTS = ("1", "111100", "1000", "11111100100", "110000", "1111111111100")
-"""Along the line: solid, dashes, dots, dash-dots, short dashes far apart, long dashes."""
-PATTERNS = tuple(np.array([dot == "1" for dot in dots]) for dots in _DOTS)
-SIGNS = ("", "o", "x", "+", "*", "#")
-"""The signs of lines in ASCII; the first draws the line's direction."""
-SAMPLE = 5
-"""Cells of the pattern shown beside a name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spans:
-    """The range of y that each line covers in each dot column, in the y axis's own space; NaN if empty."""
-
-    low: Floats
-    """(S, columns)"""
-    high: Floats
-
-
-def spans(lines: Sequence[tuple[Floats, Floats]], axis: Axis, columns: int, *, log_y: bool = False) -> Spans:
-    """Minimum and maximum of each line's y in each of ``columns`` equal parts of the x axis.
-
-    lines: x and y of each; x ascends. Columns between two neighbouring points are filled by the straight line
-    between them (on the axes as drawn); a NaN in y stays a gap. Only the columns' edges are transformed to
-    the axis's own space, never the points, so a log axis costs no more than a linear one.
-    """
-    own_edges = axis.low + (axis.high - axis.low) * np.arange(columns + 1) / columns
-    edges = 10.0**own_edges if axis.log else own_edges.copy()
-    slack = 1e-12 * max(abs(edges[0]), abs(edges[-1]))
-    edges[0] -= slack
-    edges[-1] += slack
-    low, high = np.full((2, len(lines), columns), np.nan)
-    # The points before and after each edge that a line crosses.
-    x_left, y_left, x_right, y_right = np.full((4, len(lines), columns + 1), np.nan)
-    for line, (x, y) in enumerate(lines):
-        behind = np.searchsorted(x, edges)
-        filled = np.flatnonzero(np.diff(behind))
-        if filled.size:
-            starts, inside = behind[filled], y[: behind[-1]]
-            low[line, filled] = np.fmin.reduceat(inside, starts)
-            high[line, filled] = np.fmax.reduceat(inside, starts)
-        crossed = np.flatnonzero((behind > 0) & (behind < x.size))
-        right = behind[crossed]
-        x_left[line, crossed], y_left[line, crossed] = x[right - 1], y[right - 1]
-        x_right[line, crossed], y_right[line, crossed] = x[right], y[right]
-    high = own_space(high, log_y)
-    low = np.fmin(own_space(low, log_y), high)
-    # Each column's range extends to where the line crosses its two edges, so that lines look continuous.
-    x_left, x_right = own_space(x_left, axis.log), own_space(x_right, axis.log)
-    y_left, y_right = own_space(y_left, log_y), own_space(y_right, log_y)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        at_edge = y_left + (own_edges - x_left) / (x_right - x_left) * (y_right - y_left)
-    for edge in (at_edge[:, :-1], at_edge[:, 1:]):
-        np.fmin(low, edge, out=low)
-        np.fmax(high, edge, out=high)
-    return Spans(low, high)
-
-
-def dots(spans_: Spans, axis: Axis, rows: int) -> NDArray[np.bool_]:
-    """(S, rows, columns), row 0 on top: the dots that the spans cover on this y axis, clipped to the
-    picture."""
-    span = axis.high - axis.low
-    low, high = (spans_.low - axis.low) / span, (spans_.high - axis.low) / span
-    drawn = (high >= 0) & (low <= 1)  # NaN is not drawn
-    bottom, top = np.minimum(np.floor(low * rows), rows - 1), np.floor(high * rows)
-    height = np.arange(rows)[::-1, None]
-    covered: NDArray[np.bool_] = (height >= bottom[:, None]) & (height <= top[:, None]) & drawn[:, None]
-    return covered
-
-
-def cells(covered: NDArray[np.bool_], down: int, across: int) -> NDArray[np.uint8]:
-    """(…, down * H, across * W) dots to (…, H, W) cells with one bit per dot, the top row's first."""
-    dots_ = covered.view(np.uint8)
-    *lines, height, width = dots_.shape
-    out = np.zeros((*lines, height // down, width // across), np.uint8)
-    for bit in range(down * across):
-        row, column = divmod(bit, across)
-        out |= dots_[..., row::down, column::across] << bit
-    return out
-
-
-def braille(cells_: NDArray[np.uint8]) -> NDArray[np.uint16]:
-    """Cells of 4 by 2 dots to characters' code points; 0 where a cell is empty."""
-    return _BRAILLE[cells_]
-
-
-def ascii_signs(cells_: NDArray[np.uint8]) -> NDArray[np.uint16]:
-    """Cells of 3 by 1 dots to ASCII code points; 0 where a cell is empty."""
-    return _ASCII[cells_]
-
-
-def runs(codes: NDArray[np.uint32], owners: NDArray[np.int8]) -> list[list[tuple[str, int]]]:
-    """(H, W) cells, row by row, as pieces of text with the owner of each; an empty cell joins the piece
-    before it."""
-    width = codes.shape[1]
-    before = np.maximum.accumulate(np.where(codes > 0, np.arange(width), 0), axis=1)
-    owners = np.take_along_axis(owners, before, axis=1)
-    lines = np.where(codes > 0, codes, ord(" ")).astype(np.uint32).view(f"U{width}")[:, 0].tolist()
-    other = owners[:, 1:] != owners[:, :-1]
-    rows = []
-    for row, line in enumerate(lines):
-        edges = [0, *(np.flatnonzero(other[row]) + 1).tolist(), width]
-        whose = owners[row, edges[:-1]].tolist()
-        pieces = (line[start:end] for start, end in pairwise(edges))
-        rows.append(list(zip(pieces, whose, strict=True)))
-    return rows
-
-
-def dashed(lit: NDArray[np.bool_], pattern: int) -> NDArray[np.bool_]:
-    """The dots of a line, (rows, columns), that this pattern keeps. It follows the line, so steep parts
-    have as many gaps as flat ones."""
-    if not pattern % len(PATTERNS):
-        return lit
-    heights = lit.sum(axis=0)
-    along = np.cumsum(heights) - heights + np.cumsum(lit, axis=0) - 1
-    dots = PATTERNS[pattern % len(PATTERNS)]
-    left: NDArray[np.bool_] = lit & dots[along % len(dots)]
-    return left
-
-
-def with_signs(
-    codes: NDArray[np.uint16], owners: NDArray[np.int8], patterns: Sequence[int]
-) -> NDArray[np.uint16]:
-    """The cells of an ASCII picture, with each series drawn in its sign."""
-    for series, pattern in enumerate(patterns):
-        sign = SIGNS[pattern % len(SIGNS)]
-        if sign:
-            codes[owners == series] = ord(sign)
-    return codes
-
-
-def sample(pattern: int, *, ascii_only: bool = False) -> str:
-    """A few cells of a line with this pattern, for the legend."""
-    if ascii_only:
-        return (SIGNS[pattern % len(SIGNS)] or "-") * (SAMPLE - 2)
-    lit = np.zeros((4, 2 * SAMPLE), np.bool_)
-    lit[1] = True
-    return "".join(chr(code) if code else " " for code in braille(cells(dashed(lit, pattern), 4, 2))[0])
-
-
-# The part that a chart shows: the later part of its lines, with the early fall cut off. Pure.
-
-LATER = 1 / 3
-"""From this share of the x axis on, nothing is ever cut off; on a logarithmic axis of over a decade and a
-half, from the last decade on."""
-SMALLEST = 1 / 150
-"""The least share of the whole range to show: a line that has settled is not magnified further."""
-WORTH = 1.6
-"""Nothing is cut off if that would enlarge the picture by no more than this. A straight line would gain
-1.5."""
-
-
-class Fit(NamedTuple):
-    """What is shown of the lines."""
-
-    bottom: float
-    """In the y axis's own space, like ``top``."""
-    top: float
-    start: int
-    """The column in which the first line enters that range."""
-
-
-def fit(covered: Spans, x_axis: Axis) -> Fit | None:
-    """The part to show; None for the whole.
-
-    It is the range of y in the later part of the x axis, and where lines end before it. Only the beginning of
-    a line can lie outside: once it has entered the range, all of it is shown. So a cut never hides that
-    something got worse.
-    """
-    low, high = covered.low, covered.high
-    if not low.size:
-        return None
-    columns = np.arange(low.shape[1])
-    later_from = max(LATER, 1 - 1 / (x_axis.high - x_axis.low)) if x_axis.log else LATER
-    ends = len(columns) - 1 - np.isfinite(low)[:, ::-1].argmax(axis=1)  # a line may end before the others
-    shown = columns >= np.minimum(int(len(columns) * later_from), ends)[:, None]
-    whole, later = _range(low, high), _range(low, high, shown)
-    if not np.isfinite(later).all():
-        return None
-    room = max(SMALLEST * (whole[1] - whole[0]) - (later[1] - later[0]), 0.0)
-    bottom, top = max(whole[0], later[0] - room), min(whole[1], later[1] + room)
-    inside = (low >= bottom) & (high <= top)
-    enters = inside.argmax(axis=1)
-    after = _range(low, high, columns >= enters[:, None])
-    bottom, top = min(bottom, after[0]), max(top, after[1])
-    if whole[1] - whole[0] <= WORTH * (top - bottom):
-        return None
-    return Fit(bottom, top, int(enters[inside.any(axis=1)].min()))
-
-
-class Cut(NamedTuple):
-    """Where the beginning of a line is cut off."""
-
-    line: int
-    column: int
-    above: bool
-    reach: float
-    """The farthest value on that side."""
-
-
-def cuts(spans: Spans, axis: Axis) -> list[Cut]:
-    """For each line that ever leaves the axis, the last column in which it is outside."""
-    above, below = spans.high > axis.high, spans.low < axis.low
-    found = []
-    for line in np.flatnonzero((above | below).any(axis=1)).tolist():
-        column = int(np.flatnonzero(above[line] | below[line])[-1])
-        upwards = bool(above[line, column])
-        far = float(np.nanmax(spans.high[line]) if upwards else np.nanmin(spans.low[line]))
-        found.append(Cut(line, column, upwards, 10.0**far if axis.log else far))
-    return found
-
-
-def _range(low: Floats, high: Floats, where: NDArray[np.bool_] | None = None) -> tuple[float, float]:
-    """The lowest and highest of (lines, columns), with NaN where nothing is known."""
-    if where is not None:
-        low, high = np.where(where, low, np.nan), np.where(where, high, np.nan)
-    return float(np.fmin.reduce(low, axis=None)), float(np.fmax.reduce(high, axis=None))

@@ -1,11 +1,12 @@
 """The chart of a session: its curves, and the widget with a crosshair and a zoom window."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.cells import cell_len
 from textual import events
 from textual.geometry import Offset
 from textual.message import Message
@@ -13,9 +14,185 @@ from textual.message import Message
 from wikitopics.session.metrics import METRICS, SCORES, Metric
 from wikitopics.session.records import Curve
 from wikitopics.tui.axes import duration, plain
-from wikitopics.tui.inks import age, bar, clock, count, measured, plural, short, visible
+from wikitopics.tui.inks import SERIES, Line, Lines
 from wikitopics.tui.look import Choice, SessionView
-from wikitopics.tui.plot import Drawing, Picture, Series, plot
+from wikitopics.tui.plot import Drawing, Frame, Plot, Series, plot, runs, sample
+from wikitopics.tui.text import age, bar, clock, count, folded, measured, plural, short, squeezed, visible
+
+# The chart's picture: lines over their axes, drawn row by row. It knows series, not sessions.
+
+END_LABEL_MOST = 24
+SHORTEST_NAME = 6
+"""Cells of an end label that belong to the name. The value is never cut, however long it is."""
+
+
+class Picture(Lines):
+    """Lines over a linear or logarithmic axis, labelled with their last values. Whoever changes an attribute
+    calls `redraw`."""
+
+    drawing = Drawing()
+    log_x = True
+    log_y = False
+    fit_y = False
+    """Whether y is fitted to the later part of the lines, with their early fall cut off."""
+    named = True
+    """Whether end labels show the names of lines beside the values."""
+    window: tuple[float, float] | None = None
+    """The part of the x axis in sight, in logarithms if it is logarithmic; None: all of it."""
+    cross: float | None = None
+    """The crosshair's x."""
+    left = 0
+    """Cells of the labels of the y axis."""
+    _plot: Plot | None = None
+    _plotted: tuple[Drawing, Frame] | None = None
+    _labels: list[tuple[float, str]] | None = None
+    """The last value of each line, and the label at its right end."""
+
+    def redraw(self) -> None:
+        self._labels = None
+        super().redraw()
+
+    @property
+    def logs_y(self) -> bool:
+        """Whether y is logarithmic: requested, and possible, as no value is negative. (Zeros are gaps.)"""
+        return self.log_y and not any((s.y < 0).any() for s in self.drawing.series)
+
+    def _end_labels(self) -> list[tuple[float, str]]:
+        if self._labels is None:
+            patterns = self.patterns()
+            self._labels = [self._end_label(s) for s in self.drawing.series]
+            if self.named and any(patterns):
+                for i, (value, text) in enumerate(self._labels):
+                    self._labels[i] = value, f"{sample(patterns[i], ascii_only=self.ascii_only)} {text}"
+        return self._labels
+
+    def patterns(self) -> tuple[int, ...]:
+        """The number of each series' pattern. With colour, only lines of the same colour differ in
+        pattern."""
+        each = 1 if self.ascii_only or self.app.has_class("-few-colours") else SERIES
+        return tuple(self._number(i) // each for i in range(len(self.drawing.series)))
+
+    def _end_label(self, series: Series) -> tuple[float, str]:
+        """Name, last value in sight and its direction, e.g. "lda 1,187 ▼"."""
+        right = float("inf")  # the end of the range in sight
+        if self.window is not None:
+            right = self.window[1] + 1e-9 * (self.window[1] - self.window[0])
+            right = 10.0**right if self.log_x else right
+        values = series.y[: np.searchsorted(series.x, right, side="right")][-64:]
+        values = values[np.isfinite(values)]
+        if not values.size:
+            return float("nan"), squeezed(series.name, END_LABEL_MOST)
+        text = " " + self.drawing.value(float(values[-1]))
+        if values.size > 1 and values[-1] != values[-2]:
+            text += " ▲" if values[-1] > values[-2] else " ▼"
+        room = max(END_LABEL_MOST - len(text), SHORTEST_NAME)
+        return float(values[-1]), squeezed(series.name, room) + text if self.named else text.lstrip()
+
+    def frame(self) -> Frame:
+        width, height = self.size
+        right = max((cell_len(text) for _, text in self._end_labels()), default=0) + 1
+        width, height = (
+            max(width - self.left - 1 - (right if right < width // 2 else 0), 4),
+            max(height - 2, 1),
+        )
+        scales = self.log_x, self.logs_y
+        return Frame(width, height, *scales, self.window, self.ascii_only, self.fit_y, self.patterns())
+
+    def current_plot(self) -> Plot | None:
+        width, height = self.size
+        if width < 8 or height < 3:
+            return None
+        frame, drawing = self.frame(), self.drawing
+        if self._plot is None or self._plotted != (drawing, frame):
+            self._plot = plot(drawing, frame)
+            left = max((len(text) for _, text in self._plot.y_ticks), default=0)
+            if left != self.left:  # the width of the labels is known only after the first drawing
+                self.left = left
+                frame = self.frame()
+                self._plot = plot(drawing, frame)
+            self._plotted = drawing, frame
+        return self._plot
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        chart = self.current_plot()
+        if chart is None or not any(np.isfinite(s.y).any() for s in self.drawing.series):
+            pieces = [piece for line in self.drawing.empty for piece in folded(line, width) or [""]]
+            centred = [" " * ((width - cell_len(piece)) // 2) + piece for piece in pieces]
+            above: list[Line] = [[]] * ((height - len(pieces)) // 2)
+            return above + [[(piece, "muted")] for piece in centred]
+        rows = chart.codes.shape[0]
+        ends = self._placed_ends(chart, width)
+        y_ticks = dict(chart.y_ticks)
+        broken = {0 if cut.above else rows - 1 for cut in chart.cuts}
+        lines: list[Line] = []
+        for row, drawn in enumerate(self._cells(chart)):
+            label = y_ticks.get(row, "")
+            edge = ("≈", "accent") if row in broken else ("┤" if label else "│", "faint")
+            lines.append([(label.rjust(self.left), "muted"), edge, *drawn, *ends[row]])
+        return [*lines, *self._bottom(chart, width)]
+
+    def _cells(self, chart: Plot) -> list[Line]:
+        """The plotting area, row by row: lines hide the crosshair, which hides the marks."""
+        codes, owners = chart.codes.astype(np.uint32), chart.owners.copy()
+        lines = len(self.drawing.series)
+        upright = [(chart.column(x), "┊", lines) for x in self.drawing.marks]
+        if self.cross is not None:
+            upright.append((chart.column(self.cross), "│", lines + 1))
+        for column, sign, owner in upright:
+            if 0 <= column < codes.shape[1]:
+                free = chart.codes[:, column] == 0
+                codes[free, column], owners[free, column] = ord(sign), owner
+        for cut in chart.cuts:
+            row = 0 if cut.above else -1
+            codes[row, cut.column], owners[row, cut.column] = ord("↑" if cut.above else "↓"), cut.line
+        inks = [*map(self._ink, range(lines)), "faint", "accent", ""]  # the last is for no series, -1
+        return [[(text, inks[owner]) for text, owner in row] for row in runs(codes, owners)]
+
+    def _ink(self, index: int) -> str:
+        return "faint" if self.drawing.faded else f"series{self._number(index) % SERIES}"
+
+    def _number(self, index: int) -> int:
+        """The number of a series among all series, shown or not."""
+        inks = self.drawing.inks
+        return inks[index] if index < len(inks) else index
+
+    def _placed_ends(self, chart: Plot, whole: int) -> list[Line]:
+        """The label of each row: where its line ends, moved apart where labels collide."""
+        labels, (height, width) = self._end_labels(), chart.codes.shape
+        placed: list[Line] = [[] for _ in range(height)]
+        if whole - self.left - 1 - width <= 1:
+            return placed
+        # The higher value is placed higher, even where rows are shared.
+        ends = [(-labels[i][0], row, i) for i, row in enumerate(chart.ends) if row is not None]
+        wanted = [(row, i) for _, row, i in sorted(ends)]
+        lowest = 0
+        for order, (row, i) in enumerate(wanted):
+            highest = height - (len(wanted) - order)
+            row = min(max(row, lowest), max(highest, lowest))
+            if row < height:
+                placed[row] = [(" " + labels[i][1], self._ink(i))]
+            lowest = row + 1
+        return placed
+
+    def _bottom(self, chart: Plot, whole: int) -> list[Line]:
+        width = chart.codes.shape[1]
+        rule = ["─"] * width
+        text = [" "] * (width + self.left + 1)
+        for column, label in chart.x_ticks:
+            rule[column] = "┬"
+            start = min(max(self.left + 1 + column - len(label) // 2, 0), len(text) - len(label))
+            text[start : start + len(label)] = label
+        labels: Line = [("".join(text).rstrip(), "muted")]
+        name = f"  {self.drawing.x_name}"
+        if whole - len(labels[0][0]) >= len(name):
+            labels.append((name, "faint"))
+        axis: Line = [(" " * self.left + "└", "faint"), *((sign, "faint") for sign in rule)]
+        # A sign where something began or ended; if both, the sign for beginning.
+        for x, begins in sorted(self.drawing.turns, key=lambda turn: turn[1]):
+            if 0 <= (column := chart.column(x)) < width:
+                axis[column + 1] = ("▴", "good") if begins else ("▾", "muted")
+        return [axis, labels]
+
 
 # The chart widget: a picture with a movable crosshair and a zoom window.
 
@@ -52,14 +229,10 @@ class Chart(Picture, can_focus=True):
 
     def scales(self) -> str:
         """Which axes are logarithmic or cut, e.g. " [log x, y cut]"."""
-        said = (("log x", self.log_x), ("log y", self.logs_y), ("cut", self.cut()))
-        words = ", ".join(word for word, on in said if on)
-        return f" [{words}]" if words else ""
-
-    def cut(self) -> bool:
-        """Whether the beginning of a line is cut off."""
         chart = self.current_plot()
-        return chart is not None and bool(chart.cuts)
+        scales = {"log x": self.log_x, "log y": self.logs_y, "cut": chart is not None and bool(chart.cuts)}
+        words = ", ".join(word for word, on in scales.items() if on)
+        return f" [{words}]" if words else ""
 
     def cut_off(self) -> str:
         """How to see what is out of sight: "Y: all, up to 5,012", or ""."""
@@ -93,26 +266,17 @@ class Chart(Picture, can_focus=True):
             self.cross = here
         else:
             goal = float(chart.x_axis.position(np.array([here]))[0]) + columns / width
-            index = (
-                int(np.searchsorted(position, goal - 1e-9))
-                if columns > 0
-                else int(np.searchsorted(position, goal + 1e-9, side="right")) - 1
-            )
-            self.cross = float(x[min(max(index, 0), x.size - 1)])
+            index = np.searchsorted(position, goal - 1e-9)
+            if columns < 0:
+                index = np.searchsorted(position, goal + 1e-9, side="right") - 1
+            self.cross = float(x[min(max(int(index), 0), x.size - 1)])
         self._held = True
-        self._follow()
+        if self.window is not None:  # shift it to keep the crosshair in sight
+            own = float(np.log10(self.cross)) if self.log_x and self.cross > 0 else self.cross
+            low, high = self.window
+            shift = min(own - low, 0.0) + max(own - high, 0.0)
+            self.window = (low + shift, high + shift)
         self._changed()
-
-    def _follow(self) -> None:
-        """Shift the window to keep the crosshair in sight."""
-        if self.window is None or self.cross is None:
-            return
-        own = float(np.log10(self.cross)) if self.log_x and self.cross > 0 else self.cross
-        low, high = self.window
-        if own < low:
-            self.window = (own, own + high - low)
-        elif own > high:
-            self.window = (own - (high - low), own)
 
     def zoom(self, factor: float) -> None:
         """Show ``factor`` of the present range, around the crosshair or at the right end."""
@@ -142,14 +306,12 @@ class Chart(Picture, can_focus=True):
         """The values at the crosshair, e.g. "at 4,096 articles: lda 1,402"."""
         if self.cross is None:
             return ""
-        told = []
+        values = []
         for s in self.drawing.series:
-            nearest = _nearest(s, self.cross)
-            if nearest is None:
-                continue
-            value = self.drawing.value(float(s.y[nearest]))
-            told.append(f"{s.name} {value}" if len(self.drawing.series) > 1 else value)
-        return f"{self.drawing.tell_x(self.cross)}: {'  '.join(told)}" if told else ""
+            if (nearest := _nearest(s, self.cross)) is not None:
+                value = self.drawing.value(float(s.y[nearest]))
+                values.append(f"{s.name} {value}" if len(self.drawing.series) > 1 else value)
+        return f"{self.drawing.tell_x(self.cross)}: {'  '.join(values)}" if values else ""
 
     # Mouse ------------------------------------------------------------------------------------
 
@@ -174,18 +336,15 @@ class Chart(Picture, can_focus=True):
         event.stop()
         self.zoom(1 / ZOOM)
 
-    def _point_at(self, place: Offset | None) -> None:
+    def _point_at(self, offset: Offset | None) -> None:
         chart, x = self.current_plot(), self.drawing.all_x
-        if place is None or chart is None or not x.size:
+        if offset is None or chart is None or not x.size:
             return
-        width = chart.codes.shape[1]
-        at = chart.x_axis.value((place.x - self.left - 1 + 0.5) / width)
-        if self.log_x:
-            nearest = int(np.abs(np.log(np.maximum(x, 1e-300)) - np.log(max(at, 1e-300))).argmin())
-        else:
-            nearest = int(np.abs(x - at).argmin())
-        if self.cross != float(x[nearest]):
-            self.cross = float(x[nearest])
+        at = chart.x_axis.value((offset.x - self.left - 1 + 0.5) / chart.codes.shape[1])
+        own, goal = (np.log(np.maximum((x, np.full_like(x, at)), 1e-300))) if self.log_x else (x, at)
+        nearest = float(x[np.abs(own - goal).argmin()])
+        if self.cross != nearest:
+            self.cross = nearest
             self._changed()
 
 
@@ -217,7 +376,7 @@ def title(look: SessionView, choice: Choice, x_kind: str) -> str:
     held = 0 if look.others else look.status.held_out  # each session has its own
     articles = plural(held, f"held-out {look.noun[:-1]}") if held else f"held-out {look.noun}"
     of = visible(look.metric(choice.metric).title).replace("{held_out}", articles)
-    return f"{of} over {_x_name(look, x_kind)}"
+    return f"{of} over {look.counted if x_kind == X_KINDS[0] else x_kind}"
 
 
 def measurement_caption(look: SessionView, choice: Choice) -> str:
@@ -226,62 +385,58 @@ def measurement_caption(look: SessionView, choice: Choice) -> str:
     points = [int(curve.articles[-1]) for curve in curves if curve is not None and curve.articles.size]
     if not points:
         return ""
-    told, s = f"after {look.some(max(points))}", look.status
+    caption, s = f"after {look.some(max(points))}", look.status
     now = s.activity
     due = now.next_measurement
     if due is None or due <= max(points) or look.as_of is not None or not s.lively:
-        return told
-    told += f", next at {count(due)}"
+        return caption
+    caption += f", next at {count(due)}"
     missing, rate = due - s.articles, now.train_rate
     if rate and now.bound_by != "training":  # what is pending is trained on as soon as the rest has come
         missing, rate = missing - s.pending, now.crawl_rate
     # After a fault, a rate is still that of before.
-    return f"{told} (in {age(max(missing, 0) / rate)})" if rate and not s.hindered else told
+    return f"{caption} (in {age(max(missing, 0) / rate)})" if rate and not s.hindered else caption
 
 
 def drawing(look: SessionView, choice: Choice, x_kind: str, *, turns: bool = True) -> Drawing:
     """The curves of the selected metric and models over articles, words or running time. ``turns``: with
     marks where topics came and went."""
     metric = look.metric(choice.metric)
-    series, inks = [], []
-    reference: Curve | None = None
-    for name in choice.models_of(look):
-        curve = look.curves.get((name, choice.metric))
-        if curve is None or not curve.values.size:
-            continue
-        reference = reference or curve
-        series.append(Series(visible(name), _x(curve, x_kind), curve.values))
-        inks.append(look.models.index(name))
-    for number, (name, curve) in enumerate(_others(look, choice), start=len(look.models)):
-        if curve is not None and curve.values.size:
-            series.append(Series(visible(name), _x(curve, x_kind), curve.values))
-            inks.append(number)
+    curves = [(m, m in choice.models_of(look) and look.curves.get((m, choice.metric))) for m in look.models]
+    for other in look.others:  # those of the marked sessions
+        only = choice.model if choice.model in other.models else None
+        for model in other.models:
+            curve = only in (None, model) and other.curves.get((model, choice.metric))
+            curves.append((f"{other.name}/{model}", curve))
+    drawn = [
+        (number, Series(visible(name), _x(curve, x_kind), curve.values), curve)
+        for number, (name, curve) in enumerate(curves)
+        if curve and curve.values.size
+    ]
+    reference = next((curve for number, _, curve in drawn if number < len(look.models)), None)
+    # Where training was restarted, but for before the first article; where topics were born, including by a
+    # split, and where they ended, including by a merger.
+    restarts = sorted({run.first_article for run in look.runs[1:] if run.first_article > 0})
+    changes = look.changes_of(choice.models_of(look)) if turns else []
+    events = {(one.articles, one.event in ("born", "split")) for one in changes if one.event != "renamed"}
+    at_events = _placed([articles for articles, _ in sorted(events)], reference, x_kind)
+    tell_x: Mapping[str, Callable[[float], str]] = {
+        "words": lambda x: f"at {short(x)} words",
+        "time": lambda x: f"after {clock(x)}",
+    }
     return Drawing(
-        series=tuple(series),
-        marks=_marks(look, reference, x_kind),
-        turns=_turns(look, choice, reference, x_kind) if turns else (),
-        x_name={"time": "running time"}.get(x_kind, _x_name(look, x_kind)),
+        series=tuple(series for _, series, _ in drawn),
+        marks=_placed(restarts, reference, x_kind),
+        turns=tuple(zip(at_events, (begins for _, begins in sorted(events)), strict=False)),
+        x_name={"time": "running time", "words": "words"}.get(x_kind, look.counted),
         label_x=duration if x_kind == "time" else plain,
         value=count if metric.whole else measured,
-        tell_x=_tellers.get(x_kind, lambda x: f"at {count(x)} {_x_name(look, x_kind)}"),
-        inks=tuple(inks),
+        tell_x=tell_x.get(x_kind, lambda x: f"at {count(x)} {look.counted}"),
+        inks=tuple(number for number, _, _ in drawn),
         time_x=x_kind == "time",
         whole_y=metric.whole,
         empty=beginning(look, metric, ascii_only=choice.ascii_only),
     )
-
-
-def _x_name(look: SessionView, x_kind: str) -> str:
-    """What is counted on the x axis."""
-    return x_kind if x_kind != X_KINDS[0] else look.counted
-
-
-def _others(look: SessionView, choice: Choice) -> Iterator[tuple[str, Curve | None]]:
-    """The curves of the marked sessions, each named session/model; None for a model that is not shown."""
-    for other in look.others:
-        for model in other.models:
-            shown = choice.model in (None, model) or choice.model not in other.models
-            yield f"{other.name}/{model}", other.curves.get((model, choice.metric)) if shown else None
 
 
 def warning(look: SessionView) -> str:
@@ -291,48 +446,15 @@ def warning(look: SessionView) -> str:
     return f"different vocabularies, not comparable: {', '.join(strange)}" if strange else ""
 
 
-_tellers: dict[str, Callable[[float], str]] = {
-    "words": lambda x: f"at {short(x)} words",
-    "time": lambda x: f"after {clock(x)}",
-}
-
-
 def _x(curve: Curve, x_kind: str) -> NDArray[np.float64]:
     return {"articles": curve.articles, "words": curve.tokens, "time": curve.seconds}[x_kind]
-
-
-def _marks(look: SessionView, curve: Curve | None, x_kind: str) -> tuple[float, ...]:
-    """Where training was restarted; restarts before the first article are left out."""
-    return _placed(
-        sorted({run.first_article for run in look.runs[1:] if run.first_article > 0}), curve, x_kind
-    )
-
-
-def _turns(
-    look: SessionView, choice: Choice, curve: Curve | None, x_kind: str
-) -> tuple[tuple[float, bool], ...]:
-    """Where topics were born, including by a split, and where they ended, including by a merger."""
-    told = {
-        (one.articles, one.event in ("born", "split"))
-        for one in look.changes_of(choice.models_of(look))
-        if one.event != "renamed"
-    }
-    turns = sorted(told)
-    return tuple(
-        zip(
-            _placed([articles for articles, _ in turns], curve, x_kind),
-            (begins for _, begins in turns),
-            strict=False,
-        )
-    )
 
 
 def _placed(articles: Sequence[int], curve: Curve | None, x_kind: str) -> tuple[float, ...]:
     """Points of the stream on the x axis; empty without a curve."""
     if curve is None or not articles:
         return ()
-    at = np.interp(np.array(articles, dtype=np.float64), curve.articles, _x(curve, x_kind))
-    return tuple(float(x) for x in at)
+    return tuple(np.interp(articles, curve.articles, _x(curve, x_kind)).tolist())
 
 
 def beginning(look: SessionView, metric: Metric, *, ascii_only: bool) -> tuple[str, ...]:
@@ -342,29 +464,28 @@ def beginning(look: SessionView, metric: Metric, *, ascii_only: bool) -> tuple[s
         return (f"this session has no measurement of {visible(metric.name.replace('_', ' '))}",)
     if not status.running and status.state != "starting":
         return ("nothing was measured before training stopped",) if status.crawled else ("nothing read yet",)
-    lines = []
     target = status.held_out_target
     if status.activity.compiling and not status.articles:  # what was last saved is older
-        lines.append("compiling the models: this takes a while, but only once after installation")
-        lines.append(f"{look.some(status.activity.queue)} read meanwhile")
+        lines = [
+            "compiling the models: this takes a while, but only once after installation",
+            f"{look.some(status.activity.queue)} read meanwhile",
+        ]
     elif status.state == "paused":
-        lines.append(f"paused before the first measurement; {look.some(status.crawled)} read")
+        lines = [f"paused before the first measurement; {look.some(status.crawled)} read"]
     elif status.crawled == 0 and not status.held_out:
-        lines.append(f"starting: compiling the models, asking for the first {look.noun}")
+        lines = [f"starting: compiling the models, asking for the first {look.noun}"]
     elif status.held_out < target:
-        width = 30
-        done = bar(status.held_out / target, width, ascii_only=ascii_only)
-        lines.append(f"first {look.noun} arriving, held out for evaluation")
-        lines.append(
-            f"{done:{'.' if ascii_only else '░'}<{width}} {count(status.held_out)} of {count(target)}"
-        )
+        done = bar(status.held_out / target, 30, ascii_only=ascii_only).ljust(30, "." if ascii_only else "░")
+        lines = [
+            f"first {look.noun} arriving, held out for evaluation",
+            f"{done} {count(status.held_out)} of {count(target)}",
+        ]
     elif not status.articles and (status.activity.bound_by == "training" or not status.pending):
-        lines.append(f"learning from the first {look.noun}")
-        lines.append(f"{look.some(status.crawled)} read")
+        lines = [f"learning from the first {look.noun}", f"{look.some(status.crawled)} read"]
     elif not status.articles:
-        lines.append(f"first minibatch filling: {look.some(status.pending)} waiting to be trained")
+        lines = [f"first minibatch filling: {look.some(status.pending)} waiting to be trained"]
     else:
-        lines.append(f"{look.some(status.articles)} trained, the first measurement is on its way")
+        lines = [f"{look.some(status.articles)} trained, the first measurement is on its way"]
     if status.waiting_for and not status.activity.compiling:
         lines += ["", visible(status.activity.wait(look.at))]
     return tuple(lines)

@@ -17,9 +17,9 @@ from wikitopics.session.analysis.tables import SUBJECTS, ExportRequest, Subject
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.paths import user_path
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.inks import plural, visible
 from wikitopics.tui.look import run_in_background
 from wikitopics.tui.questions import Ask, Dialog, field
+from wikitopics.tui.text import plural, visible
 from wikitopics.tui.widgets.bars import Entry
 
 ALL_MODELS = "all models"

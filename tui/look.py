@@ -15,14 +15,15 @@ from wikitopics.session.analysis.proportions import Address, nowhere
 from wikitopics.session.metrics import METRICS, Metric
 from wikitopics.session.records import ArticleRow, Curve, Event, Flow, PastRun, Status, TopicEvent, TopicRow
 from wikitopics.session.sources import noun, unit_noun
-from wikitopics.tui.inks import plural
+from wikitopics.tui.text import plural
 
 # Background work, so that the screen is drawn and keys are answered meanwhile.
 
 
-def run_in_background(
-    node: DOMNode, work: Callable[[], Coroutine[Any, Any, None]], group: str, *, exclusive: bool = True
-) -> None:
+Work = Callable[[], Coroutine[Any, Any, None]]
+
+
+def run_in_background(node: DOMNode, work: Work, group: str, *, exclusive: bool = True) -> None:
     """Start work of a group; if exclusive, it replaces whatever of the group is still running.
 
     The work is called only when its turn comes: a coroutine made earlier and replaced by then would never be
@@ -35,6 +36,8 @@ def run_in_background(
 
 ModelTopics = Mapping[str, tuple[TopicRow, ...]]
 """model -> its topics, topic k at index k."""
+Curves = Mapping[tuple[str, str], Curve]
+"""(model, metric) -> Curve, for the metrics shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +48,7 @@ class Beside:
     words: tuple[object, object]
     """The fingerprint and the rule of its vocabulary."""
     models: tuple[str, ...]
-    curves: Mapping[tuple[str, str], Curve]
-    """(model, metric) -> Curve, for the metrics shown."""
+    curves: Curves
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +64,8 @@ class SessionView:
     models: tuple[str, ...] = ()
     metrics: tuple[Metric, ...] = METRICS
     """The metrics that the chart can show."""
-    curves: Mapping[tuple[str, str], Curve] = field(default_factory=dict)
-    """(model, metric) -> Curve, for the metrics shown."""
+    curves: Curves = field(default_factory=dict)
     topics: ModelTopics = field(default_factory=dict)
-    """model -> its topics, topic k at index k."""
     changes: tuple[TopicEvent, ...] = ()
     """The topic events of all models, oldest first."""
     recent: tuple[ArticleRow, ...] = ()
@@ -154,9 +154,9 @@ class SessionView:
         return next((one for one in self.metrics if one.name == name), Metric.undeclared(name))
 
 
-def same(shown: Sequence[object], before: Sequence[object]) -> bool:
+def same(values: Sequence[object], others: Sequence[object]) -> bool:
     """True if nothing changed since the last drawing (the objects are identical)."""
-    return len(shown) == len(before) and all(map(operator.is_, shown, before))
+    return len(values) == len(others) and all(map(operator.is_, values, others))
 
 
 @dataclass(slots=True)
@@ -197,29 +197,29 @@ class Replay:
 
     points: tuple[int, ...]
     """Articles at each snapshot, ascending; at least one."""
-    place: int = 0
+    index: int = 0
     playing: bool = True
 
     @property
     def articles(self) -> int:
         """The number of articles after which the session is shown."""
-        return self.points[self.place]
+        return self.points[self.index]
 
     def play(self) -> None:
         """Pause or continue; after the last point, start again."""
         self.playing = not self.playing
-        if self.playing and self.place == len(self.points) - 1:
-            self.place = 0
+        if self.playing and self.index == len(self.points) - 1:
+            self.index = 0
 
     def tick(self) -> bool:
         """Note that time has passed; returns whether another point is reached."""
         if not self.playing:
             return False
-        self.place += self.place < len(self.points) - 1
-        self.playing = self.place < len(self.points) - 1
+        self.index += self.index < len(self.points) - 1
+        self.playing = self.index < len(self.points) - 1
         return True
 
     def step(self, by: int) -> None:
         """Pause at an earlier or later point."""
         self.playing = False
-        self.place = min(max(self.place + by, 0), len(self.points) - 1)
+        self.index = min(max(self.index + by, 0), len(self.points) - 1)

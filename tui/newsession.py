@@ -92,16 +92,13 @@ class AskContact(Dialog[Answer]):
     @on(Button.Pressed, "#save")
     def _submitted(self) -> None:
         text = self.query_one(Input).value.strip()
-        wrong = config.contact_problem(text)
-        if wrong is None:
-            try:
-                config.save_contact(text)
-            except SessionError as error:
-                wrong = str(error)
-        if wrong is None:
+        try:
+            if wrong := config.contact_problem(text):
+                raise SessionError(wrong)
+            config.save_contact(text)
             self.dismiss("saved")
-        else:
-            self.tell(wrong)
+        except SessionError as error:
+            self.tell(str(error))
             self.query_one(self.TELLS).scroll_visible(animate=False)
 
     @on(Button.Pressed, "#demo")
@@ -205,18 +202,18 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
             box.border_title = "New session"
             box.border_subtitle = "Esc cancels"
             yield field("Name", Entry("night", id="name"))
-            yield field(
-                "Source",
-                Select(_source_choices(), value=SOURCE.default, allow_blank=False, id="source", compact=True),
-            )
+            # The kinds of other packages are not loaded for this.
+            choices = [(sources.load(name).label, name) for name in sources.BUILT_IN]
+            choices += [(name, name) for name in sources.names() if name not in sources.BUILT_IN]
+            source = Select(choices, value=SOURCE.default, allow_blank=False, id="source", compact=True)
+            yield field("Source", source)
             with Vertical(id="of-source"):
                 for name in sources.BUILT_IN:
                     yield from self._fields(name)
             for option in OWN_FIELDS:
                 yield self._field(option, "trained")
-            yield Static(
-                "Models, trained side by side on the same texts, and their topics", classes="trained"
-            )
+            words = "Models, trained side by side on the same texts, and their topics"
+            yield Static(words, classes="trained")
             for kind, topics, words in model_choices():
                 with Horizontal(classes="trained model"):
                     yield Tick(kind, value=kind == DEFAULT_KIND, id=f"use-{kind}", compact=True)
@@ -249,8 +246,8 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         return field(option.label, entry, f"of-{option.name} {classes}")
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        words = self._hints.get(event.widget.id or "", "")
-        self.query_one("#new-hint", Static).update(Content(words))
+        hint = self._hints.get(event.widget.id or "", "")
+        self.query_one("#new-hint", Static).update(Content(hint))
 
     @on(Select.Changed, "#source")
     async def _source(self, event: Select.Changed) -> None:
@@ -260,12 +257,10 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
     def _suit(self, source: str) -> None:
         """Show the fields that this source needs."""
         kind = sources.described(source)
-        taken = {option.name for option in kind.options}
+        names = {option.name for option in kind.options}
         for name in self._options:
-            for widget in self.query(f".of-{name}"):
-                widget.display = name in taken
-        for widget in self.query(".trained"):
-            widget.display = not kind.command
+            self.query(f".of-{name}").set(display=name in names)
+        self.query(".trained").set(display=not kind.command)
         self._show_default_topics()
 
     @on(Checkbox.Changed)
@@ -276,10 +271,8 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         for kind, topics, _ in model_choices():
             topics = str(source.model_defaults.get(TOPICS.name, topics))
             if not topics and self.query_one(f"#use-{kind}", Checkbox).value:
-                try:
+                with self.telling():
                     topics = str(load_kind(kind).default_topics)
-                except SessionError as error:
-                    self.tell(str(error))
             self.query_one(f"#topics-{kind}", Input).placeholder = topics
 
     def entries(self) -> tuple[str, str, dict[str, str], list[tuple[str, str]]]:
@@ -301,75 +294,64 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
     @on(Button.Pressed, "#go")
     def _go(self) -> None:
         entries = self.entries()
-        try:
+
+        def answered(answer: Answer | None) -> None:
+            if answer == "demo":
+                self.query_one("#source", Select).value = "demo"
+            if answer in {"saved", "demo"}:
+                self._go()
+
+        with self.telling():
             words, request = arguments(*entries)
             path, kind = named_session(entries[0]), sources.load(entries[1])
-            asks = (
-                not kind.command and kind.needs_contact(check_new(request, kind)) and config.lacks_contact()
-            )
-        except SessionError as error:
-            self.tell(str(error))
-            return
-        if asks:
-            self.tell("")  # what was wrong before is right now
-            self.app.push_screen(AskContact(leave="Back"), self._asked)
-            return
-        self._begin(path, partial(self._trainers.start, path, words))
+            needs = not kind.command and kind.needs_contact(check_new(request, kind))
+            if needs and config.lacks_contact():
+                self.tell("")  # what was wrong before is right now
+                self.app.push_screen(AskContact(leave="Back"), answered)
+            else:
+                self._begin(path, partial(self._trainers.start, path, words))
 
     def _begin(self, path: Path, launch: Callable[[], TrainerProcess]) -> None:
         self.query_one("#go", Button).disabled = True
         run_in_background(self, partial(self._start, path, launch), "start")
 
-    def _asked(self, answer: Answer | None) -> None:
-        """Continue after the question about the contact, if it was answered."""
-        if answer == "demo":
-            self.query_one("#source", Select).value = "demo"
-        if answer in {"saved", "demo"}:
-            self._go()
-
     async def _start(self, path: Path, launch: Callable[[], TrainerProcess]) -> None:
+        def answered(answer: str | None) -> None:
+            if answer == "yes":
+                self._begin(path, partial(self._trainers.start_again, path, agreed=True))
+            else:
+                self.tell("nothing was started")
+
         self.tell("starting the trainer …")
-        try:
+        with self.telling():
             process = await asyncio.to_thread(launch)
-        except SessionError as error:
-            self._failed(str(error))
-            return
+            is_question, failure = await self._failure(path, process)
+            if not failure:
+                self.dismiss((path, process))
+                return
+            self.tell(failure)
+            if is_question:
+                self.app.push_screen(Agree(failure), answered)
+        self.query_one("#go", Button).disabled = False
+
+    async def _failure(self, path: Path, process: TrainerProcess) -> tuple[bool, str]:
+        """Why the trainer has not created its session, and whether that is its question; "" if it has."""
         deadline = time.monotonic() + PATIENCE
         try:
             while not os.path.exists(path):
                 code = process.poll()
                 if code is not None:
-                    asked = question(path)
-                    self._failed(asked or last_words(path) or f"the trainer ended with code {code}")
+                    words = question(path)
+                    failure = words or last_words(path) or f"the trainer ended with code {code}"
                     forget(path)
-                    if asked:
-                        self.app.push_screen(Agree(asked), partial(self._agreed, path))
-                    return
+                    return bool(words), failure
                 if time.monotonic() > deadline:
                     process.terminate()
-                    self._failed(f"the trainer did not start in time; see its log: {log_file(path)}")
-                    return
+                    return False, f"the trainer did not start in time; see its log: {log_file(path)}"
                 await asyncio.sleep(0.1)
         except asyncio.CancelledError:  # the dialog was closed: nobody would learn of the trainer
             process.terminate()
             await asyncio.to_thread(process.wait)
             forget(path)
             raise
-        self.dismiss((path, process))
-
-    def _agreed(self, path: Path, answer: str | None) -> None:
-        """Start the trainer again if the user has agreed to its question."""
-        if answer == "yes":
-            self._begin(path, partial(self._trainers.start_again, path, agreed=True))
-        else:
-            self.tell("nothing was started")
-
-    def _failed(self, words: str) -> None:
-        self.tell(words)
-        self.query_one("#go", Button).disabled = False
-
-
-def _source_choices() -> list[tuple[str, str]]:
-    """The label of each kind of source, and its name. Those of other packages are not loaded for this."""
-    ours = [(sources.load(name).label, name) for name in sources.BUILT_IN]
-    return [*ours, *((name, name) for name in sources.names() if name not in sources.BUILT_IN)]
+        return False, ""

@@ -1,7 +1,7 @@
 """What the command palette finds: the keys that apply now, topics by number, name and word, articles by
 title."""
 
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -12,15 +12,13 @@ from textual.command import Hit, Hits, Provider
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.markup import escape
-from textual.message import Message
 from textual.widgets import Static
 
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import in_line
-from wikitopics.tui.inks import folded, nearness, plural, share, visible
 from wikitopics.tui.questions import Dialog
-from wikitopics.tui.views.view import OpenArticle, OpenTopic
-from wikitopics.tui.widgets.rowlist import found
+from wikitopics.tui.text import folded, nearness, plural, share, visible
+from wikitopics.tui.widgets.rowlist import matching
 
 if TYPE_CHECKING:
     from wikitopics.tui.app import Wikitopics
@@ -63,9 +61,9 @@ class Finds(Provider):
         if look is None:
             return
         model = app.choice.model_of(look)
-        for place, row in enumerate(found(look.topics_of(model), query)[:TOPICS]):
+        for rank, row in enumerate(matching(look.topics_of(model), query)[:TOPICS]):
             words = f"Topic, {share(row.share)}: {in_line(word for word, _ in row.words)}"
-            yield self._hit(0.9 - place / 100, row.label, words, OpenTopic(row.topic))
+            yield self._hit(0.9 - rank / 100, row.label, words, partial(app.open_topic, row.topic))
         title = query.strip()
         if len(title) < LEAST:
             return
@@ -76,11 +74,11 @@ class Finds(Provider):
         for article in articles:
             near = nearness(query, article.title)
             words = f"{look.noun[:-1].capitalize()} of {plural(article.words, 'word')}"
-            yield self._hit(0.5 - near / 10, article.title, words, OpenArticle(article.title))
+            yield self._hit(0.5 - near / 10, article.title, words, partial(app.open_article, article.title))
 
-    def _hit(self, score: float, text: str, words: str, message: Message) -> Hit:
+    def _hit(self, score: float, text: str, words: str, act: Callable[[], Awaitable[None]]) -> Hit:
         text, words = visible(text), visible(words)
-        return Hit(score, Content(text), partial(self.app.post_message, message), text, escape(words))
+        return Hit(score, Content(text), partial(self.app.call_later, act), text, escape(words))
 
 
 # All keys that work now, grouped by purpose.
@@ -133,13 +131,11 @@ class Keys(Static):
     def on_resize(self, event: events.Resize) -> None:
         if event.size.width != self._width:
             self._width = event.size.width
-            self.update(Content("\n\n").join(self._told()))
-
-    def _told(self) -> Iterator[Content]:
-        for heading, keys in self._groups:
-            lines = [Content.styled(heading, "bold")]
-            for key, words in keys:
-                first, *more = folded(words, self._width - COLUMN)
-                lines.append(Content.assemble((f"{key:>{COLUMN - 2}}", "$accent"), f"  {first}"))
-                lines += [Content(" " * COLUMN + line) for line in more]
-            yield Content("\n").join(lines)
+            lines = []
+            for heading, keys in self._groups:
+                lines += [Content(), Content.styled(heading, "bold")]
+                for key, words in keys:
+                    first, *more = folded(words, self._width - COLUMN)
+                    lines.append(Content.assemble((f"{key:>{COLUMN - 2}}", "$accent"), f"  {first}"))
+                    lines += [Content(" " * COLUMN + line) for line in more]
+            self.update(Content("\n").join(lines[1:]))

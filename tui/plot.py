@@ -1,35 +1,238 @@
-"""A finished line chart: `Plot` is its picture in a rectangle of cells, and a widget draws it."""
+"""A line chart as pure data: what it shows, and its finished picture in a rectangle of cells."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.cells import cell_len
 
-from wikitopics.tui.axes import (
-    Axis,
-    Cut,
-    Floats,
-    Spans,
-    ascii_signs,
-    braille,
-    cells,
-    cuts,
-    dashed,
-    dots,
-    fit,
-    fitted,
-    own_space,
-    plain,
-    runs,
-    sample,
-    spans,
-    ticks,
-    with_signs,
-)
-from wikitopics.tui.inks import SERIES, Line, Lines, Part, folded, squeezed
+from wikitopics.tui.axes import Axis, Floats, fitted, own_space, plain, ticks
+
+# From a series to dots: each dot column shows the range of the values that fall into it. Patterns tell
+# lines apart without colour: dots for each line, or in ASCII a sign. Pure.
+#
+# The cost after binning depends on the size of the picture only, not on the length of history, and no spike
+# is lost, however many points share a column.
+
+_BRAILLE_BASE = 0x2800
+_BRAILLE_BITS = np.array([0x01, 0x08, 0x02, 0x10, 0x04, 0x20, 0x40, 0x80], dtype=np.uint16)
+"""What each dot adds to the code point, row by row."""
+BRAILLE = _BRAILLE_BASE + ((np.arange(256)[:, None] >> np.arange(8) & 1) @ _BRAILLE_BITS).astype(np.uint16)
+BRAILLE[0] = 0
+"""The code point of each cell of 4 by 2 dots; 0 where it is empty."""
+ASCII = np.frombuffer(b"\0'-|..||", np.uint8).astype(np.uint16)
+"""The same for cells of 3 by 1 dots."""
+
+_DOTS = ("1", "111100", "1000", "11111100100", "110000", "1111111111100")
+"""Along the line: solid, dashes, dots, dash-dots, short dashes far apart, long dashes."""
+PATTERNS = tuple(np.array([dot == "1" for dot in dots]) for dots in _DOTS)
+SIGNS = ("", "o", "x", "+", "*", "#")
+"""The signs of lines in ASCII; the first draws the line's direction."""
+SAMPLE = 5
+"""Cells of the pattern shown beside a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """The range of y that each line covers in each dot column, in the y axis's own space; NaN if empty."""
+
+    low: Floats
+    """(S, columns)"""
+    high: Floats
+
+
+def spans(lines: Sequence[tuple[Floats, Floats]], axis: Axis, columns: int, *, log_y: bool = False) -> Spans:
+    """Minimum and maximum of each line's y in each of ``columns`` equal parts of the x axis.
+
+    lines: x and y of each; x ascends. Columns between two neighbouring points are filled by the straight line
+    between them (on the axes as drawn); a NaN in y stays a gap. Only the columns' edges are transformed to
+    the axis's own space, never the points, so a log axis costs no more than a linear one.
+    """
+    own_edges = axis.low + (axis.high - axis.low) * np.arange(columns + 1) / columns
+    edges = 10.0**own_edges if axis.log else own_edges.copy()
+    slack = 1e-12 * max(abs(edges[0]), abs(edges[-1]))
+    edges[0] -= slack
+    edges[-1] += slack
+    low, high = np.full((2, len(lines), columns), np.nan)
+    # The points before and after each edge that a line crosses.
+    x_left, y_left, x_right, y_right = np.full((4, len(lines), columns + 1), np.nan)
+    for line, (x, y) in enumerate(lines):
+        behind = np.searchsorted(x, edges)
+        filled = np.flatnonzero(np.diff(behind))
+        if filled.size:
+            starts, inside = behind[filled], y[: behind[-1]]
+            low[line, filled] = np.fmin.reduceat(inside, starts)
+            high[line, filled] = np.fmax.reduceat(inside, starts)
+        crossed = np.flatnonzero((behind > 0) & (behind < x.size))
+        right = behind[crossed]
+        x_left[line, crossed], y_left[line, crossed] = x[right - 1], y[right - 1]
+        x_right[line, crossed], y_right[line, crossed] = x[right], y[right]
+    high = own_space(high, log_y)
+    low = np.fmin(own_space(low, log_y), high)
+    # Each column's range extends to where the line crosses its two edges, so that lines look continuous.
+    x_left, x_right = own_space(x_left, axis.log), own_space(x_right, axis.log)
+    y_left, y_right = own_space(y_left, log_y), own_space(y_right, log_y)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        at_edge = y_left + (own_edges - x_left) / (x_right - x_left) * (y_right - y_left)
+    for edge in (at_edge[:, :-1], at_edge[:, 1:]):
+        np.fmin(low, edge, out=low)
+        np.fmax(high, edge, out=high)
+    return Spans(low, high)
+
+
+def dots(spans_: Spans, axis: Axis, rows: int) -> NDArray[np.bool_]:
+    """(S, rows, columns), row 0 on top: the dots that the spans cover on this y axis, clipped to the
+    picture."""
+    span = axis.high - axis.low
+    low, high = (spans_.low - axis.low) / span, (spans_.high - axis.low) / span
+    drawn = (high >= 0) & (low <= 1)  # NaN is not drawn
+    bottom, top = np.minimum(np.floor(low * rows), rows - 1), np.floor(high * rows)
+    height = np.arange(rows)[::-1, None]
+    covered: NDArray[np.bool_] = (height >= bottom[:, None]) & (height <= top[:, None]) & drawn[:, None]
+    return covered
+
+
+def cells(covered: NDArray[np.bool_], down: int, across: int) -> NDArray[np.uint8]:
+    """(…, down * H, across * W) dots to (…, H, W) cells with one bit per dot, the top row's first."""
+    dots_ = covered.view(np.uint8)
+    *lines, height, width = dots_.shape
+    out = np.zeros((*lines, height // down, width // across), np.uint8)
+    for bit in range(down * across):
+        row, column = divmod(bit, across)
+        out |= dots_[..., row::down, column::across] << bit
+    return out
+
+
+def runs(codes: NDArray[np.uint32], owners: NDArray[np.int8]) -> list[list[tuple[str, int]]]:
+    """(H, W) cells, row by row, as pieces of text with the owner of each; an empty cell joins the piece
+    before it."""
+    width = codes.shape[1]
+    nearest = np.maximum.accumulate(np.where(codes > 0, np.arange(width), 0), axis=1)
+    owners = np.take_along_axis(owners, nearest, axis=1)
+    lines = np.where(codes > 0, codes, ord(" ")).astype(np.uint32).view(f"U{width}")[:, 0].tolist()
+    other = owners[:, 1:] != owners[:, :-1]
+    rows = []
+    for row, line in enumerate(lines):
+        edges = [0, *(np.flatnonzero(other[row]) + 1).tolist(), width]
+        whose = owners[row, edges[:-1]].tolist()
+        pieces = (line[start:end] for start, end in pairwise(edges))
+        rows.append(list(zip(pieces, whose, strict=True)))
+    return rows
+
+
+def dashed(lit: NDArray[np.bool_], pattern: int) -> NDArray[np.bool_]:
+    """The dots of a line, (rows, columns), that this pattern keeps. It follows the line, so steep parts
+    have as many gaps as flat ones."""
+    if not pattern % len(PATTERNS):
+        return lit
+    heights = lit.sum(axis=0)
+    along = np.cumsum(heights) - heights + np.cumsum(lit, axis=0) - 1
+    dots = PATTERNS[pattern % len(PATTERNS)]
+    left: NDArray[np.bool_] = lit & dots[along % len(dots)]
+    return left
+
+
+def with_signs(
+    codes: NDArray[np.uint16], owners: NDArray[np.int8], patterns: Sequence[int]
+) -> NDArray[np.uint16]:
+    """The cells of an ASCII picture, with each series drawn in its sign."""
+    for series, pattern in enumerate(patterns):
+        sign = SIGNS[pattern % len(SIGNS)]
+        if sign:
+            codes[owners == series] = ord(sign)
+    return codes
+
+
+def sample(pattern: int, *, ascii_only: bool = False) -> str:
+    """A few cells of a line with this pattern, for the legend."""
+    if ascii_only:
+        return (SIGNS[pattern % len(SIGNS)] or "-") * (SAMPLE - 2)
+    lit = np.zeros((4, 2 * SAMPLE), np.bool_)
+    lit[1] = True
+    return "".join(chr(code) if code else " " for code in BRAILLE[cells(dashed(lit, pattern), 4, 2)][0])
+
+
+# The part that a chart shows: the later part of its lines, with the early fall cut off. Pure.
+
+LATER = 1 / 3
+"""From this share of the x axis on, nothing is ever cut off; on a logarithmic axis of over a decade and a
+half, from the last decade on."""
+SMALLEST = 1 / 150
+"""The least share of the whole range to show: a line that has settled is not magnified further."""
+WORTH = 1.6
+"""Nothing is cut off if that would enlarge the picture by no more than this. A straight line would gain
+1.5."""
+
+
+class Fit(NamedTuple):
+    """What is shown of the lines."""
+
+    bottom: float
+    """In the y axis's own space, like ``top``."""
+    top: float
+    start: int
+    """The column in which the first line enters that range."""
+
+
+def fit(covered: Spans, x_axis: Axis) -> Fit | None:
+    """The part to show; None for the whole.
+
+    It is the range of y in the later part of the x axis, and where lines end before it. Only the beginning of
+    a line can lie outside: once it has entered the range, all of it is shown. So a cut never hides that
+    something got worse.
+    """
+    low, high = covered.low, covered.high
+    if not low.size:
+        return None
+    columns = np.arange(low.shape[1])
+    later_from = max(LATER, 1 - 1 / (x_axis.high - x_axis.low)) if x_axis.log else LATER
+    ends = len(columns) - 1 - np.isfinite(low)[:, ::-1].argmax(axis=1)  # a line may end before the others
+    late = columns >= np.minimum(int(len(columns) * later_from), ends)[:, None]
+    whole, later = _range(low, high), _range(low, high, late)
+    if not np.isfinite(later).all():
+        return None
+    room = max(SMALLEST * (whole[1] - whole[0]) - (later[1] - later[0]), 0.0)
+    bottom, top = max(whole[0], later[0] - room), min(whole[1], later[1] + room)
+    inside = (low >= bottom) & (high <= top)
+    enters = inside.argmax(axis=1)
+    after = _range(low, high, columns >= enters[:, None])
+    bottom, top = min(bottom, after[0]), max(top, after[1])
+    if whole[1] - whole[0] <= WORTH * (top - bottom):
+        return None
+    return Fit(bottom, top, int(enters[inside.any(axis=1)].min()))
+
+
+class Cut(NamedTuple):
+    """Where the beginning of a line is cut off."""
+
+    line: int
+    column: int
+    above: bool
+    reach: float
+    """The farthest value on that side."""
+
+
+def cuts(spans: Spans, axis: Axis) -> list[Cut]:
+    """For each line that ever leaves the axis, the last column in which it is outside."""
+    above, below = spans.high > axis.high, spans.low < axis.low
+    result = []
+    for line in np.flatnonzero((above | below).any(axis=1)).tolist():
+        column = int(np.flatnonzero(above[line] | below[line])[-1])
+        upwards = bool(above[line, column])
+        far = float(np.nanmax(spans.high[line]) if upwards else np.nanmin(spans.low[line]))
+        result.append(Cut(line, column, upwards, 10.0**far if axis.log else far))
+    return result
+
+
+def _range(low: Floats, high: Floats, where: NDArray[np.bool_] | None = None) -> tuple[float, float]:
+    """The lowest and highest of (lines, columns), with NaN where nothing is known."""
+    if where is not None:
+        low, high = np.where(where, low, np.nan), np.where(where, high, np.nan)
+    return float(np.fmin.reduce(low, axis=None)), float(np.fmax.reduce(high, axis=None))
+
 
 # What a chart shows, and its finished picture in a rectangle of cells. Pure: no screen, no colours.
 
@@ -72,22 +275,12 @@ class Drawing:
     empty: tuple[str, ...] = ("nothing measured yet",)
     """Lines shown in the middle while there is nothing to draw."""
 
-    @property
-    def nothing(self) -> bool:
-        """Whether there is nothing to draw."""
-        return not any(bool(np.isfinite(s.y).any()) for s in self.series)
-
     @cached_property
     def all_x(self) -> Floats:
         """Every measured x, once."""
-        known = [s.x[np.isfinite(s.y)] for s in self.series]
-        same = len(known) > 1 and all(np.array_equal(known[0], other) for other in known[1:])
-        return np.unique(np.concatenate(known[:1] if same else known)) if known else np.empty(0)
-
-    @property
-    def has_negative(self) -> bool:
-        """Whether a value has no logarithm. (Zeros are gaps on a logarithmic axis.)"""
-        return any(bool((s.y < 0).any()) for s in self.series)
+        xs = [s.x[np.isfinite(s.y)] for s in self.series]
+        same = len(xs) > 1 and all(np.array_equal(xs[0], other) for other in xs[1:])
+        return np.unique(np.concatenate(xs[:1] if same else xs)) if xs else np.empty(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +350,7 @@ def plot(drawing: Drawing, frame: Frame) -> Plot:
     owners = np.full((height, width), -1, dtype=np.int8)
     for index, one in enumerate(of_each):
         owners[one > 0] = index
-    if frame.ascii_only:
-        codes = with_signs(ascii_signs(together), owners, frame.patterns)
-    else:
-        codes = braille(together)
+    codes = with_signs(ASCII[together], owners, frame.patterns) if frame.ascii_only else BRAILLE[together]
     return Plot(
         codes=codes,
         owners=owners,
@@ -188,13 +378,12 @@ def _end_rows(covered: Spans, axis: Axis, height: int) -> tuple[int | None, ...]
     """The row of each line's rightmost dots; None if it has none."""
     rows: list[int | None] = []
     for low, high in zip(covered.low, covered.high, strict=True):
-        known = np.flatnonzero(np.isfinite(low))
-        if not known.size:
-            rows.append(None)
-            continue
-        middle = float(low[known[-1]] + high[known[-1]]) / 2
-        position = (middle - axis.low) / (axis.high - axis.low)
-        rows.append(height - 1 - min(max(int(position * height), 0), height - 1))
+        columns, row = np.flatnonzero(np.isfinite(low)), None
+        if columns.size:
+            middle = float(low[columns[-1]] + high[columns[-1]]) / 2
+            position = (middle - axis.low) / (axis.high - axis.low)
+            row = height - 1 - min(max(int(position * height), 0), height - 1)
+        rows.append(row)
     return tuple(rows)
 
 
@@ -218,199 +407,3 @@ def _y_labels(axis: Axis, height: int, drawing: Drawing) -> tuple[tuple[int, str
         row = height - 1 - min(int(position * height), height - 1)
         by_row.setdefault(row, text)
     return tuple(sorted(by_row.items()))
-
-
-# The chart's picture: lines over their axes, drawn row by row. It knows series, not sessions.
-
-END_LABEL_MOST = 24
-SHORTEST_NAME = 6
-"""Cells of an end label that belong to the name. The value is never cut, however long it is."""
-
-
-class Picture(Lines):
-    """Lines over a linear or logarithmic axis, labelled with their last values. Whoever changes an attribute
-    calls `redraw`."""
-
-    drawing = Drawing()
-    log_x = True
-    log_y = False
-    fit_y = False
-    """Whether y is fitted to the later part of the lines, with their early fall cut off."""
-    named = True
-    """Whether end labels show the names of lines beside the values."""
-    window: tuple[float, float] | None = None
-    """The part of the x axis in sight, in logarithms if it is logarithmic; None: all of it."""
-    cross: float | None = None
-    """The crosshair's x."""
-    left = 0
-    """Cells of the labels of the y axis."""
-    _plot: Plot | None = None
-    _plotted: tuple[Drawing, Frame] | None = None
-    _labels: list[tuple[float, str]] | None = None
-    """The last value of each line, and the label at its right end."""
-
-    def redraw(self) -> None:
-        self._labels = None
-        super().redraw()
-
-    @property
-    def logs_y(self) -> bool:
-        """Whether y is logarithmic: requested, and possible with these values."""
-        return self.log_y and not self.drawing.has_negative
-
-    def _end_labels(self) -> list[tuple[float, str]]:
-        if self._labels is None:
-            patterns = self.patterns()
-            self._labels = [self._end_label(s) for s in self.drawing.series]
-            if self.named and any(patterns):
-                samples = [sample(pattern, ascii_only=self.ascii_only) for pattern in patterns]
-                self._labels = [
-                    (value, f"{drawn} {text}")
-                    for drawn, (value, text) in zip(samples, self._labels, strict=True)
-                ]
-        return self._labels
-
-    def patterns(self) -> tuple[int, ...]:
-        """The number of each series' pattern. With colour, only lines of the same colour differ in
-        pattern."""
-        each = 1 if self.ascii_only or self.app.has_class("-few-colours") else SERIES
-        return tuple(self._number(i) // each for i in range(len(self.drawing.series)))
-
-    def _end_label(self, series: Series) -> tuple[float, str]:
-        """Name, last value in sight and its direction, e.g. "lda 1,187 ▼"."""
-        known = series.y[: np.searchsorted(series.x, self._last_x(), side="right")][-64:]
-        known = known[np.isfinite(known)]
-        if not known.size:
-            return float("nan"), squeezed(series.name, END_LABEL_MOST)
-        told = " " + self.drawing.value(float(known[-1]))
-        if known.size > 1 and known[-1] != known[-2]:
-            told += " ▲" if known[-1] > known[-2] else " ▼"
-        if not self.named:
-            return float(known[-1]), told.lstrip()
-        room = max(END_LABEL_MOST - len(told), SHORTEST_NAME)
-        return float(known[-1]), squeezed(series.name, room) + told
-
-    def _last_x(self) -> float:
-        """The right end of the range in sight."""
-        if self.window is None:
-            return float("inf")
-        high = self.window[1] + 1e-9 * (self.window[1] - self.window[0])
-        return 10.0**high if self.log_x else high
-
-    def frame(self) -> Frame:
-        right = max((cell_len(text) for _, text in self._end_labels()), default=0) + 1
-        size = self.size
-        right = right if right < size.width // 2 else 0
-        return Frame(
-            width=max(size.width - self.left - 1 - right, 4),
-            height=max(size.height - 2, 1),
-            log_x=self.log_x,
-            log_y=self.logs_y,
-            window=self.window,
-            ascii_only=self.ascii_only,
-            fit_y=self.fit_y,
-            patterns=self.patterns(),
-        )
-
-    def current_plot(self) -> Plot | None:
-        width, height = self.size
-        if width < 8 or height < 3:
-            return None
-        frame, drawing = self.frame(), self.drawing
-        if self._plot is None or self._plotted != (drawing, frame):
-            self._plot = plot(drawing, frame)
-            left = max((len(text) for _, text in self._plot.y_ticks), default=0)
-            if left != self.left:  # the width of the labels is known only after the first drawing
-                self.left = left
-                frame = self.frame()
-                self._plot = plot(drawing, frame)
-            self._plotted = drawing, frame
-        return self._plot
-
-    def lines(self, width: int, height: int) -> list[Line]:
-        chart = self.current_plot()
-        if chart is None or self.drawing.nothing:
-            return self._blank(width, height)
-        rows = chart.codes.shape[0]
-        ends = self._placed_ends(chart, width)
-        y_ticks = dict(chart.y_ticks)
-        broken = {0 if cut.above else rows - 1 for cut in chart.cuts}
-        lines: list[Line] = []
-        for row, drawn in enumerate(self._cells(chart)):
-            label = y_ticks.get(row, "")
-            edge: Part = ("┤" if label else "│", "faint")
-            if row in broken:
-                edge = ("≈", "accent")
-            lines.append([(label.rjust(self.left), "muted"), edge, *drawn, *ends[row]])
-        return [*lines, *self._bottom(chart, width)]
-
-    def _blank(self, width: int, height: int) -> list[Line]:
-        told = [piece for line in self.drawing.empty for piece in folded(line, width) or [""]]
-        above: list[Line] = [[] for _ in range((height - len(told)) // 2)]
-        return [*above, *([(" " * ((width - cell_len(text)) // 2) + text, "muted")] for text in told)]
-
-    def _cells(self, chart: Plot) -> list[Line]:
-        """The plotting area, row by row: lines hide the crosshair, which hides the marks."""
-        codes, owners = chart.codes.astype(np.uint32), chart.owners.copy()
-        lines = len(self.drawing.series)
-        upright = [(chart.column(x), "┊", lines) for x in self.drawing.marks]
-        if self.cross is not None:
-            upright.append((chart.column(self.cross), "│", lines + 1))
-        for column, sign, owner in upright:
-            if 0 <= column < codes.shape[1]:
-                free = chart.codes[:, column] == 0
-                codes[free, column], owners[free, column] = ord(sign), owner
-        for cut in chart.cuts:
-            row = 0 if cut.above else -1
-            codes[row, cut.column], owners[row, cut.column] = ord("↑" if cut.above else "↓"), cut.line
-        inks = [*map(self._ink, range(lines)), "faint", "accent", ""]  # the last is for no series, -1
-        return [[(text, inks[owner]) for text, owner in row] for row in runs(codes, owners)]
-
-    def _ink(self, index: int) -> str:
-        if self.drawing.faded:
-            return "faint"
-        return f"series{self._number(index) % SERIES}"
-
-    def _number(self, index: int) -> int:
-        """The number of a series among all series, shown or not."""
-        inks = self.drawing.inks
-        return inks[index] if index < len(inks) else index
-
-    def _placed_ends(self, chart: Plot, whole: int) -> list[Line]:
-        """The label of each row: where its line ends, moved apart where labels collide."""
-        labels, (height, width) = self._end_labels(), chart.codes.shape
-        placed: list[Line] = [[] for _ in range(height)]
-        if whole - self.left - 1 - width <= 1:
-            return placed
-        # The higher value is placed higher, even where rows are shared.
-        ends = [(-labels[i][0], row, i) for i, row in enumerate(chart.ends) if row is not None]
-        wanted = [(row, i) for _, row, i in sorted(ends)]
-        lowest = 0
-        for order, (row, i) in enumerate(wanted):
-            highest = height - (len(wanted) - order)
-            row = min(max(row, lowest), max(highest, lowest))
-            if row < height:
-                placed[row] = [(" " + labels[i][1], self._ink(i))]
-            lowest = row + 1
-        return placed
-
-    def _bottom(self, chart: Plot, whole: int) -> list[Line]:
-        width = chart.codes.shape[1]
-        rule = ["─"] * width
-        text = [" "] * (width + self.left + 1)
-        for column, label in chart.x_ticks:
-            rule[column] = "┬"
-            start = min(max(self.left + 1 + column - len(label) // 2, 0), len(text) - len(label))
-            text[start : start + len(label)] = label
-        labels: Line = [("".join(text).rstrip(), "muted")]
-        name = f"  {self.drawing.x_name}"
-        if whole - len(labels[0][0]) >= len(name):
-            labels.append((name, "faint"))
-        return [[(" " * self.left + "└", "faint"), *self._turned(chart, rule)], labels]
-
-    def _turned(self, chart: Plot, rule: list[str]) -> Line:
-        """The axis, with a sign where something began or ended; if both, the sign for beginning."""
-        signs: dict[int, Part] = {}
-        for x, begins in sorted(self.drawing.turns, key=lambda turn: turn[1]):
-            signs[chart.column(x)] = ("▴", "good") if begins else ("▾", "muted")
-        return [signs.get(column, (line, "faint")) for column, line in enumerate(rule)]

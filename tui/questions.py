@@ -1,8 +1,8 @@
 """The base of all dialogs, and the small ones: questions, a new name, a trainer that starts."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from functools import partial
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from textual import events, on
@@ -20,8 +20,8 @@ from wikitopics.session.control import checked
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import TopicRow
 from wikitopics.session.storage.decoding import LONGEST_NAME
-from wikitopics.tui.inks import visible
 from wikitopics.tui.look import run_in_background
+from wikitopics.tui.text import visible
 from wikitopics.tui.widgets.bars import Entry
 
 # Base of the dialogs: a screen in front of the others, which ends once.
@@ -50,6 +50,14 @@ class Dialog(ModalScreen[ScreenResultType]):
         """Show these words in the dialog, unless it has been closed."""
         for line in self.query(self.TELLS).results(Static):
             line.update(Content(visible(words)))
+
+    @contextlib.contextmanager
+    def telling(self) -> Iterator[None]:
+        """What is done within this tells a `SessionError`, and ends with it."""
+        try:
+            yield
+        except SessionError as error:
+            self.tell(str(error))
 
     @on(Button.Pressed, "#close")
     def _close_pressed(self) -> None:
@@ -92,17 +100,20 @@ class Ask(Dialog[str | None]):
         with VerticalScroll(classes="dialog ask", can_focus=False) as box:
             box.border_title = Content(self._title)
             yield Static(Content(self._text), classes="reason")
-            yield OptionList(*map(_option, self._answers))
+            yield OptionList()
 
     def on_mount(self) -> None:
+        self.offer(self._answers)
         self.query_one(OptionList).focus()
 
-    def offer(self, *answer: str) -> None:
-        """Add an answer, as in ``answers``, before all others."""
-        self._answers = [answer, *self._answers]
-        listed = self.query_one(OptionList)
-        listed.set_options(map(_option, self._answers))
-        listed.highlighted = 0
+    def offer(self, answers: Sequence[Sequence[str]]) -> None:
+        """Let the user choose among these answers; the first is selected."""
+        self._answers, choices = answers, self.query_one(OptionList)
+        choices.set_options(
+            Option(Content.assemble((f" {letter} ", "bold $accent"), f" {label}"), id=name)
+            for name, letter, label in answers
+        )
+        choices.highlighted = 0
 
     def on_key(self, event: events.Key) -> None:
         for name, letter, _ in self._answers:
@@ -113,11 +124,6 @@ class Ask(Dialog[str | None]):
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(event.option.id)
-
-
-def _option(answer: Sequence[str]) -> Option:
-    name, letter, words = answer
-    return Option(Content.assemble((f" {letter} ", "bold $accent"), f" {words}"), id=name)
 
 
 # A dialog with one field for the name of a topic.
@@ -148,28 +154,22 @@ class Rename(Dialog[str | None]):
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
-        try:
+        self.tell("")
+        with self.telling():
             checked(event.value)
-        except SessionError as error:
-            self.tell(str(error))
-        else:
-            self.tell("")
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
+        async def rename() -> None:
+            with self.telling():
+                name = await asyncio.to_thread(self._rename, event.value)  # a trainer may be saving
+                if self.is_current:
+                    self.dismiss(name)
+
         if event.value == visible(self._row.name):
             self.dismiss(None)
         else:
-            run_in_background(self, partial(self._keep, event.value), "rename")
-
-    async def _keep(self, name: str) -> None:
-        try:
-            called = await asyncio.to_thread(self._rename, name)  # a trainer may be saving
-        except SessionError as error:
-            self.tell(str(error))
-        else:
-            if self.is_current:
-                self.dismiss(called)
+            run_in_background(self, rename, "rename")
 
 
 # Shows what a trainer says and asks before it has a session, and offers a way to avoid the wait.
@@ -207,7 +207,7 @@ class Starting(Ask):
             self.query_one(".reason", Static).update(Content(visible(words)))
         if outcome == "offline" and not self._offline:
             self._offline = True
-            self.offer("again", "a", "Try again")
+            self.offer([("again", "a", "Try again"), *self._answers])
 
 
 class Agree(Ask):

@@ -7,7 +7,7 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import TextIOWrapper
 from typing import Any, TypeVar, cast
@@ -22,10 +22,10 @@ from textual.theme import BUILTIN_THEMES, Theme
 from textual.widget import MountError
 
 from wikitopics.session import config, escapes
-from wikitopics.session.errors import BadUsage
+from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.paths import config_file
 from wikitopics.session.system import Signals
-from wikitopics.tui.inks import in_ascii, visible
+from wikitopics.tui.text import in_ascii, visible
 
 # Our two themes, dark and light; Textual's own are in the palette as well.
 #
@@ -68,14 +68,15 @@ _INKS = {
 }
 
 
-def _theme(column: int) -> Theme:
-    dark = column % 2 == 0
-    colours: dict[str, Any] = {name: row[column] for name, row in _COLOURS.items()}
-    variables = {name: row[column] for name, row in _INKS.items()}
-    return Theme(f"wikitopics-{'dark' if dark else 'light'}", dark=dark, variables=variables, **colours)
-
-
-DARK, LIGHT, DARK_16, LIGHT_16 = map(_theme, range(4))
+DARK, LIGHT, DARK_16, LIGHT_16 = (
+    Theme(
+        f"wikitopics-{('dark', 'light')[column % 2]}",
+        dark=column % 2 == 0,
+        variables={name: row[column] for name, row in _INKS.items()},
+        **cast(dict[str, Any], {name: row[column] for name, row in _COLOURS.items()}),
+    )
+    for column in range(4)
+)
 
 
 def house(colours: str | None) -> tuple[Theme, Theme]:
@@ -86,49 +87,28 @@ def house(colours: str | None) -> tuple[Theme, Theme]:
 def inks(theme: Theme) -> dict[str, str]:
     """Our inks mixed from the colours of another theme."""
     if theme.ansi:
-        return ANSI_INKS | {"cursor": "ansi_blue" if theme.dark else "ansi_bright_cyan"}
-    made = theme.to_color_system().generate()
-    text, ground = Color.parse(made["foreground"]), Color.parse(made["background"])
-
-    def mixed(name: str, part: float) -> str:
-        return ground.blend(Color.parse(made[name]), part).hex
-
-    return {
-        "text-muted-own": ground.blend(text, 0.8).hex,
-        "faint": ground.blend(text, 0.5).hex,
-        "frame": ground.blend(text, 0.2).hex,
-        "focus": mixed("accent", 0.6),
-        "spark": mixed("primary", 0.6),
-        "cursor": mixed("primary", 0.15),
-        "fresh": mixed("accent", 0.1),
-        "bar": ground.blend(text, 0.05).hex,
-        "series-0": mixed("primary", 0.9),
-        "series-1": mixed("warning", 0.9),
-        "series-2": mixed("accent", 0.9),
-        "series-3": mixed("success", 0.9),
-    }
+        ansi = {ink: name for ink, (name, _, _) in _MIXED.items()}
+        return ansi if theme.dark else ansi | {"cursor": "ansi_bright_cyan"}
+    colours = theme.to_color_system().generate()
+    blend = Color.parse(colours["background"]).blend
+    return {ink: blend(Color.parse(colours[name]), part).hex for ink, (_, name, part) in _MIXED.items()}
 
 
-ANSI_INKS = {
-    "text-muted-own": "ansi_default",
-    "faint": "ansi_bright_black",
-    "frame": "ansi_bright_black",
-    "focus": "ansi_cyan",
-    "spark": "ansi_cyan",
-    "fresh": "ansi_default",
-    "bar": "ansi_default",
-    "series-0": "ansi_cyan",
-    "series-1": "ansi_yellow",
-    "series-2": "ansi_magenta",
-    "series-3": "ansi_green",
+_MIXED = {
+    # of a theme that leaves all colours to the terminal; of any other: a colour and how much of it
+    "text-muted-own": ("ansi_default", "foreground", 0.8),
+    "faint": ("ansi_bright_black", "foreground", 0.5),
+    "frame": ("ansi_bright_black", "foreground", 0.2),
+    "focus": ("ansi_cyan", "accent", 0.6),
+    "spark": ("ansi_cyan", "primary", 0.6),
+    "cursor": ("ansi_blue", "primary", 0.15),
+    "fresh": ("ansi_default", "accent", 0.1),
+    "bar": ("ansi_default", "foreground", 0.05),
+    "series-0": ("ansi_cyan", "primary", 0.9),
+    "series-1": ("ansi_yellow", "warning", 0.9),
+    "series-2": ("ansi_magenta", "accent", 0.9),
+    "series-3": ("ansi_green", "success", 0.9),
 }
-"""The inks of a theme that leaves all colours to the terminal."""
-
-
-def suitable() -> str:
-    """Light if the terminal says that its background is light, otherwise dark."""
-    background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
-    return LIGHT.name if background in {"7", "15"} else DARK.name
 
 
 # The screen's settings in the user's config file.
@@ -149,29 +129,17 @@ class Preferences:
 def preferences(names: Collection[str]) -> Preferences:
     """Read the config file; ``names``: those of all keys. Raises `BadUsage` naming the line that is not
     valid."""
-    settings = config.load()
-    return Preferences(_theme_name(settings.get("theme")), _keys(settings.get("keys", {}), names))
-
-
-def _theme_name(value: object) -> str | None:
-    if value is None:
-        return None
-    ours = {"dark": DARK.name, "light": LIGHT.name, DARK.name: DARK.name, LIGHT.name: LIGHT.name}
-    known = ours | {name: name for name in BUILTIN_THEMES}
-    if not isinstance(value, str) or value not in known:
-        raise BadUsage(
-            f"{config_file()}: theme {value!r} is not one of dark, light, {', '.join(BUILTIN_THEMES)}"
-        )
-    return known[value]
-
-
-def _keys(value: object, names: Collection[str]) -> dict[str, str]:
-    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value.values()):
-        raise BadUsage(f'{config_file()}: the table [keys] must hold lines like "app.freeze" = "f"')
-    unknown = sorted(set(value).difference(names))
-    if unknown:
-        raise BadUsage(f"{config_file()}: [keys] names {unknown[0]!r}; available: {', '.join(sorted(names))}")
-    return dict(value)
+    settings, file = config.load(), config_file()
+    theme, keys = settings.get("theme"), settings.get("keys", {})
+    themes = {name: name for name in (DARK.name, LIGHT.name, *BUILTIN_THEMES)}
+    themes |= {"dark": DARK.name, "light": LIGHT.name}
+    if theme is not None and not (isinstance(theme, str) and theme in themes):
+        raise BadUsage(f"{file}: theme {theme!r} is not one of dark, light, {', '.join(BUILTIN_THEMES)}")
+    if not isinstance(keys, dict) or not all(isinstance(key, str) for key in keys.values()):
+        raise BadUsage(f'{file}: the table [keys] must hold lines like "app.freeze" = "f"')
+    if unknown := sorted(set(keys).difference(names)):
+        raise BadUsage(f"{file}: [keys] names {unknown[0]!r}; available: {', '.join(sorted(names))}")
+    return Preferences(None if theme is None else themes[theme], dict(keys))
 
 
 FONTS = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
@@ -194,8 +162,8 @@ class TerminalDriver(LinuxDriver):
         super().__init__(app, **more)
         terminal = drawn_on()
         assert terminal is not None
-        self.drawing = Drawing(terminal.fileno(), terminal.encoding)
-        self._file = cast(TextIOWrapper, self.drawing)
+        self.output = TerminalOutput(terminal.fileno(), terminal.encoding)
+        self._file = cast(TextIOWrapper, self.output)
 
     def run_input_thread(self) -> None:
         """Read keys to the end; invalid input is dropped together with the chunk it came in.
@@ -238,11 +206,11 @@ class TerminalDriver(LinuxDriver):
         super().suspend_application_mode()
 
 
-class Drawing:
+class TerminalOutput:
     """Output on its way to the terminal; it goes nowhere once the terminal is gone.
 
-    A terminal may accept no output for long, as behind a connection that hangs. Drawing waits for it, but
-    once the screen should end, only until it has accepted nothing for `PATIENCE`.
+    A terminal may accept no output for long, as behind a connection that hangs. Output waits for it, but once
+    the screen should end, only until it has accepted nothing for `PATIENCE`.
     """
 
     def __init__(self, terminal: int, encoding: str) -> None:
@@ -305,14 +273,12 @@ class PlainSigns(LineFilter):
     )
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        utf8 = speaks_utf8()
+        texts = [segment.text.translate(self.SIGNS) for segment in segments]
         return [
-            one if one.text.isascii() else Segment(self._plain(one.text), one.style, one.control)
-            for one in segments
+            Segment(text if utf8 else in_ascii(text), segment.style, segment.control)
+            for text, segment in zip(texts, segments, strict=True)
         ]
-
-    def _plain(self, text: str) -> str:
-        text = text.translate(self.SIGNS)
-        return text if speaks_utf8() else in_ascii(text)
 
 
 class TerminalApp(App[T]):
@@ -340,13 +306,32 @@ class TerminalApp(App[T]):
         return [*filters, self.plain_signs] if self.plain_signs.enabled else filters
 
     def on_mount(self) -> None:
-        self.theme = suitable()
+        background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
+        self.theme = LIGHT.name if background in {"7", "15"} else DARK.name
+        self.set_class(self.no_color or self.console.color_system in {None, "standard"}, "-few-colours")
+        self.set_class(escapes.links(drawn_on()), "-links")
         # Of 16 colours none but black, white and two greys are left: too few to shade what is selected.
         self.set_class(self.no_color and self.console.color_system in {None, "standard"}, "-unshaded")
 
-    def notify(self, message: str, **more: Any) -> None:
+    def action_theme(self) -> None:
+        self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name
+
+    def draw_in_ascii(self, on: bool) -> None:
+        """Draw without signs beyond ASCII, or with them if the terminal can be sent them."""
+        self.plain_signs.enabled = on or not speaks_utf8()
+        self.set_class(on, "-ascii")
+
+    def notify(self, message: str, *, markup: bool = False, **more: Any) -> None:
         """Show a message; nothing in it can control the terminal."""
-        super().notify(visible(message), **more)
+        super().notify(visible(message), markup=markup, **more)
+
+    @contextlib.contextmanager
+    def warning(self) -> Iterator[None]:
+        """What is done within this shows a `SessionError` as a warning, and ends with it."""
+        try:
+            yield
+        except SessionError as error:
+            self.notify(str(error), severity="warning")
 
     def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
         """The screen as an SVG in a font that the viewer has; Textual's would be fetched from the network."""
@@ -396,7 +381,7 @@ def obey_signals(app: App[T], signals: Signals, result: Callable[[signal.Signals
 
     def ended(_: signal.Signals) -> None:
         if isinstance(driver, TerminalDriver):
-            driver.drawing.ending = True
+            driver.output.ending = True
 
     def look() -> None:
         if not os.isatty(0):
@@ -437,13 +422,8 @@ def speaks_utf8() -> bool:
     """
     encoding = getattr(sys.__stdout__, "encoding", None) or "ascii"
     names = ["LC_ALL", "LANG"] if sys.flags.utf8_mode else ["LC_ALL", "LC_CTYPE", "LANG"]
-    said = next((os.environ[name] for name in names if os.environ.get(name)), "UTF-8")
-    return all("utf" in name.lower() for name in (encoding, said))
-
-
-def few_colours(app: App[T]) -> bool:
-    """Whether the terminal shows 16 colours at most, or should show none."""
-    return app.no_color or app.console.color_system in {None, "standard"}
+    locale = next((os.environ[name] for name in names if os.environ.get(name)), "UTF-8")
+    return all("utf" in name.lower() for name in (encoding, locale))
 
 
 def plain_terminal() -> bool:

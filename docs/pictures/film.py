@@ -16,8 +16,7 @@ from flipbook import Picture, flipbook
 from make import demo, opened, picture
 from textual.pilot import Pilot
 
-from wikitopics.tui.app import Wikitopics
-from wikitopics.tui.training import Ending
+from wikitopics.tui.app import Ending, Wikitopics
 
 SIZE = 110, 32
 """Columns and lines: readable where a README is shown."""
@@ -56,7 +55,7 @@ async def played(app: Wikitopics, pilot: Pilot[Ending], most: int, seconds: floa
         sys.exit(f"{app.path}: no topics have been kept yet, so there is nothing to replay")
     pictures = []
     for place in places(len(replay.points), most):
-        replay.place = place
+        replay.index = place
         replay.playing = replay.articles < replay.points[-1]
         pictures.append(Picture(await drawn(app, pilot), seconds))
     return pictures

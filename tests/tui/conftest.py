@@ -23,8 +23,8 @@ from wikitopics.tui.terminal import Preferences
 @pytest.fixture(autouse=True)
 def capable_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever terminal the tests run in, or none: the screen is drawn for a good one."""
-    monkeypatch.setattr("wikitopics.tui.app.plain_terminal", lambda: False)
-    monkeypatch.setattr("wikitopics.tui.app.speaks_utf8", lambda: True)
+    monkeypatch.setattr("wikitopics.tui.terminal.plain_terminal", lambda: False)
+    monkeypatch.setattr("wikitopics.tui.terminal.speaks_utf8", lambda: True)
     monkeypatch.setenv("COLORTERM", "truecolor")
     for name in ("COLORFGBG", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
@@ -139,11 +139,7 @@ def open_app(
             trainers.start(path, ["train", "--session", path.stem])
         monkeypatch.setattr("wikitopics.session.control.start_trainer", launch)
         app = Wikitopics(
-            path,
-            trainers=trainers,
-            trainer=cast(Any, trainer),
-            preferences=preferences,
-            notify_by=notify_by,
+            path, trainers=trainers, trainer=cast(Any, trainer), preferences=preferences, notify_by=notify_by
         )
         made.append(app)
         return app
@@ -179,8 +175,7 @@ def dialog(shown: Callable[..., Any], live: Path, home: Path) -> Callable[..., A
     @contextlib.asynccontextmanager
     async def opened(launch: Any, size: tuple[int, int] = (80, 24)) -> AsyncIterator[tuple[Any, Any]]:
         async with shown(live, launch=launch, size=size, words="LIVE") as (app, pilot):
-            await pilot.press("6", "n")
-            await seeing.in_front(pilot, NewSession)
+            await seeing.in_front(pilot, NewSession, "6", "n")
             yield app, pilot
 
     return opened

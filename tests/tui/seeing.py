@@ -71,9 +71,10 @@ async def type_into(pilot: Pilot[Any], field: str, text: str) -> None:
     await pilot.press("enter")
 
 
-async def in_front(pilot: Pilot[Any], kind: type[Screen[Any]]) -> None:
-    """Return once a dialog of this kind is in front and takes what is typed."""
+async def in_front(pilot: Pilot[Any], kind: type[Screen[Any]], *keys: str) -> None:
+    """Press these keys; return once a dialog of this kind is in front and takes what is typed."""
     app = pilot.app
+    await pilot.press(*keys)
     await until_true(lambda: isinstance(app.screen, kind) and app.screen.focused is not None)
     await pilot.pause()
 

@@ -21,12 +21,7 @@ class Terminal:
     def __init__(self, code: str) -> None:
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            os.environ.update(
-                TERM="xterm-256color",
-                COLUMNS="100",
-                LINES="30",
-                PYTHONPATH=str(ROOT),
-            )
+            os.environ.update(TERM="xterm-256color", COLUMNS="100", LINES="30", PYTHONPATH=str(ROOT))
             os.chdir(ROOT)
             os.execv(sys.executable, [sys.executable, "-c", code])
         self.before = termios.tcgetattr(self.fd)

@@ -5,27 +5,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikitopics.tui.axes import (
+from wikitopics.tui.axes import Axis, ago, duration, fitted, own_space, plain, ticks
+from wikitopics.tui.plot import (
+    ASCII,
+    BRAILLE,
     PATTERNS,
-    Axis,
+    Drawing,
     Fit,
-    ago,
-    ascii_signs,
-    braille,
+    Frame,
+    Series,
     cells,
     dashed,
     dots,
-    duration,
     fit,
-    fitted,
-    own_space,
-    plain,
+    plot,
     sample,
     spans,
-    ticks,
 )
-from wikitopics.tui.inks import bar, spark
-from wikitopics.tui.plot import Drawing, Frame, Series, plot
+from wikitopics.tui.text import bar, spark
 
 UNIT = Axis(0.0, 1.0)
 
@@ -113,10 +110,10 @@ def test_a_zoomed_window_fits_y_to_what_is_in_sight() -> None:
 def test_braille_dots_are_where_they_belong() -> None:
     covered = np.zeros((4, 2), dtype=np.bool_)
     covered[3, 1] = True
-    assert chr(braille(cells(covered, 4, 2))[0, 0]) == "⢀"
+    assert chr(BRAILLE[cells(covered, 4, 2)][0, 0]) == "⢀"
     covered[0, 0] = True
-    assert chr(braille(cells(covered, 4, 2))[0, 0]) == "⢁"
-    assert ascii_signs(cells(np.ones((3, 1), dtype=np.bool_), 3, 1))[0, 0] == ord("|")
+    assert chr(BRAILLE[cells(covered, 4, 2)][0, 0]) == "⢁"
+    assert ASCII[cells(np.ones((3, 1), dtype=np.bool_), 3, 1)][0, 0] == ord("|")
 
 
 def test_dots_fill_the_range_of_a_column() -> None:
@@ -168,8 +165,8 @@ def test_sparklines() -> None:
     assert spark([1, 2, 3, 4, 5, 6, 7, 8], 8) == "▁▂▃▄▅▆▇█"
     assert len(spark(range(1000), 20)) == 20
     assert spark([0, 0], 5) == "▁▁"
-    assert spark([50, 50], 2, zero=True, full=100.0) == "▄▄"
-    assert spark([50, 200], 2, zero=True, full=100.0) == "▂█"
+    assert spark([50, 50], 2, full=100.0) == "▄▄"
+    assert spark([50, 200], 2, full=100.0) == "▂█"
     assert spark([1, float("nan"), 2], 3)[1] == " "
     assert spark([1, 2], 8, ascii_only=True).isascii()
     assert spark([], 5) == ""

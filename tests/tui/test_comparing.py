@@ -10,7 +10,7 @@ import pytest
 from tests.tui import canned, seeing
 from tests.tui.seeing import Opener
 from wikitopics.tui.chart import Chart, warning
-from wikitopics.tui.follow import Comparing
+from wikitopics.tui.follow import Watch
 from wikitopics.tui.look import Beside, SessionView
 from wikitopics.tui.views.dashboard import SmallChart
 
@@ -83,13 +83,12 @@ async def test_one_unmarked_while_it_is_read_is_not_told_of(
 ) -> None:
     app, beta = open_app(sessions), sessions.parent / "beta.db"
 
-    async def look(self: Comparing, paths: list[Path], metrics: tuple[str, ...]) -> object:
-        if not paths:
-            return (), {}
-        app.choice.compared.clear()
-        return (), {beta: "gone"}
+    async def compare(self: Watch, compared: list[Path], metrics: tuple[str, ...]) -> dict[Path, str]:
+        failed = dict.fromkeys(compared, "gone")
+        compared.clear()
+        return failed
 
-    monkeypatch.setattr(Comparing, "look", look)
+    monkeypatch.setattr(Watch, "compare", compare)
     async with app.run_test(size=(160, 50)) as pilot:
         await seeing.until(pilot, "lda 1,3")
         app.choice.compared.append(beta)

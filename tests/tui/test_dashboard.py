@@ -144,8 +144,7 @@ async def test_help_and_palette_know_every_key(shown: Opener, live: Path) -> Non
         }  # fmt: skip
         await pilot.press("escape")
         await seeing.until_true(lambda: app.screen is app.main)
-        await pilot.press("ctrl+p")
-        await seeing.in_front(pilot, CommandPalette)
+        await seeing.in_front(pilot, CommandPalette, "ctrl+p")
         await seeing.press(pilot, *"training", shows="Freeze the view; training continues")
         await pilot.press("escape", "escape")
 
@@ -157,13 +156,7 @@ WAITS = {"waiting_for": "429", "waiting_until": time.time() + 3_625, "bound_by":
 @pytest.mark.parametrize(
     ("built", "state", "activity", "says", "is_silent_on"),
     [
-        (
-            "starting",
-            "starting",
-            {"waiting_for": "the wiki"},
-            ["asking for the", "for the wiki"],
-            "LIVE",
-        ),
+        ("starting", "starting", {"waiting_for": "the wiki"}, ["asking for the", "for the wiki"], "LIVE"),
         ("starting", "paused", {}, ["paused before the first measurement"], "starting"),
         ("running", "running", COMPILES, ["compiling the models, only once"], "waiting for"),
         ("running", "running", WAITS, [" min for 429"], "sets the pace"),

@@ -87,8 +87,7 @@ async def test_forms_can_be_walked_through_at_any_size(shown: Opener, live: Path
             (SIZES[0], ["e"], Export),
         ):
             await pilot.resize_terminal(*size)
-            await pilot.press(*keys)
-            await seeing.in_front(pilot, form)
+            await seeing.in_front(pilot, form, *keys)
             for _ in range(30):
                 focused = app.screen.focused
                 assert focused is not None

@@ -13,9 +13,10 @@ from tests.tui import canned, seeing
 from tests.tui.seeing import Opener
 from tests.tui.standins import topic
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.inks import Clickable, Drawn, nearness, share
-from wikitopics.tui.widgets.articles import ArticleList
-from wikitopics.tui.widgets.rowlist import RowList, found
+from wikitopics.tui.inks import Clickable, Drawn
+from wikitopics.tui.text import nearness, share
+from wikitopics.tui.views.articles import ArticleList
+from wikitopics.tui.widgets.rowlist import RowList, matching
 from wikitopics.tui.widgets.topiclist import TopicList
 
 RECIPE = canned.Recipe()
@@ -130,9 +131,9 @@ async def test_a_row_that_moves_out_of_sight_takes_the_list_along(shown: Opener,
 def test_topics_with_the_whole_word_come_first() -> None:
     words = ("software computer", "award film", "battle warfare", "army war", "war navy", "river lake")
     rows = [topic(i, "", 0.4 - i / 20, words=tuple(both.split())) for i, both in enumerate(words)]
-    assert [row.topic for row in found(rows, "War")] == [3, 4, 2, 0, 1]
-    assert [row.topic for row in found(rows, "#3")] == [3]
-    assert [row.topic for row in found(rows, " ")] == [0, 1, 2, 3, 4, 5]
+    assert [row.topic for row in matching(rows, "War")] == [3, 4, 2, 0, 1]
+    assert [row.topic for row in matching(rows, "#3")] == [3]
+    assert [row.topic for row in matching(rows, " ")] == [0, 1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize(

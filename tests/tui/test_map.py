@@ -135,8 +135,7 @@ async def test_a_topic_is_named_and_loses_the_name_again(shown: Opener, own: Pat
         await seeing.until_true(lambda: name.value == "the movies")
         await seeing.press(pilot, "enter", shows="#3 the movies over time, by articles read")
         assert app.latest.topics["lda"][3].name == "the movies"
-        await pilot.press("N")
-        await seeing.in_front(pilot, Rename)
+        await seeing.in_front(pilot, Rename, "N")
         await seeing.press(pilot, "delete", "enter", shows=f"#3 {before} over time, by articles read")
 
 
@@ -182,11 +181,9 @@ async def test_topics_are_pinned_and_sorted(shown: Opener, live: Path) -> None:
 
 async def test_the_palette_finds_topics_and_titles(shown: Opener, live: Path) -> None:
     async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
-        await pilot.press("ctrl+p")
-        await seeing.in_front(pilot, CommandPalette)
+        await seeing.in_front(pilot, CommandPalette, "ctrl+p")
         await seeing.press(pilot, *"cephe", shows="Cepheid variable")
         await pilot.press("escape")
         await seeing.until_true(lambda: app.screen is app.main)
-        await pilot.press("ctrl+p")
-        await seeing.in_front(pilot, CommandPalette)
+        await seeing.in_front(pilot, CommandPalette, "ctrl+p")
         await seeing.press(pilot, *"galax", shows="planet, galaxy, sun")

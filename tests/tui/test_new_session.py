@@ -59,10 +59,7 @@ def test_entries_become_words_of_the_command_line(entries: tuple[Any, ...], word
         (("n", "texts", {}, LDA), "needs a file or folder"),
         (("n", "api", {}, ()), "at least one model"),
         (("n", "api", {}, (("lda", "0"),)), "topics must be a whole number from 1"),
-        (
-            ("n", "api", {"held_out": "many"}, LDA),
-            "Held out must be a whole number from 0 .* not 'many'",
-        ),
+        (("n", "api", {"held_out": "many"}, LDA), "Held out must be a whole number from 0 .* not 'many'"),
     ],
 )
 def test_wishes_that_make_no_sense_are_refused_in_one_line(entries: tuple[Any, ...], why: str) -> None:

@@ -40,8 +40,7 @@ async def test_it_is_shown_like_ours(open_app: Opener, race: Path) -> None:
 async def test_it_is_offered_for_a_new_session(shown: Opener, race: Path, unigrams: Package) -> None:
     launch = Launcher(1)
     async with shown(race, launch=launch, size=(100, 50), words="unigrams 4") as (app, pilot):
-        await pilot.press("6", "n")
-        await seeing.in_front(pilot, NewSession)
+        await seeing.in_front(pilot, NewSession, "6", "n")
         app.screen.query_one("#source", Select).value = "counts"
         app.screen.query_one("#use-lda", Checkbox).value = False
         app.screen.query_one("#use-unigrams", Checkbox).value = True

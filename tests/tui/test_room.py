@@ -12,8 +12,8 @@ from tests.tui.seeing import Opener
 from tests.tui.standins import topic
 from wikitopics.session.storage.trainer import HeartbeatWriter
 from wikitopics.tui.chart import Chart
-from wikitopics.tui.inks import folded, measured, padded, squeezed
 from wikitopics.tui.plot import Drawing, Series
+from wikitopics.tui.text import folded, measured, padded, squeezed
 from wikitopics.tui.views.topics import COLUMN, Evolution
 from wikitopics.tui.widgets.bars import KeyBar, fitted
 from wikitopics.tui.widgets.topiclist import word_line, words_of

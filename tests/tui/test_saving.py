@@ -19,8 +19,7 @@ from wikitopics.tui.questions import Ask
 async def picture(pilot: Any) -> str:
     """What the screen says once it was asked for a picture in the command palette."""
     before = len(seeing.notices(pilot.app))
-    await pilot.press("ctrl+p")
-    await seeing.in_front(pilot, CommandPalette)
+    await seeing.in_front(pilot, CommandPalette, "ctrl+p")
     await seeing.press(pilot, *"picture of", shows="Save it as an SVG")
     await pilot.press("enter")
     await seeing.until_true(lambda: len(seeing.notices(pilot.app)) > before)
@@ -66,8 +65,7 @@ async def test_a_picture_that_cannot_be_written_says_why(
     async with shown(live, size=(120, 40), words="LIVE") as (app, pilot):
         if gone:
             here.rmdir()
-            await pilot.press("e")
-            await seeing.in_front(pilot, Export)
+            await seeing.in_front(pilot, Export, "e")
             assert app.screen.query_one("#file", Input).value == "two-topics.csv"
             await pilot.press("escape")
         else:
@@ -87,8 +85,7 @@ async def test_an_export_under_the_ending_of_another_format_is_refused(
     shown: Opener, live: Path, tmp_path: Path
 ) -> None:
     async with shown(live, size=(100, 30), words="LIVE") as (app, pilot):
-        await pilot.press("e")
-        await seeing.in_front(pilot, Export)
+        await seeing.in_front(pilot, Export, "e")
         app.screen.query_one("#file", Input).value = str(tmp_path / "topics.json")
         await pilot.click("#go")
         await seeing.until(pilot, "is not the ending of csv")
@@ -103,8 +100,7 @@ async def test_an_export_asks_before_replacing(shown: Opener, live: Path, tmp_pa
     else:
         target.symlink_to("nowhere")
     async with shown(live, size=(100, 30), words="LIVE") as (app, pilot):
-        await pilot.press("e")
-        await seeing.in_front(pilot, Export)
+        await seeing.in_front(pilot, Export, "e")
         for answer in ("escape", "c", "r"):
             app.screen.query_one("#file", Input).value = str(target)
             await pilot.click("#go")

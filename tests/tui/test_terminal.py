@@ -22,7 +22,7 @@ from wikitopics.cli.screen import wait_for_session
 from wikitopics.session import escapes
 from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.tui.app import VIEWS
-from wikitopics.tui.terminal import Drawing, speaks_utf8
+from wikitopics.tui.terminal import TerminalOutput, speaks_utf8
 
 SHOW_CURSOR, MOUSE_OFF = b"\x1b[?25h", b"\x1b[?1000l"
 KEEP, TITLE, GIVE_BACK = escapes.KEEP_TITLE.encode(), b"wikitopics\x1b\\", escapes.GIVE_BACK_TITLE.encode()
@@ -159,7 +159,7 @@ def test_a_terminal_that_takes_nothing_does_not_hold_up_the_end(
     pty_pair: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("wikitopics.tui.terminal.PATIENCE", 0.2)
-    drawing = Drawing(pty_pair[1], "utf-8")
+    drawing = TerminalOutput(pty_pair[1], "utf-8")
     end = threading.Timer(0.3, setattr, (drawing, "ending", True))
     end.start()
     drawing.write("x" * 500_000)
@@ -197,7 +197,7 @@ def test_nor_does_it_where_the_signal_came_before_the_screen(
 def test_what_is_drawn_arrives_whole(pty_pair: tuple[int, int]) -> None:
     tty.setraw(pty_pair[1])
     words, arrived = "é" * 100_000, b""
-    writing = threading.Thread(target=Drawing(pty_pair[1], "utf-8").write, args=(words,))
+    writing = threading.Thread(target=TerminalOutput(pty_pair[1], "utf-8").write, args=(words,))
     writing.start()
     while len(arrived) < 2 * len(words):
         arrived += os.read(pty_pair[0], 65536)

@@ -109,8 +109,7 @@ async def test_a_tampered_session_is_listed_and_deleted(shown: Opener, live: Pat
         db.execute("UPDATE sqlite_master SET sql = CAST(sql AS BLOB)")
     async with shown(live, size=(250, 30)) as (app, pilot):
         await seeing.press(pilot, "6", shows="the session is damaged ('")
-        await pilot.press("D")
-        await seeing.in_front(pilot, Ask)
+        await seeing.in_front(pilot, Ask, "D")
         await pilot.press("d")
         await seeing.until_true(lambda: any("bad was deleted" in one for one in seeing.notices(app)))
     assert not bad.exists()

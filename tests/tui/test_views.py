@@ -11,9 +11,9 @@ from tests.tui import canned, seeing
 from tests.tui.seeing import Opener
 from wikitopics.session.storage.trainer import HeartbeatWriter
 from wikitopics.tui.questions import Ask
+from wikitopics.tui.views.articles import ArticleList
 from wikitopics.tui.views.log import EventList
 from wikitopics.tui.views.topics import Evolution, Topics, doublings
-from wikitopics.tui.widgets.articles import ArticleList
 from wikitopics.tui.widgets.topiclist import TopicList
 
 
@@ -233,7 +233,6 @@ async def test_sessions_are_found_sorted_and_deleted(shown: Opener, live: Path, 
             await seeing.until_true(lambda: app.screen is app.main)
             await pilot.pause()
             assert (home / "big.db").exists(), "Enter alone deletes nothing"
-            await pilot.press("D")
-            await seeing.in_front(pilot, Ask)
+            await seeing.in_front(pilot, Ask, "D")
             await seeing.press(pilot, "d", shows="no session has “big”")
             assert not (home / "big.db").exists()

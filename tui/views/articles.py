@@ -1,18 +1,173 @@
 """Articles: those read, newest first; those found by title; or those most about one topic."""
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
-from textual.widget import Widget
 
-from wikitopics.session.errors import SessionError
-from wikitopics.session.records import ArticleRow
-from wikitopics.tui.inks import count, name, nearness, plural, visible
+from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
+from wikitopics.tui.inks import Line, linked, name
 from wikitopics.tui.keys import binding
-from wikitopics.tui.look import SessionView, run_in_background
-from wikitopics.tui.views.view import OpenTopic, View
-from wikitopics.tui.widgets.articles import ArticleList, coming
+from wikitopics.tui.look import SessionView
+from wikitopics.tui.text import count, cut, nearness, padded, plural, visible, weight
+from wikitopics.tui.views.view import View
+from wikitopics.tui.widgets.rowlist import RowList
+
+# Articles, one per line, with what a model made of each: a list, and the newest of those being read.
+
+ROOMY = 52
+"""The number of cells from which a title and a topic share a line."""
+NUMBERS = 19
+"""Cells of an article's numbers."""
+ROOM_FOR = (90, 150)
+"""Widths (cells) from which a line shows two topics, and three."""
+SEVERAL = 1 + len(ROOM_FOR)
+"""The most topics of an article in a line."""
+SHARE, LEAST = 7, 16
+"""Cells of the share alone, and the least cells of a topic."""
+
+Leading = Mapping[int, Sequence[tuple[int, float]]]
+"""The largest (topic, proportion) of articles, by their number."""
+
+
+async def leading(view: View, model: str | None, rows: Sequence[ArticleRow]) -> Leading:
+    """What is known of these articles' topics. Raises SessionError as `View.ask` does."""
+    if model is None:
+        return {}
+    seqs = [row.seq for row in rows]
+    return await view.ask(lambda reader: reader.leading_topics(model, seqs, SEVERAL), aside=True)
+
+
+class ArticleList(RowList[ArticleRow]):
+    """Titles come from strangers, so they are printed literally."""
+
+    stays_on_top = True
+    empty = " none"
+    _look: SessionView | None = None
+    _model: str | None = None
+    _leading: Leading = {}  # noqa: RUF012 - never changed
+    _topic: int | None = None
+    of: object = None
+    """The session of the articles, and what they have in common."""
+
+    def show_articles(
+        self,
+        rows: Sequence[ArticleRow],
+        leading: Leading,
+        look: SessionView,
+        model: str | None,
+        *,
+        sought: object = None,
+        topic: int | None = None,
+    ) -> None:
+        """Draw these, as ``model`` sees them; ``sought`` is what they have in common.
+
+        ``leading``: what is known of all their topics. ``topic``: the one that all are most about, so that
+        no line needs to name it.
+        """
+        of = (look.status.session, sought, topic)
+        if of != self.of:
+            self.release()
+        self.of, self._look, self._model, self._leading, self._topic = of, look, model, leading, topic
+        self.show(rows, anew=True)
+
+    def key(self, row: ArticleRow) -> object:
+        return row.seq
+
+    def header(self, width: int) -> Line:
+        title, topic, many = self._columns(width)
+        if self._topic is not None:
+            topics = f"{'share':<{SHARE}}{'also about' if many else ''}"
+        else:
+            topics = f"{'most about':<{topic}}{'also about' if many > 1 else ''}"
+        return [(f"{'number':>9} {'words':>7}  {'title':<{title}}{topics}", "header")]
+
+    def parts(self, row: ArticleRow, width: int) -> Line:
+        assert self._look is not None
+        room = self._columns(width)[0]
+        title = cut(visible(row.title), room - 2)
+        return [
+            (f"{count(row.seq):>9} ", "faint"),
+            (f"{count(row.words):>7}  ", "muted"),
+            (linked(title, self._look.address(row)), ""),
+            (" " * (room - cell_len(title)), ""),
+            *self._about(row, self._look, width),
+        ]
+
+    def _about(self, row: ArticleRow, look: SessionView, width: int) -> Line:
+        """What it is about: as many topics as there is room for, the largest first."""
+        parts, model, (_, cells, many) = about(row, look, self._model), self._model, self._columns(width)
+        largest = next((topic for name, topic, _ in row.topics if name == model), None)
+        if model is None or largest is None:
+            return parts
+        others = [one for one in self._leading.get(row.seq, ()) if one[0] != largest]
+        if self._topic is not None:
+            parts = [(parts[0][0].ljust(SHARE), "accent")]
+        else:
+            parts, many = _fitted(parts, cells), many - 1
+        for topic, part in others[:many]:
+            parts += _fitted(topic_parts(look, model, topic, part), cells)
+        return parts
+
+    def _columns(self, width: int) -> tuple[int, int, int]:
+        """Cells of the title and of each topic, and the number of topics; in a list of one topic, of the
+        others."""
+        room = max(width - NUMBERS, 0)
+        many = 1 + sum(room >= least for least in ROOM_FOR)
+        title = max(min(room // 2 if many == 1 else room * 3 // 8, 60), 12)
+        left = room - title - (SHARE if self._topic is not None else 0)
+        return title, max(left // many, LEAST), many if left >= LEAST or self._topic is None else 0
+
+
+def now_reading(look: SessionView, model: str | None, width: int, height: int) -> list[Line]:
+    """The newest articles with their main topics, one per line; two lines each if there is no room."""
+    if look.as_of is not None:
+        return [[(f" a replay shows topics, not {look.noun}", "muted")]]
+    if not look.recent:
+        return [[(coming(look) if look.status.lively else f" no {look.noun[:-1]} has been read", "muted")]]
+    out: list[Line] = []
+    for article in look.recent[:height]:
+        ink, parts = ("" if out else "strong"), about(article, look, model)
+        room = width // 2 - 2 if width >= ROOMY else width - 2
+        text = cut(visible(article.title), room)
+        title: Line = [(" ", ""), (linked(text, look.address(article)), ink)]
+        if width >= ROOMY:
+            out.append([*title, (" " * (room - cell_len(text) + 1), ""), *parts])
+        else:
+            out += [title, [("   ", ""), *parts]]
+    return out[:height]
+
+
+def coming(look: SessionView) -> str:
+    """What is shown before there is anything to list."""
+    return f" the first {look.noun} are on their way"
+
+
+def about(article: ArticleRow, look: SessionView, model: str | None) -> Line:
+    """The outcome for an article: ".41 #12 navy, war, fleet", "held out", "skipped: …"."""
+    if article.role == "skipped":
+        return [(f"skipped: {NO_KNOWN_WORD}", "faint")]
+    if article.role == "held_out":
+        return [(f"held out, never trained on; {plural(article.words, 'word')}", "faint")]
+    for of, topic, proportion in article.topics:
+        if of == model:
+            return topic_parts(look, of, topic, proportion)
+    return [(plural(article.words, "word"), "faint")]
+
+
+def topic_parts(look: SessionView, model: str, topic: int, proportion: float) -> Line:
+    """A topic's part of an article: ".41 #12 navy, war, fleet"."""
+    number, _, called = look.topic_label(model, topic).partition(" ")
+    return [(f"{weight(proportion)} ", "accent"), (f"{number} ", "faint"), (called, "muted")]
+
+
+def _fitted(parts: Line, cells: int) -> Line:
+    """A topic in its column."""
+    *head, (label, ink) = parts
+    return [*head, (padded(visible(label), cells - 1 - sum(len(text) for text, _ in head)) + " ", ink)]
+
 
 MANY = 200
 FOUND = 2000
@@ -28,78 +183,58 @@ class Articles(View):
     """One list that shows the stream, or the articles found."""
 
     TITLE = "Articles"
+    HOME = ArticleList
     FINDS = "a title, or #12 for those about topic 12"
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         binding("articles.all", "escape", "all", "All", "back to the newest")
     ]
 
-    _recent: object = None
-    _shown: tuple[object, ...] = ()
-
     def compose(self) -> ComposeResult:
         yield ArticleList(id="articles")
 
-    def home(self) -> Widget | None:
-        return self.query_one(ArticleList)
-
     def draw(self, look: SessionView) -> None:
-        model, newest = self.choice.model_of(look), self._newest_shown(look)
-        now = (model, self.sought, newest)
-        if look.recent is not self._recent or now != self._shown:
-            self._recent, self._shown = look.recent, now
-            run_in_background(self, partial(self._fill, look, model, newest), "articles")
+        model, listed = self.choice.model_of(look), self.query_one(ArticleList)
+        # The first article of the list while the user reads further down, so that newer ones do not push the
+        # others away; None if the list begins with the newest.
+        first = None
+        reads_on = bool(listed.held or listed.scroll_offset.y)
+        if listed.rows and reads_on and listed.of == (look.status.session, "", None):
+            first = listed.rows[0].seq
+        values = look.recent, model, self.sought, first
+        self.fill("articles", values, partial(self._fill, look, model, first))
 
-    def _newest_shown(self, look: SessionView) -> int | None:
-        """The first article of the list while the user reads further down, so that newer ones do not push
-        the others away; None if the list begins with the newest."""
-        listed = self.query_one(ArticleList)
-        if listed.of != (look.status.session, "", None) or not listed.rows:
-            return None
-        return listed.rows[0].seq if listed.held or listed.scroll_offset.y else None
-
-    async def _fill(self, look: SessionView, model: str | None, newest: int | None) -> None:
-        sought = self.sought
-        try:
-            rows, title = await self._found(look, sought, model, newest)
-            leading = await self.leading(model, rows)
-        except SessionError:
-            self._shown = ()  # the old drawing stays; the next look asks again
-            return
-        later = look.recent[0].seq - newest if newest is not None and look.recent else 0
-        if later and not sought:
-            title += f"; Home shows {count(later)} newer"
+    async def _fill(self, look: SessionView, model: str | None, first: int | None) -> None:
+        sought, topic = self.sought, topic_sought(self.sought)
+        if model is not None and topic is not None:
+            rows = await self.ask(lambda reader: reader.articles_about(model, topic, MANY))
+            title = f"{look.noun.capitalize()} most about {look.topic_label(model, topic)}"
+        elif sought:
+            rows = await self.ask(lambda reader: reader.find_articles(sought, FOUND), aside=True)
+            rows.sort(key=lambda row: nearness(sought, row.title))
+            title = f"{plural(len(rows), look.noun[:-1])} with “{visible(sought)}” in the title"
+        else:
+            rows = await self.ask(lambda reader: reader.recent_articles(MANY, first))
+            title = f"{look.noun.capitalize()} read, newest first"
+            if first is not None and look.recent and (newer := look.recent[0].seq - first):
+                title += f"; Home shows {count(newer)} newer"
+        topics = await leading(self, model, rows)
         listed = self.query_one(ArticleList)
         listed.empty = " nothing found" if sought else coming(look)
         had_any = bool(listed.rows)
-        listed.show_articles(rows, leading, look, model, sought=sought, topic=topic_sought(sought))
+        listed.show_articles(rows, topics, look, model, sought=sought, topic=topic)
         if bool(rows) != had_any:
             self.refresh_bindings()  # actions for an article
         name(listed, title)
 
-    async def _found(
-        self, look: SessionView, sought: str, model: str | None, newest: int | None
-    ) -> tuple[list[ArticleRow], str]:
-        """The articles to list, and what they have in common."""
-        topic = topic_sought(sought)
-        if model is not None and topic is not None:
-            rows = await self.ask(lambda reader: reader.articles_about(model, topic, MANY))
-            return rows, f"{look.noun.capitalize()} most about {look.topic_label(model, topic)}"
-        if sought:
-            rows = await self.ask(lambda reader: reader.find_articles(sought, FOUND), aside=True)
-            rows.sort(key=lambda row: nearness(sought, row.title))
-            return rows, f"{plural(len(rows), look.noun[:-1])} with “{visible(sought)}” in the title"
-        rows = await self.ask(lambda reader: reader.recent_articles(MANY, newest))
-        return rows, f"{look.noun.capitalize()} read, newest first"
-
     @on(ArticleList.Chosen, "#articles")
     def _chosen(self, event: ArticleList.Chosen) -> None:
         row: ArticleRow = event.row
-        for named, topic, _ in row.topics:
-            if named == self.model:
-                self.post_message(OpenTopic(topic))
+        for model, topic, _ in row.topics:
+            if model == self.model:
+                self.host.call_later(self.host.open_topic, topic)
                 return
-        called = "article" if self.look is None else self.look.noun[:-1]
-        self.app.notify(f"this {called} was not trained on, so it has no topic", markup=False)
+        noun = "article" if self.look is None else self.look.noun[:-1]
+        self.app.notify(f"this {noun} was not trained on, so it has no topic")
 
     def chosen_article(self) -> ArticleRow | None:
         return self.query_one(ArticleList).current if self.is_mounted else None

@@ -12,32 +12,18 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.widget import Widget
 
+from wikitopics.session.escapes import visible
 from wikitopics.session.options import ARTICLES
 from wikitopics.session.paths import command
-from wikitopics.session.records import Event, Flow, Status, skips_told
+from wikitopics.session.records import Event, Flow, Status, age, skips_told
 from wikitopics.session.sources import described, noun, unit_noun
 from wikitopics.tui.axes import ago
 from wikitopics.tui.chart import Chart
-from wikitopics.tui.inks import (
-    Line,
-    Part,
-    age,
-    clock,
-    count,
-    folded,
-    limited,
-    measured,
-    name,
-    plural,
-    share,
-    short,
-    size,
-    spark,
-    visible,
-)
+from wikitopics.tui.inks import Line, Part, name
 from wikitopics.tui.keys import binding
 from wikitopics.tui.look import Choice, SessionView
 from wikitopics.tui.plot import Drawing, Series
+from wikitopics.tui.text import clock, count, folded, limited, measured, plural, share, short, size, spark
 from wikitopics.tui.views.log import EventList, Fact, Facts
 from wikitopics.tui.views.view import View
 from wikitopics.tui.widgets.bars import condition, source_words
@@ -51,7 +37,6 @@ STEADY = 0.2
 GAP = 30.0
 """With this many seconds without a measured rate, no trainer was running."""
 OF_THE_PAST = "from the measurements, the only rates in a replay"
-COMPILING = "compiling the models, only once after installation"
 
 
 def has_server(status: Status) -> bool:
@@ -67,12 +52,9 @@ def incoming(status: Status) -> str:
 
 def pace(status: Status) -> str:
     """What limits the pace; "" if that is not known."""
-    first = "the network" if has_server(status) else "reading the files"
-    return {
-        "network": f"{first} sets the pace",
-        "parsing": "parsing sets the pace",
-        "training": "training sets the pace",
-    }.get(status.activity.bound_by or "", "")
+    bound = status.activity.bound_by
+    reading = "the network" if has_server(status) else "reading the files"
+    return f"{reading if bound == 'network' else bound} sets the pace" if bound else ""
 
 
 def restart_command(status: Status) -> str:
@@ -80,55 +62,43 @@ def restart_command(status: Status) -> str:
     return visible(command(described(status.source).command, Path(status.session)))
 
 
-def limit_reached(status: Status) -> int | None:
-    """The limit of articles at which a finished session has ended; None if its source has ended."""
+def finished(status: Status, advice: str = "") -> str:
+    """Why a finished session has ended; ``advice``: what to do if it is for a limit of articles."""
     limit = status.activity.article_limit
-    return limit if limit is not None and status.articles >= limit else None
-
-
-def finished(status: Status) -> str:
-    """Why a finished session has ended."""
-    limit = limit_reached(status)
-    if limit:
-        return f"finished: {ARTICLES.flag} {count(limit)} is reached"
+    if limit and status.articles >= limit:
+        return f"finished: {ARTICLES.flag} {count(limit)} is reached" + advice
     often = "once" if status.passes == 1 else f"{status.passes:,} times"
     return f"finished: every {noun(status.source)[:-1]} has been read {often}"
 
 
 def nothing_left(status: Status) -> str:
     """Why a trainer that is started again would end at once; "" if it would not."""
-    if status.state != "finished":
-        return ""
     again = command(f"train {ARTICLES.flag} N", Path(status.session))
-    more = f"; `{again}` continues to a larger N" if limit_reached(status) else ""
-    return finished(status) + more
-
-
-def _died(status: Status) -> str:
-    return "the trainer has died" + (f" ({status.death})" if status.death else "")
+    return finished(status, f"; `{again}` continues to a larger N") if status.state == "finished" else ""
 
 
 def wait_text(status: Status, now: float) -> Part:
     """What the trainer waits for and until when, or what sets the pace."""
     if status.state == "stalled":
         since = time.strftime("%H:%M:%S", time.localtime(now - (status.heartbeat_age_seconds or 0.0)))
-        told = "suspended, as by Ctrl+Z," if status.suspended else "no sign of life"
-        return f"{told} since {since}: these are its last numbers", "bad"
+        state = "suspended, as by Ctrl+Z," if status.suspended else "no sign of life"
+        return f"{state} since {since}: these are its last numbers", "bad"
     if status.state == "stopping":
         return "saving and stopping", "warn"
     if not status.running:
+        death = f" ({status.death})" if status.death else ""
         text = {
             "starting": "the trainer is starting",
             "finished": finished(status),
             "stopped": f"stopped; `{restart_command(status)}` continues",
-            "dead": f"{_died(status)}; `{restart_command(status)}` continues from the last save",
+            "dead": f"the trainer has died{death}; `{restart_command(status)}` continues from the last save",
             "new": "nothing has run yet",
         }.get(status.state, "no trainer is running")
         return text, "bad" if status.state == "dead" else "muted"
     if status.state == "paused":
         return "paused by you; P resumes", "warn"
     if status.activity.compiling:
-        return COMPILING, "warn"
+        return "compiling the models, only once after installation", "warn"
     paced, activity = pace(status), status.activity
     unusual = activity.failing or activity.waiting_until is not None or activity.crawl_rate == 0
     # Waiting for a reply is the usual state.
@@ -168,19 +138,11 @@ def rate(status: Status, number: float, idle: str = "0/s") -> Part:
     return (per_second(number) if number else idle), "strong" if status.lively else "faint"
 
 
-def most_allowed(status: Status) -> float | None:
-    """Articles a second at the allowed rate of requests; None if there is no cap."""
-    now = status.activity
-    return (
-        now.allowed_per_minute * now.batch_pages / 60 if now.allowed_per_minute and now.batch_pages else None
-    )
-
-
 def last_stretch(flow: Sequence[Flow]) -> list[Flow]:
     """The newest rates, back to the last gap in training, oldest first."""
-    kept = sorted(flow, key=lambda one: one.at)  # the clock may have been set back
-    gaps = [i for i in range(1, len(kept)) if kept[i].at - kept[i - 1].at > GAP]
-    return kept[gaps[-1] :] if gaps else kept
+    rates = sorted(flow, key=lambda one: one.at)  # the clock may have been set back
+    gaps = [i for i in range(1, len(rates)) if rates[i].at - rates[i - 1].at > GAP]
+    return rates[gaps[-1] :] if gaps else rates
 
 
 def past(look: SessionView, width: int, *, ascii_only: bool) -> list[Line]:
@@ -188,9 +150,8 @@ def past(look: SessionView, width: int, *, ascii_only: bool) -> list[Line]:
     course = look.course()
     if course is None or course.articles.size < 2:
         return [[(" too little had been measured by then for a rate", "muted")]]
-    took = np.maximum(np.diff(course.seconds), 1e-3)
-    rates = (np.diff(course.articles) / took).tolist()
-    bars = spark(rates, max(min(width - 17, 40), 0), ascii_only=ascii_only, zero=True)
+    rates = (np.diff(course.articles) / np.maximum(np.diff(course.seconds), 1e-3)).tolist()
+    bars = spark(rates, max(min(width - 17, 40), 0), ascii_only=ascii_only, full=0.0)
     so_far: Line = [(short(float(course.tokens[-1])), "strong"), (" words in ", "muted")]
     return [
         [(" train ", "muted"), (f"{per_second(rates[-1]):>8}", "strong"), (f" {bars}", "spark")],
@@ -206,99 +167,72 @@ def flow_lines(look: SessionView, ascii_only: bool, width: int, height: int) -> 
     status, now, stretch = look.status, look.status.activity, last_stretch(look.flow)
     bars_ink = "spark" if status.lively else "faint"
 
-    def course(name: str, rate: Part, of: Callable[[Flow], float], room: int, full: float | None) -> Line:
-        """A number and its values since training was last started, from 0 to ``full``; None: from the least
-        to the most."""
+    def course(name: str, rate: Part, of: Callable[[Flow], float], room: int, full: float) -> Line:
+        """A number and its values since training was last started, from 0 to ``full``; NaN: from the least to
+        the most."""
         history = [of(flow) for flow in stretch][-4 * room :]
-        zero = full is not None
-        bars = spark(history, room, ascii_only=ascii_only, zero=zero, least=STEADY, full=full or 0.0)
-        text, ink = rate
-        return [(f"{name} ", "muted"), (f"{text:>8}", ink), (f" {bars}", bars_ink)]
+        bars = spark(history, room, ascii_only=ascii_only, least=STEADY, full=full)
+        return [(f"{name} ", "muted"), (f"{rate[0]:>8}", rate[1]), (f" {bars}", bars_ink)]
 
     crawl, train = rate(status, now.crawl_rate), rate(status, now.train_rate, "idle")
     # While the models are compiled, or in a long step, nothing is saved, but reading continues.
     queue = (count(now.queue if status.running else status.pending), "strong")
-    full = most_allowed(status)
+    # Articles a second at the allowed rate of requests; NaN if there is no cap.
+    full = (now.allowed_per_minute or 0) * (now.batch_pages or 0) / 60 or math.nan
+    throttled = count(now.throttled), "warn" if now.throttled else ""
+    text, ink = wait_text(status, look.at)
     if height <= 2:
         room = max(min((width - 48) // 2, 24), 0)
         first = course(f" {incoming(status)}", crawl, lambda flow: flow.crawl_rate, room, full)
         first += course("  train", train, lambda flow: flow.train_rate, room, full)
-        return [[*first, ("  queue ", "muted"), queue], _held_up(look)]
+        second: Line = [(text, ink)]
+        if has_server(status):  # the end may be cut off, so problems come first
+            requests: Line = [("rate ", "muted"), request_rate(status)]
+            requests += [("  429s ", "muted"), throttled] if now.throttled else []
+            second = [*second, ("  ", ""), *requests] if ink != "muted" else [*requests, ("  ", ""), *second]
+        return [[*first, ("  queue ", "muted"), queue], [(" ", ""), *second]]
     room = max(width - 17, 0)
+    requests = [(" told to wait ", "muted"), (throttled[0] + "x", throttled[1])]
+    requests += [("  retries ", "muted"), (count(now.retries), "")]
     lines = [
         course(f" {incoming(status):<5}", crawl, lambda flow: flow.crawl_rate, room, full),
         course(" train", train, lambda flow: flow.train_rate, room, full),
         course(" queue", queue, lambda flow: flow.queue, room, 0.0),
-        *(_flow_requests(status) if has_server(status) else []),
+        *([[(" rate  ", "muted"), request_rate(status)], requests] if has_server(status) else []),
         [(" in all ", "muted"), (read(status), "")],
         [(" skipped ", "muted"), (count(status.skipped), "")],
     ]
     if status.lap is not None:
         lines[-1] += [("   so far ", "muted"), (f"{100 * status.lap:.2f}% of all", "")]
-    text, ink = wait_text(status, look.at)
-    told = [[(" " + piece, ink)] for piece in folded(text, width - 2)]
-    return [*lines[: max(height - len(told), 0)], *told]
-
-
-def _held_up(look: SessionView) -> Line:
-    """Requests and the present wait; the end may be cut off, so problems come first."""
-    status, wait = look.status, wait_text(look.status, look.at)
-    if not has_server(status):
-        return [(" ", ""), wait]
-    requests: Line = [("rate ", "muted"), request_rate(status)]
-    if status.activity.throttled:
-        requests += [("  429s ", "muted"), (count(status.activity.throttled), "warn")]
-    first, then = ([wait], requests) if wait[1] != "muted" else (requests, [wait])
-    return [(" ", ""), *first, ("  ", ""), *then]
-
-
-def _flow_requests(status: Status) -> list[Line]:
-    """How the server responds to requests."""
-    throttled = status.activity.throttled
-    return [
-        [(" rate  ", "muted"), request_rate(status)],
-        [
-            (" told to wait ", "muted"),
-            (f"{count(throttled)}x", "warn" if throttled else ""),
-            ("  retries ", "muted"),
-            (count(status.activity.retries), ""),
-        ],
-    ]
+    last = [[(" " + piece, ink)] for piece in folded(text, width - 2)]
+    return [*lines[: max(height - len(last), 0)], *last]
 
 
 def numbers(look: SessionView, choice: Choice) -> list[Line]:
     """The whole session, one number per line, the most important first."""
-    lines = _flow_progress(look) if look.as_of is None else [[(" as it was then", "muted")]]
-    model = choice.model_of(look)
+    s, model = look.status, choice.model_of(look)
+    lines: list[Line] = [] if look.as_of is None else [[(" as it was then", "muted")]]
+    for each in s.models if look.as_of is None else ():
+        value = "not measured yet" if each.perplexity is None else measured(each.perplexity)
+        at = "" if each.measured_at is None else f" after {count(each.measured_at)}"
+        lines.append([(f" {each.name} perplexity ", "muted"), (value, "strong"), (at, "muted")])
+        if each.prequential_log_likelihood is not None:
+            new = measured(math.exp(-each.prequential_log_likelihood))
+            lines.append([(f" on new {look.noun}, before training ", "muted"), (new, "strong")])
+    if look.as_of is None:
+        crawl, train = rate(s, s.activity.crawl_rate), rate(s, s.activity.train_rate, "idle")
+        articles, crawled = (count(s.articles), "strong"), (count(s.crawled), "")
+        lines += [
+            [(f" {look.counted} ", "muted"), articles, (" crawled ", "muted"), crawled],
+            [(" held out ", "muted"), (f"{count(s.held_out)} of {count(s.held_out_target)}", "")],
+            [(f" {incoming(s)} ", "muted"), crawl, (" train ", "muted"), train],
+            [(" ", ""), wait_text(s, look.at)],
+        ]
     if after := look.topics_after(model):
         lines.append([(f" topics {after}", "muted")])
     for row in ordered(look.topics_of(model), choice.order, choice.pinned_of(model)):
         lines.append([(f"{row.topic:>4} {share(row.share):>5} ", "muted"), (row.name, "")])
     return lines
-
-
-def _flow_progress(look: SessionView) -> list[Line]:
-    """The progress of training."""
-    s = look.status
-    lines: list[Line] = []
-    for model in s.models:
-        value = "not measured yet" if model.perplexity is None else measured(model.perplexity)
-        at = "" if model.measured_at is None else f" after {count(model.measured_at)}"
-        lines.append(
-            [(f" {model.name} ", "muted"), ("perplexity ", "muted"), (value, "strong"), (at, "muted")]
-        )
-        if model.prequential_log_likelihood is not None:
-            coming = measured(math.exp(-model.prequential_log_likelihood))
-            lines.append([(f" on new {look.noun}, before training ", "muted"), (coming, "strong")])
-    crawl, train = rate(s, s.activity.crawl_rate), rate(s, s.activity.train_rate, "idle")
-    articles, crawled = (count(s.articles), "strong"), (count(s.crawled), "")
-    return [
-        *lines,
-        [(f" {look.counted} ", "muted"), articles, (" crawled ", "muted"), crawled],
-        [(" held out ", "muted"), (f"{count(s.held_out)} of {count(s.held_out_target)}", "")],
-        [(f" {incoming(s)} ", "muted"), crawl, (" train ", "muted"), train],
-        [(" ", ""), wait_text(s, look.at)],
-    ]
 
 
 WIDE, TALL = 110, 34
@@ -329,13 +263,11 @@ class Crawl(View):
             yield Chart(id="rates")
 
     def on_mount(self) -> None:
-        chart = self.query_one(Chart)
-        chart.log_x = False
-        errors = self.query_one(EventList)
-        errors.empty = " none"
-        name(errors, "Last errors")
+        self.query_one(Chart).log_x = False
+        self.query_one(EventList).empty = " none"
+        name(self.query_one(EventList), "Last errors")
 
-    def home(self) -> Widget | None:
+    def home(self) -> Widget:
         chart = self.query_one(Chart)
         return chart if chart.display else self.query_one(Facts)
 
@@ -349,12 +281,11 @@ class Crawl(View):
         self.set_class(height >= TALL, "-tall")
 
     def draw(self, look: SessionView) -> None:
-        facts_ = self.query_one(Facts)
-        name(facts_, "Crawl" + look.of_now())
-        facts_.show_items(facts(look))
-        shown = (look.flow, look.status.lively, look.status.activity.crawl_rate)
-        if self._flow != shown or not look.flow:
-            self._flow = shown
+        name(self.query_one(Facts), "Crawl" + look.of_now())
+        self.query_one(Facts).show_items(facts(look))
+        values = (look.flow, look.status.lively, look.status.activity.crawl_rate)
+        if self._flow != values or not look.flow:
+            self._flow = values
             self.query_one(Chart).draw(rates(look))
         self._entitle()
         self.query_one(EventList).show_items(errors(look))
@@ -366,15 +297,15 @@ class Crawl(View):
     def _entitle(self) -> None:
         chart, look = self.query_one(Chart), self.look
         if look is not None:
-            shown = f"{look.noun.capitalize()} a second{chart.scales()}{look.of_now()}"
-            name(chart, shown, chart.pointed())
+            title = f"{look.noun.capitalize()} a second{chart.scales()}{look.of_now()}"
+            name(chart, title, chart.pointed())
 
 
 def errors(look: SessionView) -> list[Event]:
     """The newest errors: those of the last run, after what the log tells of the runs before it."""
     began = look.runs[-1].started_at if look.runs else 0.0
-    before = [event for event in look.events if event.level != "info" and event.at < began]
-    return [*before, *look.status.activity.errors]
+    earlier = [event for event in look.events if event.level != "info" and event.at < began]
+    return [*earlier, *look.status.activity.errors]
 
 
 def rates(look: SessionView) -> Drawing:
@@ -382,32 +313,28 @@ def rates(look: SessionView) -> Drawing:
     while the trainer is alive, otherwise over the time of day."""
     if not look.flow:
         return Drawing(empty=("no rates measured yet",))
-    kept = sorted(look.flow, key=lambda flow: flow.at)  # the clock may have been set back
-    newest = kept[-1].at
+    flows = sorted(look.flow, key=lambda flow: flow.at)  # the clock may have been set back
+    newest = flows[-1].at
     alive = look.status.lively and look.at - newest < GAP
     if alive:
         newest = max(newest, look.at)
-        kept.append(replace(kept[-1], at=newest, crawl_rate=look.status.activity.crawl_rate))
-    zero = newest if alive else newest - _since_midnight(newest)
-    x = np.array([flow.at - zero for flow in kept])
-    crawl = np.array([flow.crawl_rate for flow in kept])
+        flows.append(replace(flows[-1], at=newest, crawl_rate=look.status.activity.crawl_rate))
+    zero, local = newest, time.localtime(newest)
+    if not alive:  # midnight, so that round values on the axis are round on the clock
+        zero -= local.tm_hour * 3_600 + local.tm_min * 60 + local.tm_sec + newest % 1
+    x = np.array([flow.at - zero for flow in flows])
+    crawl = np.array([flow.crawl_rate for flow in flows])
     # A pause of the trainer is drawn as a gap, not as a straight line.
     crawl = np.where(np.r_[False, np.diff(x) > GAP], np.nan, crawl)
     return Drawing(
         series=(Series("crawl", x, crawl),),
-        x_name="ago" if alive else time.strftime("on %Y-%m-%d", time.localtime(newest)),
+        x_name="ago" if alive else time.strftime("on %Y-%m-%d", local),
         label_x=ago if alive else lambda value: _time_of_day(zero + value),
         time_x=True,
         value=per_second,
         tell_x=lambda value: time.strftime("%H:%M:%S", time.localtime(zero + value)),
         faded=not alive,
     )
-
-
-def _since_midnight(at: float) -> float:
-    """Seconds since midnight, so that round values on the axis are round on the clock."""
-    local = time.localtime(at)
-    return local.tm_hour * 3_600 + local.tm_min * 60 + local.tm_sec + at % 1
 
 
 def _time_of_day(at: float) -> str:
@@ -418,15 +345,17 @@ def facts(look: SessionView) -> list[Fact]:
     """Everything about the crawl in words."""
     s, now = look.status, look.status.activity
     _, words, ink = condition(s)
-    held_up, held_ink = wait_text(s, look.at)
-    train, train_ink = rate(s, now.train_rate, "idle")
+    wait, wait_ink = wait_text(s, look.at)
+    since = s.checkpoint_age_seconds
+    progress = [f"{share(s.lap)} of {source_words(s)} read"] if s.lap is not None else []
+    progress += [f"{age(s.seconds_left)} left"] if s.lively and s.seconds_left is not None else []
     rows: list[Fact] = [
         ("trainer", words.lower() + (f", pid {s.pid}" if s.pid else ""), ink),
         ("source", source_words(s), "strong"),
         ("", described(s.source).remark, "muted"),
-        ("now", held_up or "working", held_ink),
+        ("now", wait or "working", wait_ink),
         (incoming(s), *rate(s, now.crawl_rate)),
-        ("train", train, train_ink),
+        ("train", *rate(s, now.train_rate, "idle")),
         ("overall", f"{short(s.articles_per_hour)} {look.counted} an hour", ""),
         *(_asking(s) if has_server(s) else []),
         ("crawled" if has_server(s) else "read", read(s), ""),
@@ -434,36 +363,22 @@ def facts(look: SessionView) -> list[Fact]:
         ("held out", f"{count(s.held_out)} of {count(s.held_out_target)}, never trained on", ""),
         ("pending", f"{count(s.pending)} not yet trained on", ""),
         ("skipped", f"{count(s.skipped)}" + (f": {skips_told(s.skips)}" if s.skips else ""), ""),
-        ("progress", _progress(s), ""),
-        (
-            "last save",
-            f"{age(s.checkpoint_age_seconds)} ago" if s.checkpoint_age_seconds is not None else "none",
-            "",
-        ),
+        ("progress", ", ".join(progress), ""),
+        ("last save", f"{age(since)} ago" if since is not None else "none", ""),
     ]
     if look.last_words and s.state != "finished":
         rows.insert(1, ("", f"its last message: {visible(look.last_words)}", "warn"))
     return [row for row in rows if row[1]]
 
 
-def _progress(s: Status) -> str:
-    """How much of the source is read, and when it will be through."""
-    read = [f"{share(s.lap)} of {source_words(s)} read"] if s.lap is not None else []
-    left = [f"{age(s.seconds_left)} left"] if s.lively and s.seconds_left is not None else []
-    return ", ".join(read + left)
-
-
 def _asking(s: Status) -> list[Fact]:
     """How the server responds to requests."""
-    now = s.activity
+    now, seconds = s.activity, s.activity.latency_seconds
+    latency = f"{seconds:.2f} s" if seconds is not None else "not measured"
     return [
         ("requests", *request_rate(s)),
         ("", f"{count(now.requests)} in {'this' if s.running else 'the last'} run", "muted"),
-        (
-            "latency",
-            f"{now.latency_seconds:.2f} s" if now.latency_seconds is not None else "not measured",
-            "" if s.lively else "faint",
-        ),
+        ("latency", latency, "" if s.lively else "faint"),
         ("request size", plural(now.batch_pages, "page") if now.batch_pages else "not known", ""),
         ("retries", count(now.retries), "warn" if now.retries else ""),
         ("told to wait", f"{count(now.throttled)} times (429, 503, maxlag)", "warn" if now.throttled else ""),

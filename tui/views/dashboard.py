@@ -9,18 +9,17 @@ from textual.containers import Container, Horizontal, Vertical
 from textual.message import Message
 from textual.widget import Widget
 
-from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
-from wikitopics.tui.chart import X_KINDS, Chart, Scale, drawing, measurement_caption, title, warning
-from wikitopics.tui.inks import Lines, count, name
+from wikitopics.tui.chart import X_KINDS, Chart, Picture, Scale, drawing, measurement_caption, title, warning
+from wikitopics.tui.inks import Lines, name
 from wikitopics.tui.keys import binding
-from wikitopics.tui.look import Choice, SessionView, run_in_background, same
-from wikitopics.tui.plot import Picture
+from wikitopics.tui.look import Choice, SessionView, same
+from wikitopics.tui.text import count
+from wikitopics.tui.views.articles import now_reading
 from wikitopics.tui.views.crawl import flow_lines, numbers
-from wikitopics.tui.views.log import NOTHING_CHANGED, EventList, told, what_changed
+from wikitopics.tui.views.log import NOTHING_CHANGED, EventList, change_words, what_changed
 from wikitopics.tui.views.map import TopicMap
-from wikitopics.tui.views.view import A_TOPIC, TINY_HEIGHT, TINY_WIDTH, OpenTopic, View, next_choice
-from wikitopics.tui.widgets.articles import now_reading
+from wikitopics.tui.views.view import A_TOPIC, TINY_HEIGHT, TINY_WIDTH, View, next_choice
 from wikitopics.tui.widgets.rowlist import featured
 from wikitopics.tui.widgets.topiclist import TopicCard, TopicList, topics_title
 
@@ -61,11 +60,11 @@ class SmallCharts(Container):
         """Draw them over the same x as the large chart, ``like``, and with the same cut."""
         drawn = like.current_plot()
         window = (drawn.x_axis.low, drawn.x_axis.high) if drawn is not None and drawn.cuts else None
-        values = (choice.model, choice.metric, choice.ascii_only, x_kind, like.log_x, like.fit_y)
-        shown = look.curves, look.runs, look.others, *values
-        if same(shown, self._drawn) and window == self._window:
+        chosen = (choice.model, choice.metric, choice.ascii_only, x_kind, like.log_x, like.fit_y)
+        values = look.curves, look.runs, look.others, *chosen
+        if same(values, self._drawn) and window == self._window:
             return
-        self._drawn, self._window = shown, window
+        self._drawn, self._window = values, window
         models = choice.models_of(look)
         metrics = [
             metric
@@ -110,6 +109,7 @@ class Dashboard(View):
     """Panels side by side if the terminal is wide, otherwise one below another."""
 
     TITLE = "Dashboard"
+    HOME = TopicList
     FINDS = A_TOPIC
     LISTS_TOPICS = True
     PANELS = 8
@@ -136,8 +136,6 @@ class Dashboard(View):
 
     x_kind = X_KINDS[0]
     _drawn: tuple[object, ...] = ()
-    _carded: tuple[object, ...] = ()
-    """The topic whose articles the card shows, and the moment they are from."""
 
     def compose(self) -> ComposeResult:
         yield Lines(id="numbers")
@@ -169,9 +167,6 @@ class Dashboard(View):
             name(self.query_one(selector, Widget), words)
         self.query_one("#changes", Panel).show_lines(lambda *_: [[(NOTHING_CHANGED, "muted")]])
 
-    def home(self) -> Widget | None:
-        return self.query_one("#topics", TopicList)
-
     def fit(self, width: int, height: int) -> None:
         tiny = width < TINY_WIDTH or height < TINY_HEIGHT
         self.set_class(tiny, "-tiny")
@@ -187,11 +182,11 @@ class Dashboard(View):
             return
         chart, model = self.query_one(Chart), self.choice.model_of(look)
         # A new look often has the old curves, and then the picture stays as it is.
-        values = (self.choice.model, self.choice.metric, self.choice.ascii_only, self.x_kind)
-        shown = look.curves, look.runs, look.changes, look.others, *values
+        chosen = (self.choice.model, self.choice.metric, self.choice.ascii_only, self.x_kind)
+        values = look.curves, look.runs, look.changes, look.others, *chosen
         loaded = not look.models or (look.models[0], self.choice.metric) in look.curves
-        if loaded and not (same(shown, self._drawn) and chart.drawing.series):
-            self._drawn = shown
+        if loaded and not (same(values, self._drawn) and chart.drawing.series):
+            self._drawn = values
             chart.draw(drawing(look, self.choice, self.x_kind))  # this also sets the title
         else:
             self._entitle()
@@ -199,17 +194,21 @@ class Dashboard(View):
             flow.show_lines(partial(flow_lines, look, self.choice.ascii_only))
         topics = self.query_one(TopicList)
         topics.show_topics(look, self.choice, self.sought)
-        self._entitle_topics(look)
+        title, below = topics_title(look, self.choice, self.sought)
+        models = self.choice.models_of(look)
+        events, has_panel = look.changes_of(models), self.has_class("-wide") and self.has_class("-tall")
+        if events and not has_panel:  # there is no room for more than the latest event
+            title += f" · {look.topics_after(model)}"
+            below = f"{count(events[0].articles)} {change_words(events[0], len(models) > 1)}"
+        name(topics, title, below)
         reading, changes = self.query_one("#reading", Panel), self.query_one("#changes", Panel)
         name(reading, "Now reading" if look.status.lively else "Last read")
         reading.show_lines(partial(now_reading, look, model))
-        models = self.choice.models_of(look)
-        changes.show_lines(partial(what_changed, look.changes_of(models), len(models) > 1))
+        changes.show_lines(partial(what_changed, events, len(models) > 1))
         if self.has_class("-vast"):
             self.query_one(SmallCharts).show(look, self.choice, self.x_kind, chart)
             self._show_card(look)
-            over_time = self.query_one(TopicMap)
-            over_time.show_map(look, self.choice, self.sought, partial(self.ask, aside=True))
+            self.query_one(TopicMap).show_map(self, look)
             self.query_one(EventList).show_items(look.events)
 
     def _show_card(self, look: SessionView) -> None:
@@ -218,42 +217,23 @@ class Dashboard(View):
         rows = look.topics_of(model)
         row, why = featured(rows, listed.topic if listed.held else None, self.choice.pinned_of(model))
         self.query_one(TopicCard).show(row, look, self.choice, why)
-        now = (look.status.session, model, row and row.topic, look.recent, look.as_of)
-        if row is not None and model is not None and now != self._carded:
-            self._carded = now
-            run_in_background(self, partial(self._fill_card, row, model, look), "card")
+        if row is not None and model is not None:
+            values = look.status.session, model, row.topic, look.recent, look.as_of
+            self.fill("card", values, partial(self._fill_card, row.topic, model, look))
 
-    async def _fill_card(self, row: TopicRow, model: str, look: SessionView) -> None:
-        card = self.query_one(TopicCard)
-        if look.as_of is not None:  # the topics of articles at that time are not known
-            card.show_articles(None)
-            return
-        try:
-            card.show_articles(await self.ask(lambda reader: reader.articles_about(model, row.topic, ABOUT)))
-        except SessionError:
-            self._carded = ()  # the old drawing stays; the next look asks again
-
-    def _entitle_topics(self, look: SessionView) -> None:
-        title, below = topics_title(look, self.choice, self.sought)
-        change = self._newest_change(look)
-        after = f" · {look.topics_after(self.choice.model_of(look))}" if change else ""
-        name(self.query_one(TopicList), title + after, change or below)
-
-    def _newest_change(self, look: SessionView) -> str:
-        """The latest event, if there is no room for its panel."""
-        models = self.choice.models_of(look)
-        events = look.changes_of(models)
-        if not events or (self.has_class("-wide") and self.has_class("-tall")):
-            return ""
-        return f"{count(events[0].articles)} {told(events[0], len(models) > 1)}"
+    async def _fill_card(self, topic: int, model: str, look: SessionView) -> None:
+        articles = None
+        if look.as_of is None:  # the topics of articles at another time are not known
+            articles = await self.ask(lambda reader: reader.articles_about(model, topic, ABOUT))
+        self.query_one(TopicCard).show_articles(articles)
 
     @on(Chart.Pointed)
     def _entitle(self) -> None:
         if self.look is None:
             return
         chart = self.query_one(Chart)
-        told = (warning(self.look), measurement_caption(self.look, self.choice), chart.cut_off())
-        below = chart.pointed() or " · ".join(text for text in told if text)
+        notes = (warning(self.look), measurement_caption(self.look, self.choice), chart.cut_off())
+        below = chart.pointed() or " · ".join(note for note in notes if note)
         name(chart, title(self.look, self.choice, self.x_kind) + chart.scales(), below)
 
     @on(SmallCharts.Picked)
@@ -266,7 +246,7 @@ class Dashboard(View):
     def _chosen(self, event: TopicList.Chosen) -> None:
         if isinstance(event.row, TopicRow):
             at = event.control.at if isinstance(event.control, TopicMap) else None
-            self.post_message(OpenTopic(event.row.topic, at))
+            self.host.call_later(self.host.open_topic, event.row.topic, at)
 
     @on(TopicList.Moved, "#topics")
     def _moved(self) -> None:
@@ -276,12 +256,12 @@ class Dashboard(View):
             if listed.topic is not None:
                 self.query_one(TopicMap).choose(listed.topic)
 
-    @on(TopicMap.Pointed)
+    @on(TopicMap.CellChanged)
     @on(TopicMap.Moved, "#over-time")
     def _entitle_map(self) -> None:
         drawn, look = self.query_one(TopicMap), self.look
         after = "" if look is None else look.topics_after(self.model)
-        name(drawn, drawn.legend, drawn.told if drawn.has_focus else after)
+        name(drawn, drawn.legend, drawn.description if drawn.has_focus else after)
 
     # Keys -------------------------------------------------------------------------------------
 
@@ -298,19 +278,12 @@ class Dashboard(View):
 
     def action_metric(self) -> None:
         if self.look is not None:
-            self.choice.metric = next_choice(
-                self.choice.metric, [metric.name for metric in self.look.metrics]
-            )
+            names = [metric.name for metric in self.look.metrics]
+            self.choice.metric = next_choice(self.choice.metric, names)
             self.host.look_again()
 
-    def action_list(self, what: str, by: int = 0) -> None:
-        topics = self.query_one(TopicList)
-        if what == "choose":
-            topics.action_choose()
-        elif what == "page":
-            topics.action_page(by)
-        else:
-            topics.action_move(by)
+    def action_list(self, what: str, *by: int) -> None:
+        getattr(self.query_one(TopicList), f"action_{what}")(*by)
 
     def chosen_topic(self) -> TopicRow | None:
         return self.query_one(TopicList).topic if not self.has_class("-tiny") else None

@@ -4,13 +4,13 @@ import time
 from collections.abc import Sequence
 
 from textual.app import ComposeResult
-from textual.widget import Widget
 
 from wikitopics.session.records import Event, TopicChange, TopicEvent
 from wikitopics.tui.follow import LOG_LINES
-from wikitopics.tui.inks import Line, count, folded, name, plural, visible
+from wikitopics.tui.inks import Line, name
 from wikitopics.tui.keys import binding
 from wikitopics.tui.look import SessionView
+from wikitopics.tui.text import count, folded, plural, visible
 from wikitopics.tui.views.view import View
 from wikitopics.tui.widgets.rowlist import Folded
 
@@ -40,18 +40,23 @@ class EventList(Folded[Event]):
     empty = " nothing has happened yet"
 
     def fold(self, width: int) -> list[Line]:
-        return [line for event in self.items for line in _event(event, width)]
+        stamp, lines = " %H:%M:%S " if width < 90 else " %Y-%m-%d %H:%M:%S ", list[Line]()
+        for event in self.items:  # the time, the level if it matters, and the message
+            ink = INK[event.level]
+            level = f"{event.level:<8}" if event.level != "info" else ""
+            head = [(time.strftime(stamp, time.localtime(event.at)), "muted"), (level, ink)]
+            lines += _hanging(head, visible(event.message), ink, width, LEAST)
+        return lines
 
 
 class Facts(Folded[Fact]):
     """Names and values, one pair per line; an empty name continues the line above."""
 
     def fold(self, width: int) -> list[Line]:
-        named = max((len(title) for title, _, _ in self.items), default=0)
-        lines: list[Line] = []
+        lines, column = list[Line](), max((len(title) for title, _, _ in self.items), default=0)
         for title, value, ink in self.items:
-            for i, text in enumerate(folded(value, width - named - 3)):
-                lines.append([(f" {title if i == 0 else '':<{named}}  ", "muted"), (text, ink)])
+            for i, text in enumerate(folded(value, width - column - 3)):
+                lines.append([(f" {title if i == 0 else '':<{column}}  ", "muted"), (text, ink)])
         return lines
 
 
@@ -61,24 +66,16 @@ def what_changed(events: Sequence[TopicEvent], several: bool, width: int, height
     for event in events[:height]:
         sign, ink = CHANGES[event.event]
         head = [(f"{count(event.articles):>9} ", "faint"), (f"{sign} ", ink)]
-        lines = _hanging(head, told(event, several), ink, width, 16)
+        lines = _hanging(head, change_words(event, several), ink, width, 16)
         if out and len(out) + len(lines) > height:
             break
         out += lines
     return out[:height] or [[(NOTHING_CHANGED, "muted")]]
 
 
-def told(event: TopicEvent, several: bool) -> str:
+def change_words(event: TopicEvent, several: bool) -> str:
     """The event in words; with ``several`` models, it names its model."""
     return visible(f"{event.model} {event.told()}" if several else event.told())
-
-
-def _event(event: Event, width: int) -> list[Line]:
-    """The time, the level if it matters, and the message."""
-    stamp = time.strftime(" %H:%M:%S " if width < 90 else " %Y-%m-%d %H:%M:%S ", time.localtime(event.at))
-    level = f"{event.level:<8}" if event.level != "info" else ""
-    ink = INK[event.level]
-    return _hanging([(stamp, "muted"), (level, ink)], visible(event.message), ink, width, LEAST)
 
 
 def _hanging(head: Line, text: str, ink: str, width: int, least: int) -> list[Line]:
@@ -92,6 +89,7 @@ class Log(View):
     """The events, oldest first, following the newest."""
 
     TITLE = "Log"
+    HOME = EventList
     FINDS = "a word of the log"
     OF_MODEL = False
     BINDINGS = [binding("log.all", "escape", "all", "All lines", "show every line again")]  # noqa: RUF012
@@ -99,19 +97,16 @@ class Log(View):
     def compose(self) -> ComposeResult:
         yield EventList(id="events")
 
-    def home(self) -> Widget | None:
-        return self.query_one(EventList)
-
     def draw(self, look: SessionView) -> None:
-        sought, found = self.sought.lower(), look.events
+        sought, events = self.sought.lower(), look.events
         if sought:
-            found = tuple(e for e in found if sought in e.message.lower() or sought in e.level)
+            events = tuple(e for e in events if sought in e.message.lower() or sought in e.level)
         listed = self.query_one(EventList)
         finding = f" with “{visible(self.sought)}”" if sought else ""
         listed.empty = " no line with these words" if sought else EventList.empty
-        listed.show_items(found)
+        listed.show_items(events)
         newest = f", of the newest {LOG_LINES}" if len(look.events) == LOG_LINES else ""
-        name(listed, f"Log · {plural(len(found), 'line')}{finding}{newest}")
+        name(listed, f"Log · {plural(len(events), 'line')}{finding}{newest}")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return action == "all" or super().check_action(action, parameters)

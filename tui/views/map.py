@@ -1,8 +1,7 @@
 """The map: all topics over the whole stream."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,17 +9,15 @@ from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.message import Message
-from textual.widget import Widget
 
-from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ShareHistory, TopicRow
-from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.axes import Axis, Floats, own_space, ticks
-from wikitopics.tui.inks import Clickable, Line, count, name, padded, plural, share, short
+from wikitopics.tui.inks import Clickable, Line, name
 from wikitopics.tui.keys import binding
-from wikitopics.tui.look import Choice, SessionView, run_in_background
-from wikitopics.tui.views.view import A_TOPIC, OpenTopic, View
-from wikitopics.tui.widgets.rowlist import RowList, found
+from wikitopics.tui.look import Choice, SessionView
+from wikitopics.tui.text import count, padded, plural, share, short
+from wikitopics.tui.views.view import A_TOPIC, View
+from wikitopics.tui.widgets.rowlist import RowList, matching
 from wikitopics.tui.widgets.topiclist import NO_TOPICS, words_of
 
 # All topics over the whole stream: one row per topic, one column per stretch of the stream. The shade shows
@@ -47,9 +44,6 @@ WORDS = 40
 WITH_WORDS = 110
 """The number of cells from which there is room."""
 
-Ask = Callable[[Callable[[SessionReader], ShareHistory]], Awaitable[ShareHistory]]
-"""Puts a question to the session's reader."""
-
 
 def stream(history: ShareHistory) -> Axis:
     """The axis of articles from the first snapshot to the newest."""
@@ -62,9 +56,8 @@ def columns(history: ShareHistory, width: int) -> NDArray[np.int64]:
     the one before if it has none."""
     axis = stream(history)
     edges = axis.low + (axis.high - axis.low) * np.arange(1, width + 1) / width
-    kept = own_space(history.articles.astype(np.float64), log=True)
-    chosen = np.searchsorted(kept, edges + 1e-9, "right") - 1
-    return np.maximum(chosen, 0).astype(np.int64)
+    snapshots = own_space(history.articles.astype(np.float64), log=True)
+    return np.maximum(np.searchsorted(snapshots, edges + 1e-9, "right") - 1, 0).astype(np.int64)
 
 
 def levels(sizes: Floats, newest: Floats) -> NDArray[np.int64]:
@@ -74,15 +67,13 @@ def levels(sizes: Floats, newest: Floats) -> NDArray[np.int64]:
     something = newest[newest > nothing]
     low = float(np.quantile(something, SMALL)) if something.size else nothing
     steps = len(SHADES) - 1
-    place = np.log(np.maximum(sizes, nothing) / low) / max(np.log(most / low), 1e-9)
-    shades = 1 + np.floor(place * (steps - 0.01))
-    least = max(nothing, FLOOR * low)
-    found: NDArray[np.int64] = np.where(sizes > least, np.clip(shades, 1, steps), 0).astype(np.int64)
-    return found
+    position = np.log(np.maximum(sizes, nothing) / low) / max(np.log(most / low), 1e-9)
+    shades = np.clip(1 + np.floor(position * (steps - 0.01)), 1, steps)
+    return np.where(sizes > max(nothing, FLOOR * low), shades, 0).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class MapPicture:
     """The map at one width."""
 
     snapshots: NDArray[np.int64]
@@ -110,7 +101,7 @@ def _axis(history: ShareHistory, room: int) -> str:
 class TopicMap(RowList[TopicRow]):
     """The cursor is a cell: up and down move between topics, left and right along the stream."""
 
-    class Pointed(Message):
+    class CellChanged(Message):
         """The cursor moved to another cell, or its cell shows a newer snapshot."""
 
     empty = NO_TOPICS
@@ -118,28 +109,22 @@ class TopicMap(RowList[TopicRow]):
     at: int | None = None
     """Articles of the snapshot under the cursor; None: the newest, as it changes."""
     _of: object = None
-    _asked: tuple[object, ...] = ()
-    """What was last asked for, besides the topics."""
-    _topics: object = None
-    _made: Picture | None = None
+    _made: MapPicture | None = None
     _sought = _noun = ""
 
-    def show_map(self, look: SessionView, choice: Choice, sought: str, ask: Ask) -> None:
+    def show_map(self, view: View, look: SessionView) -> None:
         """Draw the topics of the model in use, in the selected order, as soon as their history is known."""
-        model = choice.model_of(look)
-        asked = (model, sought, choice.order, choice.pinned_of(model), choice.ascii_only)
-        if model is not None and (look.topics is not self._topics or asked != self._asked):
-            self._topics, self._asked = look.topics, asked
-            run_in_background(self, partial(self._fill, look, choice, model, sought, ask), "map")
-
-    async def _fill(self, look: SessionView, choice: Choice, model: str, sought: str, ask: Ask) -> None:
-        try:
-            history = await ask(lambda reader: reader.share_history(model))
-        except SessionError:
-            self._topics = None  # the old drawing stays; the next look asks again
+        choice, sought, model = view.choice, view.sought, view.choice.model_of(look)
+        if model is None:
             return
-        self.draw(look, choice, history if look.as_of is None else history.up_to(look.as_of), sought)
-        self.post_message(self.Pointed())
+
+        async def fill() -> None:
+            history = await view.ask(lambda reader: reader.share_history(model), aside=True)
+            self.draw(look, choice, history if look.as_of is None else history.up_to(look.as_of), sought)
+            self.post_message(self.CellChanged())
+
+        values = look.topics, model, sought, choice.order, choice.pinned_of(model), choice.ascii_only
+        view.fill("map", values, fill)
 
     def draw(self, look: SessionView, choice: Choice, history: ShareHistory, sought: str) -> None:
         """Draw the topics with this history."""
@@ -151,7 +136,7 @@ class TopicMap(RowList[TopicRow]):
         self._sought, self._noun = sought, look.counted
         self._history, self._made = (history if len(history.articles) else None), None
         self.empty = f" no topic has “{sought}” among its top words" if rows and sought else NO_TOPICS
-        listed = found(rows, sought, choice.order, choice.pinned_of(model))
+        listed = matching(rows, sought, choice.order, choice.pinned_of(model))
         self.show([row for row in listed if row.topic < history.shares.shape[1]], anew=True)
 
     def key(self, row: TopicRow) -> object:
@@ -165,11 +150,11 @@ class TopicMap(RowList[TopicRow]):
         row, history = self.current, self._history
         if row is None or history is None:
             return None
-        place = self._snapshot()
-        return row, int(history.articles[place]), float(history.shares[place, row.topic])
+        index = self._snapshot()
+        return row, int(history.articles[index]), float(history.shares[index, row.topic])
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The cell under the cursor in words."""
         if self.pointed is None:
             return ""
@@ -184,9 +169,9 @@ class TopicMap(RowList[TopicRow]):
 
     def choose(self, row: TopicRow) -> None:
         """Put the cursor on this topic without counting it as the user's selection."""
-        place = next((i for i, one in enumerate(self.rows) if one.topic == row.topic), None)
-        if place is not None and place != self.cursor:
-            self.go_to(place)
+        index = next((i for i, one in enumerate(self.rows) if one.topic == row.topic), self.cursor)
+        if index != self.cursor:
+            self.go_to(index)
 
     def _snapshot(self) -> int:
         """The snapshot under the cursor."""
@@ -194,10 +179,6 @@ class TopicMap(RowList[TopicRow]):
         if self.at is None:
             return len(self._history.articles) - 1
         return max(int(np.searchsorted(self._history.articles, self.at, "right")) - 1, 0)
-
-    def _column(self, snapshots: NDArray[np.int64]) -> int:
-        """The last column that shows the snapshot under the cursor, or one thinned out since."""
-        return max(int(np.searchsorted(snapshots, self._snapshot(), "right")) - 1, 0)
 
     def along(self, by: int) -> None:
         """Move to the next column that shows another snapshot, ``by`` times."""
@@ -210,7 +191,7 @@ class TopicMap(RowList[TopicRow]):
         self.at = None if goal == newest else int(self._history.articles[goal])
         self.hold()
         self.refresh()
-        self.post_message(self.Pointed())
+        self.post_message(self.CellChanged())
 
     # Drawing ----------------------------------------------------------------------------------------
 
@@ -220,14 +201,14 @@ class TopicMap(RowList[TopicRow]):
         name = min(max(width // 3, NAMES[0]), NAMES[1])
         return name, max(width - NUMBER - name - words - 1, 1), words
 
-    def _picture(self, width: int) -> Picture:
+    def _picture(self, width: int) -> MapPicture:
         assert self._history is not None
         _, room, _ = self._room(width)
         if self._made is None or len(self._made.snapshots) != room:
             history = self._history
-            shown = columns(history, room)
-            own = history.own.astype(np.float64)
-            self._made = Picture(shown, levels(own[shown], own[-1]).T.tolist(), _axis(history, room))
+            snapshots, own = columns(history, room), history.own.astype(np.float64)
+            shades = levels(own[snapshots], own[-1]).T.tolist()
+            self._made = MapPicture(snapshots, shades, _axis(history, room))
         return self._made
 
     def header(self, width: int) -> Line:
@@ -242,16 +223,18 @@ class TopicMap(RowList[TopicRow]):
     def parts(self, row: TopicRow, width: int) -> Line:
         name, _, words = self._room(width)
         out: Line = [(f"{row.topic:>{NUMBER - 1}} ", "muted")]
-        found = words_of(row, name - 1, beside=row.name, sought=self._sought)[:1]
-        if words or not found or found[0][1] != "accent":
+        hits = words_of(row, name - 1, beside=row.name, sought=self._sought)[:1]
+        if words or not hits or hits[0][1] != "accent":
             out.append((padded(row.name, name - 1) + " ", ""))
         else:  # the word for which the topic is listed
-            cells = cell_len(found[0][0])
-            out += [(padded(row.name, max(name - 1 - cells, 0)) + " ", ""), *found]
+            cells = cell_len(hits[0][0])
+            out += [(padded(row.name, max(name - 1 - cells, 0)) + " ", ""), *hits]
         if self._history is None:
             return out
-        picture = self._picture(width)
-        column = self._column(picture.snapshots) if row is self.current and self.has_focus else -1
+        picture, column = self._picture(width), -1
+        if row is self.current and self.has_focus:
+            # The last column that shows the snapshot under the cursor, or one thinned out since.
+            column = max(int(np.searchsorted(picture.snapshots, self._snapshot(), "right")) - 1, 0)
         out += self._cells(picture.shades[row.topic], column)
         return [*out, (" ", ""), *words_of(row, words, sought=self._sought)] if words else out
 
@@ -280,6 +263,7 @@ class Map(View):
     cursor."""
 
     TITLE = "Map"
+    HOME = TopicMap
     FINDS = A_TOPIC
     LISTS_TOPICS = True
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
@@ -294,14 +278,10 @@ class Map(View):
     def compose(self) -> ComposeResult:
         yield TopicMap(id="map")
 
-    def home(self) -> Widget | None:
-        return self.query_one(TopicMap)
-
     def draw(self, look: SessionView) -> None:
-        drawn = self.query_one(TopicMap)
-        drawn.show_map(look, self.choice, self.sought, partial(self.ask, aside=True))
+        self.query_one(TopicMap).show_map(self, look)
 
-    @on(TopicMap.Pointed)
+    @on(TopicMap.CellChanged)
     @on(TopicMap.Moved, "#map")
     def _entitle(self) -> None:
         look, drawn = self.look, self.query_one(TopicMap)
@@ -309,12 +289,12 @@ class Map(View):
             return
         which = f"with “{self.sought}”" if self.sought else "over time"
         title = f"{plural(len(drawn.rows), 'topic')} {which}{look.of_model(self.model)}"
-        name(drawn, f"{title} · {drawn.legend}", drawn.told)
+        name(drawn, f"{title} · {drawn.legend}", drawn.description)
         self.refresh_bindings()  # by now there is a topic to name and to pin
 
     @on(TopicMap.Chosen, "#map")
     def _chosen(self, event: TopicMap.Chosen) -> None:
-        self.post_message(OpenTopic(event.row.topic, self.query_one(TopicMap).at))
+        self.host.call_later(self.host.open_topic, event.row.topic, self.query_one(TopicMap).at)
 
     def action_along(self, by: int) -> None:
         self.query_one(TopicMap).along(by)

@@ -11,34 +11,20 @@ from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
-from textual.widget import Widget
 
 from wikitopics.session.control import list_sessions, remove
 from wikitopics.session.errors import SessionError
 from wikitopics.session.metrics import METRICS
 from wikitopics.session.paths import command
 from wikitopics.session.records import Status
-from wikitopics.tui.chart import X_KINDS, drawing, measurement_caption, title
+from wikitopics.tui.chart import X_KINDS, Picture, drawing, measurement_caption, title
 from wikitopics.tui.follow import MOST, Follower
-from wikitopics.tui.inks import (
-    Clickable,
-    Line,
-    Part,
-    age,
-    count,
-    cut,
-    measured,
-    name,
-    padded,
-    plural,
-    squeezed,
-    visible,
-)
+from wikitopics.tui.inks import Clickable, Line, Part, name
 from wikitopics.tui.keys import binding
 from wikitopics.tui.look import SessionView, run_in_background
-from wikitopics.tui.plot import Picture
 from wikitopics.tui.questions import Ask
-from wikitopics.tui.views.view import OpenSession, View, next_choice
+from wikitopics.tui.text import age, count, cut, measured, padded, plural, squeezed, visible
+from wikitopics.tui.views.view import View, next_choice
 from wikitopics.tui.widgets.bars import condition, source_words
 from wikitopics.tui.widgets.rowlist import RowList
 from wikitopics.tui.widgets.topiclist import TopicList, topics_title
@@ -67,6 +53,11 @@ class SessionRow:
         """Whether a trainer holds it."""
         return isinstance(self.status, Status) and self.status.running
 
+    @property
+    def source(self) -> str:
+        """Where its articles come from; "" if that cannot be read."""
+        return source_words(self.status) if isinstance(self.status, Status) else ""
+
 
 ORDERS: Mapping[str, Callable[[Status], float]] = {
     "name": lambda status: 0.0,
@@ -78,21 +69,13 @@ ORDERS: Mapping[str, Callable[[Status], float]] = {
 
 def listed(rows: Sequence[SessionRow], order: str, sought: str = "") -> list[SessionRow]:
     """The sessions with ``sought`` in their name or source: running ones first, unreadable ones last."""
-    here = sought.casefold()
-    key = ORDERS[order]
 
-    def place(row: SessionRow) -> tuple[bool, bool, float, str]:
-        status = row.status
-        if isinstance(status, str):
-            return True, True, 0.0, row.name
-        return not row.running, False, key(status), row.name
+    def key(row: SessionRow) -> tuple[bool, bool, float, str]:
+        value = 0.0 if isinstance(row.status, str) else ORDERS[order](row.status)
+        return not row.running, isinstance(row.status, str), value, row.name
 
-    return sorted((row for row in rows if here in _told(row).casefold()), key=place)
-
-
-def _told(row: SessionRow) -> str:
-    source = "" if isinstance(row.status, str) else source_words(row.status)
-    return f"{row.name} {source}"
+    words = sought.casefold()
+    return sorted((row for row in rows if words in f"{row.name} {row.source}".casefold()), key=key)
 
 
 class SessionList(RowList[SessionRow]):
@@ -106,16 +89,11 @@ class SessionList(RowList[SessionRow]):
     """Cells of the longest name, the longest source, and the longest text after the columns."""
 
     def show(self, rows: Sequence[SessionRow], *, anew: bool = False) -> None:
-        cells = [
-            (
-                cell_len(visible(row.name)),
-                cell_len("" if isinstance(row.status, str) else source_words(row.status)),
-                sum(cell_len(text) for text, _ in _tail(row.status)),
-            )
-            for row in rows
-        ]
-        names, sources, tails = zip(*cells, strict=True) if cells else ((0,), (0,), (0,))
-        self._longest = max(names), max(sources), max(tails)
+        self._longest = (
+            max((cell_len(visible(row.name)) for row in rows), default=0),
+            max((cell_len(row.source) for row in rows), default=0),
+            max((sum(cell_len(text) for text, _ in _tail(row.status)) for row in rows), default=0),
+        )
         first = not self.rows
         super().show(rows, anew=anew)
         if first and rows:
@@ -156,7 +134,7 @@ class SessionList(RowList[SessionRow]):
             title,
             (f"{cut(words.lower(), state):<{state}} ", ink),
             (f"{count(s.documents):>{ARTICLES}}  ", ""),
-            (padded(source_words(s), source) + " ", "muted"),
+            (padded(row.source, source) + " ", "muted"),
             *_tail(s),
         ]
 
@@ -183,6 +161,7 @@ class Sessions(View):
     """The sessions in the session folder."""
 
     TITLE = "Sessions"
+    HOME = SessionList
     OF_MODEL = False
     FINDS = "a session's name or source"
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
@@ -196,11 +175,8 @@ class Sessions(View):
     _looked_at = float("-inf")
     _here = Path()
     """The session on screen."""
-    _found: Sequence[SessionRow] = ()
+    _rows: Sequence[SessionRow] = ()
     _order = next(iter(ORDERS))
-
-    _shown: tuple[object, ...] = ()
-    """The session whose curve and topics are shown, and when it was last saved."""
 
     def compose(self) -> ComposeResult:
         yield SessionList(id="sessions")
@@ -218,9 +194,6 @@ class Sessions(View):
         if self.is_mounted:
             self._show_chosen()
 
-    def home(self) -> Widget | None:
-        return self.query_one(SessionList)
-
     def draw(self, look: SessionView) -> None:
         here, now = Path(look.status.session), time.monotonic()
         if here != self._here or now - self._looked_at >= EVERY:
@@ -228,27 +201,21 @@ class Sessions(View):
             run_in_background(self, self._fill, "sessions")
 
     async def _fill(self) -> None:
-        found = await asyncio.to_thread(list_sessions)
-        self._found = [SessionRow(title, path, status, path == self._here) for title, path, status in found]
+        files = await asyncio.to_thread(list_sessions)
+        self._rows = [SessionRow(title, path, status, path == self._here) for title, path, status in files]
         self.again()
 
     def again(self) -> None:
-        rows = self.query_one(SessionList)
-        rows.empty = (
-            f" no session has “{visible(self.sought)}” in its name or source"
-            if self.sought
-            else " no sessions in the session folder; this one is elsewhere"
-        )
-        marked = self.choice.compared
-        found = [replace(row, marked=row.path in marked and not row.here) for row in self._found]
-        rows.show(listed(found, self._order, self.sought))
-        running = sum(row.running for row in self._found)
-        head = f"{plural(len(rows.rows), 'session')} by {self._order}"
-        name(
-            rows,
-            f"{head}, {running} running" if running else head,
-            "Enter opens, x compares, n creates a new one",
-        )
+        sessions, marked = self.query_one(SessionList), self.choice.compared
+        sessions.empty = " no sessions in the session folder; this one is elsewhere"
+        if self.sought:
+            sessions.empty = f" no session has “{visible(self.sought)}” in its name or source"
+        rows = [replace(row, marked=row.path in marked and not row.here) for row in self._rows]
+        sessions.show(listed(rows, self._order, self.sought))
+        running = sum(row.running for row in rows)
+        title = f"{plural(len(sessions.rows), 'session')} by {self._order}"
+        title += f", {running} running" if running else ""
+        name(sessions, title, "Enter opens, x compares, n creates a new one")
         self._show_chosen()
 
     @on(SessionList.Moved, "#sessions")
@@ -257,10 +224,8 @@ class Sessions(View):
         row = self.query_one(SessionList).current
         if row is None or not self.has_class("-tall"):
             return
-        now = row.path, row.status if isinstance(row.status, str) else row.status.committed_at
-        if now != self._shown:
-            self._shown = now
-            run_in_background(self, partial(self._fill_chosen, row), "chosen")
+        values = row.path, row.status if isinstance(row.status, str) else row.status.committed_at
+        self.fill("chosen", values, partial(self._fill_chosen, row))
 
     async def _fill_chosen(self, row: SessionRow) -> None:
         choice = replace(self.choice, metric=METRICS[0].name, model=None)
@@ -284,12 +249,12 @@ class Sessions(View):
     def _chosen(self, event: SessionList.Chosen) -> None:
         row: SessionRow = event.row
         if isinstance(row.status, str):
-            self.app.notify(row.status, severity="error", markup=False)
+            self.app.notify(row.status, severity="error")
         else:
-            self.post_message(OpenSession(row.path))
+            self.host.call_later(self.host.follow, row.path)
 
     def action_new(self) -> None:
-        self.host.training.new_session()
+        self.host.new_session()
 
     def action_compare(self) -> None:
         """Mark or unmark the selected session."""
@@ -298,21 +263,17 @@ class Sessions(View):
             return
         if row.path in marked:
             marked.remove(row.path)
-        elif why := self._not_compared(row):
-            self.app.notify(why, severity="warning", markup=False)
+        elif row.here:
+            words = "this session is on screen: mark another one to compare it with"
+            self.app.notify(words, severity="warning")
+        elif isinstance(row.status, str):
+            self.app.notify(row.status, severity="warning")
+        elif len(marked) >= MOST:
+            self.app.notify(f"{MOST} sessions are marked already: x removes a mark", severity="warning")
         else:
             marked.append(row.path)
         self.again()
         self.host.look_again()
-
-    def _not_compared(self, row: SessionRow) -> str:
-        """Why the session cannot be marked; "" if it can."""
-        if row.here:
-            return "this session is on screen: mark another one to compare it with"
-        if isinstance(row.status, str):
-            return row.status
-        many = len(self.choice.compared) >= MOST
-        return f"{MOST} sessions are marked already: x removes a mark" if many else ""
 
     def action_order(self) -> None:
         self.sort(next_choice(self._order, [*ORDERS]))
@@ -325,35 +286,26 @@ class Sessions(View):
         row = self.query_one(SessionList).current
         if row is None:
             return
-        why = ""
+        why = "it is on screen; open another session first" if row.here else ""
         if row.running:
             why = f"a trainer is running on it; `{visible(command('stop', row.path))}` ends it"
-        elif row.here:
-            why = "it is on screen; open another session first"
         if why:
-            self.app.notify(f"{row.name} was not deleted: {why}", severity="warning", markup=False)
+            self.app.notify(f"{row.name} was not deleted: {why}", severity="warning")
             return
-        self.app.push_screen(
-            Ask(
-                "Delete a session",
-                f"{visible(row.name)} and everything it has learnt. This cannot be undone.",
-                [("keep", "k", "Keep it"), ("delete", "d", "Delete it for good")],
-            ),
-            lambda answer: self._answered(answer, row),
-        )
+        words = f"{visible(row.name)} and everything it has learnt. This cannot be undone."
+        answers = [("keep", "k", "Keep it"), ("delete", "d", "Delete it for good")]
 
-    def _answered(self, answer: str | None, row: SessionRow) -> None:
-        if answer == "delete":
-            run_in_background(self, partial(self._delete, row), "delete", exclusive=False)
+        async def delete() -> None:
+            with self.host.warning():
+                await asyncio.to_thread(remove, row.path)
+                self.app.notify(f"{row.name} was deleted")
+            await self._fill()
 
-    async def _delete(self, row: SessionRow) -> None:
-        try:
-            await asyncio.to_thread(remove, row.path)
-        except SessionError as error:
-            self.app.notify(str(error), severity="warning", markup=False)
-        else:
-            self.app.notify(f"{row.name} was deleted", markup=False)
-        await self._fill()
+        def answered(answer: str | None) -> None:
+            if answer == "delete":
+                run_in_background(self, delete, "delete", exclusive=False)
+
+        self.app.push_screen(Ask("Delete a session", words, answers), answered)
 
     def copied(self) -> str:
         row = self.query_one(SessionList).current

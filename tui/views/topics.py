@@ -9,13 +9,13 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
 from wikitopics.session.analysis.topics import overview, topic_tree
-from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
-from wikitopics.tui.inks import Line, Lines, count, name, padded, share
+from wikitopics.tui.inks import Line, Lines, Part, name
 from wikitopics.tui.keys import binding
 from wikitopics.tui.look import SessionView, run_in_background
-from wikitopics.tui.views.view import A_TOPIC, OpenArticle, View
-from wikitopics.tui.widgets.articles import ArticleList
+from wikitopics.tui.text import count, padded, share
+from wikitopics.tui.views.articles import ArticleList, leading
+from wikitopics.tui.views.view import A_TOPIC, View
 from wikitopics.tui.widgets.topiclist import TopicCard, TopicList, topics_title
 
 # How a topic's words developed: top words by number of articles read, side by side ([H10] figure 1).
@@ -28,17 +28,12 @@ COLUMN = 15
 def doublings(history: History) -> list[int]:
     """Indices of the snapshots nearest to 2,048, 4,096, 8,192 … and to the smaller powers of two, and of
     the newest: one column per doubling, as the papers print it."""
-    chosen: list[int] = []
-    goal = 1
+    chosen, reached = set[int](), 0
     for index, (articles, _, _) in enumerate(history):
-        if articles >= goal:
-            chosen.append(index)
-            while goal <= articles:
-                goal *= 2
-    newest = len(history) - 1
-    if newest >= 0 and (not chosen or chosen[-1] != newest):
-        chosen.append(newest)
-    return chosen
+        if articles.bit_length() > reached:
+            chosen.add(index)
+            reached = articles.bit_length()
+    return sorted(chosen | {*range(len(history))[-1:]})
 
 
 class Evolution(Lines, can_focus=True):
@@ -58,9 +53,8 @@ class Evolution(Lines, can_focus=True):
         ``why``: shown in place of an empty history. ``at``: articles of a snapshot that has a column, too,
         which is selected first.
         """
-        self._why, self._history, self._columns = why, history, doublings(history)
         own = [index for index, (articles, _, _) in enumerate(history) if articles == at]
-        self._columns = sorted({*self._columns, *own})
+        self._why, self._history, self._columns = why, history, sorted({*doublings(history), *own})
         if at != self._own:
             self._own = self.selected = at
         if self.selected not in self._articles():
@@ -71,7 +65,7 @@ class Evolution(Lines, can_focus=True):
         return [self._history[index][0] for index in self._columns]
 
     @property
-    def _place(self) -> int:
+    def _index(self) -> int:
         """Index of the selected column."""
         return len(self._columns) - 1 if self.selected is None else self._articles().index(self.selected)
 
@@ -79,51 +73,46 @@ class Evolution(Lines, can_focus=True):
         """Select the previous or next column."""
         if self._columns:
             last = len(self._columns) - 1
-            goal = min(max(self._place + by, 0), last)
+            goal = min(max(self._index + by, 0), last)
             self.selected = None if goal == last else self._articles()[goal]
             self.redraw()
 
     @property
     def words(self) -> tuple[tuple[str, float], ...]:
         """The words of the selected column."""
-        return self._history[self._columns[self._place]][2] if self._columns else ()
+        return self._history[self._columns[self._index]][2] if self._columns else ()
 
     def lines(self, width: int, height: int) -> list[Line]:
         if not self._columns:
             return [[(f" {self._why}", "muted")]]
         room = max((width - 1) // COLUMN, 1)
-        chosen = self._place
+        chosen = self._index
         first = max(min(chosen - room // 2, len(self._columns) - room), 0)
-        shown = range(first, min(first + room, len(self._columns)))
         out = []
         for y in range(height):
             parts: Line = [("‹" if first and y == 0 else " ", "faint")]
-            for place in shown:
-                parts += self._cell(place, y, place == chosen and self.selected is not None)
+            for index in range(first, min(first + room, len(self._columns))):
+                parts.append(self._cell(index, y, index == chosen and self.selected is not None))
             out.append(parts)
         return out
 
-    def _cell(self, place: int, y: int, chosen: bool) -> Line:
-        articles, part, words = self._history[self._columns[place]]
-        if y == 0:
-            return [(f"{count(articles):<{COLUMN}}", "accent" if chosen else "strong")]
-        if y == 1:
-            return [(f"{share(part):<{COLUMN}}", "muted")]
+    def _cell(self, index: int, y: int, chosen: bool) -> Part:
+        articles, part, words = self._history[self._columns[index]]
+        if y < 2:
+            ink = "muted" if y else ("accent" if chosen else "strong")
+            return f"{share(part) if y else count(articles):<{COLUMN}}", ink
         if y - 2 >= len(words):
-            return [(" " * COLUMN, "")]
+            return " " * COLUMN, ""
         word = words[y - 2][0]
-        before = {w for w, _ in self._history[self._columns[place - 1]][2]} if place else None
-        new = before is not None and word not in before
-        text = f"{'+' if new else ''}{word}"
-        return [(padded(text, COLUMN - 1) + " ", "new" if new else ("accent" if chosen else ""))]
+        new = index > 0 and word not in dict(self._history[self._columns[index - 1]][2])
+        text = padded(f"+{word}" if new else word, COLUMN - 1) + " "
+        return text, "new" if new else ("accent" if chosen else "")
 
 
 SIDE_BY_SIDE = 110
 LOW, TALL, LOFTY = 22, 38, 55
 KEPT_WORDS = 20
 HISTORY = "the topic as it was earlier or later"
-NOTHING = (None,)
-"""What the detail shows, as in `_told`, while no topic is selected."""
 ARTICLES = 50
 
 
@@ -151,7 +140,6 @@ class Topics(View):
     """A topic to open as soon as it is listed."""
     _moment: tuple[int, int] | None = None
     """A topic, and the articles at the snapshot at which it was opened."""
-    _told: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
         with Horizontal():
@@ -161,7 +149,7 @@ class Topics(View):
                 yield Evolution(id="evolution")
                 yield ArticleList(id="topic-articles")
 
-    def home(self) -> Widget | None:
+    def home(self) -> Widget:
         return self.query_one(Evolution) if self._covered else self.query_one(TopicList)
 
     @property
@@ -190,19 +178,17 @@ class Topics(View):
         topics = self.query_one(TopicList)
         topics.show_topics(look, self.choice, self.sought)
         name(topics, *topics_title(look, self.choice, self.sought))
-        self._go_to_wanted()
+        if self._wanted is not None and topics.go_to_topic(self._wanted):
+            self._wanted = None
+            self._open_detail()
         self._detail()
 
     def open(self, topic: int, at: int | None = None) -> None:
         """Show everything about this topic, with its words ``at`` a snapshot after that many articles."""
-        self.sought, self._wanted, self._told = "", topic, ()
+        self.sought, self._wanted = "", topic
         self._moment = None if at is None else (topic, at)
+        self.fillings.pop("detail", None)
         self.again()
-
-    def _go_to_wanted(self) -> None:
-        if self._wanted is not None and self.query_one(TopicList).go_to_topic(self._wanted):
-            self._wanted = None
-            self._open_detail()
 
     @on(TopicList.Moved, "#all-topics")
     def _detail(self) -> None:
@@ -213,50 +199,36 @@ class Topics(View):
         earlier = row is not None and self._moment is not None and self._moment[0] == row.topic
         self.query_one(TopicCard).show(row, look, self.choice, "now" if earlier else "")
         if row is None or model is None:
-            self._empty(look)
-            return
-        now = (row.label, model, look.topics)
-        if self._told and self._told[:2] == now[:2] and self._told[2] is look.topics:
-            return
-        self._told = now
-        run_in_background(self, partial(self._fill, row, model, look), "detail")
+            self.fill("detail", (), partial(self._empty, look))
+        else:
+            self.fill("detail", (row.label, model, look.topics), partial(self._fill, row, model, look))
 
-    def _empty(self, look: SessionView) -> None:
+    async def _empty(self, look: SessionView) -> None:
         """Show that no topic is selected."""
-        self.workers.cancel_group(self, "detail")
-        if self._told != NOTHING:
-            self._told = NOTHING
-            evolution, listed = self.query_one(Evolution), self.query_one(ArticleList)
-            evolution.show((), "no topic selected")
-            name(evolution, "Over time")
-            listed.show_articles((), {}, look, None)
-            name(listed, look.noun.capitalize())
+        evolution, listed = self.query_one(Evolution), self.query_one(ArticleList)
+        evolution.show((), "no topic selected")
+        name(evolution, "Over time")
+        listed.show_articles((), {}, look, None)
+        name(listed, look.noun.capitalize())
 
     async def _fill(self, row: TopicRow, model: str, look: SessionView) -> None:
-        topic = row.topic
-        try:
-            history = await self.ask(
-                lambda reader: reader.topic_history(
-                    model, topic, KEPT_WORDS, look.as_of, relevant=self.choice.relevant
-                ),
-                aside=True,
-            )
-            articles = await self.ask(lambda reader: reader.articles_about(model, topic, ARTICLES))
-            leading = await self.leading(model, articles)
-        except SessionError:
-            self._told = ()  # the old drawing stays; the next look asks again
-            return
-        evolution = self.query_one(Evolution)
+        topic, relevant = row.topic, self.choice.relevant
+        history = await self.ask(
+            lambda reader: reader.topic_history(model, topic, KEPT_WORDS, look.as_of, relevant=relevant),
+            aside=True,
+        )
+        articles = await self.ask(lambda reader: reader.articles_about(model, topic, ARTICLES))
+        topics = await leading(self, model, articles)
+        evolution, listed = self.query_one(Evolution), self.query_one(ArticleList)
         at = self._moment[1] if self._moment is not None and self._moment[0] == topic else None
         evolution.show(history, at=at)
         name(evolution, f"{row.label} over time, by {look.noun} read", "[ ] step through it")
-        listed = self.query_one(ArticleList)
-        listed.show_articles(articles, leading, look, model, sought=model, topic=topic)
+        listed.show_articles(articles, topics, look, model, sought=model, topic=topic)
         name(listed, f"{look.noun.capitalize()} most about {row.label}")
 
     @on(ArticleList.Chosen, "#topic-articles")
     def _article(self, event: ArticleList.Chosen) -> None:
-        self.post_message(OpenArticle(event.row.title))
+        self.host.call_later(self.host.open_article, event.row.title)
 
     def action_detail(self) -> None:
         self.query_one(TopicList).action_choose()
@@ -293,15 +265,11 @@ class Topics(View):
     async def _group(self, model: str) -> None:
         """Group the topics by their present similarity. They stay in their groups, so that nothing moves
         while the user reads."""
-
-        try:
+        with self.host.warning():
             branches = await self.ask(lambda reader: overview(topic_tree(reader, model)), aside=True)
-        except SessionError as error:
-            self.app.notify(str(error), severity="warning", markup=False)
-            return
-        if self.model == model:
-            self.query_one(TopicList).group(branches)
-            self.refresh_bindings()
+            if self.model == model:
+                self.query_one(TopicList).group(branches)
+                self.refresh_bindings()
 
     def action_unfold(self, out: bool) -> None:
         self.query_one(TopicList).unfold(out)

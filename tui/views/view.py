@@ -6,14 +6,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from textual import on
 from textual.containers import Container
-from textual.message import Message
 from textual.widget import Widget
 
 from wikitopics.session.control import rename
@@ -22,9 +19,8 @@ from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.session.storage.files import replacing
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.chart import ZOOM, Chart
-from wikitopics.tui.inks import cut, visible
-from wikitopics.tui.look import Choice, SessionView, run_in_background
-from wikitopics.tui.widgets.articles import SEVERAL, Leading
+from wikitopics.tui.look import Choice, SessionView, Work, run_in_background
+from wikitopics.tui.text import cut, visible
 from wikitopics.tui.widgets.rowlist import ORDERS, RowList
 
 if TYPE_CHECKING:
@@ -67,36 +63,6 @@ A_TOPIC = "a topic's name, number or word"
 """What `/` finds in a list of topics."""
 
 
-# Requests of a view to the app
-
-
-class Ready(Message):
-    """A view is made and can draw."""
-
-
-@dataclass
-class OpenTopic(Message):
-    """Show everything about this topic of the model in use."""
-
-    topic: int
-    at: int | None = None
-    """Articles at the snapshot whose words are wanted; None: the newest."""
-
-
-@dataclass
-class OpenArticle(Message):
-    """Look this title up among the articles."""
-
-    title: str
-
-
-@dataclass
-class OpenSession(Message):
-    """Look at another session."""
-
-    path: Path
-
-
 def next_choice(now: T, every: Sequence[T]) -> T:
     """The next of these values, the first after the last one or after one that is not among them."""
     return every[(every.index(now) + 1) % len(every)] if now in every else every[0]
@@ -108,6 +74,8 @@ class View(Container):
     TITLE = ""
     FINDS = ""
     """What `/` finds here; "" if there is nothing to find."""
+    HOME: type[Widget]
+    """The widget that has the focus when the view opens."""
     PANELS = 1
     """With one panel there is nothing to maximise."""
     OF_MODEL = True
@@ -116,12 +84,33 @@ class View(Container):
     """Whether it lists topics in the selected order."""
 
     look: SessionView | None = None
-    """What was shown last."""
+    """The look that is drawn."""
     sought = ""
     """Only rows that contain this are shown."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.fillings: dict[str, tuple[object, ...]] = {}
+        """What each part that is filled in the background was last filled for."""
+
     def on_mount(self) -> None:
-        self.post_message(Ready())
+        self.host.call_later(self.host.view_ready)
+
+    def fill(self, part: str, values: tuple[object, ...], work: Work) -> None:
+        """Fill a part of the view in the background, if the session or the ``values`` it depends on have
+        changed. If the session cannot be read, the old drawing stays and the next look tries again."""
+        values = (self.host.path, *values)
+        if self.fillings.get(part) == values:
+            return
+        self.fillings[part] = values
+
+        async def filling() -> None:
+            try:
+                await work()
+            except SessionError:
+                self.fillings.pop(part, None)
+
+        run_in_background(self, filling, part)
 
     @property
     def host(self) -> "Wikitopics":
@@ -140,13 +129,6 @@ class View(Container):
         if not self.is_running:
             raise asyncio.CancelledError  # the view has gone meanwhile: nothing is left to fill
         return answer
-
-    async def leading(self, model: str | None, rows: Sequence[ArticleRow]) -> Leading:
-        """What is known of these articles' topics. Raises SessionError as `ask` does."""
-        if model is None:
-            return {}
-        seqs = [row.seq for row in rows]
-        return await self.ask(lambda reader: reader.leading_topics(model, seqs, SEVERAL), aside=True)
 
     def show(self, look: SessionView) -> None:
         """Draw this look."""
@@ -167,9 +149,9 @@ class View(Container):
         """The model whose topics are listed."""
         return None if self.look is None else self.choice.model_of(self.look)
 
-    def home(self) -> Widget | None:
+    def home(self) -> Widget:
         """The widget that has the focus when the view opens."""
-        return None
+        return self.query_one(self.HOME)
 
     def fit(self, width: int, height: int) -> None:
         """Adjust to the terminal's size."""
@@ -232,7 +214,7 @@ class View(Container):
     def action_order_words(self) -> None:
         self.choice.relevant = not self.choice.relevant
         by = "relevance" if self.choice.relevant else "probability"
-        self.app.notify(f"Words of topics by {by}", markup=False)
+        self.app.notify(f"Words of topics by {by}")
         self.host.look_again()
 
     def _topic(self) -> tuple[str, TopicRow] | None:
@@ -256,7 +238,7 @@ class View(Container):
 
         def renamed(name: str | None) -> None:
             if name is not None:
-                self.app.notify(f"#{row.topic} is now called {name}", markup=False)
+                self.app.notify(f"#{row.topic} is now called {name}")
                 self.host.look_again()
 
         self.app.push_screen(Rename(row, lambda name: rename(path, model, row.topic, name)), renamed)
@@ -267,37 +249,36 @@ class View(Container):
         return None if article is None or look is None else look.address(article)
 
     def action_browse(self) -> None:
-        if (address := self._address()) is not None:
-            run_in_background(self.app, partial(self._browse, address), "browse", exclusive=False)
+        if (address := self._address()) is None:
+            return
 
-    async def _browse(self, address: str) -> None:
-        if not await asyncio.to_thread(open_page, address):
-            self.app.copy_to_clipboard(address)
-            self.app.notify(f"no browser can be opened here; copied: {address}", markup=False)
+        async def browse() -> None:
+            if not await asyncio.to_thread(open_page, address):
+                self.app.copy_to_clipboard(address)
+                self.app.notify(f"no browser can be opened here; copied: {address}")
+
+        run_in_background(self.app, browse, "browse", exclusive=False)
 
     def action_copy(self) -> None:
         if text := "\n".join(map(visible, self.copied().split("\n"))):
             self.app.copy_to_clipboard(text)
-            self.app.notify(f"copied: {cut(text, 60)}", markup=False)
+            self.app.notify(f"copied: {cut(text, 60)}")
 
     def action_picture(self) -> None:
         """Save a picture of the screen in the current folder."""
-        name = f"{self.host.path.stem}-{self.TITLE.lower()}-{time.strftime('%Y%m%d-%H%M%S')}.svg"
-        run_in_background(
-            self.app, partial(self._save_picture, Path(name), self.app.export_screenshot()), "picture"
-        )
+        target = Path(f"{self.host.path.stem}-{self.TITLE.lower()}-{time.strftime('%Y%m%d-%H%M%S')}.svg")
+        svg = self.app.export_screenshot()
 
-    async def _save_picture(self, target: Path, svg: str) -> None:
         def write() -> None:
             with replacing(target) as file:
                 file.write(svg.encode())
 
-        try:
-            await asyncio.to_thread(write)
-        except SessionError as error:
-            self.app.notify(str(error), severity="warning", markup=False)
-        else:
-            self.app.notify(f"saved: {target.absolute()}", markup=False)
+        async def save() -> None:
+            with self.host.warning():
+                await asyncio.to_thread(write)
+                self.app.notify(f"saved: {target.absolute()}")
+
+        run_in_background(self.app, save, "picture")
 
     def action_maximise(self) -> None:
         self.maximise()
@@ -317,15 +298,10 @@ class View(Container):
 
     def maximise(self) -> None:
         """Give the focused panel all the room, or shrink it again."""
-        focused = self.screen.focused
-        inside = focused is not None and focused is not self and self in focused.ancestors
-        on_now = self.has_class("-max")
-        for widget in self.query(".-maximal"):
-            widget.remove_class("-maximal")
-        self.set_class(not on_now and inside, "-max")
-        if on_now or focused is None or not inside:
-            return
-        for node in focused.ancestors_with_self:
-            if node is self:
-                break
+        focused, shrink = self.screen.focused, self.has_class("-max")
+        path = [] if focused is None or shrink else focused.ancestors_with_self
+        inside = path[: path.index(self)] if self in path else []
+        self.query(".-maximal").remove_class("-maximal")
+        self.set_class(bool(inside), "-max")
+        for node in inside:
             node.add_class("-maximal")

@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 from rich.cells import cell_len
 from textual import events
@@ -15,8 +15,9 @@ from textual.widgets import Input
 
 from wikitopics.session.records import Status
 from wikitopics.session.sources import described, unit_noun
-from wikitopics.tui.inks import Drawn, Line, Part, age, clock, count, limited, squeezed, visible
+from wikitopics.tui.inks import Drawn, Line, Part
 from wikitopics.tui.look import Replay
+from wikitopics.tui.text import age, clock, count, limited, squeezed, visible
 
 # The top line: whether the trainer is alive, what it reads, its progress, and when it last saved.
 #
@@ -79,9 +80,8 @@ def pieces(
     elif ascii_only and not sign.isascii():
         sign = "*"
     out: Pieces = [(6, [("wikitopics", "strong")]), (0, [(f"{sign} {words}", ink)])]
-    if replay is not None:
-        shown = out if trouble else out[:1]  # the trainer's present state has no place here
-        return [*shown, *_replayed(replay, s, ascii_only=ascii_only)]
+    if replay is not None:  # the trainer's present state has no place there
+        return (out if trouble else out[:1]) + _replayed(replay, s, ascii_only=ascii_only)
     if s.hindered and not trouble:
         out.append((1, [(squeezed(visible(s.activity.wait(time.time())), CAUSE), "warn")]))
     if s.state in ("dead", "stopped") and not trouble:
@@ -94,11 +94,9 @@ def pieces(
     if s.running and s.pid:
         out.append((8, [(f"pid {s.pid}", "muted")]))
     out.append((5, [(clock(s.elapsed_seconds), "muted")]))
-    total = limited(s.activity.article_limit, s.articles)
-    articles = unit_noun(s.source, s.passes)
-    if s.articles == 1 and not total:
-        articles = articles[:-1]
-    out.append((1, [(count(s.articles), "strong"), (f"{total} {articles}", "")]))
+    total, noun = limited(s.activity.article_limit, s.articles), unit_noun(s.source, s.passes)
+    noun = noun[:-1] if s.articles == 1 and not total else noun
+    out.append((1, [(count(s.articles), "strong"), (f"{total} {noun}", "")]))
     if s.passes > 1:
         out.append((3, [(f"pass {count(s.pass_)} of {count(s.passes)}", "")]))
     if trouble:  # when it was last saved is not known
@@ -128,17 +126,15 @@ def _replayed(replay: Replay, status: Status, *, ascii_only: bool) -> Pieces:
 
 def fitted(pieces: Pieces, width: int) -> Line:
     """The pieces, two spaces apart, the highest ranks dropped until the rest fit ``width``."""
-    kept = list(pieces)
-    while True:
-        length = 2 + sum(cell_len(text) for _, parts in kept for text, _ in parts) + 2 * (len(kept) - 1)
-        worst = max((rank for rank, _ in kept), default=0)
-        if length <= width or worst == 0:
+    rest = list(pieces)
+    while sum(2 + sum(cell_len(text) for text, _ in parts) for _, parts in rest) > width:
+        worst = max(rank for rank, _ in rest)
+        if worst == 0:
             break
-        kept.remove(next(piece for piece in reversed(kept) if piece[0] == worst))
-    line: Line = [(" ", "")]
-    for i, (_, parts) in enumerate(kept):
-        line += [("  ", "")] if i else []
-        line += parts
+        rest.remove(next(piece for piece in reversed(rest) if piece[0] == worst))
+    line: Line = []
+    for _, parts in rest:
+        line += [("  " if line else " ", ""), *parts]
     return line
 
 
@@ -192,11 +188,9 @@ class KeyBar(Drawn):
                 continue
             if at + len(text) > width:
                 break
-            ink = "cursor" if hint.active else ""
-            parts += [
-                (f" {hint.key}", ink or "accent"),
-                (text[len(hint.key) + 1 :], ink or ("muted" if is_view else "")),
-            ]
+            inks = ("cursor", "cursor") if hint.active else ("accent", "muted" if is_view else "")
+            cells = len(hint.key) + 1
+            parts += [(text[:cells], inks[0]), (text[cells:], inks[1])]
             self._spots.append((at, at + len(text), hint.action))
             at += len(text)
         return self.strip(parts, width)
@@ -210,9 +204,8 @@ class KeyBar(Drawn):
 
 def _text(hint: Hint, *, brief: bool = False) -> str:
     """The hint as it is written; ``brief``: no more than its key, unless it is active."""
-    if brief:
-        return f" {hint.key} {hint.label}" if hint.active else f" {hint.key}"
-    return f" {hint.key} {hint.label} "
+    text = f" {hint.key}" if brief and not hint.active else f" {hint.key} {hint.label}"
+    return text if brief else text + " "
 
 
 def shown_key(binding: Binding, display: str) -> str:
@@ -232,23 +225,8 @@ NOTHING_TURNED = "[^\u202a-\u202e\u2066-\u2069]*"
 class Entry(Input):
     """An input for names, addresses and files; what is pasted beyond its limits is refused."""
 
-    def __init__(
-        self,
-        value: str = "",
-        placeholder: str = "",
-        *,
-        id: str | None = None,
-        type: Literal["text", "integer", "number"] = "text",
-    ) -> None:
-        super().__init__(
-            value,
-            placeholder,
-            id=id,
-            type=type,
-            compact=True,
-            max_length=MOST,
-            restrict=NOTHING_TURNED,
-        )
+    def __init__(self, value: str = "", **more: Any) -> None:
+        super().__init__(value, compact=True, max_length=MOST, restrict=NOTHING_TURNED, **more)
 
 
 # The line for typing what to find; results show as the user types.

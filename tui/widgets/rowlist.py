@@ -17,7 +17,8 @@ from textual.widget import Widget
 
 from wikitopics.session.analysis.topics import Branch
 from wikitopics.session.records import TopicRow
-from wikitopics.tui.inks import APART, Clickable, Drawn, Line, nearness
+from wikitopics.tui.inks import Clickable, Drawn, Line
+from wikitopics.tui.text import APART, nearness
 
 # How topics are listed: their order, their selection and their groups. Pure.
 
@@ -53,7 +54,7 @@ def ordered(rows: Collection[TopicRow], order: str, pinned: Collection[int] = ()
     return sorted(rows, key=lambda row: (row.topic not in pinned, *key(row), row.topic))
 
 
-def found(
+def matching(
     rows: Collection[TopicRow], text: str, order: str = "share", pinned: Collection[int] = ()
 ) -> list[TopicRow]:
     """The topics with ``text`` in their name or among their words, or with that number ("#12"), whole
@@ -61,17 +62,13 @@ def found(
     sought = text.strip().removeprefix("#")
     if not sought:
         return ordered(rows, order, pinned)
-    near = {row.topic: _nearness(sought, row) for row in rows}
-    return sorted(
-        (row for row in ordered(rows, order, pinned) if near[row.topic] < APART),
-        key=lambda row: near[row.topic],
-    )
-
-
-def _nearness(sought: str, row: TopicRow) -> int:
-    if sought == str(row.topic):
-        return 0
-    return nearness(sought, " ".join([row.name, *(word for word, _ in row.words)]))
+    near = {
+        row.topic: sought != str(row.topic)
+        and nearness(sought, " ".join([row.name, *(word for word, _ in row.words)]))
+        for row in rows
+    }
+    matches = [row for row in ordered(rows, order, pinned) if near[row.topic] < APART]
+    return sorted(matches, key=lambda row: near[row.topic])
 
 
 def featured(
@@ -95,29 +92,18 @@ def grouped(
 ) -> list[Row]:
     """The groups in this order, each of those in ``opened`` followed by its topics; pinned topics come
     before all groups. ``rows``: topic k at index k."""
+    heads: list[tuple[GroupRow, list[TopicRow]]] = []
+    for group in groups:  # its topics may have changed since they were grouped
+        inside = [rows[topic] for topic in group.topics]
+        share, change = sum(row.share for row in inside), sum(row.change for row in inside)
+        is_open = group.number in opened
+        heads.append((GroupRow(group.number, group.name, share, change, len(inside), is_open), inside))
     listed: list[Row] = [*ordered([row for row in rows if row.topic in pinned], order)]
-    heads = [_head(rows, group, group.number in opened) for group in groups]
-    members = {group.number: group.topics for group in groups}
-    key = ORDERS[order]
-    for head in sorted(heads, key=lambda head: (*key(head), head.number)):
+    for head, inside in sorted(heads, key=lambda one: (*ORDERS[order](one[0]), one[0].number)):
         listed.append(head)
         if head.is_open:
-            inside = [rows[topic] for topic in members[head.number] if topic not in pinned]
-            listed += ordered(inside, order)
+            listed += ordered([row for row in inside if row.topic not in pinned], order)
     return listed
-
-
-def _head(rows: Sequence[TopicRow], group: Branch, is_open: bool) -> GroupRow:
-    """The row of a group: its topics may have changed since they were grouped."""
-    inside = [rows[topic] for topic in group.topics]
-    return GroupRow(
-        group.number,
-        group.name,
-        sum(row.share for row in inside),
-        sum(row.change for row in inside),
-        len(inside),
-        is_open,
-    )
 
 
 T = TypeVar("T")
@@ -152,16 +138,12 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
     cursor: reactive[int] = reactive(0, repaint=True)
     selectable = True
     """Whether rows can be selected; otherwise the list only scrolls."""
-    headed = False
+    headed = True
     """Whether there is a line above the rows, which a subclass draws in `header`."""
     empty = ""
     """The line shown while there are no rows."""
     stays_on_top = False
     """Whether a cursor on the first row stays there, for lists that show the newest or best first."""
-
-    def __init_subclass__(cls, **more: Any) -> None:
-        super().__init_subclass__(**more)
-        cls.headed = cls.header is not RowList.header
 
     class Chosen(_OfRow):
         """Enter or a click on the row under the cursor."""
@@ -217,11 +199,11 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         """
         if not anew and self.rows == rows:
             return
-        before = self.current
+        selected = self.current
         self.rows = rows
         self._fit()
-        if self.held and before is not None:
-            self._go_along(self.key(before))
+        if self.held and selected is not None:
+            self._follow(self.key(selected))
         if self.cursor >= len(rows):
             self.set_reactive(RowList.cursor, max(0, len(rows) - 1))
         self.refresh()
@@ -236,14 +218,12 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         self.set_reactive(RowList.cursor, 0)
         self.scroll_to(y=0, animate=False, force=True, immediate=True)
 
-    def _go_along(self, key: object) -> None:
+    def _follow(self, key: object) -> None:
         """Put the cursor on the row with this key; a row that was in sight stays in sight."""
-        found = next((i for i, row in enumerate(self.rows) if self.key(row) == key), None)
-        if found is None:
-            return
-        by, was_in_sight = found - self.cursor, self._in_sight(self.cursor)
-        self.set_reactive(RowList.cursor, found)
-        if was_in_sight and not self._in_sight(found):
+        index = next((i for i, row in enumerate(self.rows) if self.key(row) == key), self.cursor)
+        by, was_in_sight = index - self.cursor, self._in_sight(self.cursor)
+        self.set_reactive(RowList.cursor, index)
+        if was_in_sight and not self._in_sight(index):
             # Scroll by as much as the row has moved, so that it keeps its place on the screen.
             self.scroll_to(y=self.scroll_offset.y + by, animate=False, force=True, immediate=True)
 
@@ -283,9 +263,8 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         )
 
     def watch_cursor(self) -> None:
-        current = self.current
-        if current is not None:
-            self.post_message(self.Moved(self, current))
+        if (row := self.current) is not None:
+            self.post_message(self.Moved(self, row))
 
     def on_focus(self) -> None:
         self.refresh()
@@ -309,35 +288,32 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
             self.go_to(row % len(self.rows))
 
     def action_choose(self) -> None:
-        current = self.current
-        if current is not None and self.selectable:
+        if (row := self.current) is not None and self.selectable:
             self.hold()
-            self.post_message(self.Chosen(self, current))
+            self.post_message(self.Chosen(self, row))
 
     def on_click(self, event: events.Click) -> None:
-        if not self.selectable:
+        offset = event.get_content_offset(self)
+        if not self.selectable or offset is None:
             return
-        place = event.get_content_offset(self)
-        if place is None:
-            return
-        index = place.y + round(self.scroll_offset.y) - self.headed
-        if place.y < self.headed:
-            ends = accumulate(cell_len(text) for text, _ in self.header(self.width))
-            heads = zip(ends, self.header(self.width), strict=True)
-            head = next((text for end, (text, _) in heads if place.x < end), "")
+        index = offset.y + round(self.scroll_offset.y) - self.headed
+        if offset.y < self.headed:
+            heads = self.header(self.width)
+            ends = accumulate(cell_len(text) for text, _ in heads)
+            head = next((text for end, (text, _) in zip(ends, heads, strict=True) if offset.x < end), "")
             if isinstance(head, Clickable):
                 self.post_message(self.Sort(head.order))
         elif 0 <= index < len(self.rows):
-            same = index == self.cursor
+            is_choice = index == self.cursor or event.chain > 1
             self.go_to(index)
-            if same or event.chain > 1:
+            if is_choice:
                 self.action_choose()
 
 
 class Folded(RowList[Line], Generic[T]):
     """Items in lines that are folded to the width, so that none is cut; the list only scrolls."""
 
-    selectable = False
+    selectable = headed = False
     follows = False
     """Whether new lines appear at the end, so that the end matters."""
     items: Sequence[T] = ()

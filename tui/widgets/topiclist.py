@@ -6,26 +6,10 @@ from rich.cells import cell_len
 
 from wikitopics.session.analysis.topics import Branch
 from wikitopics.session.records import APART, ArticleRow, TopicRow, word_separator
-from wikitopics.tui.inks import (
-    Clickable,
-    Line,
-    Lines,
-    Part,
-    bar,
-    count,
-    cut,
-    linked,
-    name,
-    padded,
-    plural,
-    share,
-    short,
-    spark,
-    visible,
-)
+from wikitopics.tui.inks import Clickable, Line, Lines, Part, linked, name
 from wikitopics.tui.look import Choice, SessionView
-from wikitopics.tui.widgets.articles import weight
-from wikitopics.tui.widgets.rowlist import Row, RowList, found, grouped
+from wikitopics.tui.text import bar, count, cut, padded, plural, share, short, spark, visible, weight
+from wikitopics.tui.widgets.rowlist import GroupRow, Row, RowList, grouped, matching
 
 NO_TOPICS = " no topics yet: they appear with the first minibatch"
 TREND = 8
@@ -77,7 +61,9 @@ class TopicList(RowList[Row]):
         if listed != self._listed:
             self.refresh()  # the header and the signs, even if the rows are the same
         elif look.as_of is None:
-            self._mark(changed(self._topics, topics))
+            self._fresh = changed(self._topics, topics)
+            if self._fresh:
+                self.set_timer(FRESH_SECONDS, self._unmark)
         self._topics, self._listed = topics, listed
         self.empty = f" no topic has “{sought}” among its top words" if self._topics and sought else NO_TOPICS
         self._list()
@@ -86,15 +72,9 @@ class TopicList(RowList[Row]):
         if self._groups and not self._sought:
             self.show(grouped(self._topics, self._groups, self._opened, self._order, self._pinned))
         else:
-            self.show(found(self._topics, self._sought, self._order, self._pinned))
+            self.show(matching(self._topics, self._sought, self._order, self._pinned))
 
-    def _mark(self, fresh: frozenset[int]) -> None:
-        """Mark the rows of these topics, and soon no more."""
-        self._fresh = fresh
-        if fresh:
-            self.set_timer(FRESH_SECONDS, self._calm)
-
-    def _calm(self) -> None:
+    def _unmark(self) -> None:
         self._fresh = frozenset()
         self.refresh()
 
@@ -107,11 +87,14 @@ class TopicList(RowList[Row]):
         """Select this topic, out of its group if need be; returns whether it is listed."""
         self._opened |= {group.number for group in self._groups if topic in group.topics}
         self._list()
-        places = (i for i, row in enumerate(self.rows) if isinstance(row, TopicRow) and row.topic == topic)
-        place = next(places, None)
-        if place is not None:
-            self.go_to(place)
-        return place is not None
+        return self._select(("topic", topic))
+
+    def _select(self, key: object) -> bool:
+        """Select the row with this key; returns whether there is one."""
+        index = next((i for i, row in enumerate(self.rows) if self.key(row) == key), None)
+        if index is not None:
+            self.go_to(index)
+        return index is not None
 
     # Groups ---------------------------------------------------------------------------------------
 
@@ -133,25 +116,21 @@ class TopicList(RowList[Row]):
 
     def unfold(self, out: bool) -> None:
         """Unfold the group or topic under the cursor, or fold it again."""
-        row = self.current
-        topic = row.topic if isinstance(row, TopicRow) else None
-        group = next(
-            (one.number for one in self._groups if one.number == _group(row) or topic in one.topics), None
-        )
-        if group is None:
-            return
-        self._opened = self._opened | {group} if out else self._opened - {group}
-        self._list()
-        place = next((i for i, row in enumerate(self.rows) if _group(row) == group), None)
-        if place is not None and not (out and topic is not None):
-            self.go_to(place)
+        row, topic = self.current, self.topic
+        for group in self._groups:
+            number, within = group.number, topic is not None and topic.topic in group.topics
+            if within or (isinstance(row, GroupRow) and row.number == number):
+                self._opened = self._opened | {number} if out else self._opened - {number}
+                self._list()
+                if not (out and within):
+                    self._select(("group", number))
+                return
 
     def action_choose(self) -> None:
-        group = _group(self.current)
-        if group is None:
-            super().action_choose()
+        if isinstance(self.current, GroupRow):
+            self.unfold(not self.current.is_open)
         else:
-            self.unfold(group not in self._opened)
+            super().action_choose()
 
     # Drawing --------------------------------------------------------------------------------------
 
@@ -166,28 +145,22 @@ class TopicList(RowList[Row]):
             sign = "▾" if order == self._order else " "
             return Clickable((words + sign).ljust(cells), order=order), "header"
 
-        # Where there is room, the change stands above the trend, too: both cover this part of the stream.
-        roomy = width >= ROOMY
-        change = self._since() if roomy else self._changed(), "change", CHANGE + (TREND + 2) * roomy
-        out = [head("   #", "number"), head(" share", "share"), ("  ", "header"), head(*change)]
-        return [*out, head("name", "name"), (" and other top words", "header")]
-
-    def _since(self) -> str:
-        """The starting point of the changes: "Δ since 6.2k"."""
-        first = next(iter(self._topics), None)
-        if first is None or first.since == first.articles:
-            return self._changed()
-        return f"{self._changed()} since {short(first.since)}"
-
-    def _changed(self) -> str:
-        return "chg" if self.ascii_only else "Δ"
+        change, cells = "chg" if self.ascii_only else "Δ", CHANGE
+        if width >= ROOMY:  # the change stands above the trend, too: both cover this part of the stream
+            cells += TREND + 2
+            first = next(iter(self._topics), None)
+            if first is not None and first.since != first.articles:
+                change += f" since {short(first.since)}"
+        out = [head("   #", "number"), head(" share", "share"), ("  ", "header")]
+        out += [head(change, "change", cells), head("name", "name")]
+        return [*out, (" and other top words", "header")]
 
     def parts(self, row: Row, width: int) -> Line:
-        out: Line = [
-            (self._sign(row).rjust(4), "muted"),
-            (f" {share(row.share):>6}  ", "strong"),
-            self._change(row),
-        ]
+        if isinstance(row, GroupRow):
+            sign = ("+-" if self.ascii_only else "▸▾")[row.is_open]
+        else:
+            sign = ("*" if row.topic in self._pinned else "") + str(row.topic)
+        out: Line = [(f"{sign:>4}", "muted"), (f" {share(row.share):>6}  ", "strong"), self._change(row)]
         if width >= ROOMY:
             trend = row.trend if isinstance(row, TopicRow) else ()
             bars = spark(trend, TREND, ascii_only=self.ascii_only, least=NOISE)
@@ -202,34 +175,24 @@ class TopicList(RowList[Row]):
         words = words_of(row, room - cell_len(called) - 2, beside=row.name, sought=self._sought)
         return [*out, (called + "  ", ""), *words]
 
-    def _sign(self, row: Row) -> str:
-        """The beginning of a row: the number of a topic, or whether a group is open."""
-        if isinstance(row, TopicRow):
-            return f"{'*' if row.topic in self._pinned else ''}{row.topic}"
-        return ("+-" if self.ascii_only else "▸▾")[row.is_open]
-
     def _change(self, row: Row) -> Part:
         if isinstance(row, TopicRow) and row.since == row.articles:
             return " " * CHANGE, "muted"
         if abs(row.change) < CHANGE_SHOWN:
             return "·".ljust(CHANGE), "faint"
         up, points = row.change > 0, abs(100 * row.change)
-        sign = ("+" if up else "-") if self.ascii_only else ("▲" if up else "▼")
-        told = f"{points:.2f}".removeprefix("0") if points < 9.995 else f"{points:.1f}"
-        return f"{sign}{told}".ljust(CHANGE), "good" if up else "muted"
+        sign = ("-+" if self.ascii_only else "▼▲")[up]
+        number = f"{points:.2f}".removeprefix("0") if points < 9.995 else f"{points:.1f}"
+        return f"{sign}{number}".ljust(CHANGE), "good" if up else "muted"
 
 
-def changed(before: Sequence[TopicRow], now: Sequence[TopicRow]) -> frozenset[int]:
+def changed(old_rows: Sequence[TopicRow], now: Sequence[TopicRow]) -> frozenset[int]:
     """The topics whose share or name reads differently in a later snapshot."""
     return frozenset(
         new.topic
-        for old, new in zip(before, now, strict=False)
+        for old, new in zip(old_rows, now, strict=False)
         if old.articles < new.articles and (share(old.share), old.name) != (share(new.share), new.name)
     )
-
-
-def _group(row: Row | None) -> int | None:
-    return None if row is None or isinstance(row, TopicRow) else row.number
 
 
 def hits_in(row: TopicRow, sought: str) -> list[str]:
@@ -244,11 +207,11 @@ def words_of(row: TopicRow, room: int, *, beside: str | None = None, sought: str
     """
     out: Line = []
     name = beside or ""
-    named = frozenset((*name.replace(",", " ").split(), *name.split(APART)))
+    in_name = frozenset((*name.replace(",", " ").split(), *name.split(APART)))
     apart = word_separator(word for word, _ in row.words).lstrip()
     hits = hits_in(row, sought)
     for i, (word, _) in sorted(enumerate(row.words), key=lambda one: one[1][0] not in hits):
-        if word in named:
+        if word in in_name:
             continue
         new = word in row.newcomers
         text = (apart if out else "") + ("+" if new else "") + word
@@ -266,7 +229,7 @@ def topics_title(look: SessionView, choice: Choice, sought: str) -> tuple[str, s
     model = choice.model_of(look)
     which = f"Topics with “{sought}”" if sought else f"Topics by {choice.order}"
     rows = look.topics_of(model)
-    listed = f"{count(len(found(rows, sought)))} of " if sought else ""
+    listed = f"{count(len(matching(rows, sought)))} of " if sought else ""
     below = f"{listed}{plural(len(rows), 'topic')} {look.topics_after(model)}" if rows else ""
     return which + look.of_model(model), below
 
@@ -309,8 +272,15 @@ class TopicCard(Lines):
         if row is None:
             return [[(" no topic selected", "muted")]]
         trend = spark(row.trend, max(width - 30, 0), ascii_only=self.ascii_only, least=NOISE)
-        top: Line = [(" share ", "muted"), (f"{share(row.share)}  ", "strong"), (trend, "spark")]
-        return [top, *self._words(row, width, height - 1), *self._about(width)]
+        lines: list[Line] = [[(" share ", "muted"), (f"{share(row.share)}  ", "strong"), (trend, "spark")]]
+        lines += self._words(row, width, height - 1)
+        if self._articles is not None and self._look is not None:
+            lines.append([(" most about it", "muted")])
+            for article in self._articles:
+                part = next((weight(part) for name, _, part in article.topics if name == self._model), "")
+                title = linked(cut(visible(article.title), width - 6), self._look.address(article))
+                lines.append([(f" {part:>4} ", "accent"), (title, "")])
+        return lines
 
     def _words(self, row: TopicRow, width: int, height: int) -> list[Line]:
         plain = self.ascii_only
@@ -319,16 +289,6 @@ class TopicCard(Lines):
         half, column = (len(row.words) + 1) // 2, width // 2
         left = [word_line(row, i, column, plain, fill=True) for i in range(half)]
         return [[*line, *word_line(row, half + i, column, plain)] for i, line in enumerate(left)]
-
-    def _about(self, width: int) -> list[Line]:
-        if self._articles is None or self._look is None:
-            return []
-        out: list[Line] = [[(" most about it", "muted")]]
-        for article in self._articles:
-            part = next((weight(part) for name, _, part in article.topics if name == self._model), "")
-            title = linked(cut(visible(article.title), width - 6), self._look.address(article))
-            out.append([(f" {part:>4} ", "accent"), (title, "")])
-        return out
 
 
 def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, *, fill: bool = False) -> Line:
@@ -343,10 +303,10 @@ def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, *, fill: 
     most = max(share for _, share in row.words) or 1.0
     cells = min(WORD, width - BESIDE)
     room = max(width - cells - BESIDE, 4)
-    shown = f" {'+' if new else ' '}{padded(word, cells)}"
+    text = f" {'+' if new else ' '}{padded(word, cells)}"
     drawn = bar(probability / most, room, ascii_only=ascii_only)
     return [
-        (shown, "new" if new else ("strong" if index < 3 else "")),
+        (text, "new" if new else ("strong" if index < 3 else "")),
         (f"{100 * probability:5.1f}% ", "muted"),
         (f"{drawn:<{width - cells - 9}}" if fill else drawn, "spark"),
     ]

@@ -1,0 +1,186 @@
+"""Numbers and foreign text as people read them, and charts of one line; pure functions."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from itertools import pairwise
+from math import isfinite, nan
+
+from rich.cells import cell_len, chop_cells, set_cell_size
+
+from wikitopics.session.escapes import visible as visible
+from wikitopics.session.records import age as age
+
+
+def in_ascii(text: str) -> str:
+    """``text`` without accents, "?" for characters without an ASCII form; it keeps its width in cells."""
+
+    def base(ch: str) -> str:
+        letter = unicodedata.normalize("NFKD", ch).encode("ascii", "ignore").decode()
+        return letter if letter and len(letter) == cell_len(ch) else "?" * cell_len(ch)
+
+    return text if text.isascii() else "".join(map(base, unicodedata.normalize("NFC", text)))
+
+
+def count(number: float) -> str:
+    """12480 -> "12,480"."""
+    return f"{number:,.0f}"
+
+
+def limited(limit: int | None, number: int) -> str:
+    """What follows a number that has a limit: " of 1,000"; nothing without a limit or beyond it, since a
+    session may be continued with a lower one."""
+    return f" of {count(limit)}" if limit and number <= limit else ""
+
+
+def short(number: float) -> str:
+    """About four characters: 9210 -> "9.2k", 1500000 -> "1.5M"."""
+    size = abs(number)
+    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if size >= limit:
+            scaled = number / limit
+            return f"{scaled:.0f}{unit}" if abs(scaled) >= 99.5 else f"{scaled:.1f}".removesuffix(".0") + unit
+    if size >= 10 or number == int(number):
+        return f"{number:.0f}"
+    return f"{number:.1f}"
+
+
+def measured(value: float) -> str:
+    """A metric's value with its significant digits: 1187.3 -> "1,187", -7.0812 -> "-7.081"."""
+    size = abs(value)
+    if size >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if size >= 10 else f"{value:.3f}"
+
+
+def share(fraction: float) -> str:
+    """0.0613 -> "6.1%"."""
+    percent = 100 * fraction
+    return f"{percent:.1f}%" if percent < 99.95 else "100%"
+
+
+def weight(proportion: float) -> str:
+    """A topic's share of an article in three cells: ".41", "1.0"."""
+    return f"{proportion:.2f}".removeprefix("0")[:3]
+
+
+def clock(seconds: float) -> str:
+    """6130 -> "01:42:10"; from one day on "2d 03:10"."""
+    whole = max(0, int(seconds))
+    days, rest = divmod(whole, 86_400)
+    hours, rest = divmod(rest, 3_600)
+    minutes, left = divmod(rest, 60)
+    return f"{days}d {hours:02d}:{minutes:02d}" if days else f"{hours:02d}:{minutes:02d}:{left:02d}"
+
+
+def size(n_bytes: float) -> str:
+    """1234567 -> "1.2 MB" (powers of ten)."""
+    for limit, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if n_bytes >= limit:
+            return f"{n_bytes / limit:.1f} {unit}"
+    return f"{n_bytes:.0f} B"
+
+
+def plural(number: int, noun: str) -> str:
+    """1 -> "1 article", 2 -> "2 articles"."""
+    return f"{count(number)} {noun}" + ("" if number == 1 else "s")
+
+
+APART = 3
+"""The `nearness` of a text that is not found."""
+
+
+def nearness(sought: str, text: str) -> int:
+    """How well ``text`` matches ``sought``, ignoring case: 0 for whole words, 1 at the start of a word, 2
+    elsewhere, else APART."""
+    here = re.escape(sought.casefold())
+    patterns = rf"(?<!\w){here}(?!\w)", rf"(?<!\w){here}", here
+    return next((i for i, each in enumerate(patterns) if re.search(each, text.casefold())), APART)
+
+
+def cut(text: str, cells: int) -> str:
+    """``text`` in at most ``cells`` terminal cells (a wide character takes two), ending in "…" if it was
+    cut."""
+    if cell_len(text) <= cells:
+        return text
+    return set_cell_size(text, max(cells - 1, 0)).rstrip() + "…"[:cells]
+
+
+def padded(text: str, cells: int) -> str:
+    """``text`` in exactly ``cells`` terminal cells, cut or padded with spaces."""
+    return set_cell_size(cut(text, cells), cells)
+
+
+def squeezed(text: str, cells: int) -> str:
+    """``text`` in at most ``cells`` terminal cells, shortened by "…" in the middle: names often differ at
+    their ends."""
+    if cell_len(text) <= cells:
+        return text
+    head = cut(text, (cells + 1) // 2)
+    room = max(cells - cell_len(head), 0)
+    tail = text[len(text) - room :]
+    while cell_len(tail) > room:
+        tail = tail[1:]
+    return head + tail
+
+
+def folded(text: str, width: int) -> list[str]:
+    """Words broken into lines of at most ``width`` cells; a longer word takes several."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and cell_len(lines[-1]) + 1 + cell_len(word) <= width:
+            lines[-1] += " " + word
+        else:
+            lines += chop_cells(word, max(width, 2))
+    return lines
+
+
+BARS = "▁▂▃▄▅▆▇█"
+ASCII_BARS = "_.-=+*#@"
+
+
+def spark(
+    values: Sequence[float], width: int, *, ascii_only: bool = False, least: float = 0.0, full: float = nan
+) -> str:
+    """The newest of ``values`` (oldest first) as at most ``width`` bars.
+
+    Longer series are averaged into ``width`` equal parts. Bars reach from the smallest to the largest value,
+    or from 0 to ``full`` at least, if it is given. A range smaller than the share ``least`` of the largest
+    value is not magnified, so noise looks flat. A missing value (NaN) is a space.
+    """
+    data = _averaged(values, width) if len(values) > width else [float(value) for value in values]
+    finite = [value for value in data if isfinite(value)]
+    if width < 1 or not finite:
+        return " " * min(len(data), max(width, 0))
+    low, high = min(finite), max(finite)
+    if isfinite(full):
+        low, high = 0.0, max(high, full)
+    elif high - low < least * abs(high):
+        middle = (low + high) / 2
+        low, high = middle - least * abs(high) / 2, middle + least * abs(high) / 2
+    flat, bars = high - low <= 1e-12 * max(1.0, abs(high)), ASCII_BARS if ascii_only else BARS
+
+    def level(value: float) -> int:
+        return 2 * (high != 0) if flat else min(max(int((value - low) * (7.999 / (high - low))), 0), 7)
+
+    return "".join(bars[level(value)] if isfinite(value) else " " for value in data)
+
+
+def _averaged(values: Sequence[float], width: int) -> list[float]:
+    """``width`` means over equal parts of the known values; NaN if none is known."""
+    edges = [part * len(values) // width for part in range(width + 1)] if width > 0 else [0]
+    means = []
+    for start, end in pairwise(edges):
+        part = [float(value) for value in values[start:end] if isfinite(value)]
+        means.append(sum(part) / len(part) if part else nan)
+    return means
+
+
+def bar(fraction: float, width: int, *, ascii_only: bool = False) -> str:
+    """A horizontal bar of at most ``width`` cells, in eighths of a cell."""
+    fraction = min(max(fraction, 0.0), 1.0)
+    if ascii_only:
+        return "#" * round(fraction * width)
+    eighths = round(fraction * width * 8)
+    full, rest = divmod(eighths, 8)
+    return "█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")
