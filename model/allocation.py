@@ -13,8 +13,9 @@ The HDP does without this: its documents choose their tables' topics afresh, and
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +23,9 @@ from numpy.typing import NDArray
 from wikitopics.model import options as check
 from wikitopics.model.lambda_ import LambdaModel, Topics, Vector, topics_from
 from wikitopics.model.minibatch import Minibatch
-from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry
+from wikitopics.model.online import LARGEST, MOST, Entry, bounded, part_entries
 from wikitopics.model.schedules import Stage
 from wikitopics.option import Option
-
-Prior = float | Literal["learn"] | None
 
 
 @dataclass
@@ -46,26 +45,13 @@ class Rebirth:
 
     use: Vector
     recent: float
-    calm: float
-    documents: int = 0
-    faded: float = 0.25
-    turned: float = 0.2
+    calm: float = bounded(0, LARGEST)
+    documents: int = bounded(0, MOST, 0)
+    faded: float = bounded(0, 1, 0.25)
+    turned: float = bounded(0, 1, 0.2)
     seeds: int = 2
-    seed_weight: float = 0.1
+    seed_weight: float = bounded(0, 1, 0.1)
     mass: float = 0.05
-
-    ENTRIES: ClassVar[tuple[Entry, ...]] = (
-        Entry("rebirth_use", "_rebirth.use", "float64", "K", least=0, optional=True),
-        Entry("rebirth_recent", "_rebirth.recent", least=TINY, optional=True),
-        Entry("rebirth_calm", "_rebirth.calm", least=0, optional=True),
-        Entry("rebirth_documents", "_rebirth.documents", "int", least=0, most=MOST, optional=True),
-        Entry("rebirth_faded", "_rebirth.faded", least=0, most=1, optional=True),
-        Entry("rebirth_turned", "_rebirth.turned", least=0, most=1, optional=True),
-        Entry("rebirth_seeds", "_rebirth.seeds", "int", least=1, most=MOST_ITERATIONS, optional=True),
-        Entry("rebirth_seed_weight", "_rebirth.seed_weight", least=0, most=1, optional=True),
-        Entry("rebirth_mass", "_rebirth.mass", least=TINY, most=LARGEST, optional=True),
-    )
-    """For the state of a model that has it, or None, as `_rebirth`."""
 
     @classmethod
     def of(cls, n_topics: int, half_life: float | None) -> Rebirth | None:
@@ -115,26 +101,19 @@ class DirichletAllocation(LambdaModel):
         check.HALF_LIFE,
     )
 
-    parts: ClassVar = {"_topics": Topics.kept, "_rebirth": Rebirth}
+    parts: ClassVar = {**LambdaModel.parts, "_rebirth": Rebirth}
     entries = (
-        *Topics.ENTRIES,
-        *Rebirth.ENTRIES,
-        Entry("warm_start", type="bool"),
-        Entry("decorrelation", least=0, most=check.LARGEST_PRIOR),
+        *LambdaModel.entries,
+        *part_entries(Rebirth, "_rebirth", optional=True),
         Entry("learn_alpha", "_learn_alpha", "bool"),
         Entry("learn_eta", "_learn_eta", "bool"),
         Entry("own_steps", "_own_steps", "bool"),
-        Entry("amount_seen", "_amount", least=0),
     )
 
-    def _choose(self, warm_start: bool, own_steps: bool, alpha: Prior, eta: Prior, dtype: str) -> None:
-        """Set what follows from these settings; own_steps: whether the warm start may choose step sizes."""
-        check.one_of(("float32", "float64"), dtype=dtype)
-        self.warm_start = bool(warm_start)
-        self.recipe: Any = self.RECIPES[not warm_start]
-        self._own_steps = self.warm_start and own_steps
-        self._learn_alpha, self._learn_eta = alpha == "learn", eta == "learn"
-        self._amount = 0.0  # documents seen, as the recipe counts them
+    def _begin(self, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+        steps = [given.get(name) for name in ("s", "tau0", "kappa")]
+        self._own_steps = self.warm_start and steps == [None] * 3  # the warm start chooses step sizes
+        self._learn_alpha, self._learn_eta = values["alpha"] == "learn", values["eta"] == "learn"
         self._rebirth = Rebirth.of(self.n_topics, self.half_life)
 
     def _begin_step(self, batch: Minibatch) -> Stage:

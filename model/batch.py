@@ -54,8 +54,7 @@ class BatchLDA(LambdaTopics):
         threads: int = 1,
     ) -> None:
         check.at_least_one(n_topics=n_topics, n_words=n_words, max_sweeps=max_sweeps)
-        OnlineLDA.check_options(alpha=alpha, eta=eta)
-        check.one_of(("gamma", "exponential"), initialization=initialization)
+        OnlineLDA.check_options(alpha=alpha, eta=eta, initialization=initialization)
         self.n_topics, self.n_words = int(n_topics), int(n_words)
         self.alpha, self.eta = np.full(n_topics, float(alpha)), float(eta)
         self.improvement, self.max_sweeps = float(improvement), int(max_sweeps)

@@ -8,8 +8,9 @@ side by side. SCVB0's N_phi + eta is stored as a lambda like the others.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from inspect import Parameter, Signature, signature
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -17,7 +18,16 @@ from numpy.typing import NDArray
 
 from wikitopics.model import options as check
 from wikitopics.model.minibatch import Minibatch, Threads
-from wikitopics.model.online import FLOATS, LARGEST, TINY, WORDS_A_DOCUMENT, Entry, OnlineModel, State
+from wikitopics.model.online import (
+    FLOATS,
+    LARGEST,
+    TINY,
+    WORDS_A_DOCUMENT,
+    Entry,
+    OnlineModel,
+    State,
+)
+from wikitopics.option import Option
 
 Vector = NDArray[np.float64]
 
@@ -348,18 +358,83 @@ class LambdaTopics:
 class LambdaModel(LambdaTopics, OnlineModel):
     """A model that learns such topics from minibatches.
 
-    It keeps the numbers by which it departs from its paper as `recipe`.
+    It keeps the numbers by which it departs from its paper as `recipe`. Its constructor takes its `options`
+    and `arguments`, and sets those that it keeps under their own names in its state.
     """
 
     RECIPES: ClassVar[tuple[Any, Any]]
     """The recipe with `warm_start`, and the paper's."""
-    default_decorrelation: ClassVar[float]
+    USUAL: ClassVar[tuple[Mapping[str, float], Mapping[str, float]]]
+    """Likewise, the values of options that have no default by themselves."""
+    __signature__: ClassVar[Signature]
 
+    arguments: ClassVar[tuple[Option[Any], ...]] = (
+        Option(str, "dtype", "of the topics", default="float32", choices=("float32", "float64")),
+    )
+    parts: ClassVar = {"_topics": Topics.kept}
+    entries = (
+        *Topics.ENTRIES,
+        Entry("warm_start", type="bool"),
+        Entry("decorrelation", least=0, most=check.LARGEST_PRIOR),
+        Entry("amount_seen", "_amount", least=0),
+    )
+
+    recipe: Any
     decorrelation: float
+    tau0: float
+    kappa: float
 
-    def _decorrelate(self, given: float | None) -> None:
-        """Set what is given, or the default, which is none without the warm start."""
-        self.decorrelation = self.default_decorrelation * self.warm_start if given is None else float(given)
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Show every setting as an argument of the constructor."""
+        super().__init_subclass__(**more)
+        _, *own = signature(cls.__init__).parameters.values()
+        if own[-1].kind is Parameter.VAR_KEYWORD:
+            shared: dict[str, Any] = {**signature(LambdaModel.__init__).parameters, **cls._settings()}
+            own[-1:] = [
+                Parameter(name, Parameter.KEYWORD_ONLY, default=one.default)
+                for name, one in shared.items()
+                if name not in [parameter.name for parameter in own]
+                and not (isinstance(one, Parameter) and one.kind is not Parameter.KEYWORD_ONLY)
+            ]
+        cls.__signature__ = Signature(own)
+
+    def __init__(
+        self,
+        n_topics: int,
+        n_words: int,
+        n_documents: float,
+        *,
+        warm_start: bool = True,
+        seed: int = 0,
+        threads: int = 1,
+        **settings: Any,
+    ) -> None:
+        options = self._settings()
+        for name in settings.keys() - options.keys():
+            raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}")
+        given: dict[str, Any] = {name: option.convert(settings.get(name)) for name, option in options.items()}
+        super().__init__(n_topics, n_words, n_documents, seed, threads, given["half_life"])
+        self.warm_start = bool(warm_start)
+        self.recipe = self.RECIPES[not warm_start]
+        self._amount = 0.0  # documents seen, as the recipe counts them
+        values = {**given, **{n: v for n, v in self.USUAL[not warm_start].items() if given[n] is None}}
+        kept = {entry.place for entry in self.entries}
+        vars(self).update({name: value for name, value in values.items() if ("", name) in kept})
+        self._begin(given, values)
+
+    @abstractmethod
+    def _begin(self, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+        """Set everything else that a new model has; values: all settings, which in `given` may be None."""
+
+    @classmethod
+    def _settings(cls) -> dict[str, Option[Any]]:
+        """The options of this class and of those that it comes from, by name."""
+        return {
+            option.name: option
+            for base in reversed(cls.__mro__)
+            for options in ("options", "arguments")
+            for option in vars(base).get(options, ())
+        }
 
     @property
     def _apart(self) -> float:

@@ -31,24 +31,30 @@ docs/decisions/0005-warm-start.md and 0015-first-minutes.md). A step asks the `s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model import options as check
 from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.lambda_ import Statistics, Vector, random_topics
 from wikitopics.model.minibatch import Minibatch, Words
-from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State, entries_of
+from wikitopics.model.online import (
+    LARGEST,
+    MOST,
+    MOST_ITERATIONS,
+    TINY,
+    Entry,
+    State,
+    part_entries,
+    setting_entries,
+)
 from wikitopics.model.options import LARGEST_PRIOR, Metric, decorrelation, prior
 from wikitopics.model.schedules import LDA_PAPER, LDA_WARM, CollapsedStart, StepSizes, raised
+from wikitopics.option import Option
 
 if TYPE_CHECKING:
     from wikitopics.model.lda_e_step import LDALimits, LDAStatistics
-
-
-PAPER_TAU0, PAPER_KAPPA = 64.0, 0.5  # [H10] table 1, for minibatches of 4096
 
 
 class OnlineLDA(DirichletAllocation):
@@ -78,12 +84,23 @@ class OnlineLDA(DirichletAllocation):
     kind = "lda"
     label = "online LDA"
     summary = "the one to begin with"
-    default_decorrelation = 0.14
+    RECIPES = (LDA_WARM, LDA_PAPER)
+    PAPER: ClassVar = {
+        "tau0": 64.0,
+        "kappa": 0.5,
+        "decorrelation": 0.0,
+    }  # [H10] table 1, for minibatches of 4096
+    USUAL = ({**PAPER, "decorrelation": 0.14}, PAPER)
     options = (
         prior("alpha", "Dirichlet parameter of the topic proportions", "learn", learn=True),
         prior("eta", "Dirichlet parameter of the topics", 0.2, learn=True),
         *DirichletAllocation.STEP_OPTIONS,
-        decorrelation(default_decorrelation),
+        decorrelation(USUAL[0]["decorrelation"]),
+    )
+    arguments = (
+        Option(str, "initialization", "of lambda", default="gamma", choices=("gamma", "exponential")),
+        Option(float, "tolerance", "of a document's E-step", default=3e-3, least=0, most=LARGEST),
+        Option(int, "max_iterations", "of it", default=100, least=0, most=MOST_ITERATIONS),
     )
     metrics = (
         Metric(
@@ -100,17 +117,15 @@ class OnlineLDA(DirichletAllocation):
     entries = (
         *DirichletAllocation.entries,
         Entry("alpha", type="float64", shape="K", least=TINY, most=LARGEST_PRIOR),
-        Entry("eta", least=TINY, most=LARGEST_PRIOR),
-        Entry("tau0", least=0),
-        Entry("kappa", least=0.5, most=1),
-        Entry("tolerance", least=0),
-        Entry("max_iterations", type="int", least=0, most=MOST_ITERATIONS),
+        *setting_entries((*options, *arguments), "eta tau0 kappa tolerance max_iterations"),
         Entry("words_since_eta", "_words_since_eta", "int", least=0, most=MOST),
-        *entries_of(CollapsedStart),
+        *part_entries(CollapsedStart, "recipe"),
     )
 
-    RECIPES = (LDA_WARM, LDA_PAPER)
     recipe: CollapsedStart
+    eta: float
+    tolerance: float
+    max_iterations: int
 
     def __init__(
         self,
@@ -118,39 +133,22 @@ class OnlineLDA(DirichletAllocation):
         n_words: int,
         n_documents: float,
         *,
-        alpha: float | Literal["learn"] = "learn",
-        eta: float | Literal["learn"] = 0.2,
-        tau0: float | None = None,
-        kappa: float | None = None,
-        half_life: float | None = None,
-        decorrelation: float | None = None,
         warm_start: bool | None = None,
-        initialization: Literal["gamma", "exponential"] = "gamma",
-        tolerance: float = 3e-3,
-        max_iterations: int = 100,
-        dtype: Literal["float32", "float64"] = "float32",
-        seed: int = 0,
-        threads: int = 1,
+        **settings: Any,
     ) -> None:
-        super().__init__(n_topics, n_words, n_documents, seed, threads, half_life)
-        self.check_options(alpha=alpha, eta=eta, tau0=tau0, kappa=kappa, decorrelation=decorrelation)
-        check.one_of(("gamma", "exponential"), initialization=initialization)
-        check.within(0, MOST_ITERATIONS, max_iterations=max_iterations)
-        check.within(0, LARGEST, tolerance=tolerance)
         if warm_start is None:
-            warm_start = tau0 is None or kappa is None
-        self._choose(warm_start, tau0 is None and kappa is None, alpha, eta, dtype)
-        self.recipe = self.recipe.sized(self.n_topics, self.n_words, self.n_documents)
-        self.tau0 = PAPER_TAU0 if tau0 is None else float(tau0)
-        self.kappa = PAPER_KAPPA if kappa is None else float(kappa)
-        self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
-        first_alpha = self.recipe.learning_from if self.warm_start else 1 / self.n_topics
-        self.alpha = np.full(self.n_topics, first_alpha if alpha == "learn" else float(alpha))
-        self.eta = 0.1 if eta == "learn" else float(eta)
-        self._decorrelate(decorrelation)
-        self._topics = random_topics(
-            self._random, initialization, self.n_topics, self.n_words, self.n_documents, self._eta, dtype
-        )
+            warm_start = settings.get("tau0") is None or settings.get("kappa") is None
+        super().__init__(n_topics, n_words, n_documents, warm_start=warm_start, **settings)
+
+    def _begin(self, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+        super()._begin(given, values)
+        K, W, D = self.n_topics, self.n_words, self.n_documents
+        self.recipe = self.recipe.sized(K, W, D)
+        first_alpha = self.recipe.learning_from if self.warm_start else 1 / K
+        self.alpha = np.full(K, first_alpha if self._learn_alpha else values["alpha"])
+        self.eta = 0.1 if self._learn_eta else values["eta"]
+        initialization, dtype = values["initialization"], values["dtype"]
+        self._topics = random_topics(self._random, initialization, K, W, D, self._eta, dtype)
         self._words_since_eta = 0
 
     @property

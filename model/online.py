@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -70,15 +70,45 @@ class Entry:
         return part, name
 
 
-def entries_of(recipe: type[Any]) -> tuple[Entry, ...]:
-    """Entries for what a model keeps as `recipe`: counts of loops, and positive numbers, unless its `BOUNDS`
-    differ."""
+def setting_entries(options: Sequence[Option[Any]], names: str) -> tuple[Entry, ...]:
+    """Entries for options that a model keeps under their names, within their ranges.
 
-    def entry(name: str, whole: bool) -> Entry:
-        least, most = recipe.BOUNDS.get(name, (1, MOST_ITERATIONS) if whole else (TINY, LARGEST))
-        return Entry(f"recipe_{name}", f"recipe.{name}", "int" if whole else "float", least=least, most=most)
+    One that can be learnt may be any positive number.
+    """
 
-    return tuple(entry(field.name, field.type == "int") for field in fields(recipe))
+    def entry(option: Option[Any]) -> Entry:
+        least = TINY if option.choices or option.above == 0 else option.least
+        return Entry(option.name, type=option.of.__name__, least=least, most=option.most)
+
+    return tuple(entry(option) for name in names.split() for option in options if option.name == name)
+
+
+def bounded(least: float, most: float, default: Any = MISSING) -> Any:
+    """A field of a part of a model, for `part_entries`."""
+    return field(default=default, metadata={"least": least, "most": most})
+
+
+def part_entries(part: type[Any], attribute: str, optional: bool = False) -> tuple[Entry, ...]:
+    """Entries for a dataclass that a model has as `attribute`.
+
+    Its fields are counts of loops, and positive numbers, unless they are `bounded`; a `Vector` has a number
+    from 0 for each topic.
+    """
+    forms: dict[str, dict[str, Any]] = {
+        "int": {"type": "int", "least": 1, "most": MOST_ITERATIONS},
+        "float": {"least": TINY},
+        "Vector": {"type": "float64", "shape": "K", "least": 0},
+    }
+    prefix = attribute.removeprefix("_")
+    return tuple(
+        Entry(
+            f"{prefix}_{one.name}",
+            f"{attribute}.{one.name}",
+            optional=optional,
+            **{**forms[str(one.type)], **one.metadata},
+        )
+        for one in fields(part)
+    )
 
 
 def taken(model: object, entries: Sequence[Entry]) -> State:
@@ -205,6 +235,8 @@ class OnlineModel(ABC):
     default_batch_size: ClassVar[int] = 1024
     options: ClassVar[tuple[Option[float], ...]] = ()
     """The settings besides the sizes, as keyword arguments of these names."""
+    arguments: ClassVar[tuple[Option[Any], ...]] = ()
+    """Further keyword arguments, which no command takes."""
     metrics: ClassVar[tuple[Metric, ...]] = ()
     """The metrics that `own_metrics` measures."""
 
@@ -279,7 +311,7 @@ class OnlineModel(ABC):
     def check_options(cls, **values: object) -> None:
         """Raise ValueError for the first value that the option of that name does not accept; None is
         accepted."""
-        for option in cls.options:
+        for option in (*cls.options, *cls.arguments):
             option.convert(values.get(option.name))
 
     # What it is
