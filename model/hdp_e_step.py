@@ -96,14 +96,8 @@ def shortlists(
         np.zeros((D, T), np.int32),
         np.empty((D, K), dtype),
     )
-
-    def block(start: int, stop: int) -> None:
-        hdp_kernels.e_step(
-            start, stop, batch.indptr, local, batch.counts, *corpus, alpha, T, tolerance, limits,
-            found.tables, found.topics, found.zeta, found.n_topics, found.theta,
-        )  # fmt: skip
-
-    workers.map(block, D, BLOCK)
+    settings = alpha, T, tolerance, limits
+    workers.run(hdp_kernels.e_step, D, BLOCK, batch.indptr, local, batch.counts, *corpus, *settings, *found)
     return found
 
 
@@ -125,30 +119,17 @@ def figure_9(
     everything = np.broadcast_to(np.arange(K, dtype=np.int32), (D, T, K)).copy()
     zeta, theta = np.empty((D, T, K), dtype), np.empty((D, K), dtype)
     found = Tables(tables, everything, zeta, np.full((D, T), K, np.int32), theta)
-    fresh = start_from is None
-
-    def block(start: int, stop: int) -> None:
-        hdp_figure9_kernels.ascend(
-            start, stop, batch.indptr, local, batch.counts, corpus,
-            alpha, tolerance, max_iterations, fresh, found,
-        )  # fmt: skip
-
-    workers.map(block, D, BLOCK)
+    arguments = corpus, alpha, tolerance, max_iterations, start_from is None, found
+    workers.run(hdp_figure9_kernels.ascend, D, BLOCK, batch.indptr, local, batch.counts, *arguments)
     return found
 
 
 def sum_statistics(batch: Minibatch, found: Tables, W: int, workers: Threads) -> HDPStatistics:
     """Line 11: the expected words of each topic, word by word, and its tables."""
-    K, words, documents = found.theta.shape[1], batch.words(W), batch.documents()
-    indptr, entries = words.occurrences()
+    K, words = found.theta.shape[1], batch.words(W)
     sums = np.empty((len(words.ids), K), found.theta.dtype)
-
-    def block(start: int, stop: int) -> Vector:
-        mass = np.zeros(K)
-        hdp_kernels.sum_statistics(start, stop, indptr, entries, documents, found, sums, mass)
-        return mass
-
-    mass = sum(workers.map(block, len(words.ids), WORD_BLOCK), np.zeros(K))
+    arguments = *words.occurrences(), batch.documents(), found, sums
+    mass = workers.total(hdp_kernels.sum_statistics, len(words.ids), WORD_BLOCK, K, *arguments)
     tables = np.zeros(K)
     hdp_kernels.add_tables(found, tables)
     return HDPStatistics(words.ids, sums, mass, tables)
@@ -164,11 +145,6 @@ def bounds(
 ) -> Vector:
     """(D,) each document's terms of the ELBO, nats; the corpus's rows are (U, K) E[log beta] of the words."""
     result = np.zeros(batch.D)
-
-    def block(start: int, stop: int) -> None:
-        hdp_figure9_kernels.document_bounds(
-            start, stop, batch.indptr, local, batch.counts, corpus, alpha, found, result
-        )
-
-    workers.map(block, batch.D, BLOCK)
+    arguments = batch.indptr, local, batch.counts, corpus, alpha, found, result
+    workers.run(hdp_figure9_kernels.document_bounds, batch.D, BLOCK, *arguments)
     return result

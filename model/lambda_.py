@@ -8,7 +8,7 @@ side by side. SCVB0's N_phi + eta is stored as a lambda like the others.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from inspect import Parameter, Signature, signature
 from typing import Any, ClassVar, Literal, Self
@@ -138,11 +138,7 @@ class Topics:
         number = self.dtype.type
         rows = np.empty((len(word_ids), padded(self.n_topics)), self.dtype)
         numbers = number(self.scale), number(self.eta), number(pressure), weight.astype(self.dtype)
-
-        def block(start: int, stop: int) -> None:
-            kernels.weighted_rows(start, stop, word_ids, self.hat, *numbers, rows)
-
-        workers.map(block, len(word_ids), WORD_BLOCK)
+        workers.run(kernels.weighted_rows, len(word_ids), WORD_BLOCK, word_ids, self.hat, *numbers, rows)
         return rows
 
     def _pressure(self, apart: float) -> float:
@@ -209,13 +205,9 @@ class Topics:
         dtype = self.dtype
         psi_total = psi(self.totals())
         weight = (np.exp(psi_total.min() - psi_total) * balance).astype(dtype)
-        scale, eta = dtype.type(self.scale), dtype.type(self.eta)
+        numbers = dtype.type(self.scale), dtype.type(self.eta), psi_total, weight
         rows = np.empty((len(word_ids), padded(self.n_topics)), dtype)
-
-        def block(start: int, stop: int) -> None:
-            kernels.exp_Elog_rows(start, stop, word_ids, self.hat, scale, eta, psi_total, weight, rows)
-
-        workers.map(block, len(word_ids), WORD_BLOCK)
+        workers.run(kernels.exp_Elog_rows, len(word_ids), WORD_BLOCK, word_ids, self.hat, *numbers, rows)
         return rows
 
     def sum_Elog_beta(self) -> float:
@@ -263,12 +255,8 @@ class Topics:
         self._read = None
         factor = weight / self.scale
         self.total_hat += factor * statistics.mass
-        narrow: Callable[[float], Any] = float if precise else self.dtype.type
-
-        def block(start: int, stop: int) -> None:
-            add_rows(start, stop, statistics.ids, statistics.sums, narrow(factor), self.hat)
-
-        workers.map(block, len(statistics.ids), WORD_BLOCK)
+        ids, narrow = statistics.ids, factor if precise else self.dtype.type(factor)
+        workers.run(add_rows, len(ids), WORD_BLOCK, ids, statistics.sums, narrow, self.hat)
 
     def replace(self, numbers: NDArray[np.intp], hat: Vector) -> None:
         """Replace some topics; (W, n) hat, in the scale of `hat`."""

@@ -362,16 +362,10 @@ def ascend(
     psi_alpha, narrow_alpha = psi(alpha), alpha.astype(dtype)
     tolerance, iterations, drop = limits
     drop = drop if dtype == np.float32 else 0.0
-
-    def block(first: int, stop: int) -> Vector:
-        excess = np.zeros(K)
-        e_step_kernel(
-            first, stop, batch.indptr, words.local, batch.counts, rows, narrow_alpha, psi_alpha,
-            drop, tolerance, iterations, WIDE, start is not None, gamma, x, ratio, excess,
-        )  # fmt: skip
-        return excess
-
-    excess = sum(workers.map(block, batch.D, DOCUMENT_BLOCK), np.zeros(K))
+    excess = workers.total(
+        e_step_kernel, batch.D, DOCUMENT_BLOCK, K, batch.indptr, words.local, batch.counts, rows,
+        narrow_alpha, psi_alpha, drop, tolerance, iterations, WIDE, start is not None, gamma, x, ratio,
+    )  # fmt: skip
     return Documents(gamma, x, ratio, excess)
 
 
@@ -380,14 +374,8 @@ def sum_statistics(
 ) -> tuple[NDArray[Any], Vector]:
     """sum_d n_dw phi_dwk, (U, K), and its sums over the words, (K,)."""
     sums = np.empty((len(words.ids), K), rows.dtype)
-    (indptr, entries), documents = words.occurrences(), batch.documents()
-
-    def block(first: int, stop: int) -> Vector:
-        mass = np.zeros(K)
-        sum_statistics_kernel(first, stop, indptr, entries, documents, found.ratio, found.x, rows, sums, mass)
-        return mass
-
-    return sums, sum(workers.map(block, len(words.ids), WORD_BLOCK), np.zeros(K))
+    arguments = *words.occurrences(), batch.documents(), found.ratio, found.x, rows, sums
+    return sums, workers.total(sum_statistics_kernel, len(words.ids), WORD_BLOCK, K, *arguments)
 
 
 def document_bounds(

@@ -56,6 +56,22 @@ class Threads:
             other.result()
         return cast(list[T], results)
 
+    def run(self, kernel: Callable[..., None], n: int, size: int, *arguments: Any) -> None:
+        """kernel(start, stop, *arguments) for each block."""
+        self.map(lambda start, stop: kernel(start, stop, *arguments), n, size)
+
+    def total(
+        self, kernel: Callable[..., None], n: int, size: int, K: int, *arguments: Any
+    ) -> NDArray[np.float64]:
+        """(K,) what a kernel adds to its last argument, summed over the blocks in their order."""
+
+        def block(start: int, stop: int) -> NDArray[np.float64]:
+            of_block = np.zeros(K)
+            kernel(start, stop, *arguments, of_block)
+            return of_block
+
+        return sum(self.map(block, n, size), np.zeros(K))
+
 
 MAX_COUNT = np.iinfo(np.int32).max
 SMALLEST_COUNT = 1e-9
