@@ -96,8 +96,8 @@ def shortlists(
         np.zeros((D, T), np.int32),
         np.empty((D, K), dtype),
     )
-    settings = alpha, T, tolerance, limits
-    workers.run(hdp_kernels.e_step, D, BLOCK, batch.indptr, local, batch.counts, *corpus, *settings, *found)
+    arguments = corpus, alpha, T, tolerance, limits, found
+    workers.run(hdp_kernels.e_step, D, BLOCK, batch.indptr, local, batch.counts, *arguments)
     return found
 
 
