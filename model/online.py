@@ -144,7 +144,7 @@ def put(
             raise StateError(f"the state is damaged: {error}") from None
 
 
-def checked(state: Mapping[str, object], entries: Sequence[Entry]) -> State:
+def checked(state: Mapping[str, object], entries: Sequence[Entry], whose: str = "the state's ") -> State:
     """The entries' values out of a state, arrays as contiguous copies; keys that no entry names are ignored.
 
     Raises `StateError` for a value that is missing or not as its entry says.
@@ -159,11 +159,8 @@ def checked(state: Mapping[str, object], entries: Sequence[Entry]) -> State:
             continue
         fault = "is missing" if value is None else _fault(entry, value, sizes)
         if fault:
-            raise StateError(f"the state's {entry.key} {fault}")
-        if isinstance(value, np.ndarray):
-            values[entry.key] = np.array(value, order="C")
-        else:
-            values[entry.key] = _TYPES[entry.type](value)
+            raise StateError(f"{whose}{entry.key} {fault}")
+        values[entry.key] = np.array(value, order="C") if entry.shape else _TYPES[entry.type](value)
     return values
 
 
