@@ -32,7 +32,7 @@ LARGEST = 1e30  # no number of a state is larger: what is computed from them sta
 MOST = 2**53  # no counter is larger
 MOST_ITERATIONS = 10_000  # no loop over a document runs more often
 TINY = 1e-300  # the least positive number
-_TYPES: dict[str, type] = {"float": float, "int": int, "bool": bool}
+_TYPES: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "bool": (bool,)}
 
 
 class StateError(ValueError):
@@ -160,7 +160,7 @@ def checked(state: Mapping[str, object], entries: Sequence[Entry], whose: str = 
         fault = "is missing" if value is None else _fault(entry, value, sizes)
         if fault:
             raise StateError(f"{whose}{entry.key} {fault}")
-        values[entry.key] = np.array(value, order="C") if entry.shape else _TYPES[entry.type](value)
+        values[entry.key] = np.array(value, order="C") if entry.shape else _TYPES[entry.type][0](value)
     return values
 
 
@@ -185,7 +185,7 @@ def _fault(entry: Entry, value: object, sizes: dict[str, int]) -> str:
         )
         if value.shape != wanted:
             return f"must have the shape {wanted}, not {value.shape}"
-    elif not _is_plain(value, entry.type):
+    elif type(value) not in _TYPES[entry.type]:
         return f"must be of type {entry.type}, not {type(value).__name__}"
     elif entry.size:
         sizes[entry.size] = int(value)  # type: ignore[call-overload]
@@ -194,12 +194,6 @@ def _fault(entry: Entry, value: object, sizes: dict[str, int]) -> str:
     # Written so that NaN fails too, since all its comparisons are false.
     fits = not numbers.size or (entry.least <= numbers.min() and numbers.max() <= most)
     return "" if fits else f"must be from {entry.least:g} to {most:g}"
-
-
-def _is_plain(value: object, type_: str) -> bool:
-    if type_ == "bool":
-        return isinstance(value, bool)
-    return isinstance(value, int if type_ == "int" else int | float) and not isinstance(value, bool)
 
 
 def _size(letter: str, found: int, sizes: dict[str, int]) -> int:
