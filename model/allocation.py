@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from wikitopics.model import options as check
 from wikitopics.model.lambda_ import LambdaModel, Topics, Vector, topics_from
 from wikitopics.model.minibatch import Minibatch
-from wikitopics.model.online import LARGEST, MOST, Entry, bounded, part_entries
+from wikitopics.model.online import LARGEST, MOST, Entry, bounded
 from wikitopics.model.schedules import Stage
 from wikitopics.option import Option
 
@@ -104,7 +104,7 @@ class DirichletAllocation(LambdaModel):
     parts: ClassVar = {**LambdaModel.parts, "_rebirth": Rebirth}
     entries = (
         *LambdaModel.entries,
-        *part_entries(Rebirth, "_rebirth", optional=True),
+        *Entry.of_part(Rebirth, "_rebirth", optional=True),
         Entry("learn_alpha", "_learn_alpha", "bool"),
         Entry("learn_eta", "_learn_eta", "bool"),
         Entry("own_steps", "_own_steps", "bool"),

@@ -44,8 +44,6 @@ from wikitopics.model.online import (
     Entry,
     State,
     bounded,
-    part_entries,
-    setting_entries,
 )
 from wikitopics.model.options import HALF_LIFE, decorrelation, prior
 from wikitopics.model.schedules import Balance, StepSizes, raised
@@ -173,9 +171,9 @@ class OnlineHDP(LambdaModel):
         Entry("first_counts", "_first.counts", "int32 int64 float32", "N", least=0),
         Entry("started_from", "_started_from", "int", least=0, most=MOST),
         Entry("time", "_time", least=0),
-        *setting_entries(options, "omega alpha eta tau0 kappa"),
-        *setting_entries(arguments, "max_topics_per_document tolerance max_iterations"),
-        *part_entries(Recipe, "recipe"),
+        *Entry.of_options(options, "omega alpha eta tau0 kappa"),
+        *Entry.of_options(arguments, "max_topics_per_document tolerance max_iterations"),
+        *Entry.of_part(Recipe, "recipe"),
     )
 
     recipe: Recipe

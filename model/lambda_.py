@@ -18,15 +18,7 @@ from numpy.typing import NDArray
 
 from wikitopics.model import options as check
 from wikitopics.model.minibatch import Minibatch, Threads
-from wikitopics.model.online import (
-    FLOATS,
-    LARGEST,
-    TINY,
-    WORDS_A_DOCUMENT,
-    Entry,
-    OnlineModel,
-    State,
-)
+from wikitopics.model.online import FLOATS, LARGEST, TINY, WORDS_A_DOCUMENT, Entry, OnlineModel, State
 from wikitopics.option import Option
 
 Vector = NDArray[np.float64]

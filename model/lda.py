@@ -39,16 +39,7 @@ from numpy.typing import NDArray
 from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.lambda_ import Statistics, Vector, random_topics
 from wikitopics.model.minibatch import Minibatch, Words
-from wikitopics.model.online import (
-    LARGEST,
-    MOST,
-    MOST_ITERATIONS,
-    TINY,
-    Entry,
-    State,
-    part_entries,
-    setting_entries,
-)
+from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State
 from wikitopics.model.options import LARGEST_PRIOR, Metric, decorrelation, prior
 from wikitopics.model.schedules import LDA_PAPER, LDA_WARM, CollapsedStart, StepSizes, raised
 from wikitopics.option import Option
@@ -117,9 +108,9 @@ class OnlineLDA(DirichletAllocation):
     entries = (
         *DirichletAllocation.entries,
         Entry("alpha", type="float64", shape="K", least=TINY, most=LARGEST_PRIOR),
-        *setting_entries((*options, *arguments), "eta tau0 kappa tolerance max_iterations"),
+        *Entry.of_options((*options, *arguments), "eta tau0 kappa tolerance max_iterations"),
         Entry("words_since_eta", "_words_since_eta", "int", least=0, most=MOST),
-        *part_entries(CollapsedStart, "recipe"),
+        *Entry.of_part(CollapsedStart, "recipe"),
     )
 
     recipe: CollapsedStart

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -69,46 +69,47 @@ class Entry:
         part, _, name = (self.attribute or self.key).rpartition(".")
         return part, name
 
+    @classmethod
+    def of_options(cls, options: Sequence[Option[Any]], names: str) -> tuple[Entry, ...]:
+        """Entries for options that a model keeps under their names, within their ranges.
 
-def setting_entries(options: Sequence[Option[Any]], names: str) -> tuple[Entry, ...]:
-    """Entries for options that a model keeps under their names, within their ranges.
+        One that can be learnt may be any positive number.
+        """
 
-    One that can be learnt may be any positive number.
-    """
+        def entry(option: Option[Any]) -> Entry:
+            least = TINY if option.choices or option.above == 0 else option.least
+            return cls(option.name, type=option.of.__name__, least=least, most=option.most)
 
-    def entry(option: Option[Any]) -> Entry:
-        least = TINY if option.choices or option.above == 0 else option.least
-        return Entry(option.name, type=option.of.__name__, least=least, most=option.most)
+        return tuple(entry(option) for name in names.split() for option in options if option.name == name)
 
-    return tuple(entry(option) for name in names.split() for option in options if option.name == name)
+    @classmethod
+    def of_part(cls, part: Any, attribute: str, optional: bool = False) -> tuple[Entry, ...]:
+        """Entries for a dataclass that a model has as `attribute`.
+
+        Its fields are counts of loops, and positive numbers, unless they are `bounded`; a `Vector` has a
+        number from 0 for each topic.
+        """
+        prefix = attribute.removeprefix("_")
+        kinds: dict[str, Any] = {
+            "int": cls("", type="int", least=1, most=MOST_ITERATIONS),
+            "float": cls("", least=TINY),
+            "Vector": cls("", type="float64", shape="K", least=0),
+        }
+        return tuple(
+            replace(
+                kinds[str(one.type)],
+                key=f"{prefix}_{one.name}",
+                attribute=f"{attribute}.{one.name}",
+                optional=optional,
+                **one.metadata,
+            )
+            for one in fields(part)
+        )
 
 
 def bounded(least: float, most: float, default: Any = MISSING) -> Any:
-    """A field of a part of a model, for `part_entries`."""
+    """A field of a part of a model, for `Entry.of_part`."""
     return field(default=default, metadata={"least": least, "most": most})
-
-
-def part_entries(part: type[Any], attribute: str, optional: bool = False) -> tuple[Entry, ...]:
-    """Entries for a dataclass that a model has as `attribute`.
-
-    Its fields are counts of loops, and positive numbers, unless they are `bounded`; a `Vector` has a number
-    from 0 for each topic.
-    """
-    forms: dict[str, dict[str, Any]] = {
-        "int": {"type": "int", "least": 1, "most": MOST_ITERATIONS},
-        "float": {"least": TINY},
-        "Vector": {"type": "float64", "shape": "K", "least": 0},
-    }
-    prefix = attribute.removeprefix("_")
-    return tuple(
-        Entry(
-            f"{prefix}_{one.name}",
-            f"{attribute}.{one.name}",
-            optional=optional,
-            **{**forms[str(one.type)], **one.metadata},
-        )
-        for one in fields(part)
-    )
 
 
 def taken(model: object, entries: Sequence[Entry]) -> State:

@@ -36,16 +36,7 @@ from wikitopics.model import options as check
 from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.lambda_ import Vector, random_topics
 from wikitopics.model.minibatch import Minibatch
-from wikitopics.model.online import (
-    LARGEST,
-    MOST_ITERATIONS,
-    TINY,
-    WORDS_A_DOCUMENT,
-    Entry,
-    State,
-    part_entries,
-    setting_entries,
-)
+from wikitopics.model.online import LARGEST, MOST_ITERATIONS, TINY, WORDS_A_DOCUMENT, Entry, State
 from wikitopics.model.options import decorrelation, prior
 from wikitopics.model.schedules import SCVB0_PAPER, SCVB0_WARM, THETA_STEPS, SCVB0Start, StepSizes, raised
 from wikitopics.option import Option
@@ -109,10 +100,10 @@ class SCVB0(DirichletAllocation):
     entries = (
         *DirichletAllocation.entries,
         Entry("final_alpha", "_final_alpha", "float64", "K", least=TINY, most=check.LARGEST_PRIOR),
-        *setting_entries((*options, *arguments), "s tau0 kappa theta_s theta_tau0 theta_kappa burn_in"),
+        *Entry.of_options((*options, *arguments), "s tau0 kappa theta_s theta_tau0 theta_kappa burn_in"),
         Entry("n_tokens", least=1, optional=True),
         Entry("tokens_seen", "_tokens_seen", least=0),
-        *part_entries(SCVB0Start, "recipe"),
+        *Entry.of_part(SCVB0Start, "recipe"),
     )
 
     recipe: SCVB0Start

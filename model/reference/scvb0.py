@@ -46,7 +46,7 @@ def local_step(
     passes: int,
     factors: Array | float = 1.0,
 ) -> tuple[Array, Array]:
-    """N_theta (D, K) after `passes` over each document's distinct words, and sum m gamma of the last, (W, K)."""
+    """N_theta (D, K) after `passes` over each document's distinct words, and the sum of the last m gamma."""
     N_theta = np.array([length * alpha / alpha.sum() for length in batch.lengths()])
     statistics = np.zeros_like(N_phi)
     for d, length in enumerate(batch.lengths()):
