@@ -137,8 +137,8 @@ class BatchHDP(OnlineHDP):
 
     entries = (*OnlineHDP.entries, Entry("bounds", "_bounds", "float64", "S"))
 
-    def __init__(self, n_words: int, **options: Any) -> None:
-        super().__init__(n_words, 1, dtype="float64", **options)
+    def __init__(self, n_words: int, **settings: Any) -> None:
+        super().__init__(n_words, 1, dtype="float64", **settings)
         self.recipe = PAPER  # the paper's: the documents are the whole corpus
         self._bounds = np.zeros(0)
 

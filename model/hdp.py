@@ -160,7 +160,7 @@ class OnlineHDP(LambdaModel):
 
     version = 8
     oldest_version = 6
-    parts: ClassVar = {**LambdaModel.parts, "_first": Minibatch, "recipe": Recipe}
+    parts: ClassVar = {**LambdaModel.parts, "_first": Minibatch}
     entries = (
         *LambdaModel.entries,
         Entry("a", type="float64", shape="K-1", least=TINY),
@@ -171,9 +171,6 @@ class OnlineHDP(LambdaModel):
         Entry("first_counts", "_first.counts", "int32 int64 float32", "N", least=0),
         Entry("started_from", "_started_from", "int", least=0, most=MOST),
         Entry("time", "_time", least=0),
-        *Entry.of_options(options, "omega alpha eta tau0 kappa"),
-        *Entry.of_options(arguments, "max_topics_per_document tolerance max_iterations"),
-        *Entry.of_part(Recipe, "recipe"),
     )
 
     recipe: Recipe

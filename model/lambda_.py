@@ -338,8 +338,9 @@ class LambdaTopics:
 class LambdaModel(LambdaTopics, OnlineModel):
     """A model that learns such topics from minibatches.
 
-    It keeps the numbers by which it departs from its paper as `recipe`. Its constructor takes its `options`
-    and `arguments`, and sets those that it keeps under their own names in its state.
+    Its constructor takes its `options` and `arguments`. The numbers among them become attributes, and entries
+    of its state, unless the class has an attribute or an entry of that name. It keeps the numbers by which it
+    departs from its paper as `recipe`.
     """
 
     RECIPES: ClassVar[tuple[Any, Any]]
@@ -355,7 +356,6 @@ class LambdaModel(LambdaTopics, OnlineModel):
     entries = (
         *Topics.ENTRIES,
         Entry("warm_start", type="bool"),
-        Entry("decorrelation", least=0, most=check.LARGEST_PRIOR),
         Entry("amount_seen", "_amount", least=0),
     )
 
@@ -365,18 +365,37 @@ class LambdaModel(LambdaTopics, OnlineModel):
     kappa: float
 
     def __init_subclass__(cls, **more: Any) -> None:
-        """Show every setting as an argument of the constructor."""
+        """Add the entries of settings and recipe, and show the settings as arguments of the constructor."""
         super().__init_subclass__(**more)
-        _, *own = signature(cls.__init__).parameters.values()
-        if own[-1].kind is Parameter.VAR_KEYWORD:
-            shared: dict[str, Any] = {**signature(LambdaModel.__init__).parameters, **cls._settings()}
-            own[-1:] = [
-                Parameter(name, Parameter.KEYWORD_ONLY, default=one.default)
-                for name, one in shared.items()
-                if name not in [parameter.name for parameter in own]
-                and not (isinstance(one, Parameter) and one.kind is not Parameter.KEYWORD_ONLY)
-            ]
-        cls.__signature__ = Signature(own)
+        settings = cls._settings()
+        if hasattr(cls, "RECIPES"):
+            there = {entry.key for entry in cls._all_entries()}
+            cls.entries += tuple(
+                Entry(
+                    name,
+                    type=option.of.__name__,
+                    least=TINY
+                    if option.choices or option.above == 0
+                    else option.least,  # learnt: any, over 0
+                    most=option.most,
+                    optional=option.default is None and name not in cls.USUAL[0],
+                )
+                for name, option in settings.items()
+                if option.of in (int, float) and name not in there and not hasattr(cls, name)
+            )
+            if "recipe" not in cls.parts:
+                cls.entries += Entry.of_part(type(cls.RECIPES[0]), "recipe")
+                cls.parts = {**cls.parts, "recipe": type(cls.RECIPES[0])}
+        own = dict(signature(cls.__init__).parameters)
+        if own.pop("settings", None):
+            shared = signature(LambdaModel.__init__).parameters
+            own = {
+                **own,
+                **{name: shared[name] for name in ("warm_start", "seed", "threads") if name not in own},
+            }
+            for name, option in settings.items():
+                own[name] = Parameter(name, Parameter.KEYWORD_ONLY, default=option.default)
+        cls.__signature__ = Signature(list(own.values())[1:])
 
     def __init__(
         self,
@@ -398,8 +417,7 @@ class LambdaModel(LambdaTopics, OnlineModel):
         self.recipe = self.RECIPES[not warm_start]
         self._amount = 0.0  # documents seen, as the recipe counts them
         values = {**given, **{n: v for n, v in self.USUAL[not warm_start].items() if given[n] is None}}
-        kept = {entry.place for entry in self.entries}
-        vars(self).update({name: value for name, value in values.items() if ("", name) in kept})
+        vars(self).update({entry.key: values[entry.key] for entry in self.entries if entry.key in values})
         self._begin(given, values)
 
     @abstractmethod

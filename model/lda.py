@@ -104,13 +104,10 @@ class OnlineLDA(DirichletAllocation):
 
     version = 6
     oldest_version = 4
-    parts: ClassVar = {**DirichletAllocation.parts, "recipe": CollapsedStart}
     entries = (
         *DirichletAllocation.entries,
         Entry("alpha", type="float64", shape="K", least=TINY, most=LARGEST_PRIOR),
-        *Entry.of_options((*options, *arguments), "eta tau0 kappa tolerance max_iterations"),
         Entry("words_since_eta", "_words_since_eta", "int", least=0, most=MOST),
-        *Entry.of_part(CollapsedStart, "recipe"),
     )
 
     recipe: CollapsedStart

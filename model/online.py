@@ -70,19 +70,6 @@ class Entry:
         return part, name
 
     @classmethod
-    def of_options(cls, options: Sequence[Option[Any]], names: str) -> tuple[Entry, ...]:
-        """Entries for options that a model keeps under their names, within their ranges.
-
-        One that can be learnt may be any positive number.
-        """
-
-        def entry(option: Option[Any]) -> Entry:
-            least = TINY if option.choices or option.above == 0 else option.least
-            return cls(option.name, type=option.of.__name__, least=least, most=option.most)
-
-        return tuple(entry(option) for name in names.split() for option in options if option.name == name)
-
-    @classmethod
     def of_part(cls, part: Any, attribute: str, optional: bool = False) -> tuple[Entry, ...]:
         """Entries for a dataclass that a model has as `attribute`.
 

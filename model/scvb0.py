@@ -96,14 +96,10 @@ class SCVB0(DirichletAllocation):
 
     version = 5
     oldest_version = 3
-    parts: ClassVar = {**DirichletAllocation.parts, "recipe": SCVB0Start}
     entries = (
         *DirichletAllocation.entries,
         Entry("final_alpha", "_final_alpha", "float64", "K", least=TINY, most=check.LARGEST_PRIOR),
-        *Entry.of_options((*options, *arguments), "s tau0 kappa theta_s theta_tau0 theta_kappa burn_in"),
-        Entry("n_tokens", least=1, optional=True),
         Entry("tokens_seen", "_tokens_seen", least=0),
-        *Entry.of_part(SCVB0Start, "recipe"),
     )
 
     recipe: SCVB0Start
