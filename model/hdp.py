@@ -269,18 +269,8 @@ class OnlineHDP(LambdaModel):
         return theta
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
-        """(D, K) topic proportions of documents, rows sum to 1; changes nothing.
-
-        Uses the prior Dirichlet(alpha E[sigma]) of [W11] section 4.1 and the passes of SCVB0, which predict
-        better than the variational update; with warm_start=False, [SVI13] section 4's local step itself.
-        A document without words gets the prior's proportions. Raises ValueError for a word id out of range.
-        """
-        from wikitopics.model.scvb0_e_step import inferred
-
-        if not self.warm_start:
-            return self.local_proportions(batch)
-        passes = self.recipe.inference_passes
-        return inferred(batch, self._topics, self._apart, self.document_prior(), passes, self._workers)
+        """See `LambdaModel.infer`; with warm_start=False, [SVI13] section 4's local step itself."""
+        return super().infer(batch) if self.warm_start else self.local_proportions(batch)
 
     def local_proportions(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) proportions of the local step, as `learn` returns them, but without learning.

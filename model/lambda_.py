@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from wikitopics.model import options as check
 from wikitopics.model.minibatch import Minibatch, Threads
 from wikitopics.model.online import FLOATS, LARGEST, TINY, WORDS_A_DOCUMENT, Entry, OnlineModel, State
+from wikitopics.model.schedules import THETA_STEPS, StepSizes
 from wikitopics.option import Option
 
 Vector = NDArray[np.float64]
@@ -438,6 +439,22 @@ class LambdaModel(LambdaTopics, OnlineModel):
     def _apart(self) -> float:
         """Topics that have not come apart by themselves yet would only be worse for it."""
         return self.decorrelation * self._seen / (self._seen + DECORRELATED_AFTER)
+
+    @property
+    def _theta_steps(self) -> StepSizes:
+        """The step sizes of a document's proportions in `infer`."""
+        return THETA_STEPS
+
+    def infer(self, batch: Minibatch) -> NDArray[np.float32]:
+        """(D, K) topic proportions E[theta] of documents, rows sum to 1; changes nothing.
+
+        By the passes of SCVB0 with `document_prior`, which predict better than a variational update. A
+        document without words gets the prior's proportions. Raises ValueError for a word id out of range.
+        """
+        from wikitopics.model.scvb0_e_step import inferred
+
+        prior, passes = self.document_prior(), self.recipe.inference_passes
+        return inferred(batch, self._topics, self._apart, prior, passes, self._workers, self._theta_steps)
 
     @classmethod
     def with_topics(cls, topics: NDArray[np.floating[Any]], weights: Vector, prior: Vector) -> Self:

@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.allocation import DirichletAllocation
-from wikitopics.model.lambda_ import Statistics, Vector, random_topics
+from wikitopics.model.lambda_ import Vector, random_topics
 from wikitopics.model.minibatch import Minibatch, Words
 from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State
 from wikitopics.model.options import LARGEST_PRIOR, Metric, decorrelation, prior
@@ -45,7 +45,7 @@ from wikitopics.model.schedules import LDA_PAPER, LDA_WARM, CollapsedStart, Step
 from wikitopics.option import Option
 
 if TYPE_CHECKING:
-    from wikitopics.model.lda_e_step import LDALimits, LDAStatistics
+    from wikitopics.model.lda_e_step import Documents, LDALimits, LDAStatistics
 
 
 class OnlineLDA(DirichletAllocation):
@@ -159,9 +159,10 @@ class OnlineLDA(DirichletAllocation):
         A minibatch without words leaves the topics alone. Raises ValueError for a word id out of range,
         before any change.
         """
-        from wikitopics.model.scvb0_e_step import proportions
+        from wikitopics.model import scvb0_e_step as collapsed
+        from wikitopics.model.lda_e_step import e_step
 
-        batch.check_words(self.n_words)
+        words = batch.words(self.n_words)
         if batch.n_tokens == 0:
             self._seen += batch.D
             return self.infer(batch)
@@ -178,9 +179,13 @@ class OnlineLDA(DirichletAllocation):
         if forgets or self.recipe.collapsed(stage, self.n_topics):
             last = np.full(self.n_topics, self.recipe.last_alpha) if self._learn_alpha else alpha
             alpha, passes = stage.alpha(last), self.recipe.passes + stage.more_passes
-            gamma, statistics = self._collapsed_e_step(batch, alpha, passes, balance)
+            rows = collapsed.word_rows(self._topics, words, balance, self._workers)
+            gamma, statistics = collapsed.e_step(batch, words, rows, alpha, passes, self._workers)
         else:
-            gamma, statistics = self._e_step(batch, balance, rho)
+            rows = self._topics.exp_Elog_rows(words.ids, self._workers, balance)
+            gamma, statistics = e_step(batch, words, rows, alpha, self._limits(), self._workers)
+            if self._learn_alpha:
+                self._update_alpha(statistics, rho)
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d n_d phi_d), [H10] algorithm 2
         self._topics.step(rho, self._eta, corpus / batch.D, statistics, self._workers)
         if self._learn_eta:
@@ -188,27 +193,7 @@ class OnlineLDA(DirichletAllocation):
         self._bear(self.alpha, statistics.mass, batch)
         self._note_step(batch.D, rho)
         # In this order: a small alpha would be lost beside a large one.
-        return proportions((gamma - alpha.astype(gamma.dtype)) + self.alpha.astype(gamma.dtype))
-
-    def _e_step(self, batch: Minibatch, balance: Vector, rho: float) -> tuple[NDArray[Any], Statistics]:
-        """[H10] algorithm 2; alpha makes its step from it too."""
-        from wikitopics.model.lda_e_step import e_step
-
-        words, rows = self._rows_of(batch, balance)
-        gamma, statistics = e_step(batch, words, rows, self.alpha, self._limits(), self._workers)
-        if self._learn_alpha:
-            self._update_alpha(statistics, rho)
-        return gamma, statistics
-
-    def _collapsed_e_step(
-        self, batch: Minibatch, alpha: Vector, passes: int, balance: Vector
-    ) -> tuple[NDArray[Any], Statistics]:
-        """The documents' part of [F13] algorithm 2."""
-        from wikitopics.model.scvb0_e_step import e_step, word_rows
-
-        words = batch.words(self.n_words)
-        rows = word_rows(self._topics, words, balance, self._workers)
-        return e_step(batch, words, rows, alpha, passes, self._workers)
+        return collapsed.proportions((gamma - alpha.astype(gamma.dtype)) + self.alpha.astype(gamma.dtype))
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions E[theta] of documents, rows sum to 1; changes nothing.
@@ -216,13 +201,13 @@ class OnlineLDA(DirichletAllocation):
         By default this uses the collapsed update, which predicts better than [H10]'s E-step. A document
         without words gets the proportions of the prior. Raises ValueError for a word id out of range.
         """
-        from wikitopics.model.lda_e_step import ascend
-        from wikitopics.model.scvb0_e_step import inferred, proportions
+        from wikitopics.model.scvb0_e_step import proportions
 
-        if passes := self.recipe.inference_passes:
-            return inferred(batch, self._topics, self._apart, self.alpha, passes, self._workers)
-        words, rows = self._rows_of(batch)
-        return proportions(ascend(batch, words, rows, self.alpha, self._limits(), self._workers).gamma)
+        return (
+            super().infer(batch)
+            if self.recipe.inference_passes
+            else proportions(self._ascent(batch)[2].gamma)
+        )
 
     def bound_perplexity(self, batch: Minibatch) -> float:
         """[H10]'s perplexity of documents: exp(-(their ELBO, topics held fixed) / their words).
@@ -230,12 +215,11 @@ class OnlineLDA(DirichletAllocation):
         The ELBO's terms of the documents only (docs/derivations.md), as in [H10] section 4: without the
         topics' own term and without a factor for the size of the corpus. NaN if the documents have no words.
         """
-        from wikitopics.model.lda_e_step import ascend, document_bounds
+        from wikitopics.model.lda_e_step import document_bounds
 
         if batch.n_tokens == 0:
             return float("nan")
-        words, rows = self._rows_of(batch)
-        found = ascend(batch, words, rows, self.alpha, self._limits(), self._workers)
+        words, rows, found = self._ascent(batch)
         bounds = document_bounds(self._topics, batch, words, rows, self.alpha, found)
         return float(np.exp(-bounds.sum() / batch.n_tokens))
 
@@ -243,11 +227,13 @@ class OnlineLDA(DirichletAllocation):
         """`bound_perplexity`, on documents with words."""
         return {"bound_perplexity": self.bound_perplexity(batch)}
 
-    def _rows_of(self, batch: Minibatch, balance: Vector | None = None) -> tuple[Words, NDArray[Any]]:
-        """The words of documents, and the rows of the topics for them."""
+    def _ascent(self, batch: Minibatch) -> tuple[Words, NDArray[Any], Documents]:
+        """[H10]'s E-step: the words of documents, the rows of the topics for them, and what it finds."""
+        from wikitopics.model.lda_e_step import ascend
+
         words = batch.words(self.n_words)
-        balance = np.ones(self.n_topics) if balance is None else balance
-        return words, self._topics.exp_Elog_rows(words.ids, self._workers, balance)
+        rows = self._topics.exp_Elog_rows(words.ids, self._workers, np.ones(self.n_topics))
+        return words, rows, ascend(batch, words, rows, self.alpha, self._limits(), self._workers)
 
     def _limits(self) -> LDALimits:
         from wikitopics.model.lda_e_step import LDALimits

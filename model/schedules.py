@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from wikitopics.model.lambda_ import Topics, Vector
 from wikitopics.model.minibatch import Minibatch
 from wikitopics.model.online import LARGEST, MOST_ITERATIONS, TINY, bounded
+
+if TYPE_CHECKING:
+    from wikitopics.model.lambda_ import Topics, Vector
 
 
 @dataclass(frozen=True)

@@ -188,19 +188,6 @@ class SCVB0(DirichletAllocation):
         self._bear(self._final_alpha, statistics.mass, batch)
         return proportions(theta)
 
-    def infer(self, batch: Minibatch) -> NDArray[np.float32]:
-        """(D, K) topic proportions, rows sum to 1, proportional to N_theta + alpha; changes nothing.
-
-        A document without words gets the proportions of the prior. Raises ValueError for a word id out of
-        range.
-        """
-        from wikitopics.model.scvb0_e_step import inferred
-
-        passes = self.recipe.inference_passes
-        return inferred(
-            batch, self._topics, self._apart, self.alpha, passes, self._workers, self._theta_steps
-        )
-
     def _corpus_tokens(self) -> float:
         """C, or its expected value; before the first document, a guess of 100 words per document."""
         if self.n_tokens is not None:
