@@ -8,6 +8,7 @@ side by side. SCVB0's N_phi + eta is stored as a lambda like the others.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from inspect import Parameter, Signature, signature
@@ -134,15 +135,13 @@ class Topics:
         workers.run(kernels.weighted_rows, len(word_ids), WORD_BLOCK, word_ids, self.hat, *numbers, rows)
         return rows
 
-    def _pressure(self, apart: float) -> float:
-        """apart / c / N; costs K W."""
-        n_w = self.hat.sum(axis=1, dtype=np.float64)
-        return apart * float(n_w.sum() / max(n_w @ n_w, TINY)) if apart else 0.0
-
     def _unscaled(self, apart: float) -> Iterator[tuple[int, NDArray[Any]]]:
         """The topics as they are read, up to a factor for each, some words at a time: the first word's id,
         and rows as of `weighted_rows`. At the end the factors are known."""
-        even, totals, pressure = np.ones(self.n_topics), np.zeros(self.n_topics), self._pressure(apart)
+        even, totals, pressure = np.ones(self.n_topics), np.zeros(self.n_topics), 0.0
+        if apart:
+            n_w = self.hat.sum(axis=1, dtype=np.float64)
+            pressure = apart * float(n_w.sum() / max(n_w @ n_w, TINY))  # apart / c / N
         for start in range(0, self.n_words, WORD_BLOCK):
             ids = np.arange(start, min(start + WORD_BLOCK, self.n_words), dtype=np.int32)
             rows = self.weighted_rows(ids, even, ALONE, pressure)
@@ -155,8 +154,7 @@ class Topics:
         if not apart:
             return 0.0, self.totals()
         if self._read is None or self._read[0] != apart:
-            for _ in self._unscaled(apart):
-                pass
+            deque(self._unscaled(apart), maxlen=0)
         assert self._read is not None
         return self._read[1:]
 

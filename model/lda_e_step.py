@@ -389,8 +389,12 @@ def document_bounds(
     psi_sum = psi(gamma.sum(axis=1))
     # sum_w n_w log sum_k exp(E[log theta_k] + E[log beta_kw]), where n_w / ratio = sum_k exp(psi(gamma_k))
     # rows_wk
-    row_sums = _log_row_sums(topics, words.ids, rows)[words.local]
-    mixtures = np.log(batch.counts) - np.log(found.ratio, dtype=np.float64) + row_sums
+    # The divisors of the rows, sum_k exp(E[log beta_kw]), follow from each row's largest entry.
+    k = rows.argmax(axis=1)
+    lambda_ = topics.eta + topics.scale * topics.hat[words.ids, k].astype(np.float64)
+    largest = rows[np.arange(len(words.ids)), k]
+    log_divisors = psi(lambda_) - psi(topics.totals())[k] - np.log(largest, dtype=np.float64)
+    mixtures = np.log(batch.counts) - np.log(found.ratio, dtype=np.float64) + log_divisors[words.local]
     per_entry = batch.counts * (mixtures - psi_sum[batch.documents()])
     running = np.concatenate([[0.0], np.cumsum(per_entry)])
     elbo: Vector = running[batch.indptr[1:]] - running[batch.indptr[:-1]]
@@ -401,16 +405,6 @@ def document_bounds(
     elbo += np.bincount(d, terms, minlength=batch.D)
     elbo += gammaln(alpha.sum()) - gammaln(gamma.sum(axis=1))
     return elbo
-
-
-def _log_row_sums(topics: Topics, ids: NDArray[np.int32], rows: NDArray[Any]) -> Vector:
-    """(U,) log sum_k exp(E[log beta_kw]), the divisors of the rows, recovered from each row's largest
-    entry."""
-    k = rows.argmax(axis=1)
-    lambda_ = topics.eta + topics.scale * topics.hat[ids, k].astype(np.float64)
-    largest = rows[np.arange(len(ids)), k]
-    sums: Vector = psi(lambda_) - psi(topics.totals())[k] - np.log(largest, dtype=np.float64)
-    return sums
 
 
 # Dirichlet parameters by [H10] section 2.2's Newton steps, linear in K; docs/derivations.md derives them.

@@ -165,14 +165,14 @@ def _fault(entry: Entry, value: object, sizes: dict[str, int]) -> str:
         if not isinstance(value, np.ndarray) or str(value.dtype) not in entry.type.split():
             found = value.dtype if isinstance(value, np.ndarray) else type(value).__name__
             return f"must be an array of {entry.type.replace(' ', ' or ')}, not {found}"
-        letters = entry.shape.split()
+        letters = [letter.partition("-")[::2] for letter in entry.shape.split()]
         if len(letters) != value.ndim:
             return f"must have {len(letters)} dimensions, not the shape {value.shape}"
-        wanted = tuple(
-            _size(letter, found, sizes) for letter, found in zip(letters, value.shape, strict=True)
-        )
-        if value.shape != wanted:
-            return f"must have the shape {wanted}, not {value.shape}"
+        for (name, less), size in zip(letters, value.shape, strict=True):
+            sizes.setdefault(name, size + int(less or 0))
+        shape = tuple(sizes[name] - int(less or 0) for name, less in letters)
+        if value.shape != shape:
+            return f"must have the shape {shape}, not {value.shape}"
     elif type(value) not in _TYPES[entry.type]:
         return f"must be of type {entry.type}, not {type(value).__name__}"
     elif entry.size:
@@ -182,12 +182,6 @@ def _fault(entry: Entry, value: object, sizes: dict[str, int]) -> str:
     # Written so that NaN fails too, since all its comparisons are false.
     fits = not numbers.size or (entry.least <= numbers.min() and numbers.max() <= most)
     return "" if fits else f"must be from {entry.least:g} to {most:g}"
-
-
-def _size(letter: str, found: int, sizes: dict[str, int]) -> int:
-    """The value of "K" or "K-1"; `found` determines a letter that is not known yet."""
-    name, _, less = letter.partition("-")
-    return sizes.setdefault(name, found + int(less or 0)) - int(less or 0)
 
 
 IN_USE = 1e-3  # a topic in use has more than this share of the corpus

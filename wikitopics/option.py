@@ -68,7 +68,9 @@ class Registry(Generic[T]):
             there_are = f"did you mean {near[0]}?" if near else f"available: {', '.join(known)}"
             raise self.error(f"{name!r} is not a {self.noun}; {there_are}")
         if len(points) > 1:
-            packages = " and ".join(f"{_package(point)} ({point.value})" for point in points)
+            packages = " and ".join(
+                f"{point.dist.name if point.dist else 'a package'} ({point.value})" for point in points
+            )
             raise self.error(f"the {self.noun} {name!r} comes from {packages}: uninstall all but one")
         return self._loaded(name, points[0])
 
@@ -107,10 +109,6 @@ def check_subclass(found: object, base: type, called: str, name: str, key: str) 
         raise ValueError(f"lacks {', '.join(sorted(missing))}")
     if getattr(found, key, None) != name:
         raise ValueError(f"calls itself {getattr(found, key, None)!r}; both names must be the same")
-
-
-def _package(point: EntryPoint) -> str:
-    return point.dist.name if point.dist is not None else "a package"
 
 
 T_co = TypeVar("T_co", covariant=True)
