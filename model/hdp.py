@@ -33,7 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model.lambda_ import LambdaModel, Topics, Vector, random_topics, topics_from
+from wikitopics.model.allocation import LambdaModel
+from wikitopics.model.lambda_ import Topics, Vector, random_topics, topics_from
 from wikitopics.model.minibatch import Minibatch, Words
 from wikitopics.model.online import (
     LARGEST,

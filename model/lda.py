@@ -82,6 +82,7 @@ class OnlineLDA(DirichletAllocation):
         "decorrelation": 0.0,
     }  # [H10] table 1, for minibatches of 4096
     USUAL = ({**PAPER, "decorrelation": 0.14}, PAPER)
+    PAPERS = ("tau0", "kappa")
     options = (
         prior("alpha", "Dirichlet parameter of the topic proportions", "learn", learn=True),
         prior("eta", "Dirichlet parameter of the topics", 0.2, learn=True),
@@ -114,19 +115,6 @@ class OnlineLDA(DirichletAllocation):
     eta: float
     tolerance: float
     max_iterations: int
-
-    def __init__(
-        self,
-        n_topics: int,
-        n_words: int,
-        n_documents: float,
-        *,
-        warm_start: bool | None = None,
-        **settings: Any,
-    ) -> None:
-        if warm_start is None:
-            warm_start = settings.get("tau0") is None or settings.get("kappa") is None
-        super().__init__(n_topics, n_words, n_documents, warm_start=warm_start, **settings)
 
     def _begin(self, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
         super()._begin(given, values)
