@@ -512,8 +512,14 @@ class CompletionSet:
         rank[order] = np.arange(len(order)) - np.repeat(batch.indptr[:-1], sizes)
         hide = rank >= (sizes[documents] + 1) // 2
         use = sizes[documents] >= 2
-        self.seen = _part(batch, documents, use & ~hide, sizes >= 2)
-        self.hidden = _part(batch, documents, use & hide, sizes >= 2)
+        self.seen, self.hidden = (
+            Minibatch(
+                np.append(0, np.cumsum(np.bincount(documents[half], minlength=batch.D)[sizes >= 2])),
+                batch.word_ids[half],
+                batch.counts[half],
+            )
+            for half in (use & ~hide, use & hide)
+        )
 
     def score(self, model: Model) -> float:
         """Nats per hidden word: the mean of log sum_k E[theta_k] E[beta_kw]; NaN if there are none.
@@ -532,14 +538,6 @@ class CompletionSet:
         mixtures(hidden.indptr, local, np.ascontiguousarray(rows, np.float32), theta, probability)
         # Not with @: a BLAS that starts threads takes longer than everything else here.
         return float(np.sum(hidden.counts * np.log(probability, dtype=np.float64)) / hidden.n_tokens)
-
-
-def _part(
-    batch: Minibatch, documents: NDArray[np.int64], entries: NDArray[np.bool_], kept: NDArray[np.bool_]
-) -> Minibatch:
-    sizes = np.bincount(documents[entries], minlength=batch.D)[kept]
-    indptr = np.concatenate([[0], np.cumsum(sizes)])
-    return Minibatch(indptr, batch.word_ids[entries], batch.counts[entries])
 
 
 def document_completion(model: Model, batch: Minibatch, seed: int = 0) -> float:
