@@ -109,11 +109,11 @@ def _checked(file: BinaryIO) -> Exported:
     """Unpack and check the arrays. Raises ValueError for the first one that is not valid."""
     _check_size(file)
     file.seek(0)
-    with np.load(file, allow_pickle=False) as found:
-        numbers: dict[str, Any] = checked(found, NUMBERS, "")
-        if missing := [name for name in ("vocabulary", "kind") if name not in found]:
+    with np.load(file, allow_pickle=False) as arrays:
+        numbers: dict[str, Any] = checked(arrays, NUMBERS, "")
+        if missing := [name for name in ("vocabulary", "kind") if name not in arrays]:
             raise ValueError(f"{missing[0]} is missing")
-        words, kind = found["vocabulary"], found["kind"]
+        words, kind = arrays["vocabulary"], arrays["kind"]
     topics, shares = numbers["topic_word"], numbers["topic_share"]
     if not topics.size:
         raise ValueError(f"topic_word must be topics by words, not of shape {topics.shape}")

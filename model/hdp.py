@@ -280,8 +280,10 @@ class OnlineHDP(LambdaModel):
         """
         theta = np.empty((batch.D, self.n_topics), np.float32)
         words = batch.words(self.n_words)
-        for documents, _, _, found in self._local_steps(batch, words, self._corpus(words.ids, self._amount)):
-            theta[documents] = found.theta
+        for documents, _, _, posterior in self._local_steps(
+            batch, words, self._corpus(words.ids, self._amount)
+        ):
+            theta[documents] = posterior.theta
         return theta
 
     def document_bounds(self, batch: Minibatch) -> Vector:
@@ -294,11 +296,11 @@ class OnlineHDP(LambdaModel):
         words = batch.words(self.n_words)
         corpus = corpus_of(self._topics.Elog_rows(words.ids), self.a, self.b)
         steps = self._local_steps(batch, words, self._corpus(words.ids, self._amount))
-        found = [
+        terms = [
             bounds(part, local, corpus, self.alpha, of_part, self._workers)
             for _, part, local, of_part in steps
         ]
-        return np.concatenate([np.zeros(0), *found])
+        return np.concatenate([np.zeros(0), *terms])
 
     def corpus_bound(self) -> float:
         """The corpus's terms of the ELBO, those of topics and sticks, nats: docs/derivations.md."""
@@ -384,10 +386,10 @@ class OnlineHDP(LambdaModel):
         theta = np.empty((batch.D, self.n_topics), np.float32)
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d sum_i zeta_di n_d phi_di), a part at a time
         self._topics.decay(rho, self._eta)
-        for documents, part, _, found in local_steps:
-            statistics = sum_statistics(part, found, self.n_words, self._workers)
+        for documents, part, _, posterior in local_steps:
+            statistics = sum_statistics(part, posterior, self.n_words, self._workers)
             self._topics.add(weight, statistics, self._workers, precise=True)
-            theta[documents] = found.theta
+            theta[documents] = posterior.theta
             mass += statistics.mass
             tables += statistics.tables
         self._step_sticks(rho, weight, mass, tables)

@@ -142,7 +142,7 @@ def e_step(
     T: int,
     tolerance: float,
     limits: HDPLimits,
-    found: Tables,
+    posterior: Tables,
 ) -> None:
     """Local step for documents start to stop: [SVI13] fig. 9 lines 7 to 10 from a better start.
 
@@ -155,7 +155,7 @@ def e_step(
     Writes tables, most words first, their topics, and theta: (words of k + alpha sigma_k) / (words + alpha).
     """
     rows, sigma, Elog_sigma = corpus
-    tables, _, zeta, _, theta = found
+    tables, _, zeta, _, theta = posterior
     kind = rows.dtype.type
     K = theta.shape[1]
     C = zeta.shape[2]
@@ -218,7 +218,7 @@ def e_step(
                     share = weight[i] * block[line[i], j] * n_dw[j] / (mixture[j] + kind(1e-30))
                     tables[first + j, rank] = share
                     value += share
-                seat(d, rank, c, value, chosen[i], shortlist, found)
+                seat(d, rank, c, value, chosen[i], shortlist, posterior)
         inverse = kind(1 / (total + alpha))
         for k in range(K):
             theta[d, k] *= inverse
@@ -259,11 +259,11 @@ def settle(n: int, t: int, T: int, alpha: float, small: float, iterations: int, 
 
 @part
 def seat(
-    d: int, rank: int, c: int, words: Any, chosen: Floats, shortlist: NDArray[np.int32], found: Tables
+    d: int, rank: int, c: int, words: Any, chosen: Floats, shortlist: NDArray[np.int32], posterior: Tables
 ) -> None:
     """Write a table's topics, given how many words it has; chosen (C,) is its zeta. theta gains the
     topics' words."""
-    _, topics, zeta, n_topics, theta = found
+    _, topics, zeta, n_topics, theta = posterior
     for a in range(c):
         if chosen[a] > 0:
             topics[d, rank, n_topics[d, rank]] = shortlist[a]
@@ -379,7 +379,7 @@ def sum_statistics(
     indptr: NDArray[np.int64],
     entries: NDArray[np.int64],
     documents: NDArray[np.int64],
-    found: Tables,
+    posterior: Tables,
     sums: Floats,
     mass: NDArray[np.float64],
 ) -> None:
@@ -388,7 +388,7 @@ def sum_statistics(
     Word u has the entries `entries[indptr[u]:indptr[u+1]]`, and `documents` gives the document of each entry.
     sums: (U, K) floats; their sums over the words are added to mass, (K,).
     """
-    tables, topics, zeta, n_topics, _ = found
+    tables, topics, zeta, n_topics, _ = posterior
     for u in range(start, stop):
         total = sums[u]
         total[:] = 0
@@ -406,9 +406,9 @@ def sum_statistics(
 
 
 @kernel
-def add_tables(found: Tables, chosen: NDArray[np.float64]) -> None:
+def add_tables(posterior: Tables, chosen: NDArray[np.float64]) -> None:
     """chosen[k] += sum_d sum_i zeta_di^k: the tables of each topic, [SVI13] fig. 9 line 11."""
-    _, topics, zeta, n_topics, _ = found
+    _, topics, zeta, n_topics, _ = posterior
     for d in range(n_topics.shape[0]):
         for i in range(n_topics.shape[1]):
             for a in range(n_topics[d, i]):

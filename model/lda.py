@@ -207,8 +207,8 @@ class OnlineLDA(DirichletAllocation):
 
         if batch.n_tokens == 0:
             return float("nan")
-        words, rows, found = self._ascent(batch)
-        bounds = document_bounds(self._topics, batch, words, rows, self.alpha, found)
+        words, rows, posterior = self._ascent(batch)
+        bounds = document_bounds(self._topics, batch, words, rows, self.alpha, posterior)
         return float(np.exp(-bounds.sum() / batch.n_tokens))
 
     def own_metrics(self, batch: Minibatch) -> Mapping[str, float]:

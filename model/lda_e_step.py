@@ -335,11 +335,11 @@ def e_step(
     batch: Minibatch, words: Words, rows: NDArray[Any], alpha: Vector, limits: LDALimits, workers: Threads
 ) -> tuple[NDArray[Any], LDAStatistics]:
     """gamma (D, K) of a minibatch, with the topics held fixed, and the M-step's statistics: see `ascend`."""
-    found = ascend(batch, words, rows, alpha, limits, workers)
-    sums, mass = sum_statistics(batch, words, rows, found, len(alpha), workers)
+    posterior = ascend(batch, words, rows, alpha, limits, workers)
+    sums, mass = sum_statistics(batch, words, rows, posterior, len(alpha), workers)
     total = alpha.sum()
     growth = float(np.sum(psi(total + batch.lengths()) - psi(total)))  # gamma sums to alpha and the words
-    return found.gamma, LDAStatistics(words.ids, sums, mass, batch.D, found.excess, growth)
+    return posterior.gamma, LDAStatistics(words.ids, sums, mass, batch.D, posterior.excess, growth)
 
 
 def ascend(
@@ -370,22 +370,22 @@ def ascend(
 
 
 def sum_statistics(
-    batch: Minibatch, words: Words, rows: NDArray[Any], found: Documents, K: int, workers: Threads
+    batch: Minibatch, words: Words, rows: NDArray[Any], posterior: Documents, K: int, workers: Threads
 ) -> tuple[NDArray[Any], Vector]:
     """sum_d n_dw phi_dwk, (U, K), and its sums over the words, (K,)."""
     sums = np.empty((len(words.ids), K), rows.dtype)
-    arguments = *words.occurrences(), batch.documents(), found.ratio, found.x, rows, sums
+    arguments = *words.occurrences(), batch.documents(), posterior.ratio, posterior.x, rows, sums
     return sums, workers.total(sum_statistics_kernel, len(words.ids), WORD_BLOCK, K, *arguments)
 
 
 def document_bounds(
-    topics: Topics, batch: Minibatch, words: Words, rows: NDArray[Any], alpha: Vector, found: Documents
+    topics: Topics, batch: Minibatch, words: Words, rows: NDArray[Any], alpha: Vector, posterior: Documents
 ) -> Vector:
     """(D,) each document's terms of the ELBO, [H10] eq. 3, with phi at its optimum for gamma.
 
     Only for rows without balance. docs/derivations.md: topics inactive in a document add nothing.
     """
-    gamma = found.gamma.astype(np.float64)
+    gamma = posterior.gamma.astype(np.float64)
     psi_sum = psi(gamma.sum(axis=1))
     # sum_w n_w log sum_k exp(E[log theta_k] + E[log beta_kw]), where n_w / ratio = sum_k exp(psi(gamma_k))
     # rows_wk
@@ -394,12 +394,12 @@ def document_bounds(
     lambda_ = topics.eta + topics.scale * topics.hat[words.ids, k].astype(np.float64)
     largest = rows[np.arange(len(words.ids)), k]
     log_divisors = psi(lambda_) - psi(topics.totals())[k] - np.log(largest, dtype=np.float64)
-    mixtures = np.log(batch.counts) - np.log(found.ratio, dtype=np.float64) + log_divisors[words.local]
+    mixtures = np.log(batch.counts) - np.log(posterior.ratio, dtype=np.float64) + log_divisors[words.local]
     per_entry = batch.counts * (mixtures - psi_sum[batch.documents()])
     running = np.concatenate([[0.0], np.cumsum(per_entry)])
     elbo: Vector = running[batch.indptr[1:]] - running[batch.indptr[:-1]]
     # E[log p(theta | alpha)] - E[log q(theta)]
-    d, k = np.nonzero(found.gamma != alpha.astype(found.gamma.dtype))
+    d, k = np.nonzero(posterior.gamma != alpha.astype(posterior.gamma.dtype))
     active, prior = gamma[d, k], alpha[k]
     terms = (prior - active) * (psi(active) - psi_sum[d]) + gammaln(active) - gammaln(prior)
     elbo += np.bincount(d, terms, minlength=batch.D)

@@ -409,13 +409,13 @@ class OnlineModel(ABC):
         Raises StateError (a ValueError) for the state of another kind, for one that is too new or too old,
         and for a damaged one.
         """
-        found: dict[str, object] = {key: plain(value) for key, value in state.items()}
-        if "topic_word" in found:
+        values: dict[str, object] = {key: plain(value) for key, value in state.items()}
+        if "topic_word" in values:
             raise StateError(
                 "topics that `wikitopics export model` wrote are not a state to continue from: "
                 "use wikitopics.open(SESSION).model(), or wikitopics.sklearn.load(FILE) to infer with them"
             )
-        kind, version = str(found.get("kind"))[:40], found.get("version")
+        kind, version = str(values.get("kind"))[:40], values.get("version")
         if kind != cls.kind:
             raise StateError(f"this is the state of a model of kind {kind!r}, not {cls.kind!r}")
         if not isinstance(version, int) or version > cls.version:
@@ -423,10 +423,10 @@ class OnlineModel(ABC):
         if version < cls.oldest_version:
             raise StateError("the state was made by a version before 1.0.0, which this program does not read")
         if version != cls.version:
-            found = cls.upgraded(found)
+            values = cls.upgraded(values)
         model = cls.__new__(cls)
-        put(model, checked(found, cls._all_entries()), cls._all_entries(), cls.parts)
-        model._random = _random_from(found.get("random"))
+        put(model, checked(values, cls._all_entries()), cls._all_entries(), cls.parts)
+        model._random = _random_from(values.get("random"))
         model._workers = Threads(1)
         if contradiction := model._contradiction():
             raise StateError(f"the state is damaged: {contradiction}")
