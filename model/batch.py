@@ -59,7 +59,7 @@ class BatchLDA(LambdaTopics):
         self.alpha, self.eta = np.full(n_topics, float(alpha)), float(eta)
         self.improvement, self.max_sweeps = float(improvement), int(max_sweeps)
         self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
-        self._initialization: Literal["gamma", "exponential"] = initialization
+        self._initialization = initialization
         self._seed, self._workers = seed, Threads(threads)
         self._fitted: Topics | None = None
         self.elbo = []

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -256,13 +256,7 @@ class Topics:
 
 
 def random_topics(
-    random: np.random.Generator,
-    initialization: Literal["gamma", "exponential"],
-    K: int,
-    W: int,
-    D: float,
-    eta: float,
-    dtype: str,
+    random: np.random.Generator, initialization: str, K: int, W: int, D: float, eta: float, dtype: str
 ) -> Topics:
     """A random lambda: "gamma" is Gamma(100, 0.01), mean 1; "exponential" is [SVI13] footnote 6."""
     if initialization == "gamma":
