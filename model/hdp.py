@@ -154,9 +154,9 @@ class OnlineHDP(LambdaModel):
         decorrelation(USUAL[0]["decorrelation"]),
     )
     arguments = (
-        Option(int, "max_topics_per_document", "T", default=10, least=1, most=MOST_TABLES),
-        Option(float, "tolerance", "of a document's local step", default=1e-2, above=0, most=LARGEST),
-        Option(int, "max_iterations", "of figure 9's", default=100, least=1, most=MOST_ITERATIONS),
+        Option(int, "max_topics_per_document", "the truncation T", default=10, least=1, most=MOST_TABLES),
+        Option(float, "tolerance", "change that ends a local step", default=1e-2, above=0, most=LARGEST),
+        Option(int, "max_iterations", "of figure 9's local step", default=100, least=1, most=MOST_ITERATIONS),
     )
 
     version = 8

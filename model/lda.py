@@ -90,9 +90,9 @@ class OnlineLDA(DirichletAllocation):
         decorrelation(USUAL[0]["decorrelation"]),
     )
     arguments = (
-        Option(str, "initialization", "of lambda", default="gamma", choices=("gamma", "exponential")),
-        Option(float, "tolerance", "of a document's E-step", default=3e-3, least=0, most=LARGEST),
-        Option(int, "max_iterations", "of it", default=100, least=0, most=MOST_ITERATIONS),
+        Option(str, "initialization", "random lambda", default="gamma", choices=("gamma", "exponential")),
+        Option(float, "tolerance", "change that ends an E-step", default=3e-3, least=0, most=LARGEST),
+        Option(int, "max_iterations", "of a document's E-step", default=100, least=0, most=MOST_ITERATIONS),
     )
     metrics = (
         Metric(

@@ -87,11 +87,11 @@ class SCVB0(DirichletAllocation):
     )
     arguments = (
         Option(float, "n_tokens", "words in the corpus", least=1, most=LARGEST),
-        Option(float, "s", "factor of the step sizes", above=0, most=LARGEST),
-        Option(float, "theta_s", "the same within a document", above=0, most=LARGEST),
+        Option(float, "s", "factor of all step sizes", above=0, most=LARGEST),
+        Option(float, "theta_s", "s within a document", above=0, most=LARGEST),
         Option(float, "theta_tau0", "tau0 within a document", least=0, most=LARGEST),
         Option(float, "theta_kappa", "kappa within a document", least=0.5, most=1),
-        Option(int, "burn_in", "passes over a document", default=1, least=0, most=MOST_ITERATIONS),
+        Option(int, "burn_in", "passes before the last", default=1, least=0, most=MOST_ITERATIONS),
     )
 
     version = 5
