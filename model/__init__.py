@@ -10,25 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from wikitopics.option import Option
 
-_HOME = {
-    "BatchHDP": "batch",
-    "BatchLDA": "batch",
-    "CompletionSet": "online",
-    "Entry": "online",
-    "KindError": "registry",
-    "Metric": "options",
-    "Minibatch": "minibatch",
-    "OnlineHDP": "hdp",
-    "OnlineLDA": "lda",
-    "OnlineModel": "online",
-    "SCVB0": "scvb0",
-    "StateError": "online",
-    "check_model": "checking",
-    "document_completion": "online",
-    "drift": "coherence",
-    "kinds": "registry",
-    "npmi": "coherence",
+_NAMES = {
+    "batch": ("BatchHDP", "BatchLDA"),
+    "checking": ("check_model",),
+    "coherence": ("drift", "npmi"),
+    "hdp": ("OnlineHDP",),
+    "lda": ("OnlineLDA",),
+    "minibatch": ("Minibatch",),
+    "online": ("CompletionSet", "Entry", "OnlineModel", "StateError", "document_completion"),
+    "options": ("Metric",),
+    "registry": ("KindError", "kinds"),
+    "scvb0": ("SCVB0",),
 }
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 if TYPE_CHECKING:
     from wikitopics.model.batch import BatchHDP as BatchHDP

@@ -1,4 +1,6 @@
-"""What the two ways to learn latent Dirichlet allocation share: priors, warm start, and rebirth.
+"""What models that have their topics as `Topics` share: settings, states, inference.
+
+And what only the two ways to learn latent Dirichlet allocation share: priors, warm start, and rebirth.
 
 **Rebirth**: topics whose subjects have left the stream are born again, so that a model with a half-life
 learns new ones. A floor of the step size makes old knowledge fade, but topics do not move because of that.
@@ -13,20 +15,169 @@ The HDP does without this: its documents choose their tables' topics afresh, and
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from inspect import Parameter, Signature, signature
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model.lambda_ import LambdaModel, Topics, Vector, topics_from
+from wikitopics.model.lambda_ import LambdaTopics, Topics, Vector, topics_from
 from wikitopics.model.minibatch import Minibatch
-from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry
-from wikitopics.model.schedules import Stage
+from wikitopics.model.online import LARGEST, MOST, TINY, Entry, OnlineModel, State, bounded
+from wikitopics.model.schedules import THETA_STEPS, Stage, StepSizes
 from wikitopics.option import Option
 
-Prior = float | Literal["learn"] | None
+DECORRELATED_AFTER = 1500  # documents: half as far after so many
+LEAST_WORDS = 1e-3  # of each word in a topic from elsewhere: 0 has no logarithm
+
+
+class LambdaModel(LambdaTopics, OnlineModel):
+    """A model that learns such topics from minibatches.
+
+    Its constructor takes its `options` and `arguments`. The numbers among them become attributes, and entries
+    of its state, unless the class has an attribute or an entry of that name. It keeps the numbers by which it
+    departs from its paper as `recipe`.
+    """
+
+    RECIPES: ClassVar[tuple[Any, Any]]
+    """The recipe with `warm_start`, and the paper's."""
+    USUAL: ClassVar[tuple[Mapping[str, float], Mapping[str, float]]]
+    """Likewise, the values of options that have no default by themselves."""
+    PAPERS: ClassVar[tuple[str, ...]] = ()
+    """Who gives all these settings, but not `warm_start`, asks for the paper's algorithm."""
+    __signature__: ClassVar[Signature]
+
+    arguments: ClassVar[tuple[Option[Any], ...]] = (
+        Option(str, "dtype", "of the topics", default="float32", choices=("float32", "float64")),
+    )
+    parts: ClassVar = {"_topics": Topics.kept}
+    entries = (
+        *Topics.ENTRIES,
+        Entry("warm_start", type="bool"),
+        Entry("amount_seen", "_amount", least=0),
+    )
+
+    recipe: Any
+    decorrelation: float
+    tau0: float
+    kappa: float
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Add the entries of settings and recipe, and show the settings as arguments of the constructor."""
+        super().__init_subclass__(**more)
+        settings = cls._settings()
+        if hasattr(cls, "RECIPES"):
+            there = {entry.key for entry in cls._all_entries()}
+            cls.entries += tuple(
+                Entry(
+                    name,
+                    type=option.of.__name__,
+                    # one that can be learnt may become smaller than one that is given
+                    least=TINY if option.choices or option.above == 0 else option.least,
+                    most=option.most,
+                    optional=option.default is None and name not in cls.USUAL[0],
+                )
+                for name, option in settings.items()
+                if option.of in (int, float) and name not in there and not hasattr(cls, name)
+            )
+            if "recipe" not in cls.parts:
+                cls.entries += Entry.of_part(type(cls.RECIPES[0]), "recipe")
+                cls.parts = {**cls.parts, "recipe": type(cls.RECIPES[0])}
+        own = dict(signature(cls.__init__).parameters)
+        if own.pop("settings", None):
+            shared = signature(LambdaModel.__init__).parameters
+            for name in ("warm_start", "seed", "threads"):
+                own.setdefault(name, shared[name])
+            for name, option in settings.items():
+                own[name] = Parameter(name, Parameter.KEYWORD_ONLY, default=option.default)
+        cls.__signature__ = Signature(list(own.values())[1:])
+
+    def __init__(
+        self,
+        n_topics: int,
+        n_words: int,
+        n_documents: float,
+        *,
+        warm_start: bool | None = None,
+        seed: int = 0,
+        threads: int = 1,
+        **settings: Any,
+    ) -> None:
+        options = self._settings()
+        for name in settings.keys() - options.keys():
+            raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}")
+        given: dict[str, Any] = {name: option.convert(settings.get(name)) for name, option in options.items()}
+        super().__init__(n_topics, n_words, n_documents, seed, threads, given["half_life"])
+        if warm_start is None:
+            warm_start = not self.PAPERS or any(given[name] is None for name in self.PAPERS)
+        self.warm_start = bool(warm_start)
+        self.recipe = self.RECIPES[not warm_start]
+        self._amount = 0.0  # documents seen, as the recipe counts them
+        values = {**given, **{n: v for n, v in self.USUAL[not warm_start].items() if given[n] is None}}
+        vars(self).update({entry.key: values[entry.key] for entry in self.entries if entry.key in values})
+        self._begin(given, values)
+
+    @abstractmethod
+    def _begin(self, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+        """Set everything else that a new model has; values: all settings, which in `given` may be None."""
+
+    @classmethod
+    def _settings(cls) -> dict[str, Option[Any]]:
+        """The options of this class and of those that it comes from, by name."""
+        return {
+            option.name: option
+            for base in reversed(cls.__mro__)
+            for options in ("options", "arguments")
+            for option in vars(base).get(options, ())
+        }
+
+    @property
+    def _apart(self) -> float:
+        """Topics that have not come apart by themselves yet would only be worse for it."""
+        return self.decorrelation * self._seen / (self._seen + DECORRELATED_AFTER)
+
+    @property
+    def _theta_steps(self) -> StepSizes:
+        """The step sizes of a document's proportions in `infer`."""
+        return THETA_STEPS
+
+    def infer(self, batch: Minibatch) -> NDArray[np.float32]:
+        """(D, K) topic proportions E[theta] of documents, rows sum to 1; changes nothing.
+
+        By the passes of SCVB0 with `document_prior`, which predict better than a variational update. A
+        document without words gets the prior's proportions. Raises ValueError for a word id out of range.
+        """
+        from wikitopics.model.scvb0_e_step import inferred
+
+        prior, passes = self.document_prior(), self.recipe.inference_passes
+        return inferred(batch, self._topics, self._apart, prior, passes, self._workers, self._theta_steps)
+
+    @classmethod
+    def with_topics(cls, topics: NDArray[np.floating[Any]], weights: Vector, prior: Vector) -> Self:
+        """See `OnlineModel.with_topics`."""
+        lambda_hat = np.ascontiguousarray(np.maximum(topics * weights[:, None], LEAST_WORDS).T, np.float32)
+        kept = Topics.of(lambda_hat, 0.0)
+        shared = {entry.key: getattr(kept, entry.place[1]) for entry in Topics.ENTRIES}
+        K, W = topics.shape
+        state = {**cls.create(K, W, 1).state(), **shared, **cls._prior_entries(prior), "decorrelation": 0.0}
+        return cls.from_state(state)
+
+    @classmethod
+    @abstractmethod
+    def _prior_entries(cls, prior: Vector) -> State:
+        """The entries of a state from which `document_prior` follows, for `with_topics`."""
+
+    @classmethod
+    def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
+        """A state of 1.0.0 keeps its topics, as it reads them, and goes on with today's numbers."""
+        warm, paper = cls.RECIPES
+        recipe = vars(warm if state.get("warm_start") else paper)
+        numbers = {f"recipe_{name}": value for name, value in recipe.items()}
+        return {**state, **numbers, "decorrelation": 0.0}
 
 
 @dataclass
@@ -46,26 +197,13 @@ class Rebirth:
 
     use: Vector
     recent: float
-    calm: float
-    documents: int = 0
-    faded: float = 0.25
-    turned: float = 0.2
+    calm: float = bounded(0, LARGEST)
+    documents: int = bounded(0, MOST, 0)
+    faded: float = bounded(0, 1, 0.25)
+    turned: float = bounded(0, 1, 0.2)
     seeds: int = 2
-    seed_weight: float = 0.1
+    seed_weight: float = bounded(0, 1, 0.1)
     mass: float = 0.05
-
-    ENTRIES: ClassVar[tuple[Entry, ...]] = (
-        Entry("rebirth_use", "_rebirth.use", "float64", "K", least=0, optional=True),
-        Entry("rebirth_recent", "_rebirth.recent", least=TINY, optional=True),
-        Entry("rebirth_calm", "_rebirth.calm", least=0, optional=True),
-        Entry("rebirth_documents", "_rebirth.documents", "int", least=0, most=MOST, optional=True),
-        Entry("rebirth_faded", "_rebirth.faded", least=0, most=1, optional=True),
-        Entry("rebirth_turned", "_rebirth.turned", least=0, most=1, optional=True),
-        Entry("rebirth_seeds", "_rebirth.seeds", "int", least=1, most=MOST_ITERATIONS, optional=True),
-        Entry("rebirth_seed_weight", "_rebirth.seed_weight", least=0, most=1, optional=True),
-        Entry("rebirth_mass", "_rebirth.mass", least=TINY, most=LARGEST, optional=True),
-    )
-    """For the state of a model that has it, or None, as `_rebirth`."""
 
     @classmethod
     def of(cls, n_topics: int, half_life: float | None) -> Rebirth | None:
@@ -115,26 +253,19 @@ class DirichletAllocation(LambdaModel):
         check.HALF_LIFE,
     )
 
-    parts: ClassVar = {"_topics": Topics.kept, "_rebirth": Rebirth}
+    parts: ClassVar = {**LambdaModel.parts, "_rebirth": Rebirth}
     entries = (
-        *Topics.ENTRIES,
-        *Rebirth.ENTRIES,
-        Entry("warm_start", type="bool"),
-        Entry("decorrelation", least=0, most=check.LARGEST_PRIOR),
+        *LambdaModel.entries,
+        *Entry.of_part(Rebirth, "_rebirth", optional=True),
         Entry("learn_alpha", "_learn_alpha", "bool"),
         Entry("learn_eta", "_learn_eta", "bool"),
         Entry("own_steps", "_own_steps", "bool"),
-        Entry("amount_seen", "_amount", least=0),
     )
 
-    def _choose(self, warm_start: bool, own_steps: bool, alpha: Prior, eta: Prior, dtype: str) -> None:
-        """Set what follows from these settings; own_steps: whether the warm start may choose step sizes."""
-        check.one_of(("float32", "float64"), dtype=dtype)
-        self.warm_start = bool(warm_start)
-        self.recipe: Any = self.RECIPES[not warm_start]
-        self._own_steps = self.warm_start and own_steps
-        self._learn_alpha, self._learn_eta = alpha == "learn", eta == "learn"
-        self._amount = 0.0  # documents seen, as the recipe counts them
+    def _begin(self, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+        steps = [given.get(name) for name in ("s", "tau0", "kappa")]
+        self._own_steps = self.warm_start and steps == [None] * 3  # the warm start chooses step sizes
+        self._learn_alpha, self._learn_eta = values["alpha"] == "learn", values["eta"] == "learn"
         self._rebirth = Rebirth.of(self.n_topics, self.half_life)
 
     def _begin_step(self, batch: Minibatch) -> Stage:

@@ -54,13 +54,12 @@ class BatchLDA(LambdaTopics):
         threads: int = 1,
     ) -> None:
         check.at_least_one(n_topics=n_topics, n_words=n_words, max_sweeps=max_sweeps)
-        OnlineLDA.check_options(alpha=alpha, eta=eta)
-        check.one_of(("gamma", "exponential"), initialization=initialization)
+        OnlineLDA.check_options(alpha=alpha, eta=eta, initialization=initialization)
         self.n_topics, self.n_words = int(n_topics), int(n_words)
         self.alpha, self.eta = np.full(n_topics, float(alpha)), float(eta)
         self.improvement, self.max_sweeps = float(improvement), int(max_sweeps)
         self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
-        self._initialization: Literal["gamma", "exponential"] = initialization
+        self._initialization = initialization
         self._seed, self._workers = seed, Threads(threads)
         self._fitted: Topics | None = None
         self.elbo = []
@@ -78,10 +77,10 @@ class BatchLDA(LambdaTopics):
         self.elbo = []
         gamma: NDArray[Any] | None = None
         for _ in range(self.max_sweeps):
-            rows, found, bounds = self._e_step(batch, words, gamma)
+            rows, posterior, bounds = self._e_step(batch, words, gamma)
             self.elbo.append(float(bounds.sum()) + topics.elbo(self.eta))
-            gamma = found.gamma
-            sums, mass = sum_statistics(batch, words, rows, found, self.n_topics, self._workers)
+            gamma = posterior.gamma
+            sums, mass = sum_statistics(batch, words, rows, posterior, self.n_topics, self._workers)
             # lambda = eta + sum_d n_d phi_d
             topics.step(1.0, self.eta, 1.0, Statistics(words.ids, sums, mass), self._workers)
             if len(self.elbo) > 1:
@@ -113,8 +112,8 @@ class BatchLDA(LambdaTopics):
 
         def ascent(iterations: int, start: NDArray[Any] | None) -> tuple[Documents, NDArray[np.float64]]:
             limits = LDALimits(self.tolerance, iterations, 0.0)
-            found = ascend(batch, words, rows, self.alpha, limits, self._workers, start)
-            return found, document_bounds(topics, batch, words, rows, self.alpha, found)
+            posterior = ascend(batch, words, rows, self.alpha, limits, self._workers, start)
+            return posterior, document_bounds(topics, batch, words, rows, self.alpha, posterior)
 
         fresh, bounds = ascent(self.max_iterations, None)
         if gamma is None:
@@ -138,8 +137,8 @@ class BatchHDP(OnlineHDP):
 
     entries = (*OnlineHDP.entries, Entry("bounds", "_bounds", "float64", "S"))
 
-    def __init__(self, n_words: int, **options: Any) -> None:
-        super().__init__(n_words, 1, dtype="float64", **options)
+    def __init__(self, n_words: int, **settings: Any) -> None:
+        super().__init__(n_words, 1, dtype="float64", **settings)
         self.recipe = PAPER  # the paper's: the documents are the whole corpus
         self._bounds = np.zeros(0)
 
@@ -166,14 +165,14 @@ class BatchHDP(OnlineHDP):
         while len(self._bounds) < max_sweeps:
             corpus = corpus_of(self._topics.Elog_rows(ids), self.a, self.b)
             T, iterations = self.max_topics_per_document, self.max_iterations
-            found = figure_9(
+            posterior = figure_9(
                 batch, local, corpus, T, self.alpha, self.tolerance, iterations, self._workers, tables
             )
-            tables = found.tables
-            documents = bounds(batch, local, corpus, self.alpha, found, self._workers)
+            tables = posterior.tables
+            documents = bounds(batch, local, corpus, self.alpha, posterior, self._workers)
             self._bounds = np.append(self._bounds, documents.sum() + self.corpus_bound())
             # [W11] eq. 19 to 21: line 12 of [SVI13] fig. 9 with rho = 1 and D/S = 1.
-            statistics = sum_hdp_statistics(batch, found, self.n_words, self._workers)
+            statistics = sum_hdp_statistics(batch, posterior, self.n_words, self._workers)
             self._topics.step(1.0, self.eta, 1.0, statistics, self._workers)
             self._step_sticks(1.0, 1.0, statistics.mass, statistics.tables)
             if len(self._bounds) > 1:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import io
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,9 +93,8 @@ def describes_itself(make: Make) -> None:
         assert isinstance(getattr(kind, name), int), f"expected {name} to be a whole number"
         assert getattr(kind, name) >= 1, f"expected {name} to be at least 1"
     assert kind.default_topics <= kind.most_topics, "expected default_topics to be at most most_topics"
-    assert not (fault := fault_in(kind.options, TAKEN)), (
-        f"expected each option to have a name of its own: {kind.kind} {fault}"
-    )
+    fault = fault_in(kind.options, TAKEN)
+    assert not fault, f"expected each option to have a name of its own: {kind.kind} {fault}"
     for option in kind.options:
         assert option.convert(None) == option.default, f"expected None to give {option.name}'s default"
         if option.default is not None:
@@ -111,39 +111,41 @@ def shapes_and_sums(make: Make) -> None:
     assert (K, model.n_words) == (TOPICS, W), f"expected {TOPICS} topics of {W} words"
     assert model.n_documents == 300, "expected n_documents as given"
     assert (model.updates, model.rho) == (0, 0.0), "expected no update and rho 0 before the first minibatch"
-    for t, batch in enumerate(planted_minibatches()):
+    for t, batch in enumerate(planted_minibatches(), 1):
         _check_rows("learn", model.learn(batch), (batch.D, K), np.float32)
-        assert model.updates == t + 1, (
-            f"expected {t + 1} updates after {t + 1} minibatches, found {model.updates}: "
-            "learn must call _note_step once"
-        )
+        found = f"found {model.updates}: learn must call _note_step once"
+        assert model.updates == t, f"expected {t} updates after {t} minibatches, {found}"
         assert 0 < model.rho <= 1, f"expected rho between 0 and 1, found {model.rho}"
     batch = planted_minibatches()[0]
     _check_rows("infer", model.infer(batch), (batch.D, K), np.float32)
     _check_rows("local_proportions", model.local_proportions(batch), (batch.D, K), np.float32)
-    topics = model.topics()
+    topics, shares, prior = model.topics(), model.topic_shares(), model.document_prior()
     _check_rows("topics", topics, (K, W))
+    _check_rows("topic_shares", shares[None], (1, K))
     ids = np.array([3, 1, 7])
-    rows = model.topic_rows(ids)
-    assert rows.shape == (3, K), f"expected topic_rows of shape (3, {K}), found {rows.shape}"
-    what = "topic_rows are not those of topics"
-    np.testing.assert_allclose(rows, topics[:, ids].T, 1e-5, 1e-9, err_msg=what)
-    leading, probabilities = model.top_words(5)
-    assert leading.shape == (K, 5), f"expected top_words of shape ({K}, 5), found {leading.shape}"
-    for expected, what in (
-        (-np.sort(-topics)[:, :5], "top_words are not the most probable"),
-        (np.take_along_axis(topics, leading, axis=1), "top_words have other probabilities than in topics"),
+    rows, (leading, probabilities) = model.topic_rows(ids), model.top_words(5)
+    for name, array, shape in (
+        ("topic_rows", rows, (3, K)),
+        ("top_words", leading, (K, 5)),
+        ("document_prior", prior, (K,)),
     ):
-        np.testing.assert_allclose(probabilities, expected, 1e-5, 1e-9, err_msg=what)
-    _check_rows("topic_shares", model.topic_shares()[None], (1, K))
-    prior = model.document_prior()
-    assert prior.shape == (K,), f"expected document_prior of shape ({K},), found {prior.shape}"
+        assert array.shape == shape, f"expected {name} of shape {shape}, found {array.shape}"
+    for numbers, expected, what in (
+        (rows, topics[:, ids].T, "topic_rows are not those of topics"),
+        (probabilities, -np.sort(-topics)[:, :5], "top_words are not the most probable"),
+        (
+            probabilities,
+            np.take_along_axis(topics, leading, axis=1),
+            "top_words are otherwise in topics",
+        ),
+    ):
+        np.testing.assert_allclose(numbers, expected, 1e-5, 1e-9, err_msg=what)
     assert np.all(prior > 0), "expected a document_prior that is positive everywhere"
     assert isinstance(model.topics_in_use(), int), "expected topics_in_use to be an int"
     assert 1 <= model.topics_in_use() <= K, f"expected from 1 to {K} topics in use"
-    declared = {metric.name for metric in model.metrics}
     for name, value in model.own_metrics(batch).items():
-        assert name in declared, f"expected metrics to declare {name!r}, which own_metrics returns"
+        declared = name in [metric.name for metric in model.metrics]
+        assert declared, f"expected metrics to declare {name!r}, which own_metrics returns"
         assert isinstance(value, float), f"expected the metric {name} to be a float, found {value!r}"
 
 
@@ -151,15 +153,14 @@ def measuring_changes_nothing(make: Make) -> None:
     """Inferring, measuring and reading leave the state unchanged, including its random numbers."""
     model, batches = make(), planted_minibatches()
     model.learn(batches[0])
-    before = model.state()
-    for look in (model.infer, model.local_proportions, model.own_metrics):
-        look(batches[1])
-    for ask in (model.topics, model.topic_shares, model.document_prior, model.topics_in_use):
-        ask()
-    model.topic_rows(np.arange(3))
-    model.top_words(3)
-    document_completion(model, batches[2])
-    _check_same(before, model.state(), "after infer and measuring")
+    with _unchanged(model, "after infer and measuring"):
+        for look in (model.infer, model.local_proportions, model.own_metrics):
+            look(batches[1])
+        for ask in (model.topics, model.topic_shares, model.document_prior, model.topics_in_use):
+            ask()
+        model.topic_rows(np.arange(3))
+        model.top_words(3)
+        document_completion(model, batches[2])
 
 
 def learns(make: Make) -> None:
@@ -170,10 +171,8 @@ def learns(make: Make) -> None:
     frequency = np.bincount(batch.word_ids, batch.counts, minlength=W) / batch.n_tokens
     alone = held_out.counts @ np.log(frequency[held_out.word_ids]) / held_out.n_tokens
     score = document_completion(model, held_out)
-    assert score > alone + 0.2, (
-        f"expected held-out words to be predicted with more than {alone + 0.2:.3f} nats per word, "
-        f"0.2 better than by their frequencies alone, found {score:.3f}"
-    )
+    expected = f"with more than {alone + 0.2:.3f} nats per word, 0.2 better than by their frequencies alone"
+    assert score > alone + 0.2, f"expected held-out words to be predicted {expected}, found {score:.3f}"
 
 
 def reading_on_does_no_harm(make: Make) -> None:
@@ -187,10 +186,9 @@ def reading_on_does_no_harm(make: Make) -> None:
         _read(model, batch, 32, passes)
         scores.append(document_completion(model, held_out))
     early, late = scores
-    assert late > early - 0.1, (
-        f"expected held-out words to be predicted no worse after 16 passes over a stream than after 2, with "
-        f"{early:.3f} nats per word, found {late:.3f}: do the steps become smaller?"
-    )
+    found = f"with {early:.3f} nats per word, found {late:.3f}: do the steps become smaller?"
+    expected = "expected held-out words to be predicted no worse after 16 passes over a stream than after 2"
+    assert late > early - 0.1, f"{expected}, {found}"
 
 
 def unseen_words_are_possible(make: Make) -> None:
@@ -202,19 +200,16 @@ def unseen_words_are_possible(make: Make) -> None:
     _read(model, Minibatch(starts, rows.word_ids[known], rows.counts[known]), 300, times=5)
     with np.errstate(divide="ignore"):
         score = document_completion(model, planted_documents(80, seed=1))
-    assert np.isfinite(score), (
-        "expected a probability above 0 for held-out words that training never had: "
-        "is every value of topics above 0?"
-    )
+    expected = "expected a probability above 0 for held-out words that training never had"
+    assert np.isfinite(score), f"{expected}: is every value of topics above 0?"
 
 
 def nothing_to_learn_changes_nothing(make: Make) -> None:
     """A minibatch without documents leaves the state unchanged."""
     model, nothing = make(), Minibatch([0], [], [])
-    before = model.state()
-    _check_rows("learn", model.learn(nothing), (0, model.n_topics), np.float32)
-    _check_rows("infer", model.infer(nothing), (0, model.n_topics), np.float32)
-    _check_same(before, model.state(), "after a minibatch without documents")
+    with _unchanged(model, "after a minibatch without documents"):
+        _check_rows("learn", model.learn(nothing), (0, TOPICS), np.float32)
+        _check_rows("infer", model.infer(nothing), (0, TOPICS), np.float32)
 
 
 def documents_without_words_get_the_prior(make: Make) -> None:
@@ -234,12 +229,10 @@ def words_out_of_range_are_refused(make: Make) -> None:
     """A word id beyond the vocabulary raises ValueError before anything has changed."""
     model = make()
     model.learn(planted_minibatches()[0])
-    before = model.state()
-    for use in (model.learn, model.infer, model.local_proportions):
-        assert _refuses(use, Minibatch([0, 1, 2], [1, W], [1, 1])), (
-            f"expected a ValueError of {use.__name__} for the word id {W} of {W} words"
-        )
-    _check_same(before, model.state(), "after a word id out of range was refused")
+    with _unchanged(model, "after a word id out of range was refused"):
+        for use in (model.learn, model.infer, model.local_proportions):
+            of_use = f"of {use.__name__} for the word id {W} of {W} words"
+            _check_refused(use, Minibatch([0, 1, 2], [1, W], [1, 1]), of_use)
 
 
 def one_seed_one_result(make: Make) -> None:
@@ -304,8 +297,8 @@ def a_state_is_a_copy_that_knows_its_kind(make: Make) -> None:
     copy.learn(batches[1])
     model.learn(batches[1])
     _check_same(kept, state, "of a state, whatever its models have learnt since")
-    assert _refuses(make.kind.from_state, {**state, "kind": "other"}), (
-        "expected a ValueError of from_state for the state of another kind"
+    _check_refused(
+        make.kind.from_state, {**state, "kind": "other"}, "of from_state for the state of another kind"
     )
 
 
@@ -329,9 +322,9 @@ def options_out_of_range_are_refused(make: Make) -> None:
     for option in make.kind.options:
         for value in (option.above, option.least - 1, option.most + 1, math.nan):
             if not math.isinf(value) and _refuses(option.convert, value):
-                assert _refuses(lambda given: make(**given), {option.name: value}), (
-                    f"expected a ValueError for {option.name}={value:g}, as it must be {option.takes()}: "
-                    "__init__ must call check_options"
+                must = f"as it must be {option.takes()}: __init__ must call check_options"
+                _check_refused(
+                    lambda given: make(**given), {option.name: value}, f"for {option.name}={value:g}, {must}"
                 )
 
 
@@ -365,9 +358,8 @@ def _through_a_file(state: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in state.items():
         plain = isinstance(value, bool | int | str) or (isinstance(value, float) and np.isfinite(value))
         array = isinstance(value, np.ndarray) and value.dtype.kind in "iuf" and value.ndim <= 4
-        assert plain or array, (
-            f"expected {name} to be a finite number, a flag, a text or an array of numbers: {value!r:.60}"
-        )
+        expected = f"expected {name} to be a finite number, a flag, a text or an array of numbers"
+        assert plain or array, f"{expected}: {value!r:.60}"
     file = io.BytesIO()
     np.savez(file, allow_pickle=False, **state)
     file.seek(0)
@@ -381,6 +373,18 @@ def _refuses(take: Callable[[Any], object], value: object) -> bool:
     except ValueError:
         return True
     return False
+
+
+def _check_refused(take: Callable[[Any], object], value: object, why: str) -> None:
+    assert _refuses(take, value), f"expected a ValueError {why}"
+
+
+@contextmanager
+def _unchanged(model: OnlineModel, when: str) -> Iterator[None]:
+    """Compare the model's state before and after."""
+    before = model.state()
+    yield
+    _check_same(before, model.state(), when)
 
 
 def _check_rows(name: str, rows: NDArray[Any], shape: tuple[int, int], dtype: Any = None) -> None:
@@ -401,14 +405,7 @@ def _check_same(a: Mapping[str, Any], b: Mapping[str, Any], when: str) -> None:
     """Two states are equal to the bit and in type."""
     assert a.keys() == b.keys(), f"expected the same keys {when}, found {a.keys() ^ b.keys()} in one only"
     for name in a:
-        x, y = np.asarray(a[name]), np.asarray(b[name])
-        same = type(a[name]) is type(b[name]) and x.dtype == y.dtype
-        assert same, (
-            f"expected {name} to be of the type of its Entry, "
-            f"found {_type(a[name])} and {_type(b[name])}: store it as the Entry's type"
-        )
-        _check_equal(x, y, f"the same {name} {when}")
-
-
-def _type(value: object) -> str:
-    return str(value.dtype) if isinstance(value, np.ndarray) else type(value).__name__
+        x, y = (str(getattr(one[name], "dtype", type(one[name]).__name__)) for one in (a, b))
+        found = f"found {x} and {y}: store it as the Entry's type"
+        assert x == y, f"expected {name} to be of the type of its Entry, {found}"
+        _check_equal(a[name], b[name], f"the same {name} {when}")

@@ -107,8 +107,8 @@ def affinity(ones: Leading, others: Leading, topic: int) -> NDArray[np.float64]:
     ids, probabilities = others[0][topic], _scaled(others[1][topic])
     roots = np.zeros(max(int(ids.max()), int(ones[0].max())) + 1)
     roots[ids] = np.sqrt(probabilities)
-    found: NDArray[np.float64] = (np.sqrt(_scaled(ones[1])) * roots[ones[0]]).sum(axis=-1)
-    return found
+    overlap: NDArray[np.float64] = (np.sqrt(_scaled(ones[1])) * roots[ones[0]]).sum(axis=-1)
+    return overlap
 
 
 def distances(leading: Leading) -> NDArray[np.float64]:

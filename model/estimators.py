@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from wikitopics.model import Minibatch, OnlineModel, document_completion, kinds
-from wikitopics.model.exported import Exported, ExportError, read
+from wikitopics.model.exported import ExportError, read
 
 STREAM_DOCUMENTS = 1_000_000  # assumed size of the corpus of which `partial_fit` sees a part
 STEPS_A_PASS = 10  # at least, in `fit`, if there are enough documents
@@ -144,15 +144,6 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         check_is_fitted(self)
         return self.model_.topics()
 
-    @classmethod
-    def _of(cls, exported: Exported) -> Self:
-        """A fitted estimator with the exported model."""
-        K, W = exported.topics.shape
-        estimator = cls(n_components=K)
-        estimator.model_, estimator.vocabulary_ = exported.model(), exported.vocabulary
-        estimator.n_features_in_ = W
-        return estimator
-
     def _new_model(self, documents: float) -> OnlineModel:
         for name in ("n_components", "n_passes", "batch_size"):
             if (size := getattr(self, name)) is not None:
@@ -222,9 +213,13 @@ def load(path: str | Path) -> TopicEstimator:
     there is no such file, and ValueError, with one line, if the file is not an export.
     """
     exported = read(path)
-    for estimator in (OnlineLDAEstimator, SCVB0Estimator, OnlineHDPEstimator):
-        if estimator.kind == exported.kind:
-            return estimator._of(exported)
+    for kind in (OnlineLDAEstimator, SCVB0Estimator, OnlineHDPEstimator):
+        if kind.kind == exported.kind:
+            K, W = exported.topics.shape
+            estimator = kind(n_components=K)
+            estimator.model_, estimator.vocabulary_ = exported.model(), exported.vocabulary
+            estimator.n_features_in_ = W
+            return estimator
     raise ExportError(
         f"{path} holds a model of kind {exported.kind[:40]!r}, which has no estimator: "
         "use wikitopics.open(SESSION).model()"

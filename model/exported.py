@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -23,11 +23,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import kinds
-from wikitopics.model.online import LARGEST, TINY, OnlineModel
+from wikitopics.model.online import TINY, Entry, OnlineModel, checked
 
 PLENTY = 2**27  # bytes that a file may always unpack to: 4,000 topics of 8,000 words
 MOST_PACKED = 16  # larger ones: times the file's size
 _LARGEST_DIRECTORY = 2**14  # bytes of a zip's directory: it would list over a hundred arrays
+_TYPES = "float16 float32 float64"
+NUMBERS = (
+    Entry("topic_word", type=_TYPES, shape="K W", least=0, most=1 + 1e-5),  # a hair over 1 is rounding
+    Entry("topic_share", type=_TYPES, shape="K", least=0, most=1 + 1e-5),
+    Entry("topic_weight", type=_TYPES, shape="K", least=TINY),
+    Entry("alpha", type=_TYPES, shape="K", least=TINY),
+)
 
 
 class ExportError(ValueError):
@@ -71,22 +78,12 @@ def read(path: str | Path) -> Exported:
         raise ExportError(f"{path} is not a regular file")  # zipfile would read a device to its end
     with open(path, "rb") as file:
         try:
-            return _checked(_arrays(file))
+            return _checked(file)
         except Exception as error:  # noqa: BLE001 (zipfile and numpy raise anything on hostile bytes)
             reason = str(error).partition("\n")[0] or type(error).__name__
             raise ExportError(
                 f"{path} is not what `wikitopics export model -o FILE.npz` writes: {reason[:200]}"
             ) from None
-
-
-def _arrays(file: BinaryIO) -> dict[str, NDArray[Any]]:
-    _check_size(file)
-    file.seek(0)
-    with np.load(file, allow_pickle=False) as found:
-        wanted = ("topic_word", "alpha", "vocabulary", "topic_share", "topic_weight", "kind")
-        if missing := [name for name in wanted if name not in found]:
-            raise ValueError(f"{missing[0]} is missing")
-        return {name: found[name] for name in wanted}
 
 
 def _check_size(file: BinaryIO) -> None:
@@ -108,41 +105,25 @@ def _check_size(file: BinaryIO) -> None:
         )
 
 
-def _checked(arrays: Mapping[str, NDArray[Any]]) -> Exported:
-    """Check the arrays. Raises ValueError for the first one that is not valid."""
-    topics = arrays["topic_word"]
-    if topics.ndim != 2 or 0 in topics.shape:
+def _checked(file: BinaryIO) -> Exported:
+    """Unpack and check the arrays. Raises ValueError for the first one that is not valid."""
+    _check_size(file)
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as arrays:
+        numbers: dict[str, Any] = checked(arrays, NUMBERS, "")
+        if missing := [name for name in ("vocabulary", "kind") if name not in arrays]:
+            raise ValueError(f"{missing[0]} is missing")
+        words, kind = arrays["vocabulary"], arrays["kind"]
+    topics, shares = numbers["topic_word"], numbers["topic_share"]
+    if not topics.size:
         raise ValueError(f"topic_word must be topics by words, not of shape {topics.shape}")
-    K, W = topics.shape
-    topics = _numbers("topic_word", topics, (K, W), 0, 1)
-    shares = _numbers("topic_share", arrays["topic_share"], (K,), 0, 1)
     for name, rows in (("topic_word", topics), ("topic_share", shares)):
         if not np.allclose(rows.sum(axis=-1, dtype=np.float64), 1, rtol=0, atol=1e-3):
             raise ValueError(f"{name} must sum to 1")
-    words = arrays["vocabulary"]
-    if words.dtype.kind != "U" or words.shape != (W,):
-        raise ValueError(f"vocabulary must be {W} str, not {words.dtype} of shape {words.shape}")
-    if len(np.unique(words)) < W or "" in words:
+    for name, texts, shape in (("vocabulary", words, topics.shape[1:]), ("kind", kind, ())):
+        if texts.dtype.kind != "U" or texts.shape != shape:
+            raise ValueError(f"{name} must be str of shape {shape}, not {texts.dtype} of shape {texts.shape}")
+    if len(np.unique(words)) < len(words) or "" in words:
         raise ValueError("vocabulary must not have a word twice, or an empty one")
-    kind = arrays["kind"]
-    if kind.dtype.kind != "U" or kind.ndim:
-        raise ValueError(f"kind must be a str, not {kind.dtype} of shape {kind.shape}")
-    return Exported(
-        str(kind),
-        topics,
-        _numbers("topic_weight", arrays["topic_weight"], (K,), TINY, LARGEST).astype(np.float64),
-        _numbers("alpha", arrays["alpha"], (K,), TINY, LARGEST).astype(np.float64),
-        words,
-    )
-
-
-def _numbers(
-    name: str, values: NDArray[Any], shape: tuple[int, ...], least: float, most: float
-) -> NDArray[np.floating[Any]]:
-    """The values, if they are floats of this shape and within these bounds."""
-    if values.dtype.kind != "f" or values.shape != shape:
-        raise ValueError(f"{name} must be floats of shape {shape}, not {values.dtype} of {values.shape}")
-    # Written so that NaN fails too, since all its comparisons are false; a hair over 1 is rounding.
-    if not (values.min() >= least and values.max() <= most * (1 + 1e-5)):
-        raise ValueError(f"{name} must be from {least:g} to {most:g}")
-    return values
+    weights, prior = (numbers[name].astype(np.float64) for name in ("topic_weight", "alpha"))
+    return Exported(str(kind), topics, weights, prior, words)

@@ -26,14 +26,15 @@ the priors. All these numbers are a `Recipe`. `warm_start=False` is figure 9 lin
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model.lambda_ import LambdaModel, Topics, Vector, random_topics, topics_from
+from wikitopics.model.allocation import LambdaModel
+from wikitopics.model.lambda_ import Topics, Vector, random_topics, topics_from
 from wikitopics.model.minibatch import Minibatch, Words
 from wikitopics.model.online import (
     LARGEST,
@@ -43,9 +44,9 @@ from wikitopics.model.online import (
     WORDS_A_DOCUMENT,
     Entry,
     State,
-    entries_of,
+    bounded,
 )
-from wikitopics.model.options import HALF_LIFE, LARGEST_PRIOR, decorrelation, prior
+from wikitopics.model.options import HALF_LIFE, decorrelation, prior
 from wikitopics.model.schedules import Balance, StepSizes, raised
 from wikitopics.option import Option
 
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 # The numbers in which the HDP departs from its papers; a model's state keeps them.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Recipe(Balance):
     """The numbers by which the default departs from the papers.
 
@@ -78,31 +79,25 @@ class Recipe(Balance):
     the words seen.
     """
 
-    BOUNDS: ClassVar = {
-        **Balance.BOUNDS,
-        "smallest_corpus": (0, LARGEST),
-        "eta_documents": (0, LARGEST),
-        "rounds": (2, MOST_ITERATIONS),
-        "seed_weight": (TINY, 1),
-    }
-
-    first_documents: int
-    first_passes: int
-    mixed: int
-    seed_weight: float
-    heavy: float
-    smallest_corpus: float
-    eta_documents: float
-    steps: float
-    smallest_step: int
-    largest_step: int
-    em_steps: int
-    candidates: int
-    fewest_words: float
-    iterations: int
-    rounds: int
-    one_topic: float
-    inference_passes: int
+    balance_power: float = bounded(0, 1, 0.7)
+    balance_documents: float = 20_000.0
+    first_documents: int = 1000
+    first_passes: int = 6
+    mixed: int = 5
+    seed_weight: float = bounded(TINY, 1, 0.1)
+    heavy: float = 0.1
+    smallest_corpus: float = bounded(0, LARGEST, 1e6)
+    eta_documents: float = bounded(0, LARGEST, 1e5)
+    steps: float = 40.0
+    smallest_step: int = 64
+    largest_step: int = 2048
+    em_steps: int = 3
+    candidates: int = 32
+    fewest_words: float = 4.0
+    iterations: int = 20
+    rounds: int = bounded(2, MOST_ITERATIONS, 4)
+    one_topic: float = 1e-3
+    inference_passes: int = 2
 
     def weighed(self, n_documents: float) -> float:
         """The corpus size D that is weighed against the priors."""
@@ -116,30 +111,7 @@ class Recipe(Balance):
         return order[: n_topics * n].reshape(n_topics, n)
 
 
-WARM = Recipe(
-    document_words=100.0,
-    balance_power=0.7,
-    balance_documents=20_000.0,
-    balance_share=2 / 3,
-    first_documents=1000,
-    first_passes=6,
-    mixed=5,
-    seed_weight=0.1,
-    heavy=0.1,
-    smallest_corpus=1e6,
-    eta_documents=1e5,
-    steps=40.0,
-    smallest_step=64,
-    largest_step=2048,
-    em_steps=3,
-    candidates=32,
-    fewest_words=4.0,
-    iterations=20,
-    rounds=4,
-    one_topic=1e-3,
-    inference_passes=2,
-)
-PAPER = replace(WARM, smallest_corpus=0.0, eta_documents=0.0)
+WARM, PAPER = Recipe(), Recipe(smallest_corpus=0.0, eta_documents=0.0)
 
 
 PART = 1024  # documents whose tables are held at a time
@@ -170,7 +142,8 @@ class OnlineHDP(LambdaModel):
     summary = "finds how many topics it needs, up to this number"
     default_topics = 300
     default_batch_size = 2048
-    default_decorrelation = 0.17
+    RECIPES = (WARM, PAPER)
+    USUAL: ClassVar = ({"decorrelation": 0.17}, {"decorrelation": 0.0})
     options = (
         prior("alpha", "concentration of a document's tables", 1.0, shared=False),
         prior("omega", "concentration of the corpus's topics", 1.0, shared=False),
@@ -178,14 +151,19 @@ class OnlineHDP(LambdaModel):
         Option(float, "kappa", "how fast step sizes (tau0 + t)^-kappa fall", default=0.6, least=0.5, most=1),
         Option(float, "tau0", "damps the first step sizes", default=12.0, least=0, most=LARGEST),
         HALF_LIFE,
-        decorrelation(default_decorrelation),
+        decorrelation(USUAL[0]["decorrelation"]),
+    )
+    arguments = (
+        Option(int, "max_topics_per_document", "the truncation T", default=10, least=1, most=MOST_TABLES),
+        Option(float, "tolerance", "change that ends a local step", default=1e-2, above=0, most=LARGEST),
+        Option(int, "max_iterations", "of figure 9's local step", default=100, least=1, most=MOST_ITERATIONS),
     )
 
     version = 8
     oldest_version = 6
-    parts: ClassVar = {"_topics": Topics.kept, "_first": Minibatch, "recipe": Recipe}
+    parts: ClassVar = {**LambdaModel.parts, "_first": Minibatch}
     entries = (
-        *Topics.ENTRIES,
+        *LambdaModel.entries,
         Entry("a", type="float64", shape="K-1", least=TINY),
         Entry("b", type="float64", shape="K-1", least=TINY),
         Entry("words_of_topics", "_words", "float64", "K", least=0),
@@ -194,70 +172,28 @@ class OnlineHDP(LambdaModel):
         Entry("first_counts", "_first.counts", "int32 int64 float32", "N", least=0),
         Entry("started_from", "_started_from", "int", least=0, most=MOST),
         Entry("time", "_time", least=0),
-        Entry("amount_seen", "_amount", least=0),
-        Entry("max_topics_per_document", type="int", least=1, most=MOST_TABLES),
-        Entry("omega", least=TINY, most=LARGEST_PRIOR),
-        Entry("alpha", least=TINY, most=LARGEST_PRIOR),
-        Entry("eta", least=TINY, most=LARGEST_PRIOR),
-        Entry("tau0", least=0),
-        Entry("kappa", least=0.5, most=1),
-        Entry("warm_start", type="bool"),
-        Entry("decorrelation", least=0, most=LARGEST_PRIOR),
-        Entry("tolerance", least=TINY),
-        Entry("max_iterations", type="int", least=1, most=MOST_ITERATIONS),
-        *entries_of(Recipe),
     )
 
-    RECIPES = (WARM, PAPER)
     recipe: Recipe
+    omega: float
+    alpha: float
+    eta: float
+    max_topics_per_document: int
+    tolerance: float
+    max_iterations: int
 
-    def __init__(
-        self,
-        n_words: int,
-        n_documents: float,
-        *,
-        max_topics: int = 300,
-        max_topics_per_document: int = 10,
-        omega: float = 1.0,
-        alpha: float = 1.0,
-        eta: float = 0.2,
-        tau0: float = 12.0,
-        kappa: float = 0.6,
-        half_life: float | None = None,
-        decorrelation: float | None = None,
-        warm_start: bool = True,
-        tolerance: float = 1e-2,
-        max_iterations: int = 100,
-        dtype: Literal["float32", "float64"] = "float32",
-        seed: int = 0,
-        threads: int = 1,
-    ) -> None:
+    def __init__(self, n_words: int, n_documents: float, *, max_topics: int = 300, **settings: Any) -> None:
         check.at_least_one(max_topics=max_topics)
-        check.within(1, MOST_TABLES, max_topics_per_document=max_topics_per_document)
-        check.within(1, MOST_ITERATIONS, max_iterations=max_iterations)
-        super().__init__(max_topics, n_words, n_documents, seed, threads, half_life)
-        self.check_options(
-            omega=omega, alpha=alpha, eta=eta, tau0=tau0, kappa=kappa, decorrelation=decorrelation
-        )
-        if not tolerance > 0:
-            raise ValueError(f"tolerance must be over 0, not {tolerance}")
-        check.one_of(("float32", "float64"), dtype=dtype)
-        self.max_topics_per_document = int(max_topics_per_document)
-        self.omega, self.alpha, self.eta = float(omega), float(alpha), float(eta)
-        self.tau0, self.kappa = float(tau0), float(kappa)
-        self.warm_start = bool(warm_start)
-        self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
-        self.recipe = self.RECIPES[not warm_start]
+        super().__init__(max_topics, n_words, n_documents, **settings)
+
+    def _begin(self, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+        K, W, dtype = self.n_topics, self.n_words, values["dtype"]
         self._first = Minibatch([0], [], [])  # what the topics start from, until there are enough documents
         self._started_from = 0
-        self._amount = 0.0  # documents seen, as the recipe counts them
-        self._decorrelate(decorrelation)
-        if warm_start:
-            topics = Topics.of(np.zeros((n_words, max_topics), dtype), self._eta)
+        if self.warm_start:
+            topics = Topics.of(np.zeros((W, K), dtype), self._eta)
         else:
-            topics = random_topics(
-                self._random, "exponential", max_topics, n_words, self.n_documents, self._eta, dtype
-            )
+            topics = random_topics(self._random, "exponential", K, W, self.n_documents, self._eta, dtype)
         self._restart(topics, 0.0)
 
     @classmethod
@@ -312,7 +248,7 @@ class OnlineHDP(LambdaModel):
     @classmethod
     def _prior_entries(cls, prior: Vector) -> State:
         after = prior[::-1].cumsum()[::-1]  # the topic of a stick and all later ones
-        return {"alpha": float(after[0]), "a": prior[:-1], "b": after[1:]}
+        return {"alpha": max(float(after[0]), cls.options[0].least), "a": prior[:-1], "b": after[1:]}
 
     # What it does
 
@@ -334,18 +270,8 @@ class OnlineHDP(LambdaModel):
         return theta
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
-        """(D, K) topic proportions of documents, rows sum to 1; changes nothing.
-
-        Uses the prior Dirichlet(alpha E[sigma]) of [W11] section 4.1 and the passes of SCVB0, which predict
-        better than the variational update; with warm_start=False, [SVI13] section 4's local step itself.
-        A document without words gets the prior's proportions. Raises ValueError for a word id out of range.
-        """
-        from wikitopics.model.scvb0_e_step import inferred
-
-        if not self.warm_start:
-            return self.local_proportions(batch)
-        passes = self.recipe.inference_passes
-        return inferred(batch, self._topics, self._apart, self.document_prior(), passes, self._workers)
+        """See `LambdaModel.infer`; with warm_start=False, [SVI13] section 4's local step itself."""
+        return super().infer(batch) if self.warm_start else self.local_proportions(batch)
 
     def local_proportions(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) proportions of the local step, as `learn` returns them, but without learning.
@@ -354,8 +280,10 @@ class OnlineHDP(LambdaModel):
         """
         theta = np.empty((batch.D, self.n_topics), np.float32)
         words = batch.words(self.n_words)
-        for documents, _, _, found in self._local_steps(batch, words, self._corpus(words.ids, self._amount)):
-            theta[documents] = found.theta
+        for documents, _, _, posterior in self._local_steps(
+            batch, words, self._corpus(words.ids, self._amount)
+        ):
+            theta[documents] = posterior.theta
         return theta
 
     def document_bounds(self, batch: Minibatch) -> Vector:
@@ -368,11 +296,11 @@ class OnlineHDP(LambdaModel):
         words = batch.words(self.n_words)
         corpus = corpus_of(self._topics.Elog_rows(words.ids), self.a, self.b)
         steps = self._local_steps(batch, words, self._corpus(words.ids, self._amount))
-        found = [
+        terms = [
             bounds(part, local, corpus, self.alpha, of_part, self._workers)
             for _, part, local, of_part in steps
         ]
-        return np.concatenate([np.zeros(0), *found])
+        return np.concatenate([np.zeros(0), *terms])
 
     def corpus_bound(self) -> float:
         """The corpus's terms of the ELBO, those of topics and sticks, nats: docs/derivations.md."""
@@ -458,10 +386,10 @@ class OnlineHDP(LambdaModel):
         theta = np.empty((batch.D, self.n_topics), np.float32)
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d sum_i zeta_di n_d phi_di), a part at a time
         self._topics.decay(rho, self._eta)
-        for documents, part, _, found in local_steps:
-            statistics = sum_statistics(part, found, self.n_words, self._workers)
+        for documents, part, _, posterior in local_steps:
+            statistics = sum_statistics(part, posterior, self.n_words, self._workers)
             self._topics.add(weight, statistics, self._workers, precise=True)
-            theta[documents] = found.theta
+            theta[documents] = posterior.theta
             mass += statistics.mass
             tables += statistics.tables
         self._step_sticks(rho, weight, mass, tables)

@@ -89,22 +89,16 @@ def shortlists(
     D, dtype = batch.D, corpus.rows.dtype
     C = min(K, numbers.candidates)
     limits = HDPLimits(*(getattr(numbers, name) for name in HDPLimits._fields))
-    found = Tables(
+    posterior = Tables(
         np.zeros((len(batch.word_ids), T), dtype),
         np.empty((D, T, C), np.int32),
         np.empty((D, T, C), dtype),
         np.zeros((D, T), np.int32),
         np.empty((D, K), dtype),
     )
-
-    def block(start: int, stop: int) -> None:
-        hdp_kernels.e_step(
-            start, stop, batch.indptr, local, batch.counts, *corpus, alpha, T, tolerance, limits,
-            found.tables, found.topics, found.zeta, found.n_topics, found.theta,
-        )  # fmt: skip
-
-    workers.map(block, D, BLOCK)
-    return found
+    arguments = corpus, alpha, T, tolerance, limits, posterior
+    workers.run(hdp_kernels.e_step, D, BLOCK, batch.indptr, local, batch.counts, *arguments)
+    return posterior
 
 
 def figure_9(
@@ -124,33 +118,20 @@ def figure_9(
     tables = np.zeros((len(batch.word_ids), T), dtype) if start_from is None else start_from
     everything = np.broadcast_to(np.arange(K, dtype=np.int32), (D, T, K)).copy()
     zeta, theta = np.empty((D, T, K), dtype), np.empty((D, K), dtype)
-    found = Tables(tables, everything, zeta, np.full((D, T), K, np.int32), theta)
-    fresh = start_from is None
-
-    def block(start: int, stop: int) -> None:
-        hdp_figure9_kernels.ascend(
-            start, stop, batch.indptr, local, batch.counts, corpus,
-            alpha, tolerance, max_iterations, fresh, found,
-        )  # fmt: skip
-
-    workers.map(block, D, BLOCK)
-    return found
+    posterior = Tables(tables, everything, zeta, np.full((D, T), K, np.int32), theta)
+    arguments = corpus, alpha, tolerance, max_iterations, start_from is None, posterior
+    workers.run(hdp_figure9_kernels.ascend, D, BLOCK, batch.indptr, local, batch.counts, *arguments)
+    return posterior
 
 
-def sum_statistics(batch: Minibatch, found: Tables, W: int, workers: Threads) -> HDPStatistics:
+def sum_statistics(batch: Minibatch, posterior: Tables, W: int, workers: Threads) -> HDPStatistics:
     """Line 11: the expected words of each topic, word by word, and its tables."""
-    K, words, documents = found.theta.shape[1], batch.words(W), batch.documents()
-    indptr, entries = words.occurrences()
-    sums = np.empty((len(words.ids), K), found.theta.dtype)
-
-    def block(start: int, stop: int) -> Vector:
-        mass = np.zeros(K)
-        hdp_kernels.sum_statistics(start, stop, indptr, entries, documents, found, sums, mass)
-        return mass
-
-    mass = sum(workers.map(block, len(words.ids), WORD_BLOCK), np.zeros(K))
+    K, words = posterior.theta.shape[1], batch.words(W)
+    sums = np.empty((len(words.ids), K), posterior.theta.dtype)
+    arguments = *words.occurrences(), batch.documents(), posterior, sums
+    mass = workers.total(hdp_kernels.sum_statistics, len(words.ids), WORD_BLOCK, K, *arguments)
     tables = np.zeros(K)
-    hdp_kernels.add_tables(found, tables)
+    hdp_kernels.add_tables(posterior, tables)
     return HDPStatistics(words.ids, sums, mass, tables)
 
 
@@ -159,16 +140,11 @@ def bounds(
     local: NDArray[np.int32],
     corpus: HDPCorpus,
     alpha: float,
-    found: Tables,
+    posterior: Tables,
     workers: Threads,
 ) -> Vector:
     """(D,) each document's terms of the ELBO, nats; the corpus's rows are (U, K) E[log beta] of the words."""
     result = np.zeros(batch.D)
-
-    def block(start: int, stop: int) -> None:
-        hdp_figure9_kernels.document_bounds(
-            start, stop, batch.indptr, local, batch.counts, corpus, alpha, found, result
-        )
-
-    workers.map(block, batch.D, BLOCK)
+    arguments = batch.indptr, local, batch.counts, corpus, alpha, posterior, result
+    workers.run(hdp_figure9_kernels.document_bounds, batch.D, BLOCK, *arguments)
     return result

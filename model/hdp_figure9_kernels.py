@@ -41,14 +41,14 @@ def ascend(
     tolerance: float,
     max_iterations: int,
     fresh: bool,
-    found: Tables,
+    posterior: Tables,
 ) -> None:
     """Coordinate ascent for documents start to stop, until the tables' words change by at most `tolerance`.
 
     fresh: start with lines 5 and 6; else from the phi in `tables`.
     """
     Elog_rows, _, Elog_sigma = corpus
-    tables, _, zeta, _, theta = found
+    tables, _, zeta, _, theta = posterior
     T = zeta.shape[1]
     gamma = np.empty((T, 2))
     Elog_pi = np.zeros(T)
@@ -169,7 +169,7 @@ def document_bounds(
     counts: Counts,
     corpus: HDPCorpus,
     alpha: float,
-    found: Tables,
+    posterior: Tables,
     bounds: Vector,
 ) -> None:
     """[W11] L_j without the corpus terms, nats, for documents start to stop; gamma at its optimum.
@@ -178,7 +178,7 @@ def document_bounds(
     tables has no variables for the others, which the model integrates to one.
     """
     Elog_rows, _, Elog_sigma = corpus
-    tables, topics, zeta, n_topics, _ = found
+    tables, topics, zeta, n_topics, _ = posterior
     T = n_topics.shape[1]
     for d in range(start, stop):
         first, last = indptr[d], indptr[d + 1]

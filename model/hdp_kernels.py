@@ -94,6 +94,23 @@ class Tables(NamedTuple):
     theta: Floats
 
 
+class HDPScratch(NamedTuple):
+    """Memory for one document: the table at the top of this module."""
+
+    n_dw: Floats
+    shortlist: NDArray[np.int32]
+    block: Floats
+    logs: Floats
+    line: NDArray[np.int32]
+    order: NDArray[np.int32]
+    words: Floats
+    weight: Floats
+    chosen: Floats
+    held: Floats
+    mixture: Floats
+    ratio: Floats
+
+
 @part
 def soft_em(
     n: int, local: NDArray[np.int32], n_dw: Floats, rows: Floats, prior: Floats, steps: int, expected: Floats
@@ -120,18 +137,12 @@ def e_step(
     indptr: NDArray[np.int64],
     local: NDArray[np.int32],
     counts: Counts,
-    rows: Floats,
-    sigma: Floats,
-    Elog_sigma: Floats,
+    corpus: HDPCorpus,
     alpha: float,
     T: int,
     tolerance: float,
     limits: HDPLimits,
-    tables: Floats,
-    topics: NDArray[np.int32],
-    zeta: Floats,
-    n_topics: NDArray[np.int32],
-    theta: Floats,
+    posterior: Tables,
 ) -> None:
     """Local step for documents start to stop: [SVI13] fig. 9 lines 7 to 10 from a better start.
 
@@ -143,26 +154,31 @@ def e_step(
 
     Writes tables, most words first, their topics, and theta: (words of k + alpha sigma_k) / (words + alpha).
     """
+    rows, sigma, Elog_sigma = corpus
+    tables, _, zeta, _, theta = posterior
     kind = rows.dtype.type
     K = theta.shape[1]
     C = zeta.shape[2]
     longest = longest_of(start, stop, indptr)
-    block = np.empty((C + T, longest), rows.dtype)
-    logs = np.empty((C, longest), rows.dtype)
-    held = np.empty(T * longest, rows.dtype)
-    chosen = np.empty((T, C), rows.dtype)
-    shortlist = np.empty(C, np.int32)
-    mixture = np.empty(longest, rows.dtype)
-    ratio = np.empty(longest, rows.dtype)
-    n_dw = np.empty(longest, rows.dtype)
+    scratch = HDPScratch(
+        np.empty(longest, rows.dtype),
+        np.empty(C, np.int32),
+        np.empty((C + T, longest), rows.dtype),
+        np.empty((C, longest), rows.dtype),
+        np.empty(T, np.int32),
+        np.empty(T, np.int32),
+        np.empty(max(C, T), rows.dtype),
+        np.empty(T, rows.dtype),
+        np.empty((T, C), rows.dtype),
+        np.empty(T * longest, rows.dtype),
+        np.empty(longest, rows.dtype),
+        np.empty(longest, rows.dtype),
+    )
+    n_dw, shortlist, block, _, line, order, words, weight, chosen, held, mixture, ratio = scratch
     expected = np.empty(rows.shape[1], rows.dtype)
     prior = np.empty(rows.shape[1], rows.dtype)
     for k in range(rows.shape[1]):
         prior[k] = alpha * sigma[k]
-    words = np.empty(max(C, T), rows.dtype)
-    weight = np.empty(T, rows.dtype)
-    line = np.empty(T, np.int32)
-    order = np.empty(T, np.int32)
     for d in range(start, stop):
         first = indptr[d]
         n = indptr[d + 1] - first
@@ -178,23 +194,19 @@ def e_step(
             here = local[first : first + n]
             soft_em(n, here, n_dw, rows, prior, limits.em_steps, expected)
             c = best(K, expected, limits.fewest_words, C, shortlist, words)
-            gather(n, c, here, rows, shortlist, block, logs)
+            gather(n, c, here, rows, scratch)
             t = min(T, c)
             for i in range(t):
                 line[i] = i
                 order[i] = i
             for round_ in range(limits.rounds):
-                settle(
-                    n, t, T, alpha, float(tolerance * total), limits.iterations,
-                    n_dw, words, weight, line, order, block, mixture, ratio,
-                )  # fmt: skip
+                settle(n, t, T, alpha, float(tolerance * total), limits.iterations, scratch)
                 for i in range(t):
                     for j in range(n):
                         held[i * n + j] = weight[i] * block[line[i], j] * ratio[j]
                 # Line 8, zeta; not after the last round, whose tables are returned with their zeta.
-                if round_ < limits.rounds - 1 and not choose_topics(
-                    t, c, n, limits.one_topic, held, logs, Elog_sigma, shortlist, chosen, line, block,
-                ):  # fmt: skip
+                last = round_ == limits.rounds - 1
+                if not last and not choose_topics(t, c, n, limits.one_topic, Elog_sigma, scratch):
                     break
             sort_tables(t, words, order)
             weigh_tables(t, T, alpha, words, order, weight)
@@ -206,23 +218,16 @@ def e_step(
                     share = weight[i] * block[line[i], j] * n_dw[j] / (mixture[j] + kind(1e-30))
                     tables[first + j, rank] = share
                     value += share
-                seat(d, rank, c, value, chosen[i], shortlist, topics, zeta, n_topics, theta)
+                seat(d, rank, c, value, chosen[i], shortlist, posterior)
         inverse = kind(1 / (total + alpha))
         for k in range(K):
             theta[d, k] *= inverse
 
 
 @part
-def gather(
-    n: int,
-    c: int,
-    here: NDArray[np.int32],
-    rows: Floats,
-    shortlist: NDArray[np.int32],
-    block: Floats,
-    logs: Floats,
-) -> None:
+def gather(n: int, c: int, here: NDArray[np.int32], rows: Floats, scratch: HDPScratch) -> None:
     """The words' entries of the topics on the shortlist, and their logarithms."""
+    shortlist, block, logs = scratch.shortlist, scratch.block, scratch.logs
     for j in range(n):
         u = here[j]
         for a in range(c):
@@ -232,23 +237,9 @@ def gather(
 
 
 @part
-def settle(
-    n: int,
-    t: int,
-    T: int,
-    alpha: float,
-    small: float,
-    iterations: int,
-    n_dw: Floats,
-    words: Floats,
-    weight: Floats,
-    line: NDArray[np.int32],
-    order: NDArray[np.int32],
-    block: Floats,
-    mixture: Floats,
-    ratio: Floats,
-) -> None:
+def settle(n: int, t: int, T: int, alpha: float, small: float, iterations: int, scratch: HDPScratch) -> None:
     """A round: line 8's gamma and line 9's phi in turn, until the tables' words change by at most `small`."""
+    n_dw, _, block, _, line, order, words, weight, _, _, mixture, ratio = scratch
     kind = block.dtype.type
     for _ in range(iterations):
         sort_tables(t, words, order)
@@ -268,19 +259,11 @@ def settle(
 
 @part
 def seat(
-    d: int,
-    rank: int,
-    c: int,
-    words: Any,
-    chosen: Floats,
-    shortlist: NDArray[np.int32],
-    topics: NDArray[np.int32],
-    zeta: Floats,
-    n_topics: NDArray[np.int32],
-    theta: Floats,
+    d: int, rank: int, c: int, words: Any, chosen: Floats, shortlist: NDArray[np.int32], posterior: Tables
 ) -> None:
     """Write a table's topics, given how many words it has; chosen (C,) is its zeta. theta gains the
     topics' words."""
+    _, topics, zeta, n_topics, theta = posterior
     for a in range(c):
         if chosen[a] > 0:
             topics[d, rank, n_topics[d, rank]] = shortlist[a]
@@ -345,25 +328,14 @@ def weigh_tables(
 
 
 @part
-def choose_topics(
-    t: int,
-    c: int,
-    n: int,
-    one_topic: float,
-    held: Floats,
-    logs: Floats,
-    Elog_sigma: Floats,
-    shortlist: NDArray[np.int32],
-    zeta: Floats,
-    line: NDArray[np.int32],
-    block: Floats,
-) -> bool:
+def choose_topics(t: int, c: int, n: int, one_topic: float, Elog_sigma: Floats, scratch: HDPScratch) -> bool:
     """zeta_i^k ∝ exp(E[log sigma_k] + sum_w n_dw phi_dwi E[log beta_kw]), line 8, over the shortlist.
 
     A table whose other topics together have less than `one_topic` times the probability of the likeliest has
     only that. Sets each table's line: its one topic's, or of several exp(sum_k zeta E[log beta_k]), put into
     the block. Returns whether another round is worth it: a table took another topic or is undecided.
     """
+    _, shortlist, block, logs, line, _, _, _, zeta, held, _, _ = scratch
     kind = block.dtype.type
     C = logs.shape[0]
     changed = False
@@ -407,7 +379,7 @@ def sum_statistics(
     indptr: NDArray[np.int64],
     entries: NDArray[np.int64],
     documents: NDArray[np.int64],
-    found: Tables,
+    posterior: Tables,
     sums: Floats,
     mass: NDArray[np.float64],
 ) -> None:
@@ -416,7 +388,7 @@ def sum_statistics(
     Word u has the entries `entries[indptr[u]:indptr[u+1]]`, and `documents` gives the document of each entry.
     sums: (U, K) floats; their sums over the words are added to mass, (K,).
     """
-    tables, topics, zeta, n_topics, _ = found
+    tables, topics, zeta, n_topics, _ = posterior
     for u in range(start, stop):
         total = sums[u]
         total[:] = 0
@@ -434,9 +406,9 @@ def sum_statistics(
 
 
 @kernel
-def add_tables(found: Tables, chosen: NDArray[np.float64]) -> None:
+def add_tables(posterior: Tables, chosen: NDArray[np.float64]) -> None:
     """chosen[k] += sum_d sum_i zeta_di^k: the tables of each topic, [SVI13] fig. 9 line 11."""
-    _, topics, zeta, n_topics, _ = found
+    _, topics, zeta, n_topics, _ = posterior
     for d in range(n_topics.shape[0]):
         for i in range(n_topics.shape[1]):
             for a in range(n_topics[d, i]):

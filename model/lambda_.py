@@ -7,25 +7,23 @@ side by side. SCVB0's N_phi + eta is stored as a lambda like the others.
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
 from wikitopics.model.minibatch import Minibatch, Threads
-from wikitopics.model.online import FLOATS, LARGEST, TINY, WORDS_A_DOCUMENT, Entry, OnlineModel, State
+from wikitopics.model.online import FLOATS, LARGEST, TINY, WORDS_A_DOCUMENT, Entry
 
 Vector = NDArray[np.float64]
 
 SMALLEST_SCALE = 1e-6
 WORD_BLOCK = 512
 ALONE = Threads(1)
-DECORRELATED_AFTER = 1500  # documents: half as far after so many
-LEAST_WORDS = 1e-3  # of each word in a topic from elsewhere: 0 has no logarithm
 
 
 @dataclass(frozen=True)
@@ -128,22 +126,16 @@ class Topics:
         number = self.dtype.type
         rows = np.empty((len(word_ids), padded(self.n_topics)), self.dtype)
         numbers = number(self.scale), number(self.eta), number(pressure), weight.astype(self.dtype)
-
-        def block(start: int, stop: int) -> None:
-            kernels.weighted_rows(start, stop, word_ids, self.hat, *numbers, rows)
-
-        workers.map(block, len(word_ids), WORD_BLOCK)
+        workers.run(kernels.weighted_rows, len(word_ids), WORD_BLOCK, word_ids, self.hat, *numbers, rows)
         return rows
-
-    def _pressure(self, apart: float) -> float:
-        """apart / c / N; costs K W."""
-        n_w = self.hat.sum(axis=1, dtype=np.float64)
-        return apart * float(n_w.sum() / max(n_w @ n_w, TINY)) if apart else 0.0
 
     def _unscaled(self, apart: float) -> Iterator[tuple[int, NDArray[Any]]]:
         """The topics as they are read, up to a factor for each, some words at a time: the first word's id,
         and rows as of `weighted_rows`. At the end the factors are known."""
-        even, totals, pressure = np.ones(self.n_topics), np.zeros(self.n_topics), self._pressure(apart)
+        even, totals, pressure = np.ones(self.n_topics), np.zeros(self.n_topics), 0.0
+        if apart:
+            n_w = self.hat.sum(axis=1, dtype=np.float64)
+            pressure = apart * float(n_w.sum() / max(n_w @ n_w, TINY))  # apart / c / N
         for start in range(0, self.n_words, WORD_BLOCK):
             ids = np.arange(start, min(start + WORD_BLOCK, self.n_words), dtype=np.int32)
             rows = self.weighted_rows(ids, even, ALONE, pressure)
@@ -156,8 +148,7 @@ class Topics:
         if not apart:
             return 0.0, self.totals()
         if self._read is None or self._read[0] != apart:
-            for _ in self._unscaled(apart):
-                pass
+            deque(self._unscaled(apart), maxlen=0)
         assert self._read is not None
         return self._read[1:]
 
@@ -199,13 +190,9 @@ class Topics:
         dtype = self.dtype
         psi_total = psi(self.totals())
         weight = (np.exp(psi_total.min() - psi_total) * balance).astype(dtype)
-        scale, eta = dtype.type(self.scale), dtype.type(self.eta)
+        numbers = dtype.type(self.scale), dtype.type(self.eta), psi_total, weight
         rows = np.empty((len(word_ids), padded(self.n_topics)), dtype)
-
-        def block(start: int, stop: int) -> None:
-            kernels.exp_Elog_rows(start, stop, word_ids, self.hat, scale, eta, psi_total, weight, rows)
-
-        workers.map(block, len(word_ids), WORD_BLOCK)
+        workers.run(kernels.exp_Elog_rows, len(word_ids), WORD_BLOCK, word_ids, self.hat, *numbers, rows)
         return rows
 
     def sum_Elog_beta(self) -> float:
@@ -253,12 +240,8 @@ class Topics:
         self._read = None
         factor = weight / self.scale
         self.total_hat += factor * statistics.mass
-        narrow: Callable[[float], Any] = float if precise else self.dtype.type
-
-        def block(start: int, stop: int) -> None:
-            add_rows(start, stop, statistics.ids, statistics.sums, narrow(factor), self.hat)
-
-        workers.map(block, len(statistics.ids), WORD_BLOCK)
+        ids, narrow = statistics.ids, factor if precise else self.dtype.type(factor)
+        workers.run(add_rows, len(ids), WORD_BLOCK, ids, statistics.sums, narrow, self.hat)
 
     def replace(self, numbers: NDArray[np.intp], hat: Vector) -> None:
         """Replace some topics; (W, n) hat, in the scale of `hat`."""
@@ -273,13 +256,7 @@ class Topics:
 
 
 def random_topics(
-    random: np.random.Generator,
-    initialization: Literal["gamma", "exponential"],
-    K: int,
-    W: int,
-    D: float,
-    eta: float,
-    dtype: str,
+    random: np.random.Generator, initialization: str, K: int, W: int, D: float, eta: float, dtype: str
 ) -> Topics:
     """A random lambda: "gamma" is Gamma(100, 0.01), mean 1; "exponential" is [SVI13] footnote 6."""
     if initialization == "gamma":
@@ -343,48 +320,3 @@ class LambdaTopics:
     def topic_weights(self) -> Vector:
         """(K,) sum_w lambda_kw."""
         return self._topics.totals()
-
-
-class LambdaModel(LambdaTopics, OnlineModel):
-    """A model that learns such topics from minibatches.
-
-    It keeps the numbers by which it departs from its paper as `recipe`.
-    """
-
-    RECIPES: ClassVar[tuple[Any, Any]]
-    """The recipe with `warm_start`, and the paper's."""
-    default_decorrelation: ClassVar[float]
-
-    decorrelation: float
-
-    def _decorrelate(self, given: float | None) -> None:
-        """Set what is given, or the default, which is none without the warm start."""
-        self.decorrelation = self.default_decorrelation * self.warm_start if given is None else float(given)
-
-    @property
-    def _apart(self) -> float:
-        """Topics that have not come apart by themselves yet would only be worse for it."""
-        return self.decorrelation * self._seen / (self._seen + DECORRELATED_AFTER)
-
-    @classmethod
-    def with_topics(cls, topics: NDArray[np.floating[Any]], weights: Vector, prior: Vector) -> Self:
-        """See `OnlineModel.with_topics`."""
-        lambda_hat = np.ascontiguousarray(np.maximum(topics * weights[:, None], LEAST_WORDS).T, np.float32)
-        kept = Topics.of(lambda_hat, 0.0)
-        shared = {entry.key: getattr(kept, entry.place[1]) for entry in Topics.ENTRIES}
-        K, W = topics.shape
-        state = {**cls.create(K, W, 1).state(), **shared, **cls._prior_entries(prior), "decorrelation": 0.0}
-        return cls.from_state(state)
-
-    @classmethod
-    @abstractmethod
-    def _prior_entries(cls, prior: Vector) -> State:
-        """The entries of a state from which `document_prior` follows, for `with_topics`."""
-
-    @classmethod
-    def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """A state of 1.0.0 keeps its topics, as it reads them, and goes on with today's numbers."""
-        warm, paper = cls.RECIPES
-        recipe = vars(warm if state.get("warm_start") else paper)
-        numbers = {f"recipe_{name}": value for name, value in recipe.items()}
-        return {**state, **numbers, "decorrelation": 0.0}

@@ -31,24 +31,21 @@ docs/decisions/0005-warm-start.md and 0015-first-minutes.md). A step asks the `s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model import options as check
 from wikitopics.model.allocation import DirichletAllocation
-from wikitopics.model.lambda_ import Statistics, Vector, random_topics
+from wikitopics.model.lambda_ import Vector, random_topics
 from wikitopics.model.minibatch import Minibatch, Words
-from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State, entries_of
+from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, TINY, Entry, State
 from wikitopics.model.options import LARGEST_PRIOR, Metric, decorrelation, prior
 from wikitopics.model.schedules import LDA_PAPER, LDA_WARM, CollapsedStart, StepSizes, raised
+from wikitopics.option import Option
 
 if TYPE_CHECKING:
-    from wikitopics.model.lda_e_step import LDALimits, LDAStatistics
-
-
-PAPER_TAU0, PAPER_KAPPA = 64.0, 0.5  # [H10] table 1, for minibatches of 4096
+    from wikitopics.model.lda_e_step import Documents, LDALimits, LDAStatistics
 
 
 class OnlineLDA(DirichletAllocation):
@@ -78,12 +75,24 @@ class OnlineLDA(DirichletAllocation):
     kind = "lda"
     label = "online LDA"
     summary = "the one to begin with"
-    default_decorrelation = 0.14
+    RECIPES = (LDA_WARM, LDA_PAPER)
+    PAPER: ClassVar = {
+        "tau0": 64.0,
+        "kappa": 0.5,
+        "decorrelation": 0.0,
+    }  # [H10] table 1, for minibatches of 4096
+    USUAL = ({**PAPER, "decorrelation": 0.14}, PAPER)
+    PAPERS = ("tau0", "kappa")
     options = (
         prior("alpha", "Dirichlet parameter of the topic proportions", "learn", learn=True),
         prior("eta", "Dirichlet parameter of the topics", 0.2, learn=True),
         *DirichletAllocation.STEP_OPTIONS,
-        decorrelation(default_decorrelation),
+        decorrelation(USUAL[0]["decorrelation"]),
+    )
+    arguments = (
+        Option(str, "initialization", "random lambda", default="gamma", choices=("gamma", "exponential")),
+        Option(float, "tolerance", "change that ends an E-step", default=3e-3, least=0, most=LARGEST),
+        Option(int, "max_iterations", "of a document's E-step", default=100, least=0, most=MOST_ITERATIONS),
     )
     metrics = (
         Metric(
@@ -96,61 +105,26 @@ class OnlineLDA(DirichletAllocation):
 
     version = 6
     oldest_version = 4
-    parts: ClassVar = {**DirichletAllocation.parts, "recipe": CollapsedStart}
     entries = (
         *DirichletAllocation.entries,
         Entry("alpha", type="float64", shape="K", least=TINY, most=LARGEST_PRIOR),
-        Entry("eta", least=TINY, most=LARGEST_PRIOR),
-        Entry("tau0", least=0),
-        Entry("kappa", least=0.5, most=1),
-        Entry("tolerance", least=0),
-        Entry("max_iterations", type="int", least=0, most=MOST_ITERATIONS),
         Entry("words_since_eta", "_words_since_eta", "int", least=0, most=MOST),
-        *entries_of(CollapsedStart),
     )
 
-    RECIPES = (LDA_WARM, LDA_PAPER)
     recipe: CollapsedStart
+    eta: float
+    tolerance: float
+    max_iterations: int
 
-    def __init__(
-        self,
-        n_topics: int,
-        n_words: int,
-        n_documents: float,
-        *,
-        alpha: float | Literal["learn"] = "learn",
-        eta: float | Literal["learn"] = 0.2,
-        tau0: float | None = None,
-        kappa: float | None = None,
-        half_life: float | None = None,
-        decorrelation: float | None = None,
-        warm_start: bool | None = None,
-        initialization: Literal["gamma", "exponential"] = "gamma",
-        tolerance: float = 3e-3,
-        max_iterations: int = 100,
-        dtype: Literal["float32", "float64"] = "float32",
-        seed: int = 0,
-        threads: int = 1,
-    ) -> None:
-        super().__init__(n_topics, n_words, n_documents, seed, threads, half_life)
-        self.check_options(alpha=alpha, eta=eta, tau0=tau0, kappa=kappa, decorrelation=decorrelation)
-        check.one_of(("gamma", "exponential"), initialization=initialization)
-        check.within(0, MOST_ITERATIONS, max_iterations=max_iterations)
-        check.within(0, LARGEST, tolerance=tolerance)
-        if warm_start is None:
-            warm_start = tau0 is None or kappa is None
-        self._choose(warm_start, tau0 is None and kappa is None, alpha, eta, dtype)
-        self.recipe = self.recipe.sized(self.n_topics, self.n_words, self.n_documents)
-        self.tau0 = PAPER_TAU0 if tau0 is None else float(tau0)
-        self.kappa = PAPER_KAPPA if kappa is None else float(kappa)
-        self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
-        first_alpha = self.recipe.learning_from if self.warm_start else 1 / self.n_topics
-        self.alpha = np.full(self.n_topics, first_alpha if alpha == "learn" else float(alpha))
-        self.eta = 0.1 if eta == "learn" else float(eta)
-        self._decorrelate(decorrelation)
-        self._topics = random_topics(
-            self._random, initialization, self.n_topics, self.n_words, self.n_documents, self._eta, dtype
-        )
+    def _begin(self, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+        super()._begin(given, values)
+        K, W, D = self.n_topics, self.n_words, self.n_documents
+        self.recipe = self.recipe.sized(K, W, D)
+        first_alpha = self.recipe.learning_from if self.warm_start else 1 / K
+        self.alpha = np.full(K, first_alpha if self._learn_alpha else values["alpha"])
+        self.eta = 0.1 if self._learn_eta else values["eta"]
+        initialization, dtype = values["initialization"], values["dtype"]
+        self._topics = random_topics(self._random, initialization, K, W, D, self._eta, dtype)
         self._words_since_eta = 0
 
     @property
@@ -173,9 +147,10 @@ class OnlineLDA(DirichletAllocation):
         A minibatch without words leaves the topics alone. Raises ValueError for a word id out of range,
         before any change.
         """
-        from wikitopics.model.scvb0_e_step import proportions
+        from wikitopics.model import scvb0_e_step as collapsed
+        from wikitopics.model.lda_e_step import e_step
 
-        batch.check_words(self.n_words)
+        words = batch.words(self.n_words)
         if batch.n_tokens == 0:
             self._seen += batch.D
             return self.infer(batch)
@@ -192,9 +167,13 @@ class OnlineLDA(DirichletAllocation):
         if forgets or self.recipe.collapsed(stage, self.n_topics):
             last = np.full(self.n_topics, self.recipe.last_alpha) if self._learn_alpha else alpha
             alpha, passes = stage.alpha(last), self.recipe.passes + stage.more_passes
-            gamma, statistics = self._collapsed_e_step(batch, alpha, passes, balance)
+            rows = collapsed.word_rows(self._topics, words, balance, self._workers)
+            gamma, statistics = collapsed.e_step(batch, words, rows, alpha, passes, self._workers)
         else:
-            gamma, statistics = self._e_step(batch, balance, rho)
+            rows = self._topics.exp_Elog_rows(words.ids, self._workers, balance)
+            gamma, statistics = e_step(batch, words, rows, alpha, self._limits(), self._workers)
+            if self._learn_alpha:
+                self._update_alpha(statistics, rho)
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d n_d phi_d), [H10] algorithm 2
         self._topics.step(rho, self._eta, corpus / batch.D, statistics, self._workers)
         if self._learn_eta:
@@ -202,27 +181,7 @@ class OnlineLDA(DirichletAllocation):
         self._bear(self.alpha, statistics.mass, batch)
         self._note_step(batch.D, rho)
         # In this order: a small alpha would be lost beside a large one.
-        return proportions((gamma - alpha.astype(gamma.dtype)) + self.alpha.astype(gamma.dtype))
-
-    def _e_step(self, batch: Minibatch, balance: Vector, rho: float) -> tuple[NDArray[Any], Statistics]:
-        """[H10] algorithm 2; alpha makes its step from it too."""
-        from wikitopics.model.lda_e_step import e_step
-
-        words, rows = self._rows_of(batch, balance)
-        gamma, statistics = e_step(batch, words, rows, self.alpha, self._limits(), self._workers)
-        if self._learn_alpha:
-            self._update_alpha(statistics, rho)
-        return gamma, statistics
-
-    def _collapsed_e_step(
-        self, batch: Minibatch, alpha: Vector, passes: int, balance: Vector
-    ) -> tuple[NDArray[Any], Statistics]:
-        """The documents' part of [F13] algorithm 2."""
-        from wikitopics.model.scvb0_e_step import e_step, word_rows
-
-        words = batch.words(self.n_words)
-        rows = word_rows(self._topics, words, balance, self._workers)
-        return e_step(batch, words, rows, alpha, passes, self._workers)
+        return collapsed.proportions((gamma - alpha.astype(gamma.dtype)) + self.alpha.astype(gamma.dtype))
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions E[theta] of documents, rows sum to 1; changes nothing.
@@ -230,13 +189,13 @@ class OnlineLDA(DirichletAllocation):
         By default this uses the collapsed update, which predicts better than [H10]'s E-step. A document
         without words gets the proportions of the prior. Raises ValueError for a word id out of range.
         """
-        from wikitopics.model.lda_e_step import ascend
-        from wikitopics.model.scvb0_e_step import inferred, proportions
+        from wikitopics.model.scvb0_e_step import proportions
 
-        if passes := self.recipe.inference_passes:
-            return inferred(batch, self._topics, self._apart, self.alpha, passes, self._workers)
-        words, rows = self._rows_of(batch)
-        return proportions(ascend(batch, words, rows, self.alpha, self._limits(), self._workers).gamma)
+        return (
+            super().infer(batch)
+            if self.recipe.inference_passes
+            else proportions(self._ascent(batch)[2].gamma)
+        )
 
     def bound_perplexity(self, batch: Minibatch) -> float:
         """[H10]'s perplexity of documents: exp(-(their ELBO, topics held fixed) / their words).
@@ -244,24 +203,25 @@ class OnlineLDA(DirichletAllocation):
         The ELBO's terms of the documents only (docs/derivations.md), as in [H10] section 4: without the
         topics' own term and without a factor for the size of the corpus. NaN if the documents have no words.
         """
-        from wikitopics.model.lda_e_step import ascend, document_bounds
+        from wikitopics.model.lda_e_step import document_bounds
 
         if batch.n_tokens == 0:
             return float("nan")
-        words, rows = self._rows_of(batch)
-        found = ascend(batch, words, rows, self.alpha, self._limits(), self._workers)
-        bounds = document_bounds(self._topics, batch, words, rows, self.alpha, found)
+        words, rows, posterior = self._ascent(batch)
+        bounds = document_bounds(self._topics, batch, words, rows, self.alpha, posterior)
         return float(np.exp(-bounds.sum() / batch.n_tokens))
 
     def own_metrics(self, batch: Minibatch) -> Mapping[str, float]:
         """`bound_perplexity`, on documents with words."""
         return {"bound_perplexity": self.bound_perplexity(batch)}
 
-    def _rows_of(self, batch: Minibatch, balance: Vector | None = None) -> tuple[Words, NDArray[Any]]:
-        """The words of documents, and the rows of the topics for them."""
+    def _ascent(self, batch: Minibatch) -> tuple[Words, NDArray[Any], Documents]:
+        """[H10]'s E-step: the words of documents, the rows of the topics for them, and what it finds."""
+        from wikitopics.model.lda_e_step import ascend
+
         words = batch.words(self.n_words)
-        balance = np.ones(self.n_topics) if balance is None else balance
-        return words, self._topics.exp_Elog_rows(words.ids, self._workers, balance)
+        rows = self._topics.exp_Elog_rows(words.ids, self._workers, np.ones(self.n_topics))
+        return words, rows, ascend(batch, words, rows, self.alpha, self._limits(), self._workers)
 
     def _limits(self) -> LDALimits:
         from wikitopics.model.lda_e_step import LDALimits

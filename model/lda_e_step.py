@@ -335,11 +335,11 @@ def e_step(
     batch: Minibatch, words: Words, rows: NDArray[Any], alpha: Vector, limits: LDALimits, workers: Threads
 ) -> tuple[NDArray[Any], LDAStatistics]:
     """gamma (D, K) of a minibatch, with the topics held fixed, and the M-step's statistics: see `ascend`."""
-    found = ascend(batch, words, rows, alpha, limits, workers)
-    sums, mass = sum_statistics(batch, words, rows, found, len(alpha), workers)
+    posterior = ascend(batch, words, rows, alpha, limits, workers)
+    sums, mass = sum_statistics(batch, words, rows, posterior, len(alpha), workers)
     total = alpha.sum()
     growth = float(np.sum(psi(total + batch.lengths()) - psi(total)))  # gamma sums to alpha and the words
-    return found.gamma, LDAStatistics(words.ids, sums, mass, batch.D, found.excess, growth)
+    return posterior.gamma, LDAStatistics(words.ids, sums, mass, batch.D, posterior.excess, growth)
 
 
 def ascend(
@@ -362,67 +362,49 @@ def ascend(
     psi_alpha, narrow_alpha = psi(alpha), alpha.astype(dtype)
     tolerance, iterations, drop = limits
     drop = drop if dtype == np.float32 else 0.0
-
-    def block(first: int, stop: int) -> Vector:
-        excess = np.zeros(K)
-        e_step_kernel(
-            first, stop, batch.indptr, words.local, batch.counts, rows, narrow_alpha, psi_alpha,
-            drop, tolerance, iterations, WIDE, start is not None, gamma, x, ratio, excess,
-        )  # fmt: skip
-        return excess
-
-    excess = sum(workers.map(block, batch.D, DOCUMENT_BLOCK), np.zeros(K))
+    excess = workers.total(
+        e_step_kernel, batch.D, DOCUMENT_BLOCK, K, batch.indptr, words.local, batch.counts, rows,
+        narrow_alpha, psi_alpha, drop, tolerance, iterations, WIDE, start is not None, gamma, x, ratio,
+    )  # fmt: skip
     return Documents(gamma, x, ratio, excess)
 
 
 def sum_statistics(
-    batch: Minibatch, words: Words, rows: NDArray[Any], found: Documents, K: int, workers: Threads
+    batch: Minibatch, words: Words, rows: NDArray[Any], posterior: Documents, K: int, workers: Threads
 ) -> tuple[NDArray[Any], Vector]:
     """sum_d n_dw phi_dwk, (U, K), and its sums over the words, (K,)."""
     sums = np.empty((len(words.ids), K), rows.dtype)
-    (indptr, entries), documents = words.occurrences(), batch.documents()
-
-    def block(first: int, stop: int) -> Vector:
-        mass = np.zeros(K)
-        sum_statistics_kernel(first, stop, indptr, entries, documents, found.ratio, found.x, rows, sums, mass)
-        return mass
-
-    return sums, sum(workers.map(block, len(words.ids), WORD_BLOCK), np.zeros(K))
+    arguments = *words.occurrences(), batch.documents(), posterior.ratio, posterior.x, rows, sums
+    return sums, workers.total(sum_statistics_kernel, len(words.ids), WORD_BLOCK, K, *arguments)
 
 
 def document_bounds(
-    topics: Topics, batch: Minibatch, words: Words, rows: NDArray[Any], alpha: Vector, found: Documents
+    topics: Topics, batch: Minibatch, words: Words, rows: NDArray[Any], alpha: Vector, posterior: Documents
 ) -> Vector:
     """(D,) each document's terms of the ELBO, [H10] eq. 3, with phi at its optimum for gamma.
 
     Only for rows without balance. docs/derivations.md: topics inactive in a document add nothing.
     """
-    gamma = found.gamma.astype(np.float64)
+    gamma = posterior.gamma.astype(np.float64)
     psi_sum = psi(gamma.sum(axis=1))
     # sum_w n_w log sum_k exp(E[log theta_k] + E[log beta_kw]), where n_w / ratio = sum_k exp(psi(gamma_k))
     # rows_wk
-    row_sums = _log_row_sums(topics, words.ids, rows)[words.local]
-    mixtures = np.log(batch.counts) - np.log(found.ratio, dtype=np.float64) + row_sums
+    # The divisors of the rows, sum_k exp(E[log beta_kw]), follow from each row's largest entry.
+    k = rows.argmax(axis=1)
+    lambda_ = topics.eta + topics.scale * topics.hat[words.ids, k].astype(np.float64)
+    largest = rows[np.arange(len(words.ids)), k]
+    log_divisors = psi(lambda_) - psi(topics.totals())[k] - np.log(largest, dtype=np.float64)
+    mixtures = np.log(batch.counts) - np.log(posterior.ratio, dtype=np.float64) + log_divisors[words.local]
     per_entry = batch.counts * (mixtures - psi_sum[batch.documents()])
     running = np.concatenate([[0.0], np.cumsum(per_entry)])
     elbo: Vector = running[batch.indptr[1:]] - running[batch.indptr[:-1]]
     # E[log p(theta | alpha)] - E[log q(theta)]
-    d, k = np.nonzero(found.gamma != alpha.astype(found.gamma.dtype))
+    d, k = np.nonzero(posterior.gamma != alpha.astype(posterior.gamma.dtype))
     active, prior = gamma[d, k], alpha[k]
     terms = (prior - active) * (psi(active) - psi_sum[d]) + gammaln(active) - gammaln(prior)
     elbo += np.bincount(d, terms, minlength=batch.D)
     elbo += gammaln(alpha.sum()) - gammaln(gamma.sum(axis=1))
     return elbo
-
-
-def _log_row_sums(topics: Topics, ids: NDArray[np.int32], rows: NDArray[Any]) -> Vector:
-    """(U,) log sum_k exp(E[log beta_kw]), the divisors of the rows, recovered from each row's largest
-    entry."""
-    k = rows.argmax(axis=1)
-    lambda_ = topics.eta + topics.scale * topics.hat[ids, k].astype(np.float64)
-    largest = rows[np.arange(len(ids)), k]
-    sums: Vector = psi(lambda_) - psi(topics.totals())[k] - np.log(largest, dtype=np.float64)
-    return sums
 
 
 # Dirichlet parameters by [H10] section 2.2's Newton steps, linear in K; docs/derivations.md derives them.

@@ -56,6 +56,22 @@ class Threads:
             other.result()
         return cast(list[T], results)
 
+    def run(self, kernel: Callable[..., None], n: int, size: int, *arguments: Any) -> None:
+        """kernel(start, stop, *arguments) for each block."""
+        self.map(lambda start, stop: kernel(start, stop, *arguments), n, size)
+
+    def total(
+        self, kernel: Callable[..., None], n: int, size: int, K: int, *arguments: Any
+    ) -> NDArray[np.float64]:
+        """(K,) what a kernel adds to its last argument, summed over the blocks in their order."""
+
+        def block(start: int, stop: int) -> NDArray[np.float64]:
+            of_block = np.zeros(K)
+            kernel(start, stop, *arguments, of_block)
+            return of_block
+
+        return sum(self.map(block, n, size), np.zeros(K))
+
 
 MAX_COUNT = np.iinfo(np.int32).max
 SMALLEST_COUNT = 1e-9
@@ -142,18 +158,6 @@ class Minibatch:
             np.concatenate([part.counts for part in parts]),
         )
 
-    @classmethod
-    def _of(
-        cls,
-        indptr: NDArray[np.int64],
-        word_ids: NDArray[np.int32],
-        counts: NDArray[np.int32] | NDArray[np.float32],
-    ) -> Minibatch:
-        """A minibatch of arrays that are already canonical."""
-        batch = cls.__new__(cls)
-        batch.indptr, batch.word_ids, batch.counts = indptr, word_ids, counts
-        return batch
-
     @property
     def D(self) -> int:
         """Number of documents, empty ones included."""
@@ -178,9 +182,10 @@ class Minibatch:
             raise ValueError("a minibatch is sliced in steps of one document")
         stop = max(first, stop)
         begin, end = self.indptr[first], self.indptr[stop]
-        return Minibatch._of(
-            self.indptr[first : stop + 1] - begin, self.word_ids[begin:end], self.counts[begin:end]
-        )
+        part = Minibatch.__new__(Minibatch)  # what is canonical stays so
+        part.indptr = self.indptr[first : stop + 1] - begin
+        part.word_ids, part.counts = self.word_ids[begin:end], self.counts[begin:end]
+        return part
 
     def __repr__(self) -> str:
         return f"Minibatch(D={self.D}, n_tokens={self.n_tokens})"
@@ -231,16 +236,12 @@ def _whole(name: str, values: ArrayLike) -> NDArray[np.int64]:
         raise ValueError(f"{name} must have one dimension, not {array.ndim}")
     if array.size == 0:
         return np.zeros(0, dtype=np.int64)
-    if array.dtype.kind == "f":
-        if not np.all(np.isfinite(array)) or np.any(array != np.floor(array)):
-            raise ValueError(f"{name} must be whole numbers")
-        if np.any(np.abs(array) >= 2.0**63):
-            raise ValueError(f"{name} must fit 64 bits")
-    elif array.dtype.kind == "u":
-        if array.max() > np.iinfo(np.int64).max:
-            raise ValueError(f"{name} must fit 64 bits")
-    elif array.dtype.kind != "i":
+    if array.dtype.kind not in "iuf":
         raise ValueError(f"{name} must be whole numbers, not {array.dtype}")
+    if not np.all(np.isfinite(array)) or np.any(array != np.floor(array)):
+        raise ValueError(f"{name} must be whole numbers")
+    if not -(2**63) <= int(array.min()) <= int(array.max()) < 2**63:
+        raise ValueError(f"{name} must fit 64 bits")
     return array.astype(np.int64)
 
 

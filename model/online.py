@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -32,7 +32,7 @@ LARGEST = 1e30  # no number of a state is larger: what is computed from them sta
 MOST = 2**53  # no counter is larger
 MOST_ITERATIONS = 10_000  # no loop over a document runs more often
 TINY = 1e-300  # the least positive number
-_TYPES: dict[str, type] = {"float": float, "int": int, "bool": bool}
+_TYPES: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "bool": (bool,)}
 
 
 class StateError(ValueError):
@@ -69,16 +69,34 @@ class Entry:
         part, _, name = (self.attribute or self.key).rpartition(".")
         return part, name
 
+    @classmethod
+    def of_part(cls, part: Any, attribute: str, optional: bool = False) -> tuple[Entry, ...]:
+        """Entries for a dataclass that a model has as `attribute`.
 
-def entries_of(recipe: type[Any]) -> tuple[Entry, ...]:
-    """Entries for what a model keeps as `recipe`: counts of loops, and positive numbers, unless its `BOUNDS`
-    differ."""
+        Its fields are counts of loops, and positive numbers, unless they are `bounded`; a `Vector` has a
+        number from 0 for each topic.
+        """
+        prefix = attribute.removeprefix("_")
+        kinds: dict[str, Any] = {
+            "int": cls("", type="int", least=1, most=MOST_ITERATIONS),
+            "float": cls("", least=TINY),
+            "Vector": cls("", type="float64", shape="K", least=0),
+        }
+        return tuple(
+            replace(
+                kinds[str(one.type)],
+                key=f"{prefix}_{one.name}",
+                attribute=f"{attribute}.{one.name}",
+                optional=optional,
+                **one.metadata,
+            )
+            for one in fields(part)
+        )
 
-    def entry(name: str, whole: bool) -> Entry:
-        least, most = recipe.BOUNDS.get(name, (1, MOST_ITERATIONS) if whole else (TINY, LARGEST))
-        return Entry(f"recipe_{name}", f"recipe.{name}", "int" if whole else "float", least=least, most=most)
 
-    return tuple(entry(field.name, field.type == "int") for field in fields(recipe))
+def bounded(least: float, most: float, default: Any = MISSING) -> Any:
+    """A field of a part of a model, for `Entry.of_part`."""
+    return field(default=default, metadata={"least": least, "most": most})
 
 
 def taken(model: object, entries: Sequence[Entry]) -> State:
@@ -114,7 +132,7 @@ def put(
             raise StateError(f"the state is damaged: {error}") from None
 
 
-def checked(state: Mapping[str, object], entries: Sequence[Entry]) -> State:
+def checked(state: Mapping[str, object], entries: Sequence[Entry], whose: str = "the state's ") -> State:
     """The entries' values out of a state, arrays as contiguous copies; keys that no entry names are ignored.
 
     Raises `StateError` for a value that is missing or not as its entry says.
@@ -129,11 +147,8 @@ def checked(state: Mapping[str, object], entries: Sequence[Entry]) -> State:
             continue
         fault = "is missing" if value is None else _fault(entry, value, sizes)
         if fault:
-            raise StateError(f"the state's {entry.key} {fault}")
-        if isinstance(value, np.ndarray):
-            values[entry.key] = np.array(value, order="C")
-        else:
-            values[entry.key] = _TYPES[entry.type](value)
+            raise StateError(f"{whose}{entry.key} {fault}")
+        values[entry.key] = np.array(value, order="C") if entry.shape else _TYPES[entry.type][0](value)
     return values
 
 
@@ -150,15 +165,15 @@ def _fault(entry: Entry, value: object, sizes: dict[str, int]) -> str:
         if not isinstance(value, np.ndarray) or str(value.dtype) not in entry.type.split():
             found = value.dtype if isinstance(value, np.ndarray) else type(value).__name__
             return f"must be an array of {entry.type.replace(' ', ' or ')}, not {found}"
-        letters = entry.shape.split()
+        letters = [letter.partition("-")[::2] for letter in entry.shape.split()]
         if len(letters) != value.ndim:
             return f"must have {len(letters)} dimensions, not the shape {value.shape}"
-        wanted = tuple(
-            _size(letter, found, sizes) for letter, found in zip(letters, value.shape, strict=True)
-        )
-        if value.shape != wanted:
-            return f"must have the shape {wanted}, not {value.shape}"
-    elif not _is_plain(value, entry.type):
+        for (name, less), size in zip(letters, value.shape, strict=True):
+            sizes.setdefault(name, size + int(less or 0))
+        shape = tuple(sizes[name] - int(less or 0) for name, less in letters)
+        if value.shape != shape:
+            return f"must have the shape {shape}, not {value.shape}"
+    elif type(value) not in _TYPES[entry.type]:
         return f"must be of type {entry.type}, not {type(value).__name__}"
     elif entry.size:
         sizes[entry.size] = int(value)  # type: ignore[call-overload]
@@ -167,18 +182,6 @@ def _fault(entry: Entry, value: object, sizes: dict[str, int]) -> str:
     # Written so that NaN fails too, since all its comparisons are false.
     fits = not numbers.size or (entry.least <= numbers.min() and numbers.max() <= most)
     return "" if fits else f"must be from {entry.least:g} to {most:g}"
-
-
-def _is_plain(value: object, type_: str) -> bool:
-    if type_ == "bool":
-        return isinstance(value, bool)
-    return isinstance(value, int if type_ == "int" else int | float) and not isinstance(value, bool)
-
-
-def _size(letter: str, found: int, sizes: dict[str, int]) -> int:
-    """The value of "K" or "K-1"; `found` determines a letter that is not known yet."""
-    name, _, less = letter.partition("-")
-    return sizes.setdefault(name, found + int(less or 0)) - int(less or 0)
 
 
 IN_USE = 1e-3  # a topic in use has more than this share of the corpus
@@ -205,6 +208,8 @@ class OnlineModel(ABC):
     default_batch_size: ClassVar[int] = 1024
     options: ClassVar[tuple[Option[float], ...]] = ()
     """The settings besides the sizes, as keyword arguments of these names."""
+    arguments: ClassVar[tuple[Option[Any], ...]] = ()
+    """Further keyword arguments, which no command takes."""
     metrics: ClassVar[tuple[Metric, ...]] = ()
     """The metrics that `own_metrics` measures."""
 
@@ -279,7 +284,7 @@ class OnlineModel(ABC):
     def check_options(cls, **values: object) -> None:
         """Raise ValueError for the first value that the option of that name does not accept; None is
         accepted."""
-        for option in cls.options:
+        for option in (*cls.options, *cls.arguments):
             option.convert(values.get(option.name))
 
     # What it is
@@ -404,13 +409,13 @@ class OnlineModel(ABC):
         Raises StateError (a ValueError) for the state of another kind, for one that is too new or too old,
         and for a damaged one.
         """
-        found: dict[str, object] = {key: plain(value) for key, value in state.items()}
-        if "topic_word" in found:
+        values: dict[str, object] = {key: plain(value) for key, value in state.items()}
+        if "topic_word" in values:
             raise StateError(
                 "topics that `wikitopics export model` wrote are not a state to continue from: "
                 "use wikitopics.open(SESSION).model(), or wikitopics.sklearn.load(FILE) to infer with them"
             )
-        kind, version = str(found.get("kind"))[:40], found.get("version")
+        kind, version = str(values.get("kind"))[:40], values.get("version")
         if kind != cls.kind:
             raise StateError(f"this is the state of a model of kind {kind!r}, not {cls.kind!r}")
         if not isinstance(version, int) or version > cls.version:
@@ -418,10 +423,10 @@ class OnlineModel(ABC):
         if version < cls.oldest_version:
             raise StateError("the state was made by a version before 1.0.0, which this program does not read")
         if version != cls.version:
-            found = cls.upgraded(found)
+            values = cls.upgraded(values)
         model = cls.__new__(cls)
-        put(model, checked(found, cls._all_entries()), cls._all_entries(), cls.parts)
-        model._random = _random_from(found.get("random"))
+        put(model, checked(values, cls._all_entries()), cls._all_entries(), cls.parts)
+        model._random = _random_from(values.get("random"))
         model._workers = Threads(1)
         if contradiction := model._contradiction():
             raise StateError(f"the state is damaged: {contradiction}")
@@ -507,8 +512,14 @@ class CompletionSet:
         rank[order] = np.arange(len(order)) - np.repeat(batch.indptr[:-1], sizes)
         hide = rank >= (sizes[documents] + 1) // 2
         use = sizes[documents] >= 2
-        self.seen = _part(batch, documents, use & ~hide, sizes >= 2)
-        self.hidden = _part(batch, documents, use & hide, sizes >= 2)
+        self.seen, self.hidden = (
+            Minibatch(
+                np.append(0, np.cumsum(np.bincount(documents[half], minlength=batch.D)[sizes >= 2])),
+                batch.word_ids[half],
+                batch.counts[half],
+            )
+            for half in (use & ~hide, use & hide)
+        )
 
     def score(self, model: Model) -> float:
         """Nats per hidden word: the mean of log sum_k E[theta_k] E[beta_kw]; NaN if there are none.
@@ -527,14 +538,6 @@ class CompletionSet:
         mixtures(hidden.indptr, local, np.ascontiguousarray(rows, np.float32), theta, probability)
         # Not with @: a BLAS that starts threads takes longer than everything else here.
         return float(np.sum(hidden.counts * np.log(probability, dtype=np.float64)) / hidden.n_tokens)
-
-
-def _part(
-    batch: Minibatch, documents: NDArray[np.int64], entries: NDArray[np.bool_], kept: NDArray[np.bool_]
-) -> Minibatch:
-    sizes = np.bincount(documents[entries], minlength=batch.D)[kept]
-    indptr = np.concatenate([[0], np.cumsum(sizes)])
-    return Minibatch(indptr, batch.word_ids[entries], batch.counts[entries])
 
 
 def document_completion(model: Model, batch: Minibatch, seed: int = 0) -> float:

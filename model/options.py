@@ -80,18 +80,3 @@ def at_least_one(**sizes: float) -> None:
     for name, size in sizes.items():
         if not 1 <= size < math.inf:
             raise ValueError(f"{name} must be at least 1, not {size}")
-
-
-def within(least: float, most: float, **values: float) -> None:
-    """Raise ValueError for the first argument that is not a number within these bounds."""
-    for name, value in values.items():
-        if not least <= value <= most:
-            raise ValueError(f"{name} must be from {least:g} to {most:g}, not {value}")
-
-
-def one_of(choices: tuple[str, ...], **values: str) -> None:
-    """Raise ValueError for the first argument that is not one of the words."""
-    for name, value in values.items():
-        if value not in choices:
-            said = " or ".join(f'"{choice}"' for choice in choices)
-            raise ValueError(f"{name} must be {said}, not {value!r}")

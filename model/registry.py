@@ -19,11 +19,11 @@ class KindError(ValueError):
     """A kind of model that does not exist or cannot be used; one line."""
 
 
-def _checked_kind(name: str, found: object) -> type[OnlineModel]:
+def _checked_kind(name: str, candidate: object) -> type[OnlineModel]:
     from wikitopics.model.online import OnlineModel
 
-    check_subclass(found, OnlineModel, "wikitopics.OnlineModel", name, "kind")
-    kind = cast("type[OnlineModel]", found)
+    check_subclass(candidate, OnlineModel, "wikitopics.OnlineModel", name, "kind")
+    kind = cast("type[OnlineModel]", candidate)
     if fault := fault_in(kind.options, TAKEN):
         raise ValueError(fault)
     return kind

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from wikitopics.model.lambda_ import Topics, Vector
 from wikitopics.model.minibatch import Minibatch
-from wikitopics.model.online import LARGEST, MOST_ITERATIONS, TINY, Entry
+from wikitopics.model.online import LARGEST, MOST_ITERATIONS, TINY, bounded
+
+if TYPE_CHECKING:
+    from wikitopics.model.lambda_ import Topics, Vector
 
 
 @dataclass(frozen=True)
@@ -26,15 +28,6 @@ class StepSizes:
     tau0: float
     kappa: float
     s: float = 1.0
-
-    @staticmethod
-    def entries(part: str, prefix: str = "") -> tuple[Entry, ...]:
-        """For the state of a model that has such step sizes as `part`."""
-        return (
-            Entry(f"{prefix}s", f"{part}.s", least=TINY),
-            Entry(f"{prefix}tau0", f"{part}.tau0", least=0),
-            Entry(f"{prefix}kappa", f"{part}.kappa", least=0.5, most=1),
-        )
 
     def rho(self, t: float) -> float:
         """The step size of update t."""
@@ -67,7 +60,7 @@ def raised(eta: float, n_documents: float, documents: float) -> float:
     return eta * max(1.0, documents / n_documents) * (1 + FEW_DOCUMENTS / n_documents)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Balance:
     """How topics are held in balance while symmetry breaks: small ones gain words, large ones lose them.
 
@@ -80,16 +73,10 @@ class Balance:
     than a short one. With 0, each document counts as one.
     """
 
-    BOUNDS: ClassVar[dict[str, tuple[float, float]]] = {
-        "document_words": (0, LARGEST),
-        "balance_power": (0, 1),
-    }
-    """The bounds in a state of numbers that may be 0 or have a largest value."""
-
-    document_words: float
-    balance_power: float
-    balance_documents: float
-    balance_share: float
+    document_words: float = bounded(0, LARGEST, 100.0)
+    balance_power: float = bounded(0, 1)
+    balance_documents: float = 5_000.0
+    balance_share: float = 2 / 3
 
     def amount(self, batch: Minibatch) -> float:
         """The size of a minibatch in documents, as the schedules count them."""
@@ -112,7 +99,7 @@ class Balance:
         return factors
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WarmStart(Balance):
     """What LDA and SCVB0 share: balance, the fall of alpha, and the step sizes where none are given.
 
@@ -129,18 +116,17 @@ class WarmStart(Balance):
     words seen, not the unseen ones.
     """
 
-    BOUNDS: ClassVar = {**Balance.BOUNDS, "annealing_documents": (0, LARGEST), "random_share": (0, LARGEST)}
     POSITION: ClassVar[float] = 0.0
     """The part of a minibatch after which its step reads the schedules."""
 
-    first_alpha: float
-    annealing_documents: float
+    first_alpha: float = 1.3
+    annealing_documents: float = bounded(0, LARGEST, 4_000.0)
     annealing_share: float
     first_horizon: float
     horizon_share: float
     shortest_horizon: float
     horizon_slope: float
-    random_share: float
+    random_share: float = bounded(0, LARGEST)
     learning_from: float
     inference_passes: int
 
@@ -202,7 +188,7 @@ class Stage:
         return -math.expm1(-self.amount / (first + start.horizon_slope * self.before))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CollapsedStart(WarmStart):
     """LDA's: the first documents get the collapsed E-step of [F13].
 
@@ -216,24 +202,25 @@ class CollapsedStart(WarmStart):
     words leaves the document.
     """
 
-    BOUNDS: ClassVar = {
-        **WarmStart.BOUNDS,
-        "collapsed_documents": (0, LARGEST),
-        "fewest_words": (0, LARGEST),
-        "smallest_corpus": (0, LARGEST),
-        "eta_documents": (0, LARGEST),
-        "inference_passes": (0, MOST_ITERATIONS),
-    }
     POSITION: ClassVar[float] = 0.5
 
-    last_alpha: float
-    collapsed_documents: float
-    collapsed_share: float
-    fewest_words: float
-    passes: int
-    smallest_corpus: float
-    eta_documents: float
-    drop: float
+    balance_power: float = bounded(0, 1, 0.4)
+    annealing_share: float = 0.3
+    first_horizon: float = 3_000.0
+    horizon_share: float = 0.3
+    shortest_horizon: float = 450.0
+    horizon_slope: float = 0.75
+    random_share: float = bounded(0, LARGEST, 0.02)
+    learning_from: float = 0.02
+    inference_passes: int = bounded(0, MOST_ITERATIONS, 2)
+    last_alpha: float = 0.005
+    collapsed_documents: float = bounded(0, LARGEST, 100_000.0)
+    collapsed_share: float = 0.6
+    fewest_words: float = bounded(0, LARGEST, 2.0)
+    passes: int = 2
+    smallest_corpus: float = bounded(0, LARGEST, 1e6)
+    eta_documents: float = bounded(0, LARGEST, 1e5)
+    drop: float = 0.01
 
     def sized(self, n_topics: int, n_words: int, n_documents: float) -> CollapsedStart:
         """The recipe for these sizes. With few documents for so many parameters, more of lambda is random,
@@ -248,43 +235,28 @@ class CollapsedStart(WarmStart):
         return stage.now < first or words < self.fewest_words
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SCVB0Start(WarmStart):
     """SCVB0's, with the numbers that [F13] leaves open.
 
     alpha is learnt from `learning_documents` of a minibatch, eta from `learning_topics` topics at a time.
     """
 
-    learning_documents: int
-    learning_topics: int
+    balance_power: float = bounded(0, 1, 0.3)
+    annealing_share: float = 0.2
+    first_horizon: float = 2_500.0
+    horizon_share: float = 0.1
+    shortest_horizon: float = 20.0
+    horizon_slope: float = 0.6
+    random_share: float = bounded(0, LARGEST, 0.08)
+    learning_from: float = 0.05
+    inference_passes: int = 3
+    learning_documents: int = 256
+    learning_topics: int = 4
 
 
-LDA_WARM = CollapsedStart(
-    document_words=100.0,
-    balance_power=0.4,
-    balance_documents=5_000.0,
-    balance_share=2 / 3,
-    first_alpha=1.3,
-    last_alpha=0.005,
-    annealing_documents=4_000.0,
-    annealing_share=0.3,
-    collapsed_documents=100_000.0,
-    collapsed_share=0.6,
-    fewest_words=2.0,
-    passes=2,
-    learning_from=0.02,
-    first_horizon=3_000.0,
-    horizon_share=0.3,
-    shortest_horizon=450.0,
-    horizon_slope=0.75,
-    smallest_corpus=1e6,
-    eta_documents=1e5,
-    random_share=0.02,
-    inference_passes=2,
-    drop=0.01,
-)
-LDA_PAPER = replace(
-    LDA_WARM,
+LDA_WARM, SCVB0_WARM = CollapsedStart(), SCVB0Start()
+LDA_PAPER = CollapsedStart(
     document_words=0.0,
     balance_power=0.0,
     collapsed_documents=0.0,
@@ -294,24 +266,4 @@ LDA_PAPER = replace(
     random_share=0.0,
     inference_passes=0,
 )
-SCVB0_WARM = SCVB0Start(
-    document_words=100.0,
-    balance_power=0.3,
-    balance_documents=5_000.0,
-    balance_share=2 / 3,
-    first_horizon=2_500.0,
-    horizon_share=0.1,
-    shortest_horizon=20.0,
-    horizon_slope=0.6,
-    random_share=0.08,
-    first_alpha=1.3,
-    annealing_documents=4_000.0,
-    annealing_share=0.2,
-    learning_from=0.05,
-    learning_documents=256,
-    learning_topics=4,
-    inference_passes=3,
-)
-SCVB0_PAPER = replace(
-    SCVB0_WARM, document_words=0.0, balance_power=0.0, random_share=1.0, annealing_documents=0.0
-)
+SCVB0_PAPER = SCVB0Start(document_words=0.0, balance_power=0.0, random_share=1.0, annealing_documents=0.0)

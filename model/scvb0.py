@@ -26,8 +26,8 @@ paper's algorithm, with its settings unless others are given, and minibatches of
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,14 +36,10 @@ from wikitopics.model import options as check
 from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.lambda_ import Vector, random_topics
 from wikitopics.model.minibatch import Minibatch
-from wikitopics.model.online import LARGEST, MOST_ITERATIONS, TINY, WORDS_A_DOCUMENT, Entry, State, entries_of
+from wikitopics.model.online import LARGEST, MOST_ITERATIONS, TINY, WORDS_A_DOCUMENT, Entry, State
 from wikitopics.model.options import decorrelation, prior
 from wikitopics.model.schedules import SCVB0_PAPER, SCVB0_WARM, THETA_STEPS, SCVB0Start, StepSizes, raised
 from wikitopics.option import Option
-
-# alpha, eta and step sizes where none are given: [F13] section 4, and what measures best with the warm start
-PAPER_SETTINGS = 0.1, 0.01, StepSizes(1000.0, 0.9, 10.0), StepSizes(10.0, 0.9)
-BEST_SETTINGS = 0.005, 0.02, StepSizes(1.0, 0.7), THETA_STEPS
 
 
 class SCVB0(DirichletAllocation):
@@ -72,81 +68,61 @@ class SCVB0(DirichletAllocation):
     kind = "scvb0"
     label = "SCVB0"
     summary = "collapsed LDA, the quickest"
-    default_decorrelation = 0.15
+    RECIPES = (SCVB0_WARM, SCVB0_PAPER)
+    BEST: ClassVar = {
+        "alpha": 0.005, "eta": 0.02, "decorrelation": 0.15, "s": 1.0, "tau0": 1.0, "kappa": 0.7,
+        "theta_s": THETA_STEPS.s, "theta_tau0": THETA_STEPS.tau0, "theta_kappa": THETA_STEPS.kappa,
+    }  # fmt: skip
+    PAPER: ClassVar = {
+        "alpha": 0.1, "eta": 0.01, "decorrelation": 0.0, "s": 10.0, "tau0": 1000.0, "kappa": 0.9,
+        "theta_s": 1.0, "theta_tau0": 10.0, "theta_kappa": 0.9,
+    }  # fmt: skip
+    """[F13] section 4."""
+    USUAL = (BEST, PAPER)
     options = (
         prior("alpha", "Dirichlet parameter of the topic proportions", learn=True),
         prior("eta", "Dirichlet parameter of the topics", learn=True),
         *DirichletAllocation.STEP_OPTIONS,
-        decorrelation(default_decorrelation),
+        decorrelation(BEST["decorrelation"]),
+    )
+    arguments = (
+        Option(float, "n_tokens", "words in the corpus", least=1, most=LARGEST),
+        Option(float, "s", "factor of all step sizes", above=0, most=LARGEST),
+        Option(float, "theta_s", "s within a document", above=0, most=LARGEST),
+        Option(float, "theta_tau0", "tau0 within a document", least=0, most=LARGEST),
+        Option(float, "theta_kappa", "kappa within a document", least=0.5, most=1),
+        Option(int, "burn_in", "passes before the last", default=1, least=0, most=MOST_ITERATIONS),
     )
 
     version = 5
     oldest_version = 3
-    parts: ClassVar = {
-        **DirichletAllocation.parts,
-        "_steps": StepSizes,
-        "_theta_steps": StepSizes,
-        "recipe": SCVB0Start,
-    }
     entries = (
         *DirichletAllocation.entries,
         Entry("final_alpha", "_final_alpha", "float64", "K", least=TINY, most=check.LARGEST_PRIOR),
-        *StepSizes.entries("_steps"),
-        *StepSizes.entries("_theta_steps", "theta_"),
-        Entry("burn_in", type="int", least=0, most=MOST_ITERATIONS),
-        Entry("n_tokens", "_n_tokens", least=1, optional=True),
         Entry("tokens_seen", "_tokens_seen", least=0),
-        *entries_of(SCVB0Start),
     )
 
-    RECIPES = (SCVB0_WARM, SCVB0_PAPER)
     recipe: SCVB0Start
+    s: float
+    theta_s: float
+    theta_tau0: float
+    theta_kappa: float
+    burn_in: int
+    n_tokens: float | None
 
-    def __init__(
-        self,
-        n_topics: int,
-        n_words: int,
-        n_documents: float,
-        *,
-        n_tokens: float | None = None,
-        alpha: float | Literal["learn"] | None = None,
-        eta: float | Literal["learn"] | None = None,
-        s: float | None = None,
-        tau0: float | None = None,
-        kappa: float | None = None,
-        theta_s: float | None = None,
-        theta_tau0: float | None = None,
-        theta_kappa: float | None = None,
-        half_life: float | None = None,
-        decorrelation: float | None = None,
-        burn_in: int = 1,
-        warm_start: bool = True,
-        dtype: Literal["float32", "float64"] = "float32",
-        seed: int = 0,
-        threads: int = 1,
-    ) -> None:
-        super().__init__(n_topics, n_words, n_documents, seed, threads, half_life)
-        if n_tokens is not None:
-            check.at_least_one(n_tokens=n_tokens)
-        self.check_options(alpha=alpha, eta=eta, kappa=kappa, tau0=tau0, decorrelation=decorrelation)
-        check.within(0, MOST_ITERATIONS, burn_in=burn_in)
-        self.burn_in = int(burn_in)
-        settings = BEST_SETTINGS if warm_start else PAPER_SETTINGS
-        default_alpha, default_eta, default_steps, default_theta_steps = settings
-        alpha = default_alpha if alpha is None else alpha
-        if eta is None:
-            eta = raised(default_eta, self.n_documents, float(warm_start))
-        self._choose(warm_start, s is None and tau0 is None and kappa is None, alpha, eta, dtype)
-        self._steps = _step_sizes("", default_steps, s, tau0, kappa)
-        self._theta_steps = _step_sizes("theta_", default_theta_steps, theta_s, theta_tau0, theta_kappa)
-        self._n_tokens = None if n_tokens is None else float(n_tokens)
-        first_alpha = self.recipe.learning_from if alpha == "learn" else float(alpha)
-        self._final_alpha = np.full(n_topics, first_alpha)
+    def _begin(self, given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+        super()._begin(given, values)
+        K, W, D = self.n_topics, self.n_words, self.n_documents
+        self._final_alpha = np.full(K, self.recipe.learning_from if self._learn_alpha else values["alpha"])
         self._tokens_seen = 0.0
-        self._decorrelate(decorrelation)
-        self._topics = random_topics(self._random, "gamma", n_topics, n_words, self.n_documents, 0.0, dtype)
-        self._topics.eta = 0.01 if eta == "learn" else float(eta)
+        self._topics = random_topics(self._random, "gamma", K, W, D, 0.0, values["dtype"])
+        eta = 0.01 if self._learn_eta else values["eta"]
+        self._topics.eta = raised(eta, D, 1.0) if self.warm_start and given["eta"] is None else eta
         self._topics.rescale(self._corpus_tokens())
+
+    @property
+    def _theta_steps(self) -> StepSizes:
+        return StepSizes(self.theta_tau0, self.theta_kappa, self.theta_s)
 
     @property
     def alpha(self) -> Vector:
@@ -192,7 +168,8 @@ class SCVB0(DirichletAllocation):
             self._seen += batch.D
             return self.infer(batch)
         self._tokens_seen += tokens
-        rho = stage.step_size() if self._own_steps else self._steps.rho(self.updates + 1)
+        steps = StepSizes(self.tau0, self.kappa, self.s)
+        rho = stage.step_size() if self._own_steps else steps.rho(self.updates + 1)
         self._note_step(batch.D, max(rho, self._least_rho(batch.D)))
         if self.updates == 1:
             # The random topics before the first word weigh a share of the corpus, whatever its size.
@@ -211,23 +188,10 @@ class SCVB0(DirichletAllocation):
         self._bear(self._final_alpha, statistics.mass, batch)
         return proportions(theta)
 
-    def infer(self, batch: Minibatch) -> NDArray[np.float32]:
-        """(D, K) topic proportions, rows sum to 1, proportional to N_theta + alpha; changes nothing.
-
-        A document without words gets the proportions of the prior. Raises ValueError for a word id out of
-        range.
-        """
-        from wikitopics.model.scvb0_e_step import inferred
-
-        passes = self.recipe.inference_passes
-        return inferred(
-            batch, self._topics, self._apart, self.alpha, passes, self._workers, self._theta_steps
-        )
-
     def _corpus_tokens(self) -> float:
         """C, or its expected value; before the first document, a guess of 100 words per document."""
-        if self._n_tokens is not None:
-            return self._n_tokens
+        if self.n_tokens is not None:
+            return self.n_tokens
         if self._tokens_seen == 0:
             return WORDS_A_DOCUMENT * self.n_documents
         return self.n_documents * self._tokens_seen / self._seen
@@ -264,17 +228,3 @@ class SCVB0(DirichletAllocation):
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
         """A state of 1.0.0, version 3, keeps its topics and goes on with today's step sizes and numbers."""
         return {**super().upgraded(state), "own_steps": state.get("adaptive")}
-
-
-def _step_sizes(
-    prefix: str, default: StepSizes, s: float | None, tau0: float | None, kappa: float | None
-) -> StepSizes:
-    """The given step sizes, with `default` for those not given. Raises ValueError for those out of range."""
-    given = {"s": s, "tau0": tau0, "kappa": kappa}
-    for option in (
-        Option(float, "s", "", above=0, most=LARGEST),
-        Option(float, "tau0", "", least=0, most=LARGEST),
-        Option(float, "kappa", "", least=0.5, most=1),
-    ):
-        replace(option, name=prefix + option.name).convert(given[option.name])
-    return replace(default, **{name: float(value) for name, value in given.items() if value is not None})

@@ -161,13 +161,7 @@ def e_step(
     size = max(DOCUMENT_BLOCK, -(-batch.D // blocks_at_most))
     blocks = np.empty((-(-batch.D // size), U, K_padded), rows.dtype)
     theta = _passes(batch, words, rows, alpha, steps, n, size, blocks, workers)
-
-    def block(start: int, stop: int) -> Vector:
-        mass = np.zeros(K)
-        sum_statistics(start, stop, blocks, mass)
-        return mass
-
-    mass = sum(workers.map(block, U, SUM_BLOCK), np.zeros(K))
+    mass = workers.total(sum_statistics, U, SUM_BLOCK, K, blocks)
     return theta, Statistics(words.ids, blocks[0], mass)
 
 

@@ -45,8 +45,8 @@ def distinctness(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
     probabilities = leading[1].astype(np.float64)
     uses = probabilities.sum(1)
     own = (ownership(leading, shares) * probabilities).sum(1)
-    found: NDArray[np.float64] = np.divide(own, uses, out=np.zeros_like(uses), where=uses > 0)
-    return found
+    distinct: NDArray[np.float64] = np.divide(own, uses, out=np.zeros_like(uses), where=uses > 0)
+    return distinct
 
 
 def relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE) -> NDArray[np.float64]:
@@ -58,10 +58,10 @@ def relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE)
     probabilities = leading[1].astype(np.float64)
     with np.errstate(divide="ignore"):
         # p(w|k) / p(w) = p(k|w) / share_k, and a topic's share does not change the order of its words.
-        found: NDArray[np.float64] = weight * np.log(probabilities) + (1 - weight) * np.log(
+        fit: NDArray[np.float64] = weight * np.log(probabilities) + (1 - weight) * np.log(
             ownership(leading, shares)
         )
-    return found
+    return fit
 
 
 def by_relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE) -> Leading:
@@ -83,15 +83,15 @@ def most_relevant_to(
     ids, probabilities = leading
     uses = probabilities.astype(np.float64) * np.asarray(shares, np.float64)[:, None]
     total = np.bincount(ids.ravel(), uses.ravel())
-    found = []
+    words_of_groups = []
     for group in groups:
         topics = list(group)
         used = np.bincount(ids[topics].ravel(), uses[topics].ravel(), len(total))
         words = np.flatnonzero(used)
         # As in `relevance`; the group's share does not change the order either.
         fit = RELEVANCE * np.log(used[words]) + (1 - RELEVANCE) * np.log(used[words] / total[words])
-        found.append(words[np.argsort(-fit, kind="stable")])
-    return found
+        words_of_groups.append(words[np.argsort(-fit, kind="stable")])
+    return words_of_groups
 
 
 def name(relevant: Sequence[str]) -> tuple[str, ...]:
@@ -161,10 +161,10 @@ def repeats(leading: Leading, shares: NDArray[np.floating]) -> list[Repeat]:
         return []
     far = distances((leading[0][largest_first], leading[1][largest_first]))
     far[np.triu_indices(len(far))] = np.inf
-    found = sorted((row.min(), place, int(row.argmin())) for place, row in enumerate(far))
+    nearest = sorted((row.min(), place, int(row.argmin())) for place, row in enumerate(far))
     return [
         Repeat(int(largest_first[topic]), int(largest_first[of]))
-        for distance, topic, of in found
+        for distance, topic, of in nearest
         if distance <= NEAR
     ]
 
@@ -268,23 +268,23 @@ def changes(looks: Sequence[TopicState], alive: Collection[int]) -> list[Change]
     living = np.isin(np.arange(len(last.up)), list(alive))
     up, down = (np.all(said, axis=0) for said in ([one.up for one in looks], [one.down for one in looks]))
     stay = living & ~down
-    found = []
+    events = []
     for topic in np.flatnonzero(up & ~living).tolist():
         name = last.relevant[topic, :WORDS].tolist()
         if all(fits(name, one.relevant[topic].tolist()) for one in looks):
             parent = _kin(first, last, topic, stay)
-            found.append(Change("born", topic) if parent is None else Change("split", parent, topic))
+            events.append(Change("born", topic) if parent is None else Change("split", parent, topic))
     for topic in np.flatnonzero(living & down).tolist():
         heir = _kin(last, first, topic, stay)
-        found.append(Change("died", topic) if heir is None else Change("merged", topic, heir))
-    return found
+        events.append(Change("died", topic) if heir is None else Change("merged", topic, heir))
+    return events
 
 
-def living(alive: Collection[int], found: Collection[Change]) -> set[int]:
+def living(alive: Collection[int], events: Collection[Change]) -> set[int]:
     """The topics alive after these changes."""
-    born = {change.topic for change in found if change.kind == "born"}
-    split = {change.other for change in found if change.kind == "split" and change.other is not None}
-    ended = {change.topic for change in found if change.kind in ("died", "merged")}
+    born = {change.topic for change in events if change.kind == "born"}
+    split = {change.other for change in events if change.kind == "split" and change.other is not None}
+    ended = {change.topic for change in events if change.kind in ("died", "merged")}
     return (set(alive) | born | split) - ended
 
 

@@ -68,7 +68,9 @@ class Registry(Generic[T]):
             there_are = f"did you mean {near[0]}?" if near else f"available: {', '.join(known)}"
             raise self.error(f"{name!r} is not a {self.noun}; {there_are}")
         if len(points) > 1:
-            packages = " and ".join(f"{_package(point)} ({point.value})" for point in points)
+            packages = " and ".join(
+                f"{point.dist.name if point.dist else 'a package'} ({point.value})" for point in points
+            )
             raise self.error(f"the {self.noun} {name!r} comes from {packages}: uninstall all but one")
         return self._loaded(name, points[0])
 
@@ -85,7 +87,7 @@ class Registry(Generic[T]):
         if not NAME.fullmatch(name):
             raise self.error(f"{where} needs a name of letters, digits, '_' and '-', a letter first")
         try:
-            found = point.load()
+            candidate = point.load()
         except SystemExit as error:
             raise self.error(f"{where} cannot be loaded: it exits the program ({error})") from None
         except Exception as error:  # noqa: BLE001 (somebody else's package, broken in whatever way)
@@ -94,23 +96,19 @@ class Registry(Generic[T]):
                 reason = f"{reason}; import wikitopics.{room} instead"
             raise self.error(f"{where} cannot be loaded: {reason}") from None
         try:
-            return self.check(name, found)
+            return self.check(name, candidate)
         except ValueError as error:
             raise self.error(f"{where} {error}") from None
 
 
-def check_subclass(found: object, base: type, called: str, name: str, key: str) -> None:
-    """Raise ValueError unless ``found`` is a complete subclass of ``base`` whose ``key`` is ``name``."""
-    if not (isinstance(found, type) and issubclass(found, base)):
+def check_subclass(candidate: object, base: type, called: str, name: str, key: str) -> None:
+    """Raise ValueError unless ``candidate`` is a complete subclass of ``base`` whose ``key`` is ``name``."""
+    if not (isinstance(candidate, type) and issubclass(candidate, base)):
         raise ValueError(f"is not a subclass of {called}")
-    if missing := getattr(found, "__abstractmethods__", ()):
+    if missing := getattr(candidate, "__abstractmethods__", ()):
         raise ValueError(f"lacks {', '.join(sorted(missing))}")
-    if getattr(found, key, None) != name:
-        raise ValueError(f"calls itself {getattr(found, key, None)!r}; both names must be the same")
-
-
-def _package(point: EntryPoint) -> str:
-    return point.dist.name if point.dist is not None else "a package"
+    if getattr(candidate, key, None) != name:
+        raise ValueError(f"calls itself {getattr(candidate, key, None)!r}; both names must be the same")
 
 
 T_co = TypeVar("T_co", covariant=True)
@@ -197,8 +195,8 @@ class Option(Generic[T_co]):
         if not self.path:
             return value
         names = value if isinstance(value, tuple) else (value,)
-        found = tuple(name if "://" in name else local(name) for name in map(str, names))
-        return found if isinstance(value, tuple) else found[0]
+        names = tuple(name if "://" in name else local(name) for name in map(str, names))
+        return names if isinstance(value, tuple) else names[0]
 
     def takes(self) -> str:
         """The accepted values, in words: "a whole number from 1 to 256", "a number over 0, or learn"."""
@@ -273,8 +271,8 @@ class OptionValues:
         value = self.values.get(option.name, option.default)
         if value is None:
             raise KeyError(option.name)
-        found: T = value
-        return found
+        typed: T = value
+        return typed
 
     def __contains__(self, option: Option[Any]) -> bool:
         return option.name in self.values

@@ -3,8 +3,8 @@
 | symbol | shape | meaning |
 |---|---|---|
 | N_phi, N_Z | (W, K), (K,) | expected numbers of words of each topic in the corpus |
-| N_theta | (K,) of a document, (D, K) | expected numbers of its words of each topic |
-| gamma | (K,) of a word, (n, K) | distribution of its topic |
+| N_theta | (D, K) | expected numbers of a document's words of each topic |
+| gamma | (K,) of a word | distribution of its topic |
 | alpha, eta | (K,), number | Dirichlet parameters of proportions and topics |
 | steps | (s, tau0, kappa) | the step sizes s (tau0 + t)^-kappa of a document's updates t = 1, 2 … |
 | C, step | numbers | words in the corpus, and the step size of the minibatch |
@@ -12,8 +12,6 @@
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,38 +28,12 @@ def rho(s: float, tau0: float, kappa: float, t: int) -> float:
 
 
 def gamma_of(
-    w: int, N_phi: Array, N_Z: Array, N_theta: Array, alpha: Array, eta: float, factors: Array
+    w: int, N_phi: Array, N_Z: Array, N_theta: Array, alpha: Array, eta: float, factors: Array | float
 ) -> Array:
-    """[F13] eq. 5."""
+    """[F13] eq. 5, for a document's N_theta (K,)."""
     gamma = (N_phi[w] + eta) / (N_Z + len(N_phi) * eta) * factors * (N_theta + alpha)
     normalised: Array = gamma / gamma.sum()
     return normalised
-
-
-def document(
-    ids: NDArray[np.int32],
-    counts: NDArray[Any],
-    N_phi: Array,
-    N_Z: Array,
-    alpha: Array,
-    eta: float,
-    steps: Steps,
-    passes: int,
-    factors: Array,
-) -> tuple[Array, Array]:
-    """N_theta after `passes` over a document's distinct words, and the gammas (n, K) of the last one."""
-    length = counts.sum()
-    N_theta = length * alpha / alpha.sum()
-    gammas = np.zeros((len(ids), len(alpha)))
-    t = 0
-    for _ in range(passes):
-        for i, w in enumerate(ids):
-            t += 1
-            gammas[i] = gamma_of(w, N_phi, N_Z, N_theta, alpha, eta, factors)
-            step = rho(*steps, t)
-            for _ in range(counts[i]):  # eq. 6, once for each repetition: eq. 9 is its closed form
-                N_theta = (1 - step) * N_theta + step * length * gammas[i]
-    return N_theta, gammas
 
 
 def local_step(
@@ -74,16 +46,19 @@ def local_step(
     passes: int,
     factors: Array | float = 1.0,
 ) -> tuple[Array, Array]:
-    """N_theta (D, K), and sum over the minibatch of m gamma, (W, K)."""
-    N_theta = np.zeros((batch.D, len(alpha)))
+    """N_theta (D, K) after `passes` over each document's distinct words, and the sum of the last m gamma."""
+    N_theta = np.array([length * alpha / alpha.sum() for length in batch.lengths()])
     statistics = np.zeros_like(N_phi)
-    for d in range(batch.D):
+    for d, length in enumerate(batch.lengths()):
         entries = slice(batch.indptr[d], batch.indptr[d + 1])
-        ids, counts = batch.word_ids[entries], batch.counts[entries]
-        N_theta[d], gammas = document(
-            ids, counts, N_phi, N_Z, alpha, eta, steps, passes, factors * np.ones(len(alpha))
-        )
-        statistics[ids] += counts[:, None] * gammas
+        words = list(zip(batch.word_ids[entries], batch.counts[entries], strict=True))
+        for t, (w, m) in enumerate(words * passes, 1):
+            gamma = gamma_of(w, N_phi, N_Z, N_theta[d], alpha, eta, factors)
+            step = rho(*steps, t)
+            for _ in range(m):  # eq. 6, once for each repetition: eq. 9 is its closed form
+                N_theta[d] = (1 - step) * N_theta[d] + step * length * gamma
+            if t > len(words) * (passes - 1):
+                statistics[w] += m * gamma
     return N_theta, statistics
 
 

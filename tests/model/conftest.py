@@ -20,13 +20,9 @@ def planted(n_documents, seed=0, n_topics=4, n_words=40, length=40, alpha=0.1):
         beta[k, k * n_words // n_topics : (k + 1) * n_words // n_topics] += 0.9 * n_topics / n_words
     beta /= beta.sum(axis=1, keepdims=True)
     theta = random.dirichlet(np.full(n_topics, alpha), n_documents)
-    words = [random.multinomial(random.poisson(length) + 1, t @ beta) for t in theta]
-    ids = [np.flatnonzero(w) for w in words]
-    indptr = np.concatenate([[0], np.cumsum([len(i) for i in ids])])
-    batch = Minibatch(
-        indptr, np.concatenate(ids), np.concatenate([w[i] for w, i in zip(words, ids, strict=True)])
-    )
-    return batch, beta
+    words = np.array([random.multinomial(random.poisson(length) + 1, t @ beta) for t in theta])
+    indptr = np.concatenate([[0], np.cumsum(np.count_nonzero(words, axis=1))])
+    return Minibatch(indptr, np.nonzero(words)[1], words[words > 0]), beta
 
 
 def distances(topics, beta):

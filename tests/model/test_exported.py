@@ -50,7 +50,7 @@ def test_words_that_no_topic_has_are_inferred_all_the_same(arrays, tmp_path):
 
 ONES, EYE = np.ones(5), np.eye(5, 40)
 BAD = {
-    "topic_word": [EYE * 2, EYE / 2, EYE * np.nan, ONES, np.ones((0, 40)), EYE.astype(int)],
+    "topic_word": [EYE * 2, EYE / 2, EYE * np.nan, ONES, np.ones((5, 0)), EYE.astype(int)],
     "alpha": [0 * ONES, -ONES, ONES * np.inf, ONES[:4], np.array(["a"] * 5)],
     "vocabulary": [np.array(WORDS[1:]), np.arange(40), np.array(WORDS, object), np.array(["a"] * 40)],
     "topic_share": [ONES, ONES * np.nan, ONES[:, None] / 5],

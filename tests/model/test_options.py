@@ -3,15 +3,30 @@ import inspect
 import numpy as np
 import pytest
 
-from wikitopics.model import kinds
+from wikitopics.model import OnlineLDA, StateError, kinds
+from wikitopics.option import Option
 
 
-def test_declared_defaults_are_those_of_the_constructor():
-    for name in kinds.names():
-        kind = kinds.load(name)
-        arguments = inspect.signature(kind).parameters
-        for option in kind.options:
-            assert arguments[option.name].default == option.default, (name, option.name)
+def test_a_setting_is_declared_once():
+    class Mine(OnlineLDA):
+        arguments = (Option(float, "patience", "", default=2.0, least=1, most=9),)
+
+    state = Mine(3, 40, 500, patience=4).state()
+    assert Mine.from_state(state).patience == state["patience"] == 4.0
+    assert Mine(3, 40, 500).patience == inspect.signature(Mine).parameters["patience"].default == 2.0
+    with pytest.raises(ValueError, match="patience must be a number from 1 to 9, not 10"):
+        Mine(3, 40, 500, patience=10)
+    with pytest.raises(StateError, match="patience must be from 1 to 9"):
+        Mine.from_state({**state, "patience": 10.0})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'patience'"):
+        OnlineLDA(3, 40, 500, patience=4)
+
+
+@pytest.mark.parametrize("kind", [kinds.load(name) for name in kinds.names()])
+def test_every_setting_is_an_argument_of_the_constructor(kind):
+    arguments = inspect.signature(kind).parameters
+    assert {"n_words", "n_documents", "warm_start", "dtype", "seed", "threads"} <= arguments.keys()
+    assert all(arguments[option.name].default == option.default for option in kind.options)
 
 
 @pytest.mark.parametrize("name", kinds.names())

@@ -24,7 +24,8 @@ def documents(size=200):
 def test_a_whole_weight_is_a_count(kind, options):
     """The same kernels for another type: the same model, to rounding."""
     batch, _ = planted(60)
-    narrow = Minibatch._of(batch.indptr, batch.word_ids, batch.counts.astype(np.float32))
+    narrow = batch[:]
+    narrow.counts = batch.counts.astype(np.float32)
     a, b = (kinds.load(kind).create(5, 40, 60, options) for _ in range(2))
     for _ in range(3):
         np.testing.assert_allclose(a.learn(batch), b.learn(narrow), atol=1e-4)
