@@ -62,13 +62,15 @@ class DumpFile(Protocol):
 class DumpPart:
     """The pages that begin in the bytes before ``stop`` of those that are ``held``.
 
-    Only its articles from ``first`` to before ``last`` are taken (None: all that follow).
+    Of its articles, ``each`` are held out: the first, and every ``stride``-th after it.
     """
 
     held: HeldFile
     stop: int
-    first: int = 0
-    last: int | None = None
+    each: int = 0
+    stride: int = 1
+    is_place: bool = False
+    """Whether it gives the articles that are held out, and nothing else, or all the others."""
     file: DumpFile | None = field(default=None, compare=False)
     """Where more of it can be read; not in another process."""
 
@@ -82,7 +84,7 @@ class DumpPart:
         return cls(HeldFile(file.name, file.size, head, start, data), stop, file=file)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return DumpPart, (self.held, self.stop, self.first, self.last)
+        return DumpPart, (self.held, self.stop, self.each, self.stride, self.is_place)
 
     @property
     def articles(self) -> int:
@@ -112,22 +114,23 @@ class DumpPart:
         return replace(self, held=replace(held, data=data))
 
     def pages(self, info: SourceInfo) -> Iterator[Page | Skip]:
-        """Its articles in their order, and, unless it ends at ``last``, why others were skipped.
+        """Its articles in their order, and, unless it is a place, why others were skipped.
 
         Raises CutOff after the last page that can be read, Lacking, BadSource.
         """
-        articles = 0
+        articles, behind = 0, self.each * self.stride
         for page in self._pages(info):
-            if isinstance(page, Page):
-                articles += 1
-                if articles > _MOST_ARTICLES:
-                    raise CutOff(f"it holds over {_MOST_ARTICLES:,} articles")
-                if articles > self.first:
+            if not isinstance(page, Page):
+                if not self.is_place:
                     yield page
-                if articles == self.last:
-                    return
-            elif self.last is None:
+                continue
+            if articles == _MOST_ARTICLES:
+                raise CutOff(f"it holds over {_MOST_ARTICLES:,} articles")
+            if (articles < behind and articles % self.stride == 0) == self.is_place:
                 yield page
+            articles += 1
+            if self.is_place and articles > behind - self.stride:
+                return
 
     def _pages(self, info: SourceInfo) -> Iterator[Page | Skip]:
         is_first = self.held.start == 0

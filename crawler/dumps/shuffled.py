@@ -93,6 +93,8 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
     """Places where articles are held out."""
     each: _Count
     """Articles held out from each place, if it has that many."""
+    stride: Annotated[int, Meta(ge=1, le=1 << 32)]
+    """Their distance: neighbours in a dump are alike."""
     articles: _Count
     """The approximate number of articles in the whole dump."""
 
@@ -106,7 +108,7 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
         size = sum(sizes)
         chunk = min(CHUNK, max(SMALLEST, -(-size // PLACES), -(-size // _MOST_CHUNKS)))
         parts = -(-chunk // PART)
-        return cls(seed, sizes, chunk, parts, max(1, round(LANES / parts)), PLACES, 0, 0)
+        return cls(seed, sizes, chunk, parts, max(1, round(LANES / parts)), PLACES, 0, 1, 0)
 
     @staticmethod
     def fault(stored: object, files: int) -> str:
@@ -297,12 +299,12 @@ class ShuffledDump(ABC):
     async def _place(self, chunk: Chunk) -> DumpPart:
         assert self.schedule is not None
         part = await read_place(self.files[chunk.file], *self.schedule.bounds(chunk, 0))
-        return replace(part, last=self.schedule.each)
+        return replace(part, each=self.schedule.each, stride=self.schedule.stride, is_place=True)
 
     async def _part(self, number: int, chunk: Chunk, part: int) -> DumpPart:
         assert self.schedule is not None
         held_out = self.schedule.each if not part and chunk in self.schedule.places else 0
-        return replace(await self.part(number, chunk, part), first=held_out)
+        return replace(await self.part(number, chunk, part), each=held_out, stride=self.schedule.stride)
 
 
 class LocalDump(ShuffledDump):
@@ -397,7 +399,10 @@ async def survey(
         if each >= max(found, default=0)
         or sum(min(articles, each) for articles in found) * n_places >= with_spare(wanted) * len(found)
     )
-    return msgspec.structs.replace(schedule, n_places=n_places, each=each, articles=articles)
+    few = sorted(found)[len(found) // 4] if found else 0  # most places have more
+    return msgspec.structs.replace(
+        schedule, n_places=n_places, each=each, stride=max(1, few // max(1, each)), articles=articles
+    )
 
 
 async def read_place(file: DumpFile, start: int, stop: int) -> DumpPart:

@@ -138,8 +138,16 @@ async def test_a_file_that_became_smaller_is_not_taken_for_its_end(tmp_path):
 
 def test_what_is_taken_of_a_part(tmp_path):
     file = local(tmp_path / "dump.xml", dump(range(1, 10)))
-    assert ids_of([part_of(file, 0, file.size, last=3)]) == [1, 2, 3]
-    assert ids_of([part_of(file, 0, file.size, first=3)]) == [4, 5, 6, 7, 8, 9]
+    for each, stride, held_out in (
+        (3, 1, [1, 2, 3]),
+        (3, 2, [1, 3, 5]),
+        (3, 4, [1, 5, 9]),
+        (9, 4, [1, 5, 9]),
+    ):
+        counted = {"each": each, "stride": stride}
+        assert ids_of([part_of(file, 0, file.size, **counted, is_place=True)]) == held_out
+        others = [number for number in range(1, 10) if number not in held_out]
+        assert ids_of([part_of(file, 0, file.size, **counted)]) == others
 
 
 def test_nothing_of_a_part_stays_in_memory(tmp_path):
@@ -297,13 +305,21 @@ async def test_a_large_dump_without_articles_is_not_read_through(tmp_path, monke
     assert len(set(read)) == 10 < len(schedule.chunks)
 
 
-NOT_NUMBERS = {"seed": ["1"], "chunk": [0], "each": [-1], "x": [1], "parts": [0, 1 << 40], "together": [0]}
+NOT_NUMBERS = {
+    "seed": ["1"],
+    "chunk": [0],
+    "each": [-1],
+    "stride": [0],
+    "x": [1],
+    "parts": [0, 1 << 40],
+    "together": [0],
+}
 
 
 @pytest.mark.parametrize(("key", "values"), [*NOT_NUMBERS.items(), ("sizes", [[1, 2], 3, [1 << 40]])])
 def test_a_schedule_that_is_none_is_refused(key, values):
     stored = {"seed": 0, "sizes": [5], "chunk": 1024, "parts": 1, "together": 1, "n_places": 1}
-    stored |= {"each": 1, "articles": 10}
+    stored |= {"each": 1, "stride": 1, "articles": 10}
     assert Schedule.fault(stored, 1) == ""
     assert all(Schedule.fault(stored | {key: value}, 1) for value in values)
     assert Schedule.fault({name: stored[name] for name in ("seed", "sizes")}, 1)
