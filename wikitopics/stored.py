@@ -29,7 +29,7 @@ from wikitopics.session.analysis.proportions import (
     top_words,
 )
 from wikitopics.session.analysis.report import check_page, render
-from wikitopics.session.analysis.tables import SUBJECTS, ExportRequest
+from wikitopics.session.analysis.tables import TABLES, ExportRequest
 from wikitopics.session.analysis.topics import coherences, topic_tree
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, did_you_mean
 from wikitopics.session.paths import session_name, session_path, user_path
@@ -390,12 +390,12 @@ class StoredSession:
         ``format``: None follows the ending of the name; ``model``: None exports all models, or the first of
         what has one only.
         """
-        if not isinstance(what, str) or what not in SUBJECTS:
-            raise ValueError(f"what: there is no export {what!r:.60}. {did_you_mean(str(what), SUBJECTS)}")
-        subject, target = SUBJECTS[what], _target(path)
+        if not isinstance(what, str) or what not in TABLES:
+            raise ValueError(f"what: there is no export {what!r:.60}. {did_you_mean(str(what), TABLES)}")
+        table, target = TABLES[what], _target(path)
         with self._open() as reader:
-            form = written_to(target, subject, format)
-            save(subject, form, ExportRequest(reader, subject.models(reader, model)), target)
+            form = written_to(target, table, format)
+            save(table, form, ExportRequest(reader, table.models(reader, model)), target)
 
     def model(self, name: str | None = None) -> OnlineModel:
         """The model as it was last saved: an independent copy, ready for `infer` and `learn`."""

@@ -8,7 +8,7 @@ import click
 from wikitopics.cli.options import model_names, reading, session_option
 from wikitopics.cli.output import ProgressLine, data_output, say, standard_output
 from wikitopics.session.analysis.exports import FORMATS, Format, format_of, save, written_to
-from wikitopics.session.analysis.tables import SUBJECTS, ExportRequest, Subject
+from wikitopics.session.analysis.tables import TABLES, ExportRequest, Table
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.metrics import METRICS, Metric
 from wikitopics.session.paths import session_path
@@ -59,12 +59,12 @@ def _described(metric: Metric) -> str:
     return metric.help + (f" ({metric.better} is better)" if metric.better else "")
 
 
-_USUAL = {subject.name: format_of(subject, None).name for subject in SUBJECTS.values()}
+_USUAL = {table.name: format_of(table, None).name for table in TABLES.values()}
 
 
 @click.command(
     epilog="\b\nWHAT is one of:\n"
-    + "".join(f"  {subject.name:11} {subject.label}\n" for subject in SUBJECTS.values())
+    + "".join(f"  {table.name:11} {table.label}\n" for table in TABLES.values())
     + "\n\b\nIn `export metrics`, besides metrics that only one kind of model has:\n"
     + "".join(f"  {metric.name:26} {_described(metric)}\n" for metric in METRICS)
     + """
@@ -74,7 +74,7 @@ Examples:
   wikitopics export history --format json -o history.json
   wikitopics export model --model hdp -o hdp.npz"""
 )
-@click.argument("what", metavar="WHAT", type=click.Choice(list(SUBJECTS)))
+@click.argument("what", metavar="WHAT", type=click.Choice(list(TABLES)))
 @click.option(
     "--format",
     "form",
@@ -100,7 +100,7 @@ Examples:
     "--all",
     "everything",
     is_flag=True,
-    help=" ".join(f"{s.name}: {s.everything}." for s in SUBJECTS.values() if s.everything),
+    help=" ".join(f"{s.name}: {s.everything}." for s in TABLES.values() if s.everything),
 )
 @click.option(
     "--bom", is_flag=True, help="csv, tsv: begin with a byte order mark, as some spreadsheets need."
@@ -118,29 +118,29 @@ def export(
     """Write what a session holds in a form that other programs read."""
     from wikitopics.session.analysis.proportions import licence_of
 
-    subject = SUBJECTS[what]
+    table = TABLES[what]
     target = None if output is None or output == "-" else Path(output)
-    written_as = format_of(subject, form) if target is None else written_to(target, subject, form)
+    written_as = format_of(table, form) if target is None else written_to(target, table, form)
     if bom and not written_as.bom:
         raise BadUsage(f"--bom is only for csv and tsv, not for {written_as.name}")
-    if everything and not subject.everything:
-        known = " and ".join(f"`export {s.name}`" for s in SUBJECTS.values() if s.everything)
+    if everything and not table.everything:
+        known = " and ".join(f"`export {s.name}`" for s in TABLES.values() if s.everything)
         raise BadUsage(f"--all is only for {known}")
     with reading(session) as reader:
-        asked = ExportRequest(reader, subject.models(reader, model), everything, bom)
+        asked = ExportRequest(reader, table.models(reader, model), everything, bom)
         if target is None:
-            to_standard_output(written_as, subject, asked)
+            to_standard_output(written_as, table, asked)
         else:
-            progress = ProgressLine("rows", subject.count(asked) if subject.count else None)
-            rows = save(subject, written_as, asked, target, progress)
+            progress = ProgressLine("rows", table.count(asked) if table.count else None)
+            rows = save(table, written_as, asked, target, progress)
             progress.end()
             say(f"wrote {output}" + ("" if rows is None else f": {rows:,} rows"))
-        licence = licence_of(reader.settings()) if subject.of_texts else None
+        licence = licence_of(reader.settings()) if table.of_texts else None
         if licence is not None:
             say(licence.text)
 
 
-def to_standard_output(form: Format, subject: Subject, asked: ExportRequest) -> None:
+def to_standard_output(form: Format, table: Table, asked: ExportRequest) -> None:
     """Write an export to standard output. Raises `BadUsage` for bytes on a terminal, or a folder."""
     if form.stream is None:
         raise BadUsage(f"{form.name}'s model is several files: name a folder for them with -o")
@@ -148,8 +148,8 @@ def to_standard_output(form: Format, subject: Subject, asked: ExportRequest) -> 
         if sys.stdout.isatty():
             raise BadUsage(f"{form.name} is not for a terminal: give -o FILE.{form.name} or redirect")
         with standard_output() as out:
-            out.buffer.writelines(form.stream(subject, asked))
+            out.buffer.writelines(form.stream(table, asked))
     else:
         with data_output() as write:
-            for piece in form.stream(subject, asked):
+            for piece in form.stream(table, asked):
                 write(piece.decode())
