@@ -16,12 +16,13 @@ from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.model.online import IN_USE
 from wikitopics.model.topics import ownership
 from wikitopics.session.analysis.exports import save, written_to
+from wikitopics.session.analysis.proportions import Article as Article
 from wikitopics.session.analysis.proportions import (
     Neighbour,
     Recorded,
-    addresses,
     as_csr,
     as_frame,
+    listed_articles,
     not_found,
     proportions,
     proses,
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
     from wikitopics.crawler.source import Markup
     from wikitopics.model import OnlineModel
-    from wikitopics.session.records import ArticleRow, Status, TopicEvent
+    from wikitopics.session.records import Status, TopicEvent
     from wikitopics.vocab import Vocabulary
 
 
@@ -103,27 +104,6 @@ class TopicThen:
 
     def __repr__(self) -> str:
         return f"<after {self.articles:,} articles, {self.share:.1%}: {in_line(self.words[:10])}>"
-
-
-@dataclass(frozen=True, slots=True)
-class Article:
-    """An article of the stream, with its largest topic in one model."""
-
-    page_id: int
-    title: str
-    revision_id: int
-    words: int
-    """Its words that are in the vocabulary, repetitions included."""
-    role: str
-    """trained, held_out or skipped."""
-    topic: int | None
-    """None if it has none: it was skipped, or is held out (see `StoredSession.proportions`)."""
-    proportion: float | None
-    """The proportion of `topic` in the article."""
-    id: str | None = None
-    """Its id in its own collection, "" if it has none; None if the source has no ids at all."""
-    url: str | None = None
-    """The address of the text that was read; None if it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,14 +240,7 @@ class StoredSession:
         """The articles most about a topic, or if it is None the newest ones, whatever their role."""
         limit = _limit(limit, least=0)
         with self._reading(model) as (reader, name):
-            if topic is None:
-                rows = reader.recent_articles(limit)
-            else:
-                topic = _whole("topic", topic)
-                reader.check_topic(name, topic)
-                rows = reader.articles_about(name, topic, limit)
-            address = addresses(reader.settings())
-        return [_article(row, name, address(row)) for row in rows]
+            return listed_articles(reader, name, None if topic is None else _whole("topic", topic), limit)
 
     def metrics(self, model: str | None = None) -> list[Measurement]:
         """The measurements of a model, by articles; `pandas.DataFrame` takes the list."""
@@ -492,11 +465,3 @@ def _limit(limit: int, least: int, what: str = "limit") -> int:
     if not least <= limit <= MOST_ARTICLES:
         raise ValueError(f"{what} must be from {least} to {MOST_ARTICLES:,}, not {limit}")
     return limit
-
-
-def _article(row: ArticleRow, model: str, url: str | None) -> Article:
-    largest = [(topic, proportion) for name, topic, proportion in row.topics if name == model]
-    topic, proportion = largest[0] if largest else (None, None)
-    return Article(
-        row.page_id, row.title, row.revision_id, row.words, row.role, topic, proportion, row.id, url
-    )

@@ -40,12 +40,8 @@ def report(output: str | None, session: str) -> None:
         check_page(target)
     elif sys.stdout.isatty():
         raise BadUsage(f"a page is not for a terminal: give -o {path.stem}.html or redirect")
-    progress = ProgressLine("topics read")
-    with reading(path) as reader:
-        try:
-            page = render(reader, progress)
-        finally:
-            progress.end()
+    with reading(path) as reader, ProgressLine("topics read") as progress:
+        page = render(reader, progress)
     if target is None:
         with data_output() as write:
             write(page)
@@ -127,20 +123,19 @@ def export(
         known = " and ".join(f"`export {s.name}`" for s in TABLES.values() if s.everything)
         raise BadUsage(f"--all is only for {known}")
     with reading(session) as reader:
-        asked = ExportRequest(reader, table.models(reader, model), everything, bom)
+        request = ExportRequest(reader, table.models(reader, model), everything, bom)
         if target is None:
-            to_standard_output(written_as, table, asked)
+            to_standard_output(written_as, table, request)
         else:
-            progress = ProgressLine("rows", table.count(asked) if table.count else None)
-            rows = save(table, written_as, asked, target, progress)
-            progress.end()
+            with ProgressLine("rows", table.count(request) if table.count else None) as progress:
+                rows = save(table, written_as, request, target, progress)
             say(f"wrote {output}" + ("" if rows is None else f": {rows:,} rows"))
         licence = licence_of(reader.settings()) if table.of_texts else None
         if licence is not None:
             say(licence.text)
 
 
-def to_standard_output(form: Format, table: Table, asked: ExportRequest) -> None:
+def to_standard_output(form: Format, table: Table, request: ExportRequest) -> None:
     """Write an export to standard output. Raises `BadUsage` for bytes on a terminal, or a folder."""
     if form.stream is None:
         raise BadUsage(f"{form.name}'s model is several files: name a folder for them with -o")
@@ -148,8 +143,8 @@ def to_standard_output(form: Format, table: Table, asked: ExportRequest) -> None
         if sys.stdout.isatty():
             raise BadUsage(f"{form.name} is not for a terminal: give -o FILE.{form.name} or redirect")
         with standard_output() as out:
-            out.buffer.writelines(form.stream(table, asked))
+            out.buffer.writelines(form.stream(table, request))
     else:
         with data_output() as write:
-            for piece in form.stream(table, asked):
+            for piece in form.stream(table, request):
                 write(piece.decode())

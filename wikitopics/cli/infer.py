@@ -19,7 +19,7 @@ from wikitopics.cli.options import (
     session_option,
     take,
 )
-from wikitopics.cli.output import ProgressLine, put_json, put_line, say
+from wikitopics.cli.output import ProgressLine, objects, put_json, put_line, say, unless_none
 from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.session.errors import SessionError
 from wikitopics.session.options import LINKS, TOKENS
@@ -63,30 +63,27 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
     """
     from wikitopics.session.analysis.comparison import compare as compared
 
-    named = (*sessions, *more) or ("default",)
-    paths = list(dict.fromkeys(session_path(name) for name in named))
+    names = (*sessions, *more) or ("default",)
     with contextlib.ExitStack() as opened:
+        paths = dict.fromkeys(map(session_path, names))
         readers = [opened.enter_context(reading(path)) for path in paths]
         nouns = {noun(reader.settings().source) for reader in readers}
-        called = nouns.pop() if len(nouns) == 1 else "articles"
-        line = ProgressLine("models scored", sum(len(reader.models()) for reader in readers))
-        try:
-            found = compared(readers, line)
-        finally:
-            line.end()
+        articles = nouns.pop() if len(nouns) == 1 else "articles"
+        with ProgressLine("models scored", sum(len(reader.models()) for reader in readers)) as progress:
+            result = compared(readers, progress)
     if as_json:
-        put_json(asdict(found))
+        put_json(asdict(result))
         return
-    for remark in found.remarks:
+    for remark in result.remarks:
         say(remark)
-    put_line(f"{found.articles:,} {called} that no model was trained on")
-    width = max(len("session"), *(len(one.session) for one in found.models))
-    name = max(len("model"), *(len(one.model) for one in found.models))
+    put_line(f"{result.articles:,} {articles} that no model was trained on")
+    width = max(len("session"), *(len(one.session) for one in result.models))
+    name = max(len("model"), *(len(one.model) for one in result.models))
     put_line(
         f"{'session':{width}}  {'model':{name}}  {'trained':>11}  {'in use':>11}  {'log likelihood':>14}  "
         f"{'difference':>11}  {'perplexity':>10}"
     )
-    for one in found.models:
+    for one in result.models:
         used = f"{one.topics_in_use:,} of {one.topics:,}"
         put_line(
             f"{one.session:{width}}  {one.model:{name}}  {one.articles:>11,}  {used:>11}  "
@@ -123,35 +120,22 @@ def infer(
     """
     from wikitopics.session.records import in_line
 
+    files = files or ("-",)
     with _uncollected(), reading(session) as reader:
         name, unit = reader.model_named(model), reader.settings()[TOKENS]
-        found = infer_files(reader, name, files or ("-",), markup)
-        topics = {
-            row.topic: f"{row.name}: {in_line(word for word, _ in row.words)}"
-            for row in reader.topics(name, 8)
-        }
-    named = list(zip(files or ("-",), found, strict=True))
+        texts = list(zip(files, infer_files(reader, name, files, markup), strict=True))
+        topics = {row.topic: row for row in reader.topics(name, 8)}
     if as_json:
-        put_json(
-            [
-                {
-                    "file": file,
-                    "words": one.words,
-                    "known": one.known,
-                    "model": name,
-                    "proportions": one.theta.tolist(),
-                }
-                for file, one in named
-            ]
-        )
+        rows = ((file, one.words, one.known, name, one.theta.tolist()) for file, one in texts)
+        put_json(objects("file words known model proportions", rows))
         return
-    for file, one in named:
+    for file, one in texts:
         put_line(f"{_called(file)}: {one.known:,} of {one.words:,} {unit} known")
-        if not one.known:
-            continue
-        for topic in (-one.theta).argsort(kind="stable")[:8].tolist():
+        for topic in (-one.theta).argsort(kind="stable")[:8].tolist() if one.known else ():
             if one.theta[topic] >= 0.01:
-                put_line(f"  {one.theta[topic]:6.1%}  {topic:4}  {topics.get(topic, '')}")
+                row = topics.get(topic)
+                told = f"{row.name}: {in_line(word for word, _ in row.words)}" if row else ""
+                put_line(f"  {one.theta[topic]:6.1%}  {topic:4}  {told}")
 
 
 @contextlib.contextmanager
@@ -238,18 +222,15 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
         row = None if what == "-" else recorded.row_of(reader, what, exact=True)
         if row is None and (what == "-" or os.path.exists(what)):
             (text,) = infer_files(reader, name, [what])
-            found = recorded.nearest(reader, text.theta, limit)
+            articles = recorded.nearest(reader, text.theta, limit)
+        elif row is None and (row := recorded.row_of(reader, what)) is None:
+            raise not_found(reader, what, or_file=True)
         else:
-            row = recorded.row_of(reader, what) if row is None else row
-            if row is None:
-                raise not_found(reader, what, or_file=True)
-            found = recorded.like(reader, row, limit)
-        has_ids = reader.has_ids()
+            articles = recorded.like(reader, row, limit)
     say(recorded.as_of_told())
     if as_json:
-        shown = [asdict(one) for one in found]
-        put_json(shown if has_ids else [{k: v for k, v in one.items() if k != "id"} for one in shown])
+        put_json([unless_none(asdict(one), "id") for one in articles])
         return
     put_line("distance     page_id  title")
-    for one in found:
+    for one in articles:
         put_line(f"{one.distance:8.3f} {one.page_id:11}  {one.title}")

@@ -5,6 +5,7 @@ import os
 import time
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,11 +20,14 @@ from wikitopics.cli.options import (
     topic_numbers,
     whole,
 )
-from wikitopics.cli.output import agrees, duration, fields_of, put_json, put_line, put_row, rate, say
+from wikitopics.cli.output import agrees, duration, fields_of, put_json, put_line, rate, say, unless_none
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import command, session_folder, session_path
 from wikitopics.session.sources import described, noun, unit_noun
 from wikitopics.session.storage.lock import in_use, owner
+
+if TYPE_CHECKING:
+    from wikitopics.session.records import Status
 
 # `status` and `articles`: look at a session from another process.
 
@@ -67,15 +71,10 @@ def status(session: str, as_json: bool) -> None:
     with reading(session) as reader:
         now = reader.status()
     if as_json:
-        values = fields_of(now, *_STATUS_KEYS)
-        models = [asdict(model) for model in now.models]
-        for values_of in models:
-            if values_of["prequential_log_likelihood"] is None:
-                # Only sessions with a half-life have this key: models of other sessions keep the keys that
-                # they always had.
-                del values_of["prequential_log_likelihood"]
-        more = {"state": now.state, "skips": now.skips, "passes": now.passes, "pass": now.pass_}
-        put_json({**values, "models": models, **more})
+        # Models of a session without a half-life keep the keys that they always had.
+        models = [unless_none(asdict(model), "prequential_log_likelihood") for model in now.models]
+        more = {"models": models, **fields_of(now, "state", "skips", "passes"), "pass": now.pass_}
+        put_json({**fields_of(now, *_STATUS_KEYS), **more})
         return
     state = _STATES["suspended" if now.suspended else "hindered" if now.hindered else now.state].format(
         pid=now.pid,
@@ -137,36 +136,23 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
     On a terminal, each title is a link to the revision that was read, if its wiki is known. With --json,
     "url" is that revision's address, or null.
     """
-    from wikitopics.session.analysis.proportions import addresses
+    from wikitopics.session.analysis.proportions import listed_articles
 
     with reading(session) as reader, reader.one_moment():
         name = reader.model_named(model)
-        reader.check_topic(name, topic)
-        rows = reader.articles_about(name, topic, limit)
-        has_ids, settings = reader.has_ids(), reader.settings()
-    address, called = addresses(settings), noun(settings.source)[:-1]
-    found = [(row, next(share for model, _, share in row.topics if model == name)) for row in rows]
+        rows = listed_articles(reader, name, topic, limit)
+        called = noun(reader.settings().source)[:-1]
     if as_json:
-        put_json(
-            [
-                {
-                    **fields_of(row, "page_id", "title", "revision_id", "words"),
-                    "model": name,
-                    "topic": topic,
-                    "proportion": share,
-                    **(fields_of(row, "id") if has_ids else {}),
-                    "url": address(row),
-                }
-                for row, share in found
-            ]
-        )
+        first, last = ("page_id", "title", "revision_id", "words"), ("topic", "proportion", "id", "url")
+        values = ({**fields_of(row, *first), "model": name, **fields_of(row, *last)} for row in rows)
+        put_json([unless_none(one, "id") for one in values])
         return
-    if not found:
+    if not rows:
         say(f"no stored {called} has topic {topic} of {name} as its largest")
         return
     put_line(f"{'share':>6} {'words':>7}  title")
-    for row, share in found:
-        put_row(f"{share:6.1%} {row.words:7,}  ", row.title, address(row))
+    for row in rows:
+        put_line(f"{row.proportion:6.1%} {row.words:7,}  ", row.title, row.url)
 
 
 @click.group(
@@ -188,18 +174,7 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
     _check(session_folder())
     found = [one for one in list_sessions() if session in (None, one[0])]
     if as_json:
-        rows = [
-            {"name": name, "path": str(path), "error": status}
-            if isinstance(status, str)
-            else {
-                "name": name,
-                "path": str(path),
-                **fields_of(status, "state", "source", "articles", "committed_at"),
-                "models": [fields_of(model, "name", "kind", "topics") for model in status.models],
-            }
-            for name, path, status in found
-        ]
-        put_json(rows)
+        put_json([{"name": name, "path": str(path), **_values(status)} for name, path, status in found])
         return
     if not found and session is not None:
         say(f"no session called {session!r} in {session_folder()}: `wikitopics sessions` lists all")
@@ -217,6 +192,14 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
                 f"{name:{width}} {status.state:9} {status.documents:>12,} {noun(status.source):9}  "
                 f"{size:8.1f} MB  {saved}  {models}  {status.source_name}"
             )
+
+
+def _values(status: "Status | str") -> dict[str, object]:
+    """A session in JSON, or the error with which it cannot be read."""
+    if isinstance(status, str):
+        return {"error": status}
+    models = [fields_of(model, "name", "kind", "topics") for model in status.models]
+    return {**fields_of(status, "state", "source", "articles", "committed_at"), "models": models}
 
 
 def _check(folder: Path) -> None:

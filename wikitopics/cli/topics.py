@@ -1,7 +1,5 @@
 """`topics`, `topics rename`, `topics name` and `history`: the topics found, and how they developed."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -15,7 +13,7 @@ from wikitopics.cli.options import (
     topic_numbers,
     whole,
 )
-from wikitopics.cli.output import fields_of, put_json, put_line, say
+from wikitopics.cli.output import objects, put_json, put_line, say
 from wikitopics.session.errors import NO_TOPICS
 from wikitopics.session.escapes import visible
 from wikitopics.session.paths import session_path
@@ -84,38 +82,27 @@ def topics(
 
 def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: bool, relevant: bool) -> None:
     from wikitopics.model.online import IN_USE
+    from wikitopics.session.analysis.proportions import top_words
     from wikitopics.session.analysis.topics import coherences, repeats_in_words, topic_tree
-    from wikitopics.session.records import SNAPSHOT_WORDS, in_line
+    from wikitopics.session.records import in_line
 
     with reader.one_moment():
-        rows = reader.topics(model, SNAPSHOT_WORDS, relevant=relevant)
-        words: dict[int, Sequence[tuple[str, float]]] = {row.topic: row.words[:top] for row in rows}
-        if rows and top > SNAPSHOT_WORDS:
-            from wikitopics.session.analysis.proportions import top_words
-
-            words = dict(enumerate(top_words(reader, model, top, relevant=relevant)))
+        rows = sorted(reader.topics(model), key=lambda row: -row.share)
+        words = top_words(reader, model, top, relevant=relevant) if rows else []
         npmi = coherences(reader, model)
         tree = topic_tree(reader, model) if as_json else ()
         repeated = repeats_in_words(reader, model)
     if not rows:
         say(NO_TOPICS)
-    rows.sort(key=lambda row: -row.share)
     if as_json:
-        put_json(
-            [
-                {
-                    "model": model,
-                    "topic": row.topic,
-                    "share": row.share,
-                    "words": [{"word": word, "probability": value} for word, value in words[row.topic]],
-                    "name": row.name,
-                    "npmi": npmi[row.topic],
-                    "parent": tree[row.topic].parent,
-                    "in_use": row.share > IN_USE,
-                }
-                for row in rows
-            ]
+        values = (
+            (
+                *(model, row.topic, row.share, objects("word probability", words[row.topic]), row.name),
+                *(npmi[row.topic], tree[row.topic].parent, row.share > IN_USE),
+            )
+            for row in rows
         )
+        put_json(objects("model topic share words name npmi parent in_use", values))
         return
     shown = [row for row in rows if every or row.share > IN_USE]
     wide = max((len(visible(row.name)) for row in shown), default=0)
@@ -140,16 +127,8 @@ def _tree(reader: "SessionReader", model: str, as_json: bool) -> None:
 
     branches = topic_tree(reader, model)
     if as_json:
-        put_json(
-            [
-                {
-                    "model": model,
-                    "node": branch.number,
-                    **fields_of(branch, "parent", "height", "name", "share"),
-                }
-                for branch in branches
-            ]
-        )
+        values = ((model, one.number, one.parent, one.height, one.name, one.share) for one in branches)
+        put_json(objects("model node parent height name share", values))
         return
     if not branches:
         say(NO_TOPICS)
@@ -264,41 +243,35 @@ def history(topic: int | None, session: str, model: str | None, as_json: bool) -
 
 
 def _events(reader: "SessionReader", model: str | None, as_json: bool) -> None:
-    models = reader.models() if model is None else [reader.model_named(model)]
-    found = [event for event in reader.topic_events() if event.model in models]
+    from wikitopics.session.analysis.tables import TABLES, ExportRequest
+    from wikitopics.session.records import TopicEvent
+
+    events = TABLES["events"]
+    models = events.models(reader, model)
+    rows = list(events.rows(ExportRequest(reader, models)))
     if as_json:
-        put_json([asdict(event) for event in found])
+        put_json(objects(events.columns, rows))
         return
-    if not found:
+    if not rows:
         say("no events yet")
-    for event in found:
+    for event in (TopicEvent(*row) for row in rows):
         of = f"{event.model:10}" if len(models) > 1 else ""
         put_line(f"{event.articles:11,}  {of}{event.told()}")
 
 
 def _words(reader: "SessionReader", model: str, topic: int, as_json: bool) -> None:
-    reader.check_topic(model, topic)
-    found = reader.topic_history(model, topic)
-    if as_json:
-        put_json(
-            [
-                {
-                    "model": model,
-                    "articles": articles,
-                    "topic": topic,
-                    "share": share,
-                    "words": [{"word": word, "probability": value} for word, value in words],
-                }
-                for articles, share, words in found
-            ]
-        )
-        return
     from wikitopics.session.records import in_line
 
-    if not found:
+    reader.check_topic(model, topic)
+    history = reader.topic_history(model, topic)
+    if as_json:
+        rows = ((model, at, topic, share, objects("word probability", words)) for at, share, words in history)
+        put_json(objects("model articles topic share words", rows))
+        return
+    if not history:
         say(NO_TOPICS)
     shown = 0
-    for place, (articles, share, words) in enumerate(found):
-        if articles.bit_length() != shown or place + 1 == len(found):  # one line per doubling, and the newest
+    for place, (articles, share, words) in enumerate(history, 1):
+        if articles.bit_length() != shown or place == len(history):  # one line per doubling, and the newest
             shown = articles.bit_length()
             put_line(f"{articles:11,} {share:6.1%}  {in_line(word for word, _ in words)}")

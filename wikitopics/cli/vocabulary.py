@@ -132,13 +132,12 @@ def build(
             file_documents(sources, say, text_column, markup or "text", bool(lines)), progress
         )
     try:
-        built = build_vocabulary(documents, VocabularyRecipe.of_language(language), size=size)
+        with progress:
+            built = build_vocabulary(documents, VocabularyRecipe.of_language(language), size=size)
     except BadDocuments as error:
         told = {TEXTS.name: [path for path in sources if ".xml" not in Path(path).name], LINES.name: lines}
         hint = Texts().division(told)
         raise BadDocuments(f"{error}. {hint}" if hint else str(error)) from None
-    finally:
-        progress.end()
     with replacing(output) as file:
         file.write(("\n".join(built.vocabulary.lines) + "\n").encode())
     say(
