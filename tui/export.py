@@ -65,6 +65,9 @@ class Export(Dialog[None]):
     def _default(self, what: str, form: str) -> str:
         return str(self._folder / f"{self._path.stem}-{what}{FORMATS[form].ending}")
 
+    def _chosen(self, *names: str) -> list[str]:
+        return [str(self.query_one(name, Select).value) for name in names]
+
     @on(Select.Changed, "#what")
     def _what(self, event: Select.Changed) -> None:
         table = TABLES[str(event.value)]
@@ -76,26 +79,20 @@ class Export(Dialog[None]):
 
     @on(Select.Changed, "#form")
     def _rename(self) -> None:
-        what, form = (str(self.query_one(name, Select).value) for name in ("#what", "#form"))
-        self.query_one("#file", Input).value = self._default(what, form)
+        self.query_one("#file", Input).value = self._default(*self._chosen("#what", "#form"))
 
     @on(Input.Submitted)
     @on(Button.Pressed, "#go")
     def _go(self) -> None:
         if self._busy:
             return
-        what, form, model = (str(self.query_one(name, Select).value) for name in ("#what", "#form", "#model"))
-        try:
-            target = user_path(self.query_one("#file", Input).value)
-        except BadUsage as error:
-            self.tell(str(error))
-            return
-        # Not Path.is_dir, which raises for a folder that is not readable.
-        if not target.name or (os.path.isdir(target) and FORMATS[form].folder is None):
-            self.tell(f"name a file in the folder {target}")
-            return
+        what, form, model = self._chosen("#what", "#form", "#model")
         table = TABLES[what]
         try:
+            target = user_path(self.query_one("#file", Input).value)
+            # Not Path.is_dir, which raises for a folder that is not readable.
+            if not target.name or (os.path.isdir(target) and FORMATS[form].folder is None):
+                raise BadUsage(f"name a file in the folder {target}")
             written_as = written_to(target, table, form)
         except BadUsage as error:
             self.tell(str(error))

@@ -13,25 +13,12 @@ from typing import TYPE_CHECKING, Literal, Self, overload
 import numpy as np
 
 from wikitopics.crawler.texts.source import MARKUP
-from wikitopics.model.online import IN_USE
-from wikitopics.model.topics import ownership
-from wikitopics.session.analysis.exports import save, written_to
+from wikitopics.session.analysis import exports, proportions, report
 from wikitopics.session.analysis.proportions import Article as Article
-from wikitopics.session.analysis.proportions import (
-    Neighbour,
-    Recorded,
-    as_csr,
-    as_frame,
-    listed_articles,
-    not_found,
-    proportions,
-    proses,
-    saved_model,
-    top_words,
-)
-from wikitopics.session.analysis.report import check_page, render
+from wikitopics.session.analysis.proportions import Neighbour, Recorded
 from wikitopics.session.analysis.tables import TABLES, ExportRequest
-from wikitopics.session.analysis.topics import coherences, topic_tree
+from wikitopics.session.analysis.topics import Topic as Topic
+from wikitopics.session.analysis.topics import described_topics
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, did_you_mean
 from wikitopics.session.paths import session_name, session_path, user_path
 from wikitopics.session.records import SNAPSHOT_WORDS, in_line
@@ -53,44 +40,6 @@ if TYPE_CHECKING:
 
 
 # What a session gives in Python: topics, articles and measurements as plain values.
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Topic:
-    """A topic as of the newest snapshot."""
-
-    number: int
-    """Topics are numbered from 0, the same in every command and export."""
-    name: str
-    """The name given to it, otherwise the words that tell it apart."""
-    share: float
-    """Its share of the words of the corpus."""
-    words: tuple[str, ...]
-    """Its most probable words (20 are kept), most probable first."""
-    probabilities: tuple[float, ...]
-    """The probability in this topic of each of `words`."""
-    npmi: float | None
-    """How strongly its ten leading words occur together in held-out articles, -1 to 1; None if there are
-    none."""
-    in_use: bool
-    """Whether it has more than a thousandth of the corpus."""
-    parent: int | None
-    """The group of topics that it belongs to, numbered as in `wikitopics topics --tree`; None for a lone
-    topic."""
-    own: tuple[float, ...]
-    """For each of `words`: this topic's share of the uses by all topics that the word leads."""
-
-    def __repr__(self) -> str:
-        return f"<Topic {self.number} {self.name!r}, {self.share:.1%}: {in_line(self.words[:10])}>"
-
-    def _repr_html_(self) -> str | None:
-        if REPORT.missing():
-            return None
-        from wikitopics.session.analysis.report import notebook
-
-        told = notebook.noted(f"#{self.number} {self.name}, {self.share:.1%} of all words")
-        words = list(zip(self.words, self.probabilities, self.own, strict=True))
-        return notebook.framed(told, notebook.described(words))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -203,33 +152,16 @@ class StoredSession:
     def topics(self, model: str | None = None) -> Topics:
         """All topics, most prevalent first, as of the newest snapshot; empty before the first minibatch."""
         with self._reading(model) as (reader, name):
-            rows = reader.topics(name, SNAPSHOT_WORDS)
-            npmi = coherences(reader, name)
-            tree = topic_tree(reader, name)
-            newest = reader.newest_words(name)
-        own = [] if newest is None else ownership(newest.leading, newest.shares).tolist()
-        topics = [
-            Topic(
-                row.topic,
-                row.name,
-                row.share,
-                *_unzipped(row.words),
-                value,
-                row.share > IN_USE,
-                branch.parent,
-                tuple(parts),
-            )
-            for row, parts, value, branch in zip(rows, own, npmi, tree, strict=False)
-        ]
-        return Topics(sorted(topics, key=lambda topic: -topic.share), self, name)
+            found = described_topics(reader, name)
+        return Topics(sorted(found, key=lambda topic: -topic.share), self, name)
 
     def history(self, topic: int, model: str | None = None) -> list[TopicThen]:
         """One topic at every stored snapshot, oldest first."""
         topic = _whole("topic", topic)
         with self._reading(model) as (reader, name):
             reader.check_topic(name, topic)
-            kept = reader.topic_history(name, topic, SNAPSHOT_WORDS)
-        return [TopicThen(articles, share, *_unzipped(words)) for articles, share, words in kept]
+            points = reader.topic_history(name, topic, SNAPSHOT_WORDS)
+        return [TopicThen(articles, share, *_unzipped(words)) for articles, share, words in points]
 
     def events(self, model: str | None = None) -> list[TopicEvent]:
         """The events of a model's topics, oldest first."""
@@ -240,12 +172,15 @@ class StoredSession:
         """The articles most about a topic, or if it is None the newest ones, whatever their role."""
         limit = _limit(limit, least=0)
         with self._reading(model) as (reader, name):
-            return listed_articles(reader, name, None if topic is None else _whole("topic", topic), limit)
+            return proportions.listed_articles(
+                reader, name, None if topic is None else _whole("topic", topic), limit
+            )
 
     def metrics(self, model: str | None = None) -> list[Measurement]:
         """The measurements of a model, by articles; `pandas.DataFrame` takes the list."""
         with self._reading(model) as (reader, name):
-            return [Measurement(*row) for row in reader.all_metrics() if row[0] == name]
+            rows = TABLES["metrics"].rows(ExportRequest(reader, [name]))
+            return [Measurement(*row) for row in rows]
 
     def infer(
         self, texts: Iterable[str], model: str | None = None, *, markup: Markup | None = None
@@ -267,8 +202,8 @@ class StoredSession:
         if markup not in (None, *MARKUP.choices):
             raise ValueError(f"markup must be {MARKUP.takes()}, not {markup!r:.60}")
         with self._open() as reader:
-            plain = proses(reader, texts, markup)
-            return proportions(reader, reader.model_named(model), reader.counter(), plain)[1]
+            name, plain = reader.model_named(model), proportions.proses(reader, texts, markup)
+            return proportions.proportions(reader, name, reader.counter(), plain)[1]
 
     def similar(
         self,
@@ -303,7 +238,7 @@ class StoredSession:
             assert title is not None
             row = recorded.row_of(reader, title)
             if row is None:
-                raise not_found(reader, title)
+                raise proportions.not_found(reader, title)
             return recorded.like(reader, row, limit)
 
     @overload
@@ -335,23 +270,22 @@ class StoredSession:
         time the session doubled in size. With several passes they date from the last reading.
         """
         with self._reading(model) as (reader, name):
-            return (as_frame if frame else as_csr)(
-                reader, name, held_out=frame if held_out is None else held_out
-            )
+            matrix_of = proportions.as_frame if frame else proportions.as_csr
+            return matrix_of(reader, name, held_out=frame if held_out is None else held_out)
 
     def top_words(self, model: str | None = None, n: int = 10) -> list[list[str]]:
         """The n most probable words of every topic, most probable first: `top_words()[12]` are topic 12's."""
         n = _limit(n, least=1, what="n")
         with self._reading(model) as (reader, name):
-            rows = top_words(reader, name, n, relevant=False)
+            rows = proportions.top_words(reader, name, n, relevant=False)
         return [[word for word, _ in row] for row in rows]
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write the page of `wikitopics report` to a file."""
         target = _target(path)
         with self._open() as reader:
-            check_page(target)
-            page = render(reader)
+            report.check_page(target)
+            page = report.render(reader)
         with replacing(target) as file:
             file.write(page.encode())
 
@@ -367,13 +301,13 @@ class StoredSession:
             raise ValueError(f"what: there is no export {what!r:.60}. {did_you_mean(str(what), TABLES)}")
         table, target = TABLES[what], _target(path)
         with self._open() as reader:
-            form = written_to(target, table, format)
-            save(table, form, ExportRequest(reader, table.models(reader, model)), target)
+            form = exports.written_to(target, table, format)
+            exports.save(table, form, ExportRequest(reader, table.models(reader, model)), target)
 
     def model(self, name: str | None = None) -> OnlineModel:
         """The model as it was last saved: an independent copy, ready for `infer` and `learn`."""
         with self._open() as reader:
-            return saved_model(reader, reader.model_named(name))
+            return proportions.saved_model(reader, reader.model_named(name))
 
     def vocabulary(self) -> Vocabulary:
         """The vocabulary whose words the session counts."""

@@ -371,11 +371,7 @@ class Recorded:
         return self.nearest(reader, self.theta(row), limit, without=int(self.articles.page_ids[row]))
 
     def nearest(
-        self,
-        reader: SessionReader,
-        theta: NDArray[np.floating[Any]],
-        limit: int,
-        without: int | None = None,
+        self, reader: SessionReader, theta: NDArray[np.floating[Any]], limit: int, without: int | None = None
     ) -> list[Neighbour]:
         """The articles nearest to proportions, (K,), nearest first; for one read several times, the
         newest."""

@@ -31,7 +31,7 @@ TYPES: Mapping[str, type] = {
 }
 """The type of each column's values, besides None; a name has the same in every table."""
 _BATCH_ROWS = 500
-_TOPIC_WORDS, _HISTORY_WORDS = 20, 10
+_HISTORY_WORDS = 10
 _DIGITS = 6
 
 
@@ -132,18 +132,13 @@ def table(name: str, label: str, columns: str, **more: Any) -> Callable[[Batches
 @batched
 def _topics(request: ExportRequest) -> Iterator[Row]:
     """The topics as they are now, one row per word."""
-    from wikitopics.model.online import IN_USE
-    from wikitopics.session.analysis.topics import coherences, topic_tree
+    from wikitopics.session.analysis.topics import described_topics
 
-    reader = request.reader
     for model in request.models:
-        with reader.one_moment():
-            topics, tree = reader.topics(model, top=_TOPIC_WORDS), topic_tree(reader, model)
-            values = coherences(reader, model)
-        for topic, npmi in zip(topics, values, strict=True):
-            more = topic.share, topic.name, npmi, tree[topic.topic].parent, topic.share > IN_USE
-            for rank, (word, probability) in enumerate(topic.words, start=1):
-                yield model, topic.topic, rank, word, probability, *more
+        for topic in described_topics(request.reader, model):
+            more = topic.share, topic.name, topic.npmi, topic.parent, topic.in_use
+            for rank, pair in enumerate(zip(topic.words, topic.probabilities, strict=True), start=1):
+                yield model, topic.number, rank, *pair, *more
 
 
 @table("history", "History: the topics at every snapshot", "model articles topic rank word probability")
@@ -168,9 +163,7 @@ def _events(request: ExportRequest) -> Iterator[Row]:
 
 
 @table(
-    "metrics",
-    "Metrics: perplexity and all other measurements",
-    "model articles tokens seconds metric value",
+    "metrics", "Metrics: perplexity and all other measurements", "model articles tokens seconds metric value"
 )
 @batched
 def _metrics(request: ExportRequest) -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""How good the topics of a stored session are: their coherence, and those that nearly repeat another."""
+"""The topics of a stored session: as records, as a tree, how coherent they are, which repeat others."""
 
 import math
 from collections.abc import Container
@@ -8,10 +8,11 @@ import numpy as np
 
 from wikitopics.model import Minibatch
 from wikitopics.model.coherence import npmi_of_words
-from wikitopics.model.topics import most_relevant_to, parents, repeats, tree
+from wikitopics.model.topics import most_relevant_to, ownership, parents, repeats, tree
 from wikitopics.session.metrics import OF_STREAM, OF_TOPICS, SCORES, Metric
-from wikitopics.session.records import COHERENT_WORDS
+from wikitopics.session.records import COHERENT_WORDS, SNAPSHOT_WORDS, in_line
 from wikitopics.session.settings import own_metrics
+from wikitopics.session.sources import REPORT
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.topics import names
 
@@ -88,6 +89,64 @@ def overview(branches: tuple[Branch, ...]) -> list[Branch]:
     return found
 
 
+NAMED = 5
+"""The most pairs of repeats named; beyond that, their number is enough."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Topic:
+    """A topic as of the newest snapshot."""
+
+    number: int
+    """Topics are numbered from 0, the same in every command and export."""
+    name: str
+    """The name given to it, otherwise the words that tell it apart."""
+    share: float
+    """Its share of the words of the corpus."""
+    words: tuple[str, ...]
+    """Its most probable words (20 are kept), most probable first."""
+    probabilities: tuple[float, ...]
+    """The probability in this topic of each of `words`."""
+    npmi: float | None
+    """How strongly its ten leading words occur together in held-out articles, -1 to 1; None if there are
+    none."""
+    in_use: bool
+    """Whether it has more than a thousandth of the corpus."""
+    parent: int | None
+    """The group of topics that it belongs to, numbered as in `wikitopics topics --tree`; None for a lone
+    topic."""
+    own: tuple[float, ...]
+    """For each of `words`: this topic's share of the uses by all topics that the word leads."""
+
+    def __repr__(self) -> str:
+        return f"<Topic {self.number} {self.name!r}, {self.share:.1%}: {in_line(self.words[:10])}>"
+
+    def _repr_html_(self) -> str | None:
+        if REPORT.missing():
+            return None
+        from wikitopics.session.analysis.report import notebook
+
+        told = notebook.noted(f"#{self.number} {self.name}, {self.share:.1%} of all words")
+        words = list(zip(self.words, self.probabilities, self.own, strict=True))
+        return notebook.framed(told, notebook.described(words))
+
+
+def described_topics(reader: SessionReader, model: str) -> list[Topic]:
+    """All topics by number, as of the newest snapshot; empty before the first."""
+    from wikitopics.model.online import IN_USE
+
+    with reader.one_moment():
+        rows, newest = reader.topics(model, SNAPSHOT_WORDS), reader.newest_words(model)
+        npmi, tree = coherences(reader, model), topic_tree(reader, model)
+    own = [] if newest is None else map(tuple, ownership(newest.leading, newest.shares).tolist())
+    topics = []
+    for row, value, branch, parts in zip(rows, npmi, tree, own, strict=False):
+        words, probabilities = zip(*row.words, strict=True)
+        of_all = value, row.share > IN_USE, branch.parent, parts
+        topics.append(Topic(row.topic, row.name, row.share, words, probabilities, *of_all))
+    return topics
+
+
 # The metrics that a session's curves can show.
 
 
@@ -99,10 +158,6 @@ def metrics_of(reader: SessionReader) -> tuple[Metric, ...]:
     known = {metric.name: metric for metric in (*SCORES, *of_stream, *own, *OF_TOPICS)}
     found = [Metric.undeclared(name) for name in recorded if name not in known]
     return (*known.values(), *found)
-
-
-NAMED = 5
-"""The most pairs of repeats named; beyond that, their number is enough."""
 
 
 def coherences(reader: SessionReader, model: str) -> list[float | None]:

@@ -55,9 +55,6 @@ def _described(metric: Metric) -> str:
     return metric.help + (f" ({metric.better} is better)" if metric.better else "")
 
 
-_USUAL = {table.name: format_of(table, None).name for table in TABLES.values()}
-
-
 @click.command(
     epilog="\b\nWHAT is one of:\n"
     + "".join(f"  {table.name:11} {table.label}\n" for table in TABLES.values())
@@ -76,7 +73,7 @@ Examples:
     "form",
     type=click.Choice(list(FORMATS)),
     help="Default: by the ending of PATH, otherwise csv"
-    + "".join(f", {usual} for {what}" for what, usual in _USUAL.items() if usual != "csv")
+    + "".join(f", {one.formats[0]} for {one.name}" for one in TABLES.values() if one.formats[0] != "csv")
     + ".",
 )
 @click.option(
@@ -94,7 +91,7 @@ Examples:
 )
 @click.option(
     "--all",
-    "everything",
+    "every",
     is_flag=True,
     help=" ".join(f"{s.name}: {s.everything}." for s in TABLES.values() if s.everything),
 )
@@ -103,13 +100,7 @@ Examples:
 )
 @session_option
 def export(
-    what: str,
-    form: str | None,
-    output: str | None,
-    model: str | None,
-    everything: bool,
-    bom: bool,
-    session: str,
+    what: str, form: str | None, output: str | None, model: str | None, every: bool, bom: bool, session: str
 ) -> None:
     """Write what a session holds in a form that other programs read."""
     from wikitopics.session.analysis.proportions import licence_of
@@ -119,11 +110,11 @@ def export(
     written_as = format_of(table, form) if target is None else written_to(target, table, form)
     if bom and not written_as.bom:
         raise BadUsage(f"--bom is only for csv and tsv, not for {written_as.name}")
-    if everything and not table.everything:
+    if every and not table.everything:
         known = " and ".join(f"`export {s.name}`" for s in TABLES.values() if s.everything)
         raise BadUsage(f"--all is only for {known}")
     with reading(session) as reader:
-        request = ExportRequest(reader, table.models(reader, model), everything, bom)
+        request = ExportRequest(reader, table.models(reader, model), every, bom)
         if target is None:
             to_standard_output(written_as, table, request)
         else:

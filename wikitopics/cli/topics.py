@@ -83,24 +83,23 @@ def topics(
 def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: bool, relevant: bool) -> None:
     from wikitopics.model.online import IN_USE
     from wikitopics.session.analysis.proportions import top_words
-    from wikitopics.session.analysis.topics import coherences, repeats_in_words, topic_tree
+    from wikitopics.session.analysis.topics import coherences, described_topics, repeats_in_words
     from wikitopics.session.records import in_line
 
     with reader.one_moment():
         rows = sorted(reader.topics(model), key=lambda row: -row.share)
         words = top_words(reader, model, top, relevant=relevant) if rows else []
-        npmi = coherences(reader, model)
-        tree = topic_tree(reader, model) if as_json else ()
-        repeated = repeats_in_words(reader, model)
+        topics = described_topics(reader, model) if as_json else ()
+        npmi, repeated = coherences(reader, model), repeats_in_words(reader, model)
     if not rows:
         say(NO_TOPICS)
     if as_json:
         values = (
             (
-                *(model, row.topic, row.share, objects("word probability", words[row.topic]), row.name),
-                *(npmi[row.topic], tree[row.topic].parent, row.share > IN_USE),
+                *(model, one.number, one.share, objects("word probability", words[one.number])),
+                *(one.name, one.npmi, one.parent, one.in_use),
             )
-            for row in rows
+            for one in sorted(topics, key=lambda one: -one.share)
         )
         put_json(objects("model topic share words name npmi parent in_use", values))
         return
