@@ -42,33 +42,6 @@ def saved_model(reader: SessionReader, name: str) -> OnlineModel:
     return load_model(reader.model_state(name), reader.model_status(name), len(reader.vocabulary()))
 
 
-@dataclass(frozen=True, slots=True)
-class Inferred:
-    """The result for one text."""
-
-    words: int
-    known: int
-    """Its words that are in the vocabulary."""
-    theta: NDArray[np.float32]
-    """(K,) topic proportions, sum to 1"""
-
-
-def infer(
-    reader: SessionReader, model: str, texts: Iterable[str], markup: Markup | None = None
-) -> list[Inferred]:
-    """The proportions of texts by this model at the last commit, with their words counted.
-
-    ``markup``: what the texts are written in; None: the same as the session's own texts.
-    """
-    vocabulary = reader.counter()
-    texts = proses(reader, texts, markup)
-    known, theta = proportions(reader, model, vocabulary, texts)
-    return [
-        Inferred(vocabulary.n_words_in(text), *found)
-        for text, *found in zip(texts, known.tolist(), theta, strict=True)
-    ]
-
-
 def proses(reader: SessionReader, texts: Iterable[str], markup: Markup | None = None) -> list[str]:
     """Strip markup; None means the session's own format. For a session of links, the
     titles that they link to."""

@@ -27,8 +27,10 @@ from wikitopics.session.paths import command, session_path
 from wikitopics.session.sources import noun
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from wikitopics.crawler.source import Markup
-    from wikitopics.session.analysis.proportions import Inferred
     from wikitopics.session.storage.reader import SessionReader
 
 
@@ -126,16 +128,16 @@ def infer(
         texts = list(zip(files, infer_files(reader, name, files, markup), strict=True))
         topics = {row.topic: row for row in reader.topics(name, 8)}
     if as_json:
-        rows = ((file, one.words, one.known, name, one.theta.tolist()) for file, one in texts)
+        rows = ((file, words, known, name, theta.tolist()) for file, (words, known, theta) in texts)
         put_json(objects("file words known model proportions", rows))
         return
-    for file, one in texts:
-        put_line(f"{_called(file)}: {one.known:,} of {one.words:,} {unit} known")
-        for topic in (-one.theta).argsort(kind="stable")[:8].tolist() if one.known else ():
-            if one.theta[topic] >= 0.01:
+    for file, (words, known, theta) in texts:
+        put_line(f"{_called(file)}: {known:,} of {words:,} {unit} known")
+        for topic in (-theta).argsort(kind="stable")[:8].tolist() if known else ():
+            if theta[topic] >= 0.01:
                 row = topics.get(topic)
                 told = f"{row.name}: {in_line(word for word, _ in row.words)}" if row else ""
-                put_line(f"  {one.theta[topic]:6.1%}  {topic:4}  {told}")
+                put_line(f"  {theta[topic]:6.1%}  {topic:4}  {told}")
 
 
 @contextlib.contextmanager
@@ -153,20 +155,21 @@ def _uncollected() -> Iterator[None]:
 
 def infer_files(
     reader: "SessionReader", model: str, files: Sequence[str], markup: "Markup | None" = None
-) -> "list[Inferred]":
-    """Infer each file, where "-" is standard input.
+) -> "list[tuple[int, int, NDArray[np.float32]]]":
+    """(words, those known, topic proportions) of each file, where "-" is standard input.
 
     Raises `SessionError` for a file that is not text, and if no word of any file is known.
     """
-    from wikitopics.session.analysis.proportions import infer
+    from wikitopics.session.analysis.proportions import proportions, proses
 
-    found = infer(reader, model, [_read(file) for file in files], markup)
-    if not any(one.known for one in found):
+    texts, vocabulary = proses(reader, map(_read, files), markup), reader.counter()
+    known, theta = proportions(reader, model, vocabulary, texts)
+    if not known.any():
         held = f"{_called(files[0])} holds" if len(files) == 1 else "these texts hold"
         shown = command("vocab show", reader.path)
         what = "wikitext or HTML link to a title" if reader.settings()[TOKENS] == LINKS else "word"
         raise SessionError(f"{held} no {what} of the session's vocabulary (`{shown}` prints it)")
-    return found
+    return list(zip(map(vocabulary.n_words_in, texts), known.tolist(), theta, strict=True))
 
 
 def _called(file: str) -> str:
@@ -221,8 +224,8 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
         recorded = Recorded(reader, name)
         row = None if what == "-" else recorded.row_of(reader, what, exact=True)
         if row is None and (what == "-" or os.path.exists(what)):
-            (text,) = infer_files(reader, name, [what])
-            articles = recorded.nearest(reader, text.theta, limit)
+            ((_, _, theta),) = infer_files(reader, name, [what])
+            articles = recorded.nearest(reader, theta, limit)
         elif row is None and (row := recorded.row_of(reader, what)) is None:
             raise not_found(reader, what, or_file=True)
         else:
