@@ -97,8 +97,7 @@ class Export(Dialog[None]):
         except BadUsage as error:
             self.tell(str(error))
             return
-        models = self._models if model == ALL_MODELS else (model,)
-        work = partial(self._write, table, written_as, models, target)
+        work = partial(self._write, table, written_as, None if model == ALL_MODELS else model, target)
         write = partial(run_in_background, self, work, "export")
         if os.path.islink(target) or os.path.isfile(target) or os.path.isdir(target):
             answers = [("replace", "r", "Replace it"), ("cancel", "c", "Cancel")]
@@ -107,7 +106,7 @@ class Export(Dialog[None]):
         else:
             write()
 
-    async def _write(self, table: Table, form: Format, models: tuple[str, ...], target: Path) -> None:
+    async def _write(self, table: Table, form: Format, model: str | None, target: Path) -> None:
         loop = asyncio.get_running_loop()
 
         def written(rows: int) -> None:
@@ -115,7 +114,7 @@ class Export(Dialog[None]):
 
         def in_thread() -> str:
             with SessionReader(self._path) as reader:
-                rows = save(table, form, ExportRequest(reader, models or reader.models()), target, written)
+                rows = save(table, form, ExportRequest(reader, table.models(reader, model)), target, written)
                 licence = licence_of(reader.settings()) if table.of_texts else None
             told = f"{plural(rows, 'row')} in {target}" if rows is not None else f"written to {target}"
             return f"{told}; {licence.text}" if licence is not None else told

@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wikitopics.cli.options import (
-    json_option,
-    limit_option,
-    model_option,
-    reading,
-    session_names,
-    session_option,
-    take,
-)
+from wikitopics.cli import options
 from wikitopics.cli.output import ProgressLine, objects, put_json, put_line, say, unless_none
 from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.session.errors import SessionError
@@ -43,12 +35,12 @@ Examples:
   wikitopics compare
   wikitopics compare night day ~/old.db --json"""
 )
-@click.argument("sessions", metavar="[SESSION]\u2026", nargs=-1, shell_complete=session_names)
+@click.argument("sessions", metavar="[SESSION]\u2026", nargs=-1, shell_complete=options.session_names)
 @click.option(
-    "--session", "more", metavar="NAME", multiple=True, shell_complete=session_names,
+    "--session", "more", metavar="NAME", multiple=True, shell_complete=options.session_names,
     help="Another session to compare.",
 )  # fmt: skip
-@json_option
+@options.json_option
 def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> None:
     """Score sessions and their models on articles new to all of them.
 
@@ -68,7 +60,7 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
     names = (*sessions, *more) or ("default",)
     with contextlib.ExitStack() as opened:
         paths = dict.fromkeys(map(session_path, names))
-        readers = [opened.enter_context(reading(path)) for path in paths]
+        readers = [opened.enter_context(options.reading(path)) for path in paths]
         nouns = {noun(reader.settings().source) for reader in readers}
         articles = nouns.pop() if len(nouns) == 1 else "articles"
         with ProgressLine("models scored", sum(len(reader.models()) for reader in readers)) as progress:
@@ -108,10 +100,10 @@ Examples:
   pbpaste | wikitopics infer --json"""
 )
 @click.argument("files", metavar="[FILE]…", nargs=-1, type=click.Path())
-@take(MARKUP, help=f"{MARKUP.help} Default: as in the session's own texts.")
-@model_option
-@session_option
-@json_option
+@options.take(MARKUP, help=f"{MARKUP.help} Default: as in the session's own texts.")
+@options.model_option
+@options.session_option
+@options.json_option
 def infer(
     files: tuple[str, ...], markup: "Markup | None", model: str | None, session: str, as_json: bool
 ) -> None:
@@ -123,7 +115,7 @@ def infer(
     from wikitopics.session.records import in_line
 
     files = files or ("-",)
-    with _uncollected(), reading(session) as reader:
+    with _uncollected(), options.reading(session) as reader:
         name, unit = reader.model_named(model), reader.settings()[TOKENS]
         texts = list(zip(files, infer_files(reader, name, files, markup), strict=True))
         topics = {row.topic: row for row in reader.topics(name, 8)}
@@ -203,10 +195,10 @@ Examples:
   pbpaste | wikitopics similar -"""
 )
 @click.argument("what", metavar="TITLE|FILE")
-@limit_option
-@model_option
-@session_option
-@json_option
+@options.limit_option
+@options.model_option
+@options.session_option
+@options.json_option
 def similar(what: str, limit: int, model: str | None, session: str, as_json: bool) -> None:
     """List the articles most like another one, or like any text.
 
@@ -219,7 +211,7 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
     """
     from wikitopics.session.analysis.proportions import Recorded, not_found
 
-    with reading(session) as reader:
+    with options.reading(session) as reader:
         name = reader.model_named(model)
         recorded = Recorded(reader, name)
         row = None if what == "-" else recorded.row_of(reader, what, exact=True)

@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wikitopics.cli.options import (
-    json_option,
-    limit_option,
-    model_option,
-    reading,
-    refuse_early_options,
-    session_names,
-    session_option,
-    topic_numbers,
-    whole,
-)
+from wikitopics.cli import options
 from wikitopics.cli.output import agrees, duration, fields_of, put_json, put_line, rate, say, unless_none
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import command, session_folder, session_path
@@ -56,8 +46,8 @@ Examples:
   wikitopics status
   wikitopics status --session demo --json | jq .articles"""
 )
-@session_option
-@json_option
+@options.session_option
+@options.json_option
 def status(session: str, as_json: bool) -> None:
     """Print the state of a session, even while it is being trained.
 
@@ -68,7 +58,7 @@ def status(session: str, as_json: bool) -> None:
 
     from wikitopics.session.records import skips_told
 
-    with reading(session) as reader:
+    with options.reading(session) as reader:
         now = reader.status()
     if as_json:
         # Models of a session without a half-life keep the keys that they always had.
@@ -118,18 +108,18 @@ Examples:
   wikitopics articles --topic 12
   wikitopics articles --topic 12 --limit 100 --json"""
 )
-@session_option
+@options.session_option
 @click.option(
     "--topic",
     metavar="K",
-    type=whole(0),
+    type=options.whole(0),
     required=True,
-    shell_complete=topic_numbers,
+    shell_complete=options.topic_numbers,
     help="The topic's number, from 0.",
 )
-@limit_option
-@model_option
-@json_option
+@options.limit_option
+@options.model_option
+@options.json_option
 def articles(session: str, topic: int, limit: int, model: str | None, as_json: bool) -> None:
     """List the articles that are most about a topic.
 
@@ -138,7 +128,7 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
     """
     from wikitopics.session.analysis.proportions import listed_articles
 
-    with reading(session) as reader, reader.one_moment():
+    with options.reading(session) as reader, reader.one_moment():
         name = reader.model_named(model)
         rows = listed_articles(reader, name, topic, limit)
         called = noun(reader.settings().source)[:-1]
@@ -159,7 +149,7 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
     invoke_without_command=True, epilog="\b\nExamples:\n  wikitopics sessions\n  wikitopics sessions rm night"
 )
 @click.option("--session", metavar="NAME", help="List only this one.")
-@json_option
+@options.json_option
 @click.pass_context
 def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
     """List the sessions in the session folder.
@@ -167,7 +157,7 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
     Each line shows a session's state, articles, size, time of the last save, models, and source.
     """
     if ctx.invoked_subcommand is not None:
-        refuse_early_options(ctx)
+        options.refuse_early_options(ctx)
         return
     from wikitopics.session.control import list_sessions
 
@@ -213,8 +203,8 @@ def _check(folder: Path) -> None:
 
 
 @sessions.command(epilog="\b\nExample:\n  wikitopics sessions rm night --yes")
-@click.argument("name", required=False, shell_complete=session_names)
-@click.option("--session", metavar="NAME", shell_complete=session_names, help="The same as NAME.")
+@click.argument("name", required=False, shell_complete=options.session_names)
+@click.option("--session", metavar="NAME", shell_complete=options.session_names, help="The same as NAME.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def rm(name: str | None, session: str | None, yes: bool) -> None:
     """Delete the session NAME and its log for good.
@@ -241,7 +231,7 @@ def rm(name: str | None, session: str | None, yes: bool) -> None:
 
 
 @click.command(epilog="\b\nExample:\n  wikitopics stop --session night")
-@session_option
+@options.session_option
 def stop(session: str) -> None:
     """Have the session's trainer save everything and exit."""
     from wikitopics.session import control
@@ -254,7 +244,7 @@ def _asking(name: str, help: str, **request: bool) -> click.Command:
     """A command that asks the session's trainer for this."""
 
     @click.command(name, help=help, epilog=f"\b\nExample:\n  wikitopics {name}")
-    @session_option
+    @options.session_option
     def ask(session: str) -> None:
         from wikitopics.session import control
 
@@ -270,7 +260,7 @@ save = _asking("save", "Have the session's trainer commit now.", save=True)
 
 @click.command(epilog="\b\nExample:\n  wikitopics backup ~/night.db --session night")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@session_option
+@options.session_option
 def backup(file: Path, session: str) -> None:
     """Copy a whole session to FILE, even while it is being trained."""
     from wikitopics.session.storage.reader import backup as copy

@@ -4,15 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wikitopics.cli.options import (
-    json_option,
-    model_option,
-    reading,
-    refuse_early_options,
-    session_option,
-    topic_numbers,
-    whole,
-)
+from wikitopics.cli import options
+from wikitopics.cli.options import topic_numbers, whole
 from wikitopics.cli.output import objects, put_json, put_line, say
 from wikitopics.session.errors import NO_TOPICS
 from wikitopics.session.escapes import visible
@@ -36,9 +29,9 @@ Examples:
   wikitopics topics rename 12 'rivers and lakes'
   wikitopics topics name --command ./ask-my-model""",
 )
-@session_option
+@options.session_option
 @click.option("--top", metavar="N", type=whole(1), default=10, show_default=True, help="Words per topic.")
-@model_option
+@options.model_option
 @click.option(
     "--by",
     type=click.Choice(["relevance", "probability"]),
@@ -47,18 +40,9 @@ Examples:
 )
 @click.option("--tree", is_flag=True, help="Group similar topics.")
 @click.option("--all", "every", is_flag=True, help="Include topics that are not in use.")
-@json_option
-@click.pass_context
+@options.json_option
 def topics(
-    ctx: click.Context,
-    /,
-    session: str,
-    top: int,
-    model: str | None,
-    by: str | None,
-    tree: bool,
-    every: bool,
-    as_json: bool,
+    session: str, top: int, model: str | None, by: str | None, tree: bool, every: bool, as_json: bool
 ) -> None:
     """List the topics, most prevalent first, numbered from 0.
 
@@ -67,11 +51,12 @@ def topics(
     how strongly they occur together in held-out articles (-1 to 1). A topic is in use if it has over a
     thousandth of the words. --json gives all topics.
     """
+    ctx = click.get_current_context()
     if ctx.invoked_subcommand is not None:
-        refuse_early_options(ctx)
+        options.refuse_early_options(ctx)
         return
 
-    with reading(session) as reader:
+    with options.reading(session) as reader:
         name = reader.model_named(model)
         if tree:
             _tree(reader, name, as_json)
@@ -146,8 +131,8 @@ Examples:
 )
 @click.argument("topic", metavar="K", type=whole(0), shell_complete=topic_numbers)
 @click.argument("name")
-@session_option
-@model_option
+@options.session_option
+@options.model_option
 def rename(topic: int, name: str, session: str, model: str | None) -> None:
     """Give topic K a name of your own.
 
@@ -156,7 +141,7 @@ def rename(topic: int, name: str, session: str, model: str | None) -> None:
     from wikitopics.session.control import rename as give
 
     path = session_path(session)
-    with reading(path) as reader:
+    with options.reading(path) as reader:
         chosen = reader.model_named(model)
     say(f"topic {topic} of {chosen} is now called {give(path, chosen, topic, name)}")
 
@@ -170,8 +155,8 @@ Examples:
 @click.option("--command", metavar="CMD", required=True, help="Run with your shell, once for each topic.")
 @click.option("--all", "every", is_flag=True, help="Include topics that are not in use.")
 @click.option("--replace", is_flag=True, help="Include topics that already have a given name.")
-@session_option
-@model_option
+@options.session_option
+@options.model_option
 def name(command: str, every: bool, replace: bool, session: str, model: str | None) -> None:
     """Let a script or a language model name the topics.
 
@@ -193,7 +178,7 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
         number = reader.models().index(chosen)
         return set() if replace else {topic for of, topic, _ in reader.given_names() if of == number}
 
-    with reading(path) as reader:
+    with options.reading(path) as reader:
         chosen = reader.model_named(model)
         found = [row for row in reader.topics(chosen, SNAPSHOT_WORDS) if every or row.share > IN_USE]
         named = given(reader)
@@ -209,7 +194,7 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
                 raise KeyboardInterrupt
 
         for place, row in enumerate(rows, 1):
-            with reading(path) as reader:
+            with options.reading(path) as reader:
                 if row.topic in given(reader):
                     continue  # named by hand meanwhile
                 titles = [one.title for one in reader.articles_about(chosen, row.topic, NAMING_TITLES)]
@@ -226,15 +211,15 @@ Examples:
   wikitopics history --json"""
 )
 @click.argument("topic", metavar="[TOPIC]", type=whole(0), required=False, shell_complete=topic_numbers)
-@session_option
-@model_option
-@json_option
+@options.session_option
+@options.model_option
+@options.json_option
 def history(topic: int | None, session: str, model: str | None, as_json: bool) -> None:
     """List births, deaths, splits, mergers and renamings of topics.
 
     With TOPIC, list its words over time.
     """
-    with reading(session) as reader:
+    with options.reading(session) as reader:
         if topic is None:
             _events(reader, model, as_json)
         else:
