@@ -116,8 +116,8 @@ class Export(Dialog[None]):
             with SessionReader(self._path) as reader:
                 rows = save(table, form, ExportRequest(reader, table.models(reader, model)), target, written)
                 licence = licence_of(reader.settings()) if table.of_texts else None
-            told = f"{plural(rows, 'row')} in {target}" if rows is not None else f"written to {target}"
-            return f"{told}; {licence.text}" if licence is not None else told
+            message = f"{plural(rows, 'row')} in {target}" if rows is not None else f"written to {target}"
+            return f"{message}; {licence.text}" if licence is not None else message
 
         self._busy = True
         self.tell("writing …")

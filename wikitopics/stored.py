@@ -92,15 +92,15 @@ class Topics(list[Topic]):
 
         used = [topic for topic in self if topic.in_use]
         shown = used[:most]
-        told = f"{len(used):,} topics of {self._model}"
-        told += f", the {most} largest" if len(used) > most else ""
+        heading = f"{len(used):,} topics of {self._model}"
+        heading += f", the {most} largest" if len(used) > most else ""
         with self._session._reading(self._model) as (reader, name):
             history = reader.share_history(name)
         rows = (
             (topic.number, topic.name, topic.share, course_of(history, topic.number), topic.words[:10])
             for topic in shown
         )
-        return notebook.noted(told) + notebook.listed(rows)
+        return notebook.noted(heading) + notebook.listed(rows)
 
 
 def open(session: str | os.PathLike[str] = "default") -> StoredSession:
@@ -223,9 +223,9 @@ class StoredSession:
         """
         if (title is None) == (text is None):
             raise ValueError("similar takes a title or a text, and one of them only")
-        for what, given in (("title", title), ("text", text)):
-            if not isinstance(given, str | None):
-                raise TypeError(f"{what} must be text, not {given!r:.60}")
+        for what, value in (("title", title), ("text", text)):
+            if not isinstance(value, str | None):
+                raise TypeError(f"{what} must be text, not {value!r:.60}")
         limit = _limit(limit, least=1)
         theta = None if text is None else self.infer([text], model, markup=markup)[0]
         with self._reading(model) as (reader, name):

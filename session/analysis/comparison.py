@@ -91,17 +91,17 @@ def compare(
         completion = CompletionSet(batch, readers[0].settings()[SEED])
         if not completion.hidden.D:
             raise SessionError("no held-out article has two different words: there is nothing to predict")
-        found = []
+        scores = []
         for session in sessions:
             for model in session.reader.model_statuses():
                 score = completion.score(saved_model(session.reader, model.name))
                 if not np.isfinite(score):
                     raise Damaged(f"model {model.name} of {session.name} gives no finite likelihood")
                 used = model.kind, session.articles, model.topics, model.topics_in_use
-                found.append((score, (session.name, model.name, *used)))
-                progress(len(found))
-    found.sort(key=lambda one: -one[0])
-    models = [Compared(*of, score, float(np.exp(-score)), score - found[0][0]) for score, of in found]
+                scores.append((score, (session.name, model.name, *used)))
+                progress(len(scores))
+    scores.sort(key=lambda one: -one[0])
+    models = [Compared(*of, score, float(np.exp(-score)), score - scores[0][0]) for score, of in scores]
     return Comparison(len(block), models, remarks)
 
 
@@ -131,7 +131,7 @@ def _new_to_all(sessions: Sequence[_Session]) -> tuple[Block, tuple[str, ...]]:
         )
     remarks: dict[str, None] = {}
     parts = []
-    for place, owner in enumerate(sessions):
+    for number, owner in enumerate(sessions):
         ids = owner.held_out.page_ids
         new = np.ones(len(ids), np.bool_)
         for other in sessions:
@@ -139,7 +139,7 @@ def _new_to_all(sessions: Sequence[_Session]) -> tuple[Block, tuple[str, ...]]:
                 continue
             held_out = np.isin(ids, other.held_out.page_ids)
             new &= held_out | _untrained(ids, other, remarks)
-            if other in sessions[:place]:
+            if other in sessions[:number]:
                 new &= ~held_out  # these were already taken from that session
         parts.append(owner.held_out.split(new)[0])
     block = Block.concatenate(parts)

@@ -116,8 +116,8 @@ def addresses(settings: Settings) -> Address:
         return nowhere
 
     def address(article: ArticleRow) -> str | None:
-        found = kind.address(identity, article.title, article.revision_id)
-        return found if found is not None and _SOUND.fullmatch(found) else None
+        link = kind.address(identity, article.title, article.revision_id)
+        return link if link is not None and _SOUND.fullmatch(link) else None
 
     return address
 
@@ -190,12 +190,12 @@ def as_csr(
     with reader.one_moment():
         reader.check_proportions()
         articles = reader.recorded_articles(held_out=held_out)
-        kept = reader.proportions(model, held_out=held_out)
-    indptr = kept.indptr()
+        recorded = reader.proportions(model, held_out=held_out)
+    indptr = recorded.indptr()
     small = np.int32 if indptr[-1] < 2**31 else np.int64
     matrix = csr_array(
-        (kept.values(), kept.topics.astype(small), indptr.astype(small)),
-        shape=(len(kept), reader.spec(model).topics),
+        (recorded.values(), recorded.topics.astype(small), indptr.astype(small)),
+        shape=(len(recorded), reader.spec(model).topics),
     )
     return matrix, articles.page_ids
 
@@ -237,13 +237,13 @@ def as_frame(reader: SessionReader, model: str, *, held_out: bool = False) -> "D
 def as_kept(index: "Index") -> dict[str, object] | None:
     """What a session must know to make this index of pandas again from its labels as text; None if that is
     impossible."""
-    kept = {"name": index.name, "dtype": str(index.dtype)}
+    record = {"name": index.name, "dtype": str(index.dtype)}
     try:
         again = _index([str(label) for label in index], index.name, str(index.dtype))
         is_the_same = isinstance(index.name, str | int | None) and again.equals(index)
     except (TypeError, ValueError):
         return None
-    return kept if is_the_same else None
+    return record if is_the_same else None
 
 
 def _index(labels: Sequence[str], name: str | int | None, dtype: str) -> "Index":

@@ -50,10 +50,10 @@ def doctor(offline: bool, session: str | None, as_json: bool) -> int:
     return 1 if any(fine is False for _, fine, _ in checks) else 0
 
 
-def _tried(what: str, describe: Callable[..., str], *given: object) -> Check:
+def _tried(what: str, describe: Callable[..., str], *arguments: object) -> Check:
     """A check that describes what is all right, and raises one of our errors for what is not."""
     try:
-        return what, True, describe(*given)
+        return what, True, describe(*arguments)
     except (SessionError, CrawlerError, KindError) as error:
         return what, False, str(error)
 
@@ -75,8 +75,8 @@ def _extras() -> Iterator[Check]:
     """The extras, which nobody must install."""
     for extra in EXTRAS:
         missing = ", ".join(extra.missing())
-        told = f"not installed ({missing}): `{extra.command}` adds" if missing else "installed, for"
-        yield f"extra {extra.name}", None if missing else True, f"{told} {extra.purpose}"
+        state = f"not installed ({missing}): `{extra.command}` adds" if missing else "installed, for"
+        yield f"extra {extra.name}", None if missing else True, f"{state} {extra.purpose}"
 
 
 def _brought() -> Iterator[Check]:
@@ -121,14 +121,14 @@ def _leftovers(folders: set[Path]) -> str:
     from wikitopics.session import control
     from wikitopics.session.storage import files
 
-    told = []
+    leftovers = []
     for what, left_behind in (
         ("unfinished files of killed commands", files.left_behind),
         ("texts given in Python to trainers that were killed", control.left_behind),
     ):
         if paths := sorted(str(path) for folder in folders for path in left_behind(folder)):
-            told.append(f"{what}, to be deleted: {', '.join(paths)}")
-    return "; ".join(told) or "none"
+            leftovers.append(f"{what}, to be deleted: {', '.join(paths)}")
+    return "; ".join(leftovers) or "none"
 
 
 def _nearest(folder: Path) -> Path:

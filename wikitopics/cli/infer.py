@@ -128,8 +128,8 @@ def infer(
         for topic in (-theta).argsort(kind="stable")[:8].tolist() if known else ():
             if theta[topic] >= 0.01:
                 row = topics.get(topic)
-                told = f"{row.name}: {in_line(word for word, _ in row.words)}" if row else ""
-                put_line(f"  {theta[topic]:6.1%}  {topic:4}  {told}")
+                label = f"{row.name}: {in_line(word for word, _ in row.words)}" if row else ""
+                put_line(f"  {theta[topic]:6.1%}  {topic:4}  {label}")
 
 
 @contextlib.contextmanager

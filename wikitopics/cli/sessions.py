@@ -162,16 +162,16 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
     from wikitopics.session.control import list_sessions
 
     _check(session_folder())
-    found = [one for one in list_sessions() if session in (None, one[0])]
+    rows = [one for one in list_sessions() if session in (None, one[0])]
     if as_json:
-        put_json([{"name": name, "path": str(path), **_values(status)} for name, path, status in found])
+        put_json([{"name": name, "path": str(path), **_values(status)} for name, path, status in rows])
         return
-    if not found and session is not None:
+    if not rows and session is not None:
         say(f"no session called {session!r} in {session_folder()}: `wikitopics sessions` lists all")
-    elif not found:
+    elif not rows:
         say(f"no sessions in {session_folder()}: `wikitopics demo` or `wikitopics train` creates one")
-    width = max([20, *(len(name) for name, _, _ in found)])
-    for name, path, status in found:
+    width = max([20, *(len(name) for name, _, _ in rows)])
+    for name, path, status in rows:
         if isinstance(status, str):
             put_line(f"{name:{width}} {status}")
         else:

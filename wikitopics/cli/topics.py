@@ -180,12 +180,12 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
 
     with options.reading(path) as reader:
         chosen = reader.model_named(model)
-        found = [row for row in reader.topics(chosen, SNAPSHOT_WORDS) if every or row.share > IN_USE]
-        named = given(reader)
-    rows = sorted((row for row in found if row.topic not in named), key=lambda row: -row.share)
+        candidates = [row for row in reader.topics(chosen, SNAPSHOT_WORDS) if every or row.share > IN_USE]
+        taken = given(reader)
+    rows = sorted((row for row in candidates if row.topic not in taken), key=lambda row: -row.share)
     if not rows:
-        asked = "topic" if every else "topic in use"
-        say(f"every {asked} has a given name; --replace renames them" if found else NO_TOPICS)
+        noun = "topic" if every else "topic in use"
+        say(f"every {noun} has a given name; --replace renames them" if candidates else NO_TOPICS)
 
     with Signals() as signals:  # so that whatever ends this ends the command's process group too
 
@@ -193,14 +193,14 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
             if signals.noted:
                 raise KeyboardInterrupt
 
-        for place, row in enumerate(rows, 1):
+        for number, row in enumerate(rows, 1):
             with options.reading(path) as reader:
                 if row.topic in given(reader):
                     continue  # named by hand meanwhile
                 titles = [one.title for one in reader.articles_about(chosen, row.topic, NAMING_TITLES)]
-            wanted = suggested(path, command, row.topic, [word for word, _ in row.words], titles, check)
-            does = f"is now called {give(path, chosen, row.topic, wanted)}" if wanted else "keeps its name"
-            say(f"{place} of {len(rows)}: topic {row.topic} of {chosen} ({row.name}) {does}")
+            name = suggested(path, command, row.topic, [word for word, _ in row.words], titles, check)
+            outcome = f"is now called {give(path, chosen, row.topic, name)}" if name else "keeps its name"
+            say(f"{number} of {len(rows)}: topic {row.topic} of {chosen} ({row.name}) {outcome}")
 
 
 @click.command(
@@ -255,7 +255,7 @@ def _words(reader: "SessionReader", model: str, topic: int, as_json: bool) -> No
     if not history:
         say(NO_TOPICS)
     shown = 0
-    for place, (articles, share, words) in enumerate(history, 1):
-        if articles.bit_length() != shown or place == len(history):  # one line per doubling, and the newest
+    for number, (articles, share, words) in enumerate(history, 1):
+        if articles.bit_length() != shown or number == len(history):  # one line per doubling, and the newest
             shown = articles.bit_length()
             put_line(f"{articles:11,} {share:6.1%}  {in_line(word for word, _ in words)}")
