@@ -135,7 +135,7 @@ def _new_to_all(sessions: Sequence[_Session]) -> tuple[Block, tuple[str, ...]]:
         ids = owner.held_out.page_ids
         new = np.ones(len(ids), np.bool_)
         for other in sessions:
-            if other is owner or _vocabularies_differ(owner, other, remarks):
+            if other is owner or _disjoint(owner, other, remarks):
                 continue
             held_out = np.isin(ids, other.held_out.page_ids)
             new &= held_out | _untrained(ids, other, remarks)
@@ -152,7 +152,7 @@ def _new_to_all(sessions: Sequence[_Session]) -> tuple[Block, tuple[str, ...]]:
     return block, tuple(remarks)
 
 
-def _vocabularies_differ(one: _Session, other: _Session, remarks: dict[str, None]) -> bool:
+def _disjoint(one: _Session, other: _Session, remarks: dict[str, None]) -> bool:
     """Whether the two have no article in common."""
     if one.wiki is not None and other.wiki is not None:
         return bool(one.wiki and other.wiki) and one.wiki != other.wiki

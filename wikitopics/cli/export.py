@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from wikitopics.cli.options import model_names, reading, session_option
-from wikitopics.cli.output import ProgressLine, data_output, say, standard_output
+from wikitopics.cli.output import ProgressLine, put_data, say
 from wikitopics.session.analysis.exports import FORMATS, Format, format_of, save, written_to
 from wikitopics.session.analysis.tables import TABLES, ExportRequest, Table
 from wikitopics.session.errors import BadUsage
@@ -43,8 +43,7 @@ def report(output: str | None, session: str) -> None:
     with reading(path) as reader, ProgressLine("topics read") as progress:
         page = render(reader, progress)
     if target is None:
-        with data_output() as write:
-            write(page)
+        put_data([page.encode("utf-8", "backslashreplace")])
         return
     with replacing(target) as file:
         file.write(page.encode())
@@ -77,24 +76,17 @@ Examples:
     + ".",
 )
 @click.option(
-    "-o",
-    "--output",
-    metavar="PATH",
-    type=click.Path(),
+    "-o", "--output", metavar="PATH", type=click.Path(),
     help="A file, or for gensim a folder (default: standard output).",
-)
+)  # fmt: skip
 @click.option(
-    "--model",
-    metavar="NAME",
-    shell_complete=model_names,
+    "--model", metavar="NAME", shell_complete=model_names,
     help="Export only this model (default for `export model`: the first).",
-)
+)  # fmt: skip
 @click.option(
-    "--all",
-    "every",
-    is_flag=True,
+    "--all", "every", is_flag=True,
     help=" ".join(f"{s.name}: {s.everything}." for s in TABLES.values() if s.everything),
-)
+)  # fmt: skip
 @click.option(
     "--bom", is_flag=True, help="csv, tsv: begin with a byte order mark, as some spreadsheets need."
 )
@@ -130,12 +122,6 @@ def to_standard_output(form: Format, table: Table, request: ExportRequest) -> No
     """Write an export to standard output. Raises `BadUsage` for bytes on a terminal, or a folder."""
     if form.stream is None:
         raise BadUsage(f"{form.name}'s model is several files: name a folder for them with -o")
-    if form.binary:
-        if sys.stdout.isatty():
-            raise BadUsage(f"{form.name} is not for a terminal: give -o FILE.{form.name} or redirect")
-        with standard_output() as out:
-            out.buffer.writelines(form.stream(table, request))
-    else:
-        with data_output() as write:
-            for piece in form.stream(table, request):
-                write(piece.decode())
+    if form.binary and sys.stdout.isatty():
+        raise BadUsage(f"{form.name} is not for a terminal: give -o FILE.{form.name} or redirect")
+    put_data(form.stream(table, request))

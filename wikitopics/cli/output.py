@@ -8,7 +8,7 @@ import select
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self, TextIO
 
 import click
@@ -72,14 +72,14 @@ def is_echo(error: OSError) -> bool:
     return any(frame.f_code is click.echo.__code__ for frame, _ in traceback.walk_tb(error.__traceback__))
 
 
-@contextlib.contextmanager
-def data_output() -> Iterator[Callable[[str], object]]:
-    """Write data for other programs to standard output: always UTF-8, but harmless on a terminal."""
+def put_data(pieces: Iterable[bytes]) -> None:
+    """Write data for other programs to standard output as it is; on a terminal, text made harmless."""
     with standard_output() as out:
-        if out.isatty():
-            yield lambda text: out.write(_visible_lines(text))
-        else:
-            yield lambda text: out.buffer.write(text.encode("utf-8", "backslashreplace"))
+        for piece in pieces:
+            if out.isatty():
+                out.write(_visible_lines(piece.decode()))
+            else:
+                out.buffer.write(piece)
 
 
 def _visible_lines(text: str) -> str:

@@ -110,13 +110,9 @@ Examples:
 )
 @options.session_option
 @click.option(
-    "--topic",
-    metavar="K",
-    type=options.whole(0),
-    required=True,
-    shell_complete=options.topic_numbers,
+    "--topic", metavar="K", type=options.whole(0), required=True, shell_complete=options.topic_numbers,
     help="The topic's number, from 0.",
-)
+)  # fmt: skip
 @options.limit_option
 @options.model_option
 @options.json_option

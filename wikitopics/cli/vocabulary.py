@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from wikitopics.cli.options import CommandGroup, reading, session_names, take, whole
-from wikitopics.cli.output import ProgressLine, data_output, say
+from wikitopics.cli.output import ProgressLine, put_data, say
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api, check_spaced, language_of
 from wikitopics.crawler.source import Markup
 from wikitopics.crawler.texts.source import COLUMN, LINES, MARKUP, TEXTS, Texts
@@ -49,8 +49,7 @@ def show(name: str, session: str | None) -> None:
     else:
         vocabulary = load_vocabulary(name)
     say(f"{len(vocabulary):,} words by rule {vocabulary.rule}, fingerprint {vocabulary.fingerprint}")
-    with data_output() as write:
-        write("\n".join(vocabulary.lines) + "\n")
+    put_data([("\n".join(vocabulary.lines) + "\n").encode("utf-8", "backslashreplace")])
 
 
 @vocab.command(
