@@ -227,25 +227,22 @@ def _proportions(request: ExportRequest) -> Iterator[Batch]:
 
 def _proportions_of_blocks(request: ExportRequest) -> Iterator[Batch]:
     """One row for each recorded topic, article after article, each of them model after model."""
-    import numpy as np
-
     reader, models = request.reader, request.models
     more = TABLES["proportions"].header(request)[len(TABLES["proportions"].columns) :]
     for block in reader.each_block():
         with reader.one_moment():
             articles = reader.articles_of(*block)
             recorded = [reader.proportions_of(model, *block) for model in models]
-        lengths = np.column_stack([of_model.lengths for of_model in recorded])  # (n, models)
-        place = np.arange(lengths.size).reshape(lengths.shape)  # in the output
-        order = np.argsort(np.repeat(place.T.ravel(), lengths.T.ravel()), kind="stable")
-        values = np.concatenate([of_model.values() for of_model in recorded])[order]
-        times = lengths.sum(axis=1, dtype=np.int64).tolist()
+        of_article = list(zip(*(of_model.lengths.tolist() for of_model in recorded), strict=True))
+        times, lengths = list(map(sum, of_article)), list(chain.from_iterable(of_article))
+        topics = [iter(of_model.topics.tolist()) for of_model in recorded]
+        values = [iter(of_model.values().astype(float).round(_DIGITS).tolist()) for of_model in recorded]
         yield (
             _repeated((one.page_id for one in articles), times),
             _repeated((one.title for one in articles), times),
-            _repeated(cycle(models), lengths.ravel().tolist()),
-            np.concatenate([of_model.topics for of_model in recorded])[order].tolist(),
-            values.astype(float).round(_DIGITS).tolist(),
+            _repeated(cycle(models), lengths),
+            list(chain.from_iterable(map(islice, cycle(topics), lengths))),
+            list(chain.from_iterable(map(islice, cycle(values), lengths))),
             *(_repeated(map(attrgetter(name), articles), times) for name in more),
         )
 
