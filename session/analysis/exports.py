@@ -10,8 +10,9 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wikitopics.session.analysis.tables import TYPES, Batch, ExportRequest, Table, trained_model
 from wikitopics.session.errors import BadUsage
@@ -143,12 +144,12 @@ def _json(table: Table, request: ExportRequest) -> Iterator[bytes]:
     yield b"[]\n" if before == "[\n" else b"\n]\n"
 
 
-def _encoded(column: Sequence[object], encode: Callable[[object], str]) -> Iterable[str]:
+def _encoded(column: Sequence[Any], encode: Callable[[object], str]) -> Iterable[str]:
     """The values of a column as ``encode`` writes them. Most values are repeated, and are encoded only
     once."""
     kinds, distinct = set(map(type, column)), set(column)
-    if kinds == {int}:
-        return map(repr, column)  # the same in every format, and quick
+    if kinds == {int} or (kinds == {float} and all(map(isfinite, distinct))):
+        encode = repr  # the same in every format, and quicker
     # 1, 1.0 and True would be the same key, and so would 0.0 and -0.0.
     if len(kinds) > 1 or (kinds == {float} and 0.0 in distinct):
         return map(encode, column)
