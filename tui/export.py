@@ -13,7 +13,7 @@ from textual.widgets import Button, Input, Select, Static
 
 from wikitopics.session.analysis.exports import FORMATS, Format, save, written_to
 from wikitopics.session.analysis.proportions import licence_of
-from wikitopics.session.analysis.tables import SUBJECTS, ExportRequest, Subject
+from wikitopics.session.analysis.tables import TABLES, ExportRequest, Table
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.paths import user_path
 from wikitopics.session.storage.reader import SessionReader
@@ -43,10 +43,10 @@ class Export(Dialog[None]):
         with VerticalScroll(classes="dialog form", can_focus=False) as box:
             box.border_title = "Export"
             box.border_subtitle = "Esc closes"
-            first = next(iter(SUBJECTS.values()))
+            first = next(iter(TABLES.values()))
             file = self._default(first.name, _forms(first)[0][1])
             for label, name, choices in (
-                ("What", "what", [(subject.label, subject.name) for subject in SUBJECTS.values()]),
+                ("What", "what", [(table.label, table.name) for table in TABLES.values()]),
                 ("Format", "form", _forms(first)),
                 ("Model", "model", self._model_choices(first)),
             ):
@@ -58,17 +58,20 @@ class Export(Dialog[None]):
                 yield Button("Export", variant="primary", id="go", compact=True)
                 yield Button("Close", id="close", compact=True)
 
-    def _model_choices(self, subject: Subject) -> list[tuple[ContentText, str]]:
-        names = self._models if subject.one_model else (ALL_MODELS, *self._models)
+    def _model_choices(self, table: Table) -> list[tuple[ContentText, str]]:
+        names = self._models if table.one_model else (ALL_MODELS, *self._models)
         return [(Content(visible(name)), name) for name in names]
 
     def _default(self, what: str, form: str) -> str:
         return str(self._folder / f"{self._path.stem}-{what}{FORMATS[form].ending}")
 
+    def _chosen(self, *names: str) -> list[str]:
+        return [str(self.query_one(name, Select).value) for name in names]
+
     @on(Select.Changed, "#what")
     def _what(self, event: Select.Changed) -> None:
-        subject = SUBJECTS[str(event.value)]
-        for name, choices in (("#form", _forms(subject)), ("#model", self._model_choices(subject))):
+        table = TABLES[str(event.value)]
+        for name, choices in (("#form", _forms(table)), ("#model", self._model_choices(table))):
             select = self.query_one(name, Select)
             select.set_options(choices)
             select.value = choices[0][1]
@@ -76,32 +79,25 @@ class Export(Dialog[None]):
 
     @on(Select.Changed, "#form")
     def _rename(self) -> None:
-        what, form = (str(self.query_one(name, Select).value) for name in ("#what", "#form"))
-        self.query_one("#file", Input).value = self._default(what, form)
+        self.query_one("#file", Input).value = self._default(*self._chosen("#what", "#form"))
 
     @on(Input.Submitted)
     @on(Button.Pressed, "#go")
     def _go(self) -> None:
         if self._busy:
             return
-        what, form, model = (str(self.query_one(name, Select).value) for name in ("#what", "#form", "#model"))
+        what, form, model = self._chosen("#what", "#form", "#model")
+        table = TABLES[what]
         try:
             target = user_path(self.query_one("#file", Input).value)
+            # Not Path.is_dir, which raises for a folder that is not readable.
+            if not target.name or (os.path.isdir(target) and FORMATS[form].folder is None):
+                raise BadUsage(f"name a file in the folder {target}")
+            written_as = written_to(target, table, form)
         except BadUsage as error:
             self.tell(str(error))
             return
-        # Not Path.is_dir, which raises for a folder that is not readable.
-        if not target.name or (os.path.isdir(target) and FORMATS[form].folder is None):
-            self.tell(f"name a file in the folder {target}")
-            return
-        subject = SUBJECTS[what]
-        try:
-            written_as = written_to(target, subject, form)
-        except BadUsage as error:
-            self.tell(str(error))
-            return
-        models = self._models if model == ALL_MODELS else (model,)
-        work = partial(self._write, subject, written_as, models, target)
+        work = partial(self._write, table, written_as, None if model == ALL_MODELS else model, target)
         write = partial(run_in_background, self, work, "export")
         if os.path.islink(target) or os.path.isfile(target) or os.path.isdir(target):
             answers = [("replace", "r", "Replace it"), ("cancel", "c", "Cancel")]
@@ -110,7 +106,7 @@ class Export(Dialog[None]):
         else:
             write()
 
-    async def _write(self, subject: Subject, form: Format, models: tuple[str, ...], target: Path) -> None:
+    async def _write(self, table: Table, form: Format, model: str | None, target: Path) -> None:
         loop = asyncio.get_running_loop()
 
         def written(rows: int) -> None:
@@ -118,10 +114,10 @@ class Export(Dialog[None]):
 
         def in_thread() -> str:
             with SessionReader(self._path) as reader:
-                rows = save(subject, form, ExportRequest(reader, models or reader.models()), target, written)
-                licence = licence_of(reader.settings()) if subject.of_texts else None
-            told = f"{plural(rows, 'row')} in {target}" if rows is not None else f"written to {target}"
-            return f"{told}; {licence.text}" if licence is not None else told
+                rows = save(table, form, ExportRequest(reader, table.models(reader, model)), target, written)
+                licence = licence_of(reader.settings()) if table.of_texts else None
+            message = f"{plural(rows, 'row')} in {target}" if rows is not None else f"written to {target}"
+            return f"{message}; {licence.text}" if licence is not None else message
 
         self._busy = True
         self.tell("writing …")
@@ -133,5 +129,5 @@ class Export(Dialog[None]):
             self._busy = False
 
 
-def _forms(subject: Subject) -> list[tuple[ContentText, str]]:
-    return [(FORMATS[name].label, name) for name in subject.formats]
+def _forms(table: Table) -> list[tuple[ContentText, str]]:
+    return [(FORMATS[name].label, name) for name in table.formats]

@@ -13,24 +13,12 @@ from typing import TYPE_CHECKING, Literal, Self, overload
 import numpy as np
 
 from wikitopics.crawler.texts.source import MARKUP
-from wikitopics.model.online import IN_USE
-from wikitopics.model.topics import ownership
-from wikitopics.session.analysis.exports import save, written_to
-from wikitopics.session.analysis.proportions import (
-    Neighbour,
-    Recorded,
-    addresses,
-    as_csr,
-    as_frame,
-    not_found,
-    proportions,
-    proses,
-    saved_model,
-    top_words,
-)
-from wikitopics.session.analysis.report import check_page, render
-from wikitopics.session.analysis.tables import SUBJECTS, ExportRequest
-from wikitopics.session.analysis.topics import coherences, topic_tree
+from wikitopics.session.analysis import exports, proportions, report
+from wikitopics.session.analysis.proportions import Article as Article
+from wikitopics.session.analysis.proportions import Neighbour, Recorded
+from wikitopics.session.analysis.tables import TABLES, ExportRequest
+from wikitopics.session.analysis.topics import Topic as Topic
+from wikitopics.session.analysis.topics import described_topics
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, did_you_mean
 from wikitopics.session.paths import session_name, session_path, user_path
 from wikitopics.session.records import SNAPSHOT_WORDS, in_line
@@ -47,49 +35,11 @@ if TYPE_CHECKING:
 
     from wikitopics.crawler.source import Markup
     from wikitopics.model import OnlineModel
-    from wikitopics.session.records import ArticleRow, Status, TopicEvent
+    from wikitopics.session.records import Status, TopicEvent
     from wikitopics.vocab import Vocabulary
 
 
 # What a session gives in Python: topics, articles and measurements as plain values.
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Topic:
-    """A topic as of the newest snapshot."""
-
-    number: int
-    """Topics are numbered from 0, the same in every command and export."""
-    name: str
-    """The name given to it, otherwise the words that tell it apart."""
-    share: float
-    """Its share of the words of the corpus."""
-    words: tuple[str, ...]
-    """Its most probable words (20 are kept), most probable first."""
-    probabilities: tuple[float, ...]
-    """The probability in this topic of each of `words`."""
-    npmi: float | None
-    """How strongly its ten leading words occur together in held-out articles, -1 to 1; None if there are
-    none."""
-    in_use: bool
-    """Whether it has more than a thousandth of the corpus."""
-    parent: int | None
-    """The group of topics that it belongs to, numbered as in `wikitopics topics --tree`; None for a lone
-    topic."""
-    own: tuple[float, ...]
-    """For each of `words`: this topic's share of the uses by all topics that the word leads."""
-
-    def __repr__(self) -> str:
-        return f"<Topic {self.number} {self.name!r}, {self.share:.1%}: {in_line(self.words[:10])}>"
-
-    def _repr_html_(self) -> str | None:
-        if REPORT.missing():
-            return None
-        from wikitopics.session.analysis.report import notebook
-
-        told = notebook.noted(f"#{self.number} {self.name}, {self.share:.1%} of all words")
-        words = list(zip(self.words, self.probabilities, self.own, strict=True))
-        return notebook.framed(told, notebook.described(words))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -103,27 +53,6 @@ class TopicThen:
 
     def __repr__(self) -> str:
         return f"<after {self.articles:,} articles, {self.share:.1%}: {in_line(self.words[:10])}>"
-
-
-@dataclass(frozen=True, slots=True)
-class Article:
-    """An article of the stream, with its largest topic in one model."""
-
-    page_id: int
-    title: str
-    revision_id: int
-    words: int
-    """Its words that are in the vocabulary, repetitions included."""
-    role: str
-    """trained, held_out or skipped."""
-    topic: int | None
-    """None if it has none: it was skipped, or is held out (see `StoredSession.proportions`)."""
-    proportion: float | None
-    """The proportion of `topic` in the article."""
-    id: str | None = None
-    """Its id in its own collection, "" if it has none; None if the source has no ids at all."""
-    url: str | None = None
-    """The address of the text that was read; None if it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,15 +92,15 @@ class Topics(list[Topic]):
 
         used = [topic for topic in self if topic.in_use]
         shown = used[:most]
-        told = f"{len(used):,} topics of {self._model}"
-        told += f", the {most} largest" if len(used) > most else ""
+        heading = f"{len(used):,} topics of {self._model}"
+        heading += f", the {most} largest" if len(used) > most else ""
         with self._session._reading(self._model) as (reader, name):
             history = reader.share_history(name)
         rows = (
             (topic.number, topic.name, topic.share, course_of(history, topic.number), topic.words[:10])
             for topic in shown
         )
-        return notebook.noted(told) + notebook.listed(rows)
+        return notebook.noted(heading) + notebook.listed(rows)
 
 
 def open(session: str | os.PathLike[str] = "default") -> StoredSession:
@@ -223,33 +152,16 @@ class StoredSession:
     def topics(self, model: str | None = None) -> Topics:
         """All topics, most prevalent first, as of the newest snapshot; empty before the first minibatch."""
         with self._reading(model) as (reader, name):
-            rows = reader.topics(name, SNAPSHOT_WORDS)
-            npmi = coherences(reader, name)
-            tree = topic_tree(reader, name)
-            newest = reader.newest_words(name)
-        own = [] if newest is None else ownership(newest.leading, newest.shares).tolist()
-        topics = [
-            Topic(
-                row.topic,
-                row.name,
-                row.share,
-                *_unzipped(row.words),
-                value,
-                row.share > IN_USE,
-                branch.parent,
-                tuple(parts),
-            )
-            for row, parts, value, branch in zip(rows, own, npmi, tree, strict=False)
-        ]
-        return Topics(sorted(topics, key=lambda topic: -topic.share), self, name)
+            found = described_topics(reader, name)
+        return Topics(sorted(found, key=lambda topic: -topic.share), self, name)
 
     def history(self, topic: int, model: str | None = None) -> list[TopicThen]:
         """One topic at every stored snapshot, oldest first."""
         topic = _whole("topic", topic)
         with self._reading(model) as (reader, name):
             reader.check_topic(name, topic)
-            kept = reader.topic_history(name, topic, SNAPSHOT_WORDS)
-        return [TopicThen(articles, share, *_unzipped(words)) for articles, share, words in kept]
+            points = reader.topic_history(name, topic, SNAPSHOT_WORDS)
+        return [TopicThen(articles, share, *_unzipped(words)) for articles, share, words in points]
 
     def events(self, model: str | None = None) -> list[TopicEvent]:
         """The events of a model's topics, oldest first."""
@@ -260,19 +172,15 @@ class StoredSession:
         """The articles most about a topic, or if it is None the newest ones, whatever their role."""
         limit = _limit(limit, least=0)
         with self._reading(model) as (reader, name):
-            if topic is None:
-                rows = reader.recent_articles(limit)
-            else:
-                topic = _whole("topic", topic)
-                reader.check_topic(name, topic)
-                rows = reader.articles_about(name, topic, limit)
-            address = addresses(reader.settings())
-        return [_article(row, name, address(row)) for row in rows]
+            return proportions.listed_articles(
+                reader, name, None if topic is None else _whole("topic", topic), limit
+            )
 
     def metrics(self, model: str | None = None) -> list[Measurement]:
         """The measurements of a model, by articles; `pandas.DataFrame` takes the list."""
         with self._reading(model) as (reader, name):
-            return [Measurement(*row) for row in reader.all_metrics() if row[0] == name]
+            rows = TABLES["metrics"].rows(ExportRequest(reader, [name]))
+            return [Measurement(*row) for row in rows]
 
     def infer(
         self, texts: Iterable[str], model: str | None = None, *, markup: Markup | None = None
@@ -294,8 +202,8 @@ class StoredSession:
         if markup not in (None, *MARKUP.choices):
             raise ValueError(f"markup must be {MARKUP.takes()}, not {markup!r:.60}")
         with self._open() as reader:
-            plain = proses(reader, texts, markup)
-            return proportions(reader, reader.model_named(model), reader.counter(), plain)[1]
+            name, plain = reader.model_named(model), proportions.proses(reader, texts, markup)
+            return proportions.proportions(reader, name, reader.counter(), plain)[1]
 
     def similar(
         self,
@@ -315,9 +223,9 @@ class StoredSession:
         """
         if (title is None) == (text is None):
             raise ValueError("similar takes a title or a text, and one of them only")
-        for what, given in (("title", title), ("text", text)):
-            if not isinstance(given, str | None):
-                raise TypeError(f"{what} must be text, not {given!r:.60}")
+        for what, value in (("title", title), ("text", text)):
+            if not isinstance(value, str | None):
+                raise TypeError(f"{what} must be text, not {value!r:.60}")
         limit = _limit(limit, least=1)
         theta = None if text is None else self.infer([text], model, markup=markup)[0]
         with self._reading(model) as (reader, name):
@@ -330,7 +238,7 @@ class StoredSession:
             assert title is not None
             row = recorded.row_of(reader, title)
             if row is None:
-                raise not_found(reader, title)
+                raise proportions.not_found(reader, title)
             return recorded.like(reader, row, limit)
 
     @overload
@@ -362,23 +270,22 @@ class StoredSession:
         time the session doubled in size. With several passes they date from the last reading.
         """
         with self._reading(model) as (reader, name):
-            return (as_frame if frame else as_csr)(
-                reader, name, held_out=frame if held_out is None else held_out
-            )
+            matrix_of = proportions.as_frame if frame else proportions.as_csr
+            return matrix_of(reader, name, held_out=frame if held_out is None else held_out)
 
     def top_words(self, model: str | None = None, n: int = 10) -> list[list[str]]:
         """The n most probable words of every topic, most probable first: `top_words()[12]` are topic 12's."""
         n = _limit(n, least=1, what="n")
         with self._reading(model) as (reader, name):
-            rows = top_words(reader, name, n, relevant=False)
+            rows = proportions.top_words(reader, name, n, relevant=False)
         return [[word for word, _ in row] for row in rows]
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write the page of `wikitopics report` to a file."""
         target = _target(path)
         with self._open() as reader:
-            check_page(target)
-            page = render(reader)
+            report.check_page(target)
+            page = report.render(reader)
         with replacing(target) as file:
             file.write(page.encode())
 
@@ -390,17 +297,17 @@ class StoredSession:
         ``format``: None follows the ending of the name; ``model``: None exports all models, or the first of
         what has one only.
         """
-        if not isinstance(what, str) or what not in SUBJECTS:
-            raise ValueError(f"what: there is no export {what!r:.60}. {did_you_mean(str(what), SUBJECTS)}")
-        subject, target = SUBJECTS[what], _target(path)
+        if not isinstance(what, str) or what not in TABLES:
+            raise ValueError(f"what: there is no export {what!r:.60}. {did_you_mean(str(what), TABLES)}")
+        table, target = TABLES[what], _target(path)
         with self._open() as reader:
-            form = written_to(target, subject, format)
-            save(subject, form, ExportRequest(reader, subject.models(reader, model)), target)
+            form = exports.written_to(target, table, format)
+            exports.save(table, form, ExportRequest(reader, table.models(reader, model)), target)
 
     def model(self, name: str | None = None) -> OnlineModel:
         """The model as it was last saved: an independent copy, ready for `infer` and `learn`."""
         with self._open() as reader:
-            return saved_model(reader, reader.model_named(name))
+            return proportions.saved_model(reader, reader.model_named(name))
 
     def vocabulary(self) -> Vocabulary:
         """The vocabulary whose words the session counts."""
@@ -492,11 +399,3 @@ def _limit(limit: int, least: int, what: str = "limit") -> int:
     if not least <= limit <= MOST_ARTICLES:
         raise ValueError(f"{what} must be from {least} to {MOST_ARTICLES:,}, not {limit}")
     return limit
-
-
-def _article(row: ArticleRow, model: str, url: str | None) -> Article:
-    largest = [(topic, proportion) for name, topic, proportion in row.topics if name == model]
-    topic, proportion = largest[0] if largest else (None, None)
-    return Article(
-        row.page_id, row.title, row.revision_id, row.words, row.role, topic, proportion, row.id, url
-    )

@@ -91,17 +91,17 @@ def compare(
         completion = CompletionSet(batch, readers[0].settings()[SEED])
         if not completion.hidden.D:
             raise SessionError("no held-out article has two different words: there is nothing to predict")
-        found = []
+        scores = []
         for session in sessions:
             for model in session.reader.model_statuses():
                 score = completion.score(saved_model(session.reader, model.name))
                 if not np.isfinite(score):
                     raise Damaged(f"model {model.name} of {session.name} gives no finite likelihood")
                 used = model.kind, session.articles, model.topics, model.topics_in_use
-                found.append((score, (session.name, model.name, *used)))
-                progress(len(found))
-    found.sort(key=lambda one: -one[0])
-    models = [Compared(*of, score, float(np.exp(-score)), score - found[0][0]) for score, of in found]
+                scores.append((score, (session.name, model.name, *used)))
+                progress(len(scores))
+    scores.sort(key=lambda one: -one[0])
+    models = [Compared(*of, score, float(np.exp(-score)), score - scores[0][0]) for score, of in scores]
     return Comparison(len(block), models, remarks)
 
 
@@ -131,15 +131,15 @@ def _new_to_all(sessions: Sequence[_Session]) -> tuple[Block, tuple[str, ...]]:
         )
     remarks: dict[str, None] = {}
     parts = []
-    for place, owner in enumerate(sessions):
+    for number, owner in enumerate(sessions):
         ids = owner.held_out.page_ids
         new = np.ones(len(ids), np.bool_)
         for other in sessions:
-            if other is owner or _vocabularies_differ(owner, other, remarks):
+            if other is owner or _disjoint(owner, other, remarks):
                 continue
             held_out = np.isin(ids, other.held_out.page_ids)
             new &= held_out | _untrained(ids, other, remarks)
-            if other in sessions[:place]:
+            if other in sessions[:number]:
                 new &= ~held_out  # these were already taken from that session
         parts.append(owner.held_out.split(new)[0])
     block = Block.concatenate(parts)
@@ -152,7 +152,7 @@ def _new_to_all(sessions: Sequence[_Session]) -> tuple[Block, tuple[str, ...]]:
     return block, tuple(remarks)
 
 
-def _vocabularies_differ(one: _Session, other: _Session, remarks: dict[str, None]) -> bool:
+def _disjoint(one: _Session, other: _Session, remarks: dict[str, None]) -> bool:
     """Whether the two have no article in common."""
     if one.wiki is not None and other.wiki is not None:
         return bool(one.wiki and other.wiki) and one.wiki != other.wiki

@@ -1,6 +1,6 @@
 """The formats of exports: how rows, arrays or a model are written. Importing this loads no numpy.
 
-The command, its help and the screen's dialog are made from `FORMATS` and the `SUBJECTS` of `tables`.
+The command, its help and the screen's dialog are made from `FORMATS` and the `TABLES` of `tables`.
 """
 
 import io
@@ -10,15 +10,15 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from wikitopics.session.analysis.tables import TYPES, Batch, ExportRequest, Subject, underscored
+from wikitopics.session.analysis.tables import TYPES, Batch, ExportRequest, Table, trained_model
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.sources import INTEROP, PARQUET
 
 if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer as Buffer
     from gensim.models import LdaModel
 
 
@@ -38,15 +38,21 @@ _ITERATIONS = 8
 """Iterations of gensim's inference. More would fit the words seen but not the unseen ones."""
 
 
-def write_gensim(subject: Subject, asked: ExportRequest, path: Path) -> None:
+def write_gensim(request: ExportRequest, path: Path) -> None:
     """Write a folder with the files of ``LdaModel.save``, for ``LdaModel.load("FOLDER/model")``."""
     from wikitopics.session.storage.files import replacing_folder
 
     with replacing_folder(path, STEM) as folder:
-        _lda_model(subject, asked).save(str(folder / STEM))
+        _lda_model(request).save(str(folder / STEM))
 
 
-def _lda_model(subject: Subject, asked: ExportRequest) -> "LdaModel":
+def underscored(words: Sequence[str]) -> Sequence[str]:
+    """The words as programs take them that have no blanks in words; as they are if two would become one."""
+    joined = [word.replace(" ", "_") for word in words]
+    return joined if len(set(joined)) == len(joined) else words
+
+
+def _lda_model(request: ExportRequest) -> "LdaModel":
     import numpy as np
 
     try:
@@ -54,29 +60,28 @@ def _lda_model(subject: Subject, asked: ExportRequest) -> "LdaModel":
         from gensim.models import LdaModel
     except ModuleNotFoundError:
         raise BadUsage(INTEROP.needed("--format gensim")) from None
-    assert subject.model is not None
-    with asked.reader.one_moment():
-        learnt, words = subject.model(asked), asked.reader.vocabulary()
-        trained = asked.reader.progress().articles
-    lambda_ = learnt.topics().astype(np.float64)
-    lambda_ *= learnt.topic_weights()[:, None]
+    with request.reader.one_moment():
+        model, words = trained_model(request), request.reader.vocabulary()
+        trained = request.reader.progress().articles
+    lambda_ = model.topics().astype(np.float64)
+    lambda_ *= model.topic_weights()[:, None]
     eta = float(lambda_.min())
     dictionary = Dictionary()
     dictionary.token2id = {word: number for number, word in enumerate(underscored(words))}
-    found = LdaModel(
+    theirs = LdaModel(
         id2word=dictionary,
-        num_topics=learnt.n_topics,
-        alpha=learnt.document_prior(),
+        num_topics=model.n_topics,
+        alpha=model.document_prior(),
         eta=eta,
         iterations=_ITERATIONS,
         dtype=np.float64,  # in float32, gensim's smallest word probability is 1e-7
         random_state=0,
     )
-    found.state.sstats = lambda_ - eta
-    found.state.numdocs = learnt.n_documents
-    found.num_updates = trained
-    found.sync_state()
-    return found
+    theirs.state.sstats = lambda_ - eta
+    theirs.state.numdocs = model.n_documents
+    theirs.num_updates = trained
+    theirs.sync_state()
+    return theirs
 
 
 # The formats.
@@ -98,9 +103,9 @@ class Format:
     _: KW_ONLY
     ending: str
     """The ending of its file's name."""
-    stream: Callable[[Subject, ExportRequest], Iterator[bytes]] | None = None
+    stream: Callable[[Table, ExportRequest], Iterator[bytes]] | None = None
     """The pieces of the stream; text is UTF-8."""
-    folder: Callable[[Subject, ExportRequest, Path], None] | None = None
+    folder: Callable[[ExportRequest, Path], None] | None = None
     """Writes the files of a format that is no stream."""
     binary: bool = False
     """Whether it cannot be shown on a terminal."""
@@ -108,10 +113,10 @@ class Format:
     """Whether it may begin with a byte order mark."""
 
 
-def _table(delimiter: str, subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
+def _table(delimiter: str, table: Table, request: ExportRequest) -> Iterator[bytes]:
     """A header and rows; text that a spreadsheet would take for a formula gets a ``'`` before it."""
-    assert subject.batches is not None
-    batches, special = subject.batches(asked), re.compile(f'[{delimiter}"\\r\\n]')
+    assert table.batches is not None
+    batches, special = table.batches(request), re.compile(f'[{delimiter}"\\r\\n]')
 
     def field(value: object) -> str:
         """The value as in RFC 4180, and so that no spreadsheet evaluates it."""
@@ -120,41 +125,35 @@ def _table(delimiter: str, subject: Subject, asked: ExportRequest) -> Iterator[b
         text = "'" + value if value.startswith(_FORMULA) else value
         return '"' + text.replace('"', '""') + '"' if special.search(text) else text
 
-    fields = partial(map, field)
-    yield (BOM_UTF8 if asked.bom else b"") + _utf8(delimiter.join(fields(subject.header(asked))) + "\n")
+    yield (BOM_UTF8 if request.bom else b"") + _utf8(delimiter.join(map(field, table.header(request))) + "\n")
     for columns in batches:
-        lines = zip(*(_encoded(column, fields) for column in columns), strict=True)
+        lines = zip(*(_encoded(column, field) for column in columns), strict=True)
         yield _utf8("\n".join(map(delimiter.join, lines)) + "\n")
 
 
-def _json(subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
+def _json(table: Table, request: ExportRequest) -> Iterator[bytes]:
     """One array of objects, one object per line."""
-    assert subject.batches is not None
-    batches, header, before = subject.batches(asked), subject.header(asked), "[\n"
-    keys = (_JSON(column).replace("%", "%%") for column in header)
+    assert table.batches is not None
+    batches, before = table.batches(request), "[\n"
+    keys = (_JSON(column).replace("%", "%%") for column in table.header(request))
     line = f"{{{', '.join(f'{key}: %s' for key in keys)}}}"
     for columns in batches:
-        lines = zip(*(_encoded(column, _values) for column in columns), strict=True)
+        lines = zip(*(_encoded(column, _JSON) for column in columns), strict=True)
         yield _utf8(before + ",\n".join(map(line.__mod__, lines)))
         before = ",\n"
     yield b"[]\n" if before == "[\n" else b"\n]\n"
 
 
-def _values(column: Sequence[object]) -> Iterable[str]:
-    """Each value as JSON."""
-    if str in set(map(type, column)):
-        return map(_JSON, column)
-    return _JSON(column)[1:-1].split(", ")  # no text: each piece is one value
-
-
-def _encoded(column: Sequence[object], encode: Callable[[Sequence[object]], Iterable[str]]) -> Iterable[str]:
+def _encoded(column: Sequence[Any], encode: Callable[[object], str]) -> Iterable[str]:
     """The values of a column as ``encode`` writes them. Most values are repeated, and are encoded only
     once."""
-    kinds, distinct = set(map(type, column)), list(set(column))
+    kinds, distinct = set(map(type, column)), set(column)
+    if kinds == {int} or (kinds == {float} and all(map(isfinite, distinct))):
+        encode = repr  # the same in every format, and quicker
     # 1, 1.0 and True would be the same key, and so would 0.0 and -0.0.
     if len(kinds) > 1 or (kinds == {float} and 0.0 in distinct):
-        return encode(column)
-    return map(dict(zip(distinct, encode(distinct), strict=True)).__getitem__, column)
+        return map(encode, column)
+    return map({value: encode(value) for value in distinct}.__getitem__, column)
 
 
 def _utf8(text: str) -> bytes:
@@ -162,47 +161,31 @@ def _utf8(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-class _Pieces(io.RawIOBase):
-    """A file that only grows, and hands out what was written since the last time."""
-
-    def __init__(self) -> None:
-        self._size = 0
-        self._pieces: list[bytes] = []
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: "Buffer") -> int:
-        piece = bytes(data)
-        self._pieces.append(piece)
-        self._size += len(piece)
-        return len(piece)
-
-    def tell(self) -> int:
-        return self._size
-
-    def taken(self) -> bytes:
-        pieces, self._pieces = self._pieces, []
-        return b"".join(pieces)
-
-
-def _parquet(subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
+def _parquet(table: Table, request: ExportRequest) -> Iterator[bytes]:
     """Typed columns, text as it is, in groups of rows that fit into memory."""
     try:
         import pyarrow as pa
         from pyarrow.parquet import ParquetWriter
     except ModuleNotFoundError:
         raise BadUsage(PARQUET.needed("--format parquet")) from None
-    assert subject.batches is not None
-    batches, header = subject.batches(asked), subject.header(asked)
+    assert table.batches is not None
+    batches, header = table.batches(request), table.header(request)
     types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
     schema = pa.schema([(name, types[TYPES[name]]) for name in header])
-    pieces = _Pieces()
-    with ParquetWriter(pieces, schema, compression="zstd") as writer:
+    file = io.BytesIO()
+    with ParquetWriter(file, schema, compression="zstd") as writer:
         for columns in _together(batches, len(header)):
             writer.write_table(pa.table(list(map(pa.array, columns, schema.types)), schema=schema))
-            yield pieces.taken()
-    yield pieces.taken()
+            yield _taken(file)
+    yield _taken(file)
+
+
+def _taken(file: io.BytesIO) -> bytes:
+    """What was written into this file since the last time; pyarrow itself counts what it has written."""
+    piece = file.getvalue()
+    file.seek(0)
+    file.truncate()
+    return piece
 
 
 def _together(batches: Iterator[Batch], width: int) -> Iterator[list[list[object]]]:
@@ -217,26 +200,24 @@ def _together(batches: Iterator[Batch], width: int) -> Iterator[list[list[object
     yield columns
 
 
-def _npz(subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
+def _npz(table: Table, request: ExportRequest) -> Iterator[bytes]:
     """Arrays by name, compressed, for ``numpy.load``."""
     import numpy as np
 
-    assert subject.arrays is not None
+    assert table.arrays is not None
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **subject.arrays(asked))
+    np.savez_compressed(buffer, allow_pickle=False, **table.arrays(request))
     yield buffer.getvalue()
 
 
-def _ldavis(subject: Subject, asked: ExportRequest) -> Iterator[bytes]:
+def _ldavis(table: Table, request: ExportRequest) -> Iterator[bytes]:
     """One object, as pyLDAvis writes it; either program can show it."""
     from wikitopics.session.analysis.ldavis import prepare
 
-    assert subject.model is not None
-    with asked.reader.one_moment():
-        learnt = subject.model(asked)
-        words = underscored(asked.reader.vocabulary())
-        tokens = int(asked.reader.word_counts().counts.sum())
-    prepared = prepare(learnt.topics(), learnt.topic_shares(), words, tokens)
+    with request.reader.one_moment():
+        model, words = trained_model(request), underscored(request.reader.vocabulary())
+        tokens = int(request.reader.word_counts().counts.sum())
+    prepared = prepare(model.topics(), model.topic_shares(), words, tokens)
     yield _utf8(json.dumps(prepared, ensure_ascii=False, allow_nan=False) + "\n")
 
 
@@ -254,16 +235,15 @@ FORMATS = {
 }
 
 
-def format_of(subject: Subject, name: str | None) -> Format:
+def format_of(table: Table, name: str | None) -> Format:
     """The format of this name, or the default one. Raises `BadUsage` for a format that does not fit."""
-    if name is None:
-        name = subject.formats[0]
-    if name not in subject.formats:
-        raise BadUsage(f"{subject.name} cannot be exported as {name}: choose {', '.join(subject.formats)}")
+    name = name or table.formats[0]
+    if name not in table.formats:
+        raise BadUsage(f"{table.name} cannot be exported as {name}: choose {', '.join(table.formats)}")
     return FORMATS[name]
 
 
-def written_to(path: Path, subject: Subject, named: str | None = None) -> Format:
+def written_to(path: Path, table: Table, named: str | None = None) -> Format:
     """The format of the file at ``path``: the one of this name, else the one that the ending of the file's
     name stands for, or without an ending the default one.
 
@@ -271,49 +251,52 @@ def written_to(path: Path, subject: Subject, named: str | None = None) -> Format
     """
     from wikitopics.session.storage.files import check_target
 
-    ending = path.suffix.lower()
-    endings = {form.ending: name for name, form in FORMATS.items() if path.name.lower().endswith(form.ending)}
-    meant = endings[max(endings, key=len)] if endings else None
-    form = format_of(subject, named or meant)
-    if named is None and meant is None and ending:
+    ending, name = path.suffix.lower(), path.name.lower()
+    meant = max(
+        (one for one in FORMATS.values() if name.endswith(one.ending)),
+        key=lambda one: len(one.ending),
+        default=None,
+    )
+    form = format_of(table, named or (meant.name if meant else None))
+    if ending and named is None and meant is None:
         check_target(path)  # a session's name has another ending, too
-        *others, last = (FORMATS[name].ending for name in subject.formats)
+        *others, last = (FORMATS[one].ending for one in table.formats)
         raise BadUsage(
             f"{path.name}: no format has the ending {ending}; end the name in {', '.join(others)} or {last}, "
             "or name the format"
         )
-    if named is not None and meant is not None and ending and not form.ending.endswith(ending):
+    if ending and named and meant and not form.ending.endswith(ending):
         raise BadUsage(f"{path.name}: {ending} is not the ending of {named}: use {form.ending}")
     return form
 
 
 def save(
-    subject: Subject,
+    table: Table,
     form: Format,
-    asked: ExportRequest,
+    request: ExportRequest,
     path: Path,
-    progress: Callable[[int], None] = lambda rows: None,
+    progress: Callable[[int], object] = lambda rows: None,
 ) -> int | None:
     """Write an export to ``path``, whole or not at all; returns the rows written, None for formats without
     rows."""
     from wikitopics.session.storage.files import replacing
 
     if form.folder is not None:
-        form.folder(subject, asked, path)
+        form.folder(request, path)
         return None
     rows: int | None = None
 
-    def counted(asked: ExportRequest) -> Iterator[Batch]:
+    def counted(batches: Iterator[Batch]) -> Iterator[Batch]:
         nonlocal rows
-        assert subject.batches is not None
         rows = 0
-        for batch in subject.batches(asked):
+        for batch in batches:
             yield batch
             rows += len(batch[0])
             progress(rows)
 
+    if make := table.batches:
+        table = replace(table, batches=lambda request: counted(make(request)))
     assert form.stream is not None
     with replacing(path) as file:
-        for piece in form.stream(replace(subject, batches=counted) if subject.batches else subject, asked):
-            file.write(piece)
+        file.writelines(form.stream(table, request))
     return rows

@@ -7,7 +7,7 @@ logarithms. K topics, W words. The largest topic is number 1 here; `topic.order`
 elsewhere, plus 1.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,9 +30,7 @@ def prepare(
     expected = beta * (share * tokens)[:, None]  # how often each word occurs in each topic
     frequency = expected.sum(axis=0)
     x, y = classical_scaling(distances(beta)).T.tolist()
-    lists = _lists(beta, share, expected)
-    ids = np.concatenate([one for _, one, _ in lists]).tolist()
-    freq, total, logprob, loglift = np.concatenate([columns for _, _, columns in lists], axis=1).tolist()
+    rows = list(_listed(beta, share, expected))
     return {
         "mdsDat": {
             "x": x,
@@ -41,15 +39,12 @@ def prepare(
             "cluster": [1] * len(beta),
             "Freq": (share * 100).tolist(),
         },
-        "tinfo": {
-            "Term": [words[i] for i in ids],
-            "Freq": freq,
-            "Total": total,
-            "Category": [category for category, one, _ in lists for _ in one],
-            "logprob": logprob,
-            "loglift": loglift,
-        },
-        "token.table": _tokens(set(ids), expected, frequency, words),
+        "tinfo": _columns(
+            "Term Freq Total Category logprob loglift", [(words[i], *values) for i, *values in rows]
+        ),
+        "token.table": _columns(
+            "Topic Freq Term", list(_tokens({i for i, *_ in rows}, expected, frequency, words))
+        ),
         "R": min(WORDS, len(words)),
         "lambda.step": STEP,
         "plot.opts": {"xlab": "PC1", "ylab": "PC2"},
@@ -57,21 +52,28 @@ def prepare(
     }
 
 
-def _lists(
-    beta: NDArray[Any], share: NDArray[Any], expected: NDArray[Any]
-) -> list[tuple[str, NDArray[Any], NDArray[Any]]]:
-    """Every list of words that can be shown: its name, ids (n,), and Freq, Total, logprob, loglift (4, n)."""
+def _columns(names: str, rows: Iterable[Sequence[object]]) -> dict[str, list[object]]:
+    """The rows as LDAvis has them: a list for each column."""
+    table: dict[str, list[object]] = {name: [] for name in names.split()}
+    for row in rows:
+        for column, value in zip(table.values(), row, strict=True):
+            column.append(value)
+    return table
+
+
+def _listed(beta: NDArray[Any], share: NDArray[Any], expected: NDArray[Any]) -> Iterator[tuple[Any, ...]]:
+    """The words that can be shown, list after list: (id, Freq, Total, Category, logprob, loglift)."""
     frequency = expected.sum(axis=0)
     R = min(WORDS, len(frequency))
-    salient = np.argsort(-_saliency(beta, share, frequency), kind="stable")[:R]
-    counts, ranks = np.floor(frequency[salient]), np.arange(R, 0, -1.0)
-    lists = [("Default", salient, np.stack([counts, counts, ranks, ranks]))]
+    salient = np.argsort(-_saliency(beta, share, frequency), kind="stable")[:R].tolist()
+    for rank, i in zip(np.arange(R, 0, -1.0).tolist(), salient, strict=True):
+        count = float(np.floor(frequency[i]))
+        yield i, count, count, "Default", rank, rank
     log_beta, log_lift = np.log(beta), np.log(beta / (frequency / frequency.sum()))
-    for number in range(len(beta)):
-        top = _relevant(log_beta[number], log_lift[number], R)
-        logs = log_beta[number, top].round(4), log_lift[number, top].round(4)
-        lists.append((f"Topic{number + 1}", top, np.stack([expected[number, top], frequency[top], *logs])))
-    return lists
+    for topic in range(len(beta)):
+        for i in _relevant(log_beta[topic], log_lift[topic], R):
+            logs = float(log_beta[topic, i].round(4)), float(log_lift[topic, i].round(4))
+            yield i, float(expected[topic, i]), float(frequency[i]), f"Topic{topic + 1}", *logs
 
 
 def _saliency(beta: NDArray[Any], share: NDArray[Any], frequency: NDArray[Any]) -> NDArray[Any]:
@@ -82,28 +84,23 @@ def _saliency(beta: NDArray[Any], share: NDArray[Any], frequency: NDArray[Any]) 
     return np.asarray(distinct * frequency / frequency.sum())
 
 
-def _relevant(log_beta: NDArray[Any], log_lift: NDArray[Any], R: int) -> NDArray[Any]:
+def _relevant(log_beta: NDArray[Any], log_lift: NDArray[Any], R: int) -> list[int]:
     """Ids of a topic's R most relevant words at any lambda, in the order in which they come up."""
-    found: dict[int, None] = {}
+    ids: dict[int, None] = {}
     for weight in np.arange(0, 1 + STEP, STEP).tolist():
         relevance = weight * log_beta + (1 - weight) * log_lift
         top = np.argpartition(relevance, -R)[-R:]
-        found.update(dict.fromkeys(top[np.lexsort((top, -relevance[top]))].tolist()))
-    return np.array(list(found))
+        ids.update(dict.fromkeys(top[np.lexsort((top, -relevance[top]))].tolist()))
+    return list(ids)
 
 
 def _tokens(
     ids: Collection[int], expected: NDArray[Any], frequency: NDArray[Any], words: Sequence[str]
-) -> dict[str, list[object]]:
+) -> Iterator[tuple[int, float, str]]:
     """`token.table`: each topic's part of a word's occurrences, if that is at least one."""
-    table: dict[str, list[object]] = {"Topic": [], "Freq": [], "Term": []}
     for i in sorted(ids, key=words.__getitem__):
-        counts = expected[:, i]
-        having = np.flatnonzero(counts >= 0.5)
-        table["Topic"] += (having + 1).tolist()
-        table["Freq"] += (counts[having].round() / frequency[i]).tolist()
-        table["Term"] += [words[i]] * len(having)
-    return table
+        for topic in np.flatnonzero(expected[:, i] >= 0.5).tolist():
+            yield topic + 1, float(expected[topic, i].round() / frequency[i]), words[i]
 
 
 def distances(beta: NDArray[Any]) -> NDArray[Any]:

@@ -42,33 +42,6 @@ def saved_model(reader: SessionReader, name: str) -> OnlineModel:
     return load_model(reader.model_state(name), reader.model_status(name), len(reader.vocabulary()))
 
 
-@dataclass(frozen=True, slots=True)
-class Inferred:
-    """The result for one text."""
-
-    words: int
-    known: int
-    """Its words that are in the vocabulary."""
-    theta: NDArray[np.float32]
-    """(K,) topic proportions, sum to 1"""
-
-
-def infer(
-    reader: SessionReader, model: str, texts: Iterable[str], markup: Markup | None = None
-) -> list[Inferred]:
-    """The proportions of texts by this model at the last commit, with their words counted.
-
-    ``markup``: what the texts are written in; None: the same as the session's own texts.
-    """
-    vocabulary = reader.counter()
-    texts = proses(reader, texts, markup)
-    known, theta = proportions(reader, model, vocabulary, texts)
-    return [
-        Inferred(vocabulary.n_words_in(text), *found)
-        for text, *found in zip(texts, known.tolist(), theta, strict=True)
-    ]
-
-
 def proses(reader: SessionReader, texts: Iterable[str], markup: Markup | None = None) -> list[str]:
     """Strip markup; None means the session's own format. For a session of links, the
     titles that they link to."""
@@ -143,8 +116,8 @@ def addresses(settings: Settings) -> Address:
         return nowhere
 
     def address(article: ArticleRow) -> str | None:
-        found = kind.address(identity, article.title, article.revision_id)
-        return found if found is not None and _SOUND.fullmatch(found) else None
+        link = kind.address(identity, article.title, article.revision_id)
+        return link if link is not None and _SOUND.fullmatch(link) else None
 
     return address
 
@@ -154,6 +127,43 @@ def licence_of(settings: Settings) -> Licence | None:
     user's own."""
     kind, identity = sources.described(settings.source), settings.source_options
     return None if kind.fault(identity) else kind.licence(identity)
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """An article of the stream, with its largest topic in one model."""
+
+    page_id: int
+    title: str
+    revision_id: int
+    words: int
+    """Its words that are in the vocabulary, repetitions included."""
+    role: str
+    """trained, held_out or skipped."""
+    topic: int | None
+    """None if it has none: it was skipped, or is held out (see `StoredSession.proportions`)."""
+    proportion: float | None
+    """The proportion of `topic` in the article."""
+    id: str | None = None
+    """Its id in its own collection, "" if it has none; None if the source has no ids at all."""
+    url: str | None = None
+    """The address of the text that was read; None if it is not known."""
+
+
+def listed_articles(reader: SessionReader, model: str, topic: int | None, limit: int) -> list[Article]:
+    """The articles most about a topic of this model, or for None the newest ones, whatever their role."""
+    if topic is None:
+        rows = reader.recent_articles(limit)
+    else:
+        reader.check_topic(model, topic)
+        rows = reader.articles_about(model, topic, limit)
+    address, articles = addresses(reader.settings()), []
+    for row in rows:
+        of_model = ((topic, share) for name, topic, share in row.topics if name == model)
+        largest: tuple[int | None, float | None] = next(of_model, (None, None))
+        words = row.page_id, row.title, row.revision_id, row.words
+        articles.append(Article(*words, row.role, *largest, row.id, address(row)))
+    return articles
 
 
 _DTYPES = re.compile(
@@ -180,12 +190,12 @@ def as_csr(
     with reader.one_moment():
         reader.check_proportions()
         articles = reader.recorded_articles(held_out=held_out)
-        kept = reader.proportions(model, held_out=held_out)
-    indptr = kept.indptr()
+        recorded = reader.proportions(model, held_out=held_out)
+    indptr = recorded.indptr()
     small = np.int32 if indptr[-1] < 2**31 else np.int64
     matrix = csr_array(
-        (kept.values(), kept.topics.astype(small), indptr.astype(small)),
-        shape=(len(kept), reader.spec(model).topics),
+        (recorded.values(), recorded.topics.astype(small), indptr.astype(small)),
+        shape=(len(recorded), reader.spec(model).topics),
     )
     return matrix, articles.page_ids
 
@@ -227,13 +237,13 @@ def as_frame(reader: SessionReader, model: str, *, held_out: bool = False) -> "D
 def as_kept(index: "Index") -> dict[str, object] | None:
     """What a session must know to make this index of pandas again from its labels as text; None if that is
     impossible."""
-    kept = {"name": index.name, "dtype": str(index.dtype)}
+    record = {"name": index.name, "dtype": str(index.dtype)}
     try:
         again = _index([str(label) for label in index], index.name, str(index.dtype))
         is_the_same = isinstance(index.name, str | int | None) and again.equals(index)
     except (TypeError, ValueError):
         return None
-    return kept if is_the_same else None
+    return record if is_the_same else None
 
 
 def _index(labels: Sequence[str], name: str | int | None, dtype: str) -> "Index":
@@ -334,11 +344,7 @@ class Recorded:
         return self.nearest(reader, self.theta(row), limit, without=int(self.articles.page_ids[row]))
 
     def nearest(
-        self,
-        reader: SessionReader,
-        theta: NDArray[np.floating[Any]],
-        limit: int,
-        without: int | None = None,
+        self, reader: SessionReader, theta: NDArray[np.floating[Any]], limit: int, without: int | None = None
     ) -> list[Neighbour]:
         """The articles nearest to proportions, (K,), nearest first; for one read several times, the
         newest."""

@@ -1,10 +1,11 @@
-"""What can be exported: every table, with its columns and the function that makes its rows, and the model.
+"""What leaves a session: every table, with its columns and the function that makes its rows, and the model.
 
-Importing this loads no numpy.
+`wikitopics export`, the screen's dialog, `--json` of the commands and `wikitopics.open` read these. Importing
+this loads no numpy.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, astuple, dataclass, field
 from itertools import chain, cycle, islice, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ Row = Sequence[object]
 """One value per column."""
 Batch = Sequence[Sequence[object]]
 """Some rows, as one sequence per column: handling millions row by row would take minutes."""
+Batches = Callable[["ExportRequest"], Iterator[Batch]]
 TYPES: Mapping[str, type] = {
     **dict.fromkeys(("model", "word", "name", "event", "metric", "title", "role", "id"), str),
     **dict.fromkeys(("topic", "rank", "parent", "other", "articles", "tokens", "count"), int),
@@ -29,7 +31,7 @@ TYPES: Mapping[str, type] = {
 }
 """The type of each column's values, besides None; a name has the same in every table."""
 _BATCH_ROWS = 500
-_TOPIC_WORDS, _HISTORY_WORDS = 20, 10
+_HISTORY_WORDS = 10
 _DIGITS = 6
 
 
@@ -45,26 +47,37 @@ class ExportRequest:
     bom: bool = False
     """Whether --bom was given."""
 
+    @property
+    def has_ids(self) -> bool:
+        """Whether documents have ids of their own."""
+        return self.reader.has_ids()
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """Rows, arrays or a model."""
+    @property
+    def is_own(self) -> bool:
+        """Whether the documents are the user's own."""
+        from wikitopics.session.sources import described
+
+        return described(self.reader.settings().source).own
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under columns, named arrays, or both."""
 
     name: str
     label: str
     """Its name for people, e.g. "Topics: top words, probabilities, shares"."""
-    formats: tuple[str, ...] = ("csv", "tsv", "json", "parquet")
-    """The formats it can be written in, the default one first."""
     columns: tuple[str, ...] = ()
     """Its columns; new ones are added at the end."""
-    optional: Mapping[str, Callable[[ExportRequest], bool]] = field(default_factory=dict)
-    """Columns at the end that only some exports have, each with the condition."""
-    batches: Callable[[ExportRequest], Iterator[Batch]] | None = None
+    _: KW_ONLY
+    batches: Batches | None = None
     """Its rows in a fixed order, in batches. An error about missing records is raised by the call itself,
     before anything is written."""
+    formats: tuple[str, ...] = ("csv", "tsv", "json", "parquet")
+    """The formats it can be written in, the default one first."""
+    optional: Mapping[str, Callable[[ExportRequest], bool]] = field(default_factory=dict)
+    """Columns at the end that only some exports have, each with the condition."""
     arrays: "Callable[[ExportRequest], Mapping[str, NDArray[Any]]] | None" = None
-    model: "Callable[[ExportRequest], OnlineModel] | None" = None
-    """The trained model, for the formats of programs that know models."""
     one_model: bool = False
     """Whether it concerns one model: the session's first, if none is named."""
     everything: str = ""
@@ -78,19 +91,118 @@ class Subject:
         """The models to export if this one is named, or None. Raises SessionError for an unknown one."""
         return [reader.model_named(model)] if model is not None or self.one_model else reader.models()
 
-    def header(self, asked: ExportRequest) -> tuple[str, ...]:
+    def header(self, request: ExportRequest) -> tuple[str, ...]:
         """The names of the columns."""
-        return self.columns + tuple(name for name, is_there in self.optional.items() if is_there(asked))
+        return self.columns + tuple(name for name, is_there in self.optional.items() if is_there(request))
+
+    def rows(self, request: ExportRequest) -> Iterator[tuple[Any, ...]]:
+        """Its rows one by one."""
+        assert self.batches is not None
+        return chain.from_iterable(zip(*columns, strict=True) for columns in self.batches(request))
 
 
-def batched(rows: Callable[[ExportRequest], Iterable[Row]]) -> Callable[[ExportRequest], Iterator[Batch]]:
+TABLES: dict[str, Table] = {}
+
+
+def batched(rows: Callable[[ExportRequest], Iterable[Row]]) -> Batches:
     """Turn a function that yields rows into one that yields batches of them."""
 
     def batches(left: Iterator[Row]) -> Iterator[Batch]:
         while some := list(islice(left, _BATCH_ROWS)):
             yield list(zip(*some, strict=True))
 
-    return lambda asked: batches(iter(rows(asked)))
+    return lambda request: batches(iter(rows(request)))
+
+
+def table(name: str, label: str, columns: str, **more: Any) -> Callable[[Batches], Batches]:
+    """Declare the table whose rows this function makes."""
+
+    def declare(batches: Batches) -> Batches:
+        TABLES[name] = Table(name, label, tuple(columns.split()), batches=batches, **more)
+        return batches
+
+    return declare
+
+
+@table(
+    "topics",
+    "Topics: top words, probabilities, shares, names",
+    "model topic rank word probability share name npmi parent in_use",
+)
+@batched
+def _topics(request: ExportRequest) -> Iterator[Row]:
+    """The topics as they are now, one row per word."""
+    from wikitopics.session.analysis.topics import described_topics
+
+    for model in request.models:
+        for topic in described_topics(request.reader, model):
+            more = topic.share, topic.name, topic.npmi, topic.parent, topic.in_use
+            for rank, pair in enumerate(zip(topic.words, topic.probabilities, strict=True), start=1):
+                yield model, topic.number, rank, *pair, *more
+
+
+@table("history", "History: the topics at every snapshot", "model articles topic rank word probability")
+@batched
+def _history(request: ExportRequest) -> Iterator[Row]:
+    """The topics at every stored snapshot, one row per word."""
+    for model in request.models:
+        for articles, topics in request.reader.each_snapshot(model):
+            for topic, words in enumerate(topics):
+                for rank, (word, probability) in enumerate(words[:_HISTORY_WORDS], start=1):
+                    yield model, articles, topic, rank, word, probability
+
+
+@table(
+    "events",
+    "Events: births, deaths, splits, mergers and renamings of topics",
+    "model articles event topic other name",
+)
+@batched
+def _events(request: ExportRequest) -> Iterator[Row]:
+    return (astuple(event) for event in request.reader.topic_events() if event.model in request.models)
+
+
+@table(
+    "metrics", "Metrics: perplexity and all other measurements", "model articles tokens seconds metric value"
+)
+@batched
+def _metrics(request: ExportRequest) -> Iterator[Row]:
+    return (row for row in request.reader.all_metrics() if row[0] in request.models)
+
+
+@table(
+    "articles",
+    "Articles: each with its largest topic",
+    "page_id title revision_id words model topic proportion",
+    optional={"role": attrgetter("everything"), "id": attrgetter("has_ids")},
+    everything="include held-out and skipped articles, with a role column",
+    of_texts=True,
+    count=lambda request: (
+        None if request.everything else request.reader.status().articles * len(request.models)
+    ),
+)
+def _articles(request: ExportRequest) -> Iterator[Batch]:
+    """One row for each article and model, with its largest topic."""
+    has_ids, everything = request.has_ids, request.everything
+    models = [(n, model) for n, model in enumerate(request.reader.models()) if model in request.models]
+    for columns in request.reader.all_articles(trained_only=not everything):
+        rows: list[Row] = []
+        for _, *common, role, topics, shares, id in zip(*columns, strict=True):
+            of_models = [(model, topics[n], shares[n]) for n, model in models] if topics else [(None,) * 3]
+            optional = (role,) * everything + (id,) * has_ids
+            rows += [(*common, *largest, *optional) for largest in of_models]
+        yield list(zip(*rows, strict=True))
+
+
+def _proportions_matrix(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":
+    """The arrays that `scipy.sparse.load_npz` reads, with page_ids (D,) beside them."""
+    import numpy as np
+
+    from wikitopics.session.analysis.proportions import as_csr
+
+    matrix, page_ids = as_csr(request.reader, request.models[0], held_out=request.everything)
+    arrays = {name: getattr(matrix, name) for name in ("data", "indices", "indptr")}
+    return {"format": np.array(b"csr"), "shape": np.array(matrix.shape), **arrays, "page_ids": page_ids}
 
 
 def _repeated(values: Iterable[object], times: Iterable[int]) -> list[object]:
@@ -98,223 +210,80 @@ def _repeated(values: Iterable[object], times: Iterable[int]) -> list[object]:
     return list(chain.from_iterable(map(repeat, values, times)))
 
 
-def _topics(asked: ExportRequest) -> Iterator[Row]:
-    """The topics as they are now, one row per word."""
-    from wikitopics.model.online import IN_USE
-    from wikitopics.session.analysis.topics import coherences, topic_tree
-
-    for model in asked.models:
-        with asked.reader.one_moment():
-            topics, tree = asked.reader.topics(model, top=_TOPIC_WORDS), topic_tree(asked.reader, model)
-            values = coherences(asked.reader, model)
-        for topic, npmi in zip(topics, values, strict=True):
-            more = topic.share, topic.name, npmi, tree[topic.topic].parent, topic.share > IN_USE
-            for rank, (word, probability) in enumerate(topic.words, start=1):
-                yield model, topic.topic, rank, word, probability, *more
-
-
-def underscored(words: Sequence[str]) -> Sequence[str]:
-    """The words as programs take them that have no blanks in words; as they are if two would become one."""
-    found = [word.replace(" ", "_") for word in words]
-    return found if len(set(found)) == len(found) else words
-
-
-TOPICS = Subject(
-    name="topics",
-    label="Topics: top words, probabilities, shares, names",
-    columns=("model", "topic", "rank", "word", "probability", "share", "name", "npmi", "parent", "in_use"),
-    batches=batched(_topics),
-)
-
-
-def _history(asked: ExportRequest) -> Iterator[Row]:
-    """The topics at every stored snapshot, one row per word."""
-    for model in asked.models:
-        for articles, topics in asked.reader.each_snapshot(model):
-            for topic, words in enumerate(topics):
-                for rank, (word, probability) in enumerate(words[:_HISTORY_WORDS], start=1):
-                    yield model, articles, topic, rank, word, probability
-
-
-HISTORY = Subject(
-    name="history",
-    label="History: the topics at every snapshot",
-    columns=("model", "articles", "topic", "rank", "word", "probability"),
-    batches=batched(_history),
-)
-
-
-def _events(asked: ExportRequest) -> Iterator[Row]:
-    for one in asked.reader.topic_events():
-        if one.model in asked.models:
-            yield one.model, one.articles, one.event, one.topic, one.other, one.name
-
-
-EVENTS = Subject(
-    name="events",
-    label="Events: births, deaths, splits, mergers and renamings of topics",
-    columns=("model", "articles", "event", "topic", "other", "name"),
-    batches=batched(_events),
-)
-
-
-def _metrics(asked: ExportRequest) -> Iterator[Row]:
-    return (measurement for measurement in asked.reader.all_metrics() if measurement[0] in asked.models)
-
-
-METRICS = Subject(
-    name="metrics",
-    label="Metrics: perplexity and all other measurements",
-    columns=("model", "articles", "tokens", "seconds", "metric", "value"),
-    batches=batched(_metrics),
-)
-
-
-def _articles(asked: ExportRequest) -> Iterator[Batch]:
-    """One row for each article and model, with its largest topic."""
-    has_ids = asked.reader.has_ids()
-    there = asked.reader.models()
-    numbers = [number for number, model in enumerate(there) if model in asked.models]
-    names = [there[number] for number in numbers]
-    for found in asked.reader.all_articles(trained_only=not asked.everything):
-        _, *common, roles, topics, shares, ids = found
-        times = [len(numbers) if one else 1 for one in topics]
-        columns: list[Sequence[object]] = [_repeated(values, times) for values in common]
-        columns.append([name for one in topics for name in (names if one else (None,))])
-        for largest in (topics, shares):
-            of_models = ([one[number] for number in numbers] if one else (None,) for one in largest)
-            columns.append(list(chain.from_iterable(of_models)))
-        if asked.everything:
-            columns.append(_repeated(roles, times))
-        if has_ids:
-            columns.append(_repeated(ids, times))
-        yield columns
-
-
-ARTICLES = Subject(
-    name="articles",
-    label="Articles: each with its largest topic",
-    columns=("page_id", "title", "revision_id", "words", "model", "topic", "proportion"),
-    optional={"role": lambda asked: asked.everything, "id": lambda asked: asked.reader.has_ids()},
-    batches=_articles,
-    everything="include held-out and skipped articles, with a role column",
-    of_texts=True,
-    count=lambda asked: None if asked.everything else asked.reader.status().articles * len(asked.models),
-)
-
-
-def _is_own(reader: "SessionReader") -> bool:
-    from wikitopics.session.sources import described
-
-    return described(reader.settings().source).own
-
-
-def _proportions(asked: ExportRequest) -> Iterator[Batch]:
-    asked.reader.check_proportions()
-    return _proportions_of_blocks(asked)
-
-
-def _proportions_of_blocks(asked: ExportRequest) -> Iterator[Batch]:
-    """One row per topic of an article: one model's topics after another's, and then the next article's."""
-    import numpy as np
-
-    reader, models = asked.reader, asked.models
-    more = [name for name, is_there in PROPORTIONS.optional.items() if is_there(asked)]
-    for block in reader.each_block():
-        with reader.one_moment():
-            articles = reader.articles_of(*block)
-            kept = [reader.proportions_of(model, *block) for model in models]
-        lengths = np.column_stack([of_model.lengths for of_model in kept])  # (n, models)
-        place = np.arange(lengths.size).reshape(lengths.shape)  # in the output
-        order = np.argsort(np.repeat(place.T.ravel(), lengths.T.ravel()), kind="stable")
-        values = np.concatenate([of_model.values() for of_model in kept])[order]
-        times = lengths.sum(axis=1, dtype=np.int64).tolist()
-        yield (
-            _repeated((one.page_id for one in articles), times),
-            _repeated((one.title for one in articles), times),
-            _repeated(cycle(models), lengths.ravel().tolist()),
-            np.concatenate([of_model.topics for of_model in kept])[order].tolist(),
-            values.astype(float).round(_DIGITS).tolist(),
-            *(_repeated(map(attrgetter(name), articles), times) for name in more),
-        )
-
-
-def _proportions_matrix(asked: ExportRequest) -> "Mapping[str, NDArray[Any]]":
-    """The arrays that `scipy.sparse.load_npz` reads, with page_ids (D,) beside them."""
-    import numpy as np
-
-    from wikitopics.session.analysis.proportions import as_csr
-
-    matrix, page_ids = as_csr(asked.reader, asked.models[0], held_out=asked.everything)
-    return {
-        "format": np.array(b"csr"),
-        "shape": np.array(matrix.shape),
-        "data": matrix.data,
-        "indices": matrix.indices,
-        "indptr": matrix.indptr,
-        "page_ids": page_ids,
-    }
-
-
-PROPORTIONS = Subject(
-    name="proportions",
-    label="Proportions: the topics of every article (npz: one model's, as CSR)",
-    columns=("page_id", "title", "model", "topic", "proportion"),
-    optional={"id": lambda asked: asked.reader.has_ids(), "role": lambda asked: _is_own(asked.reader)},
+@table(
+    "proportions",
+    "Proportions: the topics of every article (npz: one model's, as CSR)",
+    "page_id title model topic proportion",
     formats=("csv", "tsv", "json", "parquet", "npz"),
-    batches=_proportions,
+    optional={"id": attrgetter("has_ids"), "role": attrgetter("is_own")},
     arrays=_proportions_matrix,
     everything="include held-out documents of your own in npz, too",
     of_texts=True,
 )
+def _proportions(request: ExportRequest) -> Iterator[Batch]:
+    request.reader.check_proportions()
+    return _proportions_of_blocks(request)
 
 
-def _words(asked: ExportRequest) -> Iterator[Row]:
-    """The most frequent words first."""
-    words, found = asked.reader.vocabulary(), asked.reader.word_counts()
-    counts, articles = found.counts.tolist(), found.articles.tolist()
-    order = sorted(range(len(words)), key=lambda word: -counts[word])
-    return ((words[word], counts[word], articles[word]) for word in order)
+def _proportions_of_blocks(request: ExportRequest) -> Iterator[Batch]:
+    """One row for each recorded topic, article after article, each of them model after model."""
+    reader, models = request.reader, request.models
+    more = TABLES["proportions"].header(request)[len(TABLES["proportions"].columns) :]
+    for block in reader.each_block():
+        with reader.one_moment():
+            articles = reader.articles_of(*block)
+            recorded = [reader.proportions_of(model, *block) for model in models]
+        of_article = list(zip(*(of_model.lengths.tolist() for of_model in recorded), strict=True))
+        times, lengths = list(map(sum, of_article)), list(chain.from_iterable(of_article))
+        topics = [iter(of_model.topics.tolist()) for of_model in recorded]
+        values = [iter(of_model.values().astype(float).round(_DIGITS).tolist()) for of_model in recorded]
+        yield (
+            _repeated((one.page_id for one in articles), times),
+            _repeated((one.title for one in articles), times),
+            _repeated(cycle(models), lengths),
+            list(chain.from_iterable(map(islice, cycle(topics), lengths))),
+            list(chain.from_iterable(map(islice, cycle(values), lengths))),
+            *(_repeated(map(attrgetter(name), articles), times) for name in more),
+        )
 
 
-WORDS = Subject(
-    name="words",
-    label="Words: how often each was trained on, and in how many articles",
-    columns=("word", "count", "articles"),
-    batches=batched(_words),
+@table(
+    "words",
+    "Words: how often each was trained on, and in how many articles",
+    "word count articles",
     of_texts=True,
-    count=lambda asked: len(asked.reader.vocabulary()),
+    count=lambda request: len(request.reader.vocabulary()),
 )
+@batched
+def _words(request: ExportRequest) -> Iterator[Row]:
+    """The most frequent words first."""
+    words, of = request.reader.vocabulary(), request.reader.word_counts()
+    rows = zip(words, of.counts.tolist(), of.articles.tolist(), strict=True)
+    return iter(sorted(rows, key=lambda row: -row[1]))
 
 
-def _model(asked: ExportRequest) -> "OnlineModel":
-    """Raises `SessionError` if the model has no topics yet."""
+def trained_model(request: ExportRequest) -> "OnlineModel":
+    """The model to export. Raises `SessionError` if it has no topics yet."""
     from wikitopics.session.analysis.proportions import saved_model
 
-    asked.reader.check_trained()
-    return saved_model(asked.reader, asked.models[0])
+    request.reader.check_trained()
+    return saved_model(request.reader, request.models[0])
 
 
-def _model_arrays(asked: ExportRequest) -> "Mapping[str, NDArray[Any]]":
+def _model_arrays(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":
     """Every word of every topic."""
     import numpy as np
 
     from wikitopics.model.exported import arrays_of
 
-    rule = {"word_rule": np.array(asked.reader.settings().rule)}
-    return {**arrays_of(_model(asked), asked.reader.vocabulary()), **rule}
+    rule = {"word_rule": np.array(request.reader.settings().rule)}
+    return {**arrays_of(trained_model(request), request.reader.vocabulary()), **rule}
 
 
-MODEL = Subject(
-    name="model",
-    label="Model: all topics and words as arrays, or in formats that other programs load",
+TABLES["model"] = Table(
+    "model",
+    "Model: all topics and words as arrays, or in formats that other programs load",
     formats=("npz", "gensim", "ldavis"),
     arrays=_model_arrays,
-    model=_model,
     one_model=True,
 )
-
-SUBJECTS = {
-    subject.name: subject
-    for subject in (TOPICS, HISTORY, EVENTS, METRICS, ARTICLES, PROPORTIONS, WORDS, MODEL)
-}

@@ -1,4 +1,4 @@
-"""How good the topics of a stored session are: their coherence, and those that nearly repeat another."""
+"""The topics of a stored session: as records, as a tree, how coherent they are, which repeat others."""
 
 import math
 from collections.abc import Container
@@ -8,10 +8,11 @@ import numpy as np
 
 from wikitopics.model import Minibatch
 from wikitopics.model.coherence import npmi_of_words
-from wikitopics.model.topics import most_relevant_to, parents, repeats, tree
+from wikitopics.model.topics import most_relevant_to, ownership, parents, repeats, tree
 from wikitopics.session.metrics import OF_STREAM, OF_TOPICS, SCORES, Metric
-from wikitopics.session.records import COHERENT_WORDS
+from wikitopics.session.records import COHERENT_WORDS, SNAPSHOT_WORDS, in_line
 from wikitopics.session.settings import own_metrics
+from wikitopics.session.sources import REPORT
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.topics import names
 
@@ -36,14 +37,14 @@ class Branch:
 def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
     """All topics and groups by number, as of the newest snapshot; empty before the first."""
     with reader.one_moment():
-        kept = reader.newest_words(model)
-        if kept is None:
+        newest = reader.newest_words(model)
+        if newest is None:
             return ()
         leaves, words = reader.topic_names(model), reader.vocabulary()
-    nodes = tree(kept.leading)
+    nodes = tree(newest.leading)
     above = parents(nodes)
-    shares = kept.shares.astype(np.float64)
-    groups = names(most_relevant_to([node.topics for node in nodes], kept.leading, kept.shares), words)
+    shares = newest.shares.astype(np.float64)
+    groups = names(most_relevant_to([node.topics for node in nodes], newest.leading, newest.shares), words)
     topics = [(topic, 0.0, (topic,)) for topic in range(len(leaves))]
     parts = [*topics, *((node.number, node.height, node.topics) for node in nodes)]
     return tuple(
@@ -81,11 +82,69 @@ def overview(branches: tuple[Branch, ...]) -> list[Branch]:
     children: dict[int | None, list[Branch]] = {}
     for branch in branches:
         children.setdefault(branch.parent, []).append(branch)
-    found, groups = list(children[None]), math.ceil(1.3 * math.sqrt((len(branches) + 1) // 2))
-    while len(found) < groups and any(branch.height > 0 for branch in found):
-        place = max(range(len(found)), key=lambda i: found[i].height)
-        found[place : place + 1] = children[found[place].number]
-    return found
+    parts, groups = list(children[None]), math.ceil(1.3 * math.sqrt((len(branches) + 1) // 2))
+    while len(parts) < groups and any(branch.height > 0 for branch in parts):
+        tallest = max(range(len(parts)), key=lambda i: parts[i].height)
+        parts[tallest : tallest + 1] = children[parts[tallest].number]
+    return parts
+
+
+NAMED = 5
+"""The most pairs of repeats named; beyond that, their number is enough."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Topic:
+    """A topic as of the newest snapshot."""
+
+    number: int
+    """Topics are numbered from 0, the same in every command and export."""
+    name: str
+    """The name given to it, otherwise the words that tell it apart."""
+    share: float
+    """Its share of the words of the corpus."""
+    words: tuple[str, ...]
+    """Its most probable words (20 are kept), most probable first."""
+    probabilities: tuple[float, ...]
+    """The probability in this topic of each of `words`."""
+    npmi: float | None
+    """How strongly its ten leading words occur together in held-out articles, -1 to 1; None if there are
+    none."""
+    in_use: bool
+    """Whether it has more than a thousandth of the corpus."""
+    parent: int | None
+    """The group of topics that it belongs to, numbered as in `wikitopics topics --tree`; None for a lone
+    topic."""
+    own: tuple[float, ...]
+    """For each of `words`: this topic's share of the uses by all topics that the word leads."""
+
+    def __repr__(self) -> str:
+        return f"<Topic {self.number} {self.name!r}, {self.share:.1%}: {in_line(self.words[:10])}>"
+
+    def _repr_html_(self) -> str | None:
+        if REPORT.missing():
+            return None
+        from wikitopics.session.analysis.report import notebook
+
+        heading = notebook.noted(f"#{self.number} {self.name}, {self.share:.1%} of all words")
+        words = list(zip(self.words, self.probabilities, self.own, strict=True))
+        return notebook.framed(heading, notebook.described(words))
+
+
+def described_topics(reader: SessionReader, model: str) -> list[Topic]:
+    """All topics by number, as of the newest snapshot; empty before the first."""
+    from wikitopics.model.online import IN_USE
+
+    with reader.one_moment():
+        rows, newest = reader.topics(model, SNAPSHOT_WORDS), reader.newest_words(model)
+        npmi, tree = coherences(reader, model), topic_tree(reader, model)
+    own = [] if newest is None else map(tuple, ownership(newest.leading, newest.shares).tolist())
+    topics = []
+    for row, value, branch, parts in zip(rows, npmi, tree, own, strict=False):
+        words, probabilities = zip(*row.words, strict=True)
+        of_all = value, row.share > IN_USE, branch.parent, parts
+        topics.append(Topic(row.topic, row.name, row.share, words, probabilities, *of_all))
+    return topics
 
 
 # The metrics that a session's curves can show.
@@ -96,13 +155,9 @@ def metrics_of(reader: SessionReader) -> tuple[Metric, ...]:
     own = [metric for spec in reader.settings().models for metric in own_metrics(spec.kind)]
     recorded = reader.metric_names()
     of_stream = (metric for metric in OF_STREAM if metric.name in recorded)
-    known = {metric.name: metric for metric in (*SCORES, *of_stream, *own, *OF_TOPICS)}
-    found = [Metric.undeclared(name) for name in recorded if name not in known]
-    return (*known.values(), *found)
-
-
-NAMED = 5
-"""The most pairs of repeats named; beyond that, their number is enough."""
+    declared = {metric.name: metric for metric in (*SCORES, *of_stream, *own, *OF_TOPICS)}
+    others = [Metric.undeclared(name) for name in recorded if name not in declared]
+    return (*declared.values(), *others)
 
 
 def coherences(reader: SessionReader, model: str) -> list[float | None]:
@@ -110,12 +165,12 @@ def coherences(reader: SessionReader, model: str) -> list[float | None]:
 
     As of the newest snapshot; empty before the first. None if the session holds out no articles.
     """
-    kept = reader.newest_words(model)
-    if kept is None:
+    newest = reader.newest_words(model)
+    if newest is None:
         return []
     held_out = reader.held_out()
     reference = Minibatch(held_out.indptr, held_out.word_ids, held_out.counts)
-    values = npmi_of_words(kept.word_ids[:, :COHERENT_WORDS], reference).tolist()
+    values = npmi_of_words(newest.word_ids[:, :COHERENT_WORDS], reference).tolist()
     return [value if np.isfinite(value) else None for value in values]
 
 
@@ -124,10 +179,10 @@ def repeats_in_words(reader: SessionReader, model: str) -> str:
 
     For example "3 topics nearly repeat another: 40 and 12, …"; "" for none.
     """
-    kept = reader.newest_words(model)
-    found = [] if kept is None else repeats(kept.leading, kept.shares)
-    if not found:
+    newest = reader.newest_words(model)
+    pairs = [] if newest is None else repeats(newest.leading, newest.shares)
+    if not pairs:
         return ""
-    pairs = ", ".join(f"{topic} and {of}" for topic, of in found[:NAMED])
-    topics = "1 topic nearly repeats" if len(found) == 1 else f"{len(found)} topics nearly repeat"
-    return f"{topics} another: {pairs}{', …' if len(found) > NAMED else ''}"
+    listed = ", ".join(f"{topic} and {of}" for topic, of in pairs[:NAMED])
+    topics = "1 topic nearly repeats" if len(pairs) == 1 else f"{len(pairs)} topics nearly repeat"
+    return f"{topics} another: {listed}{', …' if len(pairs) > NAMED else ''}"

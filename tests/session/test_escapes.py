@@ -46,8 +46,8 @@ def test_a_title_in_a_table_is_a_link_on_a_terminal_alone(monkeypatch):
     written = {}
     for stream in (Terminal(), io.StringIO()):
         monkeypatch.setattr("sys.stdout", stream)
-        output.put_row(" 1% ", "A\x1b", "http://x")
-        output.put_row(" 2% ", "B", None)
+        output.put_line(" 1% ", "A\x1b", "http://x")
+        output.put_line(" 2% ", "B", None)
         written[stream.isatty()] = stream.getvalue()
     assert written[True] == " 1% \x1b]8;;http://x\x1b\\A\\x1b\x1b]8;;\x1b\\\n 2% B\n"
     assert written[False] == " 1% A\\x1b\n 2% B\n"

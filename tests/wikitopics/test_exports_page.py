@@ -12,7 +12,7 @@ import pytest
 from tests.commands import ROOT
 from tests.session.rows import sql
 from wikitopics.session.analysis.exports import FORMATS
-from wikitopics.session.analysis.tables import SUBJECTS, ExportRequest
+from wikitopics.session.analysis.tables import TABLES, ExportRequest
 from wikitopics.session.records import TopicChange
 from wikitopics.session.storage.reader import SessionReader
 
@@ -32,14 +32,14 @@ def tables(title: str) -> dict[str, list[list[str]]]:
     return found
 
 
-@pytest.mark.parametrize("what", [name for name, subject in SUBJECTS.items() if subject.batches])
+@pytest.mark.parametrize("what", [name for name, table in TABLES.items() if table.batches])
 def test_columns_are_those_of_the_file_and_of_these_types(what, cli, trained):
     # In so short a session nothing happens.
     sql(trained, "INSERT INTO topic_events VALUES (NULL, 0, 64, 'split', 1, 2, 'birds')")
-    listed, subject = tables(what)["column"], SUBJECTS[what]
-    assert [row[0] for row in listed] == [*subject.columns, *subject.optional]
+    listed, table = tables(what)["column"], TABLES[what]
+    assert [row[0] for row in listed] == [*table.columns, *table.optional]
     with SessionReader(trained) as reader:
-        header = subject.header(ExportRequest(reader, ["lda"]))
+        header = table.header(ExportRequest(reader, ["lda"]))
     rows = json.loads(cli("export", what, "--format", "json").out)
     assert rows
     table = csv.DictReader(io.StringIO(cli("export", what).out))
@@ -52,7 +52,7 @@ def test_columns_are_those_of_the_file_and_of_these_types(what, cli, trained):
             assert isinstance(value, TYPES[kind]) or (value is None and empty), (column, value)
 
 
-@pytest.mark.parametrize("what", [name for name, subject in SUBJECTS.items() if subject.arrays])
+@pytest.mark.parametrize("what", [name for name, table in TABLES.items() if table.arrays])
 def test_arrays_are_those_of_the_file_and_of_these_shapes(what, cli, trained, tmp_path):
     assert cli("export", what, "--format", "npz", "-o", tmp_path / "a.npz").code == 0
     sizes: dict[str, int] = {}
@@ -73,7 +73,7 @@ def test_keys_for_ldavis(cli, trained):
 
 
 def test_every_export_form_and_event_has_its_place():
-    assert set(re.findall(r"^## (\w+)$", PAGE, re.MULTILINE)) == set(SUBJECTS)
+    assert set(re.findall(r"^## (\w+)$", PAGE, re.MULTILINE)) == set(TABLES)
     assert [row[0].split("`")[0] for row in tables("Exports")["`--format`"]] == list(FORMATS)
     (events,) = (meaning for name, _, meaning in tables("events")["column"] if name == "event")
     assert re.findall(r"`(\w+)`", events) == list(get_args(TopicChange))

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import wikitopics as wt
-import wikitopics.stored
 from tests.wikitopics.test_training import TEXTS, learn
 from wikitopics.crawler.source import Extra
 
@@ -136,7 +135,7 @@ def test_what_texts_contain_is_escaped(session):
 
 
 def test_without_the_extra_a_notebook_shows_a_line(session, monkeypatch):
-    monkeypatch.setattr("wikitopics.stored.REPORT", Extra("report", ("no-such-package",), "nothing"))
+    monkeypatch.setattr(Extra, "missing", lambda self: ["no-such-package"])
     topics = session.topics()
     assert session._repr_html_() is topics._repr_html_() is topics[0]._repr_html_() is None
 

@@ -11,11 +11,11 @@ import pytest
 import wikitopics as wt
 from tests import packages
 from wikitopics.crawler.embedded.launch import EmbeddedWiki
-from wikitopics.session.analysis.tables import SUBJECTS
+from wikitopics.session.analysis.tables import TABLES
 
 SECTION = packages.section("A model of your own")
 (RACE,) = packages.commands(SECTION)
-TABLES = [name for name, one in SUBJECTS.items() if "model" in one.columns and name != "events"]
+OF_MODELS = [name for name, one in TABLES.items() if "model" in one.columns and name != "events"]
 """Those with rows of every model: in so short a race nothing happens to most topics."""
 MODELS = {"unigrams", "lda"}
 SMALL = ["--batch-size", 64, "--held-out", 40, "--seed", 3]
@@ -76,7 +76,7 @@ def test_every_command_answers_for_it(race, cli, tmp_path):
     assert np.argmax(inferred["proportions"]) == topics[0]["topic"]
 
 
-@pytest.mark.parametrize("what", TABLES)
+@pytest.mark.parametrize("what", OF_MODELS)
 def test_every_table_has_it(race, cli, what):
     rows = cli("export", what).out.splitlines()
     column = rows[0].split(",").index("model")

@@ -50,10 +50,10 @@ def doctor(offline: bool, session: str | None, as_json: bool) -> int:
     return 1 if any(fine is False for _, fine, _ in checks) else 0
 
 
-def _tried(what: str, describe: Callable[..., str], *given: object) -> Check:
+def _tried(what: str, describe: Callable[..., str], *arguments: object) -> Check:
     """A check that describes what is all right, and raises one of our errors for what is not."""
     try:
-        return what, True, describe(*given)
+        return what, True, describe(*arguments)
     except (SessionError, CrawlerError, KindError) as error:
         return what, False, str(error)
 
@@ -67,18 +67,16 @@ def _installation() -> Iterator[Check]:
             yield package, False, "not installed: reinstall wikitopics"
     from wikitopics.model.kernels import cache_folder
 
-    kept, none = cache_folder(), "no writable folder: the models are compiled at every start"
-    yield "kernel cache", kept is not None, kept or none
+    folder, none = cache_folder(), "no writable folder: the models are compiled at every start"
+    yield "kernel cache", folder is not None, folder or none
 
 
 def _extras() -> Iterator[Check]:
     """The extras, which nobody must install."""
     for extra in EXTRAS:
-        if missing := extra.missing():
-            told = f"not installed ({', '.join(missing)}): `{extra.command}` adds {extra.purpose}"
-            yield f"extra {extra.name}", None, told
-        else:
-            yield f"extra {extra.name}", True, f"installed, for {extra.purpose}"
+        missing = ", ".join(extra.missing())
+        state = f"not installed ({missing}): `{extra.command}` adds" if missing else "installed, for"
+        yield f"extra {extra.name}", None if missing else True, f"{state} {extra.purpose}"
 
 
 def _brought() -> Iterator[Check]:
@@ -123,15 +121,14 @@ def _leftovers(folders: set[Path]) -> str:
     from wikitopics.session import control
     from wikitopics.session.storage import files
 
-    told = [
-        f"{what}, to be deleted: {', '.join(sorted(map(str, found)))}"
-        for what, left_behind in (
-            ("unfinished files of killed commands", files.left_behind),
-            ("texts given in Python to trainers that were killed", control.left_behind),
-        )
-        if (found := [path for folder in folders for path in left_behind(folder)])
-    ]
-    return "; ".join(told) or "none"
+    leftovers = []
+    for what, left_behind in (
+        ("unfinished files of killed commands", files.left_behind),
+        ("texts given in Python to trainers that were killed", control.left_behind),
+    ):
+        if paths := sorted(str(path) for folder in folders for path in left_behind(folder)):
+            leftovers.append(f"{what}, to be deleted: {', '.join(paths)}")
+    return "; ".join(leftovers) or "none"
 
 
 def _nearest(folder: Path) -> Path:
@@ -160,10 +157,8 @@ def _disk(folder: Path) -> Iterator[Check]:
     yield "disk", free > LOW_DISK, f"{free / 1e9:,.1f} GB free"
     kind = _file_system(folder)
     local = kind not in _NETWORK_FILE_SYSTEMS
-    advice = (
-        ": on a network, where SQLite's write-ahead log does not work; set WIKITOPICS_HOME to a local folder"
-    )
-    yield "file system", local, (kind or "unknown") + ("" if local else advice)
+    advice = "SQLite's write-ahead log does not work; set WIKITOPICS_HOME to a local folder"
+    yield "file system", local, (kind or "unknown") + ("" if local else f": on a network, where {advice}")
 
 
 def _file_system(path: Path) -> str | None:
@@ -172,14 +167,9 @@ def _file_system(path: Path) -> str | None:
         mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return None
-    best, kind = "", None
-    for line in mounts:
-        _, point, name, *_ = line.split()
-        point = point.replace("\\040", " ")
-        inside = path.resolve() == Path(point) or Path(point) in path.resolve().parents
-        if inside and len(point) >= len(best):
-            best, kind = point, name
-    return kind
+    kinds_at = {Path(point.replace("\\040", " ")): kind for _, point, kind, *_ in map(str.split, mounts)}
+    real = path.resolve()
+    return next((kinds_at[place] for place in (real, *real.parents) if place in kinds_at), None)
 
 
 def _contact() -> str:

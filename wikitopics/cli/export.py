@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 
 from wikitopics.cli.options import model_names, reading, session_option
-from wikitopics.cli.output import ProgressLine, data_output, say, standard_output
+from wikitopics.cli.output import ProgressLine, put_data, say
 from wikitopics.session.analysis.exports import FORMATS, Format, format_of, save, written_to
-from wikitopics.session.analysis.tables import SUBJECTS, ExportRequest, Subject
+from wikitopics.session.analysis.tables import TABLES, ExportRequest, Table
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.metrics import METRICS, Metric
 from wikitopics.session.paths import session_path
@@ -40,15 +40,10 @@ def report(output: str | None, session: str) -> None:
         check_page(target)
     elif sys.stdout.isatty():
         raise BadUsage(f"a page is not for a terminal: give -o {path.stem}.html or redirect")
-    progress = ProgressLine("topics read")
-    with reading(path) as reader:
-        try:
-            page = render(reader, progress)
-        finally:
-            progress.end()
+    with reading(path) as reader, ProgressLine("topics read") as progress:
+        page = render(reader, progress)
     if target is None:
-        with data_output() as write:
-            write(page)
+        put_data([page.encode("utf-8", "backslashreplace")])
         return
     with replacing(target) as file:
         file.write(page.encode())
@@ -59,12 +54,9 @@ def _described(metric: Metric) -> str:
     return metric.help + (f" ({metric.better} is better)" if metric.better else "")
 
 
-_USUAL = {subject.name: format_of(subject, None).name for subject in SUBJECTS.values()}
-
-
 @click.command(
     epilog="\b\nWHAT is one of:\n"
-    + "".join(f"  {subject.name:11} {subject.label}\n" for subject in SUBJECTS.values())
+    + "".join(f"  {table.name:11} {table.label}\n" for table in TABLES.values())
     + "\n\b\nIn `export metrics`, besides metrics that only one kind of model has:\n"
     + "".join(f"  {metric.name:26} {_described(metric)}\n" for metric in METRICS)
     + """
@@ -74,82 +66,62 @@ Examples:
   wikitopics export history --format json -o history.json
   wikitopics export model --model hdp -o hdp.npz"""
 )
-@click.argument("what", metavar="WHAT", type=click.Choice(list(SUBJECTS)))
+@click.argument("what", metavar="WHAT", type=click.Choice(list(TABLES)))
 @click.option(
     "--format",
     "form",
     type=click.Choice(list(FORMATS)),
     help="Default: by the ending of PATH, otherwise csv"
-    + "".join(f", {usual} for {what}" for what, usual in _USUAL.items() if usual != "csv")
+    + "".join(f", {one.formats[0]} for {one.name}" for one in TABLES.values() if one.formats[0] != "csv")
     + ".",
 )
 @click.option(
-    "-o",
-    "--output",
-    metavar="PATH",
-    type=click.Path(),
+    "-o", "--output", metavar="PATH", type=click.Path(),
     help="A file, or for gensim a folder (default: standard output).",
-)
+)  # fmt: skip
 @click.option(
-    "--model",
-    metavar="NAME",
-    shell_complete=model_names,
+    "--model", metavar="NAME", shell_complete=model_names,
     help="Export only this model (default for `export model`: the first).",
-)
+)  # fmt: skip
 @click.option(
-    "--all",
-    "everything",
-    is_flag=True,
-    help=" ".join(f"{s.name}: {s.everything}." for s in SUBJECTS.values() if s.everything),
-)
+    "--all", "every", is_flag=True,
+    help=" ".join(f"{s.name}: {s.everything}." for s in TABLES.values() if s.everything),
+)  # fmt: skip
 @click.option(
     "--bom", is_flag=True, help="csv, tsv: begin with a byte order mark, as some spreadsheets need."
 )
 @session_option
 def export(
-    what: str,
-    form: str | None,
-    output: str | None,
-    model: str | None,
-    everything: bool,
-    bom: bool,
-    session: str,
+    what: str, form: str | None, output: str | None, model: str | None, every: bool, bom: bool, session: str
 ) -> None:
     """Write what a session holds in a form that other programs read."""
     from wikitopics.session.analysis.proportions import licence_of
 
-    subject = SUBJECTS[what]
+    table = TABLES[what]
     target = None if output is None or output == "-" else Path(output)
-    written_as = format_of(subject, form) if target is None else written_to(target, subject, form)
+    written_as = format_of(table, form) if target is None else written_to(target, table, form)
     if bom and not written_as.bom:
         raise BadUsage(f"--bom is only for csv and tsv, not for {written_as.name}")
-    if everything and not subject.everything:
-        known = " and ".join(f"`export {s.name}`" for s in SUBJECTS.values() if s.everything)
+    if every and not table.everything:
+        known = " and ".join(f"`export {s.name}`" for s in TABLES.values() if s.everything)
         raise BadUsage(f"--all is only for {known}")
     with reading(session) as reader:
-        asked = ExportRequest(reader, subject.models(reader, model), everything, bom)
+        request = ExportRequest(reader, table.models(reader, model), every, bom)
         if target is None:
-            to_standard_output(written_as, subject, asked)
+            to_standard_output(written_as, table, request)
         else:
-            progress = ProgressLine("rows", subject.count(asked) if subject.count else None)
-            rows = save(subject, written_as, asked, target, progress)
-            progress.end()
+            with ProgressLine("rows", table.count(request) if table.count else None) as progress:
+                rows = save(table, written_as, request, target, progress)
             say(f"wrote {output}" + ("" if rows is None else f": {rows:,} rows"))
-        licence = licence_of(reader.settings()) if subject.of_texts else None
+        licence = licence_of(reader.settings()) if table.of_texts else None
         if licence is not None:
             say(licence.text)
 
 
-def to_standard_output(form: Format, subject: Subject, asked: ExportRequest) -> None:
+def to_standard_output(form: Format, table: Table, request: ExportRequest) -> None:
     """Write an export to standard output. Raises `BadUsage` for bytes on a terminal, or a folder."""
     if form.stream is None:
         raise BadUsage(f"{form.name}'s model is several files: name a folder for them with -o")
-    if form.binary:
-        if sys.stdout.isatty():
-            raise BadUsage(f"{form.name} is not for a terminal: give -o FILE.{form.name} or redirect")
-        with standard_output() as out:
-            out.buffer.writelines(form.stream(subject, asked))
-    else:
-        with data_output() as write:
-            for piece in form.stream(subject, asked):
-                write(piece.decode())
+    if form.binary and sys.stdout.isatty():
+        raise BadUsage(f"{form.name} is not for a terminal: give -o FILE.{form.name} or redirect")
+    put_data(form.stream(table, request))

@@ -10,16 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wikitopics.cli.options import (
-    json_option,
-    limit_option,
-    model_option,
-    reading,
-    session_names,
-    session_option,
-    take,
-)
-from wikitopics.cli.output import ProgressLine, put_json, put_line, say
+from wikitopics.cli import options
+from wikitopics.cli.output import ProgressLine, objects, put_json, put_line, say, unless_none
 from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.session.errors import SessionError
 from wikitopics.session.options import LINKS, TOKENS
@@ -27,8 +19,10 @@ from wikitopics.session.paths import command, session_path
 from wikitopics.session.sources import noun
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from wikitopics.crawler.source import Markup
-    from wikitopics.session.analysis.proportions import Inferred
     from wikitopics.session.storage.reader import SessionReader
 
 
@@ -41,12 +35,12 @@ Examples:
   wikitopics compare
   wikitopics compare night day ~/old.db --json"""
 )
-@click.argument("sessions", metavar="[SESSION]\u2026", nargs=-1, shell_complete=session_names)
+@click.argument("sessions", metavar="[SESSION]\u2026", nargs=-1, shell_complete=options.session_names)
 @click.option(
-    "--session", "more", metavar="NAME", multiple=True, shell_complete=session_names,
+    "--session", "more", metavar="NAME", multiple=True, shell_complete=options.session_names,
     help="Another session to compare.",
 )  # fmt: skip
-@json_option
+@options.json_option
 def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> None:
     """Score sessions and their models on articles new to all of them.
 
@@ -63,30 +57,27 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
     """
     from wikitopics.session.analysis.comparison import compare as compared
 
-    named = (*sessions, *more) or ("default",)
-    paths = list(dict.fromkeys(session_path(name) for name in named))
+    names = (*sessions, *more) or ("default",)
     with contextlib.ExitStack() as opened:
-        readers = [opened.enter_context(reading(path)) for path in paths]
+        paths = dict.fromkeys(map(session_path, names))
+        readers = [opened.enter_context(options.reading(path)) for path in paths]
         nouns = {noun(reader.settings().source) for reader in readers}
-        called = nouns.pop() if len(nouns) == 1 else "articles"
-        line = ProgressLine("models scored", sum(len(reader.models()) for reader in readers))
-        try:
-            found = compared(readers, line)
-        finally:
-            line.end()
+        articles = nouns.pop() if len(nouns) == 1 else "articles"
+        with ProgressLine("models scored", sum(len(reader.models()) for reader in readers)) as progress:
+            result = compared(readers, progress)
     if as_json:
-        put_json(asdict(found))
+        put_json(asdict(result))
         return
-    for remark in found.remarks:
+    for remark in result.remarks:
         say(remark)
-    put_line(f"{found.articles:,} {called} that no model was trained on")
-    width = max(len("session"), *(len(one.session) for one in found.models))
-    name = max(len("model"), *(len(one.model) for one in found.models))
+    put_line(f"{result.articles:,} {articles} that no model was trained on")
+    width = max(len("session"), *(len(one.session) for one in result.models))
+    name = max(len("model"), *(len(one.model) for one in result.models))
     put_line(
         f"{'session':{width}}  {'model':{name}}  {'trained':>11}  {'in use':>11}  {'log likelihood':>14}  "
         f"{'difference':>11}  {'perplexity':>10}"
     )
-    for one in found.models:
+    for one in result.models:
         used = f"{one.topics_in_use:,} of {one.topics:,}"
         put_line(
             f"{one.session:{width}}  {one.model:{name}}  {one.articles:>11,}  {used:>11}  "
@@ -109,10 +100,10 @@ Examples:
   pbpaste | wikitopics infer --json"""
 )
 @click.argument("files", metavar="[FILE]…", nargs=-1, type=click.Path())
-@take(MARKUP, help=f"{MARKUP.help} Default: as in the session's own texts.")
-@model_option
-@session_option
-@json_option
+@options.take(MARKUP, help=f"{MARKUP.help} Default: as in the session's own texts.")
+@options.model_option
+@options.session_option
+@options.json_option
 def infer(
     files: tuple[str, ...], markup: "Markup | None", model: str | None, session: str, as_json: bool
 ) -> None:
@@ -123,35 +114,22 @@ def infer(
     """
     from wikitopics.session.records import in_line
 
-    with _uncollected(), reading(session) as reader:
+    files = files or ("-",)
+    with _uncollected(), options.reading(session) as reader:
         name, unit = reader.model_named(model), reader.settings()[TOKENS]
-        found = infer_files(reader, name, files or ("-",), markup)
-        topics = {
-            row.topic: f"{row.name}: {in_line(word for word, _ in row.words)}"
-            for row in reader.topics(name, 8)
-        }
-    named = list(zip(files or ("-",), found, strict=True))
+        texts = list(zip(files, infer_files(reader, name, files, markup), strict=True))
+        topics = {row.topic: row for row in reader.topics(name, 8)}
     if as_json:
-        put_json(
-            [
-                {
-                    "file": file,
-                    "words": one.words,
-                    "known": one.known,
-                    "model": name,
-                    "proportions": one.theta.tolist(),
-                }
-                for file, one in named
-            ]
-        )
+        rows = ((file, words, known, name, theta.tolist()) for file, (words, known, theta) in texts)
+        put_json(objects("file words known model proportions", rows))
         return
-    for file, one in named:
-        put_line(f"{_called(file)}: {one.known:,} of {one.words:,} {unit} known")
-        if not one.known:
-            continue
-        for topic in (-one.theta).argsort(kind="stable")[:8].tolist():
-            if one.theta[topic] >= 0.01:
-                put_line(f"  {one.theta[topic]:6.1%}  {topic:4}  {topics.get(topic, '')}")
+    for file, (words, known, theta) in texts:
+        put_line(f"{_called(file)}: {known:,} of {words:,} {unit} known")
+        for topic in (-theta).argsort(kind="stable")[:8].tolist() if known else ():
+            if theta[topic] >= 0.01:
+                row = topics.get(topic)
+                label = f"{row.name}: {in_line(word for word, _ in row.words)}" if row else ""
+                put_line(f"  {theta[topic]:6.1%}  {topic:4}  {label}")
 
 
 @contextlib.contextmanager
@@ -169,20 +147,21 @@ def _uncollected() -> Iterator[None]:
 
 def infer_files(
     reader: "SessionReader", model: str, files: Sequence[str], markup: "Markup | None" = None
-) -> "list[Inferred]":
-    """Infer each file, where "-" is standard input.
+) -> "list[tuple[int, int, NDArray[np.float32]]]":
+    """(words, those known, topic proportions) of each file, where "-" is standard input.
 
     Raises `SessionError` for a file that is not text, and if no word of any file is known.
     """
-    from wikitopics.session.analysis.proportions import infer
+    from wikitopics.session.analysis.proportions import proportions, proses
 
-    found = infer(reader, model, [_read(file) for file in files], markup)
-    if not any(one.known for one in found):
+    texts, vocabulary = proses(reader, map(_read, files), markup), reader.counter()
+    known, theta = proportions(reader, model, vocabulary, texts)
+    if not known.any():
         held = f"{_called(files[0])} holds" if len(files) == 1 else "these texts hold"
         shown = command("vocab show", reader.path)
         what = "wikitext or HTML link to a title" if reader.settings()[TOKENS] == LINKS else "word"
         raise SessionError(f"{held} no {what} of the session's vocabulary (`{shown}` prints it)")
-    return found
+    return list(zip(map(vocabulary.n_words_in, texts), known.tolist(), theta, strict=True))
 
 
 def _called(file: str) -> str:
@@ -216,10 +195,10 @@ Examples:
   pbpaste | wikitopics similar -"""
 )
 @click.argument("what", metavar="TITLE|FILE")
-@limit_option
-@model_option
-@session_option
-@json_option
+@options.limit_option
+@options.model_option
+@options.session_option
+@options.json_option
 def similar(what: str, limit: int, model: str | None, session: str, as_json: bool) -> None:
     """List the articles most like another one, or like any text.
 
@@ -232,24 +211,21 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
     """
     from wikitopics.session.analysis.proportions import Recorded, not_found
 
-    with reading(session) as reader:
+    with options.reading(session) as reader:
         name = reader.model_named(model)
         recorded = Recorded(reader, name)
         row = None if what == "-" else recorded.row_of(reader, what, exact=True)
         if row is None and (what == "-" or os.path.exists(what)):
-            (text,) = infer_files(reader, name, [what])
-            found = recorded.nearest(reader, text.theta, limit)
+            ((_, _, theta),) = infer_files(reader, name, [what])
+            articles = recorded.nearest(reader, theta, limit)
+        elif row is None and (row := recorded.row_of(reader, what)) is None:
+            raise not_found(reader, what, or_file=True)
         else:
-            row = recorded.row_of(reader, what) if row is None else row
-            if row is None:
-                raise not_found(reader, what, or_file=True)
-            found = recorded.like(reader, row, limit)
-        has_ids = reader.has_ids()
+            articles = recorded.like(reader, row, limit)
     say(recorded.as_of_told())
     if as_json:
-        shown = [asdict(one) for one in found]
-        put_json(shown if has_ids else [{k: v for k, v in one.items() if k != "id"} for one in shown])
+        put_json([unless_none(asdict(one), "id") for one in articles])
         return
     put_line("distance     page_id  title")
-    for one in found:
+    for one in articles:
         put_line(f"{one.distance:8.3f} {one.page_id:11}  {one.title}")

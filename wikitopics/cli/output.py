@@ -8,8 +8,8 @@ import select
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from typing import Any, TextIO
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Self, TextIO
 
 import click
 
@@ -72,38 +72,40 @@ def is_echo(error: OSError) -> bool:
     return any(frame.f_code is click.echo.__code__ for frame, _ in traceback.walk_tb(error.__traceback__))
 
 
-@contextlib.contextmanager
-def data_output() -> Iterator[Callable[[str], object]]:
-    """Write data for other programs to standard output: always UTF-8, but harmless on a terminal."""
+def put_data(pieces: Iterable[bytes]) -> None:
+    """Write data for other programs to standard output as it is; on a terminal, text made harmless."""
     with standard_output() as out:
-        if out.isatty():
-            yield lambda text: out.write(_visible_lines(text))
-        else:
-            yield lambda text: out.buffer.write(text.encode("utf-8", "backslashreplace"))
+        for piece in pieces:
+            if out.isatty():
+                out.write(_visible_lines(piece.decode()))
+            else:
+                out.buffer.write(piece)
 
 
 def _visible_lines(text: str) -> str:
     return "\n".join(map(visible, text.split("\n")))
 
 
-def put_line(text: str) -> None:
-    """Print one line for people; nothing in it can control the terminal."""
-    with standard_output() as out:
-        out.write(visible(text) + "\n")
+def put_line(text: str, title: str = "", address: str | None = None) -> None:
+    """Print one line for people; nothing in it can control the terminal.
 
-
-def put_row(columns: str, title: str, address: str | None) -> None:
-    """Print a line that ends in an article's title, as a link to its address if the terminal supports
-    links."""
+    ``title``: ends the line, as a link to this address if the terminal supports links.
+    """
     with standard_output() as out:
         shown = escapes.link(title, address) if address and escapes.links(out) else visible(title)
-        out.write(f"{visible(columns)}{shown}\n")
+        out.write(f"{visible(text)}{shown}\n")
 
 
 def put_json(value: object) -> None:
     """Print ``value`` as one line of JSON."""
     with standard_output() as out:
         out.write(json.dumps(value) + "\n")
+
+
+def objects(columns: str | Sequence[str], rows: Iterable[Sequence[object]]) -> list[dict[str, object]]:
+    """The rows of a table as JSON has them; a row may lack columns at the end."""
+    names = columns.split() if isinstance(columns, str) else columns
+    return [dict(zip(names, row, strict=False)) for row in rows]
 
 
 def exit_code(error: BaseException) -> int:
@@ -116,6 +118,11 @@ def exit_code(error: BaseException) -> int:
 def fields_of(row: object, *names: str) -> dict[str, Any]:
     """These attributes of a row, for JSON."""
     return {name: getattr(row, name) for name in names}
+
+
+def unless_none(record: Mapping[str, object], key: str) -> dict[str, object]:
+    """A record for JSON that has this key only if its value is known."""
+    return {name: value for name, value in record.items() if name != key or value is not None}
 
 
 def error_line(message: str) -> str:
@@ -182,8 +189,11 @@ class ProgressLine:
         else:
             say(line)
 
-    def end(self) -> None:
-        """End the progress line: any further output begins on a new line."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Any further output begins on a new line."""
         if self._shown:
             click.echo(err=True)
 

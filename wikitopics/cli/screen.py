@@ -164,8 +164,8 @@ def end_trainers(paths: Sequence[Path], trainers: "Trainers", signals: Signals) 
     ended = trainers.running()
     if ended:
         say("saving and stopping …")
-    asked = len(signals.noted)
-    trainers.stop(give_up=lambda: len(signals.noted) > asked)
+    before = len(signals.noted)
+    trainers.stop(give_up=lambda: len(signals.noted) > before)
     for path in dict.fromkeys(paths):
         holder = owner(path)
         if holder is not None:

@@ -5,25 +5,19 @@ import os
 import time
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from wikitopics.cli.options import (
-    json_option,
-    limit_option,
-    model_option,
-    reading,
-    refuse_early_options,
-    session_names,
-    session_option,
-    topic_numbers,
-    whole,
-)
-from wikitopics.cli.output import agrees, duration, fields_of, put_json, put_line, put_row, rate, say
+from wikitopics.cli import options
+from wikitopics.cli.output import agrees, duration, fields_of, put_json, put_line, rate, say, unless_none
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import command, session_folder, session_path
 from wikitopics.session.sources import described, noun, unit_noun
 from wikitopics.session.storage.lock import in_use, owner
+
+if TYPE_CHECKING:
+    from wikitopics.session.records import Status
 
 # `status` and `articles`: look at a session from another process.
 
@@ -52,8 +46,8 @@ Examples:
   wikitopics status
   wikitopics status --session demo --json | jq .articles"""
 )
-@session_option
-@json_option
+@options.session_option
+@options.json_option
 def status(session: str, as_json: bool) -> None:
     """Print the state of a session, even while it is being trained.
 
@@ -64,18 +58,13 @@ def status(session: str, as_json: bool) -> None:
 
     from wikitopics.session.records import skips_told
 
-    with reading(session) as reader:
+    with options.reading(session) as reader:
         now = reader.status()
     if as_json:
-        values = fields_of(now, *_STATUS_KEYS)
-        models = [asdict(model) for model in now.models]
-        for values_of in models:
-            if values_of["prequential_log_likelihood"] is None:
-                # Only sessions with a half-life have this key: models of other sessions keep the keys that
-                # they always had.
-                del values_of["prequential_log_likelihood"]
-        more = {"state": now.state, "skips": now.skips, "passes": now.passes, "pass": now.pass_}
-        put_json({**values, "models": models, **more})
+        # Models of a session without a half-life keep the keys that they always had.
+        models = [unless_none(asdict(model), "prequential_log_likelihood") for model in now.models]
+        more = {"models": models, **fields_of(now, "state", "skips", "passes"), "pass": now.pass_}
+        put_json({**fields_of(now, *_STATUS_KEYS), **more})
         return
     state = _STATES["suspended" if now.suspended else "hindered" if now.hindered else now.state].format(
         pid=now.pid,
@@ -119,61 +108,44 @@ Examples:
   wikitopics articles --topic 12
   wikitopics articles --topic 12 --limit 100 --json"""
 )
-@session_option
+@options.session_option
 @click.option(
-    "--topic",
-    metavar="K",
-    type=whole(0),
-    required=True,
-    shell_complete=topic_numbers,
+    "--topic", metavar="K", type=options.whole(0), required=True, shell_complete=options.topic_numbers,
     help="The topic's number, from 0.",
-)
-@limit_option
-@model_option
-@json_option
+)  # fmt: skip
+@options.limit_option
+@options.model_option
+@options.json_option
 def articles(session: str, topic: int, limit: int, model: str | None, as_json: bool) -> None:
     """List the articles that are most about a topic.
 
     On a terminal, each title is a link to the revision that was read, if its wiki is known. With --json,
     "url" is that revision's address, or null.
     """
-    from wikitopics.session.analysis.proportions import addresses
+    from wikitopics.session.analysis.proportions import listed_articles
 
-    with reading(session) as reader, reader.one_moment():
+    with options.reading(session) as reader, reader.one_moment():
         name = reader.model_named(model)
-        reader.check_topic(name, topic)
-        rows = reader.articles_about(name, topic, limit)
-        has_ids, settings = reader.has_ids(), reader.settings()
-    address, called = addresses(settings), noun(settings.source)[:-1]
-    found = [(row, next(share for model, _, share in row.topics if model == name)) for row in rows]
+        rows = listed_articles(reader, name, topic, limit)
+        called = noun(reader.settings().source)[:-1]
     if as_json:
-        put_json(
-            [
-                {
-                    **fields_of(row, "page_id", "title", "revision_id", "words"),
-                    "model": name,
-                    "topic": topic,
-                    "proportion": share,
-                    **(fields_of(row, "id") if has_ids else {}),
-                    "url": address(row),
-                }
-                for row, share in found
-            ]
-        )
+        first, last = ("page_id", "title", "revision_id", "words"), ("topic", "proportion", "id", "url")
+        values = ({**fields_of(row, *first), "model": name, **fields_of(row, *last)} for row in rows)
+        put_json([unless_none(one, "id") for one in values])
         return
-    if not found:
+    if not rows:
         say(f"no stored {called} has topic {topic} of {name} as its largest")
         return
     put_line(f"{'share':>6} {'words':>7}  title")
-    for row, share in found:
-        put_row(f"{share:6.1%} {row.words:7,}  ", row.title, address(row))
+    for row in rows:
+        put_line(f"{row.proportion:6.1%} {row.words:7,}  ", row.title, row.url)
 
 
 @click.group(
     invoke_without_command=True, epilog="\b\nExamples:\n  wikitopics sessions\n  wikitopics sessions rm night"
 )
 @click.option("--session", metavar="NAME", help="List only this one.")
-@json_option
+@options.json_option
 @click.pass_context
 def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
     """List the sessions in the session folder.
@@ -181,32 +153,21 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
     Each line shows a session's state, articles, size, time of the last save, models, and source.
     """
     if ctx.invoked_subcommand is not None:
-        refuse_early_options(ctx)
+        options.refuse_early_options(ctx)
         return
     from wikitopics.session.control import list_sessions
 
     _check(session_folder())
-    found = [one for one in list_sessions() if session in (None, one[0])]
+    rows = [one for one in list_sessions() if session in (None, one[0])]
     if as_json:
-        rows = [
-            {"name": name, "path": str(path), "error": status}
-            if isinstance(status, str)
-            else {
-                "name": name,
-                "path": str(path),
-                **fields_of(status, "state", "source", "articles", "committed_at"),
-                "models": [fields_of(model, "name", "kind", "topics") for model in status.models],
-            }
-            for name, path, status in found
-        ]
-        put_json(rows)
+        put_json([{"name": name, "path": str(path), **_values(status)} for name, path, status in rows])
         return
-    if not found and session is not None:
+    if not rows and session is not None:
         say(f"no session called {session!r} in {session_folder()}: `wikitopics sessions` lists all")
-    elif not found:
+    elif not rows:
         say(f"no sessions in {session_folder()}: `wikitopics demo` or `wikitopics train` creates one")
-    width = max([20, *(len(name) for name, _, _ in found)])
-    for name, path, status in found:
+    width = max([20, *(len(name) for name, _, _ in rows)])
+    for name, path, status in rows:
         if isinstance(status, str):
             put_line(f"{name:{width}} {status}")
         else:
@@ -217,6 +178,14 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
                 f"{name:{width}} {status.state:9} {status.documents:>12,} {noun(status.source):9}  "
                 f"{size:8.1f} MB  {saved}  {models}  {status.source_name}"
             )
+
+
+def _values(status: "Status | str") -> dict[str, object]:
+    """A session in JSON, or the error with which it cannot be read."""
+    if isinstance(status, str):
+        return {"error": status}
+    models = [fields_of(model, "name", "kind", "topics") for model in status.models]
+    return {**fields_of(status, "state", "source", "articles", "committed_at"), "models": models}
 
 
 def _check(folder: Path) -> None:
@@ -230,8 +199,8 @@ def _check(folder: Path) -> None:
 
 
 @sessions.command(epilog="\b\nExample:\n  wikitopics sessions rm night --yes")
-@click.argument("name", required=False, shell_complete=session_names)
-@click.option("--session", metavar="NAME", shell_complete=session_names, help="The same as NAME.")
+@click.argument("name", required=False, shell_complete=options.session_names)
+@click.option("--session", metavar="NAME", shell_complete=options.session_names, help="The same as NAME.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def rm(name: str | None, session: str | None, yes: bool) -> None:
     """Delete the session NAME and its log for good.
@@ -258,7 +227,7 @@ def rm(name: str | None, session: str | None, yes: bool) -> None:
 
 
 @click.command(epilog="\b\nExample:\n  wikitopics stop --session night")
-@session_option
+@options.session_option
 def stop(session: str) -> None:
     """Have the session's trainer save everything and exit."""
     from wikitopics.session import control
@@ -271,7 +240,7 @@ def _asking(name: str, help: str, **request: bool) -> click.Command:
     """A command that asks the session's trainer for this."""
 
     @click.command(name, help=help, epilog=f"\b\nExample:\n  wikitopics {name}")
-    @session_option
+    @options.session_option
     def ask(session: str) -> None:
         from wikitopics.session import control
 
@@ -287,7 +256,7 @@ save = _asking("save", "Have the session's trainer commit now.", save=True)
 
 @click.command(epilog="\b\nExample:\n  wikitopics backup ~/night.db --session night")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@session_option
+@options.session_option
 def backup(file: Path, session: str) -> None:
     """Copy a whole session to FILE, even while it is being trained."""
     from wikitopics.session.storage.reader import backup as copy

@@ -1,21 +1,12 @@
 """`topics`, `topics rename`, `topics name` and `history`: the topics found, and how they developed."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
-from wikitopics.cli.options import (
-    json_option,
-    model_option,
-    reading,
-    refuse_early_options,
-    session_option,
-    topic_numbers,
-    whole,
-)
-from wikitopics.cli.output import fields_of, put_json, put_line, say
+from wikitopics.cli import options
+from wikitopics.cli.options import topic_numbers, whole
+from wikitopics.cli.output import objects, put_json, put_line, say
 from wikitopics.session.errors import NO_TOPICS
 from wikitopics.session.escapes import visible
 from wikitopics.session.paths import session_path
@@ -38,9 +29,9 @@ Examples:
   wikitopics topics rename 12 'rivers and lakes'
   wikitopics topics name --command ./ask-my-model""",
 )
-@session_option
+@options.session_option
 @click.option("--top", metavar="N", type=whole(1), default=10, show_default=True, help="Words per topic.")
-@model_option
+@options.model_option
 @click.option(
     "--by",
     type=click.Choice(["relevance", "probability"]),
@@ -49,18 +40,9 @@ Examples:
 )
 @click.option("--tree", is_flag=True, help="Group similar topics.")
 @click.option("--all", "every", is_flag=True, help="Include topics that are not in use.")
-@json_option
-@click.pass_context
+@options.json_option
 def topics(
-    ctx: click.Context,
-    /,
-    session: str,
-    top: int,
-    model: str | None,
-    by: str | None,
-    tree: bool,
-    every: bool,
-    as_json: bool,
+    session: str, top: int, model: str | None, by: str | None, tree: bool, every: bool, as_json: bool
 ) -> None:
     """List the topics, most prevalent first, numbered from 0.
 
@@ -69,11 +51,12 @@ def topics(
     how strongly they occur together in held-out articles (-1 to 1). A topic is in use if it has over a
     thousandth of the words. --json gives all topics.
     """
+    ctx = click.get_current_context()
     if ctx.invoked_subcommand is not None:
-        refuse_early_options(ctx)
+        options.refuse_early_options(ctx)
         return
 
-    with reading(session) as reader:
+    with options.reading(session) as reader:
         name = reader.model_named(model)
         if tree:
             _tree(reader, name, as_json)
@@ -84,38 +67,26 @@ def topics(
 
 def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: bool, relevant: bool) -> None:
     from wikitopics.model.online import IN_USE
-    from wikitopics.session.analysis.topics import coherences, repeats_in_words, topic_tree
-    from wikitopics.session.records import SNAPSHOT_WORDS, in_line
+    from wikitopics.session.analysis.proportions import top_words
+    from wikitopics.session.analysis.topics import coherences, described_topics, repeats_in_words
+    from wikitopics.session.records import in_line
 
     with reader.one_moment():
-        rows = reader.topics(model, SNAPSHOT_WORDS, relevant=relevant)
-        words: dict[int, Sequence[tuple[str, float]]] = {row.topic: row.words[:top] for row in rows}
-        if rows and top > SNAPSHOT_WORDS:
-            from wikitopics.session.analysis.proportions import top_words
-
-            words = dict(enumerate(top_words(reader, model, top, relevant=relevant)))
-        npmi = coherences(reader, model)
-        tree = topic_tree(reader, model) if as_json else ()
-        repeated = repeats_in_words(reader, model)
+        rows = sorted(reader.topics(model), key=lambda row: -row.share)
+        words = top_words(reader, model, top, relevant=relevant) if rows else []
+        topics = described_topics(reader, model) if as_json else ()
+        npmi, repeated = coherences(reader, model), repeats_in_words(reader, model)
     if not rows:
         say(NO_TOPICS)
-    rows.sort(key=lambda row: -row.share)
     if as_json:
-        put_json(
-            [
-                {
-                    "model": model,
-                    "topic": row.topic,
-                    "share": row.share,
-                    "words": [{"word": word, "probability": value} for word, value in words[row.topic]],
-                    "name": row.name,
-                    "npmi": npmi[row.topic],
-                    "parent": tree[row.topic].parent,
-                    "in_use": row.share > IN_USE,
-                }
-                for row in rows
-            ]
+        values = (
+            (
+                *(model, one.number, one.share, objects("word probability", words[one.number])),
+                *(one.name, one.npmi, one.parent, one.in_use),
+            )
+            for one in sorted(topics, key=lambda one: -one.share)
         )
+        put_json(objects("model topic share words name npmi parent in_use", values))
         return
     shown = [row for row in rows if every or row.share > IN_USE]
     wide = max((len(visible(row.name)) for row in shown), default=0)
@@ -140,16 +111,8 @@ def _tree(reader: "SessionReader", model: str, as_json: bool) -> None:
 
     branches = topic_tree(reader, model)
     if as_json:
-        put_json(
-            [
-                {
-                    "model": model,
-                    "node": branch.number,
-                    **fields_of(branch, "parent", "height", "name", "share"),
-                }
-                for branch in branches
-            ]
-        )
+        values = ((model, one.number, one.parent, one.height, one.name, one.share) for one in branches)
+        put_json(objects("model node parent height name share", values))
         return
     if not branches:
         say(NO_TOPICS)
@@ -168,8 +131,8 @@ Examples:
 )
 @click.argument("topic", metavar="K", type=whole(0), shell_complete=topic_numbers)
 @click.argument("name")
-@session_option
-@model_option
+@options.session_option
+@options.model_option
 def rename(topic: int, name: str, session: str, model: str | None) -> None:
     """Give topic K a name of your own.
 
@@ -178,7 +141,7 @@ def rename(topic: int, name: str, session: str, model: str | None) -> None:
     from wikitopics.session.control import rename as give
 
     path = session_path(session)
-    with reading(path) as reader:
+    with options.reading(path) as reader:
         chosen = reader.model_named(model)
     say(f"topic {topic} of {chosen} is now called {give(path, chosen, topic, name)}")
 
@@ -192,8 +155,8 @@ Examples:
 @click.option("--command", metavar="CMD", required=True, help="Run with your shell, once for each topic.")
 @click.option("--all", "every", is_flag=True, help="Include topics that are not in use.")
 @click.option("--replace", is_flag=True, help="Include topics that already have a given name.")
-@session_option
-@model_option
+@options.session_option
+@options.model_option
 def name(command: str, every: bool, replace: bool, session: str, model: str | None) -> None:
     """Let a script or a language model name the topics.
 
@@ -215,14 +178,14 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
         number = reader.models().index(chosen)
         return set() if replace else {topic for of, topic, _ in reader.given_names() if of == number}
 
-    with reading(path) as reader:
+    with options.reading(path) as reader:
         chosen = reader.model_named(model)
-        found = [row for row in reader.topics(chosen, SNAPSHOT_WORDS) if every or row.share > IN_USE]
-        named = given(reader)
-    rows = sorted((row for row in found if row.topic not in named), key=lambda row: -row.share)
+        candidates = [row for row in reader.topics(chosen, SNAPSHOT_WORDS) if every or row.share > IN_USE]
+        taken = given(reader)
+    rows = sorted((row for row in candidates if row.topic not in taken), key=lambda row: -row.share)
     if not rows:
-        asked = "topic" if every else "topic in use"
-        say(f"every {asked} has a given name; --replace renames them" if found else NO_TOPICS)
+        noun = "topic" if every else "topic in use"
+        say(f"every {noun} has a given name; --replace renames them" if candidates else NO_TOPICS)
 
     with Signals() as signals:  # so that whatever ends this ends the command's process group too
 
@@ -230,14 +193,14 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
             if signals.noted:
                 raise KeyboardInterrupt
 
-        for place, row in enumerate(rows, 1):
-            with reading(path) as reader:
+        for number, row in enumerate(rows, 1):
+            with options.reading(path) as reader:
                 if row.topic in given(reader):
                     continue  # named by hand meanwhile
                 titles = [one.title for one in reader.articles_about(chosen, row.topic, NAMING_TITLES)]
-            wanted = suggested(path, command, row.topic, [word for word, _ in row.words], titles, check)
-            does = f"is now called {give(path, chosen, row.topic, wanted)}" if wanted else "keeps its name"
-            say(f"{place} of {len(rows)}: topic {row.topic} of {chosen} ({row.name}) {does}")
+            name = suggested(path, command, row.topic, [word for word, _ in row.words], titles, check)
+            outcome = f"is now called {give(path, chosen, row.topic, name)}" if name else "keeps its name"
+            say(f"{number} of {len(rows)}: topic {row.topic} of {chosen} ({row.name}) {outcome}")
 
 
 @click.command(
@@ -248,15 +211,15 @@ Examples:
   wikitopics history --json"""
 )
 @click.argument("topic", metavar="[TOPIC]", type=whole(0), required=False, shell_complete=topic_numbers)
-@session_option
-@model_option
-@json_option
+@options.session_option
+@options.model_option
+@options.json_option
 def history(topic: int | None, session: str, model: str | None, as_json: bool) -> None:
     """List births, deaths, splits, mergers and renamings of topics.
 
     With TOPIC, list its words over time.
     """
-    with reading(session) as reader:
+    with options.reading(session) as reader:
         if topic is None:
             _events(reader, model, as_json)
         else:
@@ -264,41 +227,35 @@ def history(topic: int | None, session: str, model: str | None, as_json: bool) -
 
 
 def _events(reader: "SessionReader", model: str | None, as_json: bool) -> None:
-    models = reader.models() if model is None else [reader.model_named(model)]
-    found = [event for event in reader.topic_events() if event.model in models]
+    from wikitopics.session.analysis.tables import TABLES, ExportRequest
+    from wikitopics.session.records import TopicEvent
+
+    events = TABLES["events"]
+    models = events.models(reader, model)
+    rows = list(events.rows(ExportRequest(reader, models)))
     if as_json:
-        put_json([asdict(event) for event in found])
+        put_json(objects(events.columns, rows))
         return
-    if not found:
+    if not rows:
         say("no events yet")
-    for event in found:
+    for event in (TopicEvent(*row) for row in rows):
         of = f"{event.model:10}" if len(models) > 1 else ""
         put_line(f"{event.articles:11,}  {of}{event.told()}")
 
 
 def _words(reader: "SessionReader", model: str, topic: int, as_json: bool) -> None:
-    reader.check_topic(model, topic)
-    found = reader.topic_history(model, topic)
-    if as_json:
-        put_json(
-            [
-                {
-                    "model": model,
-                    "articles": articles,
-                    "topic": topic,
-                    "share": share,
-                    "words": [{"word": word, "probability": value} for word, value in words],
-                }
-                for articles, share, words in found
-            ]
-        )
-        return
     from wikitopics.session.records import in_line
 
-    if not found:
+    reader.check_topic(model, topic)
+    history = reader.topic_history(model, topic)
+    if as_json:
+        rows = ((model, at, topic, share, objects("word probability", words)) for at, share, words in history)
+        put_json(objects("model articles topic share words", rows))
+        return
+    if not history:
         say(NO_TOPICS)
     shown = 0
-    for place, (articles, share, words) in enumerate(found):
-        if articles.bit_length() != shown or place + 1 == len(found):  # one line per doubling, and the newest
+    for number, (articles, share, words) in enumerate(history, 1):
+        if articles.bit_length() != shown or number == len(history):  # one line per doubling, and the newest
             shown = articles.bit_length()
             put_line(f"{articles:11,} {share:6.1%}  {in_line(word for word, _ in words)}")

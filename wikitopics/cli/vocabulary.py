@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from wikitopics.cli.options import CommandGroup, reading, session_names, take, whole
-from wikitopics.cli.output import ProgressLine, data_output, say
+from wikitopics.cli.output import ProgressLine, put_data, say
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api, check_spaced, language_of
 from wikitopics.crawler.source import Markup
 from wikitopics.crawler.texts.source import COLUMN, LINES, MARKUP, TEXTS, Texts
@@ -49,8 +49,7 @@ def show(name: str, session: str | None) -> None:
     else:
         vocabulary = load_vocabulary(name)
     say(f"{len(vocabulary):,} words by rule {vocabulary.rule}, fingerprint {vocabulary.fingerprint}")
-    with data_output() as write:
-        write("\n".join(vocabulary.lines) + "\n")
+    put_data([("\n".join(vocabulary.lines) + "\n").encode("utf-8", "backslashreplace")])
 
 
 @vocab.command(
@@ -132,13 +131,12 @@ def build(
             file_documents(sources, say, text_column, markup or "text", bool(lines)), progress
         )
     try:
-        built = build_vocabulary(documents, VocabularyRecipe.of_language(language), size=size)
+        with progress:
+            built = build_vocabulary(documents, VocabularyRecipe.of_language(language), size=size)
     except BadDocuments as error:
         told = {TEXTS.name: [path for path in sources if ".xml" not in Path(path).name], LINES.name: lines}
         hint = Texts().division(told)
         raise BadDocuments(f"{error}. {hint}" if hint else str(error)) from None
-    finally:
-        progress.end()
     with replacing(output) as file:
         file.write(("\n".join(built.vocabulary.lines) + "\n").encode())
     say(

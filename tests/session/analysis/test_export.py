@@ -15,7 +15,7 @@ import pytest
 from tests.commands import ROOT
 from tests.session.rows import sql
 from wikitopics.session.analysis.exports import format_of
-from wikitopics.session.analysis.tables import SUBJECTS, ExportRequest, batched
+from wikitopics.session.analysis.tables import TABLES, ExportRequest, batched
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader, backup
 
@@ -62,7 +62,7 @@ def test_points_of_the_history_that_a_trainer_thins_out_meanwhile_are_left_out(t
     monkeypatch.setattr("wikitopics.session.analysis.tables._BATCH_ROWS", 1)
     with SessionReader(trained) as reader:
         before = reader.snapshots("lda")
-        batches = SUBJECTS["history"].batches(ExportRequest(reader, ["lda"]))
+        batches = TABLES["history"].batches(ExportRequest(reader, ["lda"]))
         told = (articles for columns in batches for articles in columns[1])
         assert next(told) == before[0]
         sql(trained, "DELETE FROM snapshots WHERE articles = ?", before[1])
@@ -116,8 +116,8 @@ def test_every_value_is_the_json_of_python():
         (3, "", 5, float("nan"), None),
     ]
     header = ("n", "a%d", "text or not", "x", "mixed")
-    subject = dataclasses.replace(SUBJECTS["words"], columns=header, batches=batched(lambda asked: rows))
-    text = b"".join(format_of(subject, "json").stream(subject, ExportRequest(None, []))).decode()
+    table = dataclasses.replace(TABLES["words"], columns=header, batches=batched(lambda request: rows))
+    text = b"".join(format_of(table, "json").stream(table, ExportRequest(None, []))).decode()
     lines = [json.dumps(dict(zip(header, row, strict=True)), ensure_ascii=False) for row in rows]
     wanted = "[\n" + ",\n".join(lines) + "\n]\n"
     assert text == wanted.encode("utf-8", "backslashreplace").decode()
@@ -126,8 +126,8 @@ def test_every_value_is_the_json_of_python():
 def test_every_value_is_the_csv_of_python():
     texts = ["", "a, b", 'say "a"', "two\nlines", "a\rb", " a ", "é \U0001f600", "None", "'"]
     rows = [(text, number, None, zero) for number, text in enumerate(texts) for zero in (0.0, -0.0, 1e-300)]
-    subject = dataclasses.replace(SUBJECTS["words"], columns=("a",) * 4, batches=batched(lambda asked: rows))
-    written = b"".join(format_of(subject, "csv").stream(subject, ExportRequest(None, []))).decode()
+    table = dataclasses.replace(TABLES["words"], columns=("a",) * 4, batches=batched(lambda request: rows))
+    written = b"".join(format_of(table, "csv").stream(table, ExportRequest(None, []))).decode()
     wanted = io.StringIO(newline="")
     csv.writer(wanted, lineterminator="\n", quoting=csv.QUOTE_MINIMAL).writerows([("a",) * 4, *rows])
     assert written.replace('"a\rb"', "a\rb") == wanted.getvalue().replace('"a\rb"', "a\rb")
@@ -142,10 +142,10 @@ def test_tabs_part_the_columns_of_a_tsv(cli, trained, tmp_path):
         tabs = list(csv.reader(io.StringIO((tmp_path / "t.tsv").read_text()), delimiter="\t"))
         assert tabs == list(csv.reader(io.StringIO(cli("export", what).out, newline="")))
     rows = [("a\tb", 'say "a"', "a, b", None, 1)]
-    subject = dataclasses.replace(
-        SUBJECTS["words"], columns=tuple("abcde"), batches=batched(lambda asked: rows)
+    table = dataclasses.replace(
+        TABLES["words"], columns=tuple("abcde"), batches=batched(lambda request: rows)
     )
-    written = b"".join(format_of(subject, "tsv").stream(subject, ExportRequest(None, []))).decode()
+    written = b"".join(format_of(table, "tsv").stream(table, ExportRequest(None, []))).decode()
     assert written == 'a\tb\tc\td\te\n"a\tb"\t"say ""a"""\ta, b\t\t1\n'
     assert cli("export", "topics", "--bom", "-o", tmp_path / "t.tsv").code == 0
     assert (tmp_path / "t.tsv").read_bytes().startswith(b"\xef\xbb\xbfmodel\ttopic")

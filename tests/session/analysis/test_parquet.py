@@ -10,14 +10,14 @@ import pytest
 import wikitopics as wt
 from wikitopics.session.analysis import exports
 from wikitopics.session.analysis.exports import format_of
-from wikitopics.session.analysis.tables import SUBJECTS, TYPES, ExportRequest, batched
+from wikitopics.session.analysis.tables import TABLES, TYPES, ExportRequest, batched
 
 parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is an optional extra")
-TABLES = [name for name, subject in SUBJECTS.items() if subject.batches]
+NAMED = [name for name, table in TABLES.items() if table.batches]
 NAMES = {str: "string", int: "int64", float: "double", bool: "bool"}
 
 
-@pytest.mark.parametrize("what", TABLES)
+@pytest.mark.parametrize("what", NAMED)
 @pytest.mark.parametrize("together", [7, exports.GROUP])
 def test_it_holds_what_json_holds(what, together, cli, trained, tmp_path, monkeypatch):
     monkeypatch.setattr(exports, "GROUP", together)
@@ -30,8 +30,8 @@ def test_it_holds_what_json_holds(what, together, cli, trained, tmp_path, monkey
 
 def written(rows):
     columns = ("title", "topic", "share", "in_use")
-    subject = dataclasses.replace(SUBJECTS["words"], columns=columns, batches=batched(lambda asked: rows))
-    pieces = format_of(subject, "parquet").stream(subject, ExportRequest(None, []))
+    table = dataclasses.replace(TABLES["words"], columns=columns, batches=batched(lambda request: rows))
+    pieces = format_of(table, "parquet").stream(table, ExportRequest(None, []))
     return parquet.read_table(io.BytesIO(b"".join(pieces)))
 
 

@@ -11,8 +11,8 @@ from scipy.spatial.distance import pdist, squareform
 
 import wikitopics as wt
 from wikitopics.model import Minibatch
+from wikitopics.session.analysis.exports import underscored
 from wikitopics.session.analysis.ldavis import prepare
-from wikitopics.session.analysis.tables import underscored
 
 KINDS = ("lda", "scvb0", "hdp")
 HOW_FAR = 0.2
