@@ -525,6 +525,9 @@ class RemoteDump(ShuffledDump):
                 served, data = await server.look(url, FIRST)
                 files.append(RemoteFile(url, served.size, served.version, server, cache))
                 cache.keep(files[-1], 0, data)
+                await self.check(files[-1])
+                if cache.room < MOST_CACHED // 2:  # the rest is for the places in the files
+                    cache.drop(files[-1], 0, FIRST)
         else:
             versions = self._versions or [""] * len(self._urls)
             for url, size, version in zip(self._urls, self.schedule.sizes, versions, strict=True):

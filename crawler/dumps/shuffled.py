@@ -236,7 +236,7 @@ class ShuffledDump(ABC):
 
     @abstractmethod
     async def find(self) -> Sequence[DumpFile]:
-        """The files, in their order. Raises a CrawlerError."""
+        """The files, in their order, checked if there is no schedule yet. Raises a CrawlerError."""
 
     @abstractmethod
     async def part(self, number: int, chunk: Chunk, part: int) -> DumpPart:
@@ -255,7 +255,6 @@ class ShuffledDump(ABC):
                 raise BadSource(f"{self.name}: the dump has changed since this session began to read it")
             info = await look(self.files[0], self.name)
             if self.schedule is None:
-                await self._check()
                 self.activity.waiting_for = "sampling the dump, to choose the held-out articles"
                 self.schedule = await survey(
                     self.files, Schedule.of_sizes(self._asked.seed, sizes), info, self._asked.held_out
@@ -265,15 +264,13 @@ class ShuffledDump(ABC):
         identity = {**info.identity, **self.identity, SCHEDULE: msgspec.to_builtins(self.schedule)}
         return replace(info, articles=self.schedule.articles or None, identity=identity)
 
-    async def _check(self) -> None:
+    async def check(self, file: DumpFile) -> None:
         """Report now, not in the middle of training, that a file is not a dump or cannot be read in parts."""
-        for number, file in enumerate(self.files):
-            if number > 0:
-                await look(file, file.name)
-            if file.size > LARGEST:
-                start = await DumpPart.read(file, 0, 0)
-                if not await read_well(start, lambda part: can_be_parted(part.held, 1)):
-                    raise BadSource(f"{file.name} can only be read from its start: download it")
+        await look(file, file.name)
+        if file.size > LARGEST:
+            start = await DumpPart.read(file, 0, 0)
+            if not await read_well(start, lambda part: can_be_parted(part.held, 1)):
+                raise BadSource(f"{file.name} can only be read from its start: download it")
 
     async def batches(self, position: Position | None) -> AsyncIterator[Round]:
         """All rounds after ``position``. Raises BadPosition."""
@@ -316,7 +313,10 @@ class LocalDump(ShuffledDump):
         self.name = DumpFiles(self._paths).name
 
     async def find(self) -> Sequence[DumpFile]:
-        return list(map(LocalFile, self._paths))
+        files = list(map(LocalFile, self._paths))
+        for file in files if self.schedule is None else ():
+            await self.check(file)
+        return files
 
     async def part(self, number: int, chunk: Chunk, part: int) -> DumpPart:
         assert self.schedule is not None

@@ -16,7 +16,7 @@ GERMAN = ["--lang", "de", "--vocab-articles", 300, "--topics", 3, "--batch-size"
 IN_PIECES = """
 import sys
 import wikitopics.crawler.dumps.remote as files
-files.BLOCK, files.MOST = 5_000, 10_000
+files.FIRST, files.MOST_CACHED = 5_000, 10_000
 from wikitopics.cli import run
 sys.exit(run(sys.argv[1:]))
 """

@@ -87,6 +87,19 @@ def find_dump(path):
     sql(path, change, str(RELEASES / "wiki.xml.bz2"))
 
 
+def read_in_order(path):
+    """As if the dump had been read in the order of the file, to its end."""
+    find_dump(path)
+    sql(path, "UPDATE settings SET value = json_remove(value, '$.order') WHERE key = 'source_options'")
+    size = (RELEASES / "wiki.xml.bz2").stat().st_size
+    position = {"size": size, "articles": 482, "first": 40, "threshold": -1, "read": 482}
+    sql(
+        path,
+        "UPDATE progress SET position = ?",
+        json.dumps({**position, "file": 0, "offset": size, "skip": 0}),
+    )
+
+
 def test_it_is_read_as_it_lies(cli, seen, released, tmp_path):
     seen(released, READ)
     now = json.loads(cli("status", "--json", "--session", tmp_path / "copy.db").out)
@@ -113,7 +126,7 @@ def settings(path):
 
 @pytest.mark.parametrize("steps", [{}, {"kappa": "adaptive"}], ids=["", "adaptive steps were asked for"])
 def test_training_goes_on(cli, counted_here, released, steps):
-    find_dump(released)
+    read_in_order(released)
     lda, scvb0, hdp = settings(released)["models"]
     models = json.dumps([lda, {**scvb0, **steps}, hdp])
     sql(released, "UPDATE settings SET value = ? WHERE key = 'models'", models)
@@ -128,11 +141,17 @@ def test_training_goes_on(cli, counted_here, released, steps):
         assert ((old * new).sum(axis=1) > 0.7).all()
     assert cli("train", "--articles", "1000").code == 0
     now = json.loads(cli("status", "--json").out)
-    assert (now["articles"], now["pending"], now["crawled"]) == (560, 0, 600)
+    assert (now["articles"], now["pending"], now["crawled"]) == (442, 0, 482)
     assert sorted(every := trained_pages(released)) == sorted(set(every))
     assert every[: len(read) + len(waiting)] == read + waiting
     assert json.loads(cli("topics", "--json", "--all").out)[0]["name"]
     assert "birds" in {topic["name"] for topic in json.loads(cli("topics", "--json").out)}
+
+
+def test_the_order_of_its_dump_is_refused(cli, one_line, released):
+    find_dump(released)
+    one_line(cli("train"), 2, "in the order of wikitopics 1.1", "pip install 'wikitopics<1.2'")
+    assert version(released) == RELEASED
 
 
 def test_its_counts_are_those_of_another_session(cli, released):
@@ -234,7 +253,7 @@ def test_only_train_does_it_and_says_so(cli, counted_here, released):
     assert cli("train", "--topics", "9").code == 2
     assert cli("train").code != 0, "its dump is not where it was"
     assert version(released) == RELEASED
-    find_dump(released)
+    read_in_order(released)
     outcome = cli("train", "--articles", "320")
     assert outcome.code == 0, outcome.err
     assert "converting this session" in outcome.err
