@@ -106,7 +106,7 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
     def of_sizes(cls, seed: int, sizes: list[int]) -> "Schedule":
         """The schedule of a dump of which nothing but the sizes of its files is known."""
         size = sum(sizes)
-        chunk = min(CHUNK, max(SMALLEST, -(-size // PLACES), -(-size // _MOST_CHUNKS)))
+        chunk = max(min(CHUNK, max(SMALLEST, -(-size // PLACES))), 2 * size // _MOST_CHUNKS)
         parts = -(-chunk // PART)
         return cls(seed, sizes, chunk, parts, max(1, round(LANES / parts)), PLACES, 0, 1, 0)
 

@@ -273,6 +273,7 @@ def test_articles_are_held_out_in_many_places():
         assert len(places) == 54
         starts = sorted(chunk.start for chunk in places)
         assert max(b - a for a, b in itertools.pairwise(starts)) < 2 * size / len(places)
+    assert Schedule.of_sizes(0, [1 << 44] * 2).rounds < 600_000, "of the largest dump that a server may state"
     assert spread(100, 5) == [10, 30, 50, 70, 90]
     assert spread(3, 50) == [0, 1, 2]
 

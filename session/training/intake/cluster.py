@@ -33,7 +33,6 @@ from wikitopics.crawler.source import (
     FetchedPages,
     Job,
     Lack,
-    Markup,
     Page,
     Skip,
     SourceInfo,
@@ -84,7 +83,7 @@ class Answer(msgspec.Struct):
     warnings: Annotated[tuple[str, ...], Meta(max_length=1)] = ()
     fault: Annotated[str, Meta(max_length=65_536)] = ""
     lack: Lack | None = None
-    pages: list[tuple[int, str, int, str, Markup, str | None]] = []
+    pages: tuple[Page, ...] = ()
 
     @classmethod
     def of(
@@ -100,7 +99,7 @@ class Answer(msgspec.Struct):
             warnings=block.warnings,
             fault=job.fault,
             lack=job.lack,
-            pages=[(p.page_id, p.title, p.revision_id, p.text, p.markup, p.id) for p in pages],
+            pages=pages,
         )
 
     @classmethod
@@ -123,10 +122,9 @@ class Answer(msgspec.Struct):
         counted = CountedJob(block, visible(self.fault), self.lack)
         if fn is not pages_of_job:
             return counted
-        pages = tuple(Page(*row) for row in self.pages)
-        if any(utf8_size(page.text) > LARGEST_TEXT for page in pages):
+        if any(utf8_size(page.text) > LARGEST_TEXT for page in self.pages):
             raise Damaged(f"{_PLACE} has a page that is too large")
-        return pages, counted
+        return self.pages, counted
 
 
 def _checked(block: Block) -> Block:
