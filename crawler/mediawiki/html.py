@@ -14,9 +14,8 @@ from yarl import URL
 
 from wikitopics.crawler.http.rules import Robots
 from wikitopics.crawler.http.wire import Reply, Wanted
-from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass
-from wikitopics.crawler.mediawiki.siteinfo import SITEINFO
-from wikitopics.crawler.mediawiki.wiki import Wiki
+from wikitopics.crawler.mediawiki.api import CrawlPass
+from wikitopics.crawler.mediawiki.wiki import SITEINFO, Wiki
 from wikitopics.crawler.source import (
     BadPosition,
     CrawlerError,
@@ -111,7 +110,7 @@ class HtmlSource:
         gathering, answer = await self.wiki.gather(query, answer, crawl.read)
         if not answer.complete:
             raise CrawlerError("the wiki's list of titles goes in circles")
-        self.wiki.step(crawl, answer.continuation, gathering)
+        crawl.take(gathering, answer.continuation, self.wiki)
         return gathering.titles(), gathering.skips()
 
     async def _fetch_all(
