@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from typing import Self, cast
@@ -350,30 +351,23 @@ class DumpFiles(PageFiles):
     def read(self, place: Place = START) -> Iterator[Found]:
         """The articles after ``place``: after `skip` pages of any kind from byte `offset` of `file`."""
         first = place.get("file", 0)
-        for number in range(first, self.count):
-            yield from self._read_file(number, place if number == first else START)
+        for number, path in enumerate(self.paths[first:], first):
+            begin = place if number == first else START
+            can_seek = path != STANDARD_INPUT
+            name = path if can_seek else "standard input"
+            stdin = nullcontext(cast("BufferedReader", sys.stdin.buffer))
+            try:
+                with open(path, "rb") if can_seek else stdin as file:
+                    if can_seek:
+                        file.seek(begin.get("offset", 0))
+                    yield from self._pages(number, name, partial(self._next, file), begin, can_seek=can_seek)
+            except OSError as error:
+                raise BadSource(f"{name}: cannot be read: {error.strerror or error}") from error
 
-    def _read_file(self, number: int, begin: Place) -> Iterator[Found]:
-        path = self.paths[number]
-        can_seek = path != STANDARD_INPUT
-        name = path if can_seek else "standard input"
-
-        def read(size: int) -> bytes:
-            data = file.read1(size)
-            self.bytes_read += len(data)
-            return data
-
-        try:
-            with (
-                open(path, "rb")
-                if can_seek
-                else nullcontext(cast("BufferedReader", sys.stdin.buffer)) as file
-            ):
-                if can_seek:
-                    file.seek(begin.get("offset", 0))
-                yield from self._pages(number, name, read, begin, can_seek=can_seek)
-        except OSError as error:
-            raise BadSource(f"{name}: cannot be read: {error.strerror or error}") from error
+    def _next(self, file: BufferedReader, size: int) -> bytes:
+        data = file.read1(size)
+        self.bytes_read += len(data)
+        return data
 
     def _pages(self, number: int, name: str, read: Read, begin: Place, *, can_seek: bool) -> Iterator[Found]:
         offset, to_skip = begin.get("offset", 0), begin.get("skip", 0)

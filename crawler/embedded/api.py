@@ -57,19 +57,13 @@ class EmbeddedApi:
             entries = [self._titled(title, props) for title in query["titles"].split("|")[:_MOST_WITH_TEXT]]
         else:
             return {"batchcomplete": True}
-        stuck_at = None
-        if "revisions" in props:
-            stuck_at = self.add_texts(query, entries)
-        reply: dict[str, Any] = {}
+        stuck_at = self.add_texts(query, entries) if "revisions" in props else None
+        reply: dict[str, Any] = {"query": {"pages": entries}} if entries else {}
         if stuck_at is not None:
-            reply["continue"] = {"rvcontinue": stuck_at, **here, "continue": "||pageprops"}
-        else:
-            reply["batchcomplete"] = True
-            if behind:
-                reply["continue"] = {**behind, "continue": "grncontinue||"}
-        if entries:
-            reply["query"] = {"pages": entries}
-        return reply
+            return {"continue": {"rvcontinue": stuck_at, **here, "continue": "||pageprops"}, **reply}
+        if behind:
+            reply["continue"] = {**behind, "continue": "grncontinue||"}
+        return {"batchcomplete": True, **reply}
 
     # -- pages -------------------------------------------------------------------
 
