@@ -215,7 +215,7 @@ class FileSource:
     def _choose(self, held_out: int | None, size: int | None = None) -> tuple[int, Sequence[Chosen]]:
         """The first reading. ``size``: how many articles came first when this session began."""
         most = default_held_out(None) if held_out is None else held_out
-        wanted = size if size is not None else with_spare(most)
+        wanted = with_spare(most) if size is None else size
         articles, chosen = scan(self.files, wanted, self._progress)
         self.activity.waiting_for = None
         if size is None and held_out is None:

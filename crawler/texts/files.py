@@ -360,7 +360,9 @@ class TextFiles(PageFiles):
 
         some = False
         reading = self._read(START, tell_bad, repeats, SeenIds(), digest.update)
-        for page, place in noticing(reading, _plain_text, self.tell):
+        if self._markup == "text":
+            reading = noticing(reading, lambda r: r[0].text if isinstance(r[0], Page) else "", self.tell)
+        for page, place in reading:
             some = some or isinstance(page, Page)
             yield page, place
         if self.closed:
@@ -484,11 +486,6 @@ def _beginning(text: str) -> str:
     cut = line[:_TITLE]
     # A word longer than that is cut, as are texts without blanks between words.
     return (cut if line[_TITLE] == " " else cut.rpartition(" ")[0] or cut).rstrip() + "…"
-
-
-def _plain_text(found: Found) -> str:
-    page, _ = found
-    return page.text if isinstance(page, Page) and page.markup == "text" else ""
 
 
 @contextmanager

@@ -101,10 +101,8 @@ class Contents:
             for block in self._blocks():
                 self._without += len(block) + LINE_COST * block.count(b"\n")
                 if self._without > MOST_WITHOUT:
-                    lines, gigabytes = f"{MOST_WITHOUT // LINE_COST:,} lines", MOST_WITHOUT >> 30
-                    raise BadSource(
-                        f"{self._name}: over {lines}, or {gigabytes} GB, without a document: leave this file out"
-                    )
+                    bound = f"{MOST_WITHOUT // LINE_COST:,} lines, or {MOST_WITHOUT >> 30} GB"
+                    raise BadSource(f"{self._name}: over {bound}, without a document: leave this file out")
                 begin = 0
                 while begin < len(block):
                     end = block.find(b"\n", begin) + 1
