@@ -47,7 +47,7 @@ _TEXT_MODELS = frozenset({"", "wikitext"})
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class DumpEntry:
     """One page of the dump, of any kind."""
 
     page: Page | Skip | None
@@ -75,7 +75,7 @@ class DumpReader:
         self._names: dict[tuple[str, str], None] = {}
         """(key, name) of the namespaces, in the dump's order."""
         self._keeps_case = self._known.keeps_case
-        self._entries: list[Entry] = []
+        self._entries: list[DumpEntry] = []
         self._seen_root = False
         self._ends_cleanly = True
         self._fed = 0
@@ -105,7 +105,7 @@ class DumpReader:
         self._fields = {"title": "", "ns": "", "id": "", "revision": "", "model": "", "text": ""}
         self._redirect = self._has_text = self._too_large = False
 
-    def feed(self, data: bytes) -> Iterator[Entry]:
+    def feed(self, data: bytes) -> Iterator[DumpEntry]:
         """The pages that end within ``data``. Raises BadSource if this is not a dump, CutOff if it breaks."""
         self._silence += len(data)
         rest = memoryview(data)
@@ -168,7 +168,7 @@ class DumpReader:
             return CutOff(f"broken XML ({reason})")
         return BadSource(f"{self._name}: not a MediaWiki dump (XML of pages): {reason}")
 
-    def _take(self) -> Iterator[Entry]:
+    def _take(self) -> Iterator[DumpEntry]:
         entries, self._entries = self._entries, []
         return iter(entries)
 
@@ -254,7 +254,7 @@ class DumpReader:
                     self._too_large = self._length > self._most
         if depth == 2 and tag == "page":
             end = self._parser.CurrentByteIndex + self._base + len(b"</page>")
-            self._entries.append(Entry(self._page(), self._page_start, end))
+            self._entries.append(DumpEntry(self._page(), self._page_start, end))
 
     def _page(self) -> Page | Skip | None:
         fields = self._fields

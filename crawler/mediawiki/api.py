@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from wikitopics.crawler.http.rules import RateLimits
 from wikitopics.crawler.http.wire import Reply, interval
-from wikitopics.crawler.mediawiki.wiki import MOST_PAGES, TEXTS, Answer, Gathering, Wiki, read_answer
+from wikitopics.crawler.mediawiki.wiki import MOST_PAGES, TEXTS, Gathering, QueryAnswer, Wiki, read_answer
 from wikitopics.crawler.source import (
     BadPosition,
     CrawlerError,
@@ -196,13 +196,13 @@ class CrawlPass:
         self._limit = limit
         return {**generator(limit), **(self._cursor.parameters if self._cursor else {})}
 
-    def read(self, reply: Reply) -> Answer:
+    def read(self, reply: Reply) -> QueryAnswer:
         """One piece of the listing that `query` requested. Raises the errors of `read_answer` and `check`."""
         answer = read_answer(reply)
         self.check(answer)
         return answer
 
-    def check(self, answer: Answer) -> None:
+    def check(self, answer: QueryAnswer) -> None:
         """Raise `TransientError` if the wiki continues after ``answer`` at an impossible place, or ends too
         early."""
         if answer.continuation is None:

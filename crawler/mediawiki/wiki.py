@@ -171,7 +171,7 @@ _LONGEST_CONTINUE = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QueryAnswer:
     """The answer to one query, or one piece of it."""
 
     pages: Sequence[Mapping[str, Any]]
@@ -182,10 +182,10 @@ class Answer:
     """Whether these pages have everything that was asked for."""
 
 
-def read_answer(reply: Reply) -> Answer:
+def read_answer(reply: Reply) -> QueryAnswer:
     """The reply to a query. Raises the errors of `read_api`, and `TransientError` if it is not valid."""
     value = read_api(reply)
-    answer = Answer(entries(value), read_continue(value), "batchcomplete" in value)
+    answer = QueryAnswer(entries(value), read_continue(value), "batchcomplete" in value)
     if answer.continuation is None and not answer.complete:
         raise TransientError("the wiki's reply is neither complete nor continued")
     return answer
@@ -351,7 +351,7 @@ TEXTS: Mapping[str, str] = {
 _MOST_REPLIES = 4 * MOST_PAGES
 """The most replies for one batch: more means that the wiki leads us in circles."""
 Query = Mapping[str, str]
-Read = Callable[[Reply], Answer]
+Read = Callable[[Reply], QueryAnswer]
 
 
 class Wiki:
@@ -429,13 +429,13 @@ class Wiki:
         assert self.api is not None
         return self.api.with_query({**QUERY, **query})
 
-    async def ask(self, query: Query, read: Read = read_answer) -> Answer:
+    async def ask(self, query: Query, read: Read = read_answer) -> QueryAnswer:
         """A valid answer to ``query``; ``read`` is that of the pass that ``query`` continues."""
         return await self.client.fetch(self.url(query), read)
 
     async def gather(
-        self, query: Query, answer: Answer, read: Read = read_answer
-    ) -> tuple[Gathering, Answer]:
+        self, query: Query, answer: QueryAnswer, read: Read = read_answer
+    ) -> tuple[Gathering, QueryAnswer]:
         """The pages of ``answer`` to ``query`` and of all its continuations, and the last answer.
 
         That one is not complete if the wiki makes no progress, because one text is larger than a whole reply

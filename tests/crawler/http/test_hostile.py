@@ -15,8 +15,8 @@ from wikitopics.crawler.http.wire import LONGEST_TOLD_WAIT, Reply, judge_status,
 from wikitopics.crawler.mediawiki.api import CrawlPass, read_cursor
 from wikitopics.crawler.mediawiki.recent import changes
 from wikitopics.crawler.mediawiki.wiki import (
-    Answer,
     Gathering,
+    QueryAnswer,
     entries,
     read_api,
     read_continue,
@@ -163,7 +163,7 @@ def test_cursors(one, two, listed, stored):
     with contextlib.suppress(CrawlerError, TransientError):
         lap = CrawlPass({"cursor": one, "listed": stored, "seen": stored})
         lap.articles = 100
-        lap.check(Answer([{}] * listed, two, complete=True))
+        lap.check(QueryAnswer([{}] * listed, two, complete=True))
         lap.step(two, range(1, listed))
         assert 0 <= lap.share <= 1
         assert CrawlPass(json.loads(json.dumps(lap.position))).share == lap.share

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from wikitopics.crawler.mediawiki.api import CrawlPass, Seen, read_cursor
-from wikitopics.crawler.mediawiki.wiki import Answer
+from wikitopics.crawler.mediawiki.wiki import QueryAnswer
 from wikitopics.crawler.source import BadPosition, TransientError
 
 
@@ -19,7 +19,7 @@ def asked(position, articles):
 
 
 def listing(pages, continuation):
-    return Answer([{}] * pages, continuation, complete=True)
+    return QueryAnswer([{}] * pages, continuation, complete=True)
 
 
 def at(share, page_id=9, begin=0.25):
