@@ -5,18 +5,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 from struct import pack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.errors import Damaged
-from wikitopics.session.records import ArticleRow, Role
+from wikitopics.session.records import ArticleRow, Count, FromOne, Role, Text
 from wikitopics.session.settings import ModelSpec
 from wikitopics.session.storage import released
 from wikitopics.session.storage.counts import Block, documents_room
 from wikitopics.session.storage.database import SMALL
-from wikitopics.session.storage.decoding import MOST, texts, whole, wholes
+from wikitopics.session.storage.decoding import checked
 from wikitopics.session.storage.opened import OpenedSession
 from wikitopics.session.storage.proportions import Proportions, drop_held_out, insert_block
 from wikitopics.session.storage.schema import ROLES, largest_topic
@@ -253,8 +253,7 @@ class ArticleReader(OpenedSession):
             largest=SMALL + len(wanted),  # a limit of what is asked, too
             most=len(page_ids),
         )
-        found = frozenset(whole(page, "articles.page_id", -MOST) for (page,) in rows)
-        return found, kept >= self.progress().documents
+        return frozenset(page for (page,) in rows), kept >= self.progress().documents
 
     def has_ids(self) -> bool:
         """Whether the source's articles have ids of their own."""
@@ -268,10 +267,10 @@ class ArticleReader(OpenedSession):
         """
         seqs: list[int] = []
         parts: list[Block] = []
-        rows = self._rows(
-            "SELECT first_seq, articles FROM (SELECT first_seq, articles, sum(articles) OVER"
-            " (ORDER BY first_seq DESC) AS newest FROM recent)"
-            " WHERE first_seq + articles > ? AND newest > ? ORDER BY first_seq",
+        rows = self._select(
+            "(SELECT *, sum(articles) OVER (ORDER BY first_seq DESC) AS newest FROM recent) recent",
+            {"first_seq": FromOne, "articles": Any},
+            "WHERE first_seq + articles > ? AND newest > ? ORDER BY first_seq",
             [first_seq, self.progress().articles - before],
         )
         for first, articles in rows:
@@ -279,7 +278,7 @@ class ArticleReader(OpenedSession):
                 break
             ((data,),) = self._rows(
                 "SELECT documents FROM recent WHERE first_seq = ?",
-                [whole(first, "recent.first_seq", 1)],
+                [first],
                 largest=documents_room(self.settings()),
             )
             found = Block.from_bytes(data, "recent.documents", len(self.vocabulary()))
@@ -315,16 +314,15 @@ def _decoded(rows: Sequence[tuple[Any, ...]], models: Sequence[ModelSpec], dtype
     if not rows:
         return ()
     seqs, page_ids, titles, revision_ids, words, roles, packed, ids = zip(*rows, strict=True)
-    texts([one for one in ids if one is not None], "articles.id")
     return (
-        wholes(seqs, "articles.seq", 1),
-        wholes(page_ids, "articles.page_id", -(2**63), 2**63 - 1),
-        texts(titles, "articles.title"),
-        wholes(revision_ids, "articles.revision_id", -(2**63), 2**63 - 1),
-        wholes(words, "articles.words"),
-        [ROLES[role] for role in wholes(roles, "articles.role", 0, len(ROLES) - 1)],
+        checked(seqs, list[FromOne], "articles.seq"),
+        checked(page_ids, list[int], "articles.page_id"),
+        checked(titles, list[Text], "articles.title"),
+        checked(revision_ids, list[int], "articles.revision_id"),
+        checked(words, list[Count], "articles.words"),
+        [ROLES[role] for role in checked(roles, list[Literal[0, 1, 2]], "articles.role")],
         *_decode_largest(packed, models, dtype),
-        ids,
+        checked(ids, list[Text | None], "articles.id"),
     )
 
 

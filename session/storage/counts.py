@@ -10,17 +10,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import ArrayLike, NDArray
 
 from wikitopics.crawler.source import Page, Skips
 from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.options import HELD_OUT
+from wikitopics.session.records import JSON, Count, FromOne, Rate, Text
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.database import SMALL
-from wikitopics.session.storage.decoding import from_json, listed, pack_arrays, text, unpack_arrays, whole
+from wikitopics.session.storage.decoding import (
+    MOST_WORD_BYTES,
+    from_json,
+    pack_arrays,
+    unpack_arrays,
+    whole,
+)
 from wikitopics.session.storage.opened import OpenedSession
 
 # A block: articles of the stream as word counts, with just enough to identify each article again.
@@ -255,7 +263,9 @@ def _texts(arrays: Mapping[str, NDArray[Any]], name: str, place: str) -> tuple[s
     stored = arrays.get(name)
     if stored is None or stored.dtype != np.uint8:
         raise Damaged(f"{place} is missing")
-    return listed(from_json(stored.tobytes().decode("ascii", "replace"), place, longest=2**30), place, text)
+    return tuple(
+        from_json(stored.tobytes().decode("ascii", "replace"), tuple[Text, ...], place, longest=2**30)
+    )
 
 
 def whole_numbers(
@@ -330,6 +340,17 @@ def _cut(block: Block) -> Iterator[Block]:
         yield block[start:stop]
 
 
+FIRST_ARTICLES: Mapping[str, Any] = {
+    "documents": Any,
+    "words": Annotated[str, Meta(max_length=MOST_WORD_BYTES)],
+    "skips": Annotated[dict[Text, Count], JSON],
+    "unread": Count,
+    "position": Annotated[dict[str, Any], JSON],
+    "lap": Rate | None,
+}
+"""The columns of `first_articles` for `decode_block`."""
+
+
 def decode_block(row: tuple[Any, ...]) -> Block:
     """`first_articles`: (documents, words, skips, unread, position, lap). Raises `Damaged`."""
     documents, words, skips, unread, position, lap = row
@@ -337,7 +358,7 @@ def decode_block(row: tuple[Any, ...]) -> Block:
     if len(set(lexicon)) < len(lexicon):
         raise Damaged("first_articles.words has a word twice")
     found = Block.from_bytes(documents, "first_articles.documents", len(lexicon), lexicon)
-    missed = whole(unread, "first_articles.unread", 0, len(found))
+    missed = whole(unread, "first_articles.unread", high=len(found))
     return replace(
         found,
         # Which of the articles without words they are makes no difference.
@@ -419,22 +440,14 @@ class CountsReader(OpenedSession):
         ((size,),) = self._rows(f"SELECT total(length(documents)) FROM {table}")
         if size > room:
             raise Damaged(f"{table} takes over {room >> 20:,} MB")
-        rows = self._rows(f"SELECT id, documents FROM {table} ORDER BY id", largest=room)
-        return [
-            (whole(row_id, f"{table}.id"), Block.from_bytes(data, f"{table}.documents", n_words))
-            for row_id, data in rows
-        ]
+        rows = self._select(table, {"id": Count, "documents": Any}, "ORDER BY id", largest=room)
+        return [(row_id, Block.from_bytes(data, f"{table}.documents", n_words)) for row_id, data in rows]
 
     def first_articles(self) -> Iterator[Block]:
         """The blocks from which the vocabulary is built and with which the stream begins, one at a time."""
-        for (row_id,) in self._select("first_articles", "id", "ORDER BY id"):
-            (row,) = self._select(
-                "first_articles",
-                "documents, words, skips, unread, position, lap",
-                "WHERE id = ?",
-                [row_id],
-                largest=documents_room(self.settings()),
-            )
+        room = documents_room(self.settings())
+        for row_id in self._select("first_articles", {"id": Count}, "ORDER BY id"):
+            (row,) = self._select("first_articles", FIRST_ARTICLES, "WHERE id = ?", row_id, largest=room)
             yield decode_block(row)
 
     def word_counts(self) -> WordCounts:
@@ -452,11 +465,9 @@ class CountsReader(OpenedSession):
     def kept_rows(self) -> list[tuple[int, int]]:
         """The rows of word counts kept, in the order of the stream: their numbers, and how many articles each
         has."""
-        rows = self._rows("SELECT id, articles FROM kept_counts ORDER BY id", most=MOST_BLOCKS)
-        return [
-            (whole(row_id, "kept_counts.id"), whole(articles, "kept_counts.articles", 1))
-            for row_id, articles in rows
-        ]
+        return self._select(
+            "kept_counts", {"id": Count, "articles": FromOne}, "ORDER BY id", most=MOST_BLOCKS
+        )
 
     def kept_documents(self, row_id: int, articles: int) -> Block:
         """The word counts of one of these rows."""

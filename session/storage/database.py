@@ -7,7 +7,7 @@ import sqlite3
 import stat
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,8 @@ from typing import Any
 
 from wikitopics.session.errors import BadUsage, Damaged, DiskFull, NotASession, NotNow, SessionError
 from wikitopics.session.paths import BESIDE, LOCK
-from wikitopics.session.storage.schema import APPLICATION_ID, RELEASED, VERSION, check_tables, tables
+from wikitopics.session.storage.decoding import checked_rows
+from wikitopics.session.storage.schema import APPLICATION_ID, RELEASED, VERSION, check_tables
 
 # sqlite-utils, loaded without pandas.
 #
@@ -205,14 +206,27 @@ def read_rows(
     return rows
 
 
-def only_row(connection: sqlite3.Connection, table: str) -> dict[str, Any]:
-    """The only row of a table, by column; a file of 1.0.0 lacks the last ones. Raises `Damaged` if there is
-    none."""
-    columns = [name for name, *_ in tables()[table]]
-    rows = read_rows(connection, f"SELECT * FROM {table} WHERE id = 1")
-    if not rows:
-        raise Damaged(f"{table} has no row")
-    return dict(zip(columns, rows[0], strict=False))
+def select(
+    connection: sqlite3.Connection,
+    table: str,
+    columns: Mapping[str, Any],
+    clause: str = "",
+    parameters: Sequence[object] = (),
+    *,
+    largest: int = SMALL,
+    most: int = MOST_ROWS,
+) -> list[tuple[Any, ...]]:
+    """These columns of a table, each value checked by the type of its column. Raises as `read_rows` does."""
+    sql = f"SELECT {', '.join(columns)} FROM {table} {clause}"
+    rows = read_rows(connection, sql, parameters, largest=largest, most=most)
+    return checked_rows(rows, table.split()[-1], columns)
+
+
+def only_row(connection: sqlite3.Connection, table: str, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """The same of the only row of a table, by column. Raises `Damaged` if there is none."""
+    for row in select(connection, table, columns, "WHERE id = 1"):
+        return dict(zip(columns, row, strict=True))
+    raise Damaged(f"{table} has no row")
 
 
 def check_file(path: Path) -> os.stat_result:

@@ -3,13 +3,13 @@
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from wikitopics.session.errors import NO_TOPICS, BadUsage, Damaged, SessionError
 from wikitopics.session.paths import WAL, beside, command, no_session, session_name
+from wikitopics.session.records import JSON
 from wikitopics.session.settings import ModelSpec, Settings
 from wikitopics.session.storage.database import (
     check_file,
@@ -17,15 +17,16 @@ from wikitopics.session.storage.database import (
     only_row,
     open_session,
     read_rows,
+    select,
     session_errors,
 )
-from wikitopics.session.storage.decoding import MOST_WORD_BYTES, check_of, optional, whole
+from wikitopics.session.storage.decoding import MOST_WORD_BYTES, columns_of, whole
 from wikitopics.session.storage.lock import owner
 from wikitopics.session.storage.schema import RELEASED
 from wikitopics.session.storage.settings import (
     Progress,
+    Scored,
     decode_index,
-    decode_progress,
     decode_settings,
     decode_words,
 )
@@ -56,12 +57,11 @@ class OpenedSession:
             return read_rows(self._connection, sql, parameters, **limits)
 
     def _select(
-        self, table: str, columns: str, clause: str = "", parameters: Sequence[object] = (), **limits: int
+        self, table: str, columns: Mapping[str, Any], *rest: Any, **limits: Any
     ) -> list[tuple[Any, ...]]:
-        """These columns of a table, separated by ", ", with every value checked."""
-        rows = self._rows(f"SELECT {columns} FROM {table} {clause}", parameters, **limits)
-        checks = [check_of(table, name) for name in columns.split(", ")]
-        return [tuple([check(value) for check, value in zip(checks, row, strict=True)]) for row in rows]
+        """As `select`."""
+        with session_errors(self.path):
+            return select(self._connection, table, columns, *rest, **limits)
 
     @contextlib.contextmanager
     def one_moment(self) -> Iterator[None]:
@@ -137,7 +137,8 @@ class OpenedSession:
         models = self.settings().models
         spec = models[whole(model, f"{table}.model", 0, len(models) - 1)]
         for column, topic in topics.items():
-            optional(topic, f"{table}.{column}", partial(whole, high=spec.topics - 1))
+            if topic is not None:
+                whole(topic, f"{table}.{column}", high=spec.topics - 1)
         return spec
 
     def vocabulary(self) -> tuple[str, ...]:
@@ -164,9 +165,17 @@ class OpenedSession:
 
     def progress(self) -> Progress:
         """The progress at the last commit."""
+        columns = {**columns_of(Progress), "prequential": Annotated[tuple[Scored, ...] | None, JSON]}
+        if self._is_released():
+            del columns["again"]
         with session_errors(self.path):
-            row = only_row(self._connection, "progress")
-        return decode_progress({name: check_of("progress", name)(value) for name, value in row.items()})
+            row = only_row(self._connection, "progress", columns)
+        progress = Progress(**{**row, "prequential": row["prequential"] or ()})
+        if progress.again and not 0 < progress.again < progress.articles:
+            raise Damaged("progress.again is out of range")
+        if sum(progress.skips.values()) != progress.skipped:
+            raise Damaged("progress.skips and progress.skipped do not match")
+        return progress
 
     def close(self) -> None:
         """Safe to call twice."""

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.options import KEEP_ARTICLES
+from wikitopics.session.records import FromOne
 from wikitopics.session.storage.counts import Block
-from wikitopics.session.storage.database import SMALL, read_rows
-from wikitopics.session.storage.decoding import numbers, whole
+from wikitopics.session.storage.database import SMALL, read_rows, select
+from wikitopics.session.storage.decoding import numbers
 from wikitopics.session.storage.opened import OpenedSession
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ _FULL = 255
 and so every proportion, large or small, is equally exact."""
 MOST_BLOCKS = 10_000_000
 """Rows of `blocks`, one per minibatch."""
+_BLOCK = {"first_seq": FromOne, "articles": FromOne}
 _IS_HELD_OUT = "EXISTS (SELECT 1 FROM articles a WHERE a.seq = b.first_seq AND a.role = 1)"
 """Whether a row of `blocks`, named b, holds held-out articles; no row holds both kinds."""
 
@@ -200,14 +202,8 @@ def renew_proportions(
 
     ``seqs`` ascend; ``topics``: for each model.
     """
-    blocks = read_rows(
-        db.conn,
-        "SELECT first_seq, articles FROM blocks WHERE first_seq <= ? AND first_seq >="
-        " (SELECT max(first_seq) FROM blocks WHERE first_seq <= ?)",
-        [seqs[-1], seqs[0]],
-    )
-    for number, articles in blocks:
-        first, size = whole(number, "blocks.first_seq", 1), whole(articles, "blocks.articles", 1)
+    between = "WHERE first_seq <= ? AND first_seq >= (SELECT max(first_seq) FROM blocks WHERE first_seq <= ?)"
+    for first, size in select(db.conn, "blocks", _BLOCK, between, [seqs[-1], seqs[0]]):
         start, stop = bisect_left(seqs, first), bisect_left(seqs, first + size)
         if start == stop:
             continue
@@ -284,7 +280,10 @@ class ProportionReader(OpenedSession):
 
     def recorded_articles(self, *, held_out: bool = False) -> RecordedArticles:
         """All trained articles whose proportions are recorded; ``held_out``: those held out, too."""
-        columns, clause = "first_seq, articles, page_ids, titles", f"b {_where(held_out)} ORDER BY first_seq"
+        columns, clause = (
+            {**_BLOCK, "page_ids": Any, "titles": Any},
+            f"b {_where(held_out)} ORDER BY first_seq",
+        )
         rows = self._select("blocks", columns, clause, largest=self._room(8), most=MOST_BLOCKS)
         firsts, sizes = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))
         if (firsts[1:] < firsts[:-1] + sizes[:-1]).any():
@@ -302,19 +301,20 @@ class ProportionReader(OpenedSession):
 
     def proportions(self, model: str, *, held_out: bool = False) -> Proportions:
         """The proportions of all `recorded_articles` in one model."""
-        rows = self._rows(
-            "SELECT p.data, b.articles FROM blocks b LEFT JOIN proportions p"
-            f" ON p.first_seq = b.first_seq AND p.model = ? {_where(held_out)} ORDER BY b.first_seq",
+        blocks = self._select(
+            "blocks",
+            {"p.data": Any, "b.articles": FromOne},
+            "b LEFT JOIN proportions p ON p.first_seq = b.first_seq AND p.model = ?"
+            f" {_where(held_out)} ORDER BY b.first_seq",
             [self._number(model)],
             largest=self._room(LARGEST_ARTICLE),
             most=MOST_BLOCKS,
         )
-        blocks = [(data, whole(articles, "blocks.articles", 1)) for data, articles in rows]
         return Proportions.from_blocks(blocks, self.spec(model).topics)
 
     def each_block(self) -> list[tuple[int, int]]:
         """(first number, articles) of every block, in the order of the stream."""
-        return self._select("blocks", "first_seq, articles", "ORDER BY first_seq", most=MOST_BLOCKS)
+        return self._select("blocks", _BLOCK, "ORDER BY first_seq", most=MOST_BLOCKS)
 
     def proportions_of(self, model: str, first_seq: int, articles: int) -> Proportions:
         """The proportions of one block in one model."""
@@ -334,12 +334,8 @@ class ProportionReader(OpenedSession):
         first, articles, kept = 0, 0, None
         for seq in sorted(seqs):
             if not first <= seq < first + articles:
-                rows = self._select(
-                    "blocks",
-                    "first_seq, articles",
-                    "WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1",
-                    [seq],
-                )
+                last_before = "WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1"
+                rows = self._select("blocks", _BLOCK, last_before, [seq])
                 first, articles = rows[0] if rows else (0, 0)
                 if seq >= first + articles:
                     continue

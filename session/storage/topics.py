@@ -5,14 +5,16 @@ The tables are `models`, `metrics`, `snapshots`, `topic_names`, `given_names` an
 
 import math
 import sqlite3
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from wikitopics.model.topics import by_relevance, distinctness, most_relevant
@@ -20,10 +22,14 @@ from wikitopics.model.topics import name as name_of
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.records import (
     APART,
+    Count,
     Curve,
     ModelStatus,
+    Moment,
     ShareHistory,
+    Text,
     TopicEvent,
+    TopicName,
     TopicRow,
     TopWords,
     word_separator,
@@ -31,12 +37,10 @@ from wikitopics.session.records import (
 from wikitopics.session.settings import ModelSpec
 from wikitopics.session.storage.database import connect, session_errors
 from wikitopics.session.storage.decoding import (
-    LONGEST_WORDS,
-    number,
+    LONGEST_NAME,
+    columns_of,
     numbers,
-    optional,
     pack_state,
-    text,
     unpack_state,
     whole,
 )
@@ -60,6 +64,8 @@ LEADING = 10
 MOST_SNAPSHOT_WORDS = 100
 LARGEST_SNAPSHOT = 2**24
 """The most bytes of a snapshot's row."""
+_SNAPSHOT = {"model": Count, "articles": Count, "word_ids": Any, "probabilities": Any, "shares": Any}
+_GIVEN_NAME = {"model": Count, "topic": Count, "name": Annotated[str, Meta(max_length=LONGEST_NAME)]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +112,7 @@ class TopicReader(OpenedSession):
     def snapshots(self, model: str) -> list[int]:
         """Article counts at which the model's topics were stored, ascending."""
         rows = self._select(
-            "snapshots", "articles", "WHERE model = ? ORDER BY articles", [self._number(model)]
+            "snapshots", {"articles": Count}, "WHERE model = ? ORDER BY articles", [self._number(model)]
         )
         return [articles for (articles,) in rows]
 
@@ -162,23 +168,15 @@ class TopicReader(OpenedSession):
     def known_names(self, model: int) -> TopicNames | None:
         """What is known about the topics of the model of this number; None before its first snapshot."""
         with self.one_moment():
-            lasting = "NULL" if self._is_released() else "lasting"
-            rows = self._rows(
-                f"SELECT topic, name, alive, ifnull({lasting}, name) FROM topic_names WHERE model = ?"
-                " ORDER BY topic",
-                [model],
-            )
+            lasting = "name AS lasting" if self._is_released() else "ifnull(lasting, name)"
+            columns = {"topic": Count, "name": TopicName, "alive": bool, lasting: TopicName}
+            rows = self._select("topic_names", columns, "WHERE model = ? ORDER BY topic", [model])
         if not rows:
             return None
         topics, shown, alive, lasting_names = zip(*rows, strict=True)
         if list(topics) != list(range(self.settings().models[model].topics)):
             raise Damaged("topic_names are not those of all topics")
-        living = [whole(one, "topic_names.alive", 0, 1) for one in alive]
-        return TopicNames(
-            tuple(text(name, "topic_names.name", LONGEST_WORDS) for name in shown),
-            frozenset(topic for topic, is_alive in enumerate(living) if is_alive),
-            tuple(text(name, "topic_names.lasting", LONGEST_WORDS) for name in lasting_names),
-        )
+        return TopicNames(shown, frozenset(compress(topics, alive)), lasting_names)
 
     def _called(self, model: str, by_words: Sequence[str]) -> tuple[str, ...]:
         """The names, with given names in their places."""
@@ -188,7 +186,7 @@ class TopicReader(OpenedSession):
 
     def given_names(self) -> tuple[tuple[int, int, str], ...]:
         """(number of the model, topic, name) of every given name."""
-        found = self._select("given_names", "model, topic, name", "ORDER BY model, topic")
+        found = self._select("given_names", _GIVEN_NAME, "ORDER BY model, topic")
         for model, topic, _ in found:
             self._spec_in("given_names", model, topic=topic)
         return tuple(found)
@@ -196,10 +194,9 @@ class TopicReader(OpenedSession):
     def topic_events(self) -> list[TopicEvent]:
         """The topic events of all models, oldest first."""
         events = []
-        columns = "model, articles, event, topic, other, name"
-        for model, articles, event, topic, other, name in self._select(
-            "topic_events", columns, "ORDER BY id"
-        ):
+        columns = {**columns_of(TopicEvent), "model": Count}
+        rows = self._select("topic_events", columns, "ORDER BY id")
+        for model, articles, event, topic, other, name in rows:
             spec = self._spec_in("topic_events", model, topic=topic, other=other)
             if (event in ("split", "merged")) != (other is not None):
                 raise Damaged("topic_events.event and topic_events.other do not match")
@@ -253,8 +250,7 @@ class TopicReader(OpenedSession):
         return {kept.model: kept for kept in self._snapshots("WHERE articles = ?", [articles])}
 
     def _snapshots(self, clause: str, parameters: Sequence[object]) -> list[TopWords]:
-        columns = "model, articles, word_ids, probabilities, shares"
-        rows = self._select("snapshots", columns, clause, parameters, largest=LARGEST_SNAPSHOT)
+        rows = self._select("snapshots", _SNAPSHOT, clause, parameters, largest=LARGEST_SNAPSHOT)
         last, found = len(self.vocabulary()) - 1, []
         for model, articles, word_ids, probabilities, shares in rows:
             K = self._spec_in("snapshots", model).topics
@@ -323,6 +319,14 @@ def insert_events(db: "Database", events: Iterable[tuple[int, TopicEvent]]) -> N
 MOST_SCORE = 700.0
 """No log-likelihood is further from 0, so that its exponential is a number."""
 MOST_MEASUREMENTS = 500_000
+_MEASUREMENT = {
+    "model": Count,
+    "articles": Count,
+    "metric": Text,
+    "tokens": Count,
+    "seconds": Moment,
+    "value": Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)],
+}
 _STORED = "metric <> 'perplexity'"
 """Leaves out the perplexity that 1.0.0 stored too: it follows from the log-likelihood."""
 
@@ -350,10 +354,15 @@ class ModelReader(OpenedSession):
             "SELECT value FROM metrics WHERE model = m.id AND metric = 'log_likelihood'"
             " ORDER BY articles DESC LIMIT 1"
         )
-        at = score.replace("value", "articles", 1)
-        rows = self._rows(
-            f"SELECT id, topics_in_use, updates, rho, ({score}), ({at}) FROM models m ORDER BY id"
-        )
+        columns = {
+            "id": Any,
+            "topics_in_use": Count,
+            "updates": Count,
+            "rho": Annotated[float, Meta(ge=0, le=1)],
+            f"({score})": Annotated[float, Meta(ge=-MOST_SCORE, le=MOST_SCORE)] | None,
+            f"({score.replace('value', 'articles', 1)})": Count | None,
+        }
+        rows = self._select("models", columns, "m ORDER BY id")
         specs = self.settings().models
         if not rows and self.settings().building:  # they wait for the vocabulary
             return tuple(
@@ -384,7 +393,7 @@ class ModelReader(OpenedSession):
         """One metric of one model over the stream."""
         found = self._select(
             "metrics",
-            "articles, tokens, seconds, value",
+            {name: _MEASUREMENT[name] for name in ("articles", "tokens", "seconds", "value")},
             "WHERE model = ? AND metric = ? ORDER BY articles",
             [self._number(model), "log_likelihood" if metric == "perplexity" else metric],
         )
@@ -397,16 +406,11 @@ class ModelReader(OpenedSession):
         ((measurement, snapshot),) = self._rows(
             "SELECT (SELECT max(rowid) FROM metrics), (SELECT max(rowid) FROM snapshots)"
         )
-        return whole(measurement or 0, "metrics.rowid"), whole(snapshot or 0, "snapshots.rowid")
+        return measurement or 0, snapshot or 0
 
     def all_metrics(self) -> list[tuple[str, int, int, float, str, float]]:
         """The measurements: (model, articles, tokens, seconds, metric, value), by model, then articles."""
-        found = self._select(
-            "metrics",
-            "model, articles, metric, tokens, seconds, value",
-            f"WHERE {_STORED}",
-            most=MOST_MEASUREMENTS,
-        )
+        found = self._select("metrics", _MEASUREMENT, f"WHERE {_STORED}", most=MOST_MEASUREMENTS)
         found += [
             (model, articles, "perplexity", tokens, seconds, float(_perplexity(value)))
             for model, articles, metric, tokens, seconds, value in found
@@ -420,9 +424,8 @@ class ModelReader(OpenedSession):
 
     def metric_names(self) -> list[str]:
         """The metrics measured for any model, in alphabetical order."""
-        found = {
-            metric for (metric,) in self._select("metrics", "metric", f"WHERE {_STORED} GROUP BY metric")
-        }
+        rows = self._select("metrics", {"metric": Text}, f"WHERE {_STORED} GROUP BY metric")
+        found = {metric for (metric,) in rows}
         return sorted(found | ({"perplexity"} if "log_likelihood" in found else set()))
 
 
@@ -432,19 +435,18 @@ def _perplexity(log_likelihood: Any) -> Any:
 
 
 def _status(
-    spec: ModelSpec, in_use: object, updates: object, rho: object, score: object, measured_at: object
+    spec: ModelSpec, in_use: int, updates: int, rho: float, log_likelihood: float | None, at: int | None
 ) -> ModelStatus:
-    log_likelihood = optional(score, "metrics.value", partial(number, low=-MOST_SCORE, high=MOST_SCORE))
     return ModelStatus(
         name=spec.name,
         kind=spec.kind,
         topics=spec.topics,
-        topics_in_use=whole(in_use, "models.topics_in_use", 0, spec.topics),
-        updates=whole(updates, "models.updates"),
-        rho=number(rho, "models.rho", 0, 1),
+        topics_in_use=whole(in_use, "models.topics_in_use", high=spec.topics),
+        updates=updates,
+        rho=rho,
         perplexity=None if log_likelihood is None else math.exp(-log_likelihood),
         log_likelihood=log_likelihood,
-        measured_at=optional(measured_at, "metrics.articles", whole),
+        measured_at=at,
     )
 
 

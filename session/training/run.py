@@ -16,7 +16,7 @@ from wikitopics.model.kernels import is_compiling
 from wikitopics.session import sources
 from wikitopics.session.errors import NotNow, SessionError
 from wikitopics.session.options import PASSES
-from wikitopics.session.records import BoundBy, Event, State, TrainerActivity, age, skips_told
+from wikitopics.session.records import BoundBy, State, TrainerActivity, age, skips_told
 from wikitopics.session.sources import described
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.settings import Progress
@@ -221,7 +221,7 @@ class Monitor:
             batch_pages=source.batch_pages,
             retries=source.retries,
             throttled=source.throttled,
-            errors=tuple(Event(error.at, "warning", error.text) for error in source.errors[-ERRORS:]),
+            errors=tuple((error.at, error.text) for error in source.errors[-ERRORS:]),
         )
 
     def _waiting(self) -> Wait | None:

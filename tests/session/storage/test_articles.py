@@ -54,6 +54,9 @@ def recent(db, first_seq, most, later=0):
     """After ``later`` articles more than when the oldest wanted minibatches began."""
     reader = SimpleNamespace(
         _rows=lambda *query, **limits: read_rows(db.conn, *query, **limits),
+        _select=lambda table, columns, clause, given: read_rows(
+            db.conn, f"SELECT {', '.join(columns)} FROM {table} {clause}", given
+        ),
         progress=lambda: Progress(articles=later),
         settings=settings,
         vocabulary=lambda: ("word",),

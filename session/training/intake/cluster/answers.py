@@ -6,15 +6,17 @@ An answer is a line of JSON, followed by the word counts in the format in which 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Annotated, Any, TypedDict
 
 import numpy as np
+from msgspec import Meta
 
 from wikitopics.crawler.source import LARGEST_TEXT, LONGEST_TITLE, Lack, Markup, Page, Skip, utf8_size
 from wikitopics.session.errors import Damaged
 from wikitopics.session.escapes import visible
+from wikitopics.session.records import Count, Text
 from wikitopics.session.storage.counts import Block
-from wikitopics.session.storage.decoding import from_json, listed, named, one_of, text, whole
+from wikitopics.session.storage.decoding import checked, from_json
 from wikitopics.session.training.intake.pool import (
     EMPTY,
     CountedPart,
@@ -27,6 +29,19 @@ PLACE = "an answer of the cluster"
 LARGEST = 64 << 20
 """The most bytes of an answer: word counts take 0.1 MB, the texts of a part's pages some 5 MB."""
 _PAGE = ("page_id", "title", "revision_id", "text", "markup", "id")
+_Number = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+_Page = tuple[_Number, Text, _Number, Annotated[str, Meta(max_length=LARGEST_TEXT)], Markup, Text | None]
+"""These fields of a page."""
+
+
+class _Part(TypedDict):
+    """What is told of a part, besides its counts."""
+
+    skips: dict[Skip, Count]
+    warnings: Annotated[tuple[Text, ...], Meta(max_length=1)]
+    fault: Text
+    lack: Lack | None
+
 
 Job = Callable[..., Any]
 Fields = Mapping[str, object]
@@ -52,13 +67,15 @@ def pack(found: object, fields: Fields) -> bytes:
 def fields_of(data: object) -> Fields:
     """Everything in an answer except its counts. Raises `Damaged`."""
     head = data.partition(b"\n")[0] if isinstance(data, bytes) and len(data) <= LARGEST else b""
-    return named(from_json(head.decode("ascii", "replace"), PLACE, longest=LARGEST), PLACE)
+    fields: Fields = from_json(head.decode("ascii", "replace"), dict[str, Any], PLACE, longest=LARGEST)
+    return fields
 
 
 def unpack(fn: Job, args: Sequence[Any], data: bytes, fields: Fields, n_words: int) -> Any:
     """The result of ``fn(*args)`` on the worker. Raises `Damaged` for anything it cannot have returned."""
     if fn is pages_in_worker:
-        return listed(fields.get("pages"), PLACE, _page), _part(fields, EMPTY)
+        pages = checked(fields.get("pages"), list[_Page], PLACE)
+        return tuple(map(_page, pages)), _part(fields, EMPTY)
     block = _block(data.partition(b"\n")[2], n_words)
     if fn is count_part_in_worker:
         return _part(fields, block)
@@ -92,40 +109,18 @@ def _of_pages(block: Block, pages: Sequence[Page]) -> Block:
 
 
 def _part(fields: Fields, block: Block) -> CountedPart:
-    skips = named(fields.get("skips"), PLACE)
-    warnings = listed(fields.get("warnings"), PLACE, text)
-    if len(warnings) > 1:
-        raise Damaged(f"{PLACE} reports more of a part than the part has")
-    return CountedPart(
-        replace(
-            block,
-            skips={
-                one_of(reason, PLACE, get_args(Skip)): whole(number, PLACE)
-                for reason, number in skips.items()
-            },
-            warnings=tuple(map(visible, warnings)),
-        ),
-        visible(text(fields.get("fault"), PLACE)),
-        one_of(fields.get("lack"), PLACE, (None, *get_args(Lack))),
-    )
+    part = checked(fields, _Part, PLACE)
+    block = replace(block, skips=part["skips"], warnings=tuple(map(visible, part["warnings"])))
+    return CountedPart(block, visible(part["fault"]), part["lack"])
 
 
-def _page(value: object, place: str) -> Page:
-    if not isinstance(value, list) or len(value) != len(_PAGE):
-        raise Damaged(f"{place} has a page that is not one")
-    page_id, title, revision_id, words, markup, name = value
-    words = text(words, place, LARGEST_TEXT)
-    if utf8_size(words) > LARGEST_TEXT:
-        raise Damaged(f"{place} has a page that is too large")
-    page_id, revision_id = (whole(number, place, -(2**63), 2**63 - 1) for number in (page_id, revision_id))
-    markup = one_of(markup, place, get_args(Markup))
-    return Page(
-        page_id, _title(title), revision_id, words, markup, None if name is None else text(name, place)
-    )
+def _page(fields: "_Page") -> Page:
+    if utf8_size(fields[3]) > LARGEST_TEXT:
+        raise Damaged(f"{PLACE} has a page that is too large")
+    _title(fields[1])
+    return Page(*fields)
 
 
-def _title(title: object) -> str:
-    found = text(title, PLACE)
-    if utf8_size(found) > LONGEST_TITLE:
+def _title(title: str) -> None:
+    if utf8_size(title) > LONGEST_TITLE:
         raise Damaged(f"{PLACE} has a title that is too long")
-    return found
