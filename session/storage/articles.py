@@ -14,7 +14,7 @@ from wikitopics.session.errors import Damaged
 from wikitopics.session.records import ArticleRow, Count, FromOne, Role, Text
 from wikitopics.session.settings import ModelSpec
 from wikitopics.session.storage import released
-from wikitopics.session.storage.counts import Block, documents_room
+from wikitopics.session.storage.counts import Block, stored_block
 from wikitopics.session.storage.database import SMALL
 from wikitopics.session.storage.decoding import checked
 from wikitopics.session.storage.opened import OpenedSession
@@ -267,7 +267,7 @@ class ArticleReader(OpenedSession):
         """
         seqs: list[int] = []
         parts: list[Block] = []
-        rows = self._select(
+        rows = self.select(
             "(SELECT *, sum(articles) OVER (ORDER BY first_seq DESC) AS newest FROM recent) recent",
             {"first_seq": FromOne, "articles": Any},
             "WHERE first_seq + articles > ? AND newest > ? ORDER BY first_seq",
@@ -276,14 +276,7 @@ class ArticleReader(OpenedSession):
         for first, articles in rows:
             if len(seqs) == most:
                 break
-            ((data,),) = self._rows(
-                "SELECT documents FROM recent WHERE first_seq = ?",
-                [first],
-                largest=documents_room(self.settings()),
-            )
-            found = Block.from_bytes(data, "recent.documents", len(self.vocabulary()))
-            if len(found) != articles:
-                raise Damaged("recent.articles differs from the number of documents")
+            found = stored_block(self, "recent", "first_seq", first, articles)
             start = max(0, first_seq - first)
             part = found[start : start + most - len(seqs)]
             parts.append(part)
@@ -306,24 +299,19 @@ class ArticleReader(OpenedSession):
                 most=MOST_ARTICLES,
             )
             dtype = released.LARGEST if self._is_released() else LARGEST
-        return _decoded(rows, self.settings().models, dtype)
-
-
-def _decoded(rows: Sequence[tuple[Any, ...]], models: Sequence[ModelSpec], dtype: np.dtype[Any]) -> Columns:
-    """`articles`: (seq, page_id, title, revision_id, words, role, topics, id), checked column by column."""
-    if not rows:
-        return ()
-    seqs, page_ids, titles, revision_ids, words, roles, packed, ids = zip(*rows, strict=True)
-    return (
-        checked(seqs, list[FromOne], "articles.seq"),
-        checked(page_ids, list[int], "articles.page_id"),
-        checked(titles, list[Text], "articles.title"),
-        checked(revision_ids, list[int], "articles.revision_id"),
-        checked(words, list[Count], "articles.words"),
-        [ROLES[role] for role in checked(roles, list[Literal[0, 1, 2]], "articles.role")],
-        *_decode_largest(packed, models, dtype),
-        checked(ids, list[Text | None], "articles.id"),
-    )
+        if not rows:
+            return ()
+        seqs, page_ids, titles, revision_ids, words, roles, packed, ids = zip(*rows, strict=True)
+        return (
+            checked(seqs, list[FromOne], "articles.seq"),
+            checked(page_ids, list[int], "articles.page_id"),
+            checked(titles, list[Text], "articles.title"),
+            checked(revision_ids, list[int], "articles.revision_id"),
+            checked(words, list[Count], "articles.words"),
+            [ROLES[role] for role in checked(roles, list[Literal[0, 1, 2]], "articles.role")],
+            *_decode_largest(packed, self.settings().models, dtype),
+            checked(ids, list[Text | None], "articles.id"),
+        )
 
 
 def _decode_largest(

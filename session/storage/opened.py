@@ -56,10 +56,10 @@ class OpenedSession:
         with session_errors(self.path):
             return read_rows(self._connection, sql, parameters, **limits)
 
-    def _select(
+    def select(
         self, table: str, columns: Mapping[str, Any], *rest: Any, **limits: Any
     ) -> list[tuple[Any, ...]]:
-        """As `select`."""
+        """These columns of a table, each value checked by the type of its column."""
         with session_errors(self.path):
             return select(self._connection, table, columns, *rest, **limits)
 

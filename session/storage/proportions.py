@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.records import FromOne
-from wikitopics.session.storage.counts import Block
+from wikitopics.session.storage.counts import MOST_BLOCKS, Block, from_zero, gathered
 from wikitopics.session.storage.database import SMALL, read_rows, select
 from wikitopics.session.storage.decoding import numbers
 from wikitopics.session.storage.opened import OpenedSession
@@ -35,8 +35,6 @@ LARGEST_ARTICLE = 1 + 3 * MOST_KEPT
 _FULL = 255
 """Square roots are stored in this many steps from 0 to 1. The Hellinger distance compares square roots,
 and so every proportion, large or small, is equally exact."""
-MOST_BLOCKS = 10_000_000
-"""Rows of `blocks`, one per minibatch."""
 _BLOCK = {"first_seq": FromOne, "articles": FromOne}
 _IS_HELD_OUT = "EXISTS (SELECT 1 FROM articles a WHERE a.seq = b.first_seq AND a.role = 1)"
 """Whether a row of `blocks`, named b, holds held-out articles; no row holds both kinds."""
@@ -61,15 +59,11 @@ class Proportions:
         return len(self.lengths)
 
     def __getitem__(self, rows: slice) -> "Proportions":
-        indptr = self.indptr()
-        start, stop, _ = rows.indices(len(self))
-        stop = max(start, stop)
-        kept = slice(indptr[start], indptr[stop])
-        return Proportions(self.lengths[start:stop], self.topics[kept], self.roots[kept])
+        return self.take(np.arange(len(self))[rows])
 
     def indptr(self) -> NDArray[np.int64]:
         """(n + 1,) where each article begins in the other two arrays."""
-        return np.concatenate((np.zeros(1, np.int64), np.cumsum(self.lengths, dtype=np.int64)))
+        return from_zero(self.lengths)
 
     def values(self) -> NDArray[np.float32]:
         """The proportions parallel to ``topics``; an article's sum is at most 1, less what was not stored."""
@@ -112,10 +106,8 @@ class Proportions:
 
     def take(self, rows: NDArray[np.integer[Any]]) -> "Proportions":
         """Those of these articles, in this order."""
-        starts, lengths = self.indptr()[rows], self.lengths[rows]
-        before = np.cumsum(lengths, dtype=np.int64) - lengths
-        kept = np.arange(lengths.sum(dtype=np.int64)) + np.repeat(starts - before, lengths)
-        return Proportions(lengths, self.topics[kept], self.roots[kept])
+        _, kept = gathered(self.indptr(), rows)
+        return Proportions(self.lengths[rows], self.topics[kept], self.roots[kept])
 
     def to_bytes(self) -> bytes:
         """The three arrays, one after another."""
@@ -230,13 +222,6 @@ def _data(db: "Database", model: int, first_seq: int, articles: int) -> object:
     return rows[0][0]
 
 
-def page_ids_of(packed: object, articles: int) -> NDArray[np.signedinteger[Any]]:
-    """(n,) `blocks.page_ids`."""
-    wide = isinstance(packed, bytes) and len(packed) == 8 * articles
-    dtype = np.int64 if wide else np.int32
-    return numbers(packed, "blocks.page_ids", dtype, (articles,), -(2**63), 2**63 - 1)
-
-
 def _packed(page_ids: NDArray[np.int64]) -> bytes:
     """The ids in four bytes each, if they fit."""
     limits = np.iinfo(np.int32)
@@ -284,24 +269,28 @@ class ProportionReader(OpenedSession):
             {**_BLOCK, "page_ids": Any, "titles": Any},
             f"b {_where(held_out)} ORDER BY first_seq",
         )
-        rows = self._select("blocks", columns, clause, largest=self._room(8), most=MOST_BLOCKS)
+        rows = self.select("blocks", columns, clause, largest=self._room(8), most=MOST_BLOCKS)
         firsts, sizes = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))
         if (firsts[1:] < firsts[:-1] + sizes[:-1]).any():
             raise Damaged("blocks.articles is out of range")
         titles = [row[3] for row in rows]
         if [isinstance(keys, bytes) and len(keys) for keys in titles] != (2 * sizes).tolist():
             raise Damaged("blocks.titles has the wrong length")
-        none = np.empty(0, np.int64)
+        page_ids = [np.empty(0, np.int64)]
+        for _, articles, packed, _ in rows:
+            wide = isinstance(packed, bytes) and len(packed) == 8 * articles
+            dtype = np.int64 if wide else np.int32
+            page_ids.append(numbers(packed, "blocks.page_ids", dtype, (articles,), -(2**63), 2**63 - 1))
         return RecordedArticles(
             firsts,
             np.cumsum(sizes) - sizes,
-            np.concatenate([none, *(page_ids_of(row[2], row[1]) for row in rows)]),
+            np.concatenate(page_ids),
             np.frombuffer(b"".join(titles), "<u2"),
         )
 
     def proportions(self, model: str, *, held_out: bool = False) -> Proportions:
         """The proportions of all `recorded_articles` in one model."""
-        blocks = self._select(
+        blocks = self.select(
             "blocks",
             {"p.data": Any, "b.articles": FromOne},
             "b LEFT JOIN proportions p ON p.first_seq = b.first_seq AND p.model = ?"
@@ -314,7 +303,7 @@ class ProportionReader(OpenedSession):
 
     def each_block(self) -> list[tuple[int, int]]:
         """(first number, articles) of every block, in the order of the stream."""
-        return self._select("blocks", _BLOCK, "ORDER BY first_seq", most=MOST_BLOCKS)
+        return self.select("blocks", _BLOCK, "ORDER BY first_seq", most=MOST_BLOCKS)
 
     def proportions_of(self, model: str, first_seq: int, articles: int) -> Proportions:
         """The proportions of one block in one model."""
@@ -335,7 +324,7 @@ class ProportionReader(OpenedSession):
         for seq in sorted(seqs):
             if not first <= seq < first + articles:
                 last_before = "WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1"
-                rows = self._select("blocks", _BLOCK, last_before, [seq])
+                rows = self.select("blocks", _BLOCK, last_before, [seq])
                 first, articles = rows[0] if rows else (0, 0)
                 if seq >= first + articles:
                     continue

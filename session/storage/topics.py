@@ -34,7 +34,6 @@ from wikitopics.session.records import (
     TopWords,
     word_separator,
 )
-from wikitopics.session.settings import ModelSpec
 from wikitopics.session.storage.database import connect, session_errors
 from wikitopics.session.storage.decoding import (
     LONGEST_NAME,
@@ -111,7 +110,7 @@ class TopicReader(OpenedSession):
 
     def snapshots(self, model: str) -> list[int]:
         """Article counts at which the model's topics were stored, ascending."""
-        rows = self._select(
+        rows = self.select(
             "snapshots", {"articles": Count}, "WHERE model = ? ORDER BY articles", [self._number(model)]
         )
         return [articles for (articles,) in rows]
@@ -170,7 +169,7 @@ class TopicReader(OpenedSession):
         with self.one_moment():
             lasting = "name AS lasting" if self._is_released() else "ifnull(lasting, name)"
             columns = {"topic": Count, "name": TopicName, "alive": bool, lasting: TopicName}
-            rows = self._select("topic_names", columns, "WHERE model = ? ORDER BY topic", [model])
+            rows = self.select("topic_names", columns, "WHERE model = ? ORDER BY topic", [model])
         if not rows:
             return None
         topics, shown, alive, lasting_names = zip(*rows, strict=True)
@@ -186,7 +185,7 @@ class TopicReader(OpenedSession):
 
     def given_names(self) -> tuple[tuple[int, int, str], ...]:
         """(number of the model, topic, name) of every given name."""
-        found = self._select("given_names", _GIVEN_NAME, "ORDER BY model, topic")
+        found = self.select("given_names", _GIVEN_NAME, "ORDER BY model, topic")
         for model, topic, _ in found:
             self._spec_in("given_names", model, topic=topic)
         return tuple(found)
@@ -195,7 +194,7 @@ class TopicReader(OpenedSession):
         """The topic events of all models, oldest first."""
         events = []
         columns = {**columns_of(TopicEvent), "model": Count}
-        rows = self._select("topic_events", columns, "ORDER BY id")
+        rows = self.select("topic_events", columns, "ORDER BY id")
         for model, articles, event, topic, other, name in rows:
             spec = self._spec_in("topic_events", model, topic=topic, other=other)
             if (event in ("split", "merged")) != (other is not None):
@@ -250,7 +249,7 @@ class TopicReader(OpenedSession):
         return {kept.model: kept for kept in self._snapshots("WHERE articles = ?", [articles])}
 
     def _snapshots(self, clause: str, parameters: Sequence[object]) -> list[TopWords]:
-        rows = self._select("snapshots", _SNAPSHOT, clause, parameters, largest=LARGEST_SNAPSHOT)
+        rows = self.select("snapshots", _SNAPSHOT, clause, parameters, largest=LARGEST_SNAPSHOT)
         last, found = len(self.vocabulary()) - 1, []
         for model, articles, word_ids, probabilities, shares in rows:
             K = self._spec_in("snapshots", model).topics
@@ -362,7 +361,7 @@ class ModelReader(OpenedSession):
             f"({score})": Annotated[float, Meta(ge=-MOST_SCORE, le=MOST_SCORE)] | None,
             f"({score.replace('value', 'articles', 1)})": Count | None,
         }
-        rows = self._select("models", columns, "m ORDER BY id")
+        rows = self.select("models", columns, "m ORDER BY id")
         specs = self.settings().models
         if not rows and self.settings().building:  # they wait for the vocabulary
             return tuple(
@@ -370,7 +369,20 @@ class ModelReader(OpenedSession):
             )
         if [row[0] for row in rows] != list(range(len(specs))):
             raise Damaged("models and settings.models do not match")
-        return tuple(_status(spec, *row[1:]) for spec, row in zip(specs, rows, strict=True))
+        return tuple(
+            ModelStatus(
+                spec.name,
+                spec.kind,
+                spec.topics,
+                whole(in_use, "models.topics_in_use", high=spec.topics),
+                updates,
+                rho,
+                None if score is None else math.exp(-score),
+                score,
+                at,
+            )
+            for spec, (_, in_use, updates, rho, score, at) in zip(specs, rows, strict=True)
+        )
 
     def model_status(self, name: str) -> ModelStatus:
         """The model of this name."""
@@ -391,7 +403,7 @@ class ModelReader(OpenedSession):
 
     def curve(self, model: str, metric: str) -> Curve:
         """One metric of one model over the stream."""
-        found = self._select(
+        found = self.select(
             "metrics",
             {name: _MEASUREMENT[name] for name in ("articles", "tokens", "seconds", "value")},
             "WHERE model = ? AND metric = ? ORDER BY articles",
@@ -410,7 +422,7 @@ class ModelReader(OpenedSession):
 
     def all_metrics(self) -> list[tuple[str, int, int, float, str, float]]:
         """The measurements: (model, articles, tokens, seconds, metric, value), by model, then articles."""
-        found = self._select("metrics", _MEASUREMENT, f"WHERE {_STORED}", most=MOST_MEASUREMENTS)
+        found = self.select("metrics", _MEASUREMENT, f"WHERE {_STORED}", most=MOST_MEASUREMENTS)
         found += [
             (model, articles, "perplexity", tokens, seconds, float(_perplexity(value)))
             for model, articles, metric, tokens, seconds, value in found
@@ -424,7 +436,7 @@ class ModelReader(OpenedSession):
 
     def metric_names(self) -> list[str]:
         """The metrics measured for any model, in alphabetical order."""
-        rows = self._select("metrics", {"metric": Text}, f"WHERE {_STORED} GROUP BY metric")
+        rows = self.select("metrics", {"metric": Text}, f"WHERE {_STORED} GROUP BY metric")
         found = {metric for (metric,) in rows}
         return sorted(found | ({"perplexity"} if "log_likelihood" in found else set()))
 
@@ -432,22 +444,6 @@ class ModelReader(OpenedSession):
 def _perplexity(log_likelihood: Any) -> Any:
     """As numpy computes it, in the last digit too: 1.0.0 stored these numbers."""
     return np.exp(-log_likelihood)
-
-
-def _status(
-    spec: ModelSpec, in_use: int, updates: int, rho: float, log_likelihood: float | None, at: int | None
-) -> ModelStatus:
-    return ModelStatus(
-        name=spec.name,
-        kind=spec.kind,
-        topics=spec.topics,
-        topics_in_use=whole(in_use, "models.topics_in_use", high=spec.topics),
-        updates=updates,
-        rho=rho,
-        perplexity=None if log_likelihood is None else math.exp(-log_likelihood),
-        log_likelihood=log_likelihood,
-        measured_at=at,
-    )
 
 
 def state_room(topics: int, n_words: int) -> int:

@@ -49,23 +49,23 @@ class TrainerReader(OpenedSession):
 
     def heartbeat(self) -> Heartbeat | None:
         """The last heartbeat of a trainer; None if there never was one."""
-        rows = self._select("heartbeat", _HEARTBEAT, "WHERE id = 1")
+        rows = self.select("heartbeat", _HEARTBEAT, "WHERE id = 1")
         return next((Heartbeat(at, Process.from_text(by), *rest) for at, by, *rest in rows), None)
 
     def flow(self) -> list[Flow]:
         """The newest rates, oldest first."""
-        return [Flow(*row) for row in self._select("flow", columns_of(Flow), "ORDER BY id")]
+        return [Flow(*row) for row in self.select("flow", columns_of(Flow), "ORDER BY id")]
 
     def events(self, limit: int = 200, until: float = 4e10) -> list[Event]:
         """The newest lines of the log, oldest first; ``until``: only those up to then, in seconds since
         the epoch."""
         newest_first = "WHERE at <= ? ORDER BY id DESC LIMIT ?"
-        rows = self._select("events", columns_of(Event), newest_first, [until, limit])
+        rows = self.select("events", columns_of(Event), newest_first, [until, limit])
         return [Event(*row) for row in reversed(rows)]
 
     def runs(self) -> list[PastRun]:
         """Every run of a trainer on this session, oldest first."""
-        return [PastRun(*row) for row in self._select("runs", columns_of(PastRun), "ORDER BY id")]
+        return [PastRun(*row) for row in self.select("runs", columns_of(PastRun), "ORDER BY id")]
 
 
 class HeartbeatWriter:

@@ -176,7 +176,7 @@ class SessionWriter(SessionReader):
 
     def points(self, table: str) -> list[int]:
         """Article counts at which `metrics` or `snapshots` has rows."""
-        rows = self._select(table, {"articles": Count}, "GROUP BY articles ORDER BY articles")
+        rows = self.select(table, {"articles": Count}, "GROUP BY articles ORDER BY articles")
         return [articles for (articles,) in rows]
 
     def commit(self, progress: Progress, changes: Changes, first_pending: int) -> None:

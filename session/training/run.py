@@ -84,6 +84,9 @@ SAVING_SECONDS = 5.0
 """A commit of more seconds is reported as what the run waits for: models are large, or the disk is slow."""
 ERRORS = 5
 """The most of the source's last errors that are reported."""
+_REQUESTS = ("requests", "requests_last_minute", "allowed_per_minute", "retries", "throttled")
+OF_SOURCE = (*_REQUESTS, "latency_seconds", "batch_pages")
+"""What of the source's `Activity` is reported as it is."""
 
 
 class Monitor:
@@ -214,13 +217,7 @@ class Monitor:
             crawl_rate=self._feed.arrivals(),
             train_rate=self._learner.rate(),
             queue=self._feed.queued + stream.progress.pending,
-            requests=source.requests,
-            requests_last_minute=source.requests_last_minute,
-            allowed_per_minute=source.allowed_per_minute,
-            latency_seconds=source.latency_seconds,
-            batch_pages=source.batch_pages,
-            retries=source.retries,
-            throttled=source.throttled,
+            **{name: getattr(source, name) for name in OF_SOURCE},
             errors=tuple((error.at, error.text) for error in source.errors[-ERRORS:]),
         )
 
