@@ -7,24 +7,17 @@ a twentieth of that for a thousand blocks.
 
 import zlib
 from bisect import bisect_left
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.session.errors import Damaged, SessionError
-from wikitopics.session.options import KEEP_ARTICLES
+from wikitopics.session.errors import Damaged
 from wikitopics.session.records import FromOne
-from wikitopics.session.storage.counts import MOST_BLOCKS, Block, from_zero, gathered
-from wikitopics.session.storage.database import SMALL, read_rows, select
-from wikitopics.session.storage.decoding import numbers
-from wikitopics.session.storage.opened import OpenedSession
-
-if TYPE_CHECKING:
-    from wikitopics.session.storage.database import Database
-
+from wikitopics.session.storage.counts import Block, from_zero, gathered
+from wikitopics.session.storage.database import SMALL, Database, select
 
 MOST_KEPT = 16
 """The most topics stored for an article, the largest ones."""
@@ -35,8 +28,9 @@ LARGEST_ARTICLE = 1 + 3 * MOST_KEPT
 _FULL = 255
 """Square roots are stored in this many steps from 0 to 1. The Hellinger distance compares square roots,
 and so every proportion, large or small, is equally exact."""
-_BLOCK = {"first_seq": FromOne, "articles": FromOne}
-_IS_HELD_OUT = "EXISTS (SELECT 1 FROM articles a WHERE a.seq = b.first_seq AND a.role = 1)"
+OF_BLOCK = "WHERE model = ? AND first_seq = ?"
+BLOCK = {"first_seq": FromOne, "articles": FromOne}
+IS_HELD_OUT = "EXISTS (SELECT 1 FROM articles a WHERE a.seq = b.first_seq AND a.role = 1)"
 """Whether a row of `blocks`, named b, holds held-out articles; no row holds both kinds."""
 
 
@@ -161,7 +155,7 @@ def title_key(title: str) -> int:
     return zlib.crc32(title.casefold().encode("utf-8", "replace")) & 0xFFFF
 
 
-def insert_block(db: "Database", block: Block, proportions: Sequence[Proportions], first_seq: int) -> None:
+def insert_block(db: Database, block: Block, proportions: Sequence[Proportions], first_seq: int) -> None:
     """Add articles with the numbers from ``first_seq`` on; ``proportions``: for each model."""
     page_ids = block.page_ids.tolist()
     # Documents of a file of word counts have only numbers.
@@ -181,45 +175,33 @@ def insert_block(db: "Database", block: Block, proportions: Sequence[Proportions
     )
 
 
-def drop_held_out(db: "Database") -> None:
+def drop_held_out(db: Database) -> None:
     """Remove the proportions of held-out articles."""
     for table in ("proportions", "blocks"):
-        db.execute(f"DELETE FROM {table} AS b WHERE {_IS_HELD_OUT}")
+        db.execute(f"DELETE FROM {table} AS b WHERE {IS_HELD_OUT}")
 
 
 def renew_proportions(
-    db: "Database", seqs: Sequence[int], proportions: Sequence[Proportions], topics: Sequence[int]
+    db: Database, seqs: Sequence[int], proportions: Sequence[Proportions], topics: Sequence[int]
 ) -> None:
     """Replace the proportions of the articles ``seqs`` with the models' current ones.
 
     ``seqs`` ascend; ``topics``: for each model.
     """
     between = "WHERE first_seq <= ? AND first_seq >= (SELECT max(first_seq) FROM blocks WHERE first_seq <= ?)"
-    for first, size in select(db.conn, "blocks", _BLOCK, between, [seqs[-1], seqs[0]]):
+    for first, size in select(db.conn, "blocks", BLOCK, between, [seqs[-1], seqs[0]]):
         start, stop = bisect_left(seqs, first), bisect_left(seqs, first + size)
         if start == stop:
             continue
         rows = np.arange(size)
         rows[np.array(seqs[start:stop]) - first] = size + np.arange(stop - start)
         for model, (new, K) in enumerate(zip(proportions, topics, strict=True)):
-            old = Proportions.from_blocks([(_data(db, model, first, size), size)], K)
+            room = LARGEST_ARTICLE * size + SMALL
+            stored = select(db.conn, "proportions", {"data": Any}, OF_BLOCK, [model, first], largest=room)
+            old = Proportions.from_blocks([(data, size) for (data,) in stored or [(None,)]], K)
             both = Proportions.concatenate([old, new[start:stop]])
-            db.execute(
-                "UPDATE proportions SET data = ? WHERE model = ? AND first_seq = ?",
-                [both.take(rows).to_bytes(), model, first],
-            )
-
-
-def _data(db: "Database", model: int, first_seq: int, articles: int) -> object:
-    rows = read_rows(
-        db.conn,
-        "SELECT data FROM proportions WHERE model = ? AND first_seq = ?",
-        [model, first_seq],
-        largest=LARGEST_ARTICLE * articles + SMALL,
-    )
-    if len(rows) != 1:
-        raise Damaged("blocks and proportions do not match")
-    return rows[0][0]
+            data = both.take(rows).to_bytes()
+            db.execute(f"UPDATE proportions SET data = ? {OF_BLOCK}", [data, model, first])
 
 
 def _packed(page_ids: NDArray[np.int64]) -> bytes:
@@ -247,98 +229,3 @@ class RecordedArticles:
         """The numbers of the articles at these rows."""
         block = np.searchsorted(self.starts, rows, side="right") - 1
         return np.asarray(self.first_seqs[block] + rows - self.starts[block], np.int64)
-
-
-class ProportionReader(OpenedSession):
-    """Questions about all trained articles at once."""
-
-    def check_proportions(self) -> None:
-        """Raise `SessionError` if no article's proportions are recorded, and say why."""
-        if self._rows("SELECT 1 FROM blocks LIMIT 1"):
-            return
-        if self.settings()[KEEP_ARTICLES] != "all":
-            raise SessionError(
-                "topic proportions are not recorded: that needs a session begun with --keep-articles all"
-            )
-        self.check_trained()
-        raise Damaged("blocks has no row")
-
-    def recorded_articles(self, *, held_out: bool = False) -> RecordedArticles:
-        """All trained articles whose proportions are recorded; ``held_out``: those held out, too."""
-        columns, clause = (
-            {**_BLOCK, "page_ids": Any, "titles": Any},
-            f"b {_where(held_out)} ORDER BY first_seq",
-        )
-        rows = self.select("blocks", columns, clause, largest=self._room(8), most=MOST_BLOCKS)
-        firsts, sizes = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))
-        if (firsts[1:] < firsts[:-1] + sizes[:-1]).any():
-            raise Damaged("blocks.articles is out of range")
-        titles = [row[3] for row in rows]
-        if [isinstance(keys, bytes) and len(keys) for keys in titles] != (2 * sizes).tolist():
-            raise Damaged("blocks.titles has the wrong length")
-        page_ids = [np.empty(0, np.int64)]
-        for _, articles, packed, _ in rows:
-            wide = isinstance(packed, bytes) and len(packed) == 8 * articles
-            dtype = np.int64 if wide else np.int32
-            page_ids.append(numbers(packed, "blocks.page_ids", dtype, (articles,), -(2**63), 2**63 - 1))
-        return RecordedArticles(
-            firsts,
-            np.cumsum(sizes) - sizes,
-            np.concatenate(page_ids),
-            np.frombuffer(b"".join(titles), "<u2"),
-        )
-
-    def proportions(self, model: str, *, held_out: bool = False) -> Proportions:
-        """The proportions of all `recorded_articles` in one model."""
-        blocks = self.select(
-            "blocks",
-            {"p.data": Any, "b.articles": FromOne},
-            "b LEFT JOIN proportions p ON p.first_seq = b.first_seq AND p.model = ?"
-            f" {_where(held_out)} ORDER BY b.first_seq",
-            [self._number(model)],
-            largest=self._room(LARGEST_ARTICLE),
-            most=MOST_BLOCKS,
-        )
-        return Proportions.from_blocks(blocks, self.spec(model).topics)
-
-    def each_block(self) -> list[tuple[int, int]]:
-        """(first number, articles) of every block, in the order of the stream."""
-        return self.select("blocks", _BLOCK, "ORDER BY first_seq", most=MOST_BLOCKS)
-
-    def proportions_of(self, model: str, first_seq: int, articles: int) -> Proportions:
-        """The proportions of one block in one model."""
-        rows = self._rows(
-            "SELECT data FROM proportions WHERE model = ? AND first_seq = ?",
-            [self._number(model), first_seq],
-            largest=self._room(LARGEST_ARTICLE),
-        )
-        blocks = [(data, articles) for (data,) in rows or [(None,)]]
-        return Proportions.from_blocks(blocks, self.spec(model).topics)
-
-    def leading_topics(
-        self, model: str, seqs: Collection[int], most: int
-    ) -> dict[int, list[tuple[int, float]]]:
-        """The ``most`` largest (topic, proportion) of these articles, as far as they are recorded."""
-        found: dict[int, list[tuple[int, float]]] = {}
-        first, articles, kept = 0, 0, None
-        for seq in sorted(seqs):
-            if not first <= seq < first + articles:
-                last_before = "WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1"
-                rows = self.select("blocks", _BLOCK, last_before, [seq])
-                first, articles = rows[0] if rows else (0, 0)
-                if seq >= first + articles:
-                    continue
-                kept = self.proportions_of(model, first, articles)
-            assert kept is not None
-            one = kept[seq - first : seq - first + 1]
-            pairs = zip(one.topics.tolist(), one.values().tolist(), strict=True)
-            found[seq] = sorted(pairs, key=lambda pair: -pair[1])[:most]
-        return found
-
-    def _room(self, of_an_article: int) -> int:
-        return SMALL + of_an_article * self.settings().batch_size
-
-
-def _where(held_out: bool) -> str:
-    """SQL for the rows of `blocks`, named b, that are asked for."""
-    return "" if held_out else f"WHERE NOT {_IS_HELD_OUT}"

@@ -34,7 +34,7 @@ from wikitopics.session.records import (
     TopWords,
     word_separator,
 )
-from wikitopics.session.storage.database import connect, session_errors
+from wikitopics.session.storage.database import Database, connect, session_errors
 from wikitopics.session.storage.decoding import (
     LONGEST_NAME,
     columns_of,
@@ -47,7 +47,6 @@ from wikitopics.session.storage.opened import OpenedSession
 
 if TYPE_CHECKING:
     from wikitopics.model import OnlineModel
-    from wikitopics.session.storage.database import Database
 
 
 # The topics of the models: the tables `snapshots`, `topic_names`, `given_names` and `topic_events`.
@@ -63,6 +62,19 @@ LEADING = 10
 MOST_SNAPSHOT_WORDS = 100
 LARGEST_SNAPSHOT = 2**24
 """The most bytes of a snapshot's row."""
+MOST_SCORE = 700.0
+"""No log-likelihood is further from 0, so that its exponential is a number."""
+MOST_MEASUREMENTS = 500_000
+_MEASUREMENT = {
+    "model": Count,
+    "articles": Count,
+    "metric": Text,
+    "tokens": Count,
+    "seconds": Moment,
+    "value": Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)],
+}
+_STORED = "metric <> 'perplexity'"
+"""Leaves out the perplexity that 1.0.0 stored too: it follows from the log-likelihood."""
 _SNAPSHOT = {"model": Count, "articles": Count, "word_ids": Any, "probabilities": Any, "shares": Any}
 _GIVEN_NAME = {"model": Count, "topic": Count, "name": Annotated[str, Meta(max_length=LONGEST_NAME)]}
 
@@ -100,13 +112,119 @@ def relevant_first(kept: TopWords) -> TopWords:
 
 
 class TopicReader(OpenedSession):
-    """Questions about topics; each has at most its 20 most probable words."""
+    """Questions about models and their topics; a topic has at most its 20 most probable words."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection | None = None) -> None:
         super().__init__(path, connection)
         self._shares: dict[int, dict[int, NDArray[np.float32]]] = {}
         """(2, K): shares and the topics' own parts of them, by model number and articles, as far as they
         were read."""
+        self._models: tuple[float, tuple[ModelStatus, ...]] | None = None
+        """The commit that the models' statuses are from, and these statuses."""
+
+    def model_statuses(self) -> tuple[ModelStatus, ...]:
+        """The models at the last commit, in order.
+
+        Read once per commit: in a file of 1.0.0 SQLite has to skip the models' states. Constant facts, such
+        as a model's name and its number of topics, are in the settings.
+        """
+        with self.one_moment():
+            commit = self.progress().committed_at
+            if self._models is None or self._models[0] != commit:
+                self._models = commit, self._read_models()
+            return self._models[1]
+
+    def _read_models(self) -> tuple[ModelStatus, ...]:
+        score = (
+            "SELECT value FROM metrics WHERE model = m.id AND metric = 'log_likelihood'"
+            " ORDER BY articles DESC LIMIT 1"
+        )
+        columns = {
+            "id": Any,
+            "topics_in_use": Count,
+            "updates": Count,
+            "rho": Annotated[float, Meta(ge=0, le=1)],
+            f"({score})": Annotated[float, Meta(ge=-MOST_SCORE, le=MOST_SCORE)] | None,
+            f"({score.replace('value', 'articles', 1)})": Count | None,
+        }
+        rows = self.select("models", columns, "m ORDER BY id")
+        specs = self.settings().models
+        if not rows and self.settings().building:  # they wait for the vocabulary
+            return tuple(
+                ModelStatus(spec.name, spec.kind, spec.topics, 0, 0, 0.0, None, None) for spec in specs
+            )
+        if [row[0] for row in rows] != list(range(len(specs))):
+            raise Damaged("models and settings.models do not match")
+        return tuple(
+            ModelStatus(
+                spec.name,
+                spec.kind,
+                spec.topics,
+                whole(in_use, "models.topics_in_use", high=spec.topics),
+                updates,
+                rho,
+                None if score is None else math.exp(-score),
+                score,
+                at,
+            )
+            for spec, (_, in_use, updates, rho, score, at) in zip(specs, rows, strict=True)
+        )
+
+    def model_status(self, name: str) -> ModelStatus:
+        """The model of this name."""
+        return self.model_statuses()[self._number(name)]
+
+    def model_state(self, name: str) -> dict[str, Any]:
+        """The model's ``state()`` at the last commit, as unpacked and not yet checked."""
+        self._check_built()
+        number = self._number(name)
+        rows = self._rows(
+            "SELECT scalars, arrays FROM models WHERE id = ?",
+            [number],
+            largest=state_room(self.spec(name).topics, len(self.vocabulary())),
+        )
+        if not rows:
+            raise Damaged(f"models has no row {number}")
+        return unpack_state(*rows[0])
+
+    def curve(self, model: str, metric: str) -> Curve:
+        """One metric of one model over the stream."""
+        found = self.select(
+            "metrics",
+            {name: _MEASUREMENT[name] for name in ("articles", "tokens", "seconds", "value")},
+            "WHERE model = ? AND metric = ? ORDER BY articles",
+            [self._number(model), "log_likelihood" if metric == "perplexity" else metric],
+        )
+        columns = zip(*found, strict=True) if found else ((), (), (), ())
+        articles, tokens, seconds, values = (np.array(column, np.float64) for column in columns)
+        return Curve(articles, tokens, seconds, _perplexity(values) if metric == "perplexity" else values)
+
+    def newest(self) -> tuple[int, int]:
+        """A number each for the measurements and the snapshots, which changes whenever one is added."""
+        ((measurement, snapshot),) = self._rows(
+            "SELECT (SELECT max(rowid) FROM metrics), (SELECT max(rowid) FROM snapshots)"
+        )
+        return measurement or 0, snapshot or 0
+
+    def all_metrics(self) -> list[tuple[str, int, int, float, str, float]]:
+        """The measurements: (model, articles, tokens, seconds, metric, value), by model, then articles."""
+        found = self.select("metrics", _MEASUREMENT, f"WHERE {_STORED}", most=MOST_MEASUREMENTS)
+        found += [
+            (model, articles, "perplexity", tokens, seconds, float(_perplexity(value)))
+            for model, articles, metric, tokens, seconds, value in found
+            if metric == "log_likelihood"
+        ]
+        names = {model: self._spec_in("metrics", model).name for model in {row[0] for row in found}}
+        return [
+            (names[model], at, tokens, seconds, metric, value)
+            for model, at, metric, tokens, seconds, value in sorted(found, key=lambda row: row[:3])
+        ]
+
+    def metric_names(self) -> list[str]:
+        """The metrics measured for any model, in alphabetical order."""
+        rows = self.select("metrics", {"metric": Text}, f"WHERE {_STORED} GROUP BY metric")
+        found = {metric for (metric,) in rows}
+        return sorted(found | ({"perplexity"} if "log_likelihood" in found else set()))
 
     def snapshots(self, model: str) -> list[int]:
         """Article counts at which the model's topics were stored, ascending."""
@@ -288,7 +406,7 @@ def give_name(path: Path, model: int, topic: int, name: str | None) -> None:
             db.execute("INSERT OR REPLACE INTO given_names VALUES (?, ?, ?)", [model, topic, name])
 
 
-def insert_snapshots(db: "Database", snapshots: Iterable[TopWords]) -> None:
+def insert_snapshots(db: Database, snapshots: Iterable[TopWords]) -> None:
     """Add the topics at a point of the stream."""
     db.conn.executemany(
         "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)",
@@ -299,7 +417,7 @@ def insert_snapshots(db: "Database", snapshots: Iterable[TopWords]) -> None:
     )
 
 
-def replace_names(db: "Database", model: int, known: TopicNames) -> None:
+def replace_names(db: Database, model: int, known: TopicNames) -> None:
     """Store the names made of the words of a model's topics."""
     both = zip(known.names, known.lasting, strict=True)
     db.conn.executemany(
@@ -308,137 +426,12 @@ def replace_names(db: "Database", model: int, known: TopicNames) -> None:
     )
 
 
-def insert_events(db: "Database", events: Iterable[tuple[int, TopicEvent]]) -> None:
+def insert_events(db: Database, events: Iterable[tuple[int, TopicEvent]]) -> None:
     """Add events of topics, each of the model of this number."""
     db.table("topic_events").insert_all({**asdict(event), "model": model} for model, event in events)
 
 
-# The models and how well they do: the tables `models` and `metrics`.
-
-MOST_SCORE = 700.0
-"""No log-likelihood is further from 0, so that its exponential is a number."""
-MOST_MEASUREMENTS = 500_000
-_MEASUREMENT = {
-    "model": Count,
-    "articles": Count,
-    "metric": Text,
-    "tokens": Count,
-    "seconds": Moment,
-    "value": Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)],
-}
-_STORED = "metric <> 'perplexity'"
-"""Leaves out the perplexity that 1.0.0 stored too: it follows from the log-likelihood."""
-
-
-class ModelReader(OpenedSession):
-    """Questions about models: how far they are, their states, and their curves."""
-
-    _models: tuple[float, tuple[ModelStatus, ...]] | None = None
-    """The commit that the models' statuses are from, and these statuses."""
-
-    def model_statuses(self) -> tuple[ModelStatus, ...]:
-        """The models at the last commit, in order.
-
-        Read once per commit: in a file of 1.0.0 SQLite has to skip the models' states. Constant facts, such
-        as a model's name and its number of topics, are in the settings.
-        """
-        with self.one_moment():
-            commit = self.progress().committed_at
-            if self._models is None or self._models[0] != commit:
-                self._models = commit, self._read_models()
-            return self._models[1]
-
-    def _read_models(self) -> tuple[ModelStatus, ...]:
-        score = (
-            "SELECT value FROM metrics WHERE model = m.id AND metric = 'log_likelihood'"
-            " ORDER BY articles DESC LIMIT 1"
-        )
-        columns = {
-            "id": Any,
-            "topics_in_use": Count,
-            "updates": Count,
-            "rho": Annotated[float, Meta(ge=0, le=1)],
-            f"({score})": Annotated[float, Meta(ge=-MOST_SCORE, le=MOST_SCORE)] | None,
-            f"({score.replace('value', 'articles', 1)})": Count | None,
-        }
-        rows = self.select("models", columns, "m ORDER BY id")
-        specs = self.settings().models
-        if not rows and self.settings().building:  # they wait for the vocabulary
-            return tuple(
-                ModelStatus(spec.name, spec.kind, spec.topics, 0, 0, 0.0, None, None) for spec in specs
-            )
-        if [row[0] for row in rows] != list(range(len(specs))):
-            raise Damaged("models and settings.models do not match")
-        return tuple(
-            ModelStatus(
-                spec.name,
-                spec.kind,
-                spec.topics,
-                whole(in_use, "models.topics_in_use", high=spec.topics),
-                updates,
-                rho,
-                None if score is None else math.exp(-score),
-                score,
-                at,
-            )
-            for spec, (_, in_use, updates, rho, score, at) in zip(specs, rows, strict=True)
-        )
-
-    def model_status(self, name: str) -> ModelStatus:
-        """The model of this name."""
-        return self.model_statuses()[self._number(name)]
-
-    def model_state(self, name: str) -> dict[str, Any]:
-        """The model's ``state()`` at the last commit, as unpacked and not yet checked."""
-        self._check_built()
-        number = self._number(name)
-        rows = self._rows(
-            "SELECT scalars, arrays FROM models WHERE id = ?",
-            [number],
-            largest=state_room(self.spec(name).topics, len(self.vocabulary())),
-        )
-        if not rows:
-            raise Damaged(f"models has no row {number}")
-        return unpack_state(*rows[0])
-
-    def curve(self, model: str, metric: str) -> Curve:
-        """One metric of one model over the stream."""
-        found = self.select(
-            "metrics",
-            {name: _MEASUREMENT[name] for name in ("articles", "tokens", "seconds", "value")},
-            "WHERE model = ? AND metric = ? ORDER BY articles",
-            [self._number(model), "log_likelihood" if metric == "perplexity" else metric],
-        )
-        columns = zip(*found, strict=True) if found else ((), (), (), ())
-        articles, tokens, seconds, values = (np.array(column, np.float64) for column in columns)
-        return Curve(articles, tokens, seconds, _perplexity(values) if metric == "perplexity" else values)
-
-    def newest(self) -> tuple[int, int]:
-        """A number each for the measurements and the snapshots, which changes whenever one is added."""
-        ((measurement, snapshot),) = self._rows(
-            "SELECT (SELECT max(rowid) FROM metrics), (SELECT max(rowid) FROM snapshots)"
-        )
-        return measurement or 0, snapshot or 0
-
-    def all_metrics(self) -> list[tuple[str, int, int, float, str, float]]:
-        """The measurements: (model, articles, tokens, seconds, metric, value), by model, then articles."""
-        found = self.select("metrics", _MEASUREMENT, f"WHERE {_STORED}", most=MOST_MEASUREMENTS)
-        found += [
-            (model, articles, "perplexity", tokens, seconds, float(_perplexity(value)))
-            for model, articles, metric, tokens, seconds, value in found
-            if metric == "log_likelihood"
-        ]
-        names = {model: self._spec_in("metrics", model).name for model in {row[0] for row in found}}
-        return [
-            (names[model], at, tokens, seconds, metric, value)
-            for model, at, metric, tokens, seconds, value in sorted(found, key=lambda row: row[:3])
-        ]
-
-    def metric_names(self) -> list[str]:
-        """The metrics measured for any model, in alphabetical order."""
-        rows = self.select("metrics", {"metric": Text}, f"WHERE {_STORED} GROUP BY metric")
-        found = {metric for (metric,) in rows}
-        return sorted(found | ({"perplexity"} if "log_likelihood" in found else set()))
+# The models: the table `models`.
 
 
 def _perplexity(log_likelihood: Any) -> Any:

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from wikitopics.session.records import JSON, Event, Flow, Moment, PastRun, State, Text, TrainerActivity
+from wikitopics.session.records import JSON, Flow, Moment, State, Text, TrainerActivity
 from wikitopics.session.storage.database import connect, only_row, session_errors, writing
 from wikitopics.session.storage.decoding import columns_of, row_of
-from wikitopics.session.storage.opened import OpenedSession
 from wikitopics.session.system import Process
 
 FLOW_ROWS = 900
@@ -41,31 +40,8 @@ class ControlRequest:
 
 
 _PROCESS = "json_extract(activity, '$.process')"
-_HEARTBEAT = {"at": Moment, _PROCESS: Text, "state": State, "activity": Annotated[TrainerActivity, JSON]}
-
-
-class TrainerReader(OpenedSession):
-    """Questions about the trainers that ran on a session: signs of life, rates, messages, and runs."""
-
-    def heartbeat(self) -> Heartbeat | None:
-        """The last heartbeat of a trainer; None if there never was one."""
-        rows = self.select("heartbeat", _HEARTBEAT, "WHERE id = 1")
-        return next((Heartbeat(at, Process.from_text(by), *rest) for at, by, *rest in rows), None)
-
-    def flow(self) -> list[Flow]:
-        """The newest rates, oldest first."""
-        return [Flow(*row) for row in self.select("flow", columns_of(Flow), "ORDER BY id")]
-
-    def events(self, limit: int = 200, until: float = 4e10) -> list[Event]:
-        """The newest lines of the log, oldest first; ``until``: only those up to then, in seconds since
-        the epoch."""
-        newest_first = "WHERE at <= ? ORDER BY id DESC LIMIT ?"
-        rows = self.select("events", columns_of(Event), newest_first, [until, limit])
-        return [Event(*row) for row in reversed(rows)]
-
-    def runs(self) -> list[PastRun]:
-        """Every run of a trainer on this session, oldest first."""
-        return [PastRun(*row) for row in self.select("runs", columns_of(PastRun), "ORDER BY id")]
+HEARTBEAT = {"at": Moment, _PROCESS: Text, "state": State, "activity": Annotated[TrainerActivity, JSON]}
+"""What a `Heartbeat` is read from."""
 
 
 class HeartbeatWriter:

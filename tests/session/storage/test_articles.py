@@ -8,7 +8,6 @@ import pytest
 from tests.session import rows as small
 from tests.session.rows import largest, settings
 from wikitopics.session.storage.articles import (
-    ArticleReader,
     insert_articles,
     insert_recent,
     keep_top,
@@ -54,14 +53,14 @@ def recent(db, first_seq, most, later=0):
     """After ``later`` articles more than when the oldest wanted minibatches began."""
     reader = SimpleNamespace(
         _rows=lambda *query, **limits: read_rows(db.conn, *query, **limits),
-        _select=lambda table, columns, clause, given: read_rows(
+        select=lambda table, columns, clause, given: read_rows(
             db.conn, f"SELECT {', '.join(columns)} FROM {table} {clause}", given
         ),
         progress=lambda: Progress(articles=later),
         settings=settings,
         vocabulary=lambda: ("word",),
     )
-    return ArticleReader.recent(reader, first_seq, most, 0)
+    return SessionReader.recent(reader, first_seq, most, 0)
 
 
 def test_the_newest_are_read_some_at_a_time(db):
