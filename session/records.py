@@ -14,7 +14,7 @@ from wikitopics.session.sources import noun
 
 Count = Annotated[int, Meta(ge=0, le=10**15)]
 """Sums of these fit 64 bits and floats."""
-FromOne = Annotated[int, Meta(ge=1, le=10**15)]
+PositiveCount = Annotated[int, Meta(ge=1, le=10**15)]
 Rate = Annotated[float, Meta(ge=0, le=1e15)]
 """Any other measure: of a rate, of a span of time, of a share."""
 Moment = Annotated[float, Meta(ge=0, le=4e10)]

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.options import KEEP_ARTICLES
-from wikitopics.session.records import ArticleRow, Count, FromOne, Role, Text
+from wikitopics.session.records import ArticleRow, Count, PositiveCount, Role, Text
 from wikitopics.session.settings import ModelSpec
 from wikitopics.session.storage import released
 from wikitopics.session.storage.counts import MOST_BLOCKS, Block, stored_block
 from wikitopics.session.storage.database import SMALL, Database
-from wikitopics.session.storage.decoding import checked, numbers
+from wikitopics.session.storage.decoding import convert, numbers
 from wikitopics.session.storage.opened import OpenedSession
 from wikitopics.session.storage.proportions import (
     BLOCK,
@@ -275,7 +275,7 @@ class ArticleReader(OpenedSession):
         parts: list[Block] = []
         rows = self.select(
             "(SELECT *, sum(articles) OVER (ORDER BY first_seq DESC) AS newest FROM recent) recent",
-            {"first_seq": FromOne, "articles": Any},
+            {"first_seq": PositiveCount, "articles": Any},
             "WHERE first_seq + articles > ? AND newest > ? ORDER BY first_seq",
             [first_seq, self.progress().articles - before],
         )
@@ -329,7 +329,7 @@ class ArticleReader(OpenedSession):
         """The proportions of all `recorded_articles` in one model."""
         blocks = self.select(
             "blocks",
-            {"p.data": Any, "b.articles": FromOne},
+            {"p.data": Any, "b.articles": PositiveCount},
             "b LEFT JOIN proportions p ON p.first_seq = b.first_seq AND p.model = ?"
             f" {_where(held_out)} ORDER BY b.first_seq",
             [self._number(model)],
@@ -392,14 +392,14 @@ class ArticleReader(OpenedSession):
             return ()
         seqs, page_ids, titles, revision_ids, words, roles, packed, ids = zip(*rows, strict=True)
         return (
-            checked(seqs, list[FromOne], "articles.seq"),
-            checked(page_ids, list[int], "articles.page_id"),
-            checked(titles, list[Text], "articles.title"),
-            checked(revision_ids, list[int], "articles.revision_id"),
-            checked(words, list[Count], "articles.words"),
-            [ROLES[role] for role in checked(roles, list[Literal[0, 1, 2]], "articles.role")],
+            convert(seqs, list[PositiveCount], "articles.seq"),
+            convert(page_ids, list[int], "articles.page_id"),
+            convert(titles, list[Text], "articles.title"),
+            convert(revision_ids, list[int], "articles.revision_id"),
+            convert(words, list[Count], "articles.words"),
+            [ROLES[role] for role in convert(roles, list[Literal[0, 1, 2]], "articles.role")],
             *_decode_largest(packed, self.settings().models, dtype),
-            checked(ids, list[Text | None], "articles.id"),
+            convert(ids, list[Text | None], "articles.id"),
         )
 
 

@@ -19,16 +19,10 @@ from numpy.typing import ArrayLike, NDArray
 from wikitopics.crawler.source import Page, Skips
 from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.options import HELD_OUT
-from wikitopics.session.records import JSON, Count, FromOne, Rate, Text
+from wikitopics.session.records import JSON, Count, PositiveCount, Rate, Text
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.database import SMALL
-from wikitopics.session.storage.decoding import (
-    MOST_WORD_BYTES,
-    from_json,
-    pack_arrays,
-    unpack_arrays,
-    whole,
-)
+from wikitopics.session.storage.decoding import MOST_WORD_BYTES, from_json, pack_arrays, unpack_arrays, whole
 from wikitopics.session.storage.opened import OpenedSession
 
 # A block: articles of the stream as word counts, with just enough to identify each article again.
@@ -91,7 +85,7 @@ class Block:
     def take(self, order: Sequence[int] | NDArray[np.intp]) -> "Block":
         """These articles, in this order."""
         rows = np.asarray(order, np.intp)
-        indptr, words = gathered(self.indptr, rows)
+        indptr, words = gather(self.indptr, rows)
         chosen = rows.tolist()
         return Block(
             self.page_ids[rows],
@@ -252,7 +246,7 @@ def from_zero(lengths: ArrayLike) -> NDArray[np.int64]:
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)))
 
 
-def gathered(
+def gather(
     indptr: NDArray[np.int64], rows: NDArray[np.integer[Any]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(where each of these sparse rows begins among them, where their elements are now)."""
@@ -471,7 +465,9 @@ class CountsReader(OpenedSession):
     def kept_rows(self) -> list[tuple[int, int]]:
         """The rows of word counts kept, in the order of the stream: their numbers, and how many articles each
         has."""
-        return self.select("kept_counts", {"id": Count, "articles": FromOne}, "ORDER BY id", most=MOST_BLOCKS)
+        return self.select(
+            "kept_counts", {"id": Count, "articles": PositiveCount}, "ORDER BY id", most=MOST_BLOCKS
+        )
 
     def kept_documents(self, row_id: int, articles: int) -> Block:
         """The word counts of one of these rows."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from wikitopics.session.errors import BadUsage, Damaged, DiskFull, NotASession, NotNow, SessionError
 from wikitopics.session.paths import BESIDE, LOCK
-from wikitopics.session.storage.decoding import checked_rows
+from wikitopics.session.storage.decoding import convert_rows
 from wikitopics.session.storage.schema import APPLICATION_ID, RELEASED, VERSION, check_tables
 
 # sqlite-utils, loaded without pandas.
@@ -219,7 +219,7 @@ def select(
     """These columns of a table, each value checked by the type of its column. Raises as `read_rows` does."""
     sql = f"SELECT {', '.join(columns)} FROM {table} {clause}"
     rows = read_rows(connection, sql, parameters, largest=largest, most=most)
-    return checked_rows(rows, table.split()[-1], columns)
+    return convert_rows(rows, table.split()[-1], columns)
 
 
 def only_row(connection: sqlite3.Connection, table: str, columns: Mapping[str, Any]) -> dict[str, Any]:

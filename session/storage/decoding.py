@@ -34,25 +34,25 @@ _CELL = re.compile(r"^\[\d+\]\[(\d+)\]")
 """The row and the column that msgspec names."""
 
 
-def checked(value: object, kind: Any, place: str, columns: Sequence[str] = ()) -> Any:
+def convert(value: object, kind: Any, place: str, columns: Sequence[str] = ()) -> Any:
     """A plain value as this type; ``columns``: their names, if it is rows of a table."""
     try:
         return msgspec.convert(value, kind)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, RecursionError) as error:
         raise _damaged(error, place, columns) from None
 
 
 def from_json(value: object, kind: Any, place: str, longest: int = 2**20) -> Any:
     """The value of JSON text of at most ``longest`` characters, as this type."""
     try:
-        return msgspec.json.decode(checked(value, Annotated[str, Meta(max_length=longest)], place), type=kind)
+        return msgspec.json.decode(convert(value, Annotated[str, Meta(max_length=longest)], place), type=kind)
     except msgspec.ValidationError as error:
         raise _damaged(error, place) from None
     except (msgspec.DecodeError, RecursionError):
         raise Damaged(f"{place} is not JSON") from None
 
 
-def checked_rows(
+def convert_rows(
     rows: Sequence[Sequence[object]], table: str, columns: Mapping[str, Any]
 ) -> list[tuple[Any, ...]]:
     """Rows of a table, each value as the type of its column; a flag is stored as 0 or 1."""
@@ -65,8 +65,8 @@ def checked_rows(
                 row[number] = _FLAGS.get(row[number], row[number])
             elif row[number] is not None:
                 row[number] = from_json(row[number], Any, f"{table}.{names[number]}")
-    found: list[tuple[Any, ...]] = checked(cells, list[tuple[kinds]], table, names)  # type: ignore[valid-type]
-    return found
+    values: list[tuple[Any, ...]] = convert(cells, list[tuple[kinds]], table, names)  # type: ignore[valid-type]
+    return values
 
 
 @cache
@@ -76,7 +76,7 @@ def columns_of(record: type) -> Mapping[str, Any]:
 
 
 def row_of(record: Any) -> dict[str, object]:
-    """The columns of a record; the inverse of `checked_rows`."""
+    """The columns of a record; the inverse of `convert_rows`."""
     row = {}
     for name, kind in columns_of(record.__class__).items():
         value = getattr(record, name)
@@ -86,7 +86,7 @@ def row_of(record: Any) -> dict[str, object]:
 
 def whole(value: object, place: str, low: int = 0, high: int = 10**15) -> int:
     """A whole number from ``low`` to ``high``."""
-    number: int = checked(value, Annotated[int, Meta(ge=low, le=high)], place)
+    number: int = convert(value, Annotated[int, Meta(ge=low, le=high)], place)
     return number
 
 
@@ -103,7 +103,7 @@ def numbers(
     return array
 
 
-def _damaged(error: msgspec.ValidationError, place: str, columns: Sequence[str] = ()) -> Damaged:
+def _damaged(error: Exception, place: str, columns: Sequence[str] = ()) -> Damaged:
     reason, _, path = str(error).partition(" - at `$")
     if columns:
         path = _CELL.sub(lambda cell: f".{columns[int(cell[1])]}", path)

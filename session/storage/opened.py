@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self
 
 from wikitopics.session.errors import NO_TOPICS, BadUsage, Damaged, SessionError
 from wikitopics.session.paths import WAL, beside, command, no_session, session_name
-from wikitopics.session.records import JSON
+from wikitopics.session.records import JSON, Text
 from wikitopics.session.settings import ModelSpec, Settings
 from wikitopics.session.storage.database import (
     check_file,
@@ -23,13 +23,7 @@ from wikitopics.session.storage.database import (
 from wikitopics.session.storage.decoding import MOST_WORD_BYTES, columns_of, whole
 from wikitopics.session.storage.lock import owner
 from wikitopics.session.storage.schema import RELEASED
-from wikitopics.session.storage.settings import (
-    Progress,
-    Scored,
-    decode_index,
-    decode_settings,
-    decode_words,
-)
+from wikitopics.session.storage.settings import Progress, Scored, decode_index, decode_settings, decode_words
 from wikitopics.vocab import Vocabulary
 
 
@@ -90,7 +84,7 @@ class OpenedSession:
     def settings(self) -> Settings:
         """The settings with which the session was created; the fingerprint comes with the vocabulary."""
         if self._settings is None or self._settings.building:
-            self._settings = decode_settings(self._rows("SELECT key, value FROM settings"))
+            self._settings = decode_settings(self.select("settings", {"key": Text, "value": Any}))
         return self._settings
 
     def index(self) -> tuple[str | int | None, str] | None:

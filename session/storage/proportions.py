@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.errors import Damaged
-from wikitopics.session.records import FromOne
-from wikitopics.session.storage.counts import Block, from_zero, gathered
+from wikitopics.session.records import PositiveCount
+from wikitopics.session.storage.counts import Block, from_zero, gather
 from wikitopics.session.storage.database import SMALL, Database, select
 
 MOST_KEPT = 16
@@ -29,7 +29,7 @@ _FULL = 255
 """Square roots are stored in this many steps from 0 to 1. The Hellinger distance compares square roots,
 and so every proportion, large or small, is equally exact."""
 OF_BLOCK = "WHERE model = ? AND first_seq = ?"
-BLOCK = {"first_seq": FromOne, "articles": FromOne}
+BLOCK = {"first_seq": PositiveCount, "articles": PositiveCount}
 IS_HELD_OUT = "EXISTS (SELECT 1 FROM articles a WHERE a.seq = b.first_seq AND a.role = 1)"
 """Whether a row of `blocks`, named b, holds held-out articles; no row holds both kinds."""
 
@@ -100,7 +100,7 @@ class Proportions:
 
     def take(self, rows: NDArray[np.integer[Any]]) -> "Proportions":
         """Those of these articles, in this order."""
-        _, kept = gathered(self.indptr(), rows)
+        _, kept = gather(self.indptr(), rows)
         return Proportions(self.lengths[rows], self.topics[kept], self.roots[kept])
 
     def to_bytes(self) -> bytes:

@@ -17,16 +17,12 @@ from msgspec import Meta
 
 from wikitopics.option import Option
 from wikitopics.session.errors import Damaged
+from wikitopics.session.escapes import visible
 from wikitopics.session.options import KEPT
-from wikitopics.session.records import JSON, Count, FromOne, Moment, Rate, Text
+from wikitopics.session.records import JSON, Count, Moment, PositiveCount, Rate, Text
 from wikitopics.session.settings import BATCH_SIZE, MOST_TOPICS, NAME, ModelSpec, Settings
 from wikitopics.session.storage.database import connect, session_errors
-from wikitopics.session.storage.decoding import (
-    MOST_WORD_BYTES,
-    checked,
-    from_json,
-    row_of,
-)
+from wikitopics.session.storage.decoding import MOST_WORD_BYTES, convert, from_json, row_of
 from wikitopics.vocab.rules import is_printable
 
 # The settings and the vocabulary with which a session was made.
@@ -53,7 +49,7 @@ class _Stored(TypedDict):
     rule: Annotated[str, Meta(pattern=r"^(1|2( [a-z]{2,8})?|links)\Z")]
     models: Annotated[tuple[dict[str, Any], ...], Meta(min_length=1)]
     batch_sizes: tuple[_BatchSize, ...]
-    measured_every: NotRequired[FromOne | None]
+    measured_every: NotRequired[PositiveCount | None]
 
 
 class _StoredModel(TypedDict):
@@ -67,8 +63,8 @@ class _StoredModel(TypedDict):
 
 def decode_settings(rows: Sequence[tuple[Any, ...]]) -> Settings:
     """`settings`: (key, value) rows."""
-    values = {key: from_json(value, Any, f"settings.{key}") for key, value in rows}
-    stored = checked(values, _Stored, "settings")
+    values = {key: from_json(value, Any, f"settings.{visible(key):.64}") for key, value in rows}
+    stored = convert(values, _Stored, "settings")
     models, sizes = tuple(map(_spec, stored["models"])), stored["batch_sizes"]
     if len({spec.name for spec in models}) < len(models) or len(sizes) != len(models):
         raise Damaged("settings.models and settings.batch_sizes do not match")
@@ -81,9 +77,9 @@ def decode_settings(rows: Sequence[tuple[Any, ...]]) -> Settings:
 
 def _spec(value: Mapping[str, Any]) -> ModelSpec:
     """One of the models; only its kind knows the meaning of its options."""
-    own = checked(value, _StoredModel, "settings.models")
+    own = convert(value, _StoredModel, "settings.models")
     options = {key: option for key, option in value.items() if key not in _StoredModel.__annotations__}
-    return ModelSpec(**own, options=checked(options, dict[Text, _Whole | float | _Word], "settings.models"))
+    return ModelSpec(**own, options=convert(options, dict[Text, _Whole | float | _Word], "settings.models"))
 
 
 def keep_index(path: Path, index: Mapping[str, object]) -> None:
@@ -118,7 +114,7 @@ def _kept(option: Option[Any], values: Mapping[str, object]) -> object:
 
 def decode_words(fingerprint: object, words: object) -> tuple[str, ...]:
     """The one row of `vocabulary`: the words, by id."""
-    joined = checked(words, Annotated[str, Meta(max_length=MOST_WORD_BYTES)], "vocabulary.words")
+    joined = convert(words, Annotated[str, Meta(max_length=MOST_WORD_BYTES)], "vocabulary.words")
     if hashlib.sha256(joined.encode()).hexdigest() != fingerprint:
         raise Damaged("vocabulary.words differ from those the session was made with")
     found = tuple(joined.split("\n"))
@@ -133,7 +129,7 @@ def decode_words(fingerprint: object, words: object) -> tuple[str, ...]:
 class Scored(NamedTuple):
     """A minibatch as the models predicted it before it was trained."""
 
-    articles: FromOne
+    articles: PositiveCount
     words: Count
     """The words that were hidden and predicted, in a sample of the articles."""
     nats: tuple[Annotated[float, Meta(ge=-1e15, le=1e15)], ...]
@@ -170,7 +166,7 @@ class Progress:
     finished: bool = False
     elapsed_seconds: Moment = 0.0
     bytes_read: Count = 0
-    next_seq: FromOne = field(default=1, compare=False)
+    next_seq: PositiveCount = field(default=1, compare=False)
     """Number of the next article, by the last commit. No number is used twice, even if --keep-articles drops
     rows."""
     committed_at: Moment = field(default=0.0, compare=False)

@@ -5,6 +5,7 @@ import pytest
 
 from wikitopics.session import records
 from wikitopics.session.errors import Damaged
+from wikitopics.session.records import JSON
 from wikitopics.session.storage import decoding
 
 
@@ -12,28 +13,28 @@ from wikitopics.session.storage import decoding
     ("kind", "first", "last"),
     [
         (records.Count, 0, 10**15),
-        (records.FromOne, 1, 10**15),
+        (records.PositiveCount, 1, 10**15),
         (records.Rate, 0.0, 1e15),
         (records.Moment, 0.0, 4e10),
     ],
     ids=["count", "from one", "rate", "moment"],
 )
 def test_numbers_have_ends(kind, first, last):
-    assert [decoding.checked(end, kind, "it") for end in (first, last)] == [first, last]
+    assert [decoding.convert(end, kind, "it") for end in (first, last)] == [first, last]
     for wrong in (first - 1, last + 8, 10**400, float("nan"), True, None, "3", b"3", []):
         with pytest.raises(Damaged, match=r"\(it: (Expected|Number|Integer)"):
-            decoding.checked(wrong, kind, "it")
+            decoding.convert(wrong, kind, "it")
 
 
 def test_texts_end():
-    assert decoding.checked("é" * 65_536, records.Text, "it") == "é" * 65_536
+    assert decoding.convert("é" * 65_536, records.Text, "it") == "é" * 65_536
     with pytest.raises(Damaged, match="it: Expected `str` of length <= 65536"):
-        decoding.checked("x" * 65_537, records.Text, "it")
+        decoding.convert("x" * 65_537, records.Text, "it")
 
 
 def test_the_column_is_named_that_is_damaged():
-    columns = {"at": records.Moment, "paused": bool, "skips": decoding.Annotated[dict, records.JSON]}
-    assert decoding.checked_rows([(1.5, 1, '{"a": 1}')], "it", columns) == [(1.5, True, {"a": 1})]
+    columns = {"at": records.Moment, "paused": bool, "skips": decoding.Annotated[dict, JSON]}
+    assert decoding.convert_rows([(1.5, 1, '{"a": 1}')], "it", columns) == [(1.5, True, {"a": 1})]
     for row, said in (
         (("x", 0, "{}"), "it.at: Expected `float`, got `str`"),
         ((1.5, 2, "{}"), "it.paused: Expected `bool`, got `int`"),
@@ -41,13 +42,13 @@ def test_the_column_is_named_that_is_damaged():
         ((1.5, 0, None), "it.skips: Expected `object`, got `null`"),
     ):
         with pytest.raises(Damaged, match=said):
-            decoding.checked_rows([(1.5, 0, "{}"), row], "it", columns)
+            decoding.convert_rows([(1.5, 0, "{}"), row], "it", columns)
 
 
 def test_what_damage_holds_is_harmless_to_a_terminal_and_short():
     for wrong in ("\x1b[31m", "x" * 100_000):
         with pytest.raises(Damaged) as caught:
-            decoding.checked(wrong, records.State, "it")
+            decoding.convert(wrong, records.State, "it")
         assert str(caught.value).isprintable()
         assert len(str(caught.value)) < 400
 
@@ -78,3 +79,12 @@ def test_json_has_neither_nan_nor_depth_without_end():
     ):
         with pytest.raises(Damaged, match=said):
             decoding.from_json(wrong, dict[str, int], "it")
+
+
+def test_depth_is_damage_however_much_of_it_json_can_read():
+    for depth in range(100, 1200, 50):
+        try:
+            decoding.convert_rows([("[" * depth + "]" * depth,)], "it", {"a": decoding.Annotated[list, JSON]})
+        except Damaged:
+            return
+    raise AssertionError("no depth was refused")

@@ -8,7 +8,7 @@ import pytest
 from wikitopics.crawler.source import Page, SourceInfo
 from wikitopics.session.errors import Damaged
 from wikitopics.session.storage.counts import FIRST_ARTICLES, Block, decode_block, encode_block
-from wikitopics.session.storage.decoding import checked_rows
+from wikitopics.session.storage.decoding import convert_rows
 from wikitopics.session.training.creation import choose_words
 from wikitopics.session.training.intake.pool import count_pages
 from wikitopics.vocab import Vocabulary
@@ -36,7 +36,7 @@ def block():
 
 def decoded(row):
     return decode_block(
-        *checked_rows([[row[name] for name in FIRST_ARTICLES]], "first_articles", FIRST_ARTICLES)
+        *convert_rows([[row[name] for name in FIRST_ARTICLES]], "first_articles", FIRST_ARTICLES)
     )
 
 

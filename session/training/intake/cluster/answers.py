@@ -16,7 +16,7 @@ from wikitopics.session.errors import Damaged
 from wikitopics.session.escapes import visible
 from wikitopics.session.records import Count, Text
 from wikitopics.session.storage.counts import Block
-from wikitopics.session.storage.decoding import checked, from_json
+from wikitopics.session.storage.decoding import convert, from_json
 from wikitopics.session.training.intake.pool import (
     EMPTY,
     CountedPart,
@@ -74,7 +74,7 @@ def fields_of(data: object) -> Fields:
 def unpack(fn: Job, args: Sequence[Any], data: bytes, fields: Fields, n_words: int) -> Any:
     """The result of ``fn(*args)`` on the worker. Raises `Damaged` for anything it cannot have returned."""
     if fn is pages_in_worker:
-        pages = checked(fields.get("pages"), list[_Page], PLACE)
+        pages = convert(fields.get("pages"), list[_Page], PLACE)
         return tuple(map(_page, pages)), _part(fields, EMPTY)
     block = _block(data.partition(b"\n")[2], n_words)
     if fn is count_part_in_worker:
@@ -109,7 +109,7 @@ def _of_pages(block: Block, pages: Sequence[Page]) -> Block:
 
 
 def _part(fields: Fields, block: Block) -> CountedPart:
-    part = checked(fields, _Part, PLACE)
+    part = convert(fields, _Part, PLACE)
     block = replace(block, skips=part["skips"], warnings=tuple(map(visible, part["warnings"])))
     return CountedPart(block, visible(part["fault"]), part["lack"])
 
