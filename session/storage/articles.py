@@ -274,7 +274,8 @@ class ArticleReader(OpenedSession):
         seqs: list[int] = []
         parts: list[Block] = []
         rows = self.select(
-            "(SELECT *, sum(articles) OVER (ORDER BY first_seq DESC) AS newest FROM recent) recent",
+            "(SELECT first_seq, articles, sum(articles) OVER (ORDER BY first_seq DESC) AS newest FROM recent)"
+            " recent",
             {"first_seq": PositiveCount, "articles": Any},
             "WHERE first_seq + articles > ? AND newest > ? ORDER BY first_seq",
             [first_seq, self.progress().articles - before],
@@ -302,11 +303,9 @@ class ArticleReader(OpenedSession):
 
     def recorded_articles(self, *, held_out: bool = False) -> RecordedArticles:
         """All trained articles whose proportions are recorded; ``held_out``: those held out, too."""
-        columns, clause = (
-            {**BLOCK, "page_ids": Any, "titles": Any},
-            f"b {_where(held_out)} ORDER BY first_seq",
-        )
-        rows = self.select("blocks", columns, clause, largest=self._room(8), most=MOST_BLOCKS)
+        columns, room = {**BLOCK, "page_ids": Any, "titles": Any}, self._room(8)
+        clause = f"b {_where(held_out)} ORDER BY first_seq"
+        rows = self.select("blocks", columns, clause, largest=room, most=MOST_BLOCKS)
         firsts, sizes = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))
         if (firsts[1:] < firsts[:-1] + sizes[:-1]).any():
             raise Damaged("blocks.articles is out of range")

@@ -44,10 +44,10 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
         """The newest rates, oldest first."""
         return [Flow(*row) for row in self.select("flow", columns_of(Flow), "ORDER BY id")]
 
-    def events(self, limit: int = 200, until: float = 4e10) -> list[Event]:
+    def events(self, limit: int = 200, until: float | None = None) -> list[Event]:
         """The newest lines of the log, oldest first; ``until``: only those up to then, in seconds since
         the epoch."""
-        newest_first = "WHERE at <= ? ORDER BY id DESC LIMIT ?"
+        newest_first = "WHERE at <= ifnull(?, at) ORDER BY id DESC LIMIT ?"
         rows = self.select("events", columns_of(Event), newest_first, [until, limit])
         return [Event(*row) for row in reversed(rows)]
 
