@@ -1,5 +1,6 @@
 """The articles that a session remembers, and what the models make of the newest ones later."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +15,7 @@ from wikitopics.session.storage.articles import (
     recent_row,
     renew_topics,
 )
-from wikitopics.session.storage.database import Database, read_rows
+from wikitopics.session.storage.database import Database, select
 from wikitopics.session.storage.proportions import Proportions, insert_block, renew_proportions
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.schema import CREATE, largest_topic
@@ -52,10 +53,7 @@ def test_only_the_newest_keep_their_counts(db, monkeypatch):
 def recent(db, first_seq, most, later=0):
     """After ``later`` articles more than when the oldest wanted minibatches began."""
     reader = SimpleNamespace(
-        _rows=lambda *query, **limits: read_rows(db.conn, *query, **limits),
-        select=lambda table, columns, clause, given: read_rows(
-            db.conn, f"SELECT {', '.join(columns)} FROM {table} {clause}", given
-        ),
+        select=partial(select, db.conn),
         progress=lambda: Progress(articles=later),
         settings=settings,
         vocabulary=lambda: ("word",),
