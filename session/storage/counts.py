@@ -538,6 +538,4 @@ class KeptCounts(CountsReader):
             self._block = number, self.kept_documents(*self._kept[number])
         return self._block[1]
 
-    def close(self) -> None:
-        """Safe to call twice."""
-        self.leave()
+    close = OpenedSession.leave

@@ -20,10 +20,10 @@ from wikitopics.session.storage.database import (
     select,
     session_errors,
 )
-from wikitopics.session.storage.decoding import MOST_WORD_BYTES, columns_of, whole
+from wikitopics.session.storage.decoding import MOST_WORD_BYTES, columns_of, from_json, whole
 from wikitopics.session.storage.lock import owner
 from wikitopics.session.storage.schema import RELEASED
-from wikitopics.session.storage.settings import Progress, Scored, decode_index, decode_settings, decode_words
+from wikitopics.session.storage.settings import Progress, Scored, StoredIndex, decode_settings, decode_words
 from wikitopics.vocab import Vocabulary
 
 
@@ -90,7 +90,10 @@ class OpenedSession:
     def index(self) -> tuple[str | int | None, str] | None:
         """(the name, the dtype) of the ids that a Python program gave its texts; None if they are texts."""
         rows = self._rows("SELECT value FROM settings WHERE key = 'index'")
-        return decode_index(rows[0][0]) if rows else None
+        if not rows:
+            return None
+        index = from_json(rows[0][0], StoredIndex, "settings.index")
+        return index["name"] if isinstance(index.get("name"), str | int) else None, index["dtype"]
 
     def models(self) -> list[str]:
         """The models' names, in order."""

@@ -91,15 +91,11 @@ def keep_index(path: Path, index: Mapping[str, object]) -> None:
         db.execute("INSERT OR REPLACE INTO settings VALUES ('index', ?)", [json.dumps(dict(index))])
 
 
-class _Index(TypedDict):
+class StoredIndex(TypedDict):
+    """What `keep_index` stores; a name that is neither text nor a number is none."""
+
     name: NotRequired[Any]
     dtype: Text
-
-
-def decode_index(value: object) -> tuple[str | int | None, str]:
-    """(the name, the dtype) of `keep_index`."""
-    index = from_json(value, _Index, "settings.index")
-    return index["name"] if isinstance(index.get("name"), str | int) else None, index["dtype"]
 
 
 def _kept(option: Option[Any], values: Mapping[str, object]) -> object:
