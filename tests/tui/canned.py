@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wikitopics.model.topics import most_relevant
-from wikitopics.session.records import Event, TopicEvent, TopWords, TrainerActivity
+from wikitopics.session.records import TopicEvent, TopWords, TrainerActivity
 from wikitopics.session.settings import ModelSpec, Settings
 from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.counts import Block
@@ -300,8 +300,8 @@ def beat(pulse: HeartbeatWriter, recipe: Recipe, state: Any, tick: int = 0) -> N
         "retries": 3,
         "throttled": 2,
         "errors": (
-            Event(REFUSED_AT, "warning", "429: told to wait 30 s"),
-            Event(REFUSED_AT + 61, "warning", "reply cut after 8,192 bytes"),
+            (REFUSED_AT, "429: told to wait 30 s"),
+            (REFUSED_AT + 61, "reply cut after 8,192 bytes"),
         ),
         "bound_by": "network",
         **recipe.activity,

@@ -7,8 +7,8 @@ import pytest
 
 from wikitopics.crawler.source import Page, SourceInfo
 from wikitopics.session.errors import Damaged
-from wikitopics.session.storage.counts import Block, decode_block, encode_block
-from wikitopics.session.storage.decoding import check_of
+from wikitopics.session.storage.counts import FIRST_ARTICLES, Block, decode_block, encode_block
+from wikitopics.session.storage.decoding import convert_rows
 from wikitopics.session.training.creation import choose_words
 from wikitopics.session.training.intake.jobs import count_pages
 from wikitopics.vocab import Vocabulary
@@ -35,7 +35,9 @@ def block():
 
 
 def decoded(row):
-    return decode_block([check_of("first_articles", column)(value) for column, value in row.items()])
+    return decode_block(
+        *convert_rows([[row[name] for name in FIRST_ARTICLES]], "first_articles", FIRST_ARTICLES)
+    )
 
 
 def test_a_stretch_survives_the_file():

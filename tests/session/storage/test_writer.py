@@ -56,7 +56,7 @@ def test_topics_of_a_model_that_is_not_there_are_damage(path, model):
         store.commit(Progress(), changes(1), 1)
         assert list(store.snapshots_at(64)) == [0]
         sql(path, "UPDATE snapshots SET model = ?", model)
-        with pytest.raises(Damaged, match=r"snapshots\.model is out of range"):
+        with pytest.raises(Damaged, match=r"snapshots\.model: Expected `int`"):
             store.snapshots_at(64)
 
 
