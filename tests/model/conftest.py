@@ -37,6 +37,14 @@ def batch_of(documents, times=1):
     return Minibatch(indptr, np.concatenate(documents).astype(int), np.full(indptr[-1], times))
 
 
+def read(model, batch, size, passes=1):
+    """The model once it has learnt the documents so many times over, by minibatches of this size."""
+    for _ in range(passes):
+        for start in range(0, batch.D, size):
+            model.learn(batch[start : start + size])
+    return model
+
+
 def reordered(batch, order):
     """The same documents in another order."""
     return Minibatch.concatenate([batch[d : d + 1] for d in order])

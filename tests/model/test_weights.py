@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.model.conftest import planted
+from tests.model.conftest import planted, read
 from wikitopics.model import SCVB0, BatchHDP, BatchLDA, Minibatch, document_completion, kinds, npmi
 from wikitopics.model.reference import scvb0 as oracle_scvb0
 
@@ -36,10 +36,7 @@ def test_a_whole_weight_is_a_count(kind, options):
 @pytest.mark.parametrize("kind", kinds.names())
 def test_weights_are_learnt_from_and_measured(kind):
     batch, held_out = documents(), weighted(planted(60, seed=1)[0], 0.7)
-    model = kinds.load(kind).create(6, 40, 1000)
-    for _ in range(5):
-        for start in range(0, 200, 50):
-            model.learn(batch[start : start + 50])
+    model = read(kinds.load(kind).create(6, 40, 1000), batch, 50, passes=5)
     frequency = np.bincount(batch.word_ids, batch.counts, 40) / batch.n_tokens
     alone = held_out.counts @ np.log(frequency[held_out.word_ids]) / held_out.n_tokens
     assert document_completion(model, held_out) > alone + 0.02

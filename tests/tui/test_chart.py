@@ -133,23 +133,18 @@ def test_ticks_lie_on_the_axis_and_are_few(low: float, span: float, most: int) -
 @pytest.mark.parametrize(
     ("axis", "most", "labels"),
     [
-        (Axis(-180.0, 0.0), 4, ["3m", "2m", "1m", "now"]),
-        (Axis(-1_800.0, 0.0), 4, ["30m", "20m", "10m", "now"]),
-        (Axis(-70.0, 0.0), 5, ["1m", "45s", "30s", "15s", "now"]),
-        (Axis(-20_000.0, 0.0), 6, ["5h", "4h", "3h", "2h", "1h", "now"]),
+        (Axis(-180.0, 0.0), 4, "3m 2m 1m now"),
+        (Axis(-1_800.0, 0.0), 4, "30m 20m 10m now"),
+        (Axis(-70.0, 0.0), 5, "1m 45s 30s 15s now"),
+        (Axis(-20_000.0, 0.0), 6, "5h 4h 3h 2h 1h now"),
+        (Axis(0.0, 5.0, log=True), 8, "1s 10s 1m 10m 1h 10h 1d"),
+        (Axis(0.9, 2.6, log=True), 8, "10s 20s 30s 1m 2m 5m"),
+        (Axis(4.2, 4.5, log=True), 4, "6h 8h"),
     ],
 )
-def test_ticks_of_time_are_what_people_count_in(axis: Axis, most: int, labels: list[str]) -> None:
-    assert [text for _, text in ticks(axis, most, ago, time=True)] == labels
-
-
-def test_log_ticks_of_time() -> None:
-    labels = [text for _, text in ticks(Axis(0.0, 5.0, log=True), 8, duration, time=True)]
-    assert labels == ["1s", "10s", "1m", "10m", "1h", "10h", "1d"]
-    labels = [text for _, text in ticks(Axis(0.9, 2.6, log=True), 8, duration, time=True)]
-    assert labels == ["10s", "20s", "30s", "1m", "2m", "5m"]
-    labels = [text for _, text in ticks(Axis(4.2, 4.5, log=True), 4, duration, time=True)]
-    assert labels == ["6h", "8h"]
+def test_ticks_of_time_are_what_people_count_in(axis: Axis, most: int, labels: str) -> None:
+    label = duration if axis.log else ago
+    assert [text for _, text in ticks(axis, most, label, time=True)] == labels.split()
 
 
 def test_log_ticks_are_round() -> None:

@@ -35,6 +35,7 @@ def ends_at(owner: type[Widget], step: str, monkeypatch: pytest.MonkeyPatch) -> 
         *((Main, step) for step in ("compose", "on_mount", "open_view")),
         *((Dashboard, step) for step in ("fit", "compose", "on_mount", "home")),
         *((Ask, step) for step in ("compose", "on_mount")),  # the dialog while there is no session yet
+        *((AskContact, step) for step in ("compose", "on_mount")),  # the first question
     ],
 )
 async def test_the_screen(
@@ -46,17 +47,11 @@ async def test_the_screen(
     step: str,
 ) -> None:
     begun = ends_at(owner, step, monkeypatch)
-    app = open_app(tmp_path / "new.db", trainer=Process()) if owner is Ask else open_app(two_models)
-    await app.run_async(headless=True)
-    assert begun
-    assert app.return_code == 0
-
-
-@pytest.mark.parametrize("step", ["compose", "on_mount"])
-async def test_the_first_question(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
-    begun = ends_at(AskContact, step, monkeypatch)
     with Signals() as signals:
-        app = Contact(signals)
+        if owner is AskContact:
+            app = Contact(signals)
+        else:
+            app = open_app(tmp_path / "new.db", trainer=Process()) if owner is Ask else open_app(two_models)
         await app.run_async(headless=True)
     assert begun
     assert app.return_code == 0

@@ -1,16 +1,21 @@
-"""What there is no room for is shortened where that does no harm, folded, or scrolled to; never cut off."""
+"""Numbers and foreign text; what there is no room for is shortened, folded, or scrolled to, never cut off."""
 
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tests.tui import canned, seeing
 from tests.tui.seeing import Opener
 from tests.tui.standins import topic
 from wikitopics.session.storage.trainer import HeartbeatWriter
+from wikitopics.tui import text
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.plot import Drawing, Series
 from wikitopics.tui.text import folded, measured, padded, squeezed
@@ -18,13 +23,16 @@ from wikitopics.tui.views.topics import COLUMN, Evolution
 from wikitopics.tui.widgets.bars import KeyBar, fitted
 from wikitopics.tui.widgets.topiclist import word_line, words_of
 
+# What there is no room for is shortened where that does no harm, folded, or scrolled to; never cut off.
+
+
 WIDE_WORDS = ("鉄道駅", "電車", "路線")
 X = np.array([100.0, 1_000.0, 10_000.0])
 
 
 def test_columns_are_as_wide_as_their_cells() -> None:
-    for text in ("鉄道駅", "a", "鉄道駅鉄道駅鉄道駅", "e\u0301tude"):
-        assert cell_len(padded(text, 9)) == 9
+    for word in ("鉄道駅", "a", "鉄道駅鉄道駅鉄道駅", "e\u0301tude"):
+        assert cell_len(padded(word, 9)) == 9
     assert {cell_len(word_line(topic(words=WIDE_WORDS), i, 60, False)[0][0]) for i in range(3)} == {20}
     evolution = Evolution()
     evolution.show([(64, 0.5, tuple((word, 0.1) for word in WIDE_WORDS))])
@@ -123,3 +131,62 @@ async def test_what_does_not_fit_can_be_opened_or_scrolled_to(shown: Opener, liv
         await pilot.resize_terminal(80, 24)
         assert "last save" not in await seeing.press(pilot, "escape", "4", shows="latency")
         await seeing.press(pilot, "end", shows="last save")
+
+
+# Numbers as people read them; foreign text as it is, never obeyed.
+
+
+OBEYED: Final = ("Cc", "Cf", "Zl", "Zp", "Cs", "Co")
+"""Categories of what a terminal may obey, or show in the place of something else."""
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("Ottoman Navy", "Ottoman Navy"),
+        ("bell\x07", "bell\\x07"),
+        ("\x1b[31mred", "\\x1b[31mred"),
+        ("two\nlines", "two\\x0alines"),
+        ("a\u202eb", "a\\u202eb"),
+        ("[/x]", "[/x]"),
+        ("Kyōto 京都", "Kyōto 京都"),
+        ("\ud800", "\\ud800"),
+    ],
+)
+def test_control_characters_print_as_themselves(title: str, shown: str) -> None:
+    assert text.visible(title) == shown
+
+
+@given(st.text() | st.text(st.characters(categories=OBEYED)))
+def test_nothing_that_a_terminal_obeys_is_left(title: str) -> None:
+    left = {ch for ch in text.visible(title) if unicodedata.category(ch) in OBEYED}
+    assert left <= {"\u200c", "\u200d"}, "joiners, which belong to words"
+
+
+def test_numbers() -> None:
+    assert text.count(12480) == "12,480"
+    assert text.short(9210) == "9.2k"
+    assert text.short(168) == "168"
+    assert text.short(1.5e6) == "1.5M"
+    assert text.measured(1187.3) == "1,187"
+    assert text.measured(-7.0812) == "-7.081"
+    assert text.share(0.0613) == "6.1%"
+    assert text.clock(6130) == "01:42:10"
+    assert text.clock(2 * 86400 + 3 * 3600 + 600) == "2d 03:10"
+    assert text.age(38.2) == "38 s"
+    assert text.age(600) == "10 min"
+    assert text.size(1_234_567) == "1.2 MB"
+    assert text.plural(1, "article") == "1 article"
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("plain", "plain"),
+        ("Zwoleń, Hespérides", "Zwolen, Hesperides"),
+        ("e\u0301", "e"),
+        ("日本 ł", "???? ?"),
+    ],
+)
+def test_without_utf8_accents_go_and_widths_stay(title: str, shown: str) -> None:
+    assert text.in_ascii(title) == shown
