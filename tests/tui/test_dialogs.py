@@ -57,8 +57,7 @@ async def test_an_export_goes_to_the_named_file(shown: Opener, live: Path, tmp_p
             await seeing.type_into(pilot, "#file", str(file))
             told = app.screen.query_one("#export-progress")
             await seeing.until_true(lambda why=why, told=told: why in str(told.render()))
-        app.screen.query_one("#file", Input).value = str(target)
-        await pilot.click("#go")
+        await seeing.export(pilot, target)
         await seeing.until(pilot, "rows in")
         await pilot.press("escape")
     with target.open(newline="") as file:
@@ -201,10 +200,9 @@ def full(draft: Path) -> None:
 async def test_an_export_under_the_ending_of_another_format_is_refused(
     shown: Opener, live: Path, tmp_path: Path
 ) -> None:
-    async with shown(live, size=(100, 30), words="LIVE") as (app, pilot):
+    async with shown(live, size=(100, 30), words="LIVE") as (_, pilot):
         await seeing.in_front(pilot, Export, "e")
-        app.screen.query_one("#file", Input).value = str(tmp_path / "topics.json")
-        await pilot.click("#go")
+        await seeing.export(pilot, tmp_path / "topics.json")
         await seeing.until(pilot, "is not the ending of csv")
     assert not list(tmp_path.iterdir())
 
@@ -216,11 +214,10 @@ async def test_an_export_asks_before_replacing(shown: Opener, live: Path, tmp_pa
         target.write_text("#!/bin/sh\n")
     else:
         target.symlink_to("nowhere")
-    async with shown(live, size=(100, 30), words="LIVE") as (app, pilot):
+    async with shown(live, size=(100, 30), words="LIVE") as (_, pilot):
         await seeing.in_front(pilot, Export, "e")
         for answer in ("escape", "c", "r"):
-            app.screen.query_one("#file", Input).value = str(target)
-            await pilot.click("#go")
+            await seeing.export(pilot, target)
             await seeing.in_front(pilot, Ask)
             await seeing.until(pilot, "exists already")
             assert target.is_symlink() or target.read_text() == "#!/bin/sh\n"

@@ -116,8 +116,7 @@ async def test_a_plug_in_source_has_its_own_fields(dialog: Opener, install: Call
         app.screen.query_one("#option-notes", Input).focus()
         await seeing.until(pilot, "A folder of notes.")
         await seeing.press(pilot, "enter", shows="the source notes needs a folder")
-        app.screen.query_one("#option-notes", Input).value = "/here"
-        await seeing.press(pilot, "enter", shows="ended with code 1")
+        await seeing.type_into(pilot, "#option-notes", "/here", shows="ended with code 1")
     given = "train --session night --source notes --notes /here --model lda"
     assert launch.started == [given.split()]
 
@@ -136,20 +135,18 @@ async def test_a_plug_in_models_topics_are_named(dialog: Opener, install: Callab
 
 
 async def test_another_wikis_address_can_be_given(dialog: Opener) -> None:
-    launch = Launcher(1)
-    async with dialog(launch, (100, 40)) as (app, pilot):
+    launch, address = Launcher(1), "http://127.0.0.1:9/w/api.php"
+    async with dialog(launch, (100, 40)) as (_, pilot):
         await seeing.until(pilot, "Other wiki ")
-        app.screen.query_one("#option-api_url", Input).value = "http://127.0.0.1:9/w/api.php"
-        await seeing.press(pilot, "enter", shows="ended with code 1")
-    assert launch.started[0][5:7] == ["--api-url", "http://127.0.0.1:9/w/api.php"]
+        await seeing.type_into(pilot, "#option-api_url", address, shows="ended with code 1")
+    assert launch.started[0][5:7] == ["--api-url", address]
 
 
 async def test_a_new_session_is_started_and_opened(dialog: Opener, home: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("WIKITOPICS_CONTACT", "me@host.org")
     launch = Launcher()
     async with dialog(launch) as (app, pilot):
-        app.screen.query_one("#name", Input).value = "evening"
-        await pilot.press("enter")
+        await seeing.type_into(pilot, "#name", "evening")
         await seeing.until_true(lambda: app.path == home / "evening.db")
         await seeing.until(pilot, "Perplexity of")
     assert launch.started[0][:3] == ["train", "--session", "evening"]
@@ -181,9 +178,8 @@ async def test_a_dump_that_was_found_is_asked_about(dialog: Opener) -> None:
         return Process()
 
     async with dialog(launch, (100, 30)) as (app, pilot):
-        app.screen.query_one("#source", Select).value = "counts"
+        await seeing.choose_source(pilot, "counts")
         await seeing.until(pilot, "Word counts")
-        await seeing.until_true(lambda: app.screen.query_one("#option-counts").region)
         app.screen.query_one("#option-counts", Input).value = "/words.npz"
         await pilot.click("#go")
         await seeing.until(pilot, "Before it starts")
@@ -217,11 +213,10 @@ async def test_fields_are_checked_first(dialog: Opener, home: Path) -> None:
 
 async def test_a_dump_on_wikimedias_server_asks_for_the_contact(dialog: Opener) -> None:
     launch = Launcher()
-    async with dialog(launch) as (app, pilot):
-        app.screen.query_one("#source", Select).value = "dump"
-        await seeing.until_true(lambda: app.screen.query_one("#option-dump").region)
-        app.screen.query_one("#option-dump", Input).value = "https://dumps.wikimedia.org/x.xml.bz2"
-        await seeing.press(pilot, "enter", shows="for Wikimedia")
+    async with dialog(launch) as (_, pilot):
+        await seeing.choose_source(pilot, "dump")
+        address = "https://dumps.wikimedia.org/x.xml.bz2"
+        await seeing.type_into(pilot, "#option-dump", address, shows="for Wikimedia")
     assert launch.started == []
 
 
@@ -230,11 +225,9 @@ async def test_a_dump_on_wikimedias_server_asks_for_the_contact(dialog: Opener) 
 
 async def test_a_first_crawl_of_wikipedia_asks_for_the_contact(dialog: Opener, home: Path) -> None:
     launch = Launcher()
-    async with dialog(launch) as (app, pilot):
-        app.screen.query_one("#name", Input).value = ""
-        await seeing.press(pilot, "enter", shows="the session needs a name")
-        app.screen.query_one("#name", Input).value = "night"
-        await seeing.press(pilot, "enter", shows="for Wikimedia")
+    async with dialog(launch) as (_, pilot):
+        await seeing.type_into(pilot, "#name", "", shows="the session needs a name")
+        await seeing.type_into(pilot, "#name", "night", shows="for Wikimedia")
         await pilot.press("escape")
         assert "needs a name" not in await seeing.until(pilot, "Held out"), "that was wrong before"
         assert launch.started == []

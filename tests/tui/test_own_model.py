@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.widgets import Checkbox, Input, Select
+from textual.widgets import Checkbox, Input
 
 from tests.packages import Package
 from tests.tui import seeing
@@ -41,14 +41,11 @@ async def test_it_is_offered_for_a_new_session(shown: Opener, race: Path, unigra
     launch = Launcher(1)
     async with shown(race, launch=launch, size=(100, 50), words="unigrams 4") as (app, pilot):
         await seeing.in_front(pilot, NewSession, "6", "n")
-        app.screen.query_one("#source", Select).value = "counts"
+        await seeing.choose_source(pilot, "counts")
         app.screen.query_one("#use-lda", Checkbox).value = False
         app.screen.query_one("#use-unigrams", Checkbox).value = True
         app.screen.query_one("#topics-unigrams", Input).value = "7"
-        await seeing.until(pilot, "Word counts")
-        await seeing.until_true(lambda: app.screen.query_one("#option-counts").region)
-        app.screen.query_one("#option-counts", Input).value = "/here.npz"
-        await seeing.press(pilot, "enter", shows="ended with code 1")
+        await seeing.type_into(pilot, "#option-counts", "/here.npz", shows="ended with code 1")
     given = "train --session night --source counts --counts /here.npz --model unigrams:topics=7"
     assert launch.started == [given.split()]
 

@@ -4,16 +4,16 @@ import json
 import os
 import pty
 import signal
-import sqlite3
 import threading
 import tty
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from tests.session.rows import sql
 from tests.tui import canned, seeing
 from tests.tui.seeing import Opener
 from tests.tui.terminals import ENTER, LEAVE, Terminal
@@ -277,13 +277,12 @@ async def test_nothing_that_a_session_holds_acts_on_the_terminal(
 ) -> None:
     path = canned.build(tmp_path / "home" / "s.db", canned.Recipe(models=("lda", "hdp"), state="finished"))
     evil = "\x1b]52;c;ZXZpbA==\x07\x9b31m\u202e"
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("UPDATE articles SET title = ? || title", [evil])
-        db.execute("UPDATE events SET message = ? || message", [evil])
-        db.execute("UPDATE runs SET reason = ?", [evil])
-        db.execute("UPDATE topic_events SET name = ? || name", [evil])
-        db.executemany("INSERT INTO given_names VALUES (0, ?, ?)", [(k, f"{evil}{k}") for k in range(20)])
-        db.execute("UPDATE settings SET value = ? WHERE key = 'source_name'", [json.dumps(evil)])
+    for table, column in ("articles", "title"), ("events", "message"), ("topic_events", "name"):
+        sql(path, f"UPDATE {table} SET {column} = ? || {column}", evil)
+    sql(path, "UPDATE runs SET reason = ?", evil)
+    for topic in range(20):
+        sql(path, "INSERT INTO given_names VALUES (0, ?, ?)", topic, f"{evil}{topic}")
+    sql(path, "UPDATE settings SET value = ? WHERE key = 'source_name'", json.dumps(evil))
     copied: list[str] = []
     monkeypatch.setattr(
         "wikitopics.tui.app.Wikitopics.copy_to_clipboard", lambda self, text: copied.append(text)
