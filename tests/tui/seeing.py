@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,6 @@ from textual.strip import Strip
 from textual.widgets import Input, Select
 
 from tests import waiting
-
-Opener = Callable[..., Any]
-"""How a test opens the app: the fixtures `shown`, `open_app` and `dialog`."""
 
 
 def strips(app: Any) -> list[Strip]:

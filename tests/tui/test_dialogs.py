@@ -4,8 +4,6 @@ import csv
 import os
 import re
 import xml.etree.ElementTree as ET
-from pathlib import Path
-from typing import Any
 
 import pytest
 from textual.command import CommandPalette
@@ -13,7 +11,6 @@ from textual.events import Paste
 from textual.widgets import Input, Select
 
 from tests.tui import seeing
-from tests.tui.seeing import Opener
 from tests.tui.standins import Process
 from wikitopics.tui.export import Export
 from wikitopics.tui.newsession import NewSession
@@ -22,7 +19,7 @@ from wikitopics.tui.questions import Ask
 # Dialogs: how they end, and what they show at any size; exports.
 
 
-async def test_a_dialog_ends_once_and_ends_nothing_else(shown: Opener, live: Path) -> None:
+async def test_a_dialog_ends_once_and_ends_nothing_else(shown, live):
     answers: list[str | None] = []
     below, above = (Ask(title, "text", [("yes", "y", "Yes")]) for title in ("Below", "Above"))
     async with shown(live, words="LIVE") as (app, pilot):
@@ -42,7 +39,7 @@ async def test_a_dialog_ends_once_and_ends_nothing_else(shown: Opener, live: Pat
     assert answers == ["first", "under another dialog"]
 
 
-async def test_an_export_goes_to_the_named_file(shown: Opener, live: Path, tmp_path: Path) -> None:
+async def test_an_export_goes_to_the_named_file(shown, live, tmp_path):
     target = tmp_path / "out.csv"
     async with shown(live, size=(100, 30), words="lda 1,3") as (app, pilot):
         await seeing.press(pilot, "e", shows="two-topics.csv")
@@ -69,7 +66,7 @@ async def test_an_export_goes_to_the_named_file(shown: Opener, live: Path, tmp_p
 SIZES = [(20, 5), (40, 10), (80, 24)]
 
 
-async def test_leaving_help_and_palette_at_any_size(shown: Opener, live: Path) -> None:
+async def test_leaving_help_and_palette_at_any_size(shown, live):
     async with shown(live, trainer=Process(), size=SIZES[-1], words="LIVE") as (app, pilot):
         for size in SIZES:
             await pilot.resize_terminal(*size)
@@ -84,7 +81,7 @@ async def test_leaving_help_and_palette_at_any_size(shown: Opener, live: Path) -
                 await seeing.until_true(lambda: app.screen is app.main)
 
 
-async def test_forms_can_be_walked_through_at_any_size(shown: Opener, live: Path, home: Path) -> None:
+async def test_forms_can_be_walked_through_at_any_size(shown, live, home):
     home.mkdir()
     async with shown(live, words="LIVE") as (app, pilot):
         for size, keys, form in (
@@ -108,16 +105,14 @@ async def test_forms_can_be_walked_through_at_any_size(shown: Opener, live: Path
             await seeing.until_true(lambda: app.screen is app.main)
 
 
-async def test_help_that_is_folded_stays_beside_its_key(shown: Opener, live: Path) -> None:
+async def test_help_that_is_folded_stays_beside_its_key(shown, live):
     async with shown(live, size=(50, 30), words="LIVE") as (_, pilot):
         lines = (await seeing.press(pilot, "question_mark", shows="crosshair from")).splitlines()
         at = next(i for i, line in enumerate(lines) if "crosshair from" in line)
         assert lines[at + 1].index("measurement") == lines[at].index("move")
 
 
-async def test_a_field_takes_no_megabyte_and_nothing_that_turns_the_terminal(
-    shown: Opener, live: Path
-) -> None:
+async def test_a_field_takes_no_megabyte_and_nothing_that_turns_the_terminal(shown, live):
     async with shown(live, size=(100, 30), words="lda 1,3") as (app, pilot):
         await seeing.press(pilot, "e", shows="two-topics.csv")
         line = app.screen.query_one("#file", Input)
@@ -132,7 +127,7 @@ async def test_a_field_takes_no_megabyte_and_nothing_that_turns_the_terminal(
 # What the screen writes to files: pictures of itself, and exports over files that exist.
 
 
-async def picture(pilot: Any) -> str:
+async def picture(pilot):
     """What the screen says once it was asked for a picture in the command palette."""
     before = len(seeing.notices(pilot.app))
     await seeing.in_front(pilot, CommandPalette, "ctrl+p")
@@ -142,9 +137,7 @@ async def picture(pilot: Any) -> str:
     return seeing.notices(pilot.app)[-1]
 
 
-async def test_a_picture_of_the_screen_loads_nothing_and_is_written_here(
-    shown: Opener, live: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_picture_of_the_screen_loads_nothing_and_is_written_here(shown, live, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     async with shown(live, size=(120, 40), words="LIVE") as (_, pilot):
         await seeing.press(pilot, "3", shows="[/x] [bold red]not bold[/]")
@@ -162,7 +155,7 @@ async def test_a_picture_of_the_screen_loads_nothing_and_is_written_here(
     assert "monospace" in head
 
 
-async def test_textuals_own_pictures_load_nothing_either(shown: Opener, live: Path, tmp_path: Path) -> None:
+async def test_textuals_own_pictures_load_nothing_either(shown, live, tmp_path):
     async with shown(live, size=(80, 24), words="LIVE") as (app, _):
         app.action_screenshot("first.svg", str(tmp_path))
         app.save_screenshot("second.svg", str(tmp_path))
@@ -172,9 +165,7 @@ async def test_textuals_own_pictures_load_nothing_either(shown: Opener, live: Pa
 
 
 @pytest.mark.parametrize("gone", [True, False])
-async def test_a_picture_that_cannot_be_written_says_why(
-    shown: Opener, live: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: bool
-) -> None:
+async def test_a_picture_that_cannot_be_written_says_why(shown, live, tmp_path, monkeypatch, gone):
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
@@ -193,13 +184,11 @@ async def test_a_picture_that_cannot_be_written_says_why(
     os.chdir("/")
 
 
-def full(draft: Path) -> None:
+def full(draft):
     raise OSError(28, os.strerror(28))
 
 
-async def test_an_export_under_the_ending_of_another_format_is_refused(
-    shown: Opener, live: Path, tmp_path: Path
-) -> None:
+async def test_an_export_under_the_ending_of_another_format_is_refused(shown, live, tmp_path):
     async with shown(live, size=(100, 30), words="LIVE") as (_, pilot):
         await seeing.in_front(pilot, Export, "e")
         await seeing.export(pilot, tmp_path / "topics.json")
@@ -208,7 +197,7 @@ async def test_an_export_under_the_ending_of_another_format_is_refused(
 
 
 @pytest.mark.parametrize("kind", ["file", "link"])
-async def test_an_export_asks_before_replacing(shown: Opener, live: Path, tmp_path: Path, kind: str) -> None:
+async def test_an_export_asks_before_replacing(shown, live, tmp_path, kind):
     target = tmp_path / "script.sh"
     if kind == "file":
         target.write_text("#!/bin/sh\n")

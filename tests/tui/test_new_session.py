@@ -1,15 +1,12 @@
 """A new session: its form, what is said of wrong fields, and the contact that it asks for."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from textual.widgets import Checkbox, Input, Select
 
 from tests.tui import canned, seeing
-from tests.tui.seeing import Opener
 from tests.tui.standins import Launcher, Process
 from wikitopics.session import sources
 from wikitopics.session.control import NOBODY_ASKED
@@ -45,7 +42,7 @@ LDA = (("lda", "100"),)
         ),
     ],
 )
-def test_entries_become_words_of_the_command_line(entries: tuple[Any, ...], words: str) -> None:
+def test_entries_become_words_of_the_command_line(entries, words):
     assert arguments(*entries)[0] == words.split()
 
 
@@ -66,12 +63,12 @@ def test_entries_become_words_of_the_command_line(entries: tuple[Any, ...], word
         (("n", "api", {"held_out": "many"}, LDA), "Held out must be a whole number from 0 .* not 'many'"),
     ],
 )
-def test_wishes_that_make_no_sense_are_refused_in_one_line(entries: tuple[Any, ...], why: str) -> None:
+def test_wishes_that_make_no_sense_are_refused_in_one_line(entries, why):
     with pytest.raises(SessionError, match=why):
         arguments(*entries)
 
 
-def test_a_form_says_nothing_of_the_command_line() -> None:
+def test_a_form_says_nothing_of_the_command_line():
     described = (option for name in sources.BUILT_IN for option in sources.described(name).options)
     for option in (*described, *OWN_FIELDS, TOPICS):
         if option.label:
@@ -79,7 +76,7 @@ def test_a_form_says_nothing_of_the_command_line() -> None:
 
 
 @pytest.mark.parametrize("source", ["api", "texts"])
-async def test_a_new_session_can_be_started_from_any_part_of_the_form(dialog: Opener, source: str) -> None:
+async def test_a_new_session_can_be_started_from_any_part_of_the_form(dialog, source):
     """The buttons are in sight while the first field has the focus, and while the last one has."""
     async with dialog(Launcher(), (80, 18)) as (app, pilot):
         app.screen.query_one("#source", Select).value = source
@@ -100,7 +97,7 @@ class Notes(PageKind):
 """
 
 
-async def test_a_plug_in_source_has_its_own_fields(dialog: Opener, install: Callable[..., None]) -> None:
+async def test_a_plug_in_source_has_its_own_fields(dialog, install):
     install(NOTES, "wikitopics.sources", notes="notes_package:Notes")
     launch = Launcher(1)
     async with dialog(launch, (80, 30)) as (app, pilot):
@@ -121,7 +118,7 @@ async def test_a_plug_in_source_has_its_own_fields(dialog: Opener, install: Call
     assert launch.started == [given.split()]
 
 
-async def test_a_plug_in_models_topics_are_named(dialog: Opener, install: Callable[..., None]) -> None:
+async def test_a_plug_in_models_topics_are_named(dialog, install):
     head = "from wikitopics.model import OnlineLDA\nclass Mine(OnlineLDA):\n"
     install(f"{head}    kind, default_topics = 'mine', 42\n", "wikitopics.models", mine="notes_package:Mine")
     async with dialog(Launcher(1), (100, 40)) as (app, pilot):
@@ -134,7 +131,7 @@ async def test_a_plug_in_models_topics_are_named(dialog: Opener, install: Callab
         await seeing.until(pilot, "Topics of each model")
 
 
-async def test_another_wikis_address_can_be_given(dialog: Opener) -> None:
+async def test_another_wikis_address_can_be_given(dialog):
     launch, address = Launcher(1), "http://127.0.0.1:9/w/api.php"
     async with dialog(launch, (100, 40)) as (_, pilot):
         await seeing.until(pilot, "Other wiki ")
@@ -142,7 +139,7 @@ async def test_another_wikis_address_can_be_given(dialog: Opener) -> None:
     assert launch.started[0][5:7] == ["--api-url", address]
 
 
-async def test_a_new_session_is_started_and_opened(dialog: Opener, home: Path, monkeypatch: Any) -> None:
+async def test_a_new_session_is_started_and_opened(dialog, home, monkeypatch):
     monkeypatch.setenv("WIKITOPICS_CONTACT", "me@host.org")
     launch = Launcher()
     async with dialog(launch) as (app, pilot):
@@ -152,10 +149,10 @@ async def test_a_new_session_is_started_and_opened(dialog: Opener, home: Path, m
     assert launch.started[0][:3] == ["train", "--session", "evening"]
 
 
-async def test_a_trainer_that_fails_at_once_says_why(dialog: Opener, home: Path, monkeypatch: Any) -> None:
+async def test_a_trainer_that_fails_at_once_says_why(dialog, home, monkeypatch):
     monkeypatch.setenv("WIKITOPICS_CONTACT", "me@host.org")
 
-    def launch(path: Path, words: list[str]) -> Process:
+    def launch(path, words):
         Path(f"{path}.log").write_text("wikitopics: the wiki is no wiki [/x]\n")
         return Process(2)
 
@@ -166,10 +163,10 @@ async def test_a_trainer_that_fails_at_once_says_why(dialog: Opener, home: Path,
     assert not [*home.glob("*.log")]
 
 
-async def test_a_dump_that_was_found_is_asked_about(dialog: Opener) -> None:
+async def test_a_dump_that_was_found_is_asked_about(dialog):
     started: list[list[str]] = []
 
-    def launch(path: Path, words: list[str]) -> Process:
+    def launch(path, words):
         started.append(words)
         if len(started) % 2:
             Path(f"{path}.log").write_text(f"wikitopics: dewiki of 2026-11-01, 7.1 GB {NOBODY_ASKED}\n")
@@ -191,7 +188,7 @@ async def test_a_dump_that_was_found_is_asked_about(dialog: Opener) -> None:
     assert started[1] == [*started[0], "--yes"]
 
 
-async def test_fields_are_checked_first(dialog: Opener, home: Path) -> None:
+async def test_fields_are_checked_first(dialog, home):
     """Before anything is asked or written."""
     launch = Launcher()
     async with dialog(launch, (120, 40)) as (app, pilot):
@@ -211,7 +208,7 @@ async def test_fields_are_checked_first(dialog: Opener, home: Path) -> None:
     assert launch.started == []
 
 
-async def test_a_dump_on_wikimedias_server_asks_for_the_contact(dialog: Opener) -> None:
+async def test_a_dump_on_wikimedias_server_asks_for_the_contact(dialog):
     launch = Launcher()
     async with dialog(launch) as (_, pilot):
         await seeing.choose_source(pilot, "dump")
@@ -223,7 +220,7 @@ async def test_a_dump_on_wikimedias_server_asks_for_the_contact(dialog: Opener) 
 # The contact: when it is asked for, what is done with the answer.
 
 
-async def test_a_first_crawl_of_wikipedia_asks_for_the_contact(dialog: Opener, home: Path) -> None:
+async def test_a_first_crawl_of_wikipedia_asks_for_the_contact(dialog, home):
     launch = Launcher()
     async with dialog(launch) as (_, pilot):
         await seeing.type_into(pilot, "#name", "", shows="the session needs a name")
@@ -238,9 +235,7 @@ async def test_a_first_crawl_of_wikipedia_asks_for_the_contact(dialog: Opener, h
     assert "me@host.org" not in launch.started[0]
 
 
-async def test_a_contact_that_wikimedia_would_not_recognise_is_asked_for_again(
-    dialog: Opener, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_contact_that_wikimedia_would_not_recognise_is_asked_for_again(dialog, home, monkeypatch):
     launch = Launcher()
     async with dialog(launch) as (app, pilot):
         monkeypatch.setenv("WIKITOPICS_CONTACT", "name@163.com")
@@ -254,13 +249,13 @@ async def test_a_contact_that_wikimedia_would_not_recognise_is_asked_for_again(
     assert 'contact = "[[User:Me]]"' in (home / "config.toml").read_text()
 
 
-async def test_an_older_contact_is_translated(dialog: Opener, home: Path) -> None:
+async def test_an_older_contact_is_translated(dialog, home):
     async with dialog(Launcher()) as (_, pilot):
         (home / "config.toml").write_text('contact = "w:User:Me"\n')
         await seeing.press(pilot, "enter", shows="STARTING")
 
 
-async def test_instead_of_a_contact_the_sample(dialog: Opener) -> None:
+async def test_instead_of_a_contact_the_sample(dialog):
     launch = Launcher(1)
     async with dialog(launch) as (_, pilot):
         await seeing.press(pilot, "enter", shows="for Wikimedia")
@@ -269,7 +264,7 @@ async def test_instead_of_a_contact_the_sample(dialog: Opener) -> None:
     assert launch.started == [["demo", "--headless", "--session", "night"]]
 
 
-async def test_the_contact_is_checked_and_kept(home: Path) -> None:
+async def test_the_contact_is_checked_and_kept(home):
     app = Contact(Signals())
     async with app.run_test(size=(80, 24)) as pilot:
         seen = await seeing.until(pilot, "What will be downloaded: ")
@@ -283,7 +278,7 @@ async def test_the_contact_is_checked_and_kept(home: Path) -> None:
 
 
 @pytest.mark.parametrize(("button", "answer"), [("#demo", "demo"), ("#quit", "quit")])
-async def test_ways_around_the_contact(home: Path, button: str, answer: str) -> None:
+async def test_ways_around_the_contact(home, button, answer):
     app = Contact(Signals())
     async with app.run_test(size=(80, 24)) as pilot:
         await seeing.until(pilot, "Try the embedded sample")
@@ -293,7 +288,7 @@ async def test_ways_around_the_contact(home: Path, button: str, answer: str) -> 
     assert not (home / "config.toml").exists()
 
 
-async def test_the_contact_says_something_at_any_size() -> None:
+async def test_the_contact_says_something_at_any_size():
     contact = Contact(Signals())
     async with contact.run_test(size=(80, 24)) as pilot:
         for size in ((80, 24), (40, 10), (20, 5)):
