@@ -77,14 +77,8 @@ EXPRESSIONS = {
 }
 JSON_VALUES = [None, "text", -1, 1.5, 10**400, True, [], {}, [[]], {"a": 1}, "\ud800", "x" * 100_000]
 JSON_COLUMNS = {"settings": "value", "models": "scalars", "heartbeat": "activity", "progress": "position"}
-NPZ_COLUMNS = {
-    "models": "arrays",
-    "pending": "documents",
-    "held_out": "documents",
-    "recent": "documents",
-    "kept_counts": "documents",
-    "word_counts": "arrays",
-}
+NPZ_COLUMNS = dict.fromkeys(("pending", "held_out", "recent", "kept_counts"), "documents")
+NPZ_COLUMNS |= dict.fromkeys(("models", "word_counts"), "arrays")
 
 
 def all_damages(session):
