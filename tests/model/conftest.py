@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from wikitopics.model import Minibatch
+from wikitopics.model import Minibatch, kinds
 
 # Thousands of documents: minutes where kernels run as plain Python.
 needs_jit = pytest.mark.skipif(
@@ -53,6 +53,12 @@ def reordered(batch, order):
 def emptied(batch, d):
     """The same documents, one of them without its words."""
     return Minibatch.concatenate([batch[:d], Minibatch([0, 0], [], []), batch[d + 1 :]])
+
+
+@pytest.fixture(params=kinds.names())
+def kind(request):
+    """The name of each kind of model."""
+    return request.param
 
 
 @pytest.fixture

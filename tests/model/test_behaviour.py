@@ -30,7 +30,6 @@ def test_planted_topics_are_found(n_documents, found, seed):
     assert distances(used, beta).max() < 0.15
 
 
-@pytest.mark.parametrize("kind", kinds.names())
 def test_words_and_numbers_of_words_out_of_range_are_refused(kind):
     model = kinds.load(kind).create(5, 30, 100)
     for wrong in ([30], [-1], [2**32]):
@@ -40,7 +39,6 @@ def test_words_and_numbers_of_words_out_of_range_are_refused(kind):
         model.top_words(0)
 
 
-@pytest.mark.parametrize("kind", kinds.names())
 def test_the_order_of_documents_does_not_matter(kind, documents):
     model = kinds.load(kind).create(5, 30, documents.D, {"dtype": "float64"})
     model.learn(documents)  # the HDP draws from these
@@ -63,7 +61,6 @@ def test_documents_without_words_teach_nothing(kind):
 
 
 @needs_jit
-@pytest.mark.parametrize("kind", kinds.names())
 def test_float32_drifts_little_in_a_thousand_updates(kind):
     batch, _ = planted(400)
     wide = learnt(kind, 4, batch, 100, dtype="float64", warm_start=False, eta=0.05)
@@ -98,7 +95,6 @@ def trained(kind, **options):
     return read(model, planted(200, n_words=W)[0], 120)
 
 
-@pytest.mark.parametrize("kind", kinds.names())
 def test_topics_are_read_as_derived(kind):
     model = trained(kind, decorrelation=0.5)
     plain = trained(kind, decorrelation=0)
@@ -114,7 +110,6 @@ def test_topics_are_read_as_derived(kind):
     np.testing.assert_allclose(probabilities, np.take_along_axis(model.topics(), ids, axis=1), rtol=1e-6)
 
 
-@pytest.mark.parametrize("kind", kinds.names())
 def test_what_was_read_is_not_kept_beyond_the_next_step(kind):
     model = trained(kind)
     before, (documents, _) = model.topics(), planted(60, n_words=W)

@@ -79,7 +79,6 @@ def test_top_words_break_ties_by_word_id():
     np.testing.assert_array_equal(top_words(np.array([[0.2, 0.3, 0.3, 0.2]]), 3), [[1, 2, 0]])
 
 
-@pytest.mark.parametrize("kind", kinds.built_in)
 def test_a_model_names_its_top_words_as_its_topics_do(kind):
     model = kinds.load(kind).create(5, 40, 500)
     model.learn(planted(200, n_words=40)[0])

@@ -22,7 +22,6 @@ def arrays():
     return exported.arrays_of(trained("lda"), WORDS)
 
 
-@pytest.mark.parametrize("kind", kinds.names())
 def test_infers_as_the_model_exported(kind, tmp_path):
     model = trained(kind)
     np.savez(tmp_path / "m.npz", allow_pickle=False, **exported.arrays_of(model, WORDS))

@@ -9,8 +9,6 @@ from wikitopics.model.allocation import Rebirth
 from wikitopics.model.checking import planted_documents
 from wikitopics.model.lambda_ import Topics
 
-KINDS = tuple(kinds.built_in)
-
 
 def made(kind, **options):
     return kinds.load(kind).create(4, 40, 10**6, options)
@@ -21,7 +19,6 @@ def old_words_weigh(model):
     return float(model.topic_shares() @ model.topics()[:, :20].sum(axis=1))
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", [50, 200])
 @pytest.mark.parametrize(
     ("options", "least"), [({}, 0.0), ({"kappa": 1, "alpha": 0.5}, 0.45)], ids=["own steps", "small"]
@@ -38,7 +35,6 @@ def test_what_was_learnt_weighs_half_after_a_half_life(kind, size, options, leas
     assert least <= old_words_weigh(model) <= 0.55
 
 
-@pytest.mark.parametrize("kind", KINDS)
 def test_without_one_nothing_changes(kind):
     plain, never = made(kind), made(kind, half_life=1e12)
     for batch in (planted_documents(300)[:100], planted_documents(300)[100:]):

@@ -127,7 +127,6 @@ def test_an_estimator_checks_the_state_that_was_pickled():
         estimators.OnlineLDAEstimator().__setstate__(kept)
 
 
-@pytest.mark.parametrize("kind", kinds.names())
 def test_a_first_step_of_1_on_documents_without_words_leaves_a_state(kind):
     model = kinds.load(kind).create(3, 40, 500, {"tau0": 0, "kappa": 0.5})
     model.learn(Minibatch([0, 0, 0], [], []))

@@ -19,7 +19,6 @@ def documents(size=200):
     return weighted(batch, 0.3 + np.log(batch.D / found)[batch.word_ids])
 
 
-@pytest.mark.parametrize("kind", kinds.names())
 @pytest.mark.parametrize("options", [{}, {"warm_start": False}], ids=["default", "paper"])
 def test_a_whole_weight_is_a_count(kind, options):
     """The same kernels for another type: the same model, to rounding."""
@@ -33,7 +32,6 @@ def test_a_whole_weight_is_a_count(kind, options):
     np.testing.assert_allclose(a.infer(batch), b.infer(narrow), atol=1e-3)
 
 
-@pytest.mark.parametrize("kind", kinds.names())
 def test_weights_are_learnt_from_and_measured(kind):
     batch, held_out = documents(), weighted(planted(60, seed=1)[0], 0.7)
     model = read(kinds.load(kind).create(6, 40, 1000), batch, 50, passes=5)
@@ -45,7 +43,6 @@ def test_weights_are_learnt_from_and_measured(kind):
     np.testing.assert_array_equal(model.learn(batch), again.learn(batch))
 
 
-@pytest.mark.parametrize("kind", kinds.names())
 @pytest.mark.parametrize("weight", [1e-9, 1e-3, 1e8])
 def test_weights_of_any_size_stay_finite(kind, weight):
     batch = weighted(planted(60)[0], weight * 1.001)
