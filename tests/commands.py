@@ -1,5 +1,6 @@
 """The command line, run in this process or in one of its own."""
 
+import json
 import os
 import subprocess
 import sys
@@ -22,18 +23,40 @@ class Outcome:
     err: str
 
 
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
-    """Runs the command line in this process: ``cli("status", "--json")``."""
-    from wikitopics.cli import run
+class CommandLine:
+    """The command line in this process: ``cli("status")``."""
 
-    def call(*arguments: object) -> Outcome:
-        capsys.readouterr()
+    def __init__(self, capsys):
+        self.capsys = capsys
+
+    def __call__(self, *arguments):
+        from wikitopics.cli import run
+
+        self.capsys.readouterr()
         code = run([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
+        captured = self.capsys.readouterr()
         return Outcome(code, captured.out, captured.err)
 
-    return call
+    def ok(self, *arguments):
+        """What a command gives back that must not fail."""
+        outcome = self(*arguments)
+        assert outcome.code == 0, outcome.err
+        return outcome
+
+    def json(self, *arguments):
+        """What it prints with ``--json``."""
+        outcome = self(*arguments, "--json")
+        assert outcome.out, outcome.err
+        return json.loads(outcome.out)
+
+    def rows(self, table, *options):
+        """The rows of an exported table, as objects."""
+        return json.loads(self.ok("export", table, "--format", "json", *options).out)
+
+
+@pytest.fixture
+def cli(capsys):
+    return CommandLine(capsys)
 
 
 @pytest.fixture

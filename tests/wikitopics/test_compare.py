@@ -14,9 +14,8 @@ def other(cli, corpus):
 
     def make(*more, of=corpus):
         small = ["--topics", 3, "--batch-size", 32, "--held-out", 20, "--articles", 100]
-        outcome = cli("train", *of.options(), *small, "--session", "other", *more)
-        assert outcome.code == 0, outcome.err
-        assert json.loads(cli("status", "--session", "other", "--json").out)["articles"] == 100, outcome.err
+        outcome = cli.ok("train", *of.options(), *small, "--session", "other", *more)
+        assert cli.json("status", "--session", "other")["articles"] == 100, outcome.err
 
     return make
 
@@ -30,7 +29,7 @@ def as_wiki(path, source, options):
 def test_a_session_alone_has_the_scores_of_its_last_evaluation(cli, trained):
     outcome = cli("compare", "default", "--json")
     found = json.loads(outcome.out)
-    (model,) = json.loads(cli("status", "--json").out)["models"]
+    (model,) = cli.json("status")["models"]
     assert found["articles"] == 40
     (row,) = found["models"]
     assert row["log_likelihood"] == pytest.approx(model["log_likelihood"], rel=1e-6)
@@ -42,7 +41,7 @@ def test_a_session_alone_has_the_scores_of_its_last_evaluation(cli, trained):
 
 def test_what_one_has_trained_on_is_scored_for_none(cli, trained, other):
     other("--model", "lda", "--model", "hdp")
-    found = json.loads(cli("compare", "default", "other", "--json").out)
+    found = cli.json("compare", "default", "other")
     assert found["articles"] == 20, "the other has trained on the rest of those held out"
     rows = {(row["session"], row["model"]) for row in found["models"]}
     assert rows == {("default", "lda"), ("other", "lda"), ("other", "hdp")}

@@ -1,22 +1,20 @@
 """What a shell offers after a tab: names of sessions, models and topics, and kinds."""
 
-from pathlib import Path
-
 import pytest
-from click.shell_completion import CompletionItem, ShellComplete
+from click.shell_completion import ShellComplete
 
 from wikitopics.cli.main import wikitopics
 from wikitopics.session.paths import session_path
 
 
-def offered(*words: str) -> list[CompletionItem]:
+def offered(*words):
     """What is offered for the last of these words."""
     *before, begun = words
     shell = ShellComplete(wikitopics, {}, "wikitopics", "_WIKITOPICS_COMPLETE")
     return shell.get_completions(before, begun)
 
 
-def values(*words: str) -> list[str]:
+def values(*words):
     return [item.value for item in offered(*words)]
 
 
@@ -30,7 +28,7 @@ def values(*words: str) -> list[str]:
         (["watch", "--session", "ni"], ("plain", "night")),
     ],
 )
-def test_options_values_files_and_sessions(home: Path, begun: list[str], found: tuple[str, str]) -> None:
+def test_options_values_files_and_sessions(home, begun, found):
     home.mkdir()
     for name in ("night.db", "demo.db", "night.db-wal"):
         (home / name).touch()
@@ -38,7 +36,7 @@ def test_options_values_files_and_sessions(home: Path, begun: list[str], found: 
     assert values("train", "--model", "") == ["lda", "scvb0", "hdp"]
 
 
-def test_sessions_models_and_topics_with_their_names(trained: Path) -> None:
+def test_sessions_models_and_topics_with_their_names(trained):
     name = trained.stem
     assert name in values("status", "--session", "")
     models = values("topics", "--session", name, "--model", "")
@@ -52,8 +50,8 @@ def test_sessions_models_and_topics_with_their_names(trained: Path) -> None:
 
 
 def test_nothing_is_offered_and_nothing_is_said_where_a_session_cannot_be_read(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+    capfd,
+):
     assert values("history", "--session", "gone", "") == []
     path = session_path("broken")
     path.parent.mkdir(parents=True, exist_ok=True)

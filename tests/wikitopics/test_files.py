@@ -50,7 +50,7 @@ def test_a_second_trainer_is_told_of_the_first_and_how_to_watch_or_stop_it(
         trained.rename(path)
         with TrainerLock(path):
             outcome = cli("train", *corpus.options(), "--session", path.stem)
-            told = json.loads(cli("status", "--json", "--session", path.stem).out)
+            told = cli.json("status", "--session", path.stem)
         one_line(outcome, 4, f"pid {os.getpid()}", f"`wikitopics watch{named}`", f"`wikitopics stop{named}`")
         assert told["pid"] == os.getpid()
 

@@ -1,10 +1,15 @@
-"""`train --lang CODE` without a vocabulary: one is built first, from the session's own first articles."""
+"""Other languages: a vocabulary is built first, of words or, with `--tokens links`, of titles."""
 
 import json
 
+import numpy as np
 import pytest
 
-from tests.wikitopics.polyglot import SUBJECTS, polyglot
+import wikitopics
+from tests.crawler.dump_server import served
+from tests.crawler.dumps import multistream
+from tests.wikitopics.polyglot import SUBJECTS, TITLES, Linked, linked, polyglot
+from wikitopics.session.records import in_line
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.vocab.rules import Rule
 
@@ -27,7 +32,7 @@ def test_topics_are_made_of_whole_words(cli, counted_here, home, language):
     assert outcome.code == 0, outcome.err
     assert "is built first, from the first 250 articles" in outcome.err
     subjects = words_of(language)
-    topics = json.loads(cli("topics", "--json", "--top", "10").out)
+    topics = cli.json("topics", "--top", "10")
     found = [[word["word"] for word in topic["words"]] for topic in topics]
     assert len(found) == 3
     assert {word for topic in found for word in topic} <= set().union(*subjects)
@@ -50,8 +55,7 @@ def test_a_vocabulary_that_is_kept_is_not_built_again(cli, counted_here, home, o
         assert cli(*train).code == 0
         texts = [query["grncontinue"] for query in asked if "grncontinue" in query and "rvprop" in query]
         assert len(texts) == len(set(texts)) > 0, "nothing is fetched twice"
-        outcome = cli(*train, "--session", "again")
-        assert outcome.code == 0
+        outcome = cli.ok(*train, "--session", "again")
         assert "is built first" not in outcome.err
         (kept,) = (home / "vocabularies").glob("*.txt")
         assert cli(*train, "--session", "third", "--vocab", kept.stem).code == 0
@@ -71,3 +75,186 @@ def test_too_small_a_wiki_is_told(cli, counted_here):
         outcome = cli("train", "--api-url", url, "--lang", "fr")
     assert outcome.code == 2
     assert "too little text" in outcome.err.splitlines()[-1]
+
+
+TITLED = ["--topics", "3", "--batch-size", "64", "--seed", "1", "--alpha", "0.1", "--vocab-articles", "250"]
+LINKS = ["--tokens", "links"]
+
+
+def titles_of(language):
+    return [set(titles.split(";")) for titles in TITLES[language]]
+
+
+def wikitext(number):
+    return " ".join(f"[[{title}]]" for title in linked("en", number))
+
+
+@pytest.fixture
+def of_titles(cli, counted_here, home):
+    """A session `default` of an English wiki."""
+    with polyglot("en", 400, kind=Linked) as url:
+        outcome = cli("train", "--api-url", url, "--lang", "en", *LINKS, *TITLED)
+    assert outcome.code == 0, outcome.err
+    return home / "default.db"
+
+
+@pytest.mark.parametrize("language", ["zh", "ja", "th"])
+def test_languages_without_blanks_are_offered_links_and_have_topics(
+    cli, counted_here, home, one_line, language
+):
+    with polyglot(language, 400, kind=Linked) as url:
+        train = ["train", "--api-url", url, "--lang", language, *TITLED]
+        one_line(cli(*train), 2, "--tokens links")
+        assert not (home / "default.db").exists()
+        outcome = cli(*train, *LINKS)
+    assert outcome.code == 0, outcome.err
+    assert "is built first, from the first 250 articles" in outcome.err
+    assert " titles out of " in outcome.err
+    subjects = titles_of(language)
+    topics = cli.json("topics", "--top", "8")
+    found = [{word["word"] for word in topic["words"]} for topic in topics]
+    assert set().union(*found) <= set().union(*subjects)
+    of = [max(range(3), key=lambda s, t=topic: len(subjects[s] & t)) for topic in found]
+    assert len(set(of)) > 1, "topics of different subjects"
+    (kept,) = (home / "vocabularies").glob("*.txt")
+    assert kept.name.endswith("-links.txt")
+    assert kept.read_text().splitlines() == ["# rule links", *sorted(set().union(*subjects))]
+    assert (
+        cli("vocab", "show", kept.stem).out
+        == kept.read_text()
+        == cli("vocab", "show", "--session", "default").out
+    )
+
+
+def test_pages_and_dumps_give_the_same_counts_as_the_api(cli, counted_here, home, tmp_path):
+    file = tmp_path / "dewiki.xml.bz2"
+    file.write_bytes(multistream(range(1, 401), every=20, text=wikitext))
+    with polyglot("en", 400, kind=Linked) as url, served({"/d.xml.bz2": file.read_bytes()}) as server:
+        for name, source in {
+            "api": ["--api-url", url],
+            "pages": ["--api-url", url, "--source", "html"],
+            "file": ["--dump", file],
+            "http": ["--dump", server.url + "/d.xml.bz2", "--lang", "de"],
+        }.items():
+            assert cli("train", *source, *LINKS, *TITLED, "--session", name).code == 0, name
+    words = {name: cli("export", "words", "--session", name).out for name in ("api", "pages", "file", "http")}
+    assert words["api"] == words["pages"]
+    assert set().union(*titles_of("en")) == {
+        row.rsplit(",", 2)[0].strip('"') for row in words["api"].splitlines()[1:]
+    }
+    assert words["file"] == words["http"], "the same pages in the same order"
+    kept = {path.stem for path in (home / "vocabularies").glob("*.txt")}
+    assert {"dewiki-links", "de-links"} < kept
+    cli.ok("compare", "api", "pages")
+
+
+@pytest.mark.interop
+def test_a_cluster_counts_links_too(cli, counted_here, dask, tmp_path):
+    path = tmp_path / "dewiki.xml.bz2"
+    path.write_bytes(multistream(range(1, 401), text=wikitext))
+    dask.start_scheduler()
+    dask.start_worker()
+    found = []
+    for session, more in (("far", ("--cluster", dask.address)), ("near", ())):
+        outcome = cli.ok("train", "--dump", path, *LINKS, *TITLED, "--session", session, *more)
+        assert ("counting on a cluster" in outcome.err) == bool(more)
+        found.append(cli("export", "topics", "--session", session).out)
+    assert found[0] == found[1]
+
+
+def test_what_has_no_links_is_refused(cli, home, one_line, tmp_path):
+    texts, words = tmp_path / "t.jsonl", tmp_path / "words.txt"
+    texts.write_text('{"text": "one"}\n')
+    words.write_text("one\ntwo\n")
+    one_line(cli("train", *LINKS, "--texts", texts), 2, "--source texts has no links between articles")
+    one_line(cli("train", *LINKS, "--counts", texts), 2, "--source counts has no links")
+    one_line(cli("train", *LINKS, "--source", "recent"), 2, "--source recent has no links")
+    assert cli("demo", "--headless", *LINKS).code == 2
+    one_line(cli("train", *LINKS, "--dump", "-"), 2, "needs a vocabulary of titles")
+    one_line(cli("train", *LINKS, "--vocab", words, "--contact", "a@b.org"), 2, "vocabulary of words")
+    words.write_text("# rule links\nParis, Texas\nD-Day\n")
+    one_line(cli("train", "--vocab", words, "--contact", "a@b.org"), 2, "add --tokens links")
+    words.write_text("# rule links\nParis\n Rome\n")
+    one_line(cli("train", *LINKS, "--vocab", words), 2, "line 3")
+    one_line(cli("train", "--tokens", "letters"), 2, "--tokens")
+    assert not (home / "default.db").exists()
+
+
+def test_another_kind_of_tokens_is_another_session(cli, of_titles, one_line):
+    one_line(cli("train", "--tokens", "words"), 2, "--tokens words: this session was made with links")
+    with SessionReader(of_titles) as reader:
+        assert reader.settings().rule == "links"
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["river", "l'eau", "नदी"], "river l'eau नदी"),
+        (["Sun", "Moon"], "Sun · Moon"),
+        (["1990", "1945"], "1990 · 1945"),
+        (["apple pie", "pie"], "apple pie · pie"),
+        (["太陽", "月"], "太陽 月"),
+        ([], ""),
+    ],
+)
+def test_titles_are_told_from_words(words, shown):
+    assert in_line(words) == shown
+
+
+def test_titles_are_told_apart_wherever_they_are_shown(cli, of_titles):
+    table = cli("topics").out
+    assert "Battle of Britain · " in table or " · Battle of Britain" in table
+    topic = cli.json("topics")[0]
+    assert " · " in topic["name"]
+    named = topic["name"].split(" · ")
+    assert set(named) <= {word["word"] for word in topic["words"]}
+    assert " · " in cli("history", topic["topic"]).out
+    assert cli("topics", "rename", topic["topic"], "Mine").code == 0
+    rows = cli.rows("topics")
+    assert {row["word"] for row in rows} <= set().union(*titles_of("en"))
+
+
+def test_titles_are_told_apart_in_the_report(cli, of_titles, tmp_path):
+    pytest.importorskip("jinja2")
+    page = tmp_path / "report.html"
+    assert cli("report", "-o", page).code == 0
+    assert " · " in page.read_text()
+
+
+def test_other_programs_get_underscores(cli, of_titles, tmp_path):
+    gensim = pytest.importorskip("gensim")
+    assert cli("export", "model", "--format", "gensim", "-o", tmp_path / "g").code == 0
+    model = gensim.models.LdaModel.load(str(tmp_path / "g" / "model"))
+    assert "Battle_of_Britain" in model.id2word.token2id
+    assert cli("export", "model", "--format", "ldavis", "-o", tmp_path / "l.json").code == 0
+    assert "Battle_of_Britain" in json.loads((tmp_path / "l.json").read_text())["tinfo"]["Term"]
+    assert cli("export", "model", "--format", "npz", "-o", tmp_path / "m.npz").code == 0
+    with np.load(tmp_path / "m.npz") as arrays:
+        assert "Battle of Britain" in arrays["vocabulary"]
+        assert arrays["word_rule"] == "links"
+
+
+def test_wikitext_and_pages_are_inferred(cli, of_titles, one_line, tmp_path):
+    text = "[[world War II#End|the war]] and [[D-Day]], [[Cold_War]], [[Nowhere]]"
+    page = (
+        '<p><a href="/wiki/World_War_II#End">war</a> <a href="https://en.wikipedia.org/wiki/D-Day">d</a> '
+        '<a href="./Cold_War">c</a> <a href="/wiki/Nowhere">n</a></p>'
+    )
+    files = {"a.txt": text, "b.html": page, "c.txt": "World War II and the D-Day"}
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    one, other, none = cli.json("infer", *(tmp_path / name for name in files))
+    assert (one["words"], one["known"]) == (other["words"], other["known"]) == (4, 3)
+    assert one["proportions"] == other["proportions"]
+    assert none["words"] == 0
+    shown = cli("infer", tmp_path / "a.txt").out
+    assert "3 of 4 links known" in shown
+    assert " · " in shown
+    one_line(cli("infer", tmp_path / "c.txt"), 1, "no wikitext or HTML link to a title")
+    assert cli("similar", tmp_path / "a.txt").code == 0
+    session = wikitopics.open(of_titles)
+    assert session.infer([text])[0].tolist() == pytest.approx(one["proportions"])
+    assert " · " in repr(session.topics()[0])
+    assert "Paris, Texas" in session.vocabulary().words
+    title = session.articles()[0].title
+    assert cli("similar", title).code == 0

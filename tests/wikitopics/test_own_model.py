@@ -1,6 +1,5 @@
 """A model of somebody else's package: it joins by its entry point, and not a line of ours knows of it."""
 
-import json
 import re
 import shlex
 import sys
@@ -40,7 +39,7 @@ def test_it_is_listed_with_its_options(unigrams, cli):
 
 
 def test_a_race_against_ours_is_over_the_same_articles_and_the_same_held_out_ones(race, cli):
-    models = {one["name"]: one for one in json.loads(cli("status", "--json").out)["models"]}
+    models = {one["name"]: one for one in cli.json("status")["models"]}
     assert {(name, one["kind"], one["topics"]) for name, one in models.items()} == {
         (name, name, 20) for name in MODELS
     }
@@ -65,14 +64,14 @@ def test_it_can_be_tried_offline_as_the_document_says(unigrams, cli):
 
 def test_every_command_answers_for_it(race, cli, tmp_path):
     assert "unigrams   unigrams, 20 topics" in cli("status").out
-    topics = json.loads(cli("topics", "--json", "--top", 50).out)
+    topics = cli.json("topics", "--top", 50)
     assert len(topics) == 20
     words = [word["word"] for word in topics[0]["words"]]
     assert len(words) == 50
-    articles = json.loads(cli("articles", "--topic", topics[0]["topic"], "--json").out)
+    articles = cli.json("articles", "--topic", topics[0]["topic"])
     assert articles[0]["proportion"] > 0.9
     (tmp_path / "text").write_text(" ".join(words[:9]))
-    (inferred,) = json.loads(cli("infer", tmp_path / "text", "--json").out)
+    (inferred,) = cli.json("infer", tmp_path / "text")
     assert np.argmax(inferred["proportions"]) == topics[0]["topic"]
 
 
@@ -81,7 +80,7 @@ def test_every_table_has_it(race, cli, what):
     rows = cli("export", what).out.splitlines()
     column = rows[0].split(",").index("model")
     assert {row.split(",")[column] for row in rows[1:]} == MODELS
-    assert {row["model"] for row in json.loads(cli("export", what, "--format", "json").out)} == MODELS
+    assert {row["model"] for row in cli.rows(what)} == MODELS
 
 
 def test_its_own_metric_is_exported(race, cli):
@@ -191,14 +190,13 @@ def test_what_needs_the_model_itself_says_so(left, cli, one_line, command, tmp_p
 
 def test_everything_that_is_kept_can_still_be_read(left, cli, tmp_path):
     assert "unigrams   unigrams, 20 topics" in cli("status").out
-    assert len(json.loads(cli("topics", "--json").out)) == 20
+    assert len(cli.json("topics")) == 20
     assert cli("articles", "--topic", 0).code == 0
     for command in ("topics --all", "topics --tree", "history", "history 3", "topics rename 3 Rivers"):
         assert cli(*command.split()).code == 0, command
     for what in ("topics", "history", "metrics", "articles", "events"):
         for form in ("csv", "json"):
-            exported = cli("export", what, "--format", form)
-            assert exported.code == 0, exported.err
+            exported = cli.ok("export", what, "--format", form)
             assert "unigrams" in exported.out
     assert "certainty" in cli("export", "metrics").out
     assert cli("backup", tmp_path / "copy.db").code == 0

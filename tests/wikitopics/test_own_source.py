@@ -1,6 +1,5 @@
 """A source of somebody else's package: it joins by its entry point, and not a line of ours knows of it."""
 
-import json
 import sys
 
 import pytest
@@ -47,9 +46,8 @@ def test_it_is_checked_as_the_document_says(notes, folder, monkeypatch):
 
 
 def test_it_is_trained_like_ours(train, cli, notes):
-    outcome = cli(*train)
-    assert outcome.code == 0, outcome.err
-    now = json.loads(cli("status", "--json").out)
+    outcome = cli.ok(*train)
+    now = cli.json("status")
     assert (now["source"], now["articles"], now["held_out"], now["skipped"]) == ("notes", 360, 40, 0)
     titles = {article.title for article in wt.open().articles(limit=500)}
     assert len(titles) == 400
@@ -127,8 +125,7 @@ class German(Notes):
 
 def test_its_vocabulary_is_built_where_it_names_a_language(notes, install, cli, folder, home):
     install(GERMAN, "wikitopics.sources", german="german_notes:German")
-    outcome = cli("train", "--source", "german", "--notes", folder, "--vocab-articles", 200, *SMALL)
-    assert outcome.code == 0, outcome.err
+    outcome = cli.ok("train", "--source", "german", "--notes", folder, "--vocab-articles", 200, *SMALL)
     assert "the vocabulary 'german-notes' is built first, from the first 200 articles" in outcome.err
     found = wt.open().status()
     assert found.articles > 64

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -99,7 +98,7 @@ def test_stop_save_pause_and_resume_a_real_trainer(spawn, spawn_resting, corpus_
 
     def status():
         with contextlib.suppress(json.JSONDecodeError):
-            return json.loads(cli("status", "--json").out)
+            return cli.json("status")
         return {"articles": 0, "state": "new", "running": False}
 
     until(lambda: status()["articles"])
@@ -113,8 +112,7 @@ def test_stop_save_pause_and_resume_a_real_trainer(spawn, spawn_resting, corpus_
     assert cli("backup", home / "copy.db").code == 0
     assert "stopped; `wikitopics train" in cli("status", "--session", home / "copy.db").out
     assert cli("resume").code == 0
-    outcome = cli("stop")
-    assert outcome.code == 0, outcome.err
+    cli.ok("stop")
     _, error = process.communicate()
     assert process.returncode == 0
     assert "stopped by `wikitopics stop`" in error
@@ -167,7 +165,7 @@ def test_a_signal_while_the_wiki_is_asked_ends_well(spawn, home, number):
     assert not list(home.glob("*.db"))
 
 
-def test_ctrl_c_before_anything_has_begun_is_no_fault(tmp_path: Path) -> None:
+def test_ctrl_c_before_anything_has_begun_is_no_fault(tmp_path):
     (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
     program = "import runpy; runpy.run_module('wikitopics', run_name='__main__')"
     done = subprocess.run(

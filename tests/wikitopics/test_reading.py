@@ -1,7 +1,6 @@
 """The commands that look at a session: status, topics, articles, infer, sessions."""
 
 import io
-import json
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +12,7 @@ from wikitopics.session.storage.reader import SessionReader
 
 
 def test_status_of_a_session_that_has_ended(cli, trained):
-    value = json.loads(cli("status", "--json").out)
+    value = cli.json("status")
     assert value["session"] == str(trained)
     assert value["crawled"] == 700
     assert (value["articles"], value["held_out"], value["pending"], value["skipped"]) == (657, 40, 0, 3)
@@ -26,14 +25,14 @@ def test_status_of_a_session_that_has_ended(cli, trained):
 
 def test_status_before_anything_is_measured(cli, new_session, corpus, home):
     new_session(home / "default.db", corpus)
-    value = json.loads(cli("status", "--json").out)
+    value = cli.json("status")
     assert value["checkpoint_age_seconds"] is None
     assert value["models"][0]["perplexity"] is None
     assert value["models"][0]["log_likelihood"] is None
     assert value["articles_per_hour"] == 0.0
     assert cli("status").code == 0
     assert cli("topics").code == 0
-    assert json.loads(cli("topics", "--json").out) == []
+    assert cli.json("topics") == []
     none = cli("articles", "--topic", "0")
     assert (none.code, none.out) == (0, "")
     assert "no stored document" in none.err
@@ -42,7 +41,7 @@ def test_status_before_anything_is_measured(cli, new_session, corpus, home):
 
 
 def test_topics_come_by_share(cli, trained):
-    value = json.loads(cli("topics", "--json", "--top", 3).out)
+    value = cli.json("topics", "--top", 3)
     shares = [topic["share"] for topic in value]
     assert shares == sorted(shares, reverse=True)
     assert sorted(topic["topic"] for topic in value) == [0, 1, 2, 3, 4]
@@ -53,9 +52,9 @@ def test_topics_come_by_share(cli, trained):
 
 
 def test_topics_with_more_words_than_a_snapshot_keeps(cli, trained, corpus):
-    few = json.loads(cli("topics", "--json", "--top", 20).out)
-    many = json.loads(cli("topics", "--json", "--top", 50).out)
-    every = json.loads(cli("topics", "--json", "--top", 1000).out)
+    few = cli.json("topics", "--top", 20)
+    many = cli.json("topics", "--top", 50)
+    every = cli.json("topics", "--top", 1000)
     assert [topic["topic"] for topic in few] == [topic["topic"] for topic in many]
     for short, long, whole in zip(few, many, every, strict=True):
         assert short["words"] == long["words"][:20]
@@ -67,7 +66,7 @@ def test_topics_with_more_words_than_a_snapshot_keeps(cli, trained, corpus):
 
 
 def test_articles_of_a_topic_come_by_proportion(cli, trained, one_line):
-    value = json.loads(cli("articles", "--topic", 2, "--limit", 1_000_000, "--json").out)
+    value = cli.json("articles", "--topic", 2, "--limit", 1_000_000)
     shares = [article["proportion"] for article in value]
     assert shares == sorted(shares, reverse=True)
     assert len(shares) > 20
@@ -83,7 +82,7 @@ def test_infer_sums_to_one(cli, trained, tmp_path, corpus, one_line):
     text, other = tmp_path / "text", tmp_path / "other"
     text.write_text(" ".join(corpus.words[:12]) + " unknown")
     other.write_bytes(b"unknown \xff\xfe")
-    value = json.loads(cli("infer", text, other, "--json").out)
+    value = cli.json("infer", text, other)
     assert [(one["words"], one["known"]) for one in value] == [(13, 12), (1, 0)]
     for one in value:
         assert abs(sum(one["proportions"]) - 1) < 1e-4
@@ -100,11 +99,10 @@ def test_a_session_where_no_name_belongs_is_told_where_it_does(cli, trained, one
 
 def test_sessions(cli, trained, home):
     (home / "broken.db").write_text("x")
-    outcome = cli("sessions")
-    assert outcome.code == 0
+    outcome = cli.ok("sessions")
     assert "default" in outcome.out
     assert "broken.db is not a wikitopics session" in outcome.out
-    found = {one["name"]: one for one in json.loads(cli("sessions", "--json").out)}
+    found = {one["name"]: one for one in cli.json("sessions")}
     assert found.keys() == {"default", "broken"}
     with SessionReader(home / "default.db") as reader:
         now = reader.status()
@@ -151,8 +149,7 @@ def test_what_cannot_be_inferred_is_told(cli, trained, tmp_path, monkeypatch, co
 def test_one_text_without_a_known_word_has_no_topics(cli, trained, tmp_path):
     (tmp_path / "known").write_bytes("aaa aab aac é".encode("latin-1"))
     (tmp_path / "unknown").write_text("xyzzy")
-    outcome = cli("infer", tmp_path / "known", tmp_path / "unknown")
-    assert outcome.code == 0
+    outcome = cli.ok("infer", tmp_path / "known", tmp_path / "unknown")
     *_, before, last = outcome.out.splitlines()
     assert last.endswith("unknown: 0 of 1 words known")
     assert before.startswith("  ")

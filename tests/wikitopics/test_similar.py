@@ -53,7 +53,7 @@ def test_articles_like_another_one(cli, titled):
     header, *lines = outcome.out.splitlines()
     assert header.split() == ["distance", "page_id", "title"]
     assert subjects(line.split(None, 2)[2] for line in lines) == {"3"}
-    found = json.loads(cli("similar", "sUBJECT 3 / 203", "--limit", 5, "--json").out)
+    found = cli.json("similar", "sUBJECT 3 / 203", "--limit", 5)
     assert [line.split(None, 2)[2] for line in lines] == [one["title"] for one in found]
     assert list(found[0]) == ["page_id", "title", "distance", "id"]
     assert "Subject 3 / 203" not in [one["title"] for one in found]
@@ -64,7 +64,7 @@ def test_articles_like_a_text(cli, titled, corpus, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     Path("subject 3 ").mkdir()
     (tmp_path / "subject 3 " / " 203").write_text(" ".join(corpus.words[12:24]))
-    found = json.loads(cli("similar", "subject 3 / 203", "--json", "--limit", 5).out)
+    found = cli.json("similar", "subject 3 / 203", "--limit", 5)
     assert subjects(one["title"] for one in found) == {"1"}, "a file goes before a title in other capitals"
 
 
@@ -108,7 +108,7 @@ def test_a_session_without_topics_or_proportions_says_so(cli, corpus, new_sessio
 def test_python_has_the_same(cli, titled):
     session = wt.open()
     found = session.similar("Subject 3 / 203", 5)
-    shown = json.loads(cli("similar", "Subject 3 / 203", "--limit", 5, "--json").out)
+    shown = cli.json("similar", "Subject 3 / 203", "--limit", 5)
     assert [one.title for one in found] == [one["title"] for one in shown]
     assert session.similar("Subject 3 / 203", 5) == pickle.loads(pickle.dumps(session)).similar(
         "Subject 3 / 203", 5
@@ -138,7 +138,7 @@ def test_proportions_are_exported_as_rows_and_as_a_matrix(cli, titled, tmp_path)
     matrix, page_ids = load_npz(tmp_path / "p.npz"), np.load(tmp_path / "p.npz")["page_ids"]
     rows = list(csv.DictReader(io.StringIO(cli("export", "proportions").out)))
     assert list(rows[0]) == ["page_id", "title", "model", "topic", "proportion", "id", "role"]
-    assert json.loads(cli("export", "proportions", "--format", "json").out)[0]["title"] == rows[0]["title"]
+    assert cli.rows("proportions")[0]["title"] == rows[0]["title"]
     rows = [row for row in rows if row["role"] == "trained"]
     assert [int(row["page_id"]) for row in rows] == np.repeat(page_ids, np.diff(matrix.indptr)).tolist()
     assert [int(row["topic"]) for row in rows] == matrix.indices.tolist()
@@ -153,8 +153,8 @@ def test_proportions_are_exported_as_rows_and_as_a_matrix(cli, titled, tmp_path)
 
 
 def test_word_counts_are_those_of_the_trained_articles(cli, trained, corpus):
-    rows = json.loads(cli("export", "words", "--format", "json").out)
-    articles = {row["page_id"] for row in json.loads(cli("export", "articles", "--format", "json").out)}
+    rows = cli.rows("words")
+    articles = {row["page_id"] for row in cli.rows("articles")}
     counts, documents = dict.fromkeys(corpus.words, 0), dict.fromkeys(corpus.words, 0)
     for number in articles:
         for at in range(*corpus.indptr[number : number + 2]):

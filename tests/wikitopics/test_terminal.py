@@ -8,7 +8,6 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -19,16 +18,14 @@ PROGRAM = [sys.executable, "-m", "wikitopics"]
 ESCAPE = "\x1b]52;c;ZXZpbA==\x07\u202e\x9b31m"
 
 
-def wikitopics(
-    *arguments: object, redirect: str = "", **environment: str
-) -> subprocess.CompletedProcess[bytes]:
+def wikitopics(*arguments, redirect="", **environment):
     """Run the command line in a shell."""
     shell = ["sh", "-c", f'exec "$@" {redirect}', "sh", *PROGRAM, *map(str, arguments)]
     variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
     return subprocess.run(shell, capture_output=True, stdin=subprocess.DEVNULL, env=variables)
 
 
-def on_terminal(*arguments: object) -> bytes:
+def on_terminal(*arguments):
     """What a command writes to a terminal."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
@@ -52,14 +49,14 @@ def on_terminal(*arguments: object) -> bytes:
 
 
 @pytest.fixture
-def titled(trained: Path) -> Path:
+def titled(trained):
     """A session with a title that few encodings have."""
     sql(trained, "UPDATE articles SET title = 'Dvořák ☃ 雪'")
     return trained
 
 
 @pytest.fixture
-def hostile(trained: Path) -> Path:
+def hostile(trained):
     """A session whose titles and source act on a terminal."""
     sql(trained, "UPDATE articles SET title = ?", ESCAPE)
     sql(trained, "UPDATE settings SET value = ? WHERE key = 'source_name'", json.dumps(ESCAPE))
@@ -75,7 +72,7 @@ def hostile(trained: Path) -> Path:
         "UPDATE settings SET value = json_quote(:escape) WHERE key = 'source'",
     ],
 )
-def test_words_models_and_sources_that_act_are_damage(cli, trained: Path, change: str) -> None:
+def test_words_models_and_sources_that_act_are_damage(cli, trained, change):
     with closing(sqlite3.connect(trained)) as db, db:
         db.create_function("sha256", 1, lambda text: hashlib.sha256(text.encode()).hexdigest())
         db.execute(change, {"escape": ESCAPE})
@@ -89,7 +86,7 @@ def test_words_models_and_sources_that_act_are_damage(cli, trained: Path, change
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "ascii:strict"])
-def test_tables_write_out_what_the_terminal_cannot_show(titled: Path, encoding: str) -> None:
+def test_tables_write_out_what_the_terminal_cannot_show(titled, encoding):
     done = wikitopics("articles", "--topic", 0, PYTHONIOENCODING=encoding)
     assert (done.returncode, done.stderr) == (0, b"")
     assert rb"\u0159\xe1k \u2603 \u96ea" in done.stdout or rb"\u0159" + "ák".encode("latin-1") in done.stdout
@@ -102,13 +99,13 @@ def test_tables_write_out_what_the_terminal_cannot_show(titled: Path, encoding: 
         ("json", {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}),
     ],
 )
-def test_exports_are_utf_8_wherever_they_go(titled: Path, environment: dict[str, str], form: str) -> None:
+def test_exports_are_utf_8_wherever_they_go(titled, environment, form):
     done = wikitopics("export", "articles", "--format", form, **environment)
     assert (done.returncode, done.stderr) == (0, b"")
     assert "Dvořák ☃ 雪" in done.stdout.decode("utf-8")
 
 
-def test_help_is_shown_in_any_encoding() -> None:
+def test_help_is_shown_in_any_encoding():
     done = wikitopics("train", "--help", PYTHONIOENCODING="latin-1")
     assert (done.returncode, done.stderr) == (0, b"")
 
@@ -117,7 +114,7 @@ def test_help_is_shown_in_any_encoding() -> None:
     "command",
     [["status"], ["topics", "--json"], ["export", "model"], ["--help"], ["train", "--help"], ["--version"]],
 )
-def test_closed_output_is_a_failure_in_one_line(trained: Path, command: list[str]) -> None:
+def test_closed_output_is_a_failure_in_one_line(trained, command):
     before = trained.read_bytes()
     done = wikitopics(*command, redirect="1>&-")
     assert done.returncode == 1
@@ -126,7 +123,7 @@ def test_closed_output_is_a_failure_in_one_line(trained: Path, command: list[str
     assert trained.read_bytes() == before
 
 
-def test_nothing_is_printed_into_a_session_that_took_a_closed_streams_number(trained: Path) -> None:
+def test_nothing_is_printed_into_a_session_that_took_a_closed_streams_number(trained):
     for redirect in ("<&- 1>&-", "2>&-", "<&- 1>&- 2>&-"):
         done = wikitopics("train", "--articles", 1, redirect=redirect)
         assert done.returncode == 0, (redirect, done.stderr)
@@ -135,14 +132,14 @@ def test_nothing_is_printed_into_a_session_that_took_a_closed_streams_number(tra
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="has no full disk to write to")
 @pytest.mark.parametrize("command", [["topics"], ["export", "metrics"], ["status", "--json"], ["--help"]])
-def test_a_full_disk_behind_the_output_is_a_failure_in_one_line(trained: Path, command: list[str]) -> None:
+def test_a_full_disk_behind_the_output_is_a_failure_in_one_line(trained, command):
     done = wikitopics(*command, redirect=">/dev/full")
     assert done.returncode == 1
     assert done.stderr == b"wikitopics: cannot write to standard output: No space left on device\n"
 
 
 @pytest.mark.parametrize("command", [["--help"], ["train", "--help"], ["--version"]])
-def test_nobody_reading_the_help_is_no_failure(command: list[str]) -> None:
+def test_nobody_reading_the_help_is_no_failure(command):
     unread, pipe = os.pipe()
     os.close(unread)
     done = subprocess.run([sys.executable, "-m", "wikitopics", *command], stdout=pipe, stderr=subprocess.PIPE)
@@ -150,8 +147,8 @@ def test_nobody_reading_the_help_is_no_failure(command: list[str]) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_a_broken_pipe_elsewhere_is_no_success(cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+def test_a_broken_pipe_elsewhere_is_no_success(cli, monkeypatch):
+    def broken(*_):
         raise BrokenPipeError(32, "Broken pipe")
 
     monkeypatch.setattr("wikitopics.session.control.list_sessions", broken)
@@ -160,7 +157,7 @@ def test_a_broken_pipe_elsewhere_is_no_success(cli, monkeypatch: pytest.MonkeyPa
     assert outcome.err.startswith("wikitopics: ")
 
 
-def test_no_word_model_kind_or_source_acts_on_the_terminal(cli, hostile: Path, tmp_path: Path) -> None:
+def test_no_word_model_kind_or_source_acts_on_the_terminal(cli, hostile, tmp_path):
     (tmp_path / "text").write_text("aaa aab")
     shown = []
     commands = (
@@ -171,15 +168,14 @@ def test_no_word_model_kind_or_source_acts_on_the_terminal(cli, hostile: Path, t
         ["infer", tmp_path / "text"],
     )
     for command in (*commands, ["doctor", "--offline"], ["--help"]):
-        outcome = cli(*command)
-        assert outcome.code == 0, outcome.err
+        outcome = cli.ok(*command)
         for text in (outcome.out, outcome.err):
             assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(text), command
         shown += [command[0]] if r"\x1b]52" in outcome.out else []
     assert shown == ["status", "sessions", "articles"]
 
 
-def test_an_export_to_a_terminal_is_harmless_and_to_a_pipe_unchanged(hostile: Path) -> None:
+def test_an_export_to_a_terminal_is_harmless_and_to_a_pipe_unchanged(hostile):
     for form in ("csv", "json"):
         shown = on_terminal("export", "articles", "--format", form)
         assert shown.count(b"\n") > 100

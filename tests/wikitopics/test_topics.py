@@ -11,14 +11,14 @@ from wikitopics.session.system import ENDING
 
 
 def names(cli, *options):
-    return {topic["topic"]: topic["name"] for topic in json.loads(cli("topics", "--json", *options).out)}
+    return {topic["topic"]: topic["name"] for topic in cli.json("topics", *options)}
 
 
 def test_every_topic_has_a_name_of_its_words(cli, trained):
     found = names(cli)
     assert len(found) == 5
     assert len(set(found.values())) == 5
-    for topic in json.loads(cli("topics", "--json", "--top", 20).out):
+    for topic in cli.json("topics", "--top", 20):
         words = {word["word"] for word in topic["words"]}
         # A name stays until two of its words have gone.
         assert len(set(found[topic["topic"]].split(", ")) & words) >= 2
@@ -26,13 +26,12 @@ def test_every_topic_has_a_name_of_its_words(cli, trained):
 
 def test_a_topic_is_renamed_everywhere_and_back(cli, trained, tmp_path):
     before = names(cli)
-    outcome = cli("topics", "rename", 2, "  rivers \n and lakes ")
-    assert outcome.code == 0
+    outcome = cli.ok("topics", "rename", 2, "  rivers \n and lakes ")
     assert "topic 2 of lda is now called rivers and lakes" in outcome.err
     assert names(cli) == before | {2: "rivers and lakes"}
     assert "rivers and lakes" in cli("topics", "--tree").out
     assert "rivers and lakes" in cli("export", "topics").out
-    words = next(topic["words"] for topic in json.loads(cli("topics", "--json").out) if topic["topic"] == 2)
+    words = next(topic["words"] for topic in cli.json("topics") if topic["topic"] == 2)
     (tmp_path / "text").write_text(" ".join(word["word"] for word in words))
     assert "   2  rivers and lakes: " in cli("infer", tmp_path / "text").out
     assert cli("topics", "rename", 2, "").code == 0
@@ -57,12 +56,11 @@ def test_a_name_that_cannot_be_is_refused(cli, trained, one_line, words, code, p
 
 def test_the_table_has_the_most_relevant_words_first(cli, trained):
     said = {
-        topic["topic"]: [word["word"] for word in topic["words"]]
-        for topic in json.loads(cli("topics", "--json", "--top", 20).out)
+        topic["topic"]: [word["word"] for word in topic["words"]] for topic in cli.json("topics", "--top", 20)
     }
     relevant = {
         topic["topic"]: [word["word"] for word in topic["words"]]
-        for topic in json.loads(cli("topics", "--json", "--top", 20, "--by", "relevance").out)
+        for topic in cli.json("topics", "--top", 20, "--by", "relevance")
     }
     assert relevant != said
     assert {topic: sorted(words) for topic, words in relevant.items()} == {
@@ -79,16 +77,14 @@ NUMBERED = r"""sed 's/.*"number": \([0-9]*\).*/topic \1/'; echo more"""
 def test_a_command_names_the_topics_without_a_given_name(cli, trained):
     before = names(cli)
     assert cli("topics", "rename", 2, "mine").code == 0
-    asked = cli("topics", "name", "--command", NUMBERED)
-    assert asked.code == 0
+    asked = cli.ok("topics", "name", "--command", NUMBERED)
     assert asked.out == ""
     wanted = {topic: f"topic {topic}" for topic in before}
     assert names(cli) == wanted | {2: "mine"}
     for topic in set(before) - {2}:
         assert f" of 4: topic {topic} of lda ({before[topic]}) is now called topic {topic}\n" in asked.err
     assert "every topic in use has a given name" in cli("topics", "name", "--command", "false").err
-    kept = cli("topics", "name", "--replace", "--command", "sleep 2 & true")
-    assert kept.code == 0
+    kept = cli.ok("topics", "name", "--replace", "--command", "sleep 2 & true")
     assert "topic 2 of lda (mine) keeps its name" in kept.err
     assert names(cli) == wanted | {2: "mine"}, "no line changes nothing"
     assert cli("topics", "name", "--replace", "--command", NUMBERED).code == 0
@@ -97,15 +93,14 @@ def test_a_command_names_the_topics_without_a_given_name(cli, trained):
 
 def test_a_command_is_told_of_the_topic_and_the_session(cli, trained, tmp_path):
     told = tmp_path / "told"
-    outcome = cli("topics", "name", "--command", f"cat >> {told}; echo $WIKITOPICS_SESSION >> {told}")
-    assert outcome.code == 0
+    cli.ok("topics", "name", "--command", f"cat >> {told}; echo $WIKITOPICS_SESSION >> {told}")
     lines = told.read_text(encoding="utf-8").splitlines()
     assert set(lines[1::2]) == {str(trained)}
-    listed = json.loads(cli("topics", "--json", "--top", 20).out)
+    listed = cli.json("topics", "--top", 20)
     for question, topic in zip(map(json.loads, lines[::2]), listed, strict=True):
         assert question["number"] == topic["topic"]
         assert question["words"] == [word["word"] for word in topic["words"]]
-        about = json.loads(cli("articles", "--topic", topic["topic"], "--limit", 10, "--json").out)
+        about = cli.json("articles", "--topic", topic["topic"], "--limit", 10)
         assert question["titles"] == [article["title"] for article in about]
 
 
@@ -114,7 +109,7 @@ def test_a_command_names_the_topics_of_one_model_and_unused_ones_if_asked(cli, c
     small = ("--batch-size", 64, "--held-out", 40, "--articles", 256)
     assert cli("train", *corpus.options(), *small, *models).code == 0
     lda, hdp = names(cli), names(cli, "--model", "hdp")
-    used = {t["topic"] for t in json.loads(cli("topics", "--model", "hdp", "--json").out) if t["in_use"]}
+    used = {t["topic"] for t in cli.json("topics", "--model", "hdp") if t["in_use"]}
     assert used < set(hdp)
     assert cli("topics", "name", "--model", "hdp", "--command", "echo Named").code == 0
     assert names(cli, "--model", "hdp") == hdp | dict.fromkeys(used, "Named")
@@ -124,18 +119,17 @@ def test_a_command_names_the_topics_of_one_model_and_unused_ones_if_asked(cli, c
 
 
 def test_a_name_given_by_hand_meanwhile_stays(cli, trained):
-    first, second, *_ = [topic["topic"] for topic in json.loads(cli("topics", "--json").out)]
+    first, second, *_ = [topic["topic"] for topic in cli.json("topics")]
     by_hand = f"{sys.executable} -m wikitopics topics rename {second} mine 2> /dev/null"
     once = f"""grep -q '"number": {first},' && {by_hand}; echo theirs"""
-    outcome = cli("topics", "name", "--command", once)
-    assert outcome.code == 0
+    cli.ok("topics", "name", "--command", once)
     assert names(cli)[first] == "theirs"
     assert names(cli)[second] == "mine"
 
 
 def test_a_command_that_fails_later_leaves_the_names_so_far(cli, trained):
     before = names(cli)
-    first, second, *_ = [topic["topic"] for topic in json.loads(cli("topics", "--json").out)]
+    first, second, *_ = [topic["topic"] for topic in cli.json("topics")]
     outcome = cli("topics", "name", "--command", f"""grep -q '"number": {first},' && echo Named""")
     assert outcome.code == 1
     assert outcome.err.endswith(f"wikitopics: topic {second} has no new name: --command failed with code 1\n")
@@ -160,7 +154,7 @@ def test_a_command_that_fails_later_leaves_the_names_so_far(cli, trained):
 )
 def test_a_command_that_fails_changes_no_name(cli, trained, one_line, monkeypatch, command, part):
     before = names(cli)
-    first = json.loads(cli("topics", "--json").out)[0]["topic"]
+    first = cli.json("topics")[0]["topic"]
     if "took" in part:
         monkeypatch.setattr("wikitopics.session.control.PATIENCE", 0.0)
     one_line(
@@ -197,7 +191,7 @@ def test_a_given_name_stays_when_the_session_goes_on(cli, corpus):
 
 
 def test_the_tree_has_every_topic_once(cli, trained):
-    nodes = json.loads(cli("topics", "--tree", "--json").out)
+    nodes = cli.json("topics", "--tree")
     assert [node["node"] for node in nodes] == list(range(9))
     above = {node["node"]: node["parent"] for node in nodes}
     assert [node for node, parent in above.items() if parent is None] == [8]
@@ -228,7 +222,7 @@ def test_history_tells_what_happened(cli, trained):
         "      4,096  #3 sea, ship, port merged into #1",
     ]
     merged = {"model": "lda", "articles": 4096, "event": "merged", "topic": 3, "other": 1}
-    assert json.loads(cli("history", "--json").out)[1] == {**merged, "name": "sea, ship, port"}
+    assert cli.json("history")[1] == {**merged, "name": "sea, ship, port"}
     assert cli("export", "events").out.splitlines()[:2] == [
         "model,articles,event,topic,other,name",
         'lda,128,born,3,,"sea, ship, port"',
@@ -236,7 +230,7 @@ def test_history_tells_what_happened(cli, trained):
 
 
 def test_the_history_of_a_topic_is_its_words_at_every_doubling(cli, trained, one_line):
-    every = json.loads(cli("history", 3, "--json").out)
+    every = cli.json("history", 3)
     lines = cli("history", 3).out.splitlines()
     assert len({one["articles"].bit_length() for one in every}) <= len(lines) <= len(every)
     assert lines[0].split()[0] == "64"

@@ -122,8 +122,7 @@ def test_whoever_names_no_session_is_told_which_there_are(cli, one_line, home):
 
 @pytest.mark.parametrize("command", [*([name] for name in COMMANDS), ["vocab", "show"], ["vocab", "build"]])
 def test_every_command_has_examples_and_takes_a_session(cli, command):
-    told = cli(*command, "--help")
-    assert told.code == 0
+    told = cli.ok(*command, "--help")
     assert f"Usage: wikitopics {' '.join(command)} " in told.out
     assert "Example" in told.out
     assert "--session NAME" in told.out

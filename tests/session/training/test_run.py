@@ -1,12 +1,28 @@
-"""A run over a source in memory: to its end, to its limits, as it is asked to from outside."""
+"""A run: to its end, to its limits, stopped from outside, on a full disk, with a heartbeat that dies."""
 
 import asyncio
+import contextlib
+import errno
+import math
 import os
+import signal
+import sqlite3
+import threading
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
 
 from tests.session.memory import account_holds, log_of, pages_of, pause, reasons, status
 from tests.waiting import until_true
+from wikitopics.crawler.source import Activity, WikiRefused, WikiUnreachable
 from wikitopics.session import control
-from wikitopics.session.training.run import Limits, Run
+from wikitopics.session.errors import DiskFull, SessionError
+from wikitopics.session.storage.trainer import HeartbeatWriter
+from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.training import run as runs
+from wikitopics.session.training.intake import blocks as feed_module
+from wikitopics.session.training.run import Limits, Run, commit_due
 from wikitopics.session.training.stream import Stream
 
 
@@ -146,3 +162,406 @@ async def test_the_heartbeat_says_what_goes_on(trainer_of, memory):
     await trainer_of(memory, meanwhile=look)
     now = status(trainer_of.path)
     assert (now.running, now.pid, now.waiting_for) == (False, None, None)
+
+
+@pytest.mark.parametrize("reason", ["enough", "stopped by SIGTERM"])
+async def test_a_stop_keeps_all_that_was_fetched_and_trains_no_short_minibatch(trainer_of, memory, reason):
+    memory.hang_at = 140
+
+    async def stop(run):
+        await memory.hanging.wait()
+        await until_true(lambda: run.stream.progress.articles == 64 and not run.busy)
+        if reason == "enough":
+            run.stop(reason)
+        else:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    assert await trainer_of(memory, meanwhile=stop) == reason
+    now = status(trainer_of.path)
+    assert (now.state, now.articles, now.pending, now.crawled) == ("stopped", 64, 120 - 30 - 64, 140 + 14)
+    assert account_holds(now)
+    memory.hang_at = None
+    assert await trainer_of(memory) == "finished"
+    assert memory.starts == [0, 140]
+    assert pages_of(trainer_of.path) == list(range(1, 701))
+
+
+async def test_a_stop_with_batches_under_way_drains_them(trainer_of, memory, monkeypatch):
+    held, count = threading.Event(), feed_module.count_job
+    monkeypatch.setattr(feed_module, "count_job", lambda job: held.wait() and count(job))
+
+    async def stop(run):
+        await until_true(lambda: run.feed.queued == 80)
+        run.stop("enough")
+        held.set()
+
+    await trainer_of(memory, meanwhile=stop)
+    now = status(trainer_of.path)
+    assert (now.articles, now.crawled, now.pending) == (0, 88, 80 - 11 - 30)
+    assert account_holds(now)
+    await trainer_of(memory)
+    assert memory.starts == [0, 80]
+    assert status(trainer_of.path).crawled == 770
+    assert pages_of(trainer_of.path) == list(range(1, 701))
+
+
+@pytest.mark.parametrize(
+    "error", [WikiUnreachable("gone"), WikiRefused("403: go away"), RuntimeError("a bug")]
+)
+async def test_an_error_of_the_source_saves_what_came_before_it(trainer_of, memory, error):
+    memory.fail_at, memory.error = 150, error
+    with pytest.raises(type(error), match=str(error)):
+        await trainer_of(memory)
+    now = status(trainer_of.path)
+    assert (now.articles, now.crawled) == (64, 150 + 15)
+    assert account_holds(now)
+    assert reasons(trainer_of.path) == [str(error)]
+    assert any(str(error) in text for _, text in log_of(trainer_of.path))
+    memory.fail_at = None
+    assert await trainer_of(memory) == "finished"
+    assert pages_of(trainer_of.path) == list(range(1, 701))
+
+
+async def test_a_reader_of_progress_that_went_away_stops_the_run(trainer_of, memory):
+    def report(_):
+        raise BrokenPipeError
+
+    memory.hang_at = 100
+    assert "nothing reads" in await trainer_of(memory, report=report)
+    assert account_holds(status(trainer_of.path))
+
+
+async def test_a_step_that_fails_saves_nothing_half_done(trainer_of, memory, monkeypatch):
+    real, calls = Stream.step, []
+
+    def step(self, elapsed):
+        calls.append(1)
+        if len(calls) == 3:
+            self.models[0].learn = None
+        return real(self, elapsed)
+
+    monkeypatch.setattr(Stream, "step", step)
+    with pytest.raises(TypeError):
+        await trainer_of(memory)
+    monkeypatch.setattr(Stream, "step", real)
+    assert account_holds(status(trainer_of.path))
+    assert await trainer_of(memory) == "finished"
+    assert status(trainer_of.path).articles == 570
+    assert pages_of(trainer_of.path) == list(range(1, 701))
+
+
+@pytest.mark.parametrize("work", ["step", "finish", "replace_topics"])
+async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(trainer_of, memory, monkeypatch, work):
+    monkeypatch.setattr("wikitopics.session.training.run.PATIENCE", 0.1)
+    monkeypatch.setattr("wikitopics.session.training.stream.renewal_due", lambda before, after: after == 256)
+    real, begun, held = getattr(Stream, work), threading.Event(), threading.Event()
+
+    def slow(self, *arguments):
+        real(self, *arguments)
+        if work != "step" or self.progress.articles > 250:
+            begun.set()
+            held.wait()
+
+    async def stop(run):
+        await until_true(begun.is_set)
+        run.stop("enough")
+
+    monkeypatch.setattr(Stream, work, slow)
+    try:
+        assert await trainer_of(memory, meanwhile=stop) == "enough"
+        now = status(trainer_of.path)
+        assert account_holds(now)
+        assert now.articles < 570 or work == "finish"
+    finally:
+        held.set()
+    monkeypatch.setattr(Stream, work, real)
+    assert await trainer_of(memory) == "finished"
+    assert memory.starts[1] == now.crawled // 11 * 10
+    assert status(trainer_of.path).articles == 570
+    assert pages_of(trainer_of.path) == list(range(1, 701))
+
+
+async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypatch):
+    monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 0.3)
+    held, count = threading.Event(), feed_module.count_job
+    monkeypatch.setattr(feed_module, "count_job", lambda job: held.wait() and count(job))
+
+    def told():
+        return [text for level, text in log_of(trainer_of.path) if level == "error"]
+
+    async def wait(run):
+        await until_true(
+            lambda: "the processes that parse documents" in (status(trainer_of.path).waiting_for or "")
+        )
+        await until_true(told)  # the heart notes it after its beat
+        monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 60)
+        held.set()
+        await until_true(lambda: status(trainer_of.path).waiting_for is None)
+
+    assert await trainer_of(memory, meanwhile=wait) == "finished"
+    assert sum("the processes that parse documents" in message for message in told()) == 1
+
+
+@pytest.fixture
+def full(monkeypatch):
+    """As long as it is set, the disk is full."""
+    full, commit = threading.Event(), SessionWriter.commit
+    full.set()
+
+    def try_it(self, *arguments):
+        if full.is_set():
+            raise DiskFull("the disk is full: x")
+        commit(self, *arguments)
+
+    monkeypatch.setattr(SessionWriter, "commit", try_it)
+    return full
+
+
+async def test_a_full_disk_is_waited_for(trainer_of, memory, full, monkeypatch):
+    monkeypatch.setattr("wikitopics.session.training.run.RETRY_SECONDS", 0.1)
+
+    async def make_room(run):
+        await until_true(lambda: status(trainer_of.path).waiting_for == "the disk is full: x")
+        now = status(trainer_of.path)
+        assert (now.articles, now.hindered) == (0, True)
+        full.clear()
+        memory.slow = 0.0
+
+    memory.slow = 0.03
+    assert await trainer_of(memory, meanwhile=make_room) == "finished"
+    assert status(trainer_of.path).articles == 570
+    assert pages_of(trainer_of.path) == list(range(1, 701))
+
+
+async def test_a_slow_commit_is_what_is_waited_for(trainer_of, memory, monkeypatch):
+    monkeypatch.setattr("wikitopics.session.training.monitor.SAVING_SECONDS", 0.2)
+    monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 0.4)
+    disk, commit, told = threading.Event(), SessionWriter.commit, []
+
+    def slowly(self, *arguments):
+        disk.wait(60)
+        commit(self, *arguments)
+
+    monkeypatch.setattr(SessionWriter, "commit", slowly)
+
+    async def look(run):
+        await until_true(lambda: status(trainer_of.path).waiting_for == "the models to be saved")
+        await until_true(lambda: "saving the models has taken over a minute" in str(log_of(trainer_of.path)))
+        memory.activity.waiting_for, memory.activity.waiting_until = "the next request", 2e9
+        told.clear()
+        await until_true(lambda: told)
+        assert told[-1] == ("saving the models has taken over a minute so far", None)
+        disk.set()
+
+    def report(now):
+        told.append((now.activity.waiting_for, now.activity.waiting_until))
+
+    assert await trainer_of(memory, meanwhile=look, report=report) == "finished"
+    assert told[-1] == ("the next request", 2e9)
+
+
+@pytest.mark.parametrize("hours", [math.inf, 1])
+async def test_a_full_disk_keeps_no_trainer_from_stopping(trainer_of, memory, full, monkeypatch, hours):
+    passed = 0
+    ran = Run.ran
+    monkeypatch.setattr(Run, "ran", lambda run: ran(run) + passed)
+    if hours == 1:
+        monkeypatch.setattr("wikitopics.session.training.run.RETRY_SECONDS", 0.1)
+
+    async def stop(run):
+        nonlocal passed
+        await until_true(lambda: run.blocked is not None)
+        if hours != 1:
+            run.stop("enough")
+        passed = 3600
+        await until_true(lambda: run.stopping.is_set())
+
+    memory.slow = 0.03
+    with pytest.raises(DiskFull):
+        await trainer_of(memory, Limits(hours=hours), stop)
+    assert reasons(trainer_of.path) == ["the disk is full: x"]
+
+
+async def test_another_writer_is_waited_for(trainer_of, memory, monkeypatch):
+    monkeypatch.setattr("wikitopics.session.training.run.RETRY_SECONDS", 0.1)
+    monkeypatch.setattr("wikitopics.session.storage.database.BUSY_SECONDS", 0.2)
+
+    async def write(run):
+        await until_true(lambda: run.stream.progress.crawled > 0)
+        with contextlib.closing(sqlite3.connect(trainer_of.path, isolation_level=None, timeout=60)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            await until_true(lambda: run.blocked is not None)
+            assert "another program" in run.blocked.what
+            other.execute("ROLLBACK")
+        memory.slow = 0.0
+
+    memory.slow = 0.03
+    assert await trainer_of(memory, meanwhile=write) == "finished"
+    assert pages_of(trainer_of.path) == list(range(1, 701))
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+async def test_a_session_that_was_taken_away_ends_the_run(trainer_of, memory, replaced):
+    async def take(run):
+        await until_true(lambda: run.stream.progress.crawled > 0)
+        trainer_of.path.unlink()
+        if replaced:
+            trainer_of.path.write_bytes(b"SQLite format 3\0")
+
+    memory.slow = 0.02
+    with pytest.raises(SessionError, match="was removed or replaced"):
+        await trainer_of(memory, meanwhile=take)
+    assert memory.closed
+
+
+async def test_progress_that_cannot_be_written_does_not_end_the_heartbeat(trainer_of, memory):
+    def report(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    memory.hang_at = 100
+
+    async def meanwhile(run):
+        await memory.hanging.wait()
+        await pause(trainer_of.path, run)
+        run.stop("enough")
+
+    assert await trainer_of(memory, meanwhile=meanwhile, report=report) == "enough"
+    assert account_holds(status(trainer_of.path))
+
+
+@pytest.fixture
+def break_heart(monkeypatch):
+    """`break_heart(error)`: from now on every beat fails."""
+
+    def break_it(error):
+        """Returns the beats that have failed."""
+        failed = []
+
+        def beat(self, *arguments, **more):
+            failed.append(error)
+            raise error
+
+        monkeypatch.setattr(HeartbeatWriter, "beat", beat)
+        return failed
+
+    return break_it
+
+
+@pytest.mark.parametrize("error", [RuntimeError("a bug"), SessionError("s.db cannot be written")])
+@pytest.mark.parametrize("paused", [False, True])
+async def test_a_heartbeat_that_dies_ends_the_run_at_once_and_loses_nothing(
+    trainer_of, memory, break_heart, error, paused
+):
+    """Though the run waits for a source that never answers, or for the end of a pause."""
+    memory.hang_at = 140
+
+    async def die(run):
+        await memory.hanging.wait()
+        await until_true(lambda: run.stream.progress.articles == 64 and not run.busy)
+        if paused:
+            await pause(trainer_of.path, run)
+        break_heart(error)
+        await until_true(lambda: run.stopping.is_set())
+
+    with pytest.raises(type(error), match=str(error)):
+        await trainer_of(memory, meanwhile=die)
+    now = status(trainer_of.path)
+    assert (now.articles, now.pending, now.crawled) == (64, 120 - 30 - 64, 140 + 14)
+    assert account_holds(now)
+    assert reasons(trainer_of.path) == [f"the heartbeat failed: {error}"]
+    assert log_of(trainer_of.path)[-1][1] == f"the trainer ended: the heartbeat failed: {error}"
+
+
+async def test_a_heartbeat_outlives_a_disk_that_is_full_for_a_while(
+    trainer_of, memory, break_heart, monkeypatch
+):
+    memory.hang_at = 100
+    real = HeartbeatWriter.beat
+
+    async def fill(run):
+        await memory.hanging.wait()
+        failed = break_heart(DiskFull("the disk is full: s.db"))
+        await until_true(lambda: len(failed) > 2)
+        assert not run.stopping.is_set()
+        monkeypatch.setattr(HeartbeatWriter, "beat", real)
+        await pause(trainer_of.path, run)
+        run.stop("enough")
+
+    assert await trainer_of(memory, meanwhile=fill) == "enough"
+
+
+def run_of(commit):
+    progress = SimpleNamespace(elapsed_seconds=0.0, bytes_read=0)
+    stream = SimpleNamespace(progress=progress, commit=commit)
+    return Run(SimpleNamespace(close=lambda: None), stream, SimpleNamespace(activity=Activity()), Limits())
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The time in seconds, as a list of one."""
+    now = [100.0]
+    monkeypatch.setattr(runs, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    return now
+
+
+def test_time_in_which_the_process_was_suspended_is_no_running_time(clock):
+    run, ran = run_of(None), []
+    for now in (101.0, 102.0, 702.0, 703.0):
+        clock[0] = now
+        ran.append(run.ran())
+    assert ran == [1.0, 2.0, 2.0, 3.0]
+
+
+async def test_how_long_a_commit_has_taken_is_told_while_it_lasts(clock):
+    seen = []
+
+    def commit(*_):
+        clock[0] += 3
+        seen.append(run.saving_seconds())
+
+    run = run_of(commit)
+    assert run.saving_seconds() == 0
+    await run.commit()
+    assert (seen, run.saving_seconds()) == ([3], 0)
+    await run.close()
+
+
+async def test_all_work_is_done_by_one_thread_and_so_in_turn():
+    go_on = threading.Event()
+    run = run_of(lambda *_: go_on.wait())
+    before = set(threading.enumerate())
+    commits = [asyncio.create_task(run.commit()) for _ in range(2)]
+    await asyncio.sleep(0)
+    begun = set(threading.enumerate()) - before
+    go_on.set()
+    await asyncio.gather(*commits)
+    await run.close()
+    assert len(begun) == 1
+
+
+def test_quick_steps_share_a_commit():
+    assert [commit_due(0.1001 * steps, 0.1) for steps in range(1, 11)] == [False] * 9 + [True]
+
+
+def test_a_long_step_is_not_waited_for():
+    assert commit_due(0.1, 4.0)
+    assert not commit_due(0.1, 0.1)
+    assert not commit_due(0.1)  # nothing is ready to be trained: there will be another moment soon
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_minibatch_is_saved_within_two_seconds(seed):
+    random = np.random.default_rng(seed)
+    typical = {False: 2.0 ** random.uniform(-6, 2), True: 2.0 ** random.uniform(-3, 3)}
+    likely, now, saved = dict(typical), 0.0, 0.0
+    ended = []
+    for number in range(500):
+        measures = number % 17 == 0
+        if commit_due(now - saved, likely[measures]):
+            now += 0.1  # a commit takes a while
+            ended.clear()
+            saved = now
+        likely[measures] = typical[measures] * random.uniform(0.9, 1.1)
+        now += likely[measures]
+        assert [then for then in ended if now - then > 2] == []
+        ended.append(now)

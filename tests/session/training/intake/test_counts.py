@@ -3,7 +3,6 @@
 import contextlib
 import csv
 import io
-import json
 import os
 import zipfile
 from pathlib import Path
@@ -155,8 +154,7 @@ def test_words_in_any_order_and_twice_are_the_same_document(tmp_path, cli):
     found = []
     for name, arrays in documents.items():
         counts, session = write(tmp_path / f"{name}.npz", **arrays), tmp_path / f"{name}.db"
-        train = cli("train", "--counts", counts, "--vocab", vocabulary, "--topics", 2, "--session", session)
-        assert train.code == 0
+        cli.ok("train", "--counts", counts, "--vocab", vocabulary, "--topics", 2, "--session", session)
         found.append(cli("export", "topics", "--session", session).out)
     assert found[0] == found[1]
 
@@ -171,8 +169,7 @@ def test_words_that_were_counted_elsewhere_need_no_rule(tmp_path, cli, one_line,
     sizes = np.arange(81) * 6
     np.savez(counts, indptr=sizes, word_ids=ids.ravel(), counts=np.ones(480, np.int64), n_words=8)
     train = "train", "--counts", counts, "--topics", 2, "--passes", 1, "--keep-counts", "--vocab", words
-    outcome = cli(*train, "--articles", 40)
-    assert outcome.code == 0
+    outcome = cli.ok(*train, "--articles", 40)
     assert "6 of the 8 words, such as 'covid19', are no words by rule 1" in outcome.err
     assert cli(*train).code == 0
     assert cli("vocab", "show", "--session", "default").out == words.read_text()
@@ -183,7 +180,7 @@ def test_words_that_were_counted_elsewhere_need_no_rule(tmp_path, cli, one_line,
     assert cli("export", "model", "-o", tmp_path / "m.npz").code == 0
     text = tmp_path / "essay.txt"
     text.write_text("A river of covid19 in new_york, 2024")
-    assert json.loads(cli("infer", text, "--json").out)[0]["known"] == 1
+    assert cli.json("infer", text)[0]["known"] == 1
     text.write_text("covid19")
     one_line(cli("infer", text), 1, "holds no word of the session's vocabulary")
     kept = "train", "--counts", home / "default.db", "--topics", 2, "--session"
@@ -364,9 +361,8 @@ def test_a_minibatch_is_bounded(tmp_path, monkeypatch, cli):
 
 
 def test_a_very_large_minibatch_is_trained(cli, corpus):
-    outcome = cli("train", *corpus.options(), "--topics", 3, "--batch-size", 1_000_000)
-    assert outcome.code == 0, outcome.err
-    assert json.loads(cli("status", "--json").out)["articles"] > 600
+    cli.ok("train", *corpus.options(), "--topics", 3, "--batch-size", 1_000_000)
+    assert cli.json("status")["articles"] > 600
 
 
 def test_the_topics_of_a_very_large_minibatch_are_inferred_again():

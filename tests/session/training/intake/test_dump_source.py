@@ -1,7 +1,6 @@
 """A dump all the way: from the file to committed articles, and to a vocabulary."""
 
 import bz2
-import json
 
 import pytest
 
@@ -31,9 +30,9 @@ def test_every_article_once_also_when_the_run_is_resumed(cli, tmp_path, streams)
     options = ("--source", "dump", "--dump", tmp_path / "wiki.xml.bz2", "--topics", 3, "--batch-size", 16)
     assert cli("train", *options, "--articles", 100).code == 0
     assert cli("train", "--articles", 1000).code == 0
-    status = json.loads(cli("status", "--json").out)
+    status = cli.json("status")
     assert (status["articles"], status["held_out"], status["crawled"]) == (360, 40, 400)
-    rows = json.loads(cli("export", "articles", "--all", "--format", "json").out)
+    rows = cli.rows("articles", "--all")
     assert sorted(row["page_id"] for row in rows) == list(range(1, 401))
     held_out = {row["page_id"] for row in rows if row["role"] == "held_out"}
     if streams == 1:  # nowhere to begin but at the start
@@ -49,14 +48,13 @@ def test_the_vocabulary_of_another_language_comes_from_the_first_articles(
     data = multistream(range(1, 401), every=together, text=german)
     (tmp_path / "wiki.xml.bz2").write_bytes(data)
     options = ("--dump", tmp_path / "wiki.xml.bz2", "--lang", "de", "--topics", 3, "--batch-size", 64)
-    outcome = cli("train", *options, "--vocab-articles", 200)
-    assert outcome.code == 0, outcome.err
+    outcome = cli.ok("train", *options, "--vocab-articles", 200)
     assert "is built first, from the first 200 articles" in outcome.err
     words = {word.lower() for subject in SUBJECTS["de"] for word in subject.split()}
     found = cli("vocab", "show", "--session", "default").out.splitlines()[1:]
     assert len(found) > 20
     assert words.issuperset(found)
-    status = json.loads(cli("status", "--json").out)
+    status = cli.json("status")
     assert (status["crawled"], status["pending"]) == (400, 0)
     assert status["articles"] > 300
 
@@ -71,10 +69,9 @@ def test_damage_is_told_and_counts_no_article_that_nobody_saw(cli, tmp_path):
     data[middle : middle + 20] = bytes(20)
     (tmp_path / "wiki.xml.bz2").write_bytes(data)
     options = ("--source", "dump", "--dump", tmp_path / "wiki.xml.bz2", "--topics", 3, "--batch-size", 16)
-    outcome = cli("train", *options)
-    assert outcome.code == 0
+    outcome = cli.ok("train", *options)
     assert "everything after the last complete page is left out" in outcome.err
-    status = json.loads(cli("status", "--json").out)
+    status = cli.json("status")
     assert 380 < status["crawled"] < 400
     assert (status["skipped"], status["articles"]) == (0, status["crawled"] - status["held_out"])
 
@@ -99,7 +96,7 @@ def test_a_page_that_cannot_be_read_is_told_and_left_out(tmp_path, monkeypatch):
         return page.title
 
     monkeypatch.setattr("wikitopics.session.training.intake.vocabulary.prose", choosy)
-    told: list[str] = []
+    told = []
     assert len([text for text in file_documents([str(path)], told.append) if text]) == 2
     (line,) = told
     assert line.startswith("page 2 (")

@@ -3,7 +3,6 @@
 import asyncio
 import bz2
 from concurrent.futures import Executor, Future
-from typing import Any
 
 import pytest
 
@@ -44,7 +43,7 @@ def source(tmp_path):
     """Makes a dump's source; the first opening chooses the order."""
     path = tmp_path / "dump.bz2"
     path.write_bytes(multistream(NUMBERS, bz2.compress, every=9))
-    kept: list[dict[str, Any]] = []
+    kept = []
 
     async def opened():
         made = LocalDump({"dump": [str(path)]} | ({"schedule": kept[0]} if kept else {}), ASKED)

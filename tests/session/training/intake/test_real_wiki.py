@@ -29,10 +29,9 @@ def test_every_article_once(cli, spawn, killed):
             time.sleep(0.4)
             process.send_signal(signal.SIGKILL)
             process.communicate()
-    outcome = cli(*arguments)
-    assert outcome.code == 0, outcome.err
-    status = json.loads(cli("status", "--json").out)
-    rows = json.loads(cli("export", "articles", "--all", "--format", "json").out)
+    outcome = cli.ok(*arguments)
+    status = cli.json("status")
+    rows = cli.rows("articles", "--all")
     ids = [row["page_id"] for row in rows]
     assert len(ids) == len(set(ids))
     assert len([row for row in rows if row["role"] == "trained"]) == status["articles"]
@@ -41,6 +40,6 @@ def test_every_article_once(cli, spawn, killed):
     assert status["crawled"] == status["articles"] + status["held_out"] + status["skipped"]
     # Pages that give no article (redirects, disambiguation) are listed by the wiki but not kept with a title.
     assert status["crawled"] >= len(ids)
-    again = json.loads(cli("status", "--json").out)
+    again = cli.json("status")
     assert cli(*arguments).code == 0
-    assert json.loads(cli("status", "--json").out)["crawled"] == again["crawled"]
+    assert cli.json("status")["crawled"] == again["crawled"]

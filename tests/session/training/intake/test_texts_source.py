@@ -49,13 +49,13 @@ def docs(tmp_path):
 
 
 def rows_of(cli, *options):
-    return json.loads(cli("export", "articles", "--format", "json", *options).out)
+    return cli.rows("articles", *options)
 
 
 def test_every_document_once_with_its_id_also_when_the_run_is_resumed(cli, docs):
     assert cli("train", *docs, *MODEL, "--articles", "100").code == 0
     assert cli("train", *docs).code == 0
-    status = json.loads(cli("status", "--json").out)
+    status = cli.json("status")
     assert (status["source"], status["articles"], status["held_out"]) == ("texts", 360, 40)
     assert (status["crawled"], status["skipped"], status["pending"]) == (400, 0, 0)
     rows = rows_of(cli, "--all")
@@ -66,7 +66,7 @@ def test_every_document_once_with_its_id_also_when_the_run_is_resumed(cli, docs)
     header = "page_id,title,revision_id,words,model,topic,proportion"
     assert cli("export", "articles").out.startswith(f"{header},id\n")
     assert cli("export", "articles", "--all").out.startswith(f"{header},role,id\n")
-    about = [row for k in range(3) for row in json.loads(cli("articles", "--topic", k, "--json").out)]
+    about = [row for k in range(3) for row in cli.json("articles", "--topic", k)]
     assert about
     assert {row["id"] for row in about} <= {f"doc/{i}" for i in range(1, 380)} | {""}
 
@@ -129,8 +129,7 @@ def test_bad_records_are_named_and_counted_by_reason(cli, tmp_path):
         file.write(
             b"nope\n" + b'{"text": "\xe9"}\n' + b'{"title": "x"}\n' + b'{"id": "doc/3", "text": "river"}\n'
         )
-    outcome = cli("train", "--source", "texts", "--texts", path, "--passes", 1, *MODEL)
-    assert outcome.code == 0
+    outcome = cli.ok("train", "--source", "texts", "--texts", path, "--passes", 1, *MODEL)
     for line, why in (
         (100, "not JSON"),
         (101, "not UTF-8"),
@@ -141,7 +140,7 @@ def test_bad_records_are_named_and_counted_by_reason(cli, tmp_path):
     shown = cli("status").out
     for reason in ("not JSON 1", "not UTF-8 1", "no text 1", "repeated 1"):
         assert reason in shown
-    status = json.loads(cli("status", "--json").out)
+    status = cli.json("status")
     assert status["crawled"] == status["articles"] + status["held_out"] + status["skipped"] == 103
 
 
@@ -337,8 +336,7 @@ def test_a_vocabulary_is_built_of_the_same_files(cli, tmp_path):
     (tmp_path / "d.txt").write_text("\n\n".join(text(i) for i in range(30)))
     out = tmp_path / "words.txt"
     paths = (first, tmp_path / "b.csv", tmp_path / "c", tmp_path / "d.txt")
-    outcome = cli("vocab", "build", *paths, "--text-column", "body", "-o", out)
-    assert outcome.code == 0, outcome.err
+    outcome = cli.ok("vocab", "build", *paths, "--text-column", "body", "-o", out)
     assert "from 199 documents" in outcome.err
     assert f"{first}, line 100: not JSON; skipped" in outcome.err
     assert f"{first}, line 101: the id 'doc/3' is a duplicate; skipped" in outcome.err
@@ -360,9 +358,7 @@ def test_markup_is_told_and_removed_where_it_is_named(cli, one_line, tmp_path):
     assert "class" not in words.read_text()
     (tmp_path / "plain.txt").write_text("\n\n".join(pages))
     assert told in cli("vocab", "build", tmp_path / "plain.txt", "-o", tmp_path / "plain").err
-    assert (
-        cli("vocab", "build", tmp_path / "plain.txt", "--markup", "html", "-o", tmp_path / "plain").code == 0
-    )
+    cli.ok("vocab", "build", tmp_path / "plain.txt", "--markup", "html", "-o", tmp_path / "plain")
     assert (tmp_path / "plain").read_bytes() == words.read_bytes()
 
     options = ("--texts", path, "--vocab", words, *MODEL)
@@ -402,10 +398,7 @@ def test_a_wiki_names_its_markup_itself(cli, one_line, tmp_path):
 
 def test_counts_kept_of_documents_bring_their_ids_along(cli, tmp_path, home):
     path = write(tmp_path / "a.jsonl", 1, 100)
-    assert (
-        cli("train", "--source", "texts", "--texts", path, *MODEL, "--keep-counts", "--session", "first").code
-        == 0
-    )
+    cli.ok("train", "--source", "texts", "--texts", path, *MODEL, "--keep-counts", "--session", "first")
     counts = ("--source", "counts", "--counts", home / "first.db")
     assert cli("train", *counts, *MODEL, "--session", "second").code == 0
     kept = {row[3]: row[1] for row in stream_of(home / "second.db")[0]}

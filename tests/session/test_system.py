@@ -1,4 +1,4 @@
-"""Signals that ask for an end are noted within the block, and passed on once somebody listens."""
+"""Processes as others can check them, and signals that ask for an end."""
 
 import asyncio
 import os
@@ -7,10 +7,11 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
-from wikitopics.session.system import Signals, acting_later
+from wikitopics.session.system import UNKNOWN, Process, Signals, acting_later
 
 INTERRUPTED = """
 import random, signal, subprocess, sys
@@ -47,7 +48,7 @@ async def test_what_came_before_anybody_listened_is_passed_on():
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-def test_one_that_is_ignored_stays_ignored():
+def test_a_signal_that_is_ignored_stays_ignored():
     """As nohup has it for SIGHUP."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
@@ -59,10 +60,10 @@ def test_one_that_is_ignored_stays_ignored():
         signal.signal(signal.SIGHUP, before)
 
 
-def test_it_acts_at_the_end_of_the_block_even_of_one_that_fails():
+def test_a_signal_acts_at_the_end_of_the_block_even_of_one_that_fails():
     done = []
 
-    def interrupted(error: type[Exception] | None = None) -> None:
+    def interrupted(error=None):
         with acting_later():
             signal.raise_signal(signal.SIGINT)
             done.append(error)
@@ -78,7 +79,7 @@ def test_it_acts_at_the_end_of_the_block_even_of_one_that_fails():
 def test_two_signals_both_act_although_the_first_raises():
     heard = []
 
-    def interrupted() -> None:
+    def interrupted():
         with acting_later():
             signal.raise_signal(signal.SIGINT)
             signal.raise_signal(signal.SIGTERM)
@@ -96,7 +97,7 @@ def test_outside_the_main_thread_nothing_is_recorded():
     before = signal.getsignal(signal.SIGINT)
     found = []
 
-    def look() -> None:
+    def look():
         with acting_later():
             found.append(signal.getsignal(signal.SIGINT))
 
@@ -130,3 +131,22 @@ def test_ctrl_c_at_any_moment_leaves_no_process_that_cannot_be_waited_for():
         for trial in trials:
             with trial:  # closes its pipe, and waits
                 trial.kill()
+
+
+NOBODY = 999_999_999
+"""No process has so high a number."""
+
+
+def test_a_process_lives_until_its_number_is_free_or_anothers():
+    own = Process.own()
+    assert Process.from_text(own.as_text()) == own
+    assert own.lives() is True
+    assert UNKNOWN.lives() is None
+    assert replace(own, pid=NOBODY).lives() is False
+    assert replace(own, start="at another time").lives() is False
+
+
+@pytest.mark.parametrize("pid", [Process.own().pid, NOBODY], ids=["own", "nobody"])
+@pytest.mark.parametrize("unknown", [{"place": ""}, {"start": ""}, {"place": "another container"}], ids=str)
+def test_without_its_place_or_its_start_nobody_knows(pid, unknown):
+    assert replace(Process.own(), pid=pid, **unknown).lives() is None

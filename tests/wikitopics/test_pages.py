@@ -1,18 +1,30 @@
-"""README and docs against the program: what they name exists, its Python runs."""
+"""README, docs and other files against the program: what they name exists, and their Python runs."""
 
+import csv
+import io
+import json
 import re
 import shlex
-from collections.abc import Iterable
+from dataclasses import fields
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
+from operator import attrgetter
 from pathlib import Path
+from typing import get_args
 
 import click
+import numpy as np
 import pytest
 
-from tests.commands import ROOT
+from tests.commands import ROOT, python
+from tests.session.rows import sql
 from wikitopics.cli import run
 from wikitopics.cli.main import wikitopics
+from wikitopics.session.analysis.exports import FORMATS
+from wikitopics.session.analysis.tables import TABLES, ExportRequest
+from wikitopics.session.records import TopicChange, TopicEvent
+from wikitopics.session.storage.reader import SessionReader
 
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
@@ -29,19 +41,19 @@ FENCED = re.compile(r"^```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
 @cache
-def text(page: Path) -> str:
+def text(page):
     return page.read_text(encoding="utf-8")
 
 
-def spans(page: Path) -> list[str]:
+def spans(page):
     """What stands between backquotes in the prose of a page."""
     prose = FENCED.sub("", text(page))
     return [span.replace("\\|", "|").replace("\n", " ") for span in re.findall(r"`([^`]+)`", prose)]
 
 
-def command_at(words: list[str]) -> tuple[click.Command, list[str]]:
+def command_at(words):
     """The command that these words begin with, and the words behind its name."""
-    command: click.Command = wikitopics
+    command = wikitopics
     while isinstance(command, click.Group) and words and re.match(r"[a-z]", words[0]):
         found = command.get_command(PROGRAM, words[0])
         assert found is not None, f"`{words[0]}` is no command of {command.name}"
@@ -49,17 +61,17 @@ def command_at(words: list[str]) -> tuple[click.Command, list[str]]:
     return command, words
 
 
-def options(command: click.Command) -> set[str]:
+def options(command):
     parameters = command.get_params(click.Context(command, parent=PROGRAM))
     return {option for parameter in parameters for option in parameter.opts}
 
 
-def in_prose() -> list[str]:
+def in_prose():
     """Every `wikitopics …` in a sentence."""
     return [span for page in PAGES for span in spans(page) if re.match(r"wikitopics( |$)", span)]
 
 
-def in_blocks(page: Path) -> list[str]:
+def in_blocks(page):
     """Every line `wikitopics …` of a page that a reader may copy."""
     lines = "\n".join(FENCED.findall(text(page))).splitlines()
     return [
@@ -67,34 +79,34 @@ def in_blocks(page: Path) -> list[str]:
     ]
 
 
-def words_of(found: Iterable[str]) -> list[tuple[str, ...]]:
+def words_of(found):
     """What stands behind the program's name."""
     return sorted({tuple(shlex.split(one.replace("…", ""), comments=True)[1:]) for one in found})
 
 
 @pytest.mark.parametrize("words", words_of(one for page in PAGES for one in in_blocks(page)), ids=" ".join)
-def test_every_line_to_copy_is_understood(words: tuple[str, ...]) -> None:
+def test_every_line_to_copy_is_understood(words):
     command, rest = command_at(list(words))
     if not NOT_OURS & set(words):
         command.make_context(command.name, rest, parent=PROGRAM)
 
 
 @pytest.mark.parametrize("words", words_of(in_prose()), ids=" ".join)
-def test_every_command_exists_with_its_options(words: tuple[str, ...]) -> None:
+def test_every_command_exists_with_its_options(words):
     command, rest = command_at(list(words))
     for word in rest:
         if word.startswith("-"):
             assert word in options(command) | NOT_OURS, f"`{' '.join(words)}`: there is no {word}"
 
 
-def test_the_table_of_commands_is_complete() -> None:
+def test_the_table_of_commands_is_complete():
     table = text(README).split("| command | does |")[1].split("\n\n")[0]
     named = set(re.findall(r"`(?:wikitopics )?([a-z]+)", table))
     assert set(wikitopics.list_commands(PROGRAM)) <= named
 
 
-def known_options() -> set[str]:
-    known: set[str] = set()
+def known_options():
+    known = set()
     for name in wikitopics.list_commands(PROGRAM):
         command = wikitopics.get_command(PROGRAM, name)
         assert command is not None
@@ -105,7 +117,7 @@ def known_options() -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_options_in_the_text_exist(page: Path) -> None:
+def test_options_in_the_text_exist(page):
     known = known_options()
     for span in spans(page):
         if span.startswith(("python", "pip", "curl", "dask")):
@@ -114,7 +126,7 @@ def test_options_in_the_text_exist(page: Path) -> None:
             assert option in known | NOT_OURS, f"{page.name} names {option}"
 
 
-def test_its_two_commands_stand_on_one_line_each_where_they_are_looked_for() -> None:
+def test_its_two_commands_stand_on_one_line_each_where_they_are_looked_for():
     demo = re.findall(r"^python3 -m venv \.venv && .*wikitopics demo$", text(README), re.MULTILINE)
     tests = re.findall(r"^python3 -m venv .*pytest$", text(README), re.MULTILINE)
     assert len(demo) == len(tests) == 1
@@ -124,11 +136,11 @@ def test_its_two_commands_stand_on_one_line_each_where_they_are_looked_for() -> 
         assert re.search(pattern, text(README), re.MULTILINE)[0] == tests[0]  # type: ignore[index]
 
 
-def test_the_readme_stays_short() -> None:
+def test_the_readme_stays_short():
     assert len(text(README).splitlines()) <= 150
 
 
-def test_every_exit_code_is_explained() -> None:
+def test_every_exit_code_is_explained():
     from wikitopics.crawler import source as crawling
     from wikitopics.session import errors as sessions
 
@@ -138,14 +150,14 @@ def test_every_exit_code_is_explained() -> None:
     assert {str(code) for code in codes} <= set(re.findall(r"^\| (\d+) \|", table, re.MULTILINE))
 
 
-def headings(page: Path) -> set[str]:
+def headings(page):
     """The places within a page that a link may name, as they are made from its headings."""
     titles = re.findall(r"^#+ (.*)$", text(page), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 @pytest.mark.parametrize("page", LINKING, ids=lambda page: str(page.relative_to(ROOT)))
-def test_linked_files_and_headings_exist(page: Path) -> None:
+def test_linked_files_and_headings_exist(page):
     for link in re.findall(r"\]\(([^)]+)\)", text(page)):
         if "://" in link:
             continue
@@ -155,7 +167,7 @@ def test_linked_files_and_headings_exist(page: Path) -> None:
         assert not place or place in headings(target), f"{page.name} links {link}"
 
 
-def test_the_index_leads_to_every_page() -> None:
+def test_the_index_leads_to_every_page():
     linked = set(re.findall(r"\]\((\w+\.md)\)", text(ROOT / "docs" / "index.md")))
     assert linked | {"index.md"} == {page.name for page in PAGES if page != README}
 
@@ -168,9 +180,9 @@ OFFLINE = re.compile(
 """Commands that need neither a wiki nor a screen."""
 
 
-def run_through(page: Path) -> None:
+def run_through(page):
     """Run all Python of a page, and of its commands those that can be, in their order, in this folder."""
-    names: dict[str, object] = {}
+    names = {}
     for language, block in re.findall(r"^```(\w*)\n(.*?)^```", text(page), re.DOTALL | re.MULTILINE):
         if language == "python":
             exec(compile(block, page.name, "exec"), names)
@@ -179,7 +191,7 @@ def run_through(page: Path) -> None:
 
 
 @pytest.fixture
-def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def in_a_folder(tmp_path, monkeypatch):
     """Where the text is run: beside a demo's session, a table called reviews.csv and an essay."""
     assert run(["demo", "--headless", "--articles", "600"]) == 0
     monkeypatch.chdir(tmp_path)
@@ -189,14 +201,14 @@ def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("essay.txt").write_text("The orchestra played a symphony.", encoding="utf-8")
 
 
-def test_all_python_in_the_text_is_run() -> None:
+def test_all_python_in_the_text_is_run():
     """The rest by tests/packages.py."""
     with_python = {page.name for page in PAGES if "```python" in text(page)}
     assert with_python == {*RUN_HERE, "exports.md", "extending.md"}
 
 
 @pytest.mark.usefixtures("in_a_folder")
-def test_python_in_the_text_runs_from_top_to_bottom(capsys: pytest.CaptureFixture[str]) -> None:
+def test_python_in_the_text_runs_from_top_to_bottom(capsys):
     pytest.importorskip("sklearn", reason="scikit-learn is an optional extra")
     printed = {}
     # python.md and how.md make reports; without that extra, the test in a notebook runs the former.
@@ -216,7 +228,7 @@ def test_python_in_the_text_runs_from_top_to_bottom(capsys: pytest.CaptureFixtur
 
 @pytest.mark.interop
 @pytest.mark.usefixtures("in_a_folder")
-def test_python_runs_in_a_notebook_which_shows_sessions_and_topics() -> None:
+def test_python_runs_in_a_notebook_which_shows_sessions_and_topics():
     nbclient = pytest.importorskip("nbclient")
     from nbformat import v4
 
@@ -237,8 +249,153 @@ def test_python_runs_in_a_notebook_which_shows_sessions_and_topics() -> None:
 
 @pytest.mark.interop
 @pytest.mark.usefixtures("in_a_folder")
-def test_python_for_other_programs_runs() -> None:
+def test_python_for_other_programs_runs():
     for program in ("duckdb", "gensim", "polars", "pyarrow", "pyLDAvis"):
         pytest.importorskip(program)
     run_through(ROOT / "docs" / "exports.md")
     assert Path("demo.html").is_file()
+
+
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
+STOPS = re.findall(r"^\| `([\w.]+)`[^|]* \| `([\w/]+)\.py`", CONTRIBUTING, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("function", "module"), STOPS)
+def test_a_function_of_the_tour_is_where_it_says(function, module):
+    found = import_module("wikitopics." + module.replace("/", "."))
+    assert callable(attrgetter(function)(found))
+
+
+def test_the_tour_is_short():
+    assert 10 < len(STOPS) <= 15
+
+
+OF_JSON = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8").split("## JSON\n")[1].split("\n## ")[0]
+KEYS = {
+    command: (kind, re.findall(r"`(\w+)`", keys))
+    for command, kind, keys in re.findall(r"^\| `([^`]+)` \| ([\w ]+) \| (.*) \|$", OF_JSON, re.MULTILINE)
+}
+"""What the page says of each command: "object", "array" or "an object per line", and its keys."""
+
+
+@pytest.mark.parametrize("command", [row for row in KEYS if row != "history"])
+def test_keys_are_those_of_the_page(command, cli, trained, tmp_path):
+    with SessionReader(trained) as reader:
+        title = next(row.title for row in reader.recent_articles(10_000) if row.role == "trained")
+        text = tmp_path / "text"
+        text.write_text(" ".join(reader.vocabulary()), encoding="utf-8")
+    given = {"K": "0", "TOPIC": "0", "TITLE": title, "FILE": str(text), "SESSION": "default"}
+    offline = ["--offline"] if command == "doctor" else []
+    outcome = cli(*(given.get(word, word) for word in command.split()), *offline, "--json")
+    kind, keys = KEYS[command]
+    found = json.loads(outcome.out.splitlines()[-1] if kind == "an object per line" else outcome.out)
+    assert isinstance(found, list) == (kind == "array")
+    objects = found if kind == "array" else [found]
+    assert objects
+    assert all(list(one) == keys for one in objects)
+
+
+def test_keys_of_events():
+    """The session above is too short to have any."""
+    assert KEYS["history"] == ("array", [field.name for field in fields(TopicEvent)])
+
+
+def test_every_command_with_json_is_on_the_page():
+    listed = {command.split()[0] for command in KEYS}
+    context = click.Context(wikitopics)
+    for name in wikitopics.list_commands(context):
+        command = wikitopics.get_command(context, name)
+        assert command is not None
+        takes_json = any("--json" in parameter.opts for parameter in command.params)
+        assert takes_json == (name in listed | {"demo"}), name  # the demo prints what `train` does
+
+
+OF_EXPORTS = (ROOT / "docs" / "exports.md").read_text(encoding="utf-8")
+TYPES = {"text": str, "boolean": bool, "integer": int, "number": (int, float)}
+
+
+def tables(title):
+    """The tables of a section by the head of their first column: the cells of each row."""
+    _, *after = re.split(rf"^#+ {title}\n", OF_EXPORTS, maxsplit=1, flags=re.MULTILINE)
+    assert after, f"docs/exports.md has no section {title!r}"
+    text = after[0].split("\n#")[0]
+    found = {}
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        head, _, *rows = (re.split(r" \| ", line.strip("| \n")) for line in table.splitlines())
+        found[head[0]] = [[cells[0].strip("`"), *cells[1:]] for cells in rows]
+    return found
+
+
+@pytest.mark.parametrize("what", [name for name, table in TABLES.items() if table.batches])
+def test_columns_are_those_of_the_file_and_of_these_types(what, cli, trained):
+    # In so short a session nothing happens.
+    sql(trained, "INSERT INTO topic_events VALUES (NULL, 0, 64, 'split', 1, 2, 'birds')")
+    listed, table = tables(what)["column"], TABLES[what]
+    assert [row[0] for row in listed] == [*table.columns, *table.optional]
+    with SessionReader(trained) as reader:
+        header = table.header(ExportRequest(reader, ["lda"]))
+    rows = cli.rows(what)
+    assert rows
+    table = csv.DictReader(io.StringIO(cli("export", what).out))
+    assert list(table) == [{key: "" if v is None else str(v) for key, v in row.items()} for row in rows]
+    types = {name: kind for name, kind, *_ in listed}
+    for row in rows:
+        assert tuple(row) == header
+        for column, value in row.items():
+            kind, _, empty = types[column].partition(" or ")
+            assert isinstance(value, TYPES[kind]) or (value is None and empty), (column, value)
+
+
+@pytest.mark.parametrize("what", [name for name, table in TABLES.items() if table.arrays])
+def test_arrays_are_those_of_the_file_and_of_these_shapes(what, cli, trained, tmp_path):
+    assert cli("export", what, "--format", "npz", "-o", tmp_path / "a.npz").code == 0
+    sizes = {}
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as arrays:
+        assert list(arrays) == [row[0] for row in tables(what)["array"]]
+        for name, shape, *_ in tables(what)["array"]:
+            wanted = re.findall(r"\w(?: \+ 1)?", shape)
+            assert len(wanted) == arrays[name].ndim
+            for letter, size in zip(wanted, arrays[name].shape, strict=True):
+                more = letter.endswith("+ 1")
+                known = int(letter) if letter.isdigit() else sizes.setdefault(letter[0], size - more)
+                assert size == known + more, name
+
+
+def test_keys_for_ldavis(cli, trained):
+    found = json.loads(cli("export", "model", "--format", "ldavis").out)
+    assert list(found) == [row[0] for row in tables("For LDAvis")["key"]]
+
+
+def test_every_export_form_and_event_has_its_place():
+    assert set(re.findall(r"^## (\w+)$", OF_EXPORTS, re.MULTILINE)) == set(TABLES)
+    assert [row[0].split("`")[0] for row in tables("Exports")["`--format`"]] == list(FORMATS)
+    (events,) = (meaning for name, _, meaning in tables("events")["column"] if name == "event")
+    assert re.findall(r"`(\w+)`", events) == list(get_args(TopicChange))
+
+
+MAKE = Path(__file__).parents[2] / "docs" / "man" / "make.py"
+
+
+def test_the_manual_page_is_of_today():
+    # In a process of its own, since click keeps a command's help option as it was first requested.
+    script = "import runpy, sys; sys.stdout.write(runpy.run_path(sys.argv[1])['made']())"
+    made = python(script, MAKE)
+    assert MAKE.with_name("wikitopics.1").read_text(encoding="utf-8") == made, (
+        "the help has changed: run `python docs/man/make.py`"
+    )
+    assert ".SS wikitopics topics rename" in made
+    assert str(Path.home()) not in made
+
+
+def test_all_that_is_copied_is_let_through_and_exists():
+    ignored = (ROOT / ".containerignore").read_text().splitlines()
+    instructions = [line.split() for line in (ROOT / "Containerfile").read_text().splitlines()]
+    copied = {
+        name
+        for words in instructions
+        if words[:1] == ["COPY"] and not words[1].startswith("--from")
+        for name in words[1:-1]
+    }
+    assert "pyproject.toml" in copied
+    assert copied <= {line[1:] for line in ignored if line.startswith("!")}
+    assert [name for name in copied if not (ROOT / name).exists()] == []

@@ -1,4 +1,4 @@
-"""`import wikitopics`: what a notebook gets from a session, and that nothing of it reaches the session."""
+"""Stored sessions in Python: what a notebook gets of them and hands on; nothing of it reaches them."""
 
 import contextlib
 import copy
@@ -8,7 +8,7 @@ import re
 import shutil
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from keyword import iskeyword
 from pathlib import Path
 
@@ -17,7 +17,9 @@ import pandas as pd
 import pytest
 
 import wikitopics as wt
+from tests.wikitopics.test_training import TEXTS, learn
 from wikitopics.cli import run
+from wikitopics.crawler.source import Extra
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
 
@@ -53,7 +55,7 @@ def refused(call, *says, error=wt.SessionError):
 
 
 def test_status_has_the_keys_of_the_command(session, cli):
-    told = json.loads(cli("status", "--json").out)
+    told = cli.json("status")
     status = session.status()
     for key in told.keys() - {"models", "checkpoint_age_seconds"}:
         assert getattr(status, f"{key}_" if iskeyword(key) else key) == told[key], key
@@ -69,7 +71,7 @@ def test_status_has_the_keys_of_the_command(session, cli):
 def test_topics_are_those_of_the_command(session, cli):
     for model in (None, "lda", "many"):
         options = ["--model", model] if model else []
-        told = json.loads(cli("topics", "--json", "--top", 20, *options).out)
+        told = cli.json("topics", "--top", 20, *options)
         topics = session.topics(model)
         for topic, one in zip(topics, told, strict=True):
             assert (topic.number, topic.share) == (one["topic"], one["share"])
@@ -85,7 +87,7 @@ def test_topics_are_those_of_the_command(session, cli):
 
 
 def test_articles_of_a_topic_and_the_newest(session, cli):
-    told = json.loads(cli("articles", "--topic", 2, "--limit", 7, "--json").out)
+    told = cli.json("articles", "--topic", 2, "--limit", 7)
     found = session.articles(np.int64(2), limit=np.int64(7))
     for key in ("page_id", "title", "revision_id", "words", "topic", "proportion"):
         assert [getattr(article, key) for article in found] == [one[key] for one in told]
@@ -98,9 +100,9 @@ def test_articles_of_a_topic_and_the_newest(session, cli):
 
 def test_metrics_and_history_are_those_of_the_exports(session, cli):
     for model in ("lda", "many"):
-        told = json.loads(cli("export", "metrics", "--format", "json", "--model", model).out)
+        told = cli.rows("metrics", "--model", model)
         assert [asdict(one) for one in session.metrics(model)] == told
-        told = json.loads(cli("export", "history", "--format", "json", "--model", model).out)
+        told = cli.rows("history", "--model", model)
         for then in session.history(1, model):
             words = [one for one in told if (one["articles"], one["topic"]) == (then.articles, 1)]
             assert [one["word"] for one in words] == list(then.words[:10])
@@ -117,7 +119,7 @@ def test_texts_are_inferred_by_each_model(session, corpus, cli, tmp_path):
         np.testing.assert_allclose(theta.sum(axis=1), 1, rtol=1e-5)
         assert session.infer([], model).shape == (0, K)
     (tmp_path / "text").write_text(texts[0])
-    (told,) = json.loads(cli("infer", tmp_path / "text", "--json").out)
+    (told,) = cli.json("infer", tmp_path / "text")
     assert session.infer(texts)[0].tolist() == told["proportions"]
     refused(lambda: session.infer("a text"), "texts must be a list of texts", error=TypeError)
     for texts in (["a text", np.nan], ["a text", 3.0]):
@@ -218,3 +220,138 @@ def test_one_call_sees_one_commit(session):
             assert (now.articles, now.models) == (before.articles, before.models)
         assert reader.status().articles == before.articles + 64
         assert session.status().models[0].updates == before.models[0].updates + 1
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory):
+    """Of documents with ids; nobody may write to it."""
+    folder = tmp_path_factory.mktemp("handing on")
+    ids = [f"n{number}" for number in range(120)]
+    return learn(session=folder / "notes.db", ids=ids, titles=ids, model=["scvb0", "lda"])
+
+
+@pytest.mark.parametrize("what", ["topics", "articles", "proportions", "words", "metrics"])
+def test_exports_are_those_of_the_command(notes, cli, tmp_path, what):
+    for name, form in ((f"{what}.json", None), (f"{what}.csv", None), ("any", None), ("any", "json")):
+        notes.export(what, tmp_path / name, form)
+        ending = "json" if "json" in (form, name.rpartition(".")[2]) else "csv"
+        told = cli("export", what, "--format", ending, "--session", notes.path).out
+        assert (tmp_path / name).read_text() == told
+        if form is None:
+            cli("export", what, "-o", tmp_path / name, "--session", notes.path)
+            assert (tmp_path / name).read_text() == told
+    notes.export(what, str(tmp_path / "some.json"), model="lda")
+    told = cli("export", what, "--format", "json", "--model", "lda", "--session", notes.path).out
+    assert json.loads((tmp_path / "some.json").read_text()) == json.loads(told)
+
+
+def test_the_model_is_exported_as_its_ending_says(notes, tmp_path):
+    for name in ("model.npz", "model"):
+        notes.export("model", tmp_path / name)
+        assert (
+            wt.StoredSession(notes.path).model().topics().shape
+            == np.load(tmp_path / name)["topic_word"].shape
+        )
+    notes.export("model", tmp_path / "pages.ldavis.json")
+    assert "tinfo" in json.loads((tmp_path / "pages.ldavis.json").read_text())
+
+
+def test_what_cannot_be_exported_is_one_line(notes, tmp_path):
+    for arguments, says in (
+        (("topic", tmp_path / "a"), "Did you mean 'topics'"),
+        (("topics", tmp_path / "a", "npz"), "topics cannot be exported as npz"),
+        (("topics", tmp_path / "a.npz"), "topics cannot be exported as npz"),
+        (("topics", tmp_path), "folder"),
+        (("topics", notes.path), "session"),
+    ):
+        with pytest.raises((ValueError, wt.SessionError), match=says) as caught:
+            notes.export(*arguments)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(ValueError, match="no model 'nope'"):
+        notes.export("topics", tmp_path / "a", model="nope")
+
+
+def test_the_report_is_a_page(notes, tmp_path):
+    pytest.importorskip("jinja2")
+    notes.report(tmp_path / "page.html")
+    assert "What 108 documents are about" in (tmp_path / "page.html").read_text()
+    with pytest.raises(ValueError, match="session"):
+        notes.report(notes.path)
+
+
+def test_a_text_has_neighbours_as_a_title_has(notes, cli, tmp_path):
+    (tmp_path / "text").write_text(TEXTS[5])
+    told = cli("similar", tmp_path / "text", "--json", "--limit", 7, "--session", notes.path).out
+    found = notes.similar(text=TEXTS[5], limit=7)
+    assert [(one.page_id, one.distance, one.id) for one in found] == [
+        (one["page_id"], one["distance"], one["id"]) for one in json.loads(told)
+    ]
+    for arguments in ({}, {"title": "n5", "text": "both"}):
+        with pytest.raises(ValueError, match="takes a title or a text"):
+            notes.similar(**arguments)
+    with pytest.raises(TypeError, match="text must be text, not 3"):
+        notes.similar(text=3)
+
+
+def test_proportions_are_a_table_by_id(notes):
+    matrix, page_ids = notes.proportions("lda", held_out=True)
+    frame = notes.proportions("lda", frame=True)
+    np.testing.assert_array_equal(frame.to_numpy(), matrix.toarray()[np.argsort(page_ids)])
+    assert frame.index.name == "id"
+    assert frame.index.tolist() == [f"n{n}" for n in range(120)]
+    assert frame.columns.tolist() == [0, 1, 2]
+    assert notes.proportions(frame=True, held_out=False)[0].notna().sum() == 108
+
+
+def test_proportions_of_documents_without_ids_are_a_table_by_number():
+    frame = learn().proportions(frame=True)
+    assert frame.index.name == "page_id"
+    assert frame.index.tolist() == list(range(1, 121))
+
+
+def test_top_words_are_by_topic_and_may_be_many(notes):
+    by_number = {topic.number: list(topic.words) for topic in notes.topics()}
+    assert notes.top_words() == [by_number[k][:10] for k in range(3)]
+    assert [words[:20] for words in notes.top_words(n=30)] == [by_number[k] for k in range(3)]
+    assert {len(words) for words in notes.top_words("lda", n=30)} == {30}
+    with pytest.raises(ValueError, match="n must be from 1"):
+        notes.top_words(n=0)
+
+
+def test_a_notebook_shows_tables_that_load_nothing(notes):
+    pytest.importorskip("jinja2")
+    topics = notes.topics()
+    pages = notes._repr_html_(), topics._repr_html_(), topics[0]._repr_html_()
+    for page, says in zip(
+        pages, ("108 documents (texts given in Python)", "3 topics of scvb0", "#"), strict=True
+    ):
+        assert says in page
+        assert page.count("<svg") == page.count("</svg>") > 0
+        assert not re.search(r"(?:src|href)=|https?:|<script|@import|url\(", page)
+    assert "3 topics of lda" in pages[0]
+    assert topics[0].name in pages[1]
+    assert all(f"<th>{word}</th>" in pages[2] for word in topics[0].words)
+    assert len(topics[0].own) == len(topics[0].words)
+
+
+def test_what_texts_contain_is_escaped(notes):
+    pytest.importorskip("jinja2")
+    hostile = "<script>&\x1b[31m\u202e\"'"
+    topic = replace(notes.topics()[0], name=hostile, words=(hostile,), probabilities=(0.5,), own=(0.5,))
+    for page in (topic._repr_html_(), wt.stored.Topics([topic], notes, "lda")._repr_html_()):
+        assert "&lt;script&gt;&amp;" in page
+        assert not any(part in page for part in ("<script", "\x1b", "\u202e"))
+
+
+def test_without_the_extra_a_notebook_shows_a_line(notes, monkeypatch):
+    monkeypatch.setattr(Extra, "missing", lambda self: ["no-such-package"])
+    topics = notes.topics()
+    assert notes._repr_html_() is topics._repr_html_() is topics[0]._repr_html_() is None
+
+
+def test_a_session_that_is_gone_is_shown_as_such(notes, tmp_path):
+    pytest.importorskip("jinja2")
+    shutil.copy(notes.path, tmp_path / "gone.db")
+    gone = wt.open(tmp_path / "gone.db")
+    (tmp_path / "gone.db").unlink()
+    assert "there is no notes" in gone._repr_html_()

@@ -1,0 +1,361 @@
+"""What a trainer measures and when; what it keeps of topics beside their words."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.session.training.driving import MODELS, Driver
+from wikitopics.model import Minibatch, kinds
+from wikitopics.model.checking import planted_documents
+from wikitopics.model.topics import LOOKS
+from wikitopics.session.records import TopicEvent, TopWords
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.settings import Progress, Scored
+from wikitopics.session.training.measuring import (
+    SAMPLE,
+    Chronicle,
+    Evaluations,
+    event_message,
+    latest_of_each,
+    look_due,
+    looks,
+    minibatch_size,
+    scored,
+    snapshot_due,
+    thinned,
+    thinned_snapshots,
+)
+
+
+def stream(batch_size, end):
+    """Article counts after each minibatch."""
+    articles, counts = 0, []
+    while articles < end:
+        articles += minibatch_size(articles, batch_size)
+        counts.append(articles)
+    return counts
+
+
+def measurements(rule, counts):
+    """The article counts at which models are measured."""
+    steps = enumerate(itertools.pairwise(counts), 1)
+    return [after for n, (before, after) in steps if rule.due(n, before, after)]
+
+
+def test_minibatches_grow_from_64_to_the_batch_size_and_stay_there():
+    sizes = [minibatch_size(articles, 1024) for articles in stream(1024, 20_000)]
+    assert minibatch_size(0, 1024) == 64
+    assert sizes == sorted(sizes)
+    assert sizes[-1] == 1024
+    assert all(size % 64 == 0 for size in sizes)
+    assert [minibatch_size(articles, 10) for articles in (0, 64, 10_000)] == [10, 10, 10]
+    assert minibatch_size(10**9, 16_384) == 16_384
+
+
+def test_the_first_minibatches_are_measured_at_powers_of_two():
+    due = [n for n in range(1, 40) if Evaluations(1000).due(n, 0, 0)]
+    assert due == [1, 2, 4, 8, 16, 32]
+
+
+@pytest.mark.parametrize(
+    ("half_life", "often", "every"), [(None, None, 50_000), (5000, None, 5000), (None, 10_000, 10_000)]
+)
+def test_later_measurements_come_after_50_times_the_held_out_articles_or_sooner(half_life, often, every):
+    counts = [0, *stream(1024, 200_000)]
+    due = measurements(Evaluations(1000, half_life, often), counts)
+    assert {after // every for after in due} == {after // every for after in counts}
+
+
+def test_the_next_measurement_is_known_before():
+    rule = Evaluations(1000, at_least_every=10_000)
+    counts = [0, *stream(1024, 60_000)]
+    due = measurements(rule, counts)
+    for n, articles in enumerate(counts[:-12]):
+        assert rule.next(n, articles, 1024) == next(point for point in due if point > articles)
+
+
+def test_a_session_that_is_watched_is_measured_as_any_other_after_a_million_articles():
+    rule = Evaluations(1000, at_least_every=10_000)
+    assert rule.due(900, 909_500, 910_500)
+    assert not rule.due(1_100, 1_109_500, 1_110_500)
+    assert rule.due(1_100, 1_149_500, 1_150_500)
+
+
+def test_the_last_looks_of_models_that_forget_stay():
+    kept = []
+    for articles in range(10_240, 6_000_000, 10_240):
+        kept.append(articles)
+        gone = thinned_snapshots(kept, 1_000_000)
+        kept = [one for one in kept if one not in gone]
+    whole = looks(list(range(10_240, 6_000_000, 10_240)), 1_000_000)
+    assert looks(kept, 1_000_000)[-3:] == whole[-3:]
+    assert len(kept) < 250
+
+
+def test_thinning_keeps_the_shape_and_the_doublings_and_short_curves():
+    assert thinned(list(range(1000)), 1000) == set()
+    points = []
+    for articles in range(64, 64 * 3000, 64):
+        points.append(articles)
+        gone = thinned(points, 100)
+        assert not gone & set(points[len(points) // 2 :])
+        points = [point for point in points if point not in gone]
+        assert len(points) <= 100
+        assert points[-1] == articles
+    assert points[0] == 64
+    assert {64 << n for n in range(12)} <= set(points)
+
+
+def thinned_stream(batch_size, articles):
+    """Article counts of the snapshots of a stream, as they are taken and as they stay."""
+    taken = []
+    kept = []
+    for before, after in itertools.pairwise([0, *stream(batch_size, articles)]):
+        if snapshot_due(kept[-1] if kept else 0, before, after):
+            taken.append(after)
+            kept.append(after)
+            gone = thinned_snapshots(kept)
+            kept = [point for point in kept if point not in gone]
+    return taken, kept
+
+
+@pytest.mark.parametrize("batch_size", [64, 1024, 16_384])
+def test_topics_are_kept_at_every_doubling_and_every_twentieth_of_growth(batch_size):
+    counts = stream(batch_size, 1_000_000)
+    taken, kept = thinned_stream(batch_size, 1_000_000)
+    for power in (1 << bits for bits in range(6, 20)):
+        first = next(count for count in counts if count >= power)
+        assert first in taken
+        assert first in kept
+    for before, after in itertools.pairwise(taken):
+        missed = [count for count in counts if before < count < after]
+        assert all(count - before < min(10_000, before / 20) for count in missed)
+
+
+def test_topics_that_hardly_grew_are_not_kept_again():
+    assert not snapshot_due(70_000, 72_000, 73_000)
+    assert snapshot_due(70_000, 73_000, 73_500)
+
+
+@pytest.mark.parametrize(("batch_size", "articles"), [(64, 300_000), (1024, 7_000_000)])
+def test_a_night_of_snapshots_stays_small(batch_size, articles):
+    taken, kept = thinned_stream(batch_size, articles)
+    assert kept[-60:] == taken[-60:]
+    assert len(kept) <= 250
+    older, asked = kept[:-60], set(looks(taken))
+    assert all(b >= 1.05 * a or b in asked for a, b in itertools.pairwise(older))
+
+
+@pytest.mark.parametrize(("batch_size", "articles"), [(64, 60_000), (16_384, 7_000_000)])
+def test_it_is_asked_at_each_half_doubling_what_became_of_topics(batch_size, articles):
+    taken, kept = thinned_stream(batch_size, articles)
+    asked = [after for before, after in itertools.pairwise([0, *taken]) if look_due(before, after)]
+    assert asked == looks(taken) == looks(kept)
+    assert [one for one in asked if one < 200] == [64, 128, 192]
+    assert len(asked) <= 2 * math.log2(articles / 64) + 1
+
+
+WORDS = [other + letter * 3 for letter in "abcdefghijklmnopqrstuvwxyz" for other in "aeiou"]
+ORDER = np.linspace(0.2, 0.05, 10, dtype=np.float32)
+
+
+def snapshot(articles, firsts, shares=(1 / 13,) * 5):
+    """Five topics, beside eight that lead with the first words there are."""
+    firsts, shares = [*firsts, *[0] * 8], [*shares, *[1 / 13] * 8]
+    ids = np.array([np.arange(first, first + 10) for first in firsts], np.int32)
+    return TopWords(0, articles, ids, np.tile(ORDER, (len(firsts), 1)), np.array(shares, np.float32))
+
+
+FADED = [0.2, 0.1, 0.0838, 0.0002, 0.0]
+STORY = [
+    snapshot(64, [0, 0, 0, 0, 0]),
+    snapshot(91, [20, 0, 0, 0, 0]),
+    snapshot(128, [20, 40, 0, 0, 0]),
+    snapshot(182, [20, 40, 60, 63, 0], [0.2, 0.1, 0.1, 0.2, 0.0]),
+    snapshot(190, [20, 40, 97, 63, 0]),
+    snapshot(256, [20, 40, 90, 63, 0]),
+    snapshot(363, [20, 40, 90, 63, 0]),
+    snapshot(370, [20, 80, 90, 63, 0]),
+    snapshot(512, [20, 80, 90, 63, 0]),
+    snapshot(725, [20, 80, 90, 63, 0]),
+    snapshot(1024, [20, 80, 90, 63, 0], FADED),
+    snapshot(1449, [20, 81, 90, 63, 0], FADED),
+    snapshot(2048, [20, 81, 90, 63, 0], FADED),
+]
+
+
+def chronicle(known=None, kept=()):
+    return Chronicle("lda", WORDS, known, kept)
+
+
+def told(chronicle, snapshots):
+    return [(event.articles, event.told()) for one in snapshots for event in chronicle.note(one)]
+
+
+def name(first):
+    """Of a topic that leads with ten words from ``first`` on, all its own."""
+    return ", ".join(WORDS[first : first + 3])
+
+
+def test_births_new_names_and_deaths_are_told_once_they_have_lasted():
+    assert told(chronicle(), STORY) == [
+        (182, f"#0 {name(20)} is born"),
+        (256, f"#1 {name(40)} is born"),
+        (363, f"#3 {name(63)} is born"),
+        (512, f"#2 {name(90)} is born"),
+        (1024, f"#1 is now {name(80)}"),
+        (2048, f"#3 {name(63)} died"),
+    ]
+
+
+def test_the_story_is_the_same_wherever_a_trainer_stopped():
+    whole = chronicle()
+    events = told(whole, STORY)
+    for stop in range(1, len(STORY)):
+        before = chronicle()
+        first = told(before, STORY[:stop])
+        points = [one.articles for one in STORY[:stop]]
+        last = {*looks(points)[-LOOKS:], points[-1]}
+        after = chronicle(before.known, [one for one in STORY if one.articles in last])
+        assert first + told(after, STORY[stop:]) == events
+        assert after.known == whole.known
+
+
+def test_topics_that_are_forgotten_die_within_three_half_lives():
+    faded = [snapshot(20_000 + 100 * n, [20, 40, 90, 63, 0], FADED) for n in range(1, 5)]
+    born = [snapshot(10_000 + 100 * n, [20, 40, 90, 63, 0]) for n in range(1, 5)]
+    forgetting = Chronicle("lda", WORDS, None, (), half_life=100)
+    deaths = [place for place, event in told(forgetting, [*born, *faded]) if "died" in event]
+    assert deaths == [20_300]
+    assert not any("died" in event for _, event in told(chronicle(), [*born, *faded]))
+
+
+def test_a_session_from_before_names_gets_them_without_a_flood_of_births():
+    late = chronicle(None, STORY[5:10])
+    assert late.known.names[0] == name(20)
+    assert late.known.alive == {0, 2, 3}
+    assert told(late, STORY[10:]) == [(1024, f"#1 {name(80)} is born"), (2048, f"#3 {name(63)} died")]
+
+
+def test_a_name_that_no_longer_suits_its_topic_is_not_shown():
+    one = chronicle()
+    told(one, STORY[:7])
+    assert one.known.names[1] == name(40)
+    told(one, STORY[7:8])
+    assert (one.known.names[1], one.known.lasting[1]) == (name(80), name(40))
+    told(one, [snapshot(400, [20, 81, 90, 63, 0])])
+    assert one.known.names[1] == name(80), "as it still suits the topic"
+    told(one, [snapshot(440, [20, 40, 90, 63, 0])])
+    assert one.known.names == one.known.lasting
+
+
+def test_names_of_a_session_from_before_that_rule_are_put_right():
+    one = chronicle()
+    told(one, STORY[:7])
+    wrong = (*one.known.names[:1], name(100), *one.known.names[2:])
+    later = chronicle(replace(one.known, names=wrong, lasting=wrong), STORY[4:7])
+    told(later, [snapshot(370, [20, 40, 90, 63, 0])])
+    assert later.known.names == one.known.names
+
+
+def test_a_name_from_before_births_follows_every_snapshot():
+    one = chronicle()
+    told(one, STORY[:5])
+    assert one.known.names[2] == name(97)
+
+
+def born(topic):
+    return TopicEvent("lda", 4096, "born", topic, None, f"w{topic}")
+
+
+@pytest.mark.parametrize(
+    ("events", "told"),
+    [
+        ([born(84)], "lda at 4,096 articles, born: #84 w84"),
+        (
+            [TopicEvent("lda", 4096, "split", 13, 46, "slavic"), born(1)],
+            "lda at 4,096 articles, born: #1 w1; split: #13 → #46 slavic",
+        ),
+        ([TopicEvent("lda", 4096, "merged", 1, 2, "x")], "lda at 4,096 articles, merged: #1 x → #2"),
+        ([born(k) for k in range(12)], "lda at 4,096 articles, 12 topics were born: #0 w0 · #1 w1 · #2 w2 …"),
+    ],
+)  # fmt: skip
+def test_a_line_a_snapshot(events, told):
+    assert event_message(events, "articles") == told
+
+
+METRIC = "prequential_log_likelihood"
+FORGETTING = tuple(f"{spec},half_life=300" for spec in MODELS.values())
+
+
+def measured(path):
+    with SessionReader(path) as reader:
+        rows = reader.all_metrics()
+    return {(model, articles): value for model, articles, _, _, metric, value in rows if metric == METRIC}
+
+
+def test_scores_before_training_survive_every_interruption(undisturbed):
+    calm = undisturbed(seeds=1, model=FORGETTING)
+    with SessionReader(calm) as reader:
+        points = {articles for _, articles, _, _, metric, _ in reader.all_metrics() if metric == "npmi"}
+    assert measured(calm).keys() == {(name, count) for name in MODELS for count in points}
+
+
+def test_all_models_are_scored_where_one_forgets(sessions, corpus):
+    path = sessions("one", model=("lda:topics=3,batch_size=64", "scvb0:topics=3,batch_size=64,half_life=300"))
+    Driver(path, corpus).run()
+    assert {model for model, _ in measured(path)} == {"lda", "scvb0"}
+
+
+def test_without_a_half_life_nothing_is_recorded(sessions, corpus):
+    path = sessions("plain")
+    driver = Driver(path, corpus).run()
+    assert driver.trainer.progress.prequential == ()
+    assert measured(path) == {}
+
+
+@pytest.mark.parametrize("kind", kinds.built_in)
+def test_scoring_changes_no_model(kind):
+    batch = planted_documents(100)
+    model = kinds.load(kind).create(4, 40, 1000)
+    model.learn(batch[:50])
+    before = model.state()
+    found = scored([model], batch, 3)
+    assert found.articles == batch.D
+    assert found.nats[0] < 0 < found.words
+    after = model.state()
+    assert all(
+        (before[key] == after[key])
+        if isinstance(before[key], float | int | str)
+        else (before[key] == after[key]).all()
+        for key in before
+    )
+
+
+def test_the_window_is_the_fewest_minibatches_of_a_thousand_articles():
+    window = ()
+    for _ in range(40):
+        window = latest_of_each(window, Scored(64, 10, (-70.0, -80.0)))
+    assert sum(one.articles for one in window) == 1024
+    assert Progress(prequential=window).predicted(1) == pytest.approx(-8.0)
+    assert latest_of_each(window, Scored(1024, 5, (-1.0, -1.0))) == (Scored(1024, 5, (-1.0, -1.0)),)
+
+
+def test_there_is_no_mean_of_nothing():
+    nothing = Minibatch([0, 0], [], [])
+    model = kinds.load("lda").create(4, 40, 1000)
+    assert Progress().predicted(0) is None
+    assert Progress(prequential=(scored([model], nothing, 0),)).predicted(0) is None
+
+
+def test_a_sample_of_a_large_minibatch_is_scored(monkeypatch):
+    sizes = []
+    monkeypatch.setattr(
+        "wikitopics.session.training.measuring.CompletionSet",
+        lambda documents, seed: sizes.append(documents.D) or type("", (), {"hidden": documents})(),
+    )
+    scored([], Minibatch(range(0, 2049, 2), [0, 1] * 1024, [1] * 2048), 0)
+    assert sizes == [SAMPLE]

@@ -1,0 +1,393 @@
+"""`train` and `demo` at the command line: passes, resuming, limits, progress, and what runs at the end."""
+
+import io
+import json
+import os
+import shutil
+import signal
+import sys
+from dataclasses import replace
+
+import click
+import pytest
+
+from tests.sessions import RELEASES
+from wikitopics.cli import train
+from wikitopics.cli.output import rate
+from wikitopics.cli.train import JsonLines, ProgressLines, at_end
+from wikitopics.crawler.embedded.corpus import SAMPLE_ARTICLES, SampleArticles, load_sample
+from wikitopics.crawler.embedded.source import Demo
+from wikitopics.model import kinds
+from wikitopics.session.errors import SessionError
+from wikitopics.session.records import TrainerActivity
+from wikitopics.session.request import TrainRequest
+from wikitopics.session.settings import default_topics
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.settings import Progress
+from wikitopics.session.training.creation import default_passes
+from wikitopics.session.training.measuring import Measured
+from wikitopics.session.training.monitor import Report
+
+FEW = ("--topics", 3, "--held-out", 40, "--batch-size", 64)
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "1e9", "1000000000", "2.5", "many"])
+def test_a_number_of_passes_is_a_small_whole_one(cli, corpus, number, one_line):
+    one_line(cli("train", *corpus.options(), *FEW, "--passes", number), 2, "from 1 to 10,000")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ("--source", "api", "--contact", "me@host.org"),
+        ("--source", "recent", "--contact", "me@host.org"),
+        ("--dump", "-"),
+        ("--dump", "http://127.0.0.1:9/dump.xml.bz2"),
+    ],
+)
+def test_what_can_be_read_only_once_is_refused(cli, home, source, one_line):
+    one_line(cli("train", *source, "--passes", 2), 2, "--passes 2")
+    assert not (home / "default.db").exists()
+
+
+def test_what_forgets_does_not_read_again(cli, corpus, one_line):
+    train = ("train", *corpus.options(), *FEW, "--half-life", 500)
+    one_line(cli(*train, "--passes", 2), 2, "half-life")
+    assert cli(*train, "--passes", 1).code == 0
+
+
+def test_progress_and_status_tell_the_pass(cli, corpus):
+    outcome = cli.ok("train", *corpus.options(), *FEW, "--passes", 3)
+    assert "in 3 passes" in outcome.err
+    assert "pass 3 of 3" in outcome.err
+    assert "has been read 3 times" in outcome.err
+    now = cli.json("status")
+    assert (now["passes"], now["pass"], now["articles"]) == (3, 3, 3 * 657)
+    assert list(now)[-2:] == ["passes", "pass"]
+    assert "pass       3 of 3 over 657 documents" in cli("status").out
+    last = json.loads(cli("train", "--json").out.splitlines()[-1])
+    assert (last["passes"], last["pass"]) == (3, 3)
+
+
+def test_passes_belong_to_the_session_and_a_limit_to_the_run(cli, corpus, one_line):
+    train = ("train", *corpus.options(), *FEW)
+    assert cli(*train, "--passes", 2, "--articles", 700).code == 0
+    one_line(cli("train", "--passes", 3), 2, "--passes 3: this session was made with 2")
+    one_line(cli("train", "--passes", 1), 2, "--passes 1: this session was made with 2")
+    assert cli.json("status")["articles"] == 700
+    assert "fewer than --articles 9,999" in cli("train", "--passes", 2, "--articles", 9999).err
+    assert cli.json("status")["articles"] == 2 * 657
+
+
+def test_another_session_can_train_on_the_counts_that_passes_keep(
+    cli, corpus, home, states, assert_same_states
+):
+    one = ("--topics", 3, "--held-out", 40, "--batch-size", 64, "--documents", 657, "--passes", 2)
+    assert cli("train", *corpus.options(), *one).code == 0
+    assert cli("train", "--counts", home / "default.db", *one, "--session", "again").code == 0
+    assert_same_states(states(home / "again.db"), states(home / "default.db"))
+
+
+def test_texts_are_read_again(cli, tmp_path, home):
+    lines = [
+        json.dumps({"text": f"city river music {word} city"}) for word in ("band", "war", "law", "") * 40
+    ]
+    (tmp_path / "t.jsonl").write_text("\n".join(lines))
+    cli.ok("train", "--texts", tmp_path / "t.jsonl", "--topics", 3, "--passes", 4)
+    with SessionReader(home / "default.db") as reader:
+        now = reader.status()
+    assert (now.documents, now.held_out, now.articles) == (144, 16, 4 * 144)
+
+
+def test_a_dump_in_a_file_is_read_again(cli, tmp_path):
+    (tmp_path / "words").write_text("aaa\naab\naac\naad\n")
+    few = ("--vocab", tmp_path / "words", "--topics", 3, "--passes", 3)
+    cli.ok("train", "--dump", RELEASES / "wiki.xml.bz2", *few)
+    now = cli.json("status")
+    documents, more = divmod(now["articles"], 3)
+    assert (documents > 100, more) == (True, 0)
+    assert documents + now["held_out"] + now["skipped"] == 600
+
+
+@pytest.mark.parametrize(
+    ("documents", "lda", "hdp", "passes"),
+    [(1, 2, 3, 5), (60, 8, 23, 5), (4_000, 63, 190, 5), (4_001, 63, 190, 4), (12_000, 100, 300, 1)],
+)
+def test_the_defaults_by_size(documents, lda, hdp, passes):
+    assert default_topics(kinds.load("lda"), documents) == lda
+    assert default_topics(kinds.load("hdp"), documents) == hdp
+    assert default_passes(documents) == passes
+
+
+def test_a_kind_that_has_one_topic_keeps_it():
+    assert default_topics(type("Single", (kinds.load("lda"),), {"default_topics": 1}), 60) == 1
+
+
+def test_a_small_collection_has_its_own_defaults_and_they_stay(cli, corpus, home):
+    files, models = corpus.options()[:-2], ("--model", "lda", "--model", "hdp:name=other")
+    begun = cli.ok("train", *files, *models, "--held-out", 40, "--articles", 100)
+    assert (
+        "with only 660 documents, the number of topics follows from their square root and they are read "
+        "5 times; to choose otherwise, use --topics and --passes"
+    ) in begun.err
+    with SessionReader(home / "default.db") as reader:
+        assert ([m.topics for m in reader.status().models], reader.status().passes) == ([26, 77], 5)
+    assert cli("train", *files, *models, "--articles", 200).code == 0
+    assert cli("train", *files, "--model", "lda", "--articles", 200).code == 2
+    refused = cli("train", *files, "--model", "lda:topics=100", "--model", "hdp:name=other")
+    assert (refused.code, "this session was made with" in refused.err) == (2, True)
+
+
+def test_what_is_given_is_not_chosen(cli, corpus, home):
+    told = cli("train", *corpus.options(), *FEW)
+    assert (told.code, "with only" in told.err) == (0, False)
+    with SessionReader(home / "default.db") as reader:
+        assert reader.status().passes == 1
+
+
+SMALL = ("--topics", 5, "--batch-size", 64, "--held-out", 40)
+
+
+def test_a_file_that_has_moved_is_named_again(cli, trained, corpus, tmp_path):
+    moved = tmp_path / "moved.npz"
+    moved.write_bytes(corpus.counts.read_bytes())
+    assert cli("train", "--counts", moved).code == 0
+
+
+def test_a_run_that_needs_more_than_the_disk_has_says_so_and_goes_on(cli, corpus, home, monkeypatch):
+    free = shutil.disk_usage(home.parent)._replace(free=50_000_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: free)
+    few = ("train", *corpus.options(), *SMALL)
+    said = cli.ok(*few)
+    assert "660 documents need about 0.1 GB more" in said.err
+    assert "0.1 GB is free: make room" in said.err
+    free = free._replace(free=500_000_000)
+    roomy = cli.ok(*few, "--session", "roomy")
+    assert "need about" not in roomy.err
+
+
+def test_a_session_made_small_says_so_when_it_is_to_grow_large(cli, corpus):
+    assert "a corpus of" not in cli("train", *corpus.options(), *SMALL, "--articles", 100).err
+    assert "a corpus of" not in cli("train", "--articles", 300).err
+    grown = cli.ok("train")
+    assert "made for a corpus of 100 documents" in grown.err
+    assert "for 660, a new --session gives better topics" in grown.err
+
+
+def test_a_session_knows_the_limits_of_its_last_run_only(cli, corpus, home):
+    def given():
+        with SessionReader(home / "default.db") as reader:
+            return reader.status().activity.given
+
+    cli("train", *corpus.options(), *SMALL, "--articles", 100, "--threads", 2, "--hours", 5)
+    assert given() == {"articles": 100, "threads": 2, "hours": 5.0}
+    cli("train", "--articles", 300)
+    assert given() == {"articles": 300}
+
+
+METRIC = "prequential_log_likelihood"
+
+
+def test_what_comes_is_scored_before_it_is_trained(cli, corpus):
+    small = ("--topics", 5, "--batch-size", 64, "--held-out", 40, "--seed", 3)
+    assert cli("train", *corpus.options(), *small, "--half-life", 200, "--model", "lda").code == 0
+    rows = cli.rows("metrics")
+    scored = {row["articles"]: row["value"] for row in rows if row["metric"] == METRIC}
+    assert scored.keys() == {row["articles"] for row in rows if row["metric"] == "log_likelihood"}
+    (model,) = cli.json("status")["models"]
+    assert model[METRIC] == scored[657]
+    assert "on new articles, before training)" in cli("status").out
+
+
+@pytest.mark.parametrize(
+    ("articles", "wiki_size", "size"),
+    [
+        (None, None, 20_000),
+        (5_000, None, 20_000),
+        (20_000, None, 20_200),
+        (100_000, None, 100_200),
+        (None, 300, 300),
+        (100_000, 300, 300),
+        (None, 1_000_000, 1_000_000),
+    ],
+)
+def test_the_wiki_is_as_large_as_the_sample_unless_more_is_asked_for(articles, wiki_size, size):
+    request = TrainRequest(source="demo", held_out=200, articles=articles, wiki_size=wiki_size)
+    assert Demo().identity(request.asked(Demo())) == {"wiki_size": size}
+
+
+def test_a_wiki_as_large_as_the_sample_has_no_copies():
+    sample = load_sample()
+    assert len(sample.titles) == SAMPLE_ARTICLES
+    articles = SampleArticles(sample, SAMPLE_ARTICLES)
+    assert {articles.title(i) for i in range(SAMPLE_ARTICLES)} == set(sample.titles)
+
+
+def test_the_demo_ends_when_each_text_has_been_read_once(cli, monkeypatch):
+    monkeypatch.setattr("wikitopics.crawler.embedded.corpus.SAMPLE_ARTICLES", 300)
+    outcome = cli.ok("demo", "--headless")
+    assert "every article has been read once" in outcome.err
+    now = cli.json("status", "--session", "demo")
+    assert (now["state"], now["articles"], now["crawled"]) == ("finished", 100, 300)
+    exported = cli("export", "articles", "--session", "demo", "--format", "json").out
+    titles = [row["title"] for row in json.loads(exported)]
+    assert len(set(titles)) == 100
+    assert not any("(copy" in title for title in titles)
+    again = cli.ok("demo", "--headless", "--articles", 500)
+    assert "100, fewer than --articles 500" in again.err
+
+
+TELL = 'echo "$WIKITOPICS_EXIT_CODE|$WIKITOPICS_REASON|$WIKITOPICS_SESSION" >> '
+
+
+def test_a_command_at_the_end_is_told_how_a_good_run_ended(tmp_path):
+    out = tmp_path / "out"
+    with at_end(f"{TELL}'{out}'", tmp_path / "s.db", pytest.fail) as end:
+        end.reason = "stopped; `touch x` $(touch x) it's\nover"
+    assert out.read_text() == f"0|stopped; `touch x` $(touch x) it's over|{tmp_path}/s.db\n"
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_command_at_the_end_is_told_why_a_trainer_could_not_begin(tmp_path, cli):
+    out = tmp_path / "out"
+    outcome = cli("train", "--counts", tmp_path / "none.npz", "--on-end", f"{TELL}'{out}'")
+    told, reason, _ = out.read_text().split("|")
+    assert int(told) == outcome.code != 0
+    assert outcome.err == f"wikitopics: {reason}\n"
+    assert out.read_text().count("\n") == 1
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, click.Abort])
+def test_a_command_at_the_end_is_told_of_an_interruption(tmp_path, interruption):
+    out = tmp_path / "out"
+    with pytest.raises(interruption), at_end(f"{TELL}'{out}'", tmp_path / "s.db", pytest.fail):
+        raise interruption
+    assert out.read_text() == f"130|interrupted|{tmp_path}/s.db\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "says"), [("exit 3", "failed with code 3"), ("sleep 600", "took over 0 s and was killed")]
+)
+def test_a_failure_of_a_command_at_the_end_is_a_line_and_it_is_not_waited_for_for_ever(
+    tmp_path, monkeypatch, command, says
+):
+    if command == "sleep 600":
+        monkeypatch.setattr(train, "PATIENCE", 0.2)
+    told = []
+    with at_end(command, tmp_path, told.append):
+        pass
+    with pytest.raises(SessionError), at_end(command, tmp_path, told.append):
+        raise SessionError("damaged")
+    assert told == [f"wikitopics: --on-end {says}"] * 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_another_signal_waits_for_a_command_at_the_end(tmp_path, spawn, number):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    command = f"exec 3> '{fifo}'; echo begun >&3; sleep 1; echo done >&3"
+    trainer = spawn("train", "--counts", tmp_path / "none.npz", "--on-end", command)
+    with open(fifo, encoding="utf-8") as said:
+        assert said.readline() == "begun\n"
+        trainer.send_signal(number)
+        assert said.read() == "done\n"
+    trainer.communicate(timeout=60)
+    assert trainer.returncode == -number
+
+
+def test_ctrl_c_ends_a_command_at_the_end_and_all_that_it_started(tmp_path, spawn):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    command = f"exec 3> '{fifo}'; echo begun >&3; sleep 600 & sleep 600"
+    trainer = spawn("train", "--counts", tmp_path / "none.npz", "--on-end", command)
+    with open(fifo, encoding="utf-8") as said:
+        assert said.readline() == "begun\n"
+        trainer.send_signal(signal.SIGINT)
+        assert said.read() == ""  # nobody holds the pipe any more
+    trainer.communicate(timeout=60)
+    assert trainer.returncode == 130
+
+
+def report(articles, state="running", **activity):
+    progress = Progress(articles=articles, held_out=10)
+    measured = Measured(activity.pop("measured_at", 0), activity.pop("perplexities", {}))
+    return Report(state, progress, measured, TrainerActivity(elapsed_seconds=61.0, **activity))
+
+
+def test_a_burst_of_reports_is_one_line_and_the_first_measurement_another():
+    told = []
+    lines = ProgressLines(told.append)
+    for articles in range(50):
+        lines(report(articles, waiting_for="the wiki's reply"))
+    assert told == ["0:01:01  0 articles  10 held out  waiting for the wiki's reply"]
+    for _ in range(50):
+        lines(report(80, measured_at=64, perplexities={"lda": 5776.4}, crawl_rate=100.0))
+    assert told[1:] == ["0:01:01  80 articles  perplexity after 64: lda 5,776  reading 360k articles/h"]
+
+
+def test_the_last_line_is_of_the_end():
+    told = []
+    lines = ProgressLines(told.append)
+    lines(report(0))
+    scores = {"lda": 5000.0, "hdp": 4800.0}
+    ending = report(97, "stopping", measured_at=97, perplexities=scores, waiting_for="the wiki's reply")
+    lines(replace(ending, noun="documents"))
+    lines.end("finished")
+    line = "0:01:01  97 documents  perplexity after 97: lda 5,000, hdp 4,800"
+    assert told[1:] == [line, "finished; everything is saved"]
+
+
+def test_articles_per_hour_is_the_same_in_every_json(capsys):
+    JsonLines(lambda _: None)(report(610, crawl_rate=100.0))
+    line = json.loads(capsys.readouterr().out)
+    assert line["articles_per_hour"] == 36_000  # of the session so far, as in `status --json`
+    assert line["crawled_per_hour"] == 360_000  # now
+    assert (line["lap"], line["seconds_left"]) == (None, None)
+
+
+def test_how_much_is_read_and_when_it_is_through(capsys):
+    told = []
+    half = report(400, crawl_rate=2.0)
+    half.progress.crawled, half.progress.lap = 500, 0.5
+    ProgressLines(told.append)(half)
+    assert told[0].endswith("50.0% of the source read  4 min left")
+    limited = report(400, crawl_rate=2.0, article_limit=460)
+    limited.progress.crawled, limited.progress.lap = 500, 0.5
+    JsonLines(lambda _: None)(limited)
+    line = json.loads(capsys.readouterr().out)
+    assert (line["lap"], line["seconds_left"]) == (0.5, 30.0)
+
+
+def test_the_log_has_the_end_of_a_run_whose_reader_went_away(monkeypatch):
+    told = []
+    lines = JsonLines(told.append)
+    lines(report(610))
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "wb", buffering=0) as pipe:
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(pipe, write_through=True))
+        with pytest.raises(BrokenPipeError):
+            lines.end("stopped by SIGINT")
+    assert told == ["stopped by SIGINT; everything is saved"]
+
+
+def test_a_reader_that_went_away_is_noticed_before_the_next_line_is_due(monkeypatch):
+    reading, writing = os.pipe()
+    with open(writing, "w") as output:
+        monkeypatch.setattr(sys, "stdout", output)
+        lines = JsonLines(lambda _: None)
+        lines(report(64))
+        os.close(reading)
+        with pytest.raises(BrokenPipeError):
+            lines(report(64))
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (6_072_549.4, "6.1M"), (999_600.0, "1.0M"), (588_123.0, "588k"), (10_000.0, "10k"),
+        (9_999.0, "9,999"), (120.4, "120"), (12.34, "12.3"), (0.0, "0"),
+    ],
+)  # fmt: skip
+def test_a_rate_has_no_digits_that_mean_nothing(value, told):
+    assert rate(value) == told
