@@ -1,6 +1,7 @@
 """A source in memory, and what is asked about the session that it is trained into."""
 
 import asyncio
+from concurrent.futures import Executor
 
 import numpy as np
 
@@ -10,6 +11,13 @@ from wikitopics.session import control
 from wikitopics.session.storage.reader import SessionReader
 
 INFO = SourceInfo("memory", 700)
+
+
+class Pool(Executor):
+    """Workers that do with each job what ``submit`` does."""
+
+    def __init__(self, submit, jobs=1):
+        self.submit, self.jobs = submit, lambda: jobs
 
 
 class Memory:

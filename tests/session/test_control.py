@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.session.memory import status
 from tests.session.rows import sql
 from tests.sessions import holder
 from wikitopics.session import control
@@ -247,8 +248,7 @@ def test_all_of_a_session_goes_and_nothing_else(night, home):
 def test_a_session_that_a_trainer_holds_stays(night):
     with TrainerLock(night), pytest.raises(SessionInUse, match="pid"):
         remove(night)
-    with SessionReader(night) as reader:
-        assert reader.status().state == "new"
+    assert status(night).state == "new"
 
 
 def test_what_is_no_session_stays(home):
@@ -276,8 +276,7 @@ def test_of_a_link_only_the_link_goes(night, home):
     link.symlink_to(night)
     remove(link)
     assert not link.is_symlink()
-    with SessionReader(night) as reader:
-        assert reader.status().state == "new"
+    assert status(night).state == "new"
     link.symlink_to(home / "nowhere.db")
     with pytest.raises(NoSession):
         remove(link)

@@ -33,6 +33,13 @@ def check(request, vocabulary=None, **more):
     check_resumable(request, stored(**more), vocabulary)
 
 
+def refused(says, *request, **more):
+    with pytest.raises(BadUsage, match=says) as caught:
+        check(*request, **more)
+    assert caught.value.exit_code == 2
+    assert "\n" not in str(caught.value)
+
+
 TEXTS = {"source": "texts", "source_options": {"texts": ["/a"], "text_column": "body"}}
 
 
@@ -95,10 +102,7 @@ def test_what_says_nothing_about_a_source_goes_with_any():
     ],
 )
 def test_another_is_refused_by_its_name(given, says):
-    with pytest.raises(BadUsage, match=f"^{says}") as caught:
-        check(TrainRequest(**given))
-    assert caught.value.exit_code == 2
-    assert "\n" not in str(caught.value)
+    refused(f"^{says}", TrainRequest(**given))
 
 
 @pytest.mark.parametrize(
@@ -111,17 +115,14 @@ def test_another_is_refused_by_its_name(given, says):
     ],
 )
 def test_another_is_refused_of_texts(given, says):
-    with pytest.raises(BadUsage, match=f"^{says}"):
-        check(TrainRequest(**given), **TEXTS)
+    refused(f"^{says}", TrainRequest(**given), **TEXTS)
 
 
 def test_another_vocabulary_is_refused():
-    with pytest.raises(BadUsage, match=r"^--vocab "):
-        check(TrainRequest(vocab="other.txt"), Vocabulary.from_words(("aa", "bb")))
-    with pytest.raises(BadUsage, match="word rule 2"):
-        check(TrainRequest(vocab="english.txt"), Vocabulary.from_words(WORDS.words, "2"))
-    with pytest.raises(BadUsage, match="is building a vocabulary of its own; leave --vocab out"):
-        check(TrainRequest(vocab="english"), WORDS, fingerprint="")
+    refused("^--vocab ", TrainRequest(vocab="other.txt"), Vocabulary.from_words(("aa", "bb")))
+    refused("word rule 2", TrainRequest(vocab="english.txt"), Vocabulary.from_words(WORDS.words, "2"))
+    own = "is building a vocabulary of its own; leave --vocab out"
+    refused(own, TrainRequest(vocab="english"), WORDS, fingerprint="")
 
 
 @pytest.mark.parametrize(

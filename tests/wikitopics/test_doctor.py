@@ -36,14 +36,6 @@ def test_a_folder_behind_a_link_that_leads_nowhere(checked, home):
     assert "is not writable (No such file" in found["sessions"]["detail"]
 
 
-def test_an_extra_that_is_not_installed_is_neither_right_nor_wrong(cli, checked, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.sources.Extra.missing", lambda extra: list(extra.packages))
-    told = "not installed (matplotlib, jinja2): `pip install 'wikitopics[report]'` adds `wikitopics report`"
-    assert f"--   extra report   {told}\n" in cli("doctor", "--offline").out
-    code, found = checked()
-    assert (code, found["extra report"]["ok"]) == (0, True)
-
-
 @pytest.mark.parametrize("there", [True, False])
 def test_it_leaves_nothing_behind(checked, home, there):
     if there:

@@ -21,8 +21,7 @@ def test_a_session_that_is_not_there(cli, command, home, one_line):
 
 
 @pytest.mark.parametrize(
-    "command",
-    [["status"], ["topics"], ["train"], ["export", "model"], ["articles", "--topic", "0"], ["backup", "x"]],
+    "command", ["status", "topics", "train", "export model", "articles --topic 0", "backup x"]
 )
 def test_a_file_that_is_no_session(cli, command, home, tmp_path, monkeypatch, one_line):
     monkeypatch.chdir(tmp_path)
@@ -30,11 +29,11 @@ def test_a_file_that_is_no_session(cli, command, home, tmp_path, monkeypatch, on
     path = home / "default.db"
     for content in (b"", b"my thesis", b"SQLite format 3\0" + b"\x77" * 4096):
         path.write_bytes(content)
-        one_line(cli(*command), 5)
+        one_line(cli(*command.split()), 5)
         assert path.read_bytes() == content
     path.unlink()
     path.mkdir()
-    one_line(cli(*command), 5, "folder")
+    one_line(cli(*command.split()), 5, "folder")
 
 
 @pytest.mark.parametrize("command", [["status"], ["train"], ["export", "topics"]])
@@ -55,16 +54,14 @@ def test_a_second_trainer_is_told_of_the_first_and_how_to_watch_or_stop_it(
         assert told["pid"] == os.getpid()
 
 
-@pytest.mark.parametrize(
-    "command", [["status"], ["topics"], ["train"], ["watch"], ["export", "topics"], ["backup", "copy.db"]]
-)
+@pytest.mark.parametrize("command", ["status", "topics", "train", "watch", "export topics", "backup copy.db"])
 def test_a_session_that_is_no_regular_file(cli, command, tmp_path, monkeypatch, one_line):
     monkeypatch.chdir(tmp_path)
     os.mkfifo(tmp_path / "pipe.db")
     for path in ("./pipe.db", "/dev/zero"):
-        one_line(cli(*command, "--session", path), 5, "not a session")
+        one_line(cli(*command.split(), "--session", path), 5, "not a session")
     if os.path.exists("/proc/self/mem"):
-        one_line(cli(*command, "--session", "/proc/self/mem"), 5, "not a wikitopics session")
+        one_line(cli(*command.split(), "--session", "/proc/self/mem"), 5, "not a wikitopics session")
 
 
 def test_counts_vocabulary_and_log_that_are_pipes(cli, corpus, tmp_path, one_line):
@@ -145,23 +142,23 @@ def test_damage_in_what_names_the_source_is_one_line(cli, trained, source, ident
 @pytest.mark.parametrize(
     "command",
     [
-        ["export", "topics", "-o"],
-        ["export", "model", "-o"],
-        ["vocab", "build", "TEXT", "-o"],
-        ["train", "--log"],
-        ["backup"],
-        ["train", "--session"],
+        "export topics -o",
+        "export model -o",
+        "vocab build TEXT -o",
+        "train --log",
+        "backup",
+        "train --session",
     ],
 )
 def test_nothing_is_written_over_a_session_or_a_part_of_one(cli, trained, command, tmp_path, one_line):
     (tmp_path / "text.txt").write_text("aaa aab aac")
     (tmp_path / "link").symlink_to(trained)
     before = trained.read_bytes()
-    words = [tmp_path / "text.txt" if word == "TEXT" else word for word in command]
+    words = [tmp_path / "text.txt" if word == "A" else word for word in command.split()]
     parts = [trained.with_name(trained.name + ending) for ending in ("-wal", "-shm", "-journal", ".lock")]
-    for target in (*parts, *((trained, tmp_path / "link") if command != ["train", "--session"] else ())):
+    for target in (*parts, *((trained, tmp_path / "link") if command != "train --session" else ())):
         outcome = cli(*words, target)
-        one_line(outcome, 1 if command == ["backup"] and "already exists" in outcome.err else 2)
+        one_line(outcome, 1 if command == "backup" and "already exists" in outcome.err else 2)
     assert trained.read_bytes() == before
     assert cli("status").code == 0
 

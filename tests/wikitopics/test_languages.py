@@ -8,12 +8,30 @@ import pytest
 import wikitopics
 from tests.crawler.dump_server import served
 from tests.crawler.dumps import multistream
+from tests.session.memory import status
 from tests.wikitopics.polyglot import SUBJECTS, TITLES, Linked, linked, polyglot
 from wikitopics.session.records import in_line
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.vocab.rules import Rule
 
 SMALL = ["--topics", "3", "--batch-size", "64", "--seed", "1", "--alpha", "0.1"]
+OF_250 = [*SMALL, "--vocab-articles", "250"]
+LINKS = ["--tokens", "links"]
+
+
+def check_topics_and_vocabulary(cli, home, subjects, rule):
+    """Topics hold words of the subjects alone, of several; their words are found again by another session."""
+    topics = cli.json("topics", "--top", "10")
+    found = [{word["word"] for word in topic["words"]} for topic in topics]
+    assert len(found) == 3
+    assert set().union(*found) <= set().union(*subjects)
+    of = [max(range(3), key=lambda s, t=topic: len(subjects[s] & t)) for topic in found]
+    assert len(set(of)) > 1, "topics of different subjects"
+    (kept,) = (home / "vocabularies").glob("*.txt")
+    text = kept.read_text()
+    assert text.splitlines()[0] == f"# rule {rule}"
+    assert cli("vocab", "show", kept.stem).out == text == cli("vocab", "show", "--session", "default").out
+    return kept
 
 
 def words_of(language):
@@ -28,24 +46,9 @@ def words_of(language):
 @pytest.mark.parametrize("language", SUBJECTS)
 def test_topics_are_made_of_whole_words(cli, counted_here, home, language):
     with polyglot(language, 400) as url:
-        outcome = cli("train", "--api-url", url, "--lang", language, "--vocab-articles", 250, *SMALL)
-    assert outcome.code == 0, outcome.err
+        outcome = cli.ok("train", "--api-url", url, "--lang", language, *OF_250)
     assert "is built first, from the first 250 articles" in outcome.err
-    subjects = words_of(language)
-    topics = cli.json("topics", "--top", "10")
-    found = [[word["word"] for word in topic["words"]] for topic in topics]
-    assert len(found) == 3
-    assert {word for topic in found for word in topic} <= set().union(*subjects)
-    of = [max(range(3), key=lambda s, t=topic: len(subjects[s].intersection(t))) for topic in found]
-    assert len(set(of)) > 1, "topics of different subjects"
-    # It is found again, by its name and by the next session.
-    (kept,) = (home / "vocabularies").glob("*.txt")
-    assert kept.read_text().splitlines()[0] == f"# rule {Rule.of_language(language)}"
-    assert (
-        cli("vocab", "show", kept.stem).out
-        == kept.read_text()
-        == cli("vocab", "show", "--session", "default").out
-    )
+    check_topics_and_vocabulary(cli, home, words_of(language), Rule.of_language(language))
 
 
 def test_a_vocabulary_that_is_kept_is_not_built_again(cli, counted_here, home, one_line):
@@ -64,10 +67,8 @@ def test_a_vocabulary_that_is_kept_is_not_built_again(cli, counted_here, home, o
         # As it always was: a vocabulary that is named is taken.
         assert cli(*train, "--session", "english", "--vocab", "english", "--held-out", "0").code == 0
         one_line(cli(*train, "--session", "again", "--vocab", "english"), 2, "--vocab english")
-    with SessionReader(home / "default.db") as reader:
-        status = reader.status()
-        assert (status.articles, status.held_out, status.pending) == (270, 30, 0)
-        assert status.crawled == 300
+    now = status(home / "default.db")
+    assert (now.articles, now.held_out, now.pending, now.crawled) == (270, 30, 0, 300)
 
 
 def test_too_small_a_wiki_is_told(cli, counted_here):
@@ -75,10 +76,6 @@ def test_too_small_a_wiki_is_told(cli, counted_here):
         outcome = cli("train", "--api-url", url, "--lang", "fr")
     assert outcome.code == 2
     assert "too little text" in outcome.err.splitlines()[-1]
-
-
-TITLED = ["--topics", "3", "--batch-size", "64", "--seed", "1", "--alpha", "0.1", "--vocab-articles", "250"]
-LINKS = ["--tokens", "links"]
 
 
 def titles_of(language):
@@ -93,8 +90,7 @@ def wikitext(number):
 def of_titles(cli, counted_here, home):
     """A session `default` of an English wiki."""
     with polyglot("en", 400, kind=Linked) as url:
-        outcome = cli("train", "--api-url", url, "--lang", "en", *LINKS, *TITLED)
-    assert outcome.code == 0, outcome.err
+        cli.ok("train", "--api-url", url, "--lang", "en", *LINKS, *OF_250)
     return home / "default.db"
 
 
@@ -103,27 +99,15 @@ def test_languages_without_blanks_are_offered_links_and_have_topics(
     cli, counted_here, home, one_line, language
 ):
     with polyglot(language, 400, kind=Linked) as url:
-        train = ["train", "--api-url", url, "--lang", language, *TITLED]
+        train = ["train", "--api-url", url, "--lang", language, *OF_250]
         one_line(cli(*train), 2, "--tokens links")
         assert not (home / "default.db").exists()
-        outcome = cli(*train, *LINKS)
-    assert outcome.code == 0, outcome.err
+        outcome = cli.ok(*train, *LINKS)
     assert "is built first, from the first 250 articles" in outcome.err
     assert " titles out of " in outcome.err
-    subjects = titles_of(language)
-    topics = cli.json("topics", "--top", "8")
-    found = [{word["word"] for word in topic["words"]} for topic in topics]
-    assert set().union(*found) <= set().union(*subjects)
-    of = [max(range(3), key=lambda s, t=topic: len(subjects[s] & t)) for topic in found]
-    assert len(set(of)) > 1, "topics of different subjects"
-    (kept,) = (home / "vocabularies").glob("*.txt")
+    kept = check_topics_and_vocabulary(cli, home, titles_of(language), "links")
     assert kept.name.endswith("-links.txt")
-    assert kept.read_text().splitlines() == ["# rule links", *sorted(set().union(*subjects))]
-    assert (
-        cli("vocab", "show", kept.stem).out
-        == kept.read_text()
-        == cli("vocab", "show", "--session", "default").out
-    )
+    assert kept.read_text().splitlines()[1:] == sorted(set().union(*titles_of(language)))
 
 
 def test_pages_and_dumps_give_the_same_counts_as_the_api(cli, counted_here, home, tmp_path):
@@ -136,7 +120,7 @@ def test_pages_and_dumps_give_the_same_counts_as_the_api(cli, counted_here, home
             "file": ["--dump", file],
             "http": ["--dump", server.url + "/d.xml.bz2", "--lang", "de"],
         }.items():
-            assert cli("train", *source, *LINKS, *TITLED, "--session", name).code == 0, name
+            assert cli("train", *source, *LINKS, *OF_250, "--session", name).code == 0, name
     words = {name: cli("export", "words", "--session", name).out for name in ("api", "pages", "file", "http")}
     assert words["api"] == words["pages"]
     assert set().union(*titles_of("en")) == {
@@ -156,7 +140,7 @@ def test_a_cluster_counts_links_too(cli, counted_here, dask, tmp_path):
     dask.start_worker()
     found = []
     for session, more in (("far", ("--cluster", dask.address)), ("near", ())):
-        outcome = cli.ok("train", "--dump", path, *LINKS, *TITLED, "--session", session, *more)
+        outcome = cli.ok("train", "--dump", path, *LINKS, *OF_250, "--session", session, *more)
         assert ("counting on a cluster" in outcome.err) == bool(more)
         found.append(cli("export", "topics", "--session", session).out)
     assert found[0] == found[1]

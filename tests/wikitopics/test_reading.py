@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.session.memory import status
 from wikitopics.session.storage.lock import TrainerLock
-from wikitopics.session.storage.reader import SessionReader
 
 
 def test_status_of_a_session_that_has_ended(cli, trained):
@@ -104,8 +104,7 @@ def test_sessions(cli, trained, home):
     assert "broken.db is not a wikitopics session" in outcome.out
     found = {one["name"]: one for one in cli.json("sessions")}
     assert found.keys() == {"default", "broken"}
-    with SessionReader(home / "default.db") as reader:
-        now = reader.status()
+    now = status(home / "default.db")
     assert found["default"]["committed_at"] == now.committed_at
     assert [model["topics"] for model in found["default"]["models"]] == [model.topics for model in now.models]
     saved = time.strftime("%Y-%m-%d %H:%M", time.localtime(now.committed_at))
@@ -175,7 +174,7 @@ def test_a_text_without_end_is_cut_short(cli, trained, monkeypatch, one_line):
             buffer[:] = b"a" * len(buffer)
             return len(buffer)
 
-    monkeypatch.setattr("wikitopics.cli.infer._MOST", 1_000_000)
+    monkeypatch.setattr("wikitopics.cli.topics._MOST", 1_000_000)
     with io.TextIOWrapper(io.BufferedReader(Endless())) as stdin:
         monkeypatch.setattr("sys.stdin", stdin)
         one_line(cli("infer"), 1, "standard input: more than 1,000,000 bytes")

@@ -354,4 +354,4 @@ def test_a_session_that_is_gone_is_shown_as_such(notes, tmp_path):
     shutil.copy(notes.path, tmp_path / "gone.db")
     gone = wt.open(tmp_path / "gone.db")
     (tmp_path / "gone.db").unlink()
-    assert "there is no notes" in gone._repr_html_()
+    assert "there is no session" in gone._repr_html_()

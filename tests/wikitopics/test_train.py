@@ -11,6 +11,7 @@ from dataclasses import replace
 import click
 import pytest
 
+from tests.session.memory import status
 from tests.sessions import RELEASES
 from wikitopics.cli import train
 from wikitopics.cli.output import rate
@@ -22,7 +23,6 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.records import TrainerActivity
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.settings import default_topics
-from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.settings import Progress
 from wikitopics.session.training.creation import default_passes
 from wikitopics.session.training.measuring import Measured
@@ -94,8 +94,7 @@ def test_texts_are_read_again(cli, tmp_path, home):
     ]
     (tmp_path / "t.jsonl").write_text("\n".join(lines))
     cli.ok("train", "--texts", tmp_path / "t.jsonl", "--topics", 3, "--passes", 4)
-    with SessionReader(home / "default.db") as reader:
-        now = reader.status()
+    now = status(home / "default.db")
     assert (now.documents, now.held_out, now.articles) == (144, 16, 4 * 144)
 
 
@@ -130,8 +129,8 @@ def test_a_small_collection_has_its_own_defaults_and_they_stay(cli, corpus, home
         "with only 660 documents, the number of topics follows from their square root and they are read "
         "5 times; to choose otherwise, use --topics and --passes"
     ) in begun.err
-    with SessionReader(home / "default.db") as reader:
-        assert ([m.topics for m in reader.status().models], reader.status().passes) == ([26, 77], 5)
+    now = status(home / "default.db")
+    assert ([model.topics for model in now.models], now.passes) == ([26, 77], 5)
     assert cli("train", *files, *models, "--articles", 200).code == 0
     assert cli("train", *files, "--model", "lda", "--articles", 200).code == 2
     refused = cli("train", *files, "--model", "lda:topics=100", "--model", "hdp:name=other")
@@ -141,8 +140,7 @@ def test_a_small_collection_has_its_own_defaults_and_they_stay(cli, corpus, home
 def test_what_is_given_is_not_chosen(cli, corpus, home):
     told = cli("train", *corpus.options(), *FEW)
     assert (told.code, "with only" in told.err) == (0, False)
-    with SessionReader(home / "default.db") as reader:
-        assert reader.status().passes == 1
+    assert status(home / "default.db").passes == 1
 
 
 SMALL = ("--topics", 5, "--batch-size", 64, "--held-out", 40)
@@ -175,14 +173,10 @@ def test_a_session_made_small_says_so_when_it_is_to_grow_large(cli, corpus):
 
 
 def test_a_session_knows_the_limits_of_its_last_run_only(cli, corpus, home):
-    def given():
-        with SessionReader(home / "default.db") as reader:
-            return reader.status().activity.given
-
     cli("train", *corpus.options(), *SMALL, "--articles", 100, "--threads", 2, "--hours", 5)
-    assert given() == {"articles": 100, "threads": 2, "hours": 5.0}
+    assert status(home / "default.db").activity.given == {"articles": 100, "threads": 2, "hours": 5.0}
     cli("train", "--articles", 300)
-    assert given() == {"articles": 300}
+    assert status(home / "default.db").activity.given == {"articles": 300}
 
 
 METRIC = "prequential_log_likelihood"
@@ -281,31 +275,27 @@ def test_a_failure_of_a_command_at_the_end_is_a_line_and_it_is_not_waited_for_fo
     assert told == [f"wikitopics: --on-end {says}"] * 2
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_another_signal_waits_for_a_command_at_the_end(tmp_path, spawn, number):
+@pytest.mark.parametrize(
+    ("number", "command", "says", "code"),
+    [
+        (signal.SIGTERM, "sleep 1; echo done >&3", "done\n", -signal.SIGTERM),
+        (signal.SIGHUP, "sleep 1; echo done >&3", "done\n", -signal.SIGHUP),
+        (signal.SIGINT, "sleep 600 & sleep 600", "", 130),
+    ],
+)
+def test_ctrl_c_ends_a_command_at_the_end_with_all_that_it_started_and_other_signals_wait_for_it(
+    tmp_path, spawn, number, command, says, code
+):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    command = f"exec 3> '{fifo}'; echo begun >&3; sleep 1; echo done >&3"
-    trainer = spawn("train", "--counts", tmp_path / "none.npz", "--on-end", command)
+    begun = f"exec 3> '{fifo}'; echo begun >&3; {command}"
+    trainer = spawn("train", "--counts", tmp_path / "none.npz", "--on-end", begun)
     with open(fifo, encoding="utf-8") as said:
         assert said.readline() == "begun\n"
         trainer.send_signal(number)
-        assert said.read() == "done\n"
+        assert said.read() == says  # once nobody holds the pipe any more
     trainer.communicate(timeout=60)
-    assert trainer.returncode == -number
-
-
-def test_ctrl_c_ends_a_command_at_the_end_and_all_that_it_started(tmp_path, spawn):
-    fifo = tmp_path / "fifo"
-    os.mkfifo(fifo)
-    command = f"exec 3> '{fifo}'; echo begun >&3; sleep 600 & sleep 600"
-    trainer = spawn("train", "--counts", tmp_path / "none.npz", "--on-end", command)
-    with open(fifo, encoding="utf-8") as said:
-        assert said.readline() == "begun\n"
-        trainer.send_signal(signal.SIGINT)
-        assert said.read() == ""  # nobody holds the pipe any more
-    trainer.communicate(timeout=60)
-    assert trainer.returncode == 130
+    assert trainer.returncode == code
 
 
 def report(articles, state="running", **activity):

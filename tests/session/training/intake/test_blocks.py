@@ -4,14 +4,14 @@ import asyncio
 import gc
 import os
 import signal
-from concurrent.futures import Executor, Future
+from concurrent.futures import Future
 from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from tests.session.memory import INFO, Memory, blocks_of, log_of, status
+from tests.session.memory import INFO, Memory, Pool, blocks_of, log_of, status
 from wikitopics.crawler.source import Activity, Page, PageBatch
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.counts import Block
@@ -100,7 +100,7 @@ class Slow(Large):
 async def test_what_is_read_ahead_is_bounded_by_its_bytes(monkeypatch):
     source = Large()
     monkeypatch.setattr("wikitopics.session.training.intake.blocks.JOBS_AHEAD", 100)
-    feed = Intake(source, Never())
+    feed = Intake(source, idle([]))
     feed.start(None)
     for _ in range(1000):
         await asyncio.sleep(0)
@@ -110,7 +110,7 @@ async def test_what_is_read_ahead_is_bounded_by_its_bytes(monkeypatch):
 
 async def test_the_batches_end_before_their_source_is_closed():
     source = Slow()
-    feed = Intake(source, Never())
+    feed = Intake(source, idle([]))
     feed.start(None)
     while not feed.queued:
         await asyncio.sleep(0)
@@ -119,14 +119,10 @@ async def test_the_batches_end_before_their_source_is_closed():
 
 
 async def test_an_error_is_told_though_the_source_takes_a_while_to_end():
-    class Broken(Executor):
-        def submit(self, fn, /, *args, **kwargs):
-            raise OSError("no more processes")
+    def broken(*_):
+        raise OSError("no more processes")
 
-        def jobs(self):
-            return 1
-
-    feed = Intake(Slow(), Broken())
+    feed = Intake(Slow(), Pool(broken))
     feed.start(None)
     async with asyncio.timeout(60):
         with pytest.raises(OSError, match="no more processes"):
@@ -134,33 +130,24 @@ async def test_an_error_is_told_though_the_source_takes_a_while_to_end():
     await feed.close()
 
 
-class Never(Executor):
-    """Takes jobs and does none."""
-
-    def __init__(self):
-        self.answers = []
-
-    def submit(self, fn, /, *args, **kwargs):
-        self.answers.append(Future())
-        return self.answers[-1]
-
-    def jobs(self):
-        return 1
+def idle(answers):
+    """Workers that take jobs and do none; ``answers`` gets what is waited for."""
+    return Pool(lambda *_: answers.append(Future()) or answers[-1])
 
 
 async def test_an_answer_that_nobody_waits_for_any_more_is_no_news():
     told = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
-    never = Never()
-    feed = Intake(Large(), never)
+    answers = []
+    feed = Intake(Large(), idle(answers))
     feed.start(None)
-    while not never.answers:
+    while not answers:
         await asyncio.sleep(0)
     await feed.close()
-    for answer in never.answers:
+    for answer in answers:
         if not answer.cancelled():
             answer.set_exception(WorkerDied("was killed at the end"))
-    never.answers.clear()
+    answers.clear()
     await asyncio.sleep(0)
     del feed
     gc.collect()
@@ -232,26 +219,21 @@ async def test_poison_in_several_blocks(feed_of):
 
 @pytest.mark.parametrize(("good", "ends"), [(range(4, 61, 4), False), (range(4, 40, 4), True)])
 async def test_a_fourth_death_in_a_row_is_no_fault_of_the_pages(corpus, good, ends):
-    class Dying(Executor):
-        """Workers that survive some pages, if these come alone."""
-
-        def submit(self, fn, /, *args, **kwargs):
-            answer, pages = Future(), args[0].fetched
-            if fn is pages_of_job:
-                answer.set_result((pages, CountedJob(EMPTY)))
-            elif len(pages) == 1 and pages[0].page_id in good:
-                answer.set_result(CountedJob(Block.uncounted(pages[0])))
-            else:
-                answer.set_exception(WorkerDied("by signal 9"))
-            return answer
-
-        def jobs(self):
-            return 1
+    def survive(fn, job):
+        """Some pages, if these come alone."""
+        answer, pages = Future(), job.fetched
+        if fn is pages_of_job:
+            answer.set_result((pages, CountedJob(EMPTY)))
+        elif len(pages) == 1 and pages[0].page_id in good:
+            answer.set_result(CountedJob(Block.uncounted(pages[0])))
+        else:
+            answer.set_exception(WorkerDied("by signal 9"))
+        return answer
 
     source = poisoned(corpus.words, {})
     source.slow = 0.01  # one batch after another
     with pytest.raises(SessionError, match="by signal 9") if ends else nullcontext():
-        await blocks_of(Intake(source, Dying()))
+        await blocks_of(Intake(source, Pool(survive)))
 
 
 async def test_a_skipped_page_is_in_the_account_and_in_the_log(trainer_of, corpus, monkeypatch):

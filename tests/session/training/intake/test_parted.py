@@ -2,12 +2,12 @@
 
 import asyncio
 import bz2
-from concurrent.futures import Executor, Future
+from concurrent.futures import Future
 
 import pytest
 
 from tests.crawler.dumps import multistream
-from tests.session.memory import blocks_of
+from tests.session.memory import Pool, blocks_of
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.source import Asked, BadPosition, BadSource
 from wikitopics.session.training.intake.blocks import Intake
@@ -84,26 +84,21 @@ async def test_no_more_parts_are_in_memory_than_workers_need(source, monkeypatch
         held, most = held + 1, max(most, held + 1)
         return await read(*which)
 
-    class Slow(Executor):
-        def __init__(self):
-            self.workers = counting_workers(WORDS, info, 2)
+    workers = counting_workers(WORDS, info, 2)
 
-        def submit(self, fn, /, *args, **kwargs):
-            result, answer = self.workers.submit(fn, *args), Future()
+    def submit(fn, job):
+        result, answer = workers.submit(fn, job), Future()
 
-            def done():
-                nonlocal held
-                held -= 1
-                answer.set_result(result.result())
+        def done():
+            nonlocal held
+            held -= 1
+            answer.set_result(result.result())
 
-            asyncio.get_running_loop().call_later(0.01, done)  # a worker takes a while
-            return answer
-
-        def jobs(self):
-            return 2
+        asyncio.get_running_loop().call_later(0.01, done)  # a worker takes a while
+        return answer
 
     made.part = read_one
-    found = await blocks_of(Intake(made, Slow()))
+    found = await blocks_of(Intake(made, Pool(submit, 2)))
     assert sorted(ids(found)) == list(NUMBERS)
     assert most <= 9
 

@@ -1,0 +1,398 @@
+"""Models and sources of somebody else's package: they join by their entry points alone."""
+
+import re
+import shlex
+import sys
+
+import numpy as np
+import pytest
+
+import wikitopics as wt
+from tests import packages
+from tests.session.memory import status
+from wikitopics.crawler.embedded.source import EmbeddedWiki
+from wikitopics.session.analysis.tables import TABLES
+
+OF_SOURCES = packages.section("A source of your own")
+OF_MODELS = packages.section("A model of your own")
+FEW = ["--topics", 5, "--batch-size", 64, "--held-out", 40, "--seed", 3]
+
+
+@pytest.fixture
+def notes(documented, monkeypatch):
+    package = documented("A source of your own")
+    package.install(monkeypatch)
+    return package
+
+
+@pytest.fixture
+def folder(tmp_path, corpus):
+    """400 notes of 20 words each, in folders of 40."""
+    for number in range(400):
+        note = tmp_path / "notes" / f"part {number // 40}" / f"note {number}.md"
+        note.parent.mkdir(parents=True, exist_ok=True)
+        first = 12 * (number % 5)
+        words = [corpus.words[first + (number * i) % 12] for i in range(1, 21)]
+        note.write_text(f"# {' '.join(words[:3])}\n\n{' '.join(words[3:])}\n")
+    return tmp_path / "notes"
+
+
+@pytest.fixture
+def train(notes, folder, corpus):
+    """The words of the document's command, with its folder ours."""
+    (command,) = packages.commands(OF_SOURCES)
+    command = [folder if word == "~/notes" else word for word in command]
+    return [*command, "--vocab", corpus.vocabulary, *FEW]
+
+
+@pytest.mark.parametrize("section", [OF_SOURCES, OF_MODELS], ids=["source", "model"])
+def test_each_is_checked_as_the_document_says(notes, unigrams, folder, monkeypatch, section):
+    monkeypatch.chdir(folder.parent)
+    (check,) = packages.blocks(section, "python")
+    exec(check, {})
+
+
+def test_a_source_is_trained_like_ours(train, cli, notes):
+    outcome = cli.ok(*train)
+    now = cli.json("status")
+    assert (now["source"], now["articles"], now["held_out"], now["skipped"]) == ("notes", 360, 40, 0)
+    titles = {article.title for article in wt.open().articles(limit=500)}
+    assert len(titles) == 400
+    assert "part 3/note 123.md" in titles
+    assert "every article has been read once" in outcome.err
+
+
+STARRED = """
+from wikitopics.crawler import Option
+from wikitopics_notes import NOTES, Notes
+
+STARS = Option(int, "stars", "Only notes with so many stars.", metavar="N", least=0, default=0)
+
+
+class Starred(Notes):
+    name = "starred"
+    label = "Notes with stars"
+    options = (NOTES, STARS)
+
+    def identity(self, asked):
+        return {**super().identity(asked), "stars": asked[STARS]}
+"""
+
+
+@pytest.fixture
+def starred(notes, install, folder, corpus, request):
+    """The words that train on a second source, which has an option with a default beside the first one's."""
+    source = getattr(request, "param", STARRED)
+    install(source, "wikitopics.sources", starred="starred_notes:Starred")
+    return ["train", "--source", "starred", "--notes", folder, "--vocab", corpus.vocabulary, *FEW]
+
+
+def test_a_sources_options_are_told_and_checked_once_it_is_named(starred, cli, one_line, folder):
+    assert "--notes FOLDER" in cli("train", "--source", "starred", "--help").out
+    assert "--notes" not in cli("train", "--help").out
+    one_line(cli("train", "--source=starred", "--stars", "-1"), 2, "--stars", "a whole number from 0")
+    one_line(cli("train", "--source", "starred"), 2, "--source starred needs --notes FOLDER")
+    one_line(cli("train", "--source", "notes", "--notes", folder, "--stars", 3), 2, "--source starred")
+    one_line(cli(*starred, "--lang", "de"), 2, "does not take --lang")
+    one_line(cli("train", "--stars", 3), 2, "--stars goes with --source starred")
+    one_line(cli("train", "--source", "notes", "--wings", 3), 2, "No such option '--wings'")
+
+
+def test_a_sources_options_belong_to_the_session(starred, cli, one_line):
+    assert cli(*starred, "--articles", 64).code == 0
+    changed = cli("train", "--source", "starred", "--stars", 3)
+    one_line(changed, 2, "--stars 3: this session was made with 0")
+    assert cli("train", "--source", "starred", "--stars", 0).code == 0
+
+
+@pytest.mark.parametrize("starred", [STARRED.replace('"stars": asked[', '"least": asked[')], indirect=True)
+def test_an_option_that_cannot_be_compared_is_refused_and_not_ignored(starred, cli, one_line):
+    assert cli(*starred, "--articles", 64).code == 0
+    one_line(cli("train", "--source", "starred", "--stars", 3), 2, "--stars: ", "leave it out to resume")
+
+
+GERMAN = """
+from wikitopics_notes import Notes
+
+
+class German(Notes):
+    name = "german"
+    label = "German notes"
+
+    def language(self, asked):
+        return "de"
+
+    def builds_words(self, asked):
+        return True
+
+    def vocabulary_name(self, asked):
+        return "german-notes"
+"""
+
+
+def test_a_sources_vocabulary_is_built_where_it_names_a_language(notes, install, cli, folder, home):
+    install(GERMAN, "wikitopics.sources", german="german_notes:German")
+    outcome = cli.ok("train", "--source", "german", "--notes", folder, "--vocab-articles", 200, *FEW)
+    assert "the vocabulary 'german-notes' is built first, from the first 200 articles" in outcome.err
+    found = wt.open().status()
+    assert found.articles > 64
+    assert found.articles + found.held_out + found.skipped == 400
+    assert (home / "vocabularies" / "german-notes.txt").read_text() == cli(
+        "vocab", "show", "--session", "default"
+    ).out
+
+
+def test_a_source_that_is_broken_is_one_line(install, cli, one_line):
+    """What else may be wrong: tests/session/test_sources.py."""
+    install("raise RuntimeError('broken on purpose')", "wikitopics.sources", odd="odd_sources:Kind")
+    one_line(cli("train", "--source", "odd"), 2, "--source", "'odd' (odd_sources:Kind)")
+    one_line(cli("train", "--source", "odd", "--wings", 3), 2, "'odd' (odd_sources:Kind)")
+    one_line(cli("train", "--wings", 3), 2, "No such option '--wings'")
+
+
+def test_a_source_is_imported_only_when_it_is_named(notes, cli):
+    for words in (["train", "--help"], ["train", "--source", "note"], ["train", "--source", "counts"]):
+        cli(*words)
+    assert notes.module not in sys.modules
+
+
+def test_other_notes_than_the_sessions_are_refused(train, cli, one_line, folder, tmp_path):
+    assert cli(*train, "--articles", 64).code == 0
+    one_line(
+        cli("train", "--notes", tmp_path, "--source", "notes"), 2, "--notes", "this session was made with"
+    )
+    one_line(cli("train", "--source", "api"), 2, "--source api", "notes")
+    (folder / "one more.md").write_text("more")
+    one_line(cli("train"), 2, "has other notes than when the session began")
+    (folder / "one more.md").unlink()
+    assert cli("train").code == 0
+
+
+def test_a_folder_without_notes_makes_no_session(train, cli, one_line, tmp_path, home):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    one_line(
+        cli(*(empty if "notes" in str(word) and "/" in str(word) else word for word in train)), 2, "no .md"
+    )
+    assert not (home / "default.db").exists()
+
+
+def test_a_name_that_is_no_text_is_kept_as_far_as_it_can_be_written(train, cli, folder):
+    try:
+        (folder / "caf\udce9.md").write_text("aaa aab")
+    except OSError:
+        pytest.skip("the file system takes Unicode only")
+    assert cli(*train).code == 0
+    assert "caf\N{REPLACEMENT CHARACTER}.md" in cli("export", "articles", "--all").out
+
+
+def test_a_session_is_read_where_its_package_is_gone(train, cli, notes, one_line, monkeypatch, tmp_path):
+    assert cli(*train, "--articles", 128).code == 0
+    notes.uninstall(monkeypatch)
+    one_line(cli("train"), 1, "no installed package provides the kind of source 'notes'")
+    one_line(cli("train", "--source", "notes"), 2, "'notes' is not a kind of source")
+    for command in ("status", "topics", "articles --topic 0", "sessions"):
+        assert cli(*command.split()).code == 0, command
+    assert cli("export", "model", "-o", tmp_path / "model.npz").code == 0
+    assert cli("export", "articles").code == 0
+    assert wt.open().infer(["aaa aab"]).shape == (1, 5)
+
+
+def test_what_a_source_raises_is_told_and_loses_nothing(train, cli, folder, home):
+    note = folder / "part 3" / "note 123.md"
+    note.unlink()
+    note.symlink_to(folder / "nowhere")
+    outcome = cli(*train)
+    assert outcome.code == 1
+    assert "note 123.md" in outcome.err.splitlines()[-1]
+    note.unlink()
+    note.write_text("aaa aab")
+    assert cli("train").code == 0
+    assert status(home / "default.db").articles == 360
+
+
+(RACE,) = packages.commands(OF_MODELS)
+TABLES_OF_MODELS = [name for name, one in TABLES.items() if "model" in one.columns and name != "events"]
+"""Those with rows of every model: in so short a race nothing happens to most topics."""
+MODELS = {"unigrams", "lda"}
+SMALL = ["--batch-size", 64, "--held-out", 40, "--seed", 3]
+
+
+def test_a_model_is_imported_only_when_it_is_named(unigrams, cli, corpus):
+    assert "'unigrams'?" in cli("train", "--model", "unigram").err
+    assert cli("train", *corpus.options(), *SMALL, "--articles", 64, "--model", "lda:topics=3").code == 0
+    assert cli("status").code == 0
+    assert unigrams.module not in sys.modules
+
+
+def test_a_model_is_listed_with_its_options(unigrams, cli):
+    told = cli("train", "--model", "help").out
+    assert "unigrams" in told
+    assert "decay" in told
+
+
+def test_a_race_against_ours_is_over_the_same_articles_and_the_same_held_out_ones(race, cli):
+    models = {one["name"]: one for one in cli.json("status")["models"]}
+    assert {(name, one["kind"], one["topics"]) for name, one in models.items()} == {
+        (name, name, 20) for name in MODELS
+    }
+    assert models["unigrams"]["updates"] == models["lda"]["updates"] > 5
+    for one in models.values():
+        assert 10 < one["perplexity"] < 60  # of 60 words
+    points = {name: [m for m in wt.open().metrics(name) if m.metric == "perplexity"] for name in models}
+    assert [m.tokens for m in points["unigrams"]] == [m.tokens for m in points["lda"]]
+
+
+def test_a_model_can_be_tried_offline_as_the_document_says(unigrams, cli):
+    (started,) = re.findall(r"`python -m wikitopics\.crawler\.embedded (.*?)`", OF_MODELS)
+    (added,) = re.findall(r"`(--session \w+ --api-url)`", OF_MODELS)
+    wiki = EmbeddedWiki(shlex.split(started))
+    try:
+        outcome = cli(*RACE, *shlex.split(added), wiki.url, *SMALL, "--articles", 64)
+    finally:
+        wiki.stop()
+    assert outcome.code == 0, outcome.err
+    assert "--articles 64 is reached" in outcome.err
+
+
+def test_every_command_answers_for_a_model(race, cli, tmp_path):
+    assert "unigrams   unigrams, 20 topics" in cli("status").out
+    topics = cli.json("topics", "--top", 50)
+    assert len(topics) == 20
+    words = [word["word"] for word in topics[0]["words"]]
+    assert len(words) == 50
+    articles = cli.json("articles", "--topic", topics[0]["topic"])
+    assert articles[0]["proportion"] > 0.9
+    (tmp_path / "text").write_text(" ".join(words[:9]))
+    (inferred,) = cli.json("infer", tmp_path / "text")
+    assert np.argmax(inferred["proportions"]) == topics[0]["topic"]
+
+
+@pytest.mark.parametrize("what", TABLES_OF_MODELS)
+def test_every_table_has_a_model(race, cli, what):
+    rows = cli("export", what).out.splitlines()
+    column = rows[0].split(",").index("model")
+    assert {row.split(",")[column] for row in rows[1:]} == MODELS
+    assert {row["model"] for row in cli.rows(what)} == MODELS
+
+
+def test_a_models_own_metric_is_exported(race, cli):
+    rows = [row.split(",") for row in cli("export", "metrics").out.splitlines()]
+    values = [float(row[-1]) for row in rows if row[4] == "certainty"]
+    assert {row[0] for row in rows if row[4] == "certainty"} == {"unigrams"}
+    assert 0 < values[0] <= values[-1] <= 1
+
+
+def test_a_model_leaves_as_arrays(race, cli, tmp_path):
+    assert cli("export", "model", "-o", tmp_path / "model.npz").code == 0
+    with np.load(tmp_path / "model.npz") as arrays:
+        assert arrays["topic_word"].shape == (20, 60)
+        np.testing.assert_allclose(arrays["topic_word"].sum(axis=1), 1, 1e-5)
+
+
+def test_python_has_a_model(race):
+    session = wt.open()
+    model = session.model()
+    assert (type(model).__name__, model.decay) == ("MixtureOfUnigrams", 0.7)
+    assert len(session.topics()) == 20
+    theta = session.infer(["aaa aab aac", "and of"])
+    np.testing.assert_allclose(theta[1], model.document_prior() / model.document_prior().sum(), 1e-4)
+    before = model.updates
+    model.learn(wt.Minibatch([0, 2], [1, 2], [1, 1]))
+    assert model.updates == before + 1
+    assert session.model().updates == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--model", "unigrams:topics=20,decay=0.8", "--model", "lda:topics=20"], "--model"),
+        (["--model", "unigrams:topics=20,decay=0.7"], "--model"),
+        (["--topics", 21], "--topics"),
+        (["--eta", 0.2], "--eta"),
+    ],
+)
+def test_other_options_than_the_sessions_are_refused(race, cli, one_line, arguments, says):
+    one_line(cli("train", *arguments), 2, says)
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("unigrams:decay=0.3", "decay must be a number from 0.5 to 1"),
+        ("unigrams:kappa=0.7", "'kappa' is not a setting of unigrams"),
+        ("unigrams:topics=0", "topics must be"),
+    ],
+)
+def test_options_that_a_model_does_not_take_are_refused(unigrams, cli, one_line, spec, says):
+    one_line(cli("train", "--model", spec), 2, spec, says)
+
+
+def test_an_error_of_a_model_leaves_the_session_whole(
+    documented, cli, corpus, states, assert_same_states, home, tmp_path, monkeypatch
+):
+    module = "wikitopics_unigrams"
+    source = packages.files(OF_MODELS)[f"{module}.py"]
+    broken = source.replace("rho = (self", "assert self.updates < 6, 'a bug'\n            rho = (self")
+    points = {"wikitopics.models": {"unigrams": f"{module}:MixtureOfUnigrams"}}
+    packages.by_hand(tmp_path / "broken", "broken", module, broken, points)
+    failing, mended = packages.Package(module, tmp_path / "broken"), documented("A model of your own")
+    failing.install(monkeypatch)
+    with pytest.raises(AssertionError, match="a bug"):
+        cli(*RACE, *corpus.options(), *SMALL)
+    failing.uninstall(monkeypatch)
+    mended.install(monkeypatch)
+    assert cli("train").code == 0
+    assert cli(*RACE, *corpus.options(), *SMALL, "--session", "undisturbed").code == 0
+    assert_same_states(states(home / "default.db"), states(home / "undisturbed.db"))
+
+
+def test_a_model_that_is_broken_is_one_line(install, cli, one_line):
+    """What else may be wrong: tests/model/test_kinds.py."""
+    install("import no_such_library", "wikitopics.models", odd="odd_models:Kind")
+    says = "No module named 'no_such_library'"
+    one_line(cli("train", "--model", "odd"), 2, "'odd'", "odd_models:Kind", says)
+
+
+# A session whose package is gone
+
+
+@pytest.fixture
+def left(race, unigrams, monkeypatch):
+    unigrams.uninstall(monkeypatch)
+    return race
+
+
+def test_training_on_needs_the_package(left, cli, one_line):
+    one_line(cli("train"), 1, "no installed package provides the kind of model 'unigrams'")
+    one_line(
+        cli("train", "--model", "unigrams", "--session", "other"), 2, "'unigrams' is not a kind of model"
+    )
+
+
+@pytest.mark.parametrize("command", ["infer", "export model -o model.npz", "topics --top 50"])
+def test_what_needs_the_model_itself_says_so(left, cli, one_line, command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text").write_text("aaa aab")
+    arguments = [*command.split(), "text"] if command == "infer" else command.split()
+    one_line(cli(*arguments), 1, "'unigrams'", "package")
+
+
+def test_everything_that_is_kept_can_still_be_read(left, cli, tmp_path):
+    assert "unigrams   unigrams, 20 topics" in cli("status").out
+    assert len(cli.json("topics")) == 20
+    assert cli("articles", "--topic", 0).code == 0
+    for command in ("topics --all", "topics --tree", "history", "history 3", "topics rename 3 Rivers"):
+        assert cli(*command.split()).code == 0, command
+    for what in ("topics", "history", "metrics", "articles", "events"):
+        for form in ("csv", "json"):
+            exported = cli.ok("export", what, "--format", form)
+            assert "unigrams" in exported.out
+    assert "certainty" in cli("export", "metrics").out
+    assert cli("backup", tmp_path / "copy.db").code == 0
+    assert "default" in cli("sessions").out
+    session = wt.open()
+    assert len(session.topics()) == 20
+    assert session.model("lda").n_topics == 20
+    with pytest.raises(wt.SessionError, match="'unigrams'"):
+        session.model()
