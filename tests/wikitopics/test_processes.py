@@ -98,7 +98,7 @@ def test_stop_save_pause_and_resume_a_real_trainer(spawn, spawn_resting, corpus_
 
     def status():
         with contextlib.suppress(json.JSONDecodeError):
-            return cli.json("status")
+            return json.loads(cli("status", "--json").out)
         return {"articles": 0, "state": "new", "running": False}
 
     until(lambda: status()["articles"])

@@ -172,11 +172,19 @@ def test_mistakes_are_one_line(session, home, tmp_path):
     refused(lambda: session.articles(limit="all"), "limit must be a whole number", error=TypeError)
     refused(lambda: session.similar(3), "title must be text, not 3", error=TypeError)
     refused(lambda: session.similar(), "a title or a text", error=ValueError)
-    refused(lambda: session.export("topic", "x.csv"), "what: there is no export 'topic'", error=ValueError)
-    refused(lambda: session.export([], "x.csv"), "what: there is no export []", error=ValueError)
-    refused(lambda: session.export("topics", "x.xlsx"), "no format has the ending .xlsx", error=ValueError)
-    refused(lambda: session.export("topics", "x.csv", "json"), ".csv is not the ending of", error=ValueError)
-    refused(lambda: session.export("topics", 3), "path must be a path, not 3", error=TypeError)
+    for arguments, error, *says in (
+        (("topic", "x.csv"), ValueError, "what: there is no export 'topic'", "Did you mean 'topics'"),
+        (([], "x.csv"), ValueError, "what: there is no export []"),
+        (("topics", "x.xlsx"), ValueError, "no format has the ending .xlsx"),
+        (("topics", "x.csv", "json"), ValueError, ".csv is not the ending of"),
+        (("topics", "x", "npz"), ValueError, "topics cannot be exported as npz"),
+        (("topics", "x.npz"), ValueError, "topics cannot be exported as npz"),
+        (("topics", tmp_path), wt.SessionError, "folder"),
+        (("topics", session.path), ValueError, "session"),
+        (("topics", 3), TypeError, "path must be a path, not 3"),
+    ):
+        refused(lambda arguments=arguments: session.export(*arguments), *says, error=error)
+    refused(lambda: session.export("topics", "x", model="nope"), "no model 'nope'", error=ValueError)
     refused(lambda: session.report("x.pdf"), "end the name in .html", error=ValueError)
     refused(lambda: wt.open(3), "session must be a name or a path, not 3", error=TypeError)
     refused(lambda: wt.open("x y"), "session: 'x y' is not a session name", error=ValueError)
@@ -256,21 +264,6 @@ def test_the_model_is_exported_as_its_ending_says(notes, tmp_path):
     assert "tinfo" in json.loads((tmp_path / "pages.ldavis.json").read_text())
 
 
-def test_what_cannot_be_exported_is_one_line(notes, tmp_path):
-    for arguments, says in (
-        (("topic", tmp_path / "a"), "Did you mean 'topics'"),
-        (("topics", tmp_path / "a", "npz"), "topics cannot be exported as npz"),
-        (("topics", tmp_path / "a.npz"), "topics cannot be exported as npz"),
-        (("topics", tmp_path), "folder"),
-        (("topics", notes.path), "session"),
-    ):
-        with pytest.raises((ValueError, wt.SessionError), match=says) as caught:
-            notes.export(*arguments)
-        assert "\n" not in str(caught.value)
-    with pytest.raises(ValueError, match="no model 'nope'"):
-        notes.export("topics", tmp_path / "a", model="nope")
-
-
 def test_the_report_is_a_page(notes, tmp_path):
     pytest.importorskip("jinja2")
     notes.report(tmp_path / "page.html")
@@ -301,12 +294,6 @@ def test_proportions_are_a_table_by_id(notes):
     assert frame.index.tolist() == [f"n{n}" for n in range(120)]
     assert frame.columns.tolist() == [0, 1, 2]
     assert notes.proportions(frame=True, held_out=False)[0].notna().sum() == 108
-
-
-def test_proportions_of_documents_without_ids_are_a_table_by_number():
-    frame = learn().proportions(frame=True)
-    assert frame.index.name == "page_id"
-    assert frame.index.tolist() == list(range(1, 121))
 
 
 def test_top_words_are_by_topic_and_may_be_many(notes):

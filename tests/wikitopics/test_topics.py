@@ -10,6 +10,13 @@ from tests.session.rows import sql
 from wikitopics.session.system import ENDING
 
 
+def words_of(cli, *options):
+    """The words of each topic by its number."""
+    return {
+        topic["topic"]: [word["word"] for word in topic["words"]] for topic in cli.json("topics", *options)
+    }
+
+
 def names(cli, *options):
     return {topic["topic"]: topic["name"] for topic in cli.json("topics", *options)}
 
@@ -18,10 +25,9 @@ def test_every_topic_has_a_name_of_its_words(cli, trained):
     found = names(cli)
     assert len(found) == 5
     assert len(set(found.values())) == 5
-    for topic in cli.json("topics", "--top", 20):
-        words = {word["word"] for word in topic["words"]}
+    for topic, words in words_of(cli, "--top", 20).items():
         # A name stays until two of its words have gone.
-        assert len(set(found[topic["topic"]].split(", ")) & words) >= 2
+        assert len(set(found[topic].split(", ")) & set(words)) >= 2
 
 
 def test_a_topic_is_renamed_everywhere_and_back(cli, trained, tmp_path):
@@ -31,8 +37,7 @@ def test_a_topic_is_renamed_everywhere_and_back(cli, trained, tmp_path):
     assert names(cli) == before | {2: "rivers and lakes"}
     assert "rivers and lakes" in cli("topics", "--tree").out
     assert "rivers and lakes" in cli("export", "topics").out
-    words = next(topic["words"] for topic in cli.json("topics") if topic["topic"] == 2)
-    (tmp_path / "text").write_text(" ".join(word["word"] for word in words))
+    (tmp_path / "text").write_text(" ".join(words_of(cli)[2]))
     assert "   2  rivers and lakes: " in cli("infer", tmp_path / "text").out
     assert cli("topics", "rename", 2, "").code == 0
     assert names(cli) == before
@@ -55,18 +60,10 @@ def test_a_name_that_cannot_be_is_refused(cli, trained, one_line, words, code, p
 
 
 def test_the_table_has_the_most_relevant_words_first(cli, trained):
-    said = {
-        topic["topic"]: [word["word"] for word in topic["words"]] for topic in cli.json("topics", "--top", 20)
-    }
-    relevant = {
-        topic["topic"]: [word["word"] for word in topic["words"]]
-        for topic in cli.json("topics", "--top", 20, "--by", "relevance")
-    }
-    assert relevant != said
-    assert {topic: sorted(words) for topic, words in relevant.items()} == {
-        topic: sorted(words) for topic, words in said.items()
-    }
-    for options, words in (((), relevant), (("--by", "probability"), said)):
+    probable, relevant = words_of(cli, "--top", 20), words_of(cli, "--top", 20, "--by", "relevance")
+    assert relevant != probable
+    assert [sorted(words) for words in relevant.values()] == [sorted(words) for words in probable.values()]
+    for options, words in (((), relevant), (("--by", "probability"), probable)):
         table = cli("topics", "--top", 6, *options).out
         assert all(" ".join(first[:6]) in table for first in words.values())
 

@@ -365,16 +365,9 @@ def test_markup_is_told_and_removed_where_it_is_named(cli, one_line, tmp_path):
     assert told in cli("train", "--session", "tags", *options).err
     outcome = cli("train", "--session", "prose", *options, "--markup", "html", "--articles", "50")
     assert told not in outcome.err
-    one_line(
-        cli("train", "--session", "prose", "--texts", path, "--markup", "wikitext"),
-        2,
-        "--markup wikitext: this session was made with html",
-    )
-    one_line(
-        cli("train", "--session", "tags", "--texts", path, "--markup", "html"),
-        2,
-        "--markup html: this session was made without it",
-    )
+    for name, markup, made in (("prose", "wikitext", "with html"), ("tags", "html", "without it")):
+        outcome = cli("train", "--session", name, "--texts", path, "--markup", markup)
+        one_line(outcome, 2, f"--markup {markup}: this session was made {made}")
     assert cli("train", "--session", "prose").code == 0
     counted = [
         sum(row["words"] for row in rows_of(cli, "--all", "--session", name)) for name in ("tags", "prose")
