@@ -7,16 +7,19 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
-from wikitopics.crawler.source import PageKind, SourceKind
+from wikitopics.crawler.source import Identity, PageKind, SourceInfo, SourceKind, default_held_out
+from wikitopics.model.options import HALF_LIFE
 from wikitopics.session import sources
 from wikitopics.session.config import with_contact
-from wikitopics.session.errors import BadUsage
+from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.options import (
     ARTICLES,
     DOCUMENTS,
@@ -25,43 +28,152 @@ from wikitopics.session.options import (
     KEEP_ARTICLES,
     MAX_MB,
     PASSES,
+    SEED,
     THREADS,
     VOCAB,
 )
+from wikitopics.session.paths import vocabulary_file
+from wikitopics.session.records import skips_told
 from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
-from wikitopics.session.settings import Settings
+from wikitopics.session.settings import Settings, default_topics, load_kind, new_model
 from wikitopics.session.storage import writer
+from wikitopics.session.storage.counts import documents_room
 from wikitopics.session.storage.database import remove_database
-from wikitopics.session.storage.files import make_folder
+from wikitopics.session.storage.files import make_folder, replacing
 from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.released import is_released, upgrade_from_1_0
+from wikitopics.session.storage.topics import model_row
 from wikitopics.session.storage.trainer import request_control
-from wikitopics.session.storage.writer import file_bytes
+from wikitopics.session.storage.writer import SessionWriter, file_bytes
 from wikitopics.session.system import Signals
-from wikitopics.session.training.creation import (
-    LEAST,
-    VocabularyBuild,
-    complete,
-    corpus_size,
-    create,
-    feed_first_articles,
-    save_user_copy,
-    store_vocabulary,
-    too_few,
-)
 from wikitopics.session.training.intake.opening import Opened, cluster_address, open_source
-from wikitopics.session.training.monitor import BEAT_SECONDS, Monitor, Report
-from wikitopics.session.training.run import FINISHED, Limits, Run
-from wikitopics.session.training.stream import Stream
+from wikitopics.session.training.run import BEAT_SECONDS, FINISHED, Limits, Monitor, Report, Run
+from wikitopics.session.training.stream import Stream, VocabularyBuild
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.build import Built
 from wikitopics.vocab.rules import Rule
 
+T = TypeVar("T")
 Say = Callable[[str], None]
 Tell = Callable[[Report], None]
 OUTGROWN = 4
 """A run this many times larger than the D of its models is warned: D is weighed against their priors."""
+
+
+# A new session: its settings as determined by the source, its vocabulary, its models, its file.
+
+LEAST = 2
+"""The fewest documents to train on: the topics of a single one are nothing but its words."""
+MOST_PASSES = 5
+"""More passes make models of small collections worse on held-out documents as often as better."""
+ENOUGH_READINGS = 20_000
+DEFAULT_DOCUMENTS = 7_000_000
+"""D if the source's size cannot be known: about the number of articles in English Wikipedia."""
+
+
+def corpus_size(request: TrainRequest, info: SourceInfo, held_out: int) -> int:
+    """The number of articles that a run like this can train on."""
+    size = DEFAULT_DOCUMENTS if info.articles is None else max(1, info.articles - held_out)
+    return min(size, request.get(ARTICLES) or size)
+
+
+def too_few(
+    name: str,
+    kind: SourceKind,
+    identity: Identity,
+    read: int,
+    held_out: int,
+    skips: Mapping[str, int] = MappingProxyType({}),
+) -> BadUsage:
+    """Why fewer than `LEAST` of the documents that were ``read`` are left to train on, and what to do."""
+    documents = read - sum(skips.values())
+    held_out = min(held_out, documents)
+    why = [f"skipped: {skips_told(skips)}"] if skips else []
+    why += [f"held out: {held_out:,}"] if held_out else []
+    of = f" (of {'; '.join([f'{read:,}', *why])})" if why else ""
+    noun = "document" if kind.own else "article"
+    hint = "" if read >= LEAST else kind.division(identity)
+    hint = "Give more, or hold out fewer" if documents >= LEAST else hint
+    left = f"{'only one' if documents > held_out else 'no'} {noun} to train on{of}"
+    return BadUsage(f"{name}: {left}, and at least two are needed" + (f". {hint}" if hint else ""))
+
+
+def default_passes(documents: int) -> int:
+    """The number of passes over a collection of so many documents: about 20,000 readings, at most five."""
+    return max(1, min(MOST_PASSES, ENOUGH_READINGS // max(1, documents)))
+
+
+def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Settings:
+    """The settings of a new session, with what its source has told."""
+    values, size = dict(settings.values), opened.info.articles
+    held_out = values.setdefault(HELD_OUT.name, default_held_out(size))
+    values.setdefault(DOCUMENTS.name, corpus_size(request, opened.info, held_out))
+    kind, models = sources.load(settings.source), settings.models
+    if size is not None:
+        documents = max(1, size - held_out)
+        models = tuple(one.with_usual(default_topics(load_kind(one.kind), documents)) for one in models)
+        forgets = any(HALF_LIFE.name in spec.options for spec in models)
+        if PASSES not in request and kind.own and not forgets:
+            values[PASSES.name] = default_passes(documents)
+    return replace(
+        settings, values=values, models=models, source_name=opened.info.name, source_options=opened.identity
+    )
+
+
+def create(path: Path, settings: Settings, vocabulary: Vocabulary | Rule) -> None:
+    """Create the session's file, with its models before their first article; only a rule: without words."""
+    words = vocabulary.words if isinstance(vocabulary, Vocabulary) else ()
+    writer.create(path, settings, words, new_models(settings, len(words)) if words else ())
+
+
+def new_models(settings: Settings, n_words: int) -> list[dict[str, object]]:
+    """The rows of the models before their first article."""
+    models = (new_model(spec, n_words, settings[DOCUMENTS], settings[SEED]) for spec in settings.models)
+    return [model_row(model) for model in models]
+
+
+def save_user_copy(name: str, vocabulary: Vocabulary) -> str:
+    """Keep a vocabulary for other sessions, unless there is one of this name; returns a message about it."""
+    path = vocabulary_file(name)
+    if path.exists():
+        return f"another vocabulary is already kept as {name}"
+    try:
+        make_folder(path.parent)
+        with replacing(path) as file:
+            file.write(("\n".join(vocabulary.lines) + "\n").encode())
+    except SessionError as error:
+        return f"it is not kept for other sessions: {error}"
+    return f"it is kept for other sessions: `wikitopics vocab show {name}`"
+
+
+def store_vocabulary(store: SessionWriter, vocabulary: Vocabulary) -> None:
+    """Give the session its vocabulary, and its models."""
+    settings = replace(store.settings(), fingerprint=vocabulary.fingerprint)
+    store.build(settings, vocabulary.words, new_models(settings, len(vocabulary)))
+
+
+def feed_first_articles(store: SessionWriter, stream: Stream) -> None:
+    """Feed the stream the articles collected before there was a vocabulary, and commit them.
+
+    Only as many as a session may hold untrained, with room for the next ones. The source is asked again for
+    the rest, from where these end.
+    """
+    numbers = {word: number for number, word in enumerate(store.vocabulary())}
+    room = documents_room(store.settings()) // 2
+    some = False
+    # The source can continue only after all blocks that share a position.
+    for _, rows in groupby(store.first_articles(), key=lambda block: block.position):
+        counted = [block.over(numbers) for block in rows]
+        room -= sum(len(block.to_bytes()) for block in counted)
+        if some and room < 0:
+            break
+        some = True
+        for block in counted:
+            stream.feed(block)
+    if some:
+        stream.read_first_articles()
+        stream.commit(stream.progress.elapsed_seconds, stream.progress.bytes_read)
 
 
 class Unawaited(ThreadPoolExecutor):
@@ -84,9 +196,6 @@ class Plan:
     kind: SourceKind
     vocabulary: Vocabulary | Rule
     """The vocabulary that counts the words; only a rule if the session still has to build it."""
-
-
-T = TypeVar("T")
 
 
 def train(path: Path, request: TrainRequest, report: Tell, say: Say) -> str:

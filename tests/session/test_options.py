@@ -12,8 +12,8 @@ from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.options import KEPT, OWN
 from wikitopics.session.request import TrainRequest, check_resumable, new_settings
 from wikitopics.session.storage.settings import decode_settings
-from wikitopics.session.training.creation import complete
 from wikitopics.session.training.intake.opening import Opened
+from wikitopics.session.training.start import complete
 
 LATER = Option(int, "grace_days", "Days.", least=1)
 

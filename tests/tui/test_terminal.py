@@ -18,7 +18,7 @@ from tests.tui import canned, seeing
 from tests.tui.seeing import Opener
 from tests.tui.terminals import ENTER, LEAVE, Terminal
 from tests.waiting import until
-from wikitopics.cli.screen import wait_for_session
+from wikitopics.cli.train import wait_for_session
 from wikitopics.session import escapes
 from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.tui.app import VIEWS
@@ -224,7 +224,7 @@ def test_a_watcher_waits_for_a_trainer_however_long_it_takes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "night.db"
-    monkeypatch.setattr("wikitopics.cli.screen.BEGIN_SECONDS", 0.0)
+    monkeypatch.setattr("wikitopics.cli.train.BEGIN_SECONDS", 0.0)
     wait_for_session(path)
     assert not path.exists()
     with TrainerLock(path):

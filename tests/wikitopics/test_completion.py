@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.shell_completion import CompletionItem, ShellComplete
 
-from wikitopics.cli.main import wikitopics
+from wikitopics.cli import wikitopics
 from wikitopics.session.paths import session_path
 
 

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from tests.commands import ROOT
-from wikitopics.cli.main import wikitopics
+from wikitopics.cli import wikitopics
 from wikitopics.session.records import TopicEvent
 from wikitopics.session.storage.reader import SessionReader
 

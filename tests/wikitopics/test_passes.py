@@ -8,7 +8,7 @@ from tests.sessions import RELEASES
 from wikitopics.model import kinds
 from wikitopics.session.settings import default_topics
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.training.creation import default_passes
+from wikitopics.session.training.start import default_passes
 
 FEW = ("--topics", 3, "--held-out", 40, "--batch-size", 64)
 

@@ -14,7 +14,7 @@ from wikitopics.cli.train import JsonLines, ProgressLines
 from wikitopics.session.records import State, TrainerActivity
 from wikitopics.session.storage.settings import Progress
 from wikitopics.session.training.measuring import Measured
-from wikitopics.session.training.monitor import Report
+from wikitopics.session.training.run import Report
 
 
 def report(articles: int, state: State = "running", **activity: Any) -> Report:

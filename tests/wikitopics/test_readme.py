@@ -11,8 +11,7 @@ import click
 import pytest
 
 from tests.commands import ROOT
-from wikitopics.cli import run
-from wikitopics.cli.main import wikitopics
+from wikitopics.cli import run, wikitopics
 
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]

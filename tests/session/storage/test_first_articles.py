@@ -9,8 +9,8 @@ from wikitopics.crawler.source import Page, SourceInfo
 from wikitopics.session.errors import Damaged
 from wikitopics.session.storage.counts import Block, decode_block, encode_block
 from wikitopics.session.storage.decoding import check_of
-from wikitopics.session.training.creation import choose_words
 from wikitopics.session.training.intake.jobs import count_pages
+from wikitopics.session.training.stream import choose_words
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.build import VocabularyRecipe
 from wikitopics.vocab.rules import Rule

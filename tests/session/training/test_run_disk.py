@@ -48,8 +48,8 @@ async def test_a_full_disk_is_waited_for(trainer_of, memory, full, monkeypatch):
 
 
 async def test_a_slow_commit_is_what_is_waited_for(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.monitor.SAVING_SECONDS", 0.2)
-    monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 0.4)
+    monkeypatch.setattr("wikitopics.session.training.run.SAVING_SECONDS", 0.2)
+    monkeypatch.setattr("wikitopics.session.training.run.QUIET_SECONDS", 0.4)
     disk, commit, told = threading.Event(), SessionWriter.commit, []
 
     def slowly(self, *arguments):

@@ -131,7 +131,7 @@ async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(trainer_of
 
 
 async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 0.3)
+    monkeypatch.setattr("wikitopics.session.training.run.QUIET_SECONDS", 0.3)
     held, count = threading.Event(), feed_module.count_job
     monkeypatch.setattr(feed_module, "count_job", lambda job: held.wait() and count(job))
 
@@ -143,7 +143,7 @@ async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypa
             lambda: "the processes that parse documents" in (status(trainer_of.path).waiting_for or "")
         )
         await until_true(told)  # the heart notes it after its beat
-        monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 60)
+        monkeypatch.setattr("wikitopics.session.training.run.QUIET_SECONDS", 60)
         held.set()
         await until_true(lambda: status(trainer_of.path).waiting_for is None)
 
