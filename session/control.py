@@ -210,8 +210,7 @@ def stop(path: Path, tell: Callable[[str], None] = lambda _: None) -> None:
 
 
 def _running(path: Path) -> Process:
-    trainer = owner(path)
-    if trainer is None:
+    if (trainer := owner(path)) is None:
         raise NotRunning(f"no trainer is running on {path}")
     return trainer
 
@@ -319,14 +318,15 @@ def left_behind(folder: Path) -> Iterator[Path]:
 def list_sessions() -> list[tuple[str, Path, Status | str]]:
     """(name, file, status) of every session in the session folder, by name; a message instead of the
     status if the file cannot be read."""
-    sessions: list[tuple[str, Path, Status | str]] = []
-    for path in sorted(session_folder().glob("[!.]*.db")):
+
+    def status(path: Path) -> Status | str:
         try:
             with SessionReader(path) as reader:
-                sessions.append((path.stem, path, reader.status()))
+                return reader.status()
         except SessionError as error:
-            sessions.append((path.stem, path, str(error)))
-    return sessions
+            return str(error)
+
+    return [(path.stem, path, status(path)) for path in sorted(session_folder().glob("[!.]*.db"))]
 
 
 def check_removable(path: Path) -> None:
@@ -403,17 +403,16 @@ def suggested(
     raises. Its process group is then ended.
     """
     question = {"number": number, "words": list(words), "titles": list(titles)}
-    answer = ""
+    failure, answer = f"topic {number} has no new name: --command ", ""
     try:
         answer = _answer(command, path, json.dumps(question, ensure_ascii=False).encode(), check).decode()
         return checked(answer)
     except UnicodeDecodeError:
-        why = "printed text that is not UTF-8"
+        raise SessionError(f"{failure}printed text that is not UTF-8") from None
     except BadUsage as error:
-        why = f"printed {answer[:LONGEST_NAME]!r}, but {error}"
+        raise SessionError(f"{failure}printed {answer[:LONGEST_NAME]!r}, but {error}") from None
     except _NoAnswer as error:
-        why = str(error)
-    raise SessionError(f"topic {number} has no new name: --command {why}")
+        raise SessionError(f"{failure}{error}") from None
 
 
 class _NoAnswer(Exception):

@@ -122,13 +122,13 @@ class TrainRequest(OptionValues):
             raise BadUsage(str(error)) from None
 
 
-def load_vocabulary(name: str, kind: SourceKind | None = None) -> Vocabulary:
+def load_vocabulary(name: str, *, of_texts: bool = True) -> Vocabulary:
     """A shipped vocabulary by name, one that was built for a session, or a file.
 
-    The words of a file must match texts, unless the ``kind`` of source has no texts.
+    The words of a file must match texts, unless the source has no texts.
     """
     if "/" in name or "." in name:
-        return Vocabulary.from_file(user_path(name), strict=_has_texts(kind))
+        return Vocabulary.from_file(user_path(name), strict=of_texts)
     kept = sorted(path.stem for path in vocabulary_file(name).parent.glob("*.txt"))
     if name in kept and name not in shipped():
         return Vocabulary.from_file(vocabulary_file(name))
@@ -136,10 +136,6 @@ def load_vocabulary(name: str, kind: SourceKind | None = None) -> Vocabulary:
         known = ", ".join((*shipped(), *kept))
         raise UnknownVocabulary(f"no vocabulary is called {name!r}; available: {known} (or name a file)")
     return Vocabulary.load(name)
-
-
-def _has_texts(kind: SourceKind | None) -> bool:
-    return kind is None or isinstance(kind, PageKind)
 
 
 def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Vocabulary | Rule]:
@@ -194,15 +190,15 @@ def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabu
     """
     if request[TOKENS] == LINKS:
         return _new_titles(request, kind)
-    asked = request.asked(kind)
+    asked, of_texts = request.asked(kind), isinstance(kind, PageKind)
     language, words = kind.language(asked), None if VOCAB in request else kind.words(asked)
     usual = VOCAB in request or language in (None, ENGLISH)
     name = request[VOCAB] if usual else kind.vocabulary_name(asked)
     if words is not None:
-        return name, Vocabulary.from_lines(words, strict=_has_texts(kind))
+        return name, Vocabulary.from_lines(words, strict=of_texts)
     if language is None or name == request[VOCAB]:
-        vocabulary = load_vocabulary(name, kind)
-        if vocabulary.rule.of_titles and _has_texts(kind):
+        vocabulary = load_vocabulary(name, of_texts=of_texts)
+        if vocabulary.rule.of_titles and of_texts:
             raise BadUsage(f"{VOCAB.flag} {name} is a vocabulary of titles: add {TOKENS.flag} {LINKS}")
         return name, vocabulary
     check_spaced(language)
@@ -255,6 +251,8 @@ def check_resumable(request: TrainRequest, stored: Settings, vocabulary: Vocabul
     """
     kind = request.kind(otherwise=stored.source)
     _same(SOURCE.flag, kind.name, stored.source)
+    for name in request.foreign(kind):
+        raise _differs(flag(name), request.values[name], f"{SOURCE.flag} {kind.name}")
     _check_source(request, kind, stored)
     if vocabulary is not None:
         if stored.building:
@@ -282,10 +280,18 @@ def check_resumable(request: TrainRequest, stored: Settings, vocabulary: Vocabul
 
 
 def _check_source(request: TrainRequest, kind: SourceKind, stored: Settings) -> None:
-    for name in request.foreign(kind):
-        raise _differs(flag(name), request.values[name], f"{SOURCE.flag} {kind.name}")
+    """The same for the options of the source; those not given are as the session has them."""
     named = [option for option in kind.options if option.scope == "session" and option in request]
-    identity = kind.identity(_as_before(request.asked(kind), kind, stored)) if named else {}
+    asked = request.asked(kind)
+    given, values = (
+        {option.kept_as or option.name for option in kind.options if option in asked},
+        asked.values,
+    )
+    kept = {option.name: stored.source_options.get(option.name) for option in kind.options}
+    for name, value in kept.items():
+        if name not in given and value is not None:
+            values = {**values, name: tuple(value) if isinstance(value, list) else value}
+    identity = kind.identity(replace(asked, values=values)) if named else {}
     for option in named:
         key = option.kept_as or option.name
         if key not in identity:
@@ -294,17 +300,6 @@ def _check_source(request: TrainRequest, kind: SourceKind, stored: Settings) -> 
                 "leave it out to resume, or give another --session"
             )
         _same(option.flag, identity[key], stored.source_options.get(key))
-
-
-def _as_before(asked: Asked, kind: SourceKind, stored: Settings) -> Asked:
-    """The options for the source; those not given are as the session has them."""
-    given = {option.kept_as or option.name for option in kind.options if option in asked}
-    values = dict(asked.values)
-    for option in kind.options:
-        kept = stored.source_options.get(option.name)
-        if option.name not in given and kept is not None:
-            values[option.name] = tuple(kept) if isinstance(kept, list) else kept
-    return replace(asked, values=values)
 
 
 def _same(flag: str, asked: object, stored: object) -> None:

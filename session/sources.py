@@ -54,8 +54,16 @@ def names() -> tuple[str, ...]:
 def load(name: str) -> SourceKind:
     """The kind of this name. Raises `BadUsage` if there is none, or none that works."""
     kind = _kinds.load(name)()
-    if name not in BUILT_IN:
-        _check_options(kind)
+    if name in BUILT_IN:
+        return kind
+    if fault := fault_in(kind.options):
+        raise BadUsage(f"the kind of source {kind.name!r} {fault}")
+    ours = {option.name: option for option in OWN} | {name: one for name, (one, _) in our_options().items()}
+    for option in kind.options:  # a built-in one may be used unchanged
+        if option.name in RESERVED or ours.get(option.name, option) != option:
+            raise BadUsage(
+                f"the kind of source {kind.name!r} has an option {option.flag}, which wikitopics has already"
+            )
     return kind
 
 
@@ -104,21 +112,6 @@ def check_identity(kind: SourceKind, identity: Identity) -> None:
     """Raise `Damaged` for an identity that a session's kind cannot have produced."""
     if fault := kind.fault(identity):
         raise Damaged(f"settings.source_options: {fault}")
-
-
-def _check_options(kind: SourceKind) -> None:
-    """Raise `BadUsage` for an option that cannot be written, or that has another meaning here.
-
-    A built-in option may be used unchanged.
-    """
-    if fault := fault_in(kind.options):
-        raise BadUsage(f"the kind of source {kind.name!r} {fault}")
-    ours = {option.name: option for option in OWN} | {name: one for name, (one, _) in our_options().items()}
-    for option in kind.options:
-        if option.name in RESERVED or ours.get(option.name, option) != option:
-            raise BadUsage(
-                f"the kind of source {kind.name!r} has an option {option.flag}, which wikitopics has already"
-            )
 
 
 class _Missing(SourceKind):

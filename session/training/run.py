@@ -150,10 +150,6 @@ class Run:
         """Seconds of running time over all runs."""
         return self._before[0] + self.ran()
 
-    def bytes_read(self) -> int:
-        """Bytes that the source has read over all runs."""
-        return self._before[1] + self.feed.activity.bytes_read
-
     def stop(self, reason: str) -> None:
         """Order the run to end."""
         if not self.stopping.is_set():
@@ -283,11 +279,13 @@ class Run:
 
     async def commit(self) -> None:
         """Save; if the disk is full or busy, wait for it, unless the run is ending. Raises `SessionError`."""
-        stream = self.stream
+        stream, (_, bytes_before) = self.stream, self._before
         while True:
             self._saves_since = time.monotonic()
             try:
-                await self._call(lambda: stream.commit(self.elapsed(), self.bytes_read()))
+                await self._call(
+                    lambda: stream.commit(self.elapsed(), bytes_before + self.feed.activity.bytes_read)
+                )
                 break
             except NotNow as error:
                 self._check_limits()
@@ -461,8 +459,7 @@ class Monitor:
         await self._call(self._writer.close)
 
     async def _tell_others(self, state: State, *, keep_flow: bool = False) -> None:
-        activity = self._activity()
-        beat = partial(self._writer.beat, state, activity, keep_flow=keep_flow)
+        beat = partial(self._writer.beat, state, self._activity(), keep_flow=keep_flow)
         self._run.obey(await self._call(beat))
 
     async def _log(self, news: Sequence[Line]) -> None:
@@ -501,9 +498,12 @@ class Monitor:
             self._bound_by.append(run.feed.waits_for)
 
     def news(self, *, last: bool = False) -> list[Line]:
-        """The news since the last call, each told once; ``last``: also numbers that have not doubled."""
+        """The news since the last call, each told once: numbers when they pass a power of two.
+
+        ``last``: also numbers that have not done so.
+        """
         run, progress = self._run, self._run.stream.progress
-        lines = self._numbers(_doubled)
+        lines = self._numbers(lambda now, before: now.bit_length() > before.bit_length())
         errors = [error.text for error in run.feed.activity.errors]
         new = [error for error in errors if error not in self._errors]
         self._errors = set(errors)
@@ -586,11 +586,6 @@ class Monitor:
             what = f"the processes that parse {self._noun} have counted none for over a minute"
             return Wait(what, failing=True)
         return Wait(f"no {self._noun[:-1]} has come in for over a minute", failing=True)
-
-
-def _doubled(now: int, before: int) -> bool:
-    """Whether a count has passed a power of two."""
-    return now.bit_length() > before.bit_length()
 
 
 def _death(beating: asyncio.Task[None]) -> BaseException | None:

@@ -12,10 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from types import MappingProxyType
 from typing import TypeVar
 
-from wikitopics.crawler.source import Identity, PageKind, SourceInfo, SourceKind, default_held_out
+from wikitopics.crawler.source import PageKind, SourceInfo, SourceKind, default_held_out
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.session import sources
 from wikitopics.session.config import with_contact
@@ -79,12 +78,7 @@ def corpus_size(request: TrainRequest, info: SourceInfo, held_out: int) -> int:
 
 
 def too_few(
-    name: str,
-    kind: SourceKind,
-    identity: Identity,
-    read: int,
-    held_out: int,
-    skips: Mapping[str, int] = MappingProxyType({}),
+    settings: Settings, kind: SourceKind, read: int, held_out: int, skips: Mapping[str, int]
 ) -> BadUsage:
     """Why fewer than `LEAST` of the documents that were ``read`` are left to train on, and what to do."""
     documents = read - sum(skips.values())
@@ -93,10 +87,12 @@ def too_few(
     why += [f"held out: {held_out:,}"] if held_out else []
     of = f" (of {'; '.join([f'{read:,}', *why])})" if why else ""
     noun = "document" if kind.own else "article"
-    hint = "" if read >= LEAST else kind.division(identity)
+    hint = "" if read >= LEAST else kind.division(settings.source_options)
     hint = "Give more, or hold out fewer" if documents >= LEAST else hint
     left = f"{'only one' if documents > held_out else 'no'} {noun} to train on{of}"
-    return BadUsage(f"{name}: {left}, and at least two are needed" + (f". {hint}" if hint else ""))
+    return BadUsage(
+        f"{settings.source_name}: {left}, and at least two are needed" + (f". {hint}" if hint else "")
+    )
 
 
 def default_passes(documents: int) -> int:
@@ -269,8 +265,9 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
             settings = reader.settings()
             kind = sources.load_stored(settings.source)
             sources.check_identity(kind, settings.source_options)
-            vocabulary_given = load_vocabulary(request[VOCAB], kind) if VOCAB in request else None
-            check_resumable(request, settings, vocabulary_given)
+            of_texts = isinstance(kind, PageKind)
+            requested = load_vocabulary(request[VOCAB], of_texts=of_texts) if VOCAB in request else None
+            check_resumable(request, settings, requested)
             vocabulary = Rule.parse(settings.rule) if settings.building else reader.counter()
     request = with_contact(request, kind, settings.source_options)
     return Plan(path, request, settings, is_new, kind, vocabulary)
@@ -292,9 +289,12 @@ async def run(plan: Plan, limits: Limits, report: Tell, say: Say, signals: Signa
         signals.tell(lambda number: this.stop(f"stopped by {number.name}"))
         reason = await Monitor(plan.path, this, report, say, plan.request.of_this_run(plan.kind)).follow()
         if isinstance(stream, Stream) and reason == FINISHED:
-            lack = _lack(plan, stream)
-            if lack is None:
+            limit, progress = stream.article_limit, stream.progress
+            if progress.documents >= LEAST or (limit is not None and progress.articles >= limit):
                 say(_ended(stream))
+            else:
+                read = progress.documents + progress.held_out + progress.skipped
+                lack = too_few(stream.settings, plan.kind, read, progress.held_out, progress.skips)
             if stream.overfitting:
                 say(stream.overfitting)
     seconds = time.monotonic() - began
@@ -306,16 +306,6 @@ async def run(plan: Plan, limits: Limits, report: Tell, say: Say, signals: Signa
             await asyncio.to_thread(remove_database, plan.path)
         raise lack
     return reason, limits.less(seconds, source.feed.activity.bytes_read)
-
-
-def _lack(plan: Plan, stream: Stream) -> BadUsage | None:
-    """The error if a source that has been read to its end has too few documents to train on."""
-    settings, progress, limit = stream.settings, stream.progress, stream.article_limit
-    if progress.documents >= LEAST or (limit is not None and progress.articles >= limit):
-        return None
-    read = progress.documents + progress.held_out + progress.skipped
-    source = settings.source_name, plan.kind, settings.source_options
-    return too_few(*source, read, progress.held_out, progress.skips)
 
 
 def _build(path: Path, built: Built | None, seconds: float) -> str:
@@ -354,7 +344,7 @@ async def open_session(
             settings = complete(settings, plan.request, source)
             size, held_out = source.info.articles, settings[HELD_OUT]
             if size is not None and size - held_out < LEAST:
-                raise too_few(source.info.name, plan.kind, source.identity, size, held_out)
+                raise too_few(settings, plan.kind, size, held_out, {})
             await _to_its_end(lambda: create(plan.path, settings, plan.vocabulary))
         elif is_released(plan.path):
             say("converting this session from the format of 1.0.0, once")
@@ -406,9 +396,19 @@ def _remarks(
         yield _builds(stream, source)
     else:
         yield _begins(stream)
-        yield from _derived(plan, stream.settings, source)
-        yield from _counts(plan)
-    yield from _size(plan, source)
+        if plan.is_new:
+            yield from _derived(plan, stream.settings, source)
+    if plan.is_new:
+        if download := plan.kind.download(source.identity):
+            yield f"this downloads {download}"
+    elif DOCUMENTS not in plan.request and source.info.articles is not None:
+        size = corpus_size(plan.request, source.info, plan.settings[HELD_OUT])
+        made_for = plan.settings[DOCUMENTS]
+        if size > OUTGROWN * made_for:
+            yield (
+                f"these models were made for a corpus of {made_for:,} {sources.noun(plan.settings.source)}: "
+                f"for {size:,}, a new --session gives better topics"
+            )
     if isinstance(stream, Stream):
         yield from _room(plan, store, source)
 
@@ -445,54 +445,33 @@ def _begins(stream: Stream) -> str:
 
 
 def _derived(plan: Plan, settings: Settings, source: Opened) -> Iterator[str]:
-    """What was chosen for a new session because its source is small."""
+    """What was chosen for a new session because its source is small.
+
+    Whose words one over the user's own texts counts, if that was not chosen; of words that were counted
+    elsewhere, how many no text has.
+    """
     defaults = {}
     if settings.models != plan.settings.models:
         defaults["--topics"] = "the number of topics follows from their square root"
     if settings[PASSES] != plan.settings[PASSES]:
         defaults[PASSES.flag] = f"they are read {settings[PASSES]} times"
-    if plan.is_new and defaults:
+    if defaults:
         assert source.info.articles is not None
         yield (
             f"with only {source.info.articles - settings[HELD_OUT]:,} {sources.noun(settings.source)}, "
             f"{' and '.join(defaults.values())}; to choose otherwise, use {' and '.join(defaults)}"
         )
-
-
-def _counts(plan: Plan) -> Iterator[str]:
-    """Whose words a new session over the user's own texts counts, if that was not chosen; of words that were
-    counted elsewhere, how many no text has."""
-    if not plan.is_new or not plan.kind.own:
+    if not plan.kind.own or (isinstance(plan.kind, PageKind) and VOCAB in plan.request):
         return
     if isinstance(plan.kind, PageKind):
-        if VOCAB not in plan.request:
-            yield (
-                f"counting the words of the vocabulary {plan.settings.vocabulary!r}, which are Wikipedia's; "
-                "`wikitopics vocab build` makes one of your own"
-            )
-        return
-    assert isinstance(plan.vocabulary, Vocabulary)
-    if never := plan.vocabulary.unmatched():
+        yield (
+            f"counting the words of the vocabulary {plan.settings.vocabulary!r}, which are Wikipedia's; "
+            "`wikitopics vocab build` makes one of your own"
+        )
+    elif isinstance(plan.vocabulary, Vocabulary) and (never := plan.vocabulary.unmatched()):
         yield (
             f"{len(never):,} of the {len(plan.vocabulary):,} words, such as {never[0]!r}, are no words by "
             f"rule {plan.vocabulary.rule}: topics have them, but `infer` never finds them in a text"
-        )
-
-
-def _size(plan: Plan, source: Opened) -> Iterator[str]:
-    """How much a new session downloads, or that the source has outgrown an old one."""
-    if plan.is_new:
-        if download := plan.kind.download(source.identity):
-            yield f"this downloads {download}"
-        return
-    if DOCUMENTS in plan.request or source.info.articles is None:
-        return
-    size = corpus_size(plan.request, source.info, plan.settings[HELD_OUT])
-    made_for = plan.settings[DOCUMENTS]
-    if size > OUTGROWN * made_for:
-        yield (
-            f"these models were made for a corpus of {made_for:,} {sources.noun(plan.settings.source)}: "
-            f"for {size:,}, a new --session gives better topics"
         )
 
 

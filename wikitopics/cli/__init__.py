@@ -158,13 +158,6 @@ def _check_memory() -> None:
     cls=LazyGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="""\b
-Examples:
-  wikitopics demo                      see it all work, no network needed
-  wikitopics --contact me@host.org     crawl English Wikipedia and watch
-  wikitopics train --hours 8           the same overnight, without a screen
-  wikitopics watch                     watch a session that is training elsewhere
-  wikitopics topics --top 8            print the topics, eight words each""",
 )
 @session_option
 @log_option
@@ -178,6 +171,13 @@ def wikitopics(
 
     Without a command: open the screen on the session and, if no trainer is running on it, start one with the
     options given (those of `wikitopics train`).
+
+    Examples:
+      wikitopics demo                      see it all work, no network needed
+      wikitopics --contact me@host.org     crawl English Wikipedia and watch
+      wikitopics train --hours 8           the same overnight, without a screen
+      wikitopics watch                     watch a session that is training elsewhere
+      wikitopics topics --top 8            print the topics, eight words each
     """
     if ctx.invoked_subcommand is not None:
         refuse_early_options(ctx)

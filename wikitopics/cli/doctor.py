@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from wikitopics.cli.options import json_option, reading
+from wikitopics.cli.options import Command, json_option, reading
 from wikitopics.cli.output import put_json, put_line
 from wikitopics.crawler.source import CrawlerError
 from wikitopics.model import KindError, kinds
@@ -30,12 +30,17 @@ Check = tuple[str, bool | None, str]
 _MARKS = {True: "ok", False: "BAD", None: "--"}
 
 
-@click.command(epilog="\b\nExamples:\n  wikitopics doctor\n  wikitopics doctor --offline")
+@click.command(cls=Command)
 @click.option("--offline", is_flag=True, help="Skip the network check.")
 @click.option("--session", metavar="NAME", help="Check this session's file too.")
 @json_option
 def doctor(offline: bool, session: str | None, as_json: bool) -> int:
-    """Check the installation, the network, the contact and the disk. Exit code 1 if something is wrong."""
+    """Check the installation, the network, the contact and the disk. Exit code 1 if something is wrong.
+
+    Examples:
+      wikitopics doctor
+      wikitopics doctor --offline
+    """
     checks = [*_installation(), *_extras(), *_brought(), *_places(), _tried("contact", _contact)]
     if session is not None:
         checks.append(_tried("session", _session, session))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from wikitopics.cli.options import model_names, reading, session_option
+from wikitopics.cli.options import Command, model_names, reading, session_option
 from wikitopics.cli.output import ProgressLine, put_data, say
 from wikitopics.session.analysis.exports import FORMATS, Format, format_of, save, written_to
 from wikitopics.session.analysis.tables import TABLES, ExportRequest, Table
@@ -16,12 +16,7 @@ from wikitopics.session.paths import session_path
 # `report`: the topics of a session as one page for a browser.
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  wikitopics report -o night.html
-  wikitopics report --session demo > demo.html"""
-)
+@click.command(cls=Command)
 @click.option("-o", "--output", metavar="FILE", type=click.Path(), help="A file (default: standard output).")
 @session_option
 def report(output: str | None, session: str) -> None:
@@ -30,6 +25,10 @@ def report(output: str | None, session: str) -> None:
     It shows the topics, with their map, tree and history, and the curves. The page is self-contained and
     opens without a network, here or wherever you send it. It contains words and titles of articles, but not
     your contact or any path on this machine. Works while a trainer is running.
+
+    Examples:
+      wikitopics report -o night.html
+      wikitopics report --session demo > demo.html
     """
     from wikitopics.session.analysis.report import check_page, render
     from wikitopics.session.storage.files import replacing

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wikitopics.cli import options
+from wikitopics.cli.options import Command
 from wikitopics.cli.output import ProgressLine, objects, put_json, put_line, say, unless_none
 from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.session.errors import SessionError
@@ -29,12 +30,7 @@ if TYPE_CHECKING:
 # `compare`: score sessions and their models on the same articles.
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  wikitopics compare
-  wikitopics compare night day ~/old.db --json"""
-)
+@click.command(cls=Command)
 @click.argument("sessions", metavar="[SESSION]\u2026", nargs=-1, shell_complete=options.session_names)
 @click.option(
     "--session", "more", metavar="NAME", multiple=True, shell_complete=options.session_names,
@@ -54,6 +50,10 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
     common. Two files, or a file and a wiki, are assumed to have none, and a message says so. With
     --keep-articles top or none, a session does not know which articles it trained on, so only those that it
     holds out itself are scored.
+
+    Examples:
+      wikitopics compare
+      wikitopics compare night day ~/old.db --json
     """
     from wikitopics.session.analysis.comparison import compare as compared
 
@@ -92,13 +92,7 @@ _UNREADABLE = 0.3
 may be accented."""
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  wikitopics infer essay.txt
-  wikitopics infer --session links page.html
-  pbpaste | wikitopics infer --json"""
-)
+@click.command(cls=Command)
 @click.argument("files", metavar="[FILE]…", nargs=-1, type=click.Path())
 @options.take(MARKUP, help=f"{MARKUP.help} Default: as in the session's own texts.")
 @options.model_option
@@ -111,6 +105,11 @@ def infer(
 
     Each FILE is one text; without files, standard input is. A session of links (--tokens links) takes
     wikitext or HTML.
+
+    Examples:
+      wikitopics infer essay.txt
+      wikitopics infer --session links page.html
+      pbpaste | wikitopics infer --json
     """
     from wikitopics.session.records import in_line
 
@@ -187,13 +186,7 @@ def _read(file: str) -> str:
     return text
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  wikitopics similar Cello
-  wikitopics similar essay.txt --limit 50 --json
-  pbpaste | wikitopics similar -"""
-)
+@click.command(cls=Command)
 @click.argument("what", metavar="TITLE|FILE")
 @options.limit_option
 @options.model_option
@@ -208,6 +201,11 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
     title that differs only in capitals. The distance is the Hellinger distance (0 to 1) between topic
     proportions. An article's proportions date from its training; those of the newest 20,000 articles are
     updated each time the session doubles in size.
+
+    Examples:
+      wikitopics similar Cello
+      wikitopics similar essay.txt --limit 50 --json
+      pbpaste | wikitopics similar -
     """
     from wikitopics.session.analysis.proportions import Recorded, not_found
 

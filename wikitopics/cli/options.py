@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -23,7 +24,7 @@ from wikitopics.session.paths import session_folder, session_path
 if TYPE_CHECKING:
     from wikitopics.session.storage.reader import SessionReader
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., Any])
 Answer = TypeVar("Answer")
 
 
@@ -168,18 +169,32 @@ def click_option(option: Option[Any], *, help: str = "") -> click.Option:
     )
 
 
-def take(option: Option[Any], *, help: str = "") -> Callable[[Command], Command]:
+def take(option: Option[Any], *, help: str = "") -> Callable[[Function], Function]:
     """Add one setting to a command that takes only a few."""
     parameter = click_option(option, help=help)
 
-    def decorate(command: Command) -> Command:
+    def decorate(command: Function) -> Function:
         command.__dict__.setdefault("__click_params__", []).append(parameter)
         return command
 
     return decorate
 
 
-class CommandGroup(click.Group):
+class Command(click.Command):
+    """A command whose docstring ends with examples, which its help shows last."""
+
+    def __init__(self, *, help: str | None = None, epilog: str | None = None, **more: Any) -> None:
+        text, mark, examples = inspect.cleandoc(help or "").partition("\n\nExample")
+        super().__init__(help=text, epilog=f"\b\nExample{examples}" if mark else epilog, **more)
+
+
+class Group(Command, click.Group):
+    """A group of such commands."""
+
+    command_class = Command
+
+
+class CommandGroup(Group):
     """A group of commands, in which a wrong word is told with the help of the command that it is about."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -195,7 +210,7 @@ class CommandGroup(click.Group):
 Groups = list[tuple[str, list[click.Parameter]]]
 
 
-class SettingsCommand(click.Command):
+class SettingsCommand(Command):
     """A command that takes all settings of a trainer.
 
     The options of a source from another package are among them once ``--source`` names it.

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wikitopics.cli import options
-from wikitopics.cli.options import topic_numbers, whole
+from wikitopics.cli.options import Command, Group, topic_numbers, whole
 from wikitopics.cli.output import objects, put_json, put_line, say
 from wikitopics.session.errors import NO_TOPICS
 from wikitopics.session.escapes import visible
@@ -18,17 +18,7 @@ NAMING_TITLES = 10
 """Titles of a topic's leading articles that a command is told which is to name it."""
 
 
-@click.group(
-    invoke_without_command=True,
-    epilog="""\b
-Examples:
-  wikitopics topics --top 8
-  wikitopics topics --by probability
-  wikitopics topics --tree
-  wikitopics topics --model hdp --json
-  wikitopics topics rename 12 'rivers and lakes'
-  wikitopics topics name --command ./ask-my-model""",
-)
+@click.group(cls=Group, invoke_without_command=True)
 @options.session_option
 @click.option("--top", metavar="N", type=whole(1), default=10, show_default=True, help="Words per topic.")
 @options.model_option
@@ -50,6 +40,14 @@ def topics(
     percentage points, since half as many articles had been read. npmi is the coherence of the leading words:
     how strongly they occur together in held-out articles (-1 to 1). A topic is in use if it has over a
     thousandth of the words. --json gives all topics.
+
+    Examples:
+      wikitopics topics --top 8
+      wikitopics topics --by probability
+      wikitopics topics --tree
+      wikitopics topics --model hdp --json
+      wikitopics topics rename 12 'rivers and lakes'
+      wikitopics topics name --command ./ask-my-model
     """
     ctx = click.get_current_context()
     if ctx.invoked_subcommand is not None:
@@ -123,12 +121,7 @@ def _tree(reader: "SessionReader", model: str, as_json: bool) -> None:
                 put_line(f"{branches[topic].share:6.1%}    {topic:4}  {branches[topic].name}")
 
 
-@topics.command(
-    epilog="""\b
-Examples:
-  wikitopics topics rename 12 'rivers and lakes'
-  wikitopics topics rename 12 '' --session night      back to the automatic name"""
-)
+@topics.command()
 @click.argument("topic", metavar="K", type=whole(0), shell_complete=topic_numbers)
 @click.argument("name")
 @options.session_option
@@ -137,6 +130,10 @@ def rename(topic: int, name: str, session: str, model: str | None) -> None:
     """Give topic K a name of your own.
 
     The name is used everywhere from then on; '' removes it. Works while a trainer is running.
+
+    Examples:
+      wikitopics topics rename 12 'rivers and lakes'
+      wikitopics topics rename 12 '' --session night      back to the automatic name
     """
     from wikitopics.session.control import rename as give
 
@@ -146,12 +143,7 @@ def rename(topic: int, name: str, session: str, model: str | None) -> None:
     say(f"topic {topic} of {chosen} is now called {give(path, chosen, topic, name)}")
 
 
-@topics.command(
-    epilog="""\b
-Examples:
-  wikitopics topics name --command 'jq -r ".titles[0] // empty | .[:60]"'
-  wikitopics topics name --command ./ask-my-model --session night --replace"""
-)
+@topics.command()
 @click.option("--command", metavar="CMD", required=True, help="Run with your shell, once for each topic.")
 @click.option("--all", "every", is_flag=True, help="Include topics that are not in use.")
 @click.option("--replace", is_flag=True, help="Include topics that already have a given name.")
@@ -165,6 +157,10 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
     topic's name (at most 60 characters); without a line, or with an empty one, the name stays. CMD may take
     up to 30 s for each topic. If it fails, the names given so far stay. CMD is not stored. Note that it gets
     the titles of private documents, too. Works while a trainer is running.
+
+    Examples:
+      wikitopics topics name --command 'jq -r ".titles[0] // empty | .[:60]"'
+      wikitopics topics name --command ./ask-my-model --session night --replace
     """
     from wikitopics.model.online import IN_USE
     from wikitopics.session.control import rename as give
@@ -203,13 +199,7 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
             say(f"{number} of {len(rows)}: topic {row.topic} of {chosen} ({row.name}) {outcome}")
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  wikitopics history               what has happened to the topics
-  wikitopics history 12            the words of topic 12 over time
-  wikitopics history --json"""
-)
+@click.command(cls=Command)
 @click.argument("topic", metavar="[TOPIC]", type=whole(0), required=False, shell_complete=topic_numbers)
 @options.session_option
 @options.model_option
@@ -218,6 +208,11 @@ def history(topic: int | None, session: str, model: str | None, as_json: bool) -
     """List births, deaths, splits, mergers and renamings of topics.
 
     With TOPIC, list its words over time.
+
+    Examples:
+      wikitopics history               what has happened to the topics
+      wikitopics history 12            the words of topic 12 over time
+      wikitopics history --json
     """
     with options.reading(session) as reader:
         if topic is None:

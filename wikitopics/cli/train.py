@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wikitopics.cli.options import SettingsCommand, log_option, progress_option, session_option, take
+from wikitopics.cli.options import Command, SettingsCommand, log_option, progress_option, session_option, take
 from wikitopics.cli.output import (
     INTERRUPTED,
     ReaderGone,
@@ -130,16 +130,7 @@ HELP = "help"
 """Given instead of a kind of model."""
 
 
-@click.command(
-    cls=SettingsCommand,
-    epilog="""\b
-Examples:
-  wikitopics train --contact me@host.org --hours 8
-  wikitopics train --session de --lang de
-  wikitopics train --session ja --lang ja --tokens links
-  wikitopics train --model lda:topics=50 --model hdp --model scvb0:topics=200
-  wikitopics train --source counts --counts words.npz --vocab words.txt --seed 1""",
-)
+@click.command(cls=SettingsCommand)
 @session_option
 @log_option
 @progress_option
@@ -147,6 +138,13 @@ def train(session: str, as_json: bool, log: str | None, **options: Any) -> int:
     """Crawl and train until stopped, without a screen.
 
     Resumes the session if it exists. Ctrl+C saves and stops; all articles crawled are kept.
+
+    Examples:
+      wikitopics train --contact me@host.org --hours 8
+      wikitopics train --session de --lang de
+      wikitopics train --session ja --lang ja --tokens links
+      wikitopics train --model lda:topics=50 --model hdp --model scvb0:topics=200
+      wikitopics train --source counts --counts words.npz --vocab words.txt --seed 1
     """
     if HELP in options[MODEL.name]:
         for line in model_help():
@@ -171,12 +169,7 @@ def model_help() -> Iterator[str]:
             yield f"  {option.name}={option.takes()}{default}: {option.help}"
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  wikitopics demo
-  wikitopics demo --headless --articles 5000"""
-)
+@click.command(cls=Command)
 @click.option("--headless", is_flag=True, help="Print progress lines instead of opening the screen.")
 @take(
     ARTICLES,
@@ -194,6 +187,10 @@ def demo(headless: bool, session: str, as_json: bool, **options: Any) -> int:
     Crawls a small wiki that comes with the program, through the same client that crawls Wikipedia. Its
     articles are generated from the word counts of 20,000 real ones. The demo finishes when each has been
     read once; --wiki-size makes it longer.
+
+    Examples:
+      wikitopics demo
+      wikitopics demo --headless --articles 5000
     """
     if not headless:
         return open_demo(session, **options)
@@ -377,18 +374,17 @@ BEGIN_SECONDS = 30.0
 """Seconds that a screen waits for a trainer that has not yet announced the session."""
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  wikitopics watch
-  wikitopics watch --session night"""
-)
+@click.command(cls=Command)
 @session_option
 @take(NOTIFY)
 def watch(session: str, notify: str | None) -> int:
     """Open the screen on a session, without starting a trainer.
 
     If the session does not exist yet, wait for it: as long as a trainer is starting, otherwise half a minute.
+
+    Examples:
+      wikitopics watch
+      wikitopics watch --session night
     """
     return attach(session_path(session), notify)
 

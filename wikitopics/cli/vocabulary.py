@@ -21,25 +21,30 @@ _session_option = click.option(
 )
 
 
-@click.group(
-    cls=CommandGroup,
-    no_args_is_help=False,  # errors are one line
-    epilog="\b\nExamples:\n  wikitopics vocab show\n  wikitopics vocab build articles.jsonl -o my.txt",
-)
+@click.group(cls=CommandGroup, no_args_is_help=False)
 @_session_option
 @click.pass_context
 def vocab(ctx: click.Context, session: str | None) -> None:
-    """Build a vocabulary, or print one."""
+    """Build a vocabulary, or print one.
+
+    Examples:
+      wikitopics vocab show
+      wikitopics vocab build articles.jsonl -o my.txt
+    """
     ctx.default_map = {"show": {"session": session}}
 
 
-@vocab.command(epilog="\b\nExamples:\n  wikitopics vocab show\n  wikitopics vocab show my.txt")
+@vocab.command()
 @click.argument("name", default="english")
 @_session_option
 def show(name: str, session: str | None) -> None:
     """Print a vocabulary in the format of a vocabulary file.
 
     Its size, rule and fingerprint go to standard error.
+
+    Examples:
+      wikitopics vocab show
+      wikitopics vocab show my.txt
     """
     from wikitopics.session.request import load_vocabulary
 
@@ -52,15 +57,7 @@ def show(name: str, session: str | None) -> None:
     put_data([("\n".join(vocabulary.lines) + "\n").encode("utf-8", "backslashreplace")])
 
 
-@vocab.command(
-    epilog="""\b
-Examples:
-  wikitopics vocab build articles.jsonl.xz -o english.txt
-  wikitopics vocab build reviews.csv --text-column review -o reviews.txt
-  wikitopics vocab build notes.txt --lines -o notes-words.txt
-  wikitopics vocab build dewiki-pages-articles.xml.bz2 -o german.txt
-  wikitopics vocab build --lang de --articles 20000 --contact me@host.org -o german.txt"""
-)
+@vocab.command()
 @click.argument("sources", metavar="[SOURCE]…", nargs=-1)
 @click.option(
     "-o", "--output", metavar="FILE", required=True, type=click.Path(dir_okay=False, path_type=Path),
@@ -95,6 +92,13 @@ def build(
 
     SOURCE is a dump (.xml, .xml.bz2 …), a .jsonl file of {"text"}, a .csv or .tsv table, a folder of .txt
     files, each of which is a document, or a plain-text file in which blank lines separate the documents.
+
+    Examples:
+      wikitopics vocab build articles.jsonl.xz -o english.txt
+      wikitopics vocab build reviews.csv --text-column review -o reviews.txt
+      wikitopics vocab build notes.txt --lines -o notes-words.txt
+      wikitopics vocab build dewiki-pages-articles.xml.bz2 -o german.txt
+      wikitopics vocab build --lang de --articles 20000 --contact me@host.org -o german.txt
     """
     from wikitopics.crawler.texts.records import is_packed
     from wikitopics.session.config import with_contact
