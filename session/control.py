@@ -8,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -388,22 +388,15 @@ def rename(path: Path, model: str, topic: int, name: str) -> str:
         return next(iter(reader.topic_names(model)[topic : topic + 1]), "")
 
 
-def suggested(
-    path: Path,
-    command: str,
-    number: int,
-    words: Sequence[str],
-    titles: Sequence[str],
-    check: Callable[[], object],
-) -> str:
+def suggested(path: Path, command: str, question: Mapping[str, object], check: Callable[[], object]) -> str:
     """The name that the user's command gives a topic: the first line of what it prints; "" for no line.
 
-    The command gets one JSON object on its standard input. Raises `SessionError` if it fails, takes over
+    The command gets one JSON object on its standard input, the ``question``: the topic's number, its words,
+    and the titles of its articles. Raises `SessionError` if it fails, takes over
     `PATIENCE` seconds, or prints what cannot be a name, and what ``check``, called ten times a second,
     raises. Its process group is then ended.
     """
-    question = {"number": number, "words": list(words), "titles": list(titles)}
-    failure, answer = f"topic {number} has no new name: --command ", ""
+    failure, answer = f"topic {question['number']} has no new name: --command ", ""
     try:
         answer = _answer(command, path, json.dumps(question, ensure_ascii=False).encode(), check).decode()
         return checked(answer)

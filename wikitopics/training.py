@@ -100,7 +100,8 @@ def train(
         notes.append(f"{subject} of a type that can only be kept as text")
     if ids is None and labels is not None:
         ids = map(str, labels)  # one that is missing is a label, too
-    documents = _documents(texts, titles, ids, notes.append, noticed=markup is None)
+    arguments = {"texts": texts, "titles": titles, "ids": ids}
+    documents = _documents(arguments, notes.append, noticed=markup is None)
     if (trainer := owner(path)) is not None:
         raise in_use(path, trainer.pid)
     process = None
@@ -295,22 +296,20 @@ def _arguments(request: TrainRequest, files: InMemoryTexts) -> Iterator[str]:
 
 
 def _documents(
-    texts: Iterable[object],
-    titles: Iterable[object] | None,
-    ids: Iterable[object] | None,
-    tell: Callable[[str], None],
-    noticed: bool,
+    arguments: Mapping[str, Any], tell: Callable[[str], None], noticed: bool
 ) -> Iterator[dict[str, str | None]]:
-    """The lines of the file of texts. `tell` of repeated ids and, if ``noticed``, of markup in the texts.
+    """The lines of the file of texts, from the arguments of `train`.
+
+    ``tell``: is told of repeated ids and, if ``noticed``, of markup in the texts.
 
     Raises ValueError or TypeError, and `SessionError` where the texts are read from files that cannot be
     read.
     """
+    texts = arguments["texts"]
     if texts is None or isinstance(texts, str | bytes):
         raise TypeError("texts must be a collection, such as a list: put a single text in brackets")
     if hasattr(texts, "columns"):  # whose names a table yields
         raise TypeError("texts must be a column, not a table: train(frame['text'])")
-    arguments = {"texts": texts, "titles": titles, "ids": ids}
     columns = {name: values for name, values in arguments.items() if values is not None}
     for name, values in columns.items():
         if not isinstance(values, Iterable) or isinstance(values, str | bytes) or hasattr(values, "columns"):

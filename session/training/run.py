@@ -353,6 +353,10 @@ class Report:
     """What the texts of the source are called."""
 
 
+Say = Callable[[str], None]
+Tell = Callable[[Report], None]
+
+
 class Monitor:
     """Tells of a run while it goes on.
 
@@ -362,12 +366,7 @@ class Monitor:
     """
 
     def __init__(
-        self,
-        path: Path,
-        run: Run,
-        report: Callable[[Report], None],
-        say: Callable[[str], None],
-        given: Mapping[str, object] = MappingProxyType({}),
+        self, path: Path, run: Run, report: Tell, say: Say, given: Mapping[str, object] = MappingProxyType({})
     ) -> None:
         """``report``: called with every heartbeat; ``say``: takes messages that should not wait for one;
         ``given``: as in `TrainerActivity`."""

@@ -47,15 +47,13 @@ from wikitopics.session.storage.trainer import request_control
 from wikitopics.session.storage.writer import SessionWriter, file_bytes
 from wikitopics.session.system import Signals
 from wikitopics.session.training.intake.opening import Opened, cluster_address, open_source
-from wikitopics.session.training.run import BEAT_SECONDS, FINISHED, Limits, Monitor, Report, Run
+from wikitopics.session.training.run import BEAT_SECONDS, FINISHED, Limits, Monitor, Run, Say, Tell
 from wikitopics.session.training.stream import Stream, VocabularyBuild
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.build import Built
 from wikitopics.vocab.rules import Rule
 
 T = TypeVar("T")
-Say = Callable[[str], None]
-Tell = Callable[[Report], None]
 OUTGROWN = 4
 """A run this many times larger than the D of its models is warned: D is weighed against their priors."""
 

@@ -172,8 +172,6 @@ class Stream:
             model = load_model(store.model_state(stored.name), stored, len(store.vocabulary()))
             model.threads = threads
             self.models.append(model)
-        half_lives = [model.half_life for model in self.models if model.half_life is not None]
-        self._half_life = min(half_lives, default=None)
         self._changes = Changes()
         self._pending = deque(store.pending())
         """Stretches of the stream that wait to be trained, each with its number in the session."""
@@ -181,7 +179,7 @@ class Stream:
         self._held_out = store.held_out()
         self._word_counts = store.word_counts()
         self._check_account()
-        self._curves = Curves(store, self._half_life)
+        self._curves = Curves(store, self.models)
         self._measured_on: HeldOut | None = None
         self._source_ended = self.progress.again > 0
         self._passes: Passes | None = None
@@ -330,7 +328,7 @@ class Stream:
 
     @property
     def _evaluations(self) -> Evaluations:
-        return Evaluations(len(self._held_out), self._half_life, self.settings.measured_every)
+        return Evaluations(len(self._held_out), self._curves.half_life, self.settings.measured_every)
 
     def _expect_measurement(self) -> None:
         progress = self.progress
@@ -361,7 +359,7 @@ class Stream:
         seqs, again = self._reread(size - n, fresh) if size > n else (np.empty(0, np.int64), fresh[:0])
         batch = Block.concatenate([fresh, again])
         progress = self.progress
-        if self._half_life is not None:
+        if self._curves.half_life is not None:
             latest = scored(self.models, _minibatch(batch), self.settings[SEED])
             progress.prequential = latest_of_each(progress.prequential, latest)
         thetas: list[NDArray[np.float32]] = []
@@ -393,7 +391,7 @@ class Stream:
             progress.renew_from = 0
         self._changes.drops_articles |= drops or drop_due(before, progress.articles)
         if measure or snapshot_due(self._curves.kept_at, before, progress.articles):
-            self._curves.keep_topics(self.models, progress.articles, self._changes)
+            self._curves.keep_topics(progress.articles, self._changes)
         if measure:
             self._measure(elapsed_seconds())
         return len(batch)
@@ -443,7 +441,7 @@ class Stream:
         if not articles:
             return
         if self._curves.kept_at != articles:
-            self._curves.keep_topics(self.models, articles, self._changes)
+            self._curves.keep_topics(articles, self._changes)
         if self._curves.measured_at != articles:
             self._measure(elapsed_seconds)
         if self.overfitting:
@@ -512,9 +510,7 @@ class Stream:
         """Measure the models, whose topics are already stored."""
         if len(self._held_out):
             self._measured_on = self._measured_on or HeldOut(_minibatch(self._held_out), self.settings[SEED])
-            self._curves.measure(
-                self.models, self._measured_on, self.progress, elapsed_seconds, self._changes
-            )
+            self._curves.measure(self._measured_on, self.progress, elapsed_seconds, self._changes)
 
 
 def _minibatch(block: Block) -> Minibatch:

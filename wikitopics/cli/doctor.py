@@ -41,7 +41,7 @@ def doctor(offline: bool, session: str | None, as_json: bool) -> int:
       wikitopics doctor
       wikitopics doctor --offline
     """
-    checks = [*_installation(), *_extras(), *_brought(), *_places(), _tried("contact", _contact)]
+    checks = [*_installation(), *_places(), _tried("contact", _contact)]
     if session is not None:
         checks.append(_tried("session", _session, session))
     if not offline:
@@ -65,7 +65,12 @@ def _tried(what: str, describe: Callable[..., str], *arguments: object) -> Check
 
 def _installation() -> Iterator[Check]:
     yield "python", sys.version_info >= (3, 11), f"{platform.python_version()} at {sys.executable}"
-    for package in _packages():
+    try:
+        needs = importlib.metadata.requires("wikitopics") or []
+    except importlib.metadata.PackageNotFoundError:
+        needs = ["wikitopics"]
+    # Packages of extras need not be installed.
+    for package in (re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in needs if "extra ==" not in need):
         try:
             yield package, True, importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
@@ -74,18 +79,11 @@ def _installation() -> Iterator[Check]:
 
     folder, none = cache_folder(), "no writable folder: the models are compiled at every start"
     yield "kernel cache", folder is not None, folder or none
-
-
-def _extras() -> Iterator[Check]:
-    """The extras, which nobody must install."""
     for extra in EXTRAS:
         missing = ", ".join(extra.missing())
         state = f"not installed ({missing}): `{extra.command}` adds" if missing else "installed, for"
         yield f"extra {extra.name}", None if missing else True, f"{state} {extra.purpose}"
-
-
-def _brought() -> Iterator[Check]:
-    """Models and sources from other packages."""
+    # Models and sources from other packages.
     for what, theirs, load in (
         ("model", set(kinds.names()) - set(kinds.built_in), kinds.load),
         ("source", set(sources.names()) - set(sources.BUILT_IN), sources.load),
@@ -96,15 +94,6 @@ def _brought() -> Iterator[Check]:
 
 def _label(load: Callable[[str], object], name: str) -> str:
     return str(getattr(load(name), "label", "installed"))
-
-
-def _packages() -> list[str]:
-    """The packages that the installed distribution requires, without those of extras."""
-    try:
-        needs = importlib.metadata.requires("wikitopics") or []
-    except importlib.metadata.PackageNotFoundError:
-        return ["wikitopics"]
-    return [re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in needs if "extra ==" not in need]
 
 
 def _places() -> Iterator[Check]:

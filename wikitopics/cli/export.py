@@ -54,16 +54,12 @@ def _described(metric: Metric) -> str:
 
 
 @click.command(
+    cls=Command,
     epilog="\b\nWHAT is one of:\n"
     + "".join(f"  {table.name:11} {table.label}\n" for table in TABLES.values())
     + "\n\b\nIn `export metrics`, besides metrics that only one kind of model has:\n"
     + "".join(f"  {metric.name:26} {_described(metric)}\n" for metric in METRICS)
-    + """
-\b
-Examples:
-  wikitopics export topics > topics.csv
-  wikitopics export history --format json -o history.json
-  wikitopics export model --model hdp -o hdp.npz"""
+    + "\n",
 )
 @click.argument("what", metavar="WHAT", type=click.Choice(list(TABLES)))
 @click.option(
@@ -93,7 +89,13 @@ Examples:
 def export(
     what: str, form: str | None, output: str | None, model: str | None, every: bool, bom: bool, session: str
 ) -> None:
-    """Write what a session holds in a form that other programs read."""
+    """Write what a session holds in a form that other programs read.
+
+    Examples:
+      wikitopics export topics > topics.csv
+      wikitopics export history --format json -o history.json
+      wikitopics export model --model hdp -o hdp.npz
+    """
     from wikitopics.session.analysis.proportions import licence_of
 
     table = TABLES[what]

@@ -185,7 +185,9 @@ class Command(click.Command):
 
     def __init__(self, *, help: str | None = None, epilog: str | None = None, **more: Any) -> None:
         text, mark, examples = inspect.cleandoc(help or "").partition("\n\nExample")
-        super().__init__(help=text, epilog=f"\b\nExample{examples}" if mark else epilog, **more)
+        super().__init__(
+            help=text, epilog=(epilog or "") + (f"\b\nExample{examples}" if mark else ""), **more
+        )
 
 
 class Group(Command, click.Group):

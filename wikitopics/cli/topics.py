@@ -194,7 +194,8 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
                 if row.topic in given(reader):
                     continue  # named by hand meanwhile
                 titles = [one.title for one in reader.articles_about(chosen, row.topic, NAMING_TITLES)]
-            name = suggested(path, command, row.topic, [word for word, _ in row.words], titles, check)
+            question = {"number": row.topic, "words": [word for word, _ in row.words], "titles": titles}
+            name = suggested(path, command, question, check)
             outcome = f"is now called {give(path, chosen, row.topic, name)}" if name else "keeps its name"
             say(f"{number} of {len(rows)}: topic {row.topic} of {chosen} ({row.name}) {outcome}")
 

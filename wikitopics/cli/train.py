@@ -92,17 +92,13 @@ def at_end(
         with acting_later() as signals:  # whoever has read that the trainer has ended may send one
             if not code:
                 end.tell(end.reason)
-            _notify(notify, path, end.reason)
+            if notify is not None and escapes.obeys(sys.stderr):
+                with contextlib.suppress(OSError):
+                    notice = f"wikitopics, {session_name(path)}: {end.reason}"
+                    sys.stderr.write(escapes.notice(notify, notice))
+                    sys.stderr.flush()
             if command is not None:
                 _run(command, path, end.reason, code, tell, signals)
-
-
-def _notify(how: str | None, path: Path, reason: str) -> None:
-    """Notify on standard error, if that is a terminal that supports it."""
-    if how is not None and escapes.obeys(sys.stderr):
-        with contextlib.suppress(OSError):
-            sys.stderr.write(escapes.notice(how, f"wikitopics, {session_name(path)}: {reason}"))
-            sys.stderr.flush()
 
 
 def _run(
@@ -427,10 +423,8 @@ def open_screen(session: str, options: dict[str, Any]) -> int:
         from wikitopics.tui.newsession import ask
 
         answer = ask()  # and save it
-        if answer == "quit":
-            return 0
-        if answer == "demo":
-            return open_demo("demo", None, None, notify)
+        if answer != "saved":
+            return open_demo("demo", None, None, notify) if answer == "demo" else 0
     return show(path, ["train", *sys.argv[1:]], notify)
 
 
@@ -458,10 +452,8 @@ def open_demo(session: str, articles: int | None, wiki_size: int | None, notify:
     if owner_pid(path) is not None:
         return attach(path, notify)
     arguments = ["demo", "--headless", "--session", session]
-    if articles is not None:
-        arguments += ["--articles", str(articles)]
-    if wiki_size is not None:
-        arguments += ["--wiki-size", str(wiki_size)]
+    for option, value in ((ARTICLES, articles), (WIKI_SIZE, wiki_size)):
+        arguments += [] if value is None else [option.flag, str(value)]
     return show(path, arguments, notify)
 
 
@@ -483,7 +475,8 @@ def show(path: Path, arguments: list[str] | None = None, notify: str | None = No
     the terminal is closed. Signals are handled from before a trainer is started, so that none leaves one
     behind.
     """
-    from wikitopics.session.control import Trainers, forget
+    from wikitopics.session.control import Trainers, forget, question
+    from wikitopics.session.storage.files import last_line
 
     need_terminal(command("status", path))
     trainers, trainer, ending = Trainers(), None, None
@@ -500,7 +493,14 @@ def show(path: Path, arguments: list[str] | None = None, notify: str | None = No
             if ending == "leave" or signal.SIGHUP in signals.noted:
                 trainers.detach()
             end_trainers(paths, trainers, signals)
-    code = 0 if trainer is None or path.exists() or ending == "demo" else not_begun(path, trainers.code(path))
+    code = 0
+    if trainer is not None and not path.exists() and ending != "demo":
+        status = trainers.code(path)
+        if not status or status < 0 or question(path):
+            say("stopped before training began")
+        else:
+            code = status
+            say(last_line(log_file(path)) or error_line(f"the trainer ended with code {code}"))
     for each in trainers.paths():
         forget(each)
     return open_demo("demo", None, None, notify) if ending == "demo" else code
@@ -520,15 +520,3 @@ def end_trainers(paths: Sequence[Path], trainers: "Trainers", signals: Signals) 
             say(f"the trainer ({known}) keeps running; `{command('stop', path)}` stops it")
         elif path.exists():
             say(f"{'saved; ' if ended else ''}`{command('topics', path)}` lists the topics")
-
-
-def not_begun(path: Path, code: int | None) -> int:
-    """Say why there is no session; returns the exit code."""
-    from wikitopics.session.control import question
-    from wikitopics.session.storage.files import last_line
-
-    if not code or code < 0 or question(path):
-        say("stopped before training began")
-        return 0
-    say(last_line(log_file(path)) or error_line(f"the trainer ended with code {code}"))
-    return code
