@@ -9,14 +9,22 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from wikitopics.cli.options import Command, SettingsCommand, log_option, progress_option, session_option, take
+from wikitopics.cli.options import (
+    Command,
+    SettingsCommand,
+    log_option,
+    progress_option,
+    reading,
+    session_option,
+    take,
+)
 from wikitopics.cli.output import (
     INTERRUPTED,
     ReaderGone,
@@ -33,32 +41,22 @@ from wikitopics.cli.output import (
 )
 from wikitopics.crawler.dumps.source import YES
 from wikitopics.crawler.embedded.source import WIKI_SIZE, Demo
+from wikitopics.crawler.mediawiki.source import CONTACT
 from wikitopics.crawler.source import Unconfirmed
 from wikitopics.model import kinds
 from wikitopics.session import escapes
-from wikitopics.session.errors import BadUsage, SessionError
+from wikitopics.session.errors import BadUsage, NoSession, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import ARTICLES, MODEL, NOTIFY, ON_END
-from wikitopics.session.paths import session_name, session_path
+from wikitopics.session.paths import command, log_file, session_name, session_path
 from wikitopics.session.settings import load_kind, options_of
-from wikitopics.session.system import Signals, acting_later, kill_group, start_command
-
-if TYPE_CHECKING:
-    from wikitopics.session.request import TrainRequest
-    from wikitopics.session.training.run import Report
-
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-from wikitopics.cli.options import reading
-from wikitopics.crawler.mediawiki.source import CONTACT
-from wikitopics.session.errors import NoSession
-from wikitopics.session.paths import command, log_file
 from wikitopics.session.storage.lock import owner, owner_pid
+from wikitopics.session.system import Signals, acting_later, kill_group, start_command
 
 if TYPE_CHECKING:
     from wikitopics.session.control import Trainers
     from wikitopics.session.request import TrainRequest
+    from wikitopics.session.training.run import Report
 
 
 # `train --on-end COMMAND` and `--notify HOW`, carried out when a trainer ends unless it is killed.
@@ -311,10 +309,8 @@ class ProgressLines:
         """The last line."""
         if self._last is not None:
             self._tell(self._line(self._last))
-        self._tell(self._ended(reason))
-
-    def _ended(self, reason: str) -> str:
-        return reason if self._last is None else f"{reason}; everything is saved"
+            reason = f"{reason}; everything is saved"
+        self._tell(reason)
 
 
 def _seconds_left(report: "Report") -> float | None:
@@ -358,7 +354,8 @@ class JsonLines(ProgressLines):
         """The last object says why the run ended."""
         from wikitopics.session.training.run import FINISHED
 
-        self._tell(self._ended(reason))  # first: the reader may be gone, but the log should have it
+        # First a line: the reader may be gone, but the log should have it.
+        self._tell(reason if self._last is None else f"{reason}; everything is saved")
         if self._last is not None:
             state = "finished" if reason == FINISHED else "stopped"
             put_json(self._values(self._last) | {"state": state, "reason": reason})
