@@ -1,6 +1,5 @@
 """What a user asks of a trainer, and whether an existing session can provide it."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from wikitopics.crawler.mediawiki.source import DOWNLOAD as DOWNLOAD
@@ -88,10 +87,6 @@ class TrainRequest(OptionValues):
         ours = {name for name, (option, _) in sources.our_options().items() if option.scope != "outside"}
         return [name for name in self.values if name in ours - {option.name for option in kind.options}]
 
-    def of_this_run(self, kind: SourceKind) -> dict[str, object]:
-        """The given options that limit one run only, by name."""
-        return {option.name: self[option] for option in sources.run_options(kind) if option in self}
-
     def asked(self, kind: SourceKind, *, resuming: bool = False) -> Asked:
         """The options for a source of this kind."""
         given = {
@@ -145,7 +140,16 @@ def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Voc
     """
     specs, identity = request.specs(kind), request.identity(kind)
     if request[PASSES] > 1:
-        _check_passes(request, kind, identity, specs)
+        asked = f"{PASSES.flag} {request[PASSES]}"
+        if not kind.repeatable(identity):
+            raise BadUsage(
+                f"{asked}: only texts, word counts and a dump in files are read more than once; leave it out"
+            )
+        if forgetful := [spec.name for spec in specs if HALF_LIFE.name in spec.options]:
+            raise BadUsage(
+                f"{asked}: {forgetful[0]} has a half-life, so it forgets a pass during the next one; "
+                f"leave out {PASSES.flag} or {flag(HALF_LIFE.name)}"
+            )
     sizes = batch_sizes(specs)
     name, vocabulary = new_vocabulary(request, kind)
     values = {option.name: request.values.get(option.name, option.default) for option in KEPT}
@@ -162,23 +166,6 @@ def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Voc
         measured_every=WATCHED if kind.asks_server else None,
     )
     return settings, vocabulary
-
-
-def _check_passes(
-    request: TrainRequest, kind: SourceKind, identity: Identity, specs: Sequence[ModelSpec]
-) -> None:
-    """Raise `BadUsage` if a session cannot read its documents again."""
-    asked = f"{PASSES.flag} {request[PASSES]}"
-    if not kind.repeatable(identity):
-        raise BadUsage(
-            f"{asked}: only texts, word counts and a dump in files are read more than once; leave it out"
-        )
-    for spec in specs:
-        if HALF_LIFE.name in spec.options:
-            raise BadUsage(
-                f"{asked}: {spec.name} has a half-life, so it forgets a pass during the next one; "
-                f"leave out {PASSES.flag} or {flag(HALF_LIFE.name)}"
-            )
 
 
 def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabulary | Rule]:

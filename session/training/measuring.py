@@ -131,7 +131,9 @@ class Evaluations:
     def due(self, minibatches: int, before: int, after: int) -> bool:
         """Whether to measure after minibatch number ``minibatches``, which took ``before`` to ``after``
         articles."""
-        interval = self._interval(after)
+        often = self.at_least_every if after <= WATCHED_UNTIL else None
+        most = min(50 * self.held_out, self.half_life or math.inf, often or math.inf)
+        interval = int(max(SHORTEST_INTERVAL, most))
         powers = minibatches & (minibatches - 1) == 0 or doubled(before, after)
         return powers or before // interval != after // interval
 
@@ -142,12 +144,6 @@ class Evaluations:
             minibatches += 1
             if self.due(minibatches, before, articles):
                 return articles
-
-    def _interval(self, articles: int) -> int:
-        often = self.at_least_every if articles <= WATCHED_UNTIL else None
-        return int(
-            max(SHORTEST_INTERVAL, min(50 * self.held_out, self.half_life or math.inf, often or math.inf))
-        )
 
 
 def pass_evaluation_due(measured: int, after: int) -> bool:
@@ -333,7 +329,14 @@ class Chronicle:
             )
             for *candidates, ids in zip(self._names, before, newest, snapshot.word_ids.tolist(), strict=True)
         ]
-        return [self._event(snapshot.articles, change, old) for change in latest]
+        events = []
+        for change in latest:
+            subject = change.other if change.kind == "split" and change.other is not None else change.topic
+            name = (old if change.kind in ("died", "merged") and old else self._names)[subject]
+            events.append(
+                TopicEvent(self._model, snapshot.articles, change.kind, change.topic, change.other, name)
+            )
+        return events
 
     def _has_another_name(self, topic: int, old: str) -> bool:
         """Whether the topic's new name has fitted at enough looks, while a word of the old one has not."""
@@ -344,12 +347,6 @@ class Chronicle:
     def _relevant(self, topic: int, looks: Sequence[TopicState]) -> list[list[str]]:
         """A topic's words at each of these looks, the most relevant first."""
         return [[self._words[i] for i in look.relevant[topic].tolist()] for look in looks]
-
-    def _event(self, articles: int, change: Change, old: Sequence[str]) -> TopicEvent:
-        ended = change.kind in ("died", "merged")
-        subject = change.other if change.kind == "split" and change.other is not None else change.topic
-        name = (old if ended and old else self._names)[subject]
-        return TopicEvent(self._model, articles, change.kind, change.topic, change.other, name)
 
 
 def event_message(events: Sequence[TopicEvent], noun: str) -> str:

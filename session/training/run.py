@@ -176,7 +176,12 @@ class Run:
             try:
                 self.feed.start(self.stream.progress.position)
                 await self._consume()
-                await self._finish()
+                if not self.stopping.is_set():  # the session has ended: measure there too
+                    await self._commit_if(True)  # the last measurement may take long
+                    stream = self.stream
+                    if await self.do(Work(lambda elapsed_seconds: stream.finish(elapsed_seconds()))):
+                        self.reason = FINISHED
+                        await self.commit()
             finally:
                 self._end()
                 await self._save_all()
@@ -216,16 +221,6 @@ class Run:
                 block = arriving.result()
                 if block is not None:
                     self._take(block)
-
-    async def _finish(self) -> None:
-        """If the run was not stopped, the session has ended: measure there too."""
-        if self.stopping.is_set():
-            return
-        await self._commit_if(True)  # the last measurement may take long
-        stream = self.stream
-        if await self.do(Work(lambda elapsed_seconds: stream.finish(elapsed_seconds()))):
-            self.reason = FINISHED
-            await self.commit()
 
     async def _save_all(self) -> None:
         """Commit everything fetched and trained; after a step that continues or has failed, what was trained

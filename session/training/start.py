@@ -285,7 +285,9 @@ async def run(plan: Plan, limits: Limits, report: Tell, say: Say, signals: Signa
             say(line)
         this = Run(store, stream, source.feed, limits)
         signals.tell(lambda number: this.stop(f"stopped by {number.name}"))
-        reason = await Monitor(plan.path, this, report, say, plan.request.of_this_run(plan.kind)).follow()
+        limiting = [option for option in sources.run_options(plan.kind) if option in plan.request]
+        given = {option.name: plan.request[option] for option in limiting}
+        reason = await Monitor(plan.path, this, report, say, given).follow()
         if isinstance(stream, Stream) and reason == FINISHED:
             limit, progress = stream.article_limit, stream.progress
             if progress.documents >= LEAST or (limit is not None and progress.articles >= limit):
@@ -331,11 +333,11 @@ async def open_session(
 
     Raises the errors of both, and `BadUsage` if a new one would have too little to train on.
     """
-    settings, options = plan.settings, plan.request.asked(plan.kind, resuming=not plan.is_new)
+    settings, asked = plan.settings, plan.request.asked(plan.kind, resuming=not plan.is_new)
     async with contextlib.AsyncExitStack() as opened:
         cluster = cluster_address(plan.request)
         source = await open_source(
-            plan.kind, settings.source_options, options, plan.vocabulary, say, settings.models, cluster
+            plan.kind, settings.source_options, asked, plan.vocabulary, say, settings.models, cluster
         )
         opened.push_async_callback(source.feed.close)
         if plan.is_new:

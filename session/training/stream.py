@@ -45,7 +45,6 @@ from wikitopics.session.training.measuring import (
     scored,
     snapshot_due,
 )
-from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.build import Built, VocabularyRecipe, best_words
 from wikitopics.vocab.rules import Rule
 
@@ -114,7 +113,13 @@ class Passes:
         self._pass, (self._start, rows) = number, rounds[which - 1]
         if rows != self._open:  # the rows of a small collection are one round, and stay in memory
             self._open, self._block = rows, self._block[:0]
-            self._block = Block.concatenate([self._documents_of(*self._rows[row]) for row in rows])
+            last = self._rows[-1][0] if len(self._rest) else None
+            self._block = Block.concatenate(
+                [
+                    self._rest if first == last else self._store.kept_documents(first, n)
+                    for first, n in (self._rows[row] for row in rows)
+                ]
+            )
             self._seqs = np.concatenate([first + np.arange(n) for first, n in (self._rows[i] for i in rows)])
         self._order = self._random(number, which).permutation(len(self._block))
 
@@ -129,10 +134,6 @@ class Passes:
             rounds[-1][1].append(row)
             behind += self._rows[row][1]
         return [(start, sorted(rows)) for start, rows in rounds]
-
-    def _documents_of(self, first: int, number: int) -> Block:
-        is_rest = len(self._rest) and first == self._rows[-1][0]
-        return self._rest if is_rest else self._store.kept_documents(first, number)
 
     def _random(self, number: int, which: int) -> np.random.Generator:
         return np.random.default_rng((self._seed, number, which))
@@ -611,7 +612,10 @@ def choose_words(
     start = held_out
     while True:
         built = best_words(islice(_counts(blocks()), start, wanted), recipe)
-        behind = _behind_held_out(_counts(blocks()), held_out, built.vocabulary)
+        words = {word.encode() for word in built.vocabulary.words}
+        articles = enumerate(_counts(blocks()), start=1)
+        numbers = (number for number, article in articles if not words.isdisjoint(article))
+        behind = next(islice(numbers, held_out - 1, None), held_out) if held_out else 0
         if behind <= start:
             return built
         start = behind
@@ -626,10 +630,3 @@ def _counts(blocks: Iterable[Block]) -> Iterator[Mapping[bytes, int]]:
             yield {
                 words[number]: count for number, count in zip(ids[low:high], counts[low:high], strict=True)
             }
-
-
-def _behind_held_out(articles: Iterable[Mapping[bytes, int]], held_out: int, vocabulary: Vocabulary) -> int:
-    """The number of articles up to the last one held out."""
-    words = {word.encode() for word in vocabulary.words}
-    numbers = (number for number, article in enumerate(articles, start=1) if not words.isdisjoint(article))
-    return next(islice(numbers, held_out - 1, None), held_out) if held_out else 0

@@ -9,7 +9,7 @@ from tests.tui import seeing
 from tests.tui.seeing import Opener
 from tests.tui.standins import Launcher
 from wikitopics.session.system import Signals
-from wikitopics.tui.newsession import Contact
+from wikitopics.tui.questions import Contact
 
 
 async def test_a_first_crawl_of_wikipedia_asks_for_the_contact(dialog: Opener, home: Path) -> None:

@@ -10,8 +10,7 @@ from tests.tui import seeing
 from tests.tui.seeing import Opener
 from tests.tui.standins import Process
 from wikitopics.tui.export import Export
-from wikitopics.tui.newsession import NewSession
-from wikitopics.tui.questions import Ask
+from wikitopics.tui.questions import Ask, NewSession
 
 
 async def test_a_dialog_ends_once_and_ends_nothing_else(shown: Opener, live: Path) -> None:

@@ -10,8 +10,7 @@ from textual.widget import Widget
 from tests.tui.standins import Process
 from wikitopics.session.system import Signals
 from wikitopics.tui.app import Main, Wikitopics
-from wikitopics.tui.newsession import AskContact, Contact
-from wikitopics.tui.questions import Ask
+from wikitopics.tui.questions import Ask, AskContact, Contact
 from wikitopics.tui.views.dashboard import Dashboard
 
 

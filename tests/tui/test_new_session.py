@@ -14,7 +14,7 @@ from tests.tui.standins import Launcher, Process
 from wikitopics.session import sources
 from wikitopics.session.control import NOBODY_ASKED
 from wikitopics.session.errors import SessionError
-from wikitopics.tui.newsession import OWN_FIELDS, TOPICS, NewSession, arguments
+from wikitopics.tui.questions import OWN_FIELDS, TOPICS, NewSession, arguments
 
 LDA = (("lda", "100"),)
 

@@ -11,7 +11,7 @@ from tests.tui import seeing
 from tests.tui.seeing import Opener
 from tests.tui.standins import Launcher
 from wikitopics.tui.chart import Chart
-from wikitopics.tui.newsession import NewSession
+from wikitopics.tui.questions import NewSession
 
 
 async def look(app: Any, metric: str) -> None:

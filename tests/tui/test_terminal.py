@@ -235,7 +235,7 @@ def test_a_watcher_waits_for_a_trainer_however_long_it_takes(
 
 
 def test_the_contact_screen_gives_the_terminal_back(opened: Callable[[str], Terminal]) -> None:
-    terminal = opened("from wikitopics.tui.newsession import ask; print('ANSWER', ask())")
+    terminal = opened("from wikitopics.tui.questions import ask; print('ANSWER', ask())")
     terminal.wait_for(b"Your contact")
     terminal.type(b"nonsense\r", shows=b"does not look like")
     terminal.written = b""

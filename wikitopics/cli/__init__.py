@@ -131,15 +131,8 @@ def _check_limits() -> None:
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if most != resource.RLIM_INFINITY and most < _FILES:
         raise SessionError(f"`ulimit -n {most}` allows too few open files: set a limit of {_FILES} or more")
-    _check_memory()
-
-
-def _check_memory() -> None:
-    """Raise SessionError if `ulimit -v` leaves too little to compute anything.
-
-    OpenBLAS then tries for ever to get more while it is loaded, and no signal is heard meanwhile. So another
-    process, which can be ended, loads it first.
-    """
+    # OpenBLAS tries for ever to get more memory while it is loaded, and no signal is heard meanwhile. So
+    # another process, which can be ended, loads it first.
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     if most == resource.RLIM_INFINITY:
         return

@@ -141,26 +141,25 @@ def train(session: str, as_json: bool, log: str | None, **options: Any) -> int:
       wikitopics train --source counts --counts words.npz --vocab words.txt --seed 1
     """
     if HELP in options[MODEL.name]:
-        for line in model_help():
-            put_line(line)
+        for name in kinds.names():
+            _describe_kind(name)
         return 0
     from wikitopics.session.request import TrainRequest
 
     return run_trainer(session, TrainRequest(**options), as_json, log)
 
 
-def model_help() -> Iterator[str]:
-    """The values of `--model`: every kind of model and the keys it takes."""
-    for name in kinds.names():
-        try:
-            kind = load_kind(name)
-        except BadUsage as error:
-            yield f"{name}: {error}"
-            continue
-        yield f"{name}: {kind.label}" + (f", {kind.summary}" if kind.summary else "")
-        for option in options_of(kind):
-            default = "" if option.default in (None, "") else f"; default {option.default}"
-            yield f"  {option.name}={option.takes()}{default}: {option.help}"
+def _describe_kind(name: str) -> None:
+    """Print a value of `--model`: a kind of model and the keys it takes."""
+    try:
+        kind = load_kind(name)
+    except BadUsage as error:
+        put_line(f"{name}: {error}")
+        return
+    put_line(f"{name}: {kind.label}" + (f", {kind.summary}" if kind.summary else ""))
+    for option in options_of(kind):
+        default = "" if option.default in (None, "") else f"; default {option.default}"
+        put_line(f"  {option.name}={option.takes()}{default}: {option.help}")
 
 
 @click.command(cls=Command)
@@ -417,7 +416,7 @@ def open_screen(session: str, options: dict[str, Any]) -> int:
     request = TrainRequest(**options)
     request.specs()  # a wrong option is reported here, not in the trainer's log
     if contact_missing(path, request):
-        from wikitopics.tui.newsession import ask
+        from wikitopics.tui.questions import ask
 
         answer = ask()  # and save it
         if answer != "saved":
