@@ -31,20 +31,7 @@ from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.settings import Progress
 from wikitopics.session.storage.topics import model_row
 from wikitopics.session.storage.writer import Changes, SessionWriter
-from wikitopics.session.training.measuring import (
-    Curves,
-    Evaluations,
-    HeldOut,
-    Measured,
-    drop_due,
-    last_doubling,
-    latest_of_each,
-    minibatch_size,
-    pass_evaluation_due,
-    renewal_due,
-    scored,
-    snapshot_due,
-)
+from wikitopics.session.training import measuring
 from wikitopics.vocab.build import Built, VocabularyRecipe, best_words
 from wikitopics.vocab.rules import Rule
 
@@ -180,8 +167,8 @@ class Stream:
         self._held_out = store.held_out()
         self._word_counts = store.word_counts()
         self._check_account()
-        self._curves = Curves(store, self.models)
-        self._measured_on: HeldOut | None = None
+        self._curves = measuring.Curves(store, self.models)
+        self._measured_on: measuring.HeldOut | None = None
         self._source_ended = self.progress.again > 0
         self._passes: Passes | None = None
         self._ended = self.progress.finished
@@ -324,12 +311,14 @@ class Stream:
         progress = self.progress
         after = progress.articles + self._step_size()
         return self._evaluations.due(progress.minibatches + 1, progress.articles, after) or (
-            self._ends_pass(after) and pass_evaluation_due(self._curves.measured_at, after)
+            self._ends_pass(after) and measuring.pass_evaluation_due(self._curves.measured_at, after)
         )
 
     @property
-    def _evaluations(self) -> Evaluations:
-        return Evaluations(len(self._held_out), self._curves.half_life, self.settings.measured_every)
+    def _evaluations(self) -> measuring.Evaluations:
+        return measuring.Evaluations(
+            len(self._held_out), self._curves.half_life, self.settings.measured_every
+        )
 
     def _expect_measurement(self) -> None:
         progress = self.progress
@@ -361,8 +350,8 @@ class Stream:
         batch = Block.concatenate([fresh, again])
         progress = self.progress
         if self._curves.half_life is not None:
-            latest = scored(self.models, _minibatch(batch), self.settings[SEED])
-            progress.prequential = latest_of_each(progress.prequential, latest)
+            latest = measuring.scored(self.models, _minibatch(batch), self.settings[SEED])
+            progress.prequential = measuring.latest_of_each(progress.prequential, latest)
         thetas: list[NDArray[np.float32]] = []
         for model, size in zip(self.models, self.settings.batch_sizes, strict=True):
             minibatch = _minibatch(batch)
@@ -388,10 +377,10 @@ class Stream:
         if len(again):
             progress.renew_from = None  # all are learnt again, which includes that
             progress.lap = progress.articles / (self.settings[PASSES] * progress.documents)
-        elif renewal_due(before, progress.articles):
+        elif measuring.renewal_due(before, progress.articles):
             progress.renew_from = 0
-        self._changes.drops_articles |= drops or drop_due(before, progress.articles)
-        if measure or snapshot_due(self._curves.kept_at, before, progress.articles):
+        self._changes.drops_articles |= drops or measuring.drop_due(before, progress.articles)
+        if measure or measuring.snapshot_due(self._curves.kept_at, before, progress.articles):
             self._curves.keep_topics(progress.articles, self._changes)
         if measure:
             self._measure(elapsed_seconds())
@@ -421,7 +410,9 @@ class Stream:
         """
         progress = self.progress
         assert progress.renew_from is not None
-        seqs, documents = self._store.recent(progress.renew_from, most, last_doubling(progress.articles))
+        seqs, documents = self._store.recent(
+            progress.renew_from, most, measuring.last_doubling(progress.articles)
+        )
         return seqs, documents, seqs[-1] + 1 if len(seqs) == most else None
 
     def replace_topics(self, seqs: Sequence[int], documents: Block, go_on_from: int | None) -> None:
@@ -461,7 +452,7 @@ class Stream:
         return self._curves.overfitting(self.progress.documents, len(self._held_out))
 
     @property
-    def measured(self) -> Measured:
+    def measured(self) -> measuring.Measured:
         """The last measurement."""
         return self._curves.measured
 
@@ -489,7 +480,7 @@ class Stream:
         return ArticleTopics.of(thetas, with_proportions=self.settings[KEEP_ARTICLES] == "all")
 
     def _next_size(self) -> int:
-        size = minibatch_size(self.progress.articles, self.settings.batch_size)
+        size = measuring.minibatch_size(self.progress.articles, self.settings.batch_size)
         if self.article_limit is not None:
             size = min(size, self.article_limit - self.progress.articles)
         return size
@@ -510,7 +501,9 @@ class Stream:
     def _measure(self, elapsed_seconds: float) -> None:
         """Measure the models, whose topics are already stored."""
         if len(self._held_out):
-            self._measured_on = self._measured_on or HeldOut(_minibatch(self._held_out), self.settings[SEED])
+            self._measured_on = self._measured_on or measuring.HeldOut(
+                _minibatch(self._held_out), self.settings[SEED]
+            )
             self._curves.measure(self._measured_on, self.progress, elapsed_seconds, self._changes)
 
 
@@ -535,7 +528,7 @@ class VocabularyBuild:
         self.progress: Progress = store.progress()
         self.article_limit: int | None = None
         self.next_measurement: int | None = None
-        self.measured = Measured(0, {})
+        self.measured = measuring.Measured(0, {})
         self.built: Built | None = None
         self.wanted = max(self.settings[VOCAB_ARTICLES], 2 * self.settings[HELD_OUT])
         """The number of articles to collect: at least as many that count as are held out."""

@@ -15,24 +15,7 @@ from typing import Any
 
 import click
 
-from wikitopics.cli.options import (
-    CommandGroup,
-    SettingsCommand,
-    log_option,
-    progress_option,
-    refuse_early_options,
-    session_option,
-)
-from wikitopics.cli.output import (
-    ReaderGone,
-    error_line,
-    exit_code,
-    is_echo,
-    mend_standard_streams,
-    output_failed,
-    say,
-    standard_output,
-)
+from wikitopics.cli import options, output
 from wikitopics.session.errors import SessionError, did_you_mean
 from wikitopics.session.version import __version__
 
@@ -69,7 +52,7 @@ _FILES = 64
 """A trainer opens up to 28 files for itself; more with several models, or a screen."""
 
 
-class LazyGroup(SettingsCommand, CommandGroup):
+class LazyGroup(options.SettingsCommand, options.CommandGroup):
     """Imports a subcommand's module only when that subcommand, or the help, is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -88,7 +71,7 @@ class LazyGroup(SettingsCommand, CommandGroup):
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:  # click would exit silently here
-            if isinstance(error, ReaderGone) or is_echo(error):
+            if isinstance(error, output.ReaderGone) or output.is_echo(error):
                 raise
             raise click.ClickException(f"the connection to another process broke: {error}") from error
 
@@ -96,13 +79,13 @@ class LazyGroup(SettingsCommand, CommandGroup):
         try:
             return super().main(*args, **extra)
         except OSError as error:
-            if is_echo(error):  # of help, or the version
-                raise output_failed(error) from None
+            if output.is_echo(error):  # of help, or the version
+                raise output.output_failed(error) from None
             raise
         except SystemExit as end:
             *_, (frame, _) = traceback.walk_tb(end.__traceback__)
             if frame.f_code is click.Command.main.__code__:  # so click answers a broken pipe
-                raise output_failed(BrokenPipeError()) from None
+                raise output.output_failed(BrokenPipeError()) from None
             raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -152,13 +135,13 @@ def _check_limits() -> None:
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@session_option
-@log_option
-@progress_option
+@options.session_option
+@options.log_option
+@options.progress_option
 @click.version_option(__version__, prog_name="wikitopics", message="%(prog)s %(version)s")
 @click.pass_context
 def wikitopics(
-    ctx: click.Context, /, session: str, log: str | None, as_json: bool, **options: Any
+    ctx: click.Context, /, session: str, log: str | None, as_json: bool, **settings: Any
 ) -> int | None:
     """A live topic model of Wikipedia in the terminal.
 
@@ -173,12 +156,12 @@ def wikitopics(
       wikitopics topics --top 8            print the topics, eight words each
     """
     if ctx.invoked_subcommand is not None:
-        refuse_early_options(ctx)
+        options.refuse_early_options(ctx)
         return None
     _check_limits()
     from wikitopics.cli.train import open_screen
 
-    return open_screen(session, options)
+    return open_screen(session, settings)
 
 
 # Running it: every error that a user can cause is one line, and has an exit code.
@@ -189,7 +172,7 @@ LONGEST_EXIT = 0.5
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point: run the command, turn every error that a user can cause into one line, exit."""
-    mend_standard_streams()
+    output.mend_standard_streams()
     code = run(sys.argv[1:] if arguments is None else arguments)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # everything is done: nothing is left to interrupt
@@ -205,16 +188,16 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command; returns its exit code."""
     try:
         result = wikitopics.main(list(arguments), prog_name="wikitopics", standalone_mode=False)
-        with standard_output():
+        with output.standard_output():
             pass  # flushing may fail, and should fail here
-    except (click.exceptions.Exit, click.Abort, ReaderGone) as end:
-        return exit_code(end)
+    except (click.exceptions.Exit, click.Abort, output.ReaderGone) as end:
+        return output.exit_code(end)
     except Exception as error:
         text = _explained(error)
         if text is None:
             raise
-        say(error_line(text))
-        return exit_code(error)
+        output.say(output.error_line(text))
+        return output.exit_code(error)
     return result if isinstance(result, int) else 0
 
 

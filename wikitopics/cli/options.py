@@ -140,6 +140,9 @@ limit_option = click.option(
 class SourceType(OptionType):
     """The name of a kind of source that `train` crawls."""
 
+    def __init__(self, option: Option[Any]) -> None:
+        super().__init__(option, lambda: [n for n in sources.names() if not sources.described(n).command])
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Look for other packages' kinds only if the name is not one of ours."""
         try:
@@ -250,27 +253,20 @@ class SettingsCommand(Command):
 
 def setting_groups(source: str | None = None) -> Groups:
     """Every setting of a trainer, in the order of the help; those of ``source`` too, from another package."""
-
-    def crawled() -> list[str]:
-        return [name for name in sources.names() if not sources.described(name).command]
-
     shown = [kind for kind in map(sources.load, sources.BUILT_IN) if not kind.command]
     if source is not None and source not in sources.BUILT_IN:
         with contextlib.suppress(BadUsage):  # reported with the option itself
             shown.append(sources.load(source))
     options = {option.name: option for kind in shown for option in kind.options}
     source_option, model_kind = click_option(SOURCE), click_option(MODEL)
-    source_option.type, model_kind.type = SourceType(SOURCE, crawled), OptionType(MODEL, kinds.names)
+    source_option.type, model_kind.type = SourceType(SOURCE), OptionType(MODEL, kinds.names)
     source_option.metavar = f"[{'|'.join(kind.name for kind in shown)}]"
 
-    def click_options(*settings: Option[Any]) -> list[click.Parameter]:
-        return [click_option(setting) for setting in settings]
-
     return [
-        ("Source", [source_option, *click_options(*options.values(), VOCAB)]),
-        ("Models", [model_kind, *click_options(*SHARED)]),
-        ("Fixed for the session", click_options(*KEPT)),
-        ("This run", click_options(*RUN, *OUTSIDE)),
+        ("Source", [source_option, *map(click_option, (*options.values(), VOCAB))]),
+        ("Models", [model_kind, *map(click_option, SHARED)]),
+        ("Fixed for the session", [*map(click_option, KEPT)]),
+        ("This run", [*map(click_option, (*RUN, *OUTSIDE))]),
     ]
 
 

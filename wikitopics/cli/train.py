@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wikitopics.cli import output
 from wikitopics.cli.options import (
     Command,
     SettingsCommand,
@@ -24,20 +25,6 @@ from wikitopics.cli.options import (
     reading,
     session_option,
     take,
-)
-from wikitopics.cli.output import (
-    INTERRUPTED,
-    ReaderGone,
-    agrees,
-    duration,
-    error_line,
-    exit_code,
-    fields_of,
-    nobody_reads,
-    put_json,
-    put_line,
-    rate,
-    say,
 )
 from wikitopics.crawler.dumps.source import YES
 from wikitopics.crawler.embedded.source import WIKI_SIZE, Demo
@@ -83,8 +70,10 @@ def at_end(
     try:
         yield end
     except BaseException as error:
-        end.reason = "interrupted" if isinstance(error, INTERRUPTED) else str(error) or type(error).__name__
-        code = exit_code(error)
+        end.reason = (
+            "interrupted" if isinstance(error, output.INTERRUPTED) else str(error) or type(error).__name__
+        )
+        code = output.exit_code(error)
         raise
     finally:
         with acting_later() as signals:  # whoever has read that the trainer has ended may send one
@@ -108,16 +97,16 @@ def _run(
     try:
         process = start_command(command, path, stdin=subprocess.DEVNULL, stdout=2, **said)
     except (OSError, ValueError) as error:
-        tell(error_line(f"--on-end cannot be run: {error}"))
+        tell(output.error_line(f"--on-end cannot be run: {error}"))
         return
     failed = signals.wait(process, PATIENCE, until=(signal.SIGINT,))
     if failed is None:  # Ctrl+C does not reach its group
         kill_group(process)
         interrupted = signal.SIGINT in signals.noted
         why = "was interrupted" if interrupted else f"took over {PATIENCE:.0f} s and was killed"
-        tell(error_line(f"--on-end {why}"))
+        tell(output.error_line(f"--on-end {why}"))
     elif failed:
-        tell(error_line(f"--on-end failed with code {failed}"))
+        tell(output.error_line(f"--on-end failed with code {failed}"))
 
 
 HELP = "help"
@@ -154,12 +143,12 @@ def _describe_kind(name: str) -> None:
     try:
         kind = load_kind(name)
     except BadUsage as error:
-        put_line(f"{name}: {error}")
+        output.put_line(f"{name}: {error}")
         return
-    put_line(f"{name}: {kind.label}" + (f", {kind.summary}" if kind.summary else ""))
+    output.put_line(f"{name}: {kind.label}" + (f", {kind.summary}" if kind.summary else ""))
     for option in options_of(kind):
         default = "" if option.default in (None, "") else f"; default {option.default}"
-        put_line(f"  {option.name}={option.takes()}{default}: {option.help}")
+        output.put_line(f"  {option.name}={option.takes()}{default}: {option.help}")
 
 
 @click.command(cls=Command)
@@ -198,7 +187,7 @@ def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str |
 
     path = session_path(session)
     with (
-        contextlib.nullcontext(say) if log is None else also_to(Path(log), path) as tell,
+        contextlib.nullcontext(output.say) if log is None else also_to(Path(log), path) as tell,
         at_end(request.get(ON_END), path, tell, request.get(NOTIFY)) as end,
     ):
         progress = JsonLines(tell) if as_json else ProgressLines(tell)
@@ -206,7 +195,7 @@ def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str |
         try:
             end.reason = start(path, request, progress, tell)
         except Unconfirmed as what:
-            if not agrees(f"{what}. Continue?", str(what)):
+            if not output.agrees(f"{what}. Continue?", str(what)):
                 end.reason, end.tell = "nothing was started", tell
                 return 0
             end.reason = start(path, request.giving(**{YES.name: True}), progress, tell)
@@ -247,13 +236,13 @@ def also_to(log: Path, session: Path) -> Iterator[Callable[[str], None]]:
         handler.emit(logging.LogRecord("wikitopics", logging.INFO, "", 0, "%s", (visible(message),), None))
 
     def tell(message: str) -> None:
-        say(message)
+        output.say(message)
         keep(message)
 
     try:
         yield tell
     except Exception as error:
-        keep(error_line(str(error) or type(error).__name__))
+        keep(output.error_line(str(error) or type(error).__name__))
         raise
     finally:
         with contextlib.suppress(OSError):  # as in `Log.handleError`
@@ -281,7 +270,7 @@ class ProgressLines:
 
     def _line(self, report: "Report") -> str:
         progress, now = report.progress, report.activity
-        parts = [duration(report.activity.elapsed_seconds), f"{progress.articles:,} {report.noun}"]
+        parts = [output.duration(report.activity.elapsed_seconds), f"{progress.articles:,} {report.noun}"]
         if report.passes > 1:
             parts.append(f"pass {progress.pass_:,} of {report.passes:,}")
         if progress.articles == 0:
@@ -290,7 +279,7 @@ class ProgressLines:
             scores = ", ".join(f"{name} {value:,.0f}" for name, value in measured.items())
             parts.append(f"perplexity after {report.measured.articles:,}: {scores}")
         if now.crawl_rate:
-            parts.append(f"reading {rate(now.crawl_rate * 3600)} {report.noun}/h")
+            parts.append(f"reading {output.rate(now.crawl_rate * 3600)} {report.noun}/h")
         left = _seconds_left(report)
         if progress.lap is not None:
             parts.append(f"{progress.lap:.1%} of the source read")
@@ -329,7 +318,7 @@ class JsonLines(ProgressLines):
         progress = report.progress
         return {
             "state": report.state,
-            **fields_of(progress, "articles", "tokens", "held_out", "crawled", "pending", "skipped"),
+            **output.fields_of(progress, "articles", "tokens", "held_out", "crawled", "pending", "skipped"),
             "elapsed_seconds": round(report.activity.elapsed_seconds, 3),
             "articles_per_hour": round(per_hour(progress.articles, report.activity.elapsed_seconds), 1),
             "crawled_per_hour": round(report.activity.crawl_rate * 3600, 1),
@@ -343,11 +332,11 @@ class JsonLines(ProgressLines):
 
     def __call__(self, report: "Report") -> None:
         self._last = report
-        if nobody_reads():
-            raise ReaderGone
+        if output.nobody_reads():
+            raise output.ReaderGone
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + self._every
-            put_json(self._values(report))
+            output.put_json(self._values(report))
 
     def end(self, reason: str) -> None:
         """The last object says why the run ended."""
@@ -357,7 +346,7 @@ class JsonLines(ProgressLines):
         self._tell(reason if self._last is None else f"{reason}; everything is saved")
         if self._last is not None:
             state = "finished" if reason == FINISHED else "stopped"
-            put_json(self._values(self._last) | {"state": state, "reason": reason})
+            output.put_json(self._values(self._last) | {"state": state, "reason": reason})
 
 
 # The screen: start a trainer if none is running, then show the session.
@@ -389,7 +378,7 @@ def attach(path: Path, notify: str | None = None) -> int:
         if not on_terminal():
             raise
         try:
-            say(f"{error}; waiting for it to begin (Ctrl+C quits)")
+            output.say(f"{error}; waiting for it to begin (Ctrl+C quits)")
             wait_for_session(path)
         except KeyboardInterrupt:
             return 0
@@ -493,10 +482,10 @@ def show(path: Path, arguments: list[str] | None = None, notify: str | None = No
     if trainer is not None and not path.exists() and ending != "demo":
         status = trainers.code(path)
         if not status or status < 0 or question(path):
-            say("stopped before training began")
+            output.say("stopped before training began")
         else:
             code = status
-            say(last_line(log_file(path)) or error_line(f"the trainer ended with code {code}"))
+            output.say(last_line(log_file(path)) or output.error_line(f"the trainer ended with code {code}"))
     for each in trainers.paths():
         forget(each)
     return open_demo("demo", None, None, notify) if ending == "demo" else code
@@ -506,13 +495,13 @@ def end_trainers(paths: Sequence[Path], trainers: "Trainers", signals: Signals) 
     """End the trainers that are not left running, and print one line about the state of each session."""
     ended = trainers.running()
     if ended:
-        say("saving and stopping …")
+        output.say("saving and stopping …")
     before = len(signals.noted)
     trainers.stop(give_up=lambda: len(signals.noted) > before)
     for path in dict.fromkeys(paths):
         holder = owner(path)
         if holder is not None:
             known = f"pid {holder.pid}" if holder.pid else "pid unknown"
-            say(f"the trainer ({known}) keeps running; `{command('stop', path)}` stops it")
+            output.say(f"the trainer ({known}) keeps running; `{command('stop', path)}` stops it")
         elif path.exists():
-            say(f"{'saved; ' if ended else ''}`{command('topics', path)}` lists the topics")
+            output.say(f"{'saved; ' if ended else ''}`{command('topics', path)}` lists the topics")

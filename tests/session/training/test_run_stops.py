@@ -102,7 +102,9 @@ async def test_a_step_that_fails_saves_nothing_half_done(trainer_of, memory, mon
 @pytest.mark.parametrize("work", ["step", "finish", "replace_topics"])
 async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(trainer_of, memory, monkeypatch, work):
     monkeypatch.setattr("wikitopics.session.training.run.PATIENCE", 0.1)
-    monkeypatch.setattr("wikitopics.session.training.stream.renewal_due", lambda before, after: after == 256)
+    monkeypatch.setattr(
+        "wikitopics.session.training.measuring.renewal_due", lambda before, after: after == 256
+    )
     real, begun, held = getattr(Stream, work), threading.Event(), threading.Event()
 
     def slow(self, *arguments):
