@@ -396,20 +396,44 @@ def suggested(path: Path, command: str, question: Mapping[str, object], check: C
     `PATIENCE` seconds, or prints what cannot be a name, and what ``check``, called ten times a second,
     raises. Its process group is then ended.
     """
-    failure, answer = f"topic {question['number']} has no new name: --command ", ""
+
+    def failed(why: str) -> SessionError:
+        return SessionError(f"topic {question['number']} has no new name: --command {why}")
+
+    # In files: a command that does not read breaks no pipe, and something in the background keeps none open.
+    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stdout:
+        stdin.write(json.dumps(question, ensure_ascii=False).encode() + b"\n")
+        stdin.seek(0)
+        try:
+            process = start_command(command, path, stdin=stdin, stdout=stdout)
+        except (OSError, ValueError) as error:
+            raise failed(f"cannot be run: {error}") from None
+        until = time.monotonic() + PATIENCE
+        try:
+            while process.poll() is None:
+                check()
+                if time.monotonic() > until:
+                    raise failed(f"took over {PATIENCE:.0f} s and was killed")
+                if os.fstat(stdout.fileno()).st_size > MOST_PRINTED:
+                    raise failed(f"printed over {MOST_PRINTED >> 20} MB and was killed")
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(0.1)
+            if process.returncode:
+                raise failed(f"failed with code {process.returncode}")
+        except BaseException:
+            kill_group(process)
+            raise
+        stdout.seek(0)
+        answer = stdout.readline(MOST_ANSWER + 2).removesuffix(b"\n")
+    if len(answer) > MOST_ANSWER:
+        raise failed(f"printed a line of over {MOST_ANSWER:,} bytes")
     try:
-        answer = _answer(command, path, json.dumps(question, ensure_ascii=False).encode(), check).decode()
-        return checked(answer)
+        name = answer.decode()
+        return checked(name)
     except UnicodeDecodeError:
-        raise SessionError(f"{failure}printed text that is not UTF-8") from None
+        raise failed("printed text that is not UTF-8") from None
     except BadUsage as error:
-        raise SessionError(f"{failure}printed {answer[:LONGEST_NAME]!r}, but {error}") from None
-    except _NoAnswer as error:
-        raise SessionError(f"{failure}{error}") from None
-
-
-class _NoAnswer(Exception):
-    """What the command did instead of answering."""
+        raise failed(f"printed {name[:LONGEST_NAME]!r}, but {error}") from None
 
 
 def checked(name: str) -> str:
@@ -418,38 +442,3 @@ def checked(name: str) -> str:
     if len(line) > LONGEST_NAME or not line.isprintable():
         raise BadUsage(f"a topic's name must have 1 to {LONGEST_NAME} printable characters")
     return line
-
-
-def _answer(command: str, path: Path, question: bytes, check: Callable[[], object]) -> bytes:
-    """The first line that the command prints; what follows is dropped.
-
-    Raises `_NoAnswer` if it takes too long, prints too much, or fails.
-    """
-    # In files: a command that does not read breaks no pipe, and something in the background keeps none open.
-    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stdout:
-        stdin.write(question + b"\n")
-        stdin.seek(0)
-        try:
-            process = start_command(command, path, stdin=stdin, stdout=stdout)
-        except (OSError, ValueError) as error:
-            raise _NoAnswer(f"cannot be run: {error}") from None
-        until = time.monotonic() + PATIENCE
-        try:
-            while process.poll() is None:
-                check()
-                if time.monotonic() > until:
-                    raise _NoAnswer(f"took over {PATIENCE:.0f} s and was killed")
-                if os.fstat(stdout.fileno()).st_size > MOST_PRINTED:
-                    raise _NoAnswer(f"printed over {MOST_PRINTED >> 20} MB and was killed")
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(0.1)
-            if process.returncode:
-                raise _NoAnswer(f"failed with code {process.returncode}")
-        except BaseException:
-            kill_group(process)
-            raise
-        stdout.seek(0)
-        answer = stdout.readline(MOST_ANSWER + 2).removesuffix(b"\n")
-    if len(answer) > MOST_ANSWER:
-        raise _NoAnswer(f"printed a line of over {MOST_ANSWER:,} bytes")
-    return answer

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from wikitopics.crawler.source import ZST, Asked, Extra, Identity, SourceKind
 from wikitopics.option import Option, Registry, check_subclass, fault_in
-from wikitopics.session.errors import BadUsage, Damaged, MissingKind
+from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.options import OWN, RUN
 
 # Every extra that can be installed, with its purpose; `doctor` and all messages use this table.
@@ -65,13 +65,6 @@ def load(name: str) -> SourceKind:
                 f"the kind of source {kind.name!r} has an option {option.flag}, which wikitopics has already"
             )
     return kind
-
-
-def load_stored(name: str) -> SourceKind:
-    """The kind of a session's source. Raises `MissingKind`, or `BadUsage` as `load` does."""
-    if name not in names():
-        raise MissingKind("kind of source", name)
-    return load(name)
 
 
 @cache

@@ -121,7 +121,9 @@ def train(
                 if is_finished:
                     return StoredSession(path)
             if is_new and words is None:
-                request = request.giving(vocab=files.write_words(_built(files, markup).lines))
+                counted = filter(None, file_documents([str(files.texts)], silently, markup=markup or "text"))
+                built = build_vocabulary(counted, VocabularyRecipe.of_language(None))
+                request = request.giving(vocab=files.write_words(built.vocabulary.lines))
             command = ["train", "--session", str(path), *_arguments(request, files)]
             with acting_later():  # in the middle of a start no process is known that could be ended
                 process = start_trainer(path, command, [descriptor])
@@ -240,12 +242,6 @@ def _in_python(message: str) -> str:
     parameters |= {VOCAB.flag: "vocabulary", "--session": "session"}
     # A command in backticks keeps its options.
     return re.sub("`[^`]*`|--[a-z-]+", lambda option: parameters.get(option[0], option[0]), message)
-
-
-def _built(files: InMemoryTexts, markup: Markup | None) -> Vocabulary:
-    """A vocabulary of the texts. Raises BadDocuments if they are too few."""
-    documents = file_documents([str(files.texts)], silently, markup=markup or "text")
-    return build_vocabulary(filter(None, documents), VocabularyRecipe.of_language(None)).vocabulary
 
 
 def _is_finished(

@@ -18,7 +18,7 @@ from wikitopics.crawler.source import PageKind, SourceInfo, SourceKind, default_
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.session import sources
 from wikitopics.session.config import with_contact
-from wikitopics.session.errors import BadUsage, SessionError
+from wikitopics.session.errors import BadUsage, MissingKind, SessionError
 from wikitopics.session.options import (
     ARTICLES,
     DOCUMENTS,
@@ -261,7 +261,9 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
     else:
         with SessionReader(path) as reader:
             settings = reader.settings()
-            kind = sources.load_stored(settings.source)
+            if settings.source not in sources.names():
+                raise MissingKind("kind of source", settings.source)
+            kind = sources.load(settings.source)
             sources.check_identity(kind, settings.source_options)
             of_texts = isinstance(kind, PageKind)
             requested = load_vocabulary(request[VOCAB], of_texts=of_texts) if VOCAB in request else None

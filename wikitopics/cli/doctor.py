@@ -1,5 +1,6 @@
 """`doctor`: what is installed, where things are kept, and what would go wrong."""
 
+import contextlib
 import importlib.metadata
 import os
 import platform
@@ -149,21 +150,14 @@ def _unwritable(folder: Path) -> str:
 def _disk(folder: Path) -> Iterator[Check]:
     free = shutil.disk_usage(folder).free
     yield "disk", free > LOW_DISK, f"{free / 1e9:,.1f} GB free"
-    kind = _file_system(folder)
+    mounts, real = "", folder.resolve()
+    with contextlib.suppress(OSError):  # only Linux tells
+        mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace")
+    kinds_at = {Path(at.replace("\\040", " ")): k for _, at, k, *_ in map(str.split, mounts.splitlines())}
+    kind = next((kinds_at[place] for place in (real, *real.parents) if place in kinds_at), None)
     local = kind not in _NETWORK_FILE_SYSTEMS
     advice = "SQLite's write-ahead log does not work; set WIKITOPICS_HOME to a local folder"
     yield "file system", local, (kind or "unknown") + ("" if local else f": on a network, where {advice}")
-
-
-def _file_system(path: Path) -> str | None:
-    """The type of the file system that holds ``path``, if the system tells (Linux)."""
-    try:
-        mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return None
-    kinds_at = {Path(point.replace("\\040", " ")): kind for _, point, kind, *_ in map(str.split, mounts)}
-    real = path.resolve()
-    return next((kinds_at[place] for place in (real, *real.parents) if place in kinds_at), None)
 
 
 def _contact() -> str:
