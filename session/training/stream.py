@@ -14,18 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import Minibatch
-from wikitopics.session import sources
 from wikitopics.session.errors import Damaged
-from wikitopics.session.options import (
-    HELD_OUT,
-    KEEP_ARTICLES,
-    PASSES,
-    SEED,
-    VOCAB_ARTICLES,
-)
+from wikitopics.session.options import HELD_OUT, KEEP_ARTICLES, PASSES, SEED, VOCAB_ARTICLES
 from wikitopics.session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, UNREAD
 from wikitopics.session.settings import Settings, load_model
-from wikitopics.session.sources import described
+from wikitopics.session.sources import described, noun
 from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.settings import Progress
@@ -540,8 +533,8 @@ class VocabularyBuild:
         """What training is waiting for."""
         if self._choosing:
             return "the vocabulary: choosing its words"
-        counted, noun = min(self.progress.pending, self.wanted), sources.noun(self.settings.source)
-        return f"the vocabulary: {counted:,} of {self.wanted:,} {noun} counted"
+        counted = min(self.progress.pending, self.wanted)
+        return f"the vocabulary: {counted:,} of {self.wanted:,} {noun(self.settings.source)} counted"
 
     @property
     def dirty(self) -> bool:

@@ -90,11 +90,9 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
     if not rows:
         say(NO_TOPICS)
     if as_json:
+        words_of = [objects("word probability", row) for row in words]
         values = (
-            (
-                *(model, one.number, one.share, objects("word probability", words[one.number])),
-                *(one.name, one.npmi, one.parent, one.in_use),
-            )
+            (model, one.number, one.share, words_of[one.number], one.name, one.npmi, one.parent, one.in_use)
             for one in sorted(topics, key=lambda one: -one.share)
         )
         put_json(objects("model topic share words name npmi parent in_use", values))
