@@ -80,22 +80,21 @@ def _check_identity(kind: PageKind, asked: Asked, identity: Identity) -> None:
     """By its keys a resumed session compares the options that are given again."""
     _check_json("identity", identity)
     for option in kind.options:
-        assert not (option.needed and option.kept_as), (
-            f"expected {option.name}, which is needed, to be kept under its own name"
-        )
+        own_name = f"expected {option.name}, which is needed, to be kept under its own name"
+        assert not (option.needed and option.kept_as), own_name
         key = option.kept_as or option.name
-        assert option.scope != "session" or option not in asked or key in identity, (
+        compared = (
             f"expected identity to have the key {key!r}, by which a resumed session compares the option"
         )
+        assert option.scope != "session" or option not in asked or key in identity, compared
 
 
 async def _check(kind: PageKind, asked: Asked) -> None:
     identity = kind.identity(asked)
     _check_identity(kind, asked, identity)
     async with _opened(kind, identity, asked) as (source, info):
-        assert isinstance(getattr(source, "activity", None), Activity), (
-            "expected the source's activity to be an Activity"
-        )
+        is_activity = isinstance(getattr(source, "activity", None), Activity)
+        assert is_activity, "expected the source's activity to be an Activity"
         _check_json("the identity of SourceInfo", info.identity)
         batches = await _read(source, None, MOST_BATCHES)
     identity = {**identity, **info.identity}
@@ -136,36 +135,35 @@ async def _read(
     source: Source, position: Position | None, most_batches: int, most_pages: float = math.inf
 ) -> list[PageBatch]:
     """The batches after a position, until there are enough of them or of their pages."""
-    found: list[PageBatch] = []
-    pages = 0
+    taken: list[PageBatch] = []
     batches = source.batches(position)
     try:
-        while len(found) < most_batches and pages < most_pages:
+        while len(taken) < most_batches and sum(len(batch.pages) for batch in taken) < most_pages:
             batch = await anext(batches, None)
             if batch is None:
                 break
             assert isinstance(batch, PageBatch), f"expected batches to yield a PageBatch, found {batch!r:.60}"
             _check_json("position", batch.position)
-            _check_skips(batch.skips)
-            found.append(batch)
-            pages += len(batch.pages)
+            counts = dict(batch.skips) if isinstance(batch.skips, Mapping) else {None: batch.skips}
+            are_numbers = all(isinstance(why, str) and type(n) is int and n >= 0 for why, n in counts.items())
+            assert are_numbers, f"expected skips to be numbers of pages by reason, found {batch.skips!r:.60}"
+            taken.append(batch)
     finally:
         await close_batches(batches)
-    return found
+    return taken
 
 
 def _check_pages(batches: Sequence[PageBatch]) -> None:
     pages = [page for batch in batches for page in batch.pages]
     assert pages, "expected at least one page"
+    kinds = get_args(Markup)
     for page in pages:
         _check_type(page, Page, "pages to hold a Page")
         _check_type(page.page_id, int, "page_id to be a whole number")
         _check_type(page.title, str, "title to be text")
         _check_type(page.text, str, "text to be text")
         _check_type(page.id, str | None, "id to be text or None")
-        assert page.markup in get_args(Markup), (
-            f"expected markup to be one of {', '.join(get_args(Markup))}, found {page.markup!r}"
-        )
+        assert page.markup in kinds, f"expected markup to be one of {', '.join(kinds)}, found {page.markup!r}"
     numbers = [page.page_id for page in pages]
     assert len(set(numbers)) == len(numbers), "expected each page to have a page_id of its own"
     laps = [batch.lap for batch in batches if batch.lap is not None]
@@ -176,12 +174,6 @@ def _check_pages(batches: Sequence[PageBatch]) -> None:
 def _check_type(value: object, types: type | UnionType, expected: str) -> None:
     is_one = isinstance(value, types) and not isinstance(value, bool)
     assert is_one, f"expected {expected}, found {value!r:.60}"
-
-
-def _check_skips(skips: object) -> None:
-    counts = dict(skips) if isinstance(skips, Mapping) else {None: skips}
-    valid = all(isinstance(why, str) and type(many) is int and many >= 0 for why, many in counts.items())
-    assert valid, f"expected skips to be numbers of pages by reason, found {skips!r:.60}"
 
 
 def _check_json(name: str, value: Mapping[str, Any]) -> None:

@@ -215,7 +215,7 @@ class FileSource:
     def _choose(self, held_out: int | None, size: int | None = None) -> tuple[int, Sequence[Chosen]]:
         """The first reading. ``size``: how many articles came first when this session began."""
         most = default_held_out(None) if held_out is None else held_out
-        wanted = size if size is not None else with_spare(most)
+        wanted = with_spare(most) if size is None else size
         articles, chosen = scan(self.files, wanted, self._progress)
         self.activity.waiting_for = None
         if size is None and held_out is None:
@@ -229,7 +229,10 @@ class FileSource:
         )
 
     def _batches(self, position: dict[str, int]) -> Iterator[PageBatch]:
-        _check(position, self.files.count)
+        for key, value in position.items():
+            most = self.files.count - 1 if key == "file" else 2**63 - 1
+            if type(value) is not int or not (-1 if key == "threshold" else 0) <= value <= most:
+                raise BadPosition
         if not self.files.is_repeatable:
             yield from self._lap(position)
             return
@@ -286,14 +289,6 @@ class FileSource:
 def _is_full(pages: Sequence[Page]) -> bool:
     """Whether these pages are enough for one batch."""
     return len(pages) >= BATCH_PAGES or sum(len(page.text) for page in pages) >= BATCH_CHARACTERS
-
-
-def _check(position: Position, files: int) -> None:
-    """Raise `BadPosition` unless it has whole numbers that fit this many files."""
-    for key, value in position.items():
-        most = files - 1 if key == "file" else 2**63 - 1
-        if type(value) is not int or not (-1 if key == "threshold" else 0) <= value <= most:
-            raise BadPosition
 
 
 async def _in_thread(work: Callable[[], T]) -> T:

@@ -2,12 +2,28 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from wikitopics.session.sources import noun
+
+# What a value may be. The session file is read by these types, and everything else in it is damage.
+
+Count = Annotated[int, Meta(ge=0, le=10**15)]
+"""Sums of these fit 64 bits and floats."""
+PositiveCount = Annotated[int, Meta(ge=1, le=10**15)]
+Rate = Annotated[float, Meta(ge=0, le=1e15)]
+"""Any other measure: of a rate, of a span of time, of a share."""
+Moment = Annotated[float, Meta(ge=0, le=4e10)]
+"""Seconds since the epoch, up to the 33rd century: a calendar can show it."""
+Text = Annotated[str, Meta(max_length=65_536)]
+TopicName = Annotated[str, Meta(max_length=1000)]
+"""A name made of words."""
+JSON = Meta(extra={"json": True})
+"""Marks what is stored as JSON text."""
 
 State = Literal["new", "starting", "running", "paused", "stopping", "stopped", "finished", "dead", "stalled"]
 """`dead`: the trainer's process is gone without having reported its end. `stalled`: it holds the session
@@ -88,12 +104,12 @@ class ModelStatus:
 class Flow:
     """Rates at one instant (seconds since the epoch); the store keeps the newest 900, one every 2 s."""
 
-    at: float
-    crawl_rate: float
+    at: Moment
+    crawl_rate: Rate
     """Articles per second that came in."""
-    train_rate: float
+    train_rate: Rate
     """Articles per second that were learnt."""
-    queue: int
+    queue: Count
     """Articles crawled and waiting to be trained."""
 
 
@@ -101,9 +117,9 @@ class Flow:
 class Event:
     """A line of the session's log."""
 
-    at: float
+    at: Moment
     level: Literal["info", "warning", "error"]
-    message: str
+    message: Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,35 +129,35 @@ class TrainerActivity:
     The defaults mean "not known", for values that a trainer does not report.
     """
 
-    article_limit: int | None = None
+    article_limit: Count | None = None
     given: Mapping[str, object] = field(default_factory=dict)
     """The options for this run alone with which it was started, by name, such as ``{"rpm": 60}``."""
-    waiting_for: str | None = None
-    waiting_until: float | None = None
+    waiting_for: Text | None = None
+    waiting_until: Moment | None = None
     """Seconds since the epoch, if the wait has a known end."""
     failing: bool = False
     """Whether ``waiting_for`` is what went wrong, a sentence, and not what is awaited."""
-    elapsed_seconds: float = 0.0
+    elapsed_seconds: Rate = 0.0
     """As in `Status`, but of now."""
-    next_measurement: int | None = None
+    next_measurement: Count | None = None
     """Articles at the next evaluation of the models."""
     compiling: bool = False
     """Whether training waits for kernels to be compiled, as happens once after an installation."""
     bound_by: BoundBy | None = None
     """What has limited the run most lately."""
-    crawl_rate: float = 0.0
+    crawl_rate: Rate = 0.0
     """As in `Flow`, like the next two."""
-    train_rate: float = 0.0
-    queue: int = 0
-    requests: int = 0
-    requests_last_minute: int = 0
-    allowed_per_minute: int | None = None
-    latency_seconds: float | None = None
-    batch_pages: int | None = None
-    retries: int = 0
-    throttled: int = 0
-    errors: tuple[Event, ...] = ()
-    """The source's last few errors, newest last."""
+    train_rate: Rate = 0.0
+    queue: Count = 0
+    requests: Count = 0
+    requests_last_minute: Count = 0
+    allowed_per_minute: Count | None = None
+    latency_seconds: Rate | None = None
+    batch_pages: Count | None = None
+    retries: Count = 0
+    throttled: Count = 0
+    errors: tuple[tuple[Moment, Text], ...] = ()
+    """When, and what: the source's last few errors, newest last."""
 
     def wait(self, now: float) -> str:
         """What it waits for, and for how long: "127.0.0.1 refuses connections; next try in 5 s"."""
@@ -274,12 +290,12 @@ class TopicEvent:
     """Something that happened to a topic; for the meanings see `Change`."""
 
     model: str
-    articles: int
+    articles: Count
     event: TopicChange
-    topic: int
-    other: int | None
+    topic: Count
+    other: Count | None
     """The topic that was born of a split, or lives on after a merger."""
-    name: str
+    name: TopicName
     """The name of the topic that was born, died, or was renamed."""
 
     def told(self) -> str:
@@ -381,9 +397,9 @@ class ArticleRow:
 class PastRun:
     """One trainer's run, for restart marks on the chart."""
 
-    started_at: float
-    ended_at: float | None
-    first_article: int
+    started_at: Moment
+    ended_at: Moment | None
+    first_article: Count
     """`articles` when it began."""
-    reason: str | None
+    reason: Text | None
     """Why it ended, in words."""

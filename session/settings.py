@@ -99,12 +99,12 @@ def shared_value(kind: str, key: str, value: object) -> Value | None:
     return None
 
 
-def load_kind(name: str) -> type[OnlineModel]:
-    """The class of a kind of model. Raises `BadUsage`."""
+def load_kind(name: str, error_class: type[SessionError] = BadUsage) -> type[OnlineModel]:
+    """The class of a kind of model. Raises `BadUsage`, or another error."""
     try:
         return kinds.load(name)
     except KindError as error:
-        raise BadUsage(str(error)) from None
+        raise error_class(str(error)) from None
 
 
 def model_choices() -> Iterator[tuple[str, str, str]]:
@@ -223,10 +223,7 @@ def _stored_kind(name: str) -> type[OnlineModel]:
     """The class of a kind that a session has."""
     if name not in kinds:
         raise MissingKind("kind of model", name)
-    try:
-        return kinds.load(name)
-    except KindError as error:
-        raise SessionError(str(error)) from None
+    return load_kind(name, SessionError)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+NEEDLESS = ["gpu", "quic", "sync", "background-networking", "component-update", "dev-shm-usage"]
+"""What it can do without."""
+
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
@@ -18,19 +21,9 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
     options = webdriver.ChromeOptions()
     options.binary_location = binary
-    for argument in (
-        "headless=new",
-        "no-sandbox",
-        "disable-gpu",
-        "disable-quic",
-        "no-first-run",
-        "disable-sync",
-        "disable-background-networking",
-        "disable-component-update",
-        "disable-dev-shm-usage",
-        f"user-data-dir={tmp_path_factory.mktemp('chromium')}",
-    ):
+    for argument in ("headless=new", "no-sandbox", "no-first-run", *(f"disable-{one}" for one in NEEDLESS)):
         options.add_argument(f"--{argument}")
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('chromium')}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     for tries_left in (2, 1, 0):
         # On a busy machine the driver gives up before the browser has started, or its port is taken.

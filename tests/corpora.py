@@ -18,6 +18,10 @@ def letters(n: int) -> list[str]:
     return ["".join(word) for word in itertools.islice(itertools.product("abcdefghijklmnop", repeat=3), n)]
 
 
+SMALL = ("--batch-size", "64", "--held-out", "40", "--seed", "3")
+"""Options of a session over one of these."""
+
+
 @dataclass(frozen=True)
 class Corpus:
     """A vocabulary file and a counts file over it."""

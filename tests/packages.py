@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.commands import ROOT
-from tests.corpora import Corpus
+from tests.corpora import SMALL, Corpus
 from tests.sharing import Once
 
 # Tests that are marked import it themselves: to import it takes longer than to collect all the others.
@@ -161,7 +161,7 @@ def unigrams(documented: Callable[[str], Package], monkeypatch: pytest.MonkeyPat
 def raced(documented: Callable[[str], Package], corpus: Corpus, made_once: Once) -> Path:
     """The race of docs/extending.md over the corpus, run once."""
     (race,) = commands(section("A model of your own"))
-    small = [*corpus.options(), "--batch-size", "64", "--held-out", "40", "--seed", "3"]
+    small = [*corpus.options(), *SMALL]
     site = documented("A model of your own").site
 
     def run(folder: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.corpora import Corpus
+from tests.corpora import SMALL, Corpus
 from tests.sharing import Once
 
 RELEASES = Path(__file__).parent / "session" / "storage" / "releases"
@@ -23,8 +23,8 @@ def trained_once(corpus: Corpus, made_once: Once) -> Path:
     from wikitopics.cli import run
 
     def train(folder: Path) -> None:
-        small = ["--topics", "5", "--batch-size", "64", "--held-out", "40", "--seed", "3"]
-        assert run(["train", *corpus.options(), *small, "--session", str(folder / "trained.db")]) == 0
+        options = [*corpus.options(), "--topics", "5", *SMALL]
+        assert run(["train", *options, "--session", str(folder / "trained.db")]) == 0
 
     return made_once("trained", train) / "trained.db"
 

@@ -28,9 +28,9 @@ TRAIN = f"{RUN}assert run(['train', *sys.argv[1:]]) == 0"
     [
         ("from wikitopics.model import Option, kinds; kinds.names()", "numpy numba scipy"),
         (DESCRIBED, "numba scipy"),
-        ("import wikitopics", "numpy scipy numba sqlite_utils click textual"),
-        (f"{RUN}assert run(['--version']) == 0", "numpy scipy numba textual aiohttp sqlite_utils"),
-        (HELP, "numpy scipy numba textual aiohttp yarl sqlite3 bs4 lxml"),
+        ("import wikitopics", "numpy scipy numba sqlite_utils msgspec click textual"),
+        (f"{RUN}assert run(['--version']) == 0", "numpy scipy numba textual aiohttp sqlite_utils msgspec"),
+        (HELP, "msgspec numpy scipy numba textual aiohttp yarl sqlite3 bs4 lxml"),
         (TRAIN, "textual wikitopics.tui rich pandas"),
         (WORKERS, "numpy aiohttp bs4 lxml mwparserfromhell"),
         ("import wikitopics.cli.export, wikitopics.session.analysis.report.contents", "matplotlib jinja2"),

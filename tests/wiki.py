@@ -29,7 +29,7 @@ from wikitopics.crawler.embedded.corpus import (
     load_sample,
     words_for_bytes,
 )
-from wikitopics.crawler.embedded.launch import EmbeddedWiki
+from wikitopics.crawler.embedded.source import EmbeddedWiki
 
 ERRORS: Mapping[str, tuple[int, str | None]] = {
     "429": (429, "1"),

@@ -208,9 +208,7 @@ def _says_something(word: str, recipe: VocabularyRecipe) -> bool:
 
 
 def _letters(word: str) -> int:
-    return sum(1 + _is_syllable(char) for char in word)
-
-
-def _is_syllable(char: str) -> bool:
-    """Whether a letter stands for a whole syllable, as in Korean, Amharic or Hindi."""
-    return unicodedata.category(char) == "Lo" and unicodedata.bidirectional(char) == "L"
+    """How many letters a word has; one that stands for a syllable, as in Korean, Amharic or Hindi, is two."""
+    return len(word) + sum(
+        unicodedata.category(char) == "Lo" and unicodedata.bidirectional(char) == "L" for char in word
+    )

@@ -52,14 +52,14 @@ class Lexicon:
 
     def count(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """(ids, counts) as `Vocabulary.count`, but of every word."""
-        found = Counter(word.decode("utf-8") for word in self._rule.words(text))
-        known = {
-            self._numbers.setdefault(word, len(self._numbers)): count
-            for word, count in found.items()
+        words = Counter(word.decode("utf-8") for word in self._rule.words(text))
+        known = sorted(
+            (self._numbers.setdefault(word, len(self._numbers)), count)
+            for word, count in words.items()
             if len(word) <= self._rule.longest
-        }
-        ids = sorted(known)
-        return np.array(ids, np.int32), np.array([known[number] for number in ids], np.int32)
+        )
+        ids, counts = np.array(known, np.int32).reshape(-1, 2).T.copy()
+        return ids, counts
 
 
 _DATA = resources.files("wikitopics.vocab") / "data"

@@ -24,7 +24,7 @@ from benchmarks.harness import Experiment, Figures
 from benchmarks.served import serving
 from tests.wiki import FaultyApi, PagesWiki, make_app
 from wikitopics.crawler.embedded.corpus import SampleArticles, load_sample
-from wikitopics.crawler.embedded.launch import EmbeddedWiki
+from wikitopics.crawler.embedded.source import EmbeddedWiki
 from wikitopics.crawler.http.rules import wikimedia_limits
 from wikitopics.crawler.mediawiki.api import ApiSource
 from wikitopics.crawler.mediawiki.html import HtmlSource

@@ -64,7 +64,11 @@ def data_blocks(read: Read, name: str, offset: int = 0) -> Iterator[DataBlock]:
     elif first.startswith(b"\xfd7zXZ\x00"):
         new = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, _MOST_MEMORY)
     elif ZSTD.match(first):
-        new = partial(_Zstandard, _zstd_module(name))
+        try:
+            import zstandard
+        except ImportError as error:
+            raise BadSource(ZST.needed(f"{name}: reading .zst")) from error
+        new = partial(_Zstandard, zstandard)
     else:
         return _plain(read, first, offset)
     return _streams(read, name, first, offset, new)
@@ -155,14 +159,6 @@ class _Zstandard:
         return bytes(out)
 
 
-def _zstd_module(name: str) -> ModuleType:
-    try:
-        import zstandard
-    except ImportError as error:
-        raise BadSource(ZST.needed(f"{name}: reading .zst")) from error
-    return zstandard
-
-
 # bzip2 by blocks: reading can begin anywhere in a file, however its streams are divided.
 #
 # A stream is a header of four bytes, blocks of at most 900 kB of data, and an end. A block begins, at any
@@ -176,7 +172,6 @@ _PATTERNS = [
     for shift in range(8)
 ]
 """The five bytes in the middle of a mark, by the number of bits before it in its first byte."""
-_READ = 256 << 10
 _LONGEST = 2 << 20
 """The most bytes of a compressed block: even noise takes about 900 kB."""
 _END_BYTES = 16

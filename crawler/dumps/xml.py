@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from typing import Self, cast
@@ -46,7 +47,7 @@ _TEXT_MODELS = frozenset({"", "wikitext"})
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class DumpEntry:
     """One page of the dump, of any kind."""
 
     page: Page | Skip | None
@@ -74,7 +75,7 @@ class DumpReader:
         self._names: dict[tuple[str, str], None] = {}
         """(key, name) of the namespaces, in the dump's order."""
         self._keeps_case = self._known.keeps_case
-        self._entries: list[Entry] = []
+        self._entries: list[DumpEntry] = []
         self._seen_root = False
         self._ends_cleanly = True
         self._fed = 0
@@ -104,7 +105,7 @@ class DumpReader:
         self._fields = {"title": "", "ns": "", "id": "", "revision": "", "model": "", "text": ""}
         self._redirect = self._has_text = self._too_large = False
 
-    def feed(self, data: bytes) -> Iterator[Entry]:
+    def feed(self, data: bytes) -> Iterator[DumpEntry]:
         """The pages that end within ``data``. Raises BadSource if this is not a dump, CutOff if it breaks."""
         self._silence += len(data)
         rest = memoryview(data)
@@ -167,7 +168,7 @@ class DumpReader:
             return CutOff(f"broken XML ({reason})")
         return BadSource(f"{self._name}: not a MediaWiki dump (XML of pages): {reason}")
 
-    def _take(self) -> Iterator[Entry]:
+    def _take(self) -> Iterator[DumpEntry]:
         entries, self._entries = self._entries, []
         return iter(entries)
 
@@ -253,7 +254,7 @@ class DumpReader:
                     self._too_large = self._length > self._most
         if depth == 2 and tag == "page":
             end = self._parser.CurrentByteIndex + self._base + len(b"</page>")
-            self._entries.append(Entry(self._page(), self._page_start, end))
+            self._entries.append(DumpEntry(self._page(), self._page_start, end))
 
     def _page(self) -> Page | Skip | None:
         fields = self._fields
@@ -350,30 +351,23 @@ class DumpFiles(PageFiles):
     def read(self, place: Place = START) -> Iterator[Found]:
         """The articles after ``place``: after `skip` pages of any kind from byte `offset` of `file`."""
         first = place.get("file", 0)
-        for number in range(first, self.count):
-            yield from self._read_file(number, place if number == first else START)
+        for number, path in enumerate(self.paths[first:], first):
+            begin = place if number == first else START
+            can_seek = path != STANDARD_INPUT
+            name = path if can_seek else "standard input"
+            stdin = nullcontext(cast("BufferedReader", sys.stdin.buffer))
+            try:
+                with open(path, "rb") if can_seek else stdin as file:
+                    if can_seek:
+                        file.seek(begin.get("offset", 0))
+                    yield from self._pages(number, name, partial(self._next, file), begin, can_seek=can_seek)
+            except OSError as error:
+                raise BadSource(f"{name}: cannot be read: {error.strerror or error}") from error
 
-    def _read_file(self, number: int, begin: Place) -> Iterator[Found]:
-        path = self.paths[number]
-        can_seek = path != STANDARD_INPUT
-        name = path if can_seek else "standard input"
-
-        def read(size: int) -> bytes:
-            data = file.read1(size)
-            self.bytes_read += len(data)
-            return data
-
-        try:
-            with (
-                open(path, "rb")
-                if can_seek
-                else nullcontext(cast("BufferedReader", sys.stdin.buffer)) as file
-            ):
-                if can_seek:
-                    file.seek(begin.get("offset", 0))
-                yield from self._pages(number, name, read, begin, can_seek=can_seek)
-        except OSError as error:
-            raise BadSource(f"{name}: cannot be read: {error.strerror or error}") from error
+    def _next(self, file: BufferedReader, size: int) -> bytes:
+        data = file.read1(size)
+        self.bytes_read += len(data)
+        return data
 
     def _pages(self, number: int, name: str, read: Read, begin: Place, *, can_seek: bool) -> Iterator[Found]:
         offset, to_skip = begin.get("offset", 0), begin.get("skip", 0)

@@ -4,7 +4,7 @@ import json
 import random
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from aiohttp import web
@@ -52,24 +52,23 @@ class EmbeddedApi:
             indexes, here, behind = self._random(query)
             entries = [self.entry(index, props) for index in indexes]
         elif "pageids" in query:
-            entries = [self.entry(page_id - 1, props) for page_id in _ids(query["pageids"])]
+            numbers = query["pageids"].split("|")
+            if len(numbers) > _MOST_WITH_TEXT:
+                raise ApiError("toomanyvalues", 'Too many values supplied for parameter "pageids".')
+            if not all(map(str.isdigit, numbers)):
+                raise ApiError("badinteger", 'Invalid value for integer parameter "pageids".')
+            entries = [self.entry(int(number) - 1, props) for number in numbers]
         elif "titles" in query:
             entries = [self._titled(title, props) for title in query["titles"].split("|")[:_MOST_WITH_TEXT]]
         else:
             return {"batchcomplete": True}
-        stuck_at = None
-        if "revisions" in props:
-            stuck_at = self.add_texts(query, entries)
-        reply: dict[str, Any] = {}
+        stuck_at = self.add_texts(query, entries) if "revisions" in props else None
+        reply: dict[str, Any] = {"query": {"pages": entries}} if entries else {}
         if stuck_at is not None:
-            reply["continue"] = {"rvcontinue": stuck_at, **here, "continue": "||pageprops"}
-        else:
-            reply["batchcomplete"] = True
-            if behind:
-                reply["continue"] = {**behind, "continue": "grncontinue||"}
-        if entries:
-            reply["query"] = {"pages": entries}
-        return reply
+            return {"continue": {"rvcontinue": stuck_at, **here, "continue": "||pageprops"}, **reply}
+        if behind:
+            reply["continue"] = {**behind, "continue": "grncontinue||"}
+        return {"batchcomplete": True, **reply}
 
     # -- pages -------------------------------------------------------------------
 
@@ -114,9 +113,11 @@ class EmbeddedApi:
     def _random(self, query: Mapping[str, str]) -> tuple[list[int], dict[str, str], dict[str, str]]:
         """Indexes of the batch, the cursor that lists it again, and the cursor after it."""
         size = self.articles.size
-        limit = _limit(query.get("grnlimit", "1"))
-        if "content" in query.get("rvprop", "").split("|"):
-            limit = min(limit, _MOST_WITH_TEXT)
+        number = query.get("grnlimit", "1").replace("max", str(_MOST_LISTED))
+        if not number.isdigit() or not 1 <= int(number) <= _MOST_LISTED:
+            raise ApiError("badinteger", 'Invalid value for integer parameter "grnlimit".')
+        has_text = "content" in query.get("rvprop", "").split("|")
+        limit = min(int(number), _MOST_WITH_TEXT if has_text else _MOST_LISTED)
         if size == 0:
             return [], {}, {}
         begin = first = self._shift
@@ -161,37 +162,12 @@ def _siteinfo(size: int) -> dict[str, Any]:
         str(i): {"id": i, "case": "first-letter", "name": n, **({"canonical": n} if n else {})}
         for i, n in _NAMESPACES.items()
     }
-    general = {
-        "mainpage": "Main Page",
-        "sitename": "Embedded sample",
-        "generator": "MediaWiki 1.39.17",
-        "lang": "en",
-        "articlepath": "/wiki/$1",
-        "scriptpath": "/w",
-        "readonly": False,
-    }
+    general: dict[str, Any] = {"mainpage": "Main Page", "sitename": "Embedded sample", "lang": "en"}
+    general |= {"generator": "MediaWiki 1.39.17", "articlepath": "/wiki/$1", "scriptpath": "/w"}
+    general["readonly"] = False
     statistics = {"pages": size, "articles": size, "images": 0}
     aliases = [{"id": 6, "alias": "Image"}]
     return {"general": general, "statistics": statistics, "namespaces": names, "namespacealiases": aliases}
-
-
-def _limit(text: str) -> int:
-    """The number of pages to list, of the parameter ``grnlimit``."""
-    if text == "max":
-        return _MOST_LISTED
-    if not text.isdigit() or not 1 <= int(text) <= _MOST_LISTED:
-        raise ApiError("badinteger", 'Invalid value for integer parameter "grnlimit".')
-    return int(text)
-
-
-def _ids(text: str) -> Iterator[int]:
-    parts = text.split("|")
-    if len(parts) > _MOST_WITH_TEXT:
-        raise ApiError("toomanyvalues", 'Too many values supplied for parameter "pageids".')
-    for part in parts:
-        if not part.isdigit():
-            raise ApiError("badinteger", 'Invalid value for integer parameter "pageids".')
-        yield int(part)
 
 
 def make_app(api: EmbeddedApi) -> web.Application:

@@ -66,14 +66,13 @@ class SampleArticles:
 
     def find(self, title: str) -> int | None:
         """The index of the article with that title."""
-        found = self._index.get(title)
-        if (
-            found is None
-            and (copy := _COPY.fullmatch(title))
-            and (base := self._index.get(copy[1])) is not None
-        ):
-            found = self._copy(base, int(copy[2]))
-        return found if found is not None and found < self.size else None
+        index = self._index.get(title)
+        copy = _COPY.fullmatch(title)
+        if index is None and copy:  # the inverse of `_place`
+            base, lap, n = self._index.get(copy[1], -1), int(copy[2]), len(self.corpus.titles)
+            if lap >= 1 and base >= self._spared:
+                index = n + (lap - 1) * (n - self._spared) + base - self._spared
+        return index if index is not None and index < self.size else None
 
     def article(self, index: int) -> SampleArticle:
         """Article ``index`` with its words in the order in which they are written."""
@@ -96,13 +95,6 @@ class SampleArticles:
             return index, 0
         lap, place = divmod(index - n, n - self._spared)
         return self._spared + place, lap + 1
-
-    def _copy(self, base: int, lap: int) -> int | None:
-        """The inverse of `_place` for laps from 1; None for an article that has no copies."""
-        n = len(self.corpus.titles)
-        if lap < 1 or base < self._spared:
-            return None
-        return n + (lap - 1) * (n - self._spared) + base - self._spared
 
 
 # The shipped sample: titles and word counts of 20,000 real articles.
@@ -221,7 +213,8 @@ class Writer:
         for _ in range(_PATTERN):
             self._starts_sentence.append(new_sentence)
             before = rng.choice(fillers) + " " if not new_sentence and rng.random() < 0.4 else ""
-            dress = _dress(rng.random())
+            kind = rng.random()
+            dress = next((i for i, most in enumerate((0.07, 0.11, 0.13, 0.135), 1) if kind < most), 0)
             left -= 1
             end, heading = "", None
             if left <= 0:
@@ -257,11 +250,6 @@ class Writer:
                 )
             ]
         return "".join(parts)
-
-
-def _dress(kind: float) -> int:
-    """Which of `DRESSES` a word has, for a random number."""
-    return next((i for i, most in enumerate((0.07, 0.11, 0.13, 0.135), 1) if kind < most), 0)
 
 
 def _in_wikitext(number: int, slot: Slot) -> tuple[str, str]:

@@ -77,9 +77,7 @@ class Client:
         self.clock = clock or Clock()
         self.quote = Quoting(contact)
         """Quotes whatever a server says in a message."""
-        self._wire = Wire(
-            user_agent(version, contact), bounds or RequestBounds(), self._count_bytes, self.quote
-        )
+        self._wire = Wire(user_agent(version, contact), bounds or RequestBounds(), activity, self.quote)
         self._elsewhere = elsewhere
         self._paces: dict[RateLimits, OwnPace | SharedPace] = {}
         self._rng = random.Random()  # used only to vary waits
@@ -161,10 +159,13 @@ class Client:
             raise
 
     async def _get(self, url: URL, turn: Turn, limits: RateLimits, wanted: Wanted) -> Reply:
+        first, left = self._first_request, None
         began = self._begin(limits)
+        if self._last_answer is None:  # of the seconds at the start
+            left = max(0.1, (began if first is None else first) + START_SECONDS - began)
         self._under_way += 1
         try:
-            reply = await self._wire.get(url, wanted, self._time_left())
+            reply = await self._wire.get(url, wanted, left)
         finally:
             turn.latency = self.clock.monotonic() - began
             self._under_way -= 1
@@ -239,21 +240,12 @@ class Client:
         else:
             self.activity.requests_last_minute = len(self._starts)
 
-    def _count_bytes(self, number: int) -> None:
-        self.activity.bytes_read += number
-
     def _answered(self, limits: RateLimits) -> None:
         self._answered_under.add(limits)
         self._last_answer = self.clock.monotonic()
         self.activity.trying_until = self.activity.trouble = None
 
     # -- what goes wrong -----------------------------------------------------------
-
-    def _time_left(self) -> float | None:
-        """Seconds left of the 30 at the start; None once the wiki has answered."""
-        if self._last_answer is not None or self._first_request is None:
-            return None
-        return max(0.1, self._first_request + START_SECONDS - self.clock.monotonic())
 
     def _check_start(self, limits: RateLimits, seconds: float, text: str) -> None:
         """Raise `WikiUnreachable` for a long pause at the start.

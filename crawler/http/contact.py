@@ -180,8 +180,12 @@ def check_contact(text: str) -> str:
     contact = _one_line(text)
     if placeholder := _PLACEHOLDER.search(contact):
         raise ContactMissing(f"{placeholder[0].lstrip('@/.').lower()} reaches nobody: {_HOW}")
-    if name := _USER.fullmatch(unquote(contact).strip("[:]")):
-        sent = _user_page(name[1])
+    if match := _USER.fullmatch(unquote(contact).strip("[:]")):
+        name = " ".join(match[1].replace("_", " ").split())
+        page = f"/wiki/User:{name.replace(' ', '_')}"  # the account is the same on all of Wikimedia's wikis
+        sent = f"[[User:{name}]]"
+        if not _PLAIN_NAME.fullmatch(name):
+            sent = _coded(URL.build(scheme="https", host="meta.wikimedia.org", path=page))
     elif contact.lower().startswith(("http://", "https://")):
         sent = _web_page(contact)
     elif "@" in contact:
@@ -189,15 +193,6 @@ def check_contact(text: str) -> str:
     else:
         raise ContactMissing(f"the contact does not look like an e-mail address, URL or User:Name: {_HOW}")
     return sendable(sent)
-
-
-def _user_page(name: str) -> str:
-    """A link to the page of a user, whose account is the same on all of Wikimedia's wikis."""
-    name = " ".join(name.replace("_", " ").split())
-    if _PLAIN_NAME.fullmatch(name):
-        return f"[[User:{name}]]"
-    page = f"/wiki/User:{name.replace(' ', '_')}"
-    return _coded(URL.build(scheme="https", host="meta.wikimedia.org", path=page))
 
 
 def _web_page(text: str) -> str:

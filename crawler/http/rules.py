@@ -47,7 +47,7 @@ class Robots:
 
 def _rules_for(text: str, agent: str) -> list[_Rule]:
     """The rules of all groups that name ``agent``; if there are none, those for ``*``."""
-    found: dict[str, list[_Rule]] = {}
+    groups: dict[str, list[_Rule]] = {}
     targets: list[list[_Rule]] = []
     in_agents = False
     for line in text.splitlines():
@@ -61,22 +61,17 @@ def _rules_for(text: str, agent: str) -> list[_Rule]:
             in_agents = True
             token = value.lower().partition("/")[0]
             if token in (agent, "*"):
-                targets.append(found.setdefault(token, []))
+                targets.append(groups.setdefault(token, []))
         elif key in ("allow", "disallow"):
             in_agents = False
-            rule = _rule(value, key == "allow")
+            if not value.startswith(("/", "*")):
+                continue  # empty: not a rule
+            pieces = tuple(_same_spelling(value.removesuffix("$")).split("*"))
+            rule = _Rule(pieces, value.endswith("$"), key == "allow", len(value))
             for target in targets:
-                if rule is not None and len(target) < _MOST_RULES:
+                if len(target) < _MOST_RULES:
                     target.append(rule)
-    return found.get(agent, found.get("*", []))
-
-
-def _rule(pattern: str, allow: bool) -> _Rule | None:
-    if not pattern.startswith(("/", "*")):
-        return None  # empty: not a rule
-    anchored = pattern.endswith("$")
-    plain = _same_spelling(pattern.removesuffix("$"))
-    return _Rule(tuple(plain.split("*")), anchored, allow, len(pattern))
+    return groups.get(agent, groups.get("*", []))
 
 
 def _same_spelling(path: str) -> str:
@@ -84,10 +79,9 @@ def _same_spelling(path: str) -> str:
     compared."""
     if "%" not in path:
         return path
-    raw = re.sub(
-        _PERCENT,
+    raw = _PERCENT.sub(
         lambda m: m[0].upper() if chr(int(m[1], 16)) in "/*$?#%" else chr(int(m[1], 16)),
-        "".join(c if c.isascii() else "".join(f"%{b:02X}" for b in c.encode()) for c in path),
+        path.encode().decode("latin-1"),
     )
     return raw.encode("latin-1").decode("utf-8", errors="replace")
 
@@ -97,18 +91,14 @@ def _matches(rule: _Rule, path: str) -> bool:
     first, *rest = rule.pieces
     if not path.startswith(first):
         return False
-    if not rest:
-        return len(path) == len(first) if rule.anchored else True
-    at = len(first)
-    for piece in rest[:-1]:
-        found = path.find(piece, at)
-        if found < 0:
+    end = len(first)
+    for number, piece in enumerate(rest, 1):
+        is_last = rule.anchored and number == len(rest)
+        start = len(path) - len(piece) if is_last else path.find(piece, end)
+        if start < end or not path.startswith(piece, start):
             return False
-        at = found + len(piece)
-    last = rest[-1]
-    if rule.anchored:
-        return len(path) - len(last) >= at and path.endswith(last)
-    return path.find(last, at) >= 0
+        end = start + len(piece)
+    return end == len(path) or not rule.anchored
 
 
 # Request limits for a host: Wikimedia's rules there, gentle defaults elsewhere.
@@ -117,29 +107,16 @@ WIKIMEDIA_RPM = 200
 PAGES_RPM = 480
 """Pages `/wiki/Title` a minute on Wikimedia: less than half of the 20 a second that its policy allows."""
 OTHER_RPM = 60
-_WIKIMEDIA = (
-    "mediawiki.org",
-    "toolforge.org",
-    "wikibooks.org",
-    "wikidata.org",
-    "wikifunctions.org",
-    "wikimedia.org",
-    "wikimediafoundation.org",
-    "wikinews.org",
-    "wikipedia.org",
-    "wikiquote.org",
-    "wikisource.org",
-    "wikiversity.org",
-    "wikivoyage.org",
-    "wiktionary.org",
-    "wmcloud.org",
+_WIKIMEDIA = re.compile(
+    r"(?:.*\.)?(?:mediawiki|toolforge|wiki(?:books|data|functions|media|mediafoundation|news|pedia|quote"
+    r"|source|versity|voyage)|wiktionary|wmcloud)\.org\.*",
+    re.IGNORECASE,
 )
 
 
 def is_wikimedia(host: str) -> bool:
     """Whether Wikimedia's rules apply to ``host``."""
-    name = host.lower().rstrip(".")
-    return any(name == domain or name.endswith("." + domain) for domain in _WIKIMEDIA)
+    return _WIKIMEDIA.fullmatch(host) is not None
 
 
 def is_loopback(host: str) -> bool:
@@ -196,14 +173,8 @@ def limits_for(host: str, rpm: int | None = None) -> RateLimits:
 def wikimedia_limits(rpm: int | None = None) -> RateLimits:
     """Wikimedia's rules: 200 requests a minute, under 5 a second, 5 s of rest after a reply slower than 1
     s."""
-    return RateLimits(
-        rpm=rpm or WIKIMEDIA_RPM,
-        wikimedia=True,
-        shortest_gap=0.21,
-        slow_reply=1.0,
-        slow_wait=5.0,
-        at_once=1,
-    )
+    rpm = rpm or WIKIMEDIA_RPM
+    return RateLimits(rpm, wikimedia=True, shortest_gap=0.21, slow_reply=1.0, slow_wait=5.0, at_once=1)
 
 
 def wikimedia_page_limits(rpm: int | None = None) -> RateLimits:
@@ -233,13 +204,5 @@ def wikimedia_service_limits(host: str, server: str) -> RateLimits:
     One request at a time, a second between two, a quarter of an hour after a 5xx, for each server by itself:
     https://wikitech.wikimedia.org/wiki/Robot_policy, "Rules for other resources".
     """
-    name = re.sub(r"[^a-z0-9.-]", "_", host.lower().rstrip("."))
-    return RateLimits(
-        rpm=60,
-        wikimedia=True,
-        pause=1.0,
-        error_pause=900.0,
-        at_once=1,
-        server=server,
-        lock=f"{name}.lock",
-    )
+    lock = re.sub(r"[^a-z0-9.-]", "_", host.lower().rstrip(".")) + ".lock"
+    return RateLimits(60, True, pause=1.0, error_pause=900.0, at_once=1, server=server, lock=lock)

@@ -23,14 +23,15 @@ from yarl import URL
 
 from wikitopics.crawler.http.contact import Quoting
 from wikitopics.crawler.http.rules import RateLimits, is_loopback
-from wikitopics.crawler.source import BadSource, CrawlerError, TransientError, WikiRefused
+from wikitopics.crawler.source import Activity, BadSource, CrawlerError, TransientError, WikiRefused
 from wikitopics.crawler.system import open_own
 
 _CHUNK = 1 << 16
-_CLOCK_CODES = (9, 10)
-"""OpenSSL's X509_V_ERR: not yet valid, expired."""
-_NAME_CODES = (62, 64)
-"""Issued to another host name or IP address."""
+_ADVICE = {
+    **dict.fromkeys((9, 10), "is this machine's clock right?"),  # not yet valid, expired
+    **dict.fromkeys((62, 64), "is this the wiki's right address?"),  # issued to another name or address
+}
+"""By OpenSSL's X509_V_ERR."""
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 
@@ -98,15 +99,13 @@ def proxy_for(url: URL) -> URL | None:
 class Wire:
     """Sends requests, each once, over connections that are kept open.
 
-    ``count_bytes`` is called with the number of bytes transferred. ``quote`` is handed on with each reply.
+    ``activity`` counts the bytes transferred. ``quote`` is handed on with each reply.
     """
 
-    def __init__(
-        self, user_agent: str, bounds: RequestBounds, count_bytes: Callable[[int], None], quote: Quoting
-    ) -> None:
+    def __init__(self, user_agent: str, bounds: RequestBounds, activity: Activity, quote: Quoting) -> None:
         self._user_agent = user_agent
         self._bounds = bounds
-        self._count_bytes = count_bytes
+        self._activity = activity
         self._quote = quote
         self._session: aiohttp.ClientSession | None = None
 
@@ -136,7 +135,7 @@ class Wire:
         )
         async with self._response(url, headers, timeout, "has stopped sending") as response:
             if response.status == 200:
-                yield decompressed(response, self._count_bytes)
+                yield decompressed(response, self._activity)
             else:
                 yield await self._whole(response, url, self._bounds.most_bytes)
 
@@ -175,7 +174,7 @@ class Wire:
             if (response.content_length or 0) > most:
                 announced = f"{host} announces a reply of {response.content_length} bytes: too large"
                 raise TransientError(announced, too_large=True)
-            async for part in decompressed(response, self._count_bytes):
+            async for part in decompressed(response, self._activity):
                 parts.append(part)
                 size += len(part)
                 if size > most:
@@ -234,9 +233,7 @@ def redirected(reply: Reply, elsewhere: Elsewhere) -> URL | None:
     return there
 
 
-async def decompressed(
-    response: aiohttp.ClientResponse, count_bytes: Callable[[int], None]
-) -> AsyncGenerator[bytes]:
+async def decompressed(response: aiohttp.ClientResponse, activity: Activity) -> AsyncGenerator[bytes]:
     """The body in parts of bounded size, however large a compressed one becomes.
 
     Other tasks run after each part, since a small compressed body can take long to read. Raises
@@ -245,14 +242,14 @@ async def decompressed(
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding in ("", "identity"):
         async for raw in response.content.iter_chunked(_CHUNK):
-            count_bytes(len(raw))
+            activity.bytes_read += len(raw)
             yield raw
         return
     if encoding not in ("gzip", "x-gzip", "deflate"):
         raise zlib.error(f"unknown encoding {encoding[:20]}")
     unpack = zlib.decompressobj(wbits=47)  # 32 + 15: gzip or zlib, as the header says
     async for raw in response.content.iter_chunked(_CHUNK):
-        count_bytes(len(raw))
+        activity.bytes_read += len(raw)
         while raw and not unpack.eof:
             yield unpack.decompress(raw, _CHUNK)
             raw = unpack.unconsumed_tail
@@ -310,12 +307,8 @@ def _describe_certificate(error: Exception, host: str) -> str:
     reason, code = "not accepted", 0
     if isinstance(error, ssl.SSLCertVerificationError):
         reason, code = error.verify_message, error.verify_code
-    if code in _CLOCK_CODES:
-        advice = "is this machine's clock right?"
-    elif code in _NAME_CODES:
-        advice = "is this the wiki's right address?"
-    else:
-        advice = "if you trust it, name its authority's certificate file in SSL_CERT_FILE"
+    trust = "if you trust it, name its authority's certificate file in SSL_CERT_FILE"
+    advice = _ADVICE.get(code, trust)
     return f"the certificate of {host} is not valid (TLS: {reason.rstrip('.')}): {advice}"
 
 
@@ -489,7 +482,11 @@ class SharedPace:
         async with self._ours:
             with ExitStack() as files:
                 if self._overlap:
-                    await self._take_slot(files, wait_until)
+                    numbers = range(self._limits.at_once)
+                    paths = [self._path.with_suffix(f".{n}{self._path.suffix}") for n in numbers]
+                    slots = [self._open(files, path) for path in paths]
+                    while not any(map(_lock, slots)):
+                        await wait_until(self._clock.monotonic() + _POLL_SECONDS, _OTHERS)
                 file = self._open(files, self._path)
                 await self._acquire(file, wait_until)
                 start = self._clock.monotonic()
@@ -518,13 +515,6 @@ class SharedPace:
             ) from None
         files.callback(os.close, file)
         return file
-
-    async def _take_slot(self, files: ExitStack, wait_until: WaitUntil) -> None:
-        """Hold the lock of one of the files for requests at the same time."""
-        paths = [self._path.with_suffix(f".{n}{self._path.suffix}") for n in range(self._limits.at_once)]
-        slots = [self._open(files, path) for path in paths]
-        while not any(map(_lock, slots)):
-            await wait_until(self._clock.monotonic() + _POLL_SECONDS, _OTHERS)
 
     async def _acquire(self, file: int, wait_until: WaitUntil) -> None:
         """Hold the lock at a moment when a request may be sent."""

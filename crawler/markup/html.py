@@ -118,9 +118,17 @@ def _target(href: str, before: str, after: str) -> str:
 
 def _article(page: bytes | str) -> str:
     """The markup of the article."""
-    decoded = page.encode("utf-8", "replace").decode("utf-8") if isinstance(page, str) else _decoded(page)
+    if isinstance(page, str):
+        text = page.encode("utf-8", "replace").decode("utf-8")
+    else:
+        declared = _CHARSET.search(page, 0, 2048)
+        name = declared[1].decode("ascii").lower() if declared else "utf-8"
+        text = page.decode(name if name in _CHARSETS else "utf-8", "replace")
+    if begin := _CONTENT.search(text) or _PARSER_OUTPUT.search(text):  # the rest need not be parsed
+        end = _END_OF_CONTENT.search(text, begin.end())
+        text = text[begin.start() : end.start() if end else len(text)]
     # MediaWiki writes no declarations of XML, and BeautifulSoup would warn about them.
-    return _OF_XML.sub("", _content(decoded))
+    return _OF_XML.sub("", text)
 
 
 def _kept(text: str, hrefs: list[str] | None = None) -> Iterator[str]:
@@ -132,21 +140,6 @@ def _kept(text: str, hrefs: list[str] | None = None) -> Iterator[str]:
 
     soup = BeautifulSoup(text, builder=_pruning_builder()(hrefs))
     return in_kept_sections(_lines(soup.get_text()))
-
-
-def _decoded(page: bytes) -> str:
-    declared = _CHARSET.search(page, 0, 2048)
-    name = declared[1].decode("ascii").lower() if declared else "utf-8"
-    return page.decode(name if name in _CHARSETS else "utf-8", "replace")
-
-
-def _content(page: str) -> str:
-    """The part of the page that contains the article, so that the rest need not be parsed."""
-    begin = _CONTENT.search(page) or _PARSER_OUTPUT.search(page)
-    if begin is None:
-        return page
-    end = _END_OF_CONTENT.search(page, begin.end())
-    return page[begin.start() : end.start() if end else len(page)]
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -197,18 +190,14 @@ def _pruning_builder() -> "type[TreeBuilder]":
                 if self._depth > _MAX_DEPTH:
                     raise _TooDeep
                 if tag in _BLOCKS:
-                    self._begin_block(tag, attrib)
+                    self._open_lists += tag in _LISTS
+                    if tag in _LISTS if self._is_muted else tag == "table" and not _is_layout(attrib):
+                        self._turns.append(self._depth)
+                        self._is_muted = not self._is_muted
+                    self._new_line(f"{_MARK}{_HEADINGS[tag]}" if tag in _HEADINGS else "")
                 elif tag == "a" and self._hrefs is not None and not self._is_muted and _leads_on(attrib):
                     super().data(f"{LINK}{len(self._hrefs)}{LINK}")
                     self._hrefs.append(attrib["href"])
-
-        def _begin_block(self, tag: str, attributes: dict[str, str]) -> None:
-            if tag in _LISTS:
-                self._open_lists += 1
-            if tag in _LISTS if self._is_muted else tag == "table" and not _is_layout(attributes):
-                self._turns.append(self._depth)
-                self._is_muted = not self._is_muted
-            self._new_line(f"{_MARK}{_HEADINGS[tag]}" if tag in _HEADINGS else "")
 
         def _new_line(self, mark: str = "") -> None:
             if not self._is_muted:
@@ -219,16 +208,12 @@ def _pruning_builder() -> "type[TreeBuilder]":
                 self._skipped_depth -= 1
                 return
             if tag in _BLOCKS:
-                self._end_block(tag)
+                self._open_lists -= tag in _LISTS
+                if self._turns and self._turns[-1] == self._depth:
+                    self._turns.pop()
+                    self._is_muted = not self._is_muted
+                self._new_line()
             self._depth -= 1
-
-        def _end_block(self, tag: str) -> None:
-            if tag in _LISTS:
-                self._open_lists -= 1
-            if self._turns and self._turns[-1] == self._depth:
-                self._turns.pop()
-                self._is_muted = not self._is_muted
-            self._new_line()
 
         def data(self, data: Any) -> None:
             if not self._skipped_depth and not self._is_muted:

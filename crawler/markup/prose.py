@@ -152,10 +152,6 @@ def _between_words(text: str) -> str:
     return _WORDS_END.sub(" ", text) if "\u200b" in text else text
 
 
-def _no_text(found: re.Match[str]) -> str:
-    return "" if _INVISIBLE.match(found[0]) else " "
-
-
 def tidy(text: str) -> str:
     """The text without addresses, character references and characters that are not text; one space between
     words."""
@@ -166,4 +162,6 @@ def tidy(text: str) -> str:
         text = _URL.sub(" ", text)
     if "==" in text or "__" in text:
         text = _RULES.sub(" ", text)
-    return _SEVERAL_BLANKS.sub(" ", _NO_TEXT.sub(_no_text, text))
+    return _SEVERAL_BLANKS.sub(
+        " ", _NO_TEXT.sub(lambda match: "" if _INVISIBLE.match(match[0]) else " ", text)
+    )

@@ -69,7 +69,11 @@ def titles(targets: Iterable[str], info: SourceInfo, own: str = "") -> Iterator[
         is_plain = _PLAIN.fullmatch(target) and "''" not in target and len(target) <= LONGEST_TITLE
         title = target if is_plain else _title(target, foreign)
         if title and not keeps_case and not title[0].isupper():
-            title = _capitalized(title, dotted=dotted)
+            first = title[0]
+            if first == "i" and dotted:
+                title = "İ" + title[1:]
+            elif len(first.upper()) == 1 and not _NO_CAPITALS.match(first):  # the capital of ß is two letters
+                title = first.upper() + title[1:]
         if title and title != own:
             yield title
 
@@ -95,14 +99,6 @@ def _title(target: str, foreign: frozenset[str]) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
     return text if len(text.encode("utf-8", "replace")) <= LONGEST_TITLE else ""
-
-
-def _capitalized(title: str, *, dotted: bool) -> str:
-    first = title[0]
-    if first == "i" and dotted:
-        return "İ" + title[1:]
-    # The capital of ß is two letters.
-    return title if len(first.upper()) > 1 or _NO_CAPITALS.match(first) else first.upper() + title[1:]
 
 
 def page_links(page: Page, info: SourceInfo) -> list[str]:

@@ -14,9 +14,8 @@ from yarl import URL
 
 from wikitopics.crawler.http.rules import Robots
 from wikitopics.crawler.http.wire import Reply, Wanted
-from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass
-from wikitopics.crawler.mediawiki.siteinfo import SITEINFO
-from wikitopics.crawler.mediawiki.wiki import Wiki
+from wikitopics.crawler.mediawiki.api import CrawlPass
+from wikitopics.crawler.mediawiki.wiki import SITEINFO, Wiki
 from wikitopics.crawler.source import (
     BadPosition,
     CrawlerError,
@@ -111,7 +110,7 @@ class HtmlSource:
         gathering, answer = await self.wiki.gather(query, answer, crawl.read)
         if not answer.complete:
             raise CrawlerError("the wiki's list of titles goes in circles")
-        self.wiki.step(crawl, answer.continuation, gathering)
+        crawl.take(gathering, answer.continuation, self.wiki)
         return gathering.titles(), gathering.skips()
 
     async def _fetch_all(
@@ -140,8 +139,10 @@ class HtmlSource:
                     (page_id, name), task = running.popleft()
                     fetched = await task
                     if isinstance(fetched, bytes):
-                        pages.append(_page(page_id, name, fetched))
-                        size += len(pages[-1].text)
+                        revision = _REVISION.search(fetched, 0, _HEAD_BYTES)
+                        text = fetched.decode("utf-8", errors="replace")
+                        pages.append(Page(page_id, name, int(revision[1]) if revision else 0, text, "html"))
+                        size += len(text)
                     else:
                         missed[fetched] += 1
                     if len(pages) + missed.total() == _BATCH:
@@ -212,12 +213,6 @@ def _read_page(reply: Reply) -> bytes | Skip:
     return reply.body
 
 
-def _page(page_id: int, title: str, body: bytes) -> Page:
-    revision = _REVISION.search(body, 0, _HEAD_BYTES)
-    text = body.decode("utf-8", errors="replace")
-    return Page(page_id, title, int(revision[1]) if revision else 0, text, "html")
-
-
 def _position(crawl: CrawlPass, left: Sequence[_Title], share: float) -> Position:
     return {**crawl.position, "left": [list(title) for title in left], "share": share}
 
@@ -232,5 +227,4 @@ def _parts_of(position: Position | None) -> tuple[CrawlPass, list[_Title], float
     ):
         raise BadPosition
     crawl = CrawlPass(position)
-    titles = [(page_id, title) for page_id, title in left]
-    return crawl, titles, share if isinstance(share, float) else crawl.share
+    return crawl, list(map(tuple, left)), share if isinstance(share, float) else crawl.share

@@ -63,13 +63,8 @@ async def changes(lines: AsyncGenerator[bytes], domain: str) -> AsyncGenerator[P
         elif line.startswith(b"event:"):
             kind = line[6:].strip()
         elif line.startswith(b"id:") and len(line) <= _LONGEST_ID:
-            event_id = _header_value(line[3:])
-
-
-def _header_value(raw: bytes) -> str:
-    """The id in a form allowed in a header: printable ASCII, or nothing."""
-    text = raw.decode("utf-8", errors="replace").strip()
-    return text if text.isascii() and text.isprintable() else ""
+            text = line[3:].decode("utf-8", errors="replace").strip()
+            event_id = text if text.isascii() and text.isprintable() else ""  # it is sent in a header
 
 
 def _title(data: bytes, domain: str) -> str | None:
@@ -198,10 +193,10 @@ class RecentSource:
 
     async def _gather(self, queue: _Queue) -> list[PageChange]:
         """Changes of articles for one batch, at least one. Raises the listener's errors."""
-        found: list[PageChange] = []
+        batch: list[PageChange] = []
         began, sent = 0.0, 0
-        while len(found) < self._sizer.pages and sent < _MOST_SENT:
-            left = began + _GATHER_SECONDS - self.wiki.client.clock.monotonic() if found else math.inf
+        while len(batch) < self._sizer.pages and sent < _MOST_SENT:
+            left = began + _GATHER_SECONDS - self.wiki.client.clock.monotonic() if batch else math.inf
             change = await self._next(queue, left) if left > 0 else None
             if change is None:
                 break
@@ -209,19 +204,19 @@ class RecentSource:
             if title is None or title in self._known:
                 if title is not None:
                     self._known.move_to_end(title)
-                if found:
+                if batch:
                     # Events of other wikis advance the position too, or a quiet wiki would hear them all
                     # again.
-                    found[-1] = replace(found[-1], event_id=change.event_id)
+                    batch[-1] = replace(batch[-1], event_id=change.event_id)
                 continue
-            if not found:
+            if not batch:
                 began = self.wiki.client.clock.monotonic()
-            found.append(change)
+            batch.append(change)
             self._known[title] = None
             sent += len(quote(title)) + len("%7C")
             if len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
-        return found
+        return batch
 
     async def _next(self, queue: _Queue, seconds: float) -> PageChange | None:
         """The next change; None after ``seconds`` without one."""

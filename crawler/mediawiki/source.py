@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from wikitopics.crawler.http.addresses import api_candidates, by_script, language_api, wiki_address
 from wikitopics.crawler.http.rules import is_wikimedia
-from wikitopics.crawler.mediawiki.siteinfo import FOUND_API
+from wikitopics.crawler.mediawiki import FOUND_API
 from wikitopics.crawler.source import Asked, BadSource, Identity, Licence, PageKind, of_wiki
 from wikitopics.option import Option
 
@@ -18,23 +18,11 @@ if TYPE_CHECKING:
 
 # Facts about the languages of wikis.
 
-UNSPACED = {
-    "zh": "Chinese",
-    "lzh": "Classical Chinese",
-    "yue": "Cantonese",
-    "wuu": "Wu Chinese",
-    "gan": "Gan Chinese",
-    "ja": "Japanese",
-    "th": "Thai",
-    "lo": "Lao",
-    "km": "Khmer",
-    "my": "Burmese",
-    "mnw": "Mon",
-    "shn": "Shan",
-    "blk": "Pa'O",
-    "bo": "Tibetan",
-    "dz": "Dzongkha",
-}
+_UNSPACED = """
+zh Chinese; lzh Classical Chinese; yue Cantonese; wuu Wu Chinese; gan Gan Chinese; ja Japanese; th Thai
+lo Lao; km Khmer; my Burmese; mnw Mon; shn Shan; blk Pa'O; bo Tibetan; dz Dzongkha
+"""
+UNSPACED = dict(re.findall(r"([a-z]+) ([^;\n]+)", _UNSPACED))
 """Languages written without spaces between words, by code."""
 _OTHER_CODES = {"zh-yue": "yue", "zh-classical": "lzh", "simple": "en"}
 
@@ -117,15 +105,16 @@ class WikiKind(PageKind):
         if API_URL not in asked:
             return language_of(asked[LANG])
         url = wiki_address(asked[API_URL])
-        place = f"{url.host}-{url.explicit_port or ''}".lower()
-        return re.sub(r"[^a-z0-9]+", "-", place).strip("-")
+        return re.sub(r"[^a-z0-9]+", "-", f"{url.host}-{url.explicit_port or ''}".lower()).strip("-")
 
     def builds_words(self, asked: Asked) -> bool:
         return True
 
     def fault(self, identity: Identity) -> str:
-        found = {FOUND_API: identity.get(FOUND_API, ""), API_URL.name: identity.get(API_URL.name)}
-        for key, value in found.items():
+        for key, value in (
+            (FOUND_API, identity.get(FOUND_API, "")),
+            (API_URL.name, identity.get(API_URL.name)),
+        ):
             if not isinstance(value, str):
                 return f"{key} is not text"
         try:

@@ -1,18 +1,343 @@
-"""Requests to one MediaWiki: finding its api.php, queries with continuations, texts of known pages."""
+"""One MediaWiki: finding its api.php, queries with continuations, and its replies.
 
-from collections.abc import Callable, Mapping, Sequence
+All replies are possibly hostile: types are checked, and sizes bounded.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 from yarl import URL
 
 from wikitopics.crawler.http.addresses import api_candidates
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import RateLimits, limits_for, wikimedia_page_limits
-from wikitopics.crawler.http.wire import Clock, Reply, RequestBounds
-from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass
-from wikitopics.crawler.mediawiki.replies import Answer, Gathering, read_answer, read_api
-from wikitopics.crawler.mediawiki.siteinfo import FOUND_API, SITEINFO, read_siteinfo
-from wikitopics.crawler.source import Activity, SourceInfo, TransientError
+from wikitopics.crawler.http.wire import REASON_BYTES, Clock, Reply, RequestBounds, plain_reason
+from wikitopics.crawler.mediawiki import FOUND_API
+from wikitopics.crawler.source import (
+    ARTICLE_PATH,
+    LARGEST_TEXT,
+    LONGEST_TITLE,
+    Activity,
+    CrawlerError,
+    Page,
+    Skip,
+    SourceInfo,
+    TransientError,
+    WikiRefused,
+    is_id,
+    sound_text,
+    utf8_size,
+)
+
+# Pages from the Action API's replies: types checked, sizes bounded, and pieces of one batch combined.
+
+_MOST_CHARACTERS = 8 << 20
+"""The most characters of a batch: one MediaWiki reply holds as much, but a batch can take many."""
+
+
+@dataclass(slots=True)
+class _Listed:
+    """A page of the batch, with or without its text so far."""
+
+    title: str
+    revision_id: int = 0
+    text: str | None = None
+    skip: Skip | None = None
+    """Why it is not an article."""
+
+
+class Gathering:
+    """The pages of one batch, as reply after reply fills in their texts."""
+
+    def __init__(self) -> None:
+        self._listed: dict[int, _Listed] = {}
+        self._nameless: Counter[Skip] = Counter()
+        """Entries without an id: missing pages, and entries that are not pages."""
+        self._size = 0
+
+    def add(self, entries: Sequence[Mapping[str, Any]]) -> bool:
+        """Merge the pages of one reply; returns whether it contained anything new.
+
+        Raises `TransientError` if the texts exceed the limit of a batch.
+        """
+        news = False
+        nameless: Counter[Skip] = Counter()
+        for entry in entries:
+            page_id, title = entry.get("pageid"), entry.get("title")
+            if not is_id(page_id) or not isinstance(title, str) or entry.get("ns", 0) != 0:
+                nameless[_skip(entry) or "damaged"] += 1
+                continue
+            known = self._listed.get(page_id)
+            if known is None:
+                known = self._listed[page_id] = _Listed(sound_text(title[:LONGEST_TITLE]))
+                known.skip = "too large" if utf8_size(title) > LONGEST_TITLE else None
+                news = True
+            if skip := _skip(entry):
+                news |= known.skip is None
+                known.skip = skip
+            if known.text is None:
+                news |= _take_text(known, entry)
+                self._size += len(known.text or "")
+        self._nameless |= nameless  # the larger number, since each reply of a batch lists them again
+        if self._size > _MOST_CHARACTERS and len(self._listed) > 1:
+            raise TransientError("the articles of one batch are too large in total", too_large=True)
+        return news
+
+    def without_text(self) -> list[int]:
+        """Ids of the pages whose text is still missing, in ascending order."""
+        return sorted(i for i, p in self._listed.items() if p.text is None and p.skip is None)
+
+    def titles(self) -> list[tuple[int, str]]:
+        """Id and title of the pages that may be articles, in the order in which the wiki listed them."""
+        return [(page_id, p.title) for page_id, p in self._listed.items() if p.skip is None]
+
+    def ids(self) -> list[int]:
+        """All listed ids, in the wiki's order."""
+        return list(self._listed)
+
+    def leave_out(self, page_ids: Iterable[int], reason: Skip) -> None:
+        """Note that these pages are not articles for us."""
+        for page_id in page_ids:
+            self._listed[page_id].skip = reason
+
+    def __len__(self) -> int:
+        """The number of pages listed, with and without an article."""
+        return len(self._listed) + self._nameless.total()
+
+    def pages(self) -> tuple[Page, ...]:
+        """The articles, in the order in which the wiki listed them."""
+        return tuple(
+            Page(page_id, p.title, p.revision_id, p.text, "wikitext")
+            for page_id, p in self._listed.items()
+            if p.text is not None and p.skip is None
+        )
+
+    def skips(self) -> Counter[Skip]:
+        """The number of listed pages known not to be articles, by reason."""
+        return Counter(p.skip for p in self._listed.values() if p.skip is not None) + self._nameless
+
+    def skips_without_text(self) -> Counter[Skip]:
+        """The final batch: pages still without text are skipped."""
+        return self.skips() + Counter({"no text": len(self.without_text())})
+
+
+def _take_text(page: _Listed, entry: Mapping[str, Any]) -> bool:
+    revisions = entry.get("revisions")
+    revision = revisions[0] if isinstance(revisions, list) and revisions else None
+    if not isinstance(revision, dict):
+        return False
+    slots = revision.get("slots")
+    main = slots.get("main") if isinstance(slots, dict) else None
+    if "content" in revision:
+        main = revision  # the format of MediaWiki before version 1.32
+    if not isinstance(main, dict):
+        return False
+    content = main.get("content")
+    if not isinstance(content, str) or main.get("contentmodel", "wikitext") != "wikitext":
+        page.skip = "no wikitext" if isinstance(content, str) else "deleted or hidden"
+        return True
+    if utf8_size(content) > LARGEST_TEXT:
+        page.skip = "too large"
+        return True
+    revision_id = revision.get("revid")
+    page.revision_id = revision_id if is_id(revision_id) else 0
+    page.text = sound_text(content)
+    return True
+
+
+def _skip(entry: Mapping[str, Any]) -> Skip | None:
+    """Why a listed page is not an article, as far as this entry tells."""
+    if entry.get("missing") or entry.get("invalid"):
+        return "deleted or hidden"
+    if entry.get("redirect"):
+        return "redirect"
+    properties = entry.get("pageprops")
+    return "disambiguation" if isinstance(properties, dict) and "disambiguation" in properties else None
+
+
+_THROTTLE_TEXT = re.compile(r"too many requests|robot policy|rate limit|\b429\b", re.IGNORECASE)
+_THROTTLE_CODES = ("ratelimited", "readonly")
+_REFUSAL_CODES = ("readapidenied", "permissiondenied", "blocked", "autoblocked", "globalblocking-blocked")
+_FOR_GOOD = re.compile(r"bad|unknown(?!error)|unrecognized|missingparam|invalidparam|toomany|nosuch|assert")
+_MOST_PAGES = 5000
+_MOST_CONTINUES = 30
+_LONGEST_CONTINUE = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class QueryAnswer:
+    """The answer to one query, or one piece of it."""
+
+    pages: Sequence[Mapping[str, Any]]
+    """As the reply lists them; an entry that is not a page becomes an empty one."""
+    continuation: dict[str, str] | None
+    """The parameters with which to continue, all passed through; None at the end."""
+    complete: bool
+    """Whether these pages have everything that was asked for."""
+
+
+def read_answer(reply: Reply) -> QueryAnswer:
+    """The reply to a query. Raises the errors of `read_api`, and `TransientError` if it is not valid."""
+    value = read_api(reply)
+    answer = QueryAnswer(entries(value), read_continue(value), "batchcomplete" in value)
+    if answer.continuation is None and not answer.complete:
+        raise TransientError("the wiki's reply is neither complete nor continued")
+    return answer
+
+
+def read_api(reply: Reply) -> dict[str, Any]:
+    """The Action API's reply as an object without ``error``.
+
+    Raises `TransientError` for temporary faults (not JSON, cut, maxlag, the text of a 429 under status 200),
+    `WikiRefused`, and `CrawlerError` for requests that this wiki will never answer.
+    """
+    host = reply.url.host
+    if reply.status in (404, 410):
+        what = f"{host}{reply.quote(reply.url.path)} is not a MediaWiki API ({reply.status})"
+        raise TransientError(f"{what}: name the wiki's api.php with --api-url", lasting=True)
+    if reply.status != 200:
+        raise TransientError(f"{host} answers {reply.status}")
+    start = reply.body[:200].lstrip()[:1]
+    if start != b"{":
+        if len(reply.body) < REASON_BYTES and start != b"<" and _THROTTLE_TEXT.search(plain_reason(reply)):
+            raise TransientError(f"{host} says: {plain_reason(reply)}", throttled=True, answered=True)
+        kind = "an HTML page" if start == b"<" else "nothing" if not start else "text"
+        raise TransientError(f"{host} sends {kind} instead of the API's JSON: is this a MediaWiki?")
+    try:
+        value = json.loads(reply.body.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise TransientError(f"{host} sends JSON that is not UTF-8") from None
+    except (ValueError, RecursionError):
+        raise TransientError(f"{host} sends broken JSON") from None
+    if not isinstance(value, dict):
+        raise TransientError(f"{host} sends JSON that is not an object")
+    if "error" in value:
+        _judge_error(value["error"], reply)
+    return value
+
+
+def _judge_error(error: object, reply: Reply) -> None:
+    host = reply.url.host
+    fields = error if isinstance(error, dict) else {}
+    code = fields["code"] if isinstance(fields.get("code"), str) else "?"
+    info = reply.quote(fields["info"]) if isinstance(fields.get("info"), str) else ""
+    named = reply.quote(code, 60)
+    if code == "maxlag":
+        raise TransientError(f"maxlag: {info}", throttled=True, answered=True)
+    if code in _THROTTLE_CODES:
+        raise TransientError(f"{host} says {named}: {info}", throttled=True, answered=True)
+    if code in _REFUSAL_CODES:
+        raise WikiRefused(f"{host} refuses the crawler ({named}): {info}")
+    if _FOR_GOOD.match(code):
+        raise CrawlerError(f"{host} does not accept the request ({named}): {info}")
+    raise TransientError(f"{host} reports an error ({named}): {info}", answered=True)
+
+
+def entries(reply: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """The pages of a reply. Raises `TransientError` if they are not a list."""
+    query = reply.get("query", {})
+    pages = query.get("pages", []) if isinstance(query, dict) else query
+    if not isinstance(pages, list) or len(pages) > _MOST_PAGES:
+        raise TransientError("the wiki's list of pages is not valid")
+    return [entry if isinstance(entry, dict) else {} for entry in pages]
+
+
+def read_continue(reply: Mapping[str, Any]) -> dict[str, str] | None:
+    """The parameters with which to continue. Raises `TransientError` for invalid ones."""
+    value = reply.get("continue")
+    if value is None:
+        return None
+    if not isinstance(value, dict) or not value or len(value) > _MOST_CONTINUES:
+        raise TransientError("the wiki's continuation is not valid")
+    parameters: dict[str, str] = {}
+    for key, part in value.items():
+        if type(part) not in (str, int) or len(text := str(part)) > _LONGEST_CONTINUE or len(key) > 100:
+            raise TransientError("the wiki's continuation is not valid")
+        parameters[key] = text
+    return parameters
+
+
+# A wiki's information about itself, requested before its first article is read.
+
+SITEINFO: Mapping[str, str] = {
+    "action": "query",
+    "format": "json",
+    "formatversion": "2",
+    "meta": "siteinfo",
+    "siprop": "general|namespaces|namespacealiases|statistics",
+}
+_MOST_NAMES = 200
+_LONGEST_NAME = 255
+_MOST_ARTICLES = 1 << 40
+_LONGEST_PATH = 500
+_SENT_AS_IT_IS = "!$%&'()*+,-./:;=?@_~"
+_PATH = re.compile(r"/(?!/)(?:[^%]|%[0-9A-Fa-f]{2})*")
+
+
+def read_siteinfo(reply: Mapping[str, Any], url: URL) -> SourceInfo:
+    """The parts that matter here of the siteinfo reply of the api.php at ``url``, types checked.
+
+    Raises `TransientError` if it is not one.
+    """
+    query = reply.get("query")
+    general = query.get("general") if isinstance(query, dict) else None
+    if not isinstance(query, dict) or not isinstance(general, dict):
+        raise TransientError(f"{url.host} answers, but not as a MediaWiki does")
+    if not str(general.get("generator", "")).startswith("MediaWiki"):
+        raise TransientError(f"{url.host} answers, but is not a MediaWiki")
+    host = f"[{url.host}]" if ":" in str(url.host) else str(url.host)
+    namespaces = query.get("namespaces")
+    entries = namespaces if isinstance(namespaces, dict) else {}
+    main, language = entries.get("0"), general.get("lang")
+    statistics = query.get("statistics")
+    articles = statistics.get("articles") if isinstance(statistics, dict) else None
+    return SourceInfo(
+        name=host if url.port in (80, 443, None) else f"{host}:{url.port}",
+        articles=articles if type(articles) is int and 0 <= articles < _MOST_ARTICLES else None,
+        file_names=_names(query, entries, "6", ("File", "Image")),
+        category_names=_names(query, entries, "14", ("Category",)),
+        language=language[:_LONGEST_NAME] if isinstance(language, str) else "",
+        namespaces=tuple(
+            name for key in list(entries)[:_MOST_NAMES] if key != "0" for name in _names(query, entries, key)
+        ),
+        keeps_case=isinstance(main, dict) and main.get("case") == "case-sensitive",
+        identity={FOUND_API: str(url.with_query(None))},
+        article_path=_article_path(general.get("articlepath")),
+    )
+
+
+def _article_path(path: object) -> str:
+    """A path on the wiki's own host, for one title, as it can be sent; the default one if it is invalid."""
+    if not isinstance(path, str) or len(path) >= _LONGEST_PATH or path.count("$1") != 1 or "#" in path:
+        return ARTICLE_PATH
+    try:
+        escaped = quote(path, safe=_SENT_AS_IT_IS)
+    except UnicodeEncodeError:
+        return ARTICLE_PATH
+    return escaped if _PATH.fullmatch(escaped) else ARTICLE_PATH
+
+
+def _names(
+    query: Mapping[str, Any], namespaces: Mapping[str, Any], key: str, english: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """The names of the namespace with this number."""
+    entry, aliases = namespaces.get(key), query.get("namespacealiases")
+    names: list[object] = list(english)
+    if isinstance(entry, dict):
+        names += [entry.get("name"), entry.get("canonical")]
+    if isinstance(aliases, list):
+        names += [a.get("alias") for a in aliases[:1000] if isinstance(a, dict) and str(a.get("id")) == key]
+    good = [n for n in names if isinstance(n, str) and n and len(n) <= _LONGEST_NAME]
+    return tuple(dict.fromkeys(good))[:_MOST_NAMES]
+
+
+# Requests to one MediaWiki.
 
 MOST_PAGES = 50
 """The API returns at most this many pages with content per reply to clients without an account."""
@@ -26,7 +351,7 @@ TEXTS: Mapping[str, str] = {
 _MOST_REPLIES = 4 * MOST_PAGES
 """The most replies for one batch: more means that the wiki leads us in circles."""
 Query = Mapping[str, str]
-Read = Callable[[Reply], Answer]
+Read = Callable[[Reply], QueryAnswer]
 
 
 class Wiki:
@@ -60,7 +385,7 @@ class Wiki:
             self.activity,
             version=version,
             contact=contact,
-            limits_of=self._limits_of,
+            limits_of=lambda url: self.limits if url.path.endswith("/api.php") else self.page_limits,
             clock=clock,
             budget_folder=budget_folder,
             bounds=bounds,
@@ -68,10 +393,6 @@ class Wiki:
         self.api: URL | None = None
         """The api.php, once found."""
         self._site: SourceInfo | None = None
-
-    def _limits_of(self, url: URL) -> RateLimits:
-        """The limits on a request to this address of the wiki."""
-        return self.limits if url.path.endswith("/api.php") else self.page_limits
 
     async def open(self) -> SourceInfo:
         """The wiki's siteinfo, requested once, from the first of the possible addresses that is an api.php.
@@ -108,13 +429,13 @@ class Wiki:
         assert self.api is not None
         return self.api.with_query({**QUERY, **query})
 
-    async def ask(self, query: Query, read: Read = read_answer) -> Answer:
+    async def ask(self, query: Query, read: Read = read_answer) -> QueryAnswer:
         """A valid answer to ``query``; ``read`` is that of the pass that ``query`` continues."""
         return await self.client.fetch(self.url(query), read)
 
     async def gather(
-        self, query: Query, answer: Answer, read: Read = read_answer
-    ) -> tuple[Gathering, Answer]:
+        self, query: Query, answer: QueryAnswer, read: Read = read_answer
+    ) -> tuple[Gathering, QueryAnswer]:
         """The pages of ``answer`` to ``query`` and of all its continuations, and the last answer.
 
         That one is not complete if the wiki makes no progress, because one text is larger than a whole reply
@@ -130,19 +451,12 @@ class Wiki:
                 break
         return gathering, answer
 
-    def step(self, crawl: CrawlPass, continuation: Query | None, gathering: Gathering) -> None:
-        """Advance the pass beyond a batch, and leave out pages that it returned before."""
-        new = crawl.step(continuation, gathering.ids())
-        gathering.leave_out(set(gathering.ids()) - new, "repeated")
-        if crawl.repeats:
-            self.client.note("the wiki keeps returning the same articles: the lap ends here")
-
     async def fill_in(self, gathering: Gathering, continuation: Query | None) -> None:
         """Fetch texts of the listed pages by their ids, giving up the one at which the wiki does not go on,
         and any others that never come."""
         while left := gathering.without_text():
-            stuck = _stuck_page(continuation or {})
-            gathering.leave_out([stuck if stuck in left else left[0]], "no text")
+            stuck = (continuation or {}).get("rvcontinue", "").partition("|")[0]  # "page|revision"
+            gathering.leave_out([next((i for i in left if str(i) == stuck), left[0])], "no text")
             continuation = None
             while ids := gathering.without_text():
                 answer = await self.ask({"pageids": "|".join(map(str, ids[:MOST_PAGES])), **TEXTS})
@@ -157,9 +471,3 @@ class Wiki:
         if not answer.complete:
             await self.fill_in(gathering, answer.continuation)
         return gathering
-
-
-def _stuck_page(cursor: Query) -> int | None:
-    """The page id at which ``rvcontinue`` ("page|revision") is."""
-    first = cursor.get("rvcontinue", "").partition("|")[0]
-    return int(first) if first.isascii() and first.isdigit() and len(first) < 20 else None

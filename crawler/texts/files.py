@@ -142,7 +142,12 @@ def _folder(root: str, tell: Callable[[str], None]) -> Iterator[TextFile]:
                 continue
             seen.add((found.st_dev, found.st_ino))
             with os.scandir(path) as entries:
-                names = [entry.name for entry in entries if _is_wanted(entry)]
+                names = [
+                    entry.name
+                    for entry in entries
+                    if not entry.name.startswith(".")
+                    and (ending(entry.name) == PLAIN or os.path.isdir(entry))  # no folder: a link to itself
+                ]
         except OSError as error:
             if path == root:
                 raise BadSource(f"{printable(path)}: {error.strerror}") from None
@@ -169,21 +174,15 @@ def _device(path: str) -> int | None:
         return None
 
 
-def _is_wanted(entry: "os.DirEntry[str]") -> bool:
-    if entry.name.startswith("."):
-        return False
-    return ending(entry.name) == PLAIN or os.path.isdir(entry)  # False for a link to itself
-
-
 def _file(path: str, root: str | None = None) -> TextFile:
     """A file that was named, or one below the named folder ``root``."""
     kind, label = ending(path), printable(os.path.relpath(path, root) if root else PurePath(path).name)
     assert kind is not None
-    try:
-        found = os.stat(path)
-    except OSError:  # a broken link, or one to itself: reported when the file is read
-        return TextFile(path, label, kind, 0, 0, root is not None)
-    return TextFile(path, label, kind, found.st_size, found.st_mtime_ns, root is not None)
+    size = modified = 0
+    with contextlib.suppress(OSError):  # a broken link, or one to itself: reported when the file is read
+        status = os.stat(path)
+        size, modified = status.st_size, status.st_mtime_ns
+    return TextFile(path, label, kind, size, modified, root is not None)
 
 
 def fingerprint(files: Sequence[TextFile]) -> int:
@@ -230,9 +229,8 @@ class SeenIds:
 
     def _grow(self) -> None:
         larger = array("Q", bytes(16 * len(self._table)))
-        for key in self._table:
-            if key:
-                larger[_place(larger, key)] = key
+        for key in filter(None, self._table):
+            larger[_place(larger, key)] = key
         self._table = larger
 
 
@@ -245,22 +243,10 @@ def _place(table: "array[int]", key: int) -> int:
     return place
 
 
-class Repeats:
-    """The numbers of the documents whose id came before, in 8 bytes each; added in ascending order."""
-
-    def __init__(self) -> None:
-        self._numbers = array("Q")
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def add(self, number: int) -> None:
-        """Record that document ``number`` has an id that came before."""
-        self._numbers.append(number)
-
-    def __contains__(self, number: int) -> bool:
-        place = bisect_left(self._numbers, number)
-        return place < len(self._numbers) and self._numbers[place] == number
+def is_in(numbers: "array[int]", number: int) -> bool:
+    """Whether a number is among these, which are in ascending order."""
+    place = bisect_left(numbers, number)
+    return place < len(numbers) and numbers[place] == number
 
 
 MOST_NAMED = 10
@@ -301,7 +287,8 @@ class TextFiles(PageFiles):
         self._keys = JsonKeys("text" if lines is None else column or "text", "text" if has_tables else None)
         self._content: int | None = None
         """Hash of all bytes, below 2**63, once all files have been read."""
-        self._repeats = Repeats()
+        self._repeats = array("q")
+        """The numbers of the documents whose id came before."""
 
     @cached_property
     def files(self) -> tuple[TextFile, ...]:
@@ -334,9 +321,8 @@ class TextFiles(PageFiles):
         listing = self._listing()
         if any(listing[key] != mark.get(key) for key in ("files", "size")):
             raise self._changed(mark)
-        if (
-            listing != {key: mark.get(key) for key in listing} or mark.get("repeated")
-        ) and self._content is None:
+        is_same = listing.items() <= mark.items() and not mark.get("repeated")
+        if self._content is None and not is_same:
             self._read_through()
         if self._content is not None and self._content != mark.get("content"):
             raise self._changed(mark)
@@ -365,25 +351,29 @@ class TextFiles(PageFiles):
 
     def first_reading(self, tell: Tell = silently) -> Iterator[Found]:
         """All documents from the start. Raises BadSource if there are none."""
-        repeats, digest = Repeats(), blake2b(digest_size=8)
-        told: list[str] = []
+        repeats, digest = array("q"), blake2b(digest_size=8)
+        messages: list[str] = []
 
         def tell_bad(message: str) -> None:
-            told.append(message)
+            messages.append(message)
             tell(message)
 
         some = False
         reading = self._read(START, tell_bad, repeats, SeenIds(), digest.update)
-        for found in noticing(reading, _plain_text, self.tell):
-            some = some or isinstance(found[0], Page)
-            yield found
+        if self._markup == "text":
+            reading = noticing(reading, lambda r: r[0].text if isinstance(r[0], Page) else "", self.tell)
+        for page, place in reading:
+            some = some or isinstance(page, Page)
+            yield page, place
         if self.closed:
             return
         named = None if self._lines is None else self._column
         if self._keys.others and not self._keys.is_there and (named or not some):
             raise BadSource(f"{self.name}: {no_text('key', named, self._keys.others)}")
         if not some:
-            raise BadSource(f"there are no documents in {self.name}" + (f" ({told[0]})" if told else ""))
+            raise BadSource(
+                f"there are no documents in {self.name}" + (f" ({messages[0]})" if messages else "")
+            )
         self._content, self._repeats = number_of(digest.digest()), repeats
 
     def read(self, place: Place = START) -> Iterator[Found]:
@@ -394,7 +384,7 @@ class TextFiles(PageFiles):
         self,
         place: Place,
         tell: Tell,
-        repeats: Repeats,
+        repeats: "array[int]",
         new_ids: SeenIds | None = None,
         digest: Callable[[bytes], object] = lambda _: None,
     ) -> Iterator[Found]:
@@ -410,8 +400,8 @@ class TextFiles(PageFiles):
                 number += 1
                 if isinstance(found, Document) and found.id and not self._takes_all(file):
                     if new_ids is not None and not new_ids.add(found.id):
-                        repeats.add(number)
-                    if number in repeats:
+                        repeats.append(number)
+                    if is_in(repeats, number):
                         found = BadRecord("repeated", f"the id {found.id[:100]!r} is a duplicate")
                 here = {"file": index, **after, "number": number}
                 if isinstance(found, Document):
@@ -496,11 +486,6 @@ def _beginning(text: str) -> str:
     cut = line[:_TITLE]
     # A word longer than that is cut, as are texts without blanks between words.
     return (cut if line[_TITLE] == " " else cut.rpartition(" ")[0] or cut).rstrip() + "…"
-
-
-def _plain_text(found: Found) -> str:
-    page, _ = found
-    return page.text if isinstance(page, Page) and page.markup == "text" else ""
 
 
 @contextmanager

@@ -99,7 +99,10 @@ class Contents:
         size = 0
         try:
             for block in self._blocks():
-                self._check(len(block) + LINE_COST * block.count(b"\n"))
+                self._without += len(block) + LINE_COST * block.count(b"\n")
+                if self._without > MOST_WITHOUT:
+                    bound = f"{MOST_WITHOUT // LINE_COST:,} lines, or {MOST_WITHOUT >> 30} GB"
+                    raise BadSource(f"{self._name}: over {bound}, without a document: leave this file out")
                 begin = 0
                 while begin < len(block):
                     end = block.find(b"\n", begin) + 1
@@ -127,15 +130,6 @@ class Contents:
             return None
         line = b"".join(pieces)
         return line.removeprefix(_BYTE_ORDER_MARK) if begins_file else line
-
-    def _check(self, size: int) -> None:
-        """Raise BadSource if, with ``size`` bytes more, no document has been found for too long."""
-        self._without += size
-        if self._without > MOST_WITHOUT:
-            raise BadSource(
-                f"{self._name}: over {MOST_WITHOUT // LINE_COST:,} lines, or {MOST_WITHOUT >> 30} GB, "
-                "without a document: leave this file out"
-            )
 
     def _blocks(self) -> Iterator[bytes]:
         skip, blocks = 0, iter(lambda: self._read(_READ), b"")
@@ -191,8 +185,7 @@ Record = tuple[Document | BadRecord, int]
 """One entry of a file, and the number of the line in which it begins, from 1."""
 
 
-def _not_utf8() -> BadRecord:
-    return BadRecord("not UTF-8", "not UTF-8: save the file as UTF-8")
+_NOT_UTF8: tuple[Skip, str] = ("not UTF-8", "not UTF-8: save the file as UTF-8")
 
 
 @dataclass
@@ -311,24 +304,25 @@ def table_rows(contents: Contents, columns: Columns) -> Iterator[Record]:
 def _from_row(row: Sequence[str], columns: Columns) -> Document:
     cells = [row[i] if i < len(row) else "" for i in (columns.text, columns.title, columns.id)]
     if any(map(SURROGATE.search, cells)):
-        raise _not_utf8()
+        raise BadRecord(*_NOT_UTF8)
     text, title, external_id = cells
     return _document(text, title, external_id)
 
 
 def _header(contents: Contents, name: str) -> str:
-    header: list[bytes] = []
+    lines: list[bytes] = []
     quotes = 0
-    while not header or (quotes % 2 and contents.offset <= _LONGEST_HEADER):
+    while not lines or (quotes % 2 and contents.offset <= _LONGEST_HEADER):
         line = next(contents.lines, None)
         if not line:
             break
-        header.append(line)
+        lines.append(line)
         quotes += line.count(b'"')
-    if b"\r" in b"".join(header).rstrip(b"\r\n"):
+    header = b"".join(lines)
+    if b"\r" in header.rstrip(b"\r\n"):
         raise BadSource(f"{name}: its lines end in carriage returns only: save it with other line ends")
     try:
-        return b"".join(header).decode("utf-8")
+        return header.decode("utf-8")
     except UnicodeDecodeError:
         raise BadSource(f"{name}, line 1: not UTF-8; save the table as CSV in UTF-8") from None
 
@@ -347,7 +341,10 @@ def plain_texts(contents: Contents, each_line: bool) -> Iterator[Record]:
     pieces: list[bytes] = []
     size = first = 0
     for line in contents.lines:
-        is_blank = line is not None and _is_blank(line)
+        # There may be nothing to see: word processors write no-break spaces.
+        is_blank = line is not None and not (
+            line.strip() and (len(line) >= _SHORT or line.decode("utf-8", "replace").strip())
+        )
         if not is_blank:
             first = first or contents.number
             size += LARGEST_DOCUMENT + 1 if line is None else len(line)
@@ -360,11 +357,6 @@ def plain_texts(contents: Contents, each_line: bool) -> Iterator[Record]:
             pieces, size, first = [], 0, 0
     if first:
         yield _plain(pieces), first
-
-
-def _is_blank(line: bytes) -> bool:
-    """Whether there is nothing to see in a line. Word processors write no-break spaces."""
-    return not line.strip() or (len(line) < _SHORT and not line.decode("utf-8", "replace").strip())
 
 
 def _plain(lines: Sequence[bytes]) -> Document | BadRecord:
@@ -394,7 +386,7 @@ def _utf8(data: bytes | None) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        raise _not_utf8() from None
+        raise BadRecord(*_NOT_UTF8) from None
 
 
 def _document(text: object, title: object, external_id: object, may_be_empty: bool = False) -> Document:

@@ -1,29 +1,35 @@
 """The articles read and their topics in each model: the tables `articles` and `recent`."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 from struct import pack
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.session.errors import Damaged
-from wikitopics.session.records import ArticleRow, Role
+from wikitopics.session.errors import Damaged, SessionError
+from wikitopics.session.options import KEEP_ARTICLES
+from wikitopics.session.records import ArticleRow, Count, PositiveCount, Role, Text
 from wikitopics.session.settings import ModelSpec
 from wikitopics.session.storage import released
-from wikitopics.session.storage.counts import Block, documents_room
-from wikitopics.session.storage.database import SMALL
-from wikitopics.session.storage.decoding import MOST, texts, whole, wholes
+from wikitopics.session.storage.counts import MOST_BLOCKS, Block, stored_block
+from wikitopics.session.storage.database import SMALL, Database
+from wikitopics.session.storage.decoding import convert, numbers
 from wikitopics.session.storage.opened import OpenedSession
-from wikitopics.session.storage.proportions import Proportions, drop_held_out, insert_block
+from wikitopics.session.storage.proportions import (
+    BLOCK,
+    IS_HELD_OUT,
+    LARGEST_ARTICLE,
+    OF_BLOCK,
+    Proportions,
+    RecordedArticles,
+    drop_held_out,
+    insert_block,
+)
 from wikitopics.session.storage.schema import ROLES, largest_topic
-
-if TYPE_CHECKING:
-    from wikitopics.session.storage.database import Database
-
 
 LARGEST = np.dtype(">u2")
 """`articles.topics`: a topic and ten-thousandths, for one model after another."""
@@ -74,7 +80,7 @@ class ArticleTopics:
 
 
 def insert_articles(
-    db: "Database", block: Block, role: Role, topics: ArticleTopics | None, seqs: Iterable[int]
+    db: Database, block: Block, role: Role, topics: ArticleTopics | None, seqs: Iterable[int]
 ) -> None:
     """Add articles with these numbers; ``topics``: theirs, if they were trained."""
     n = len(block)
@@ -94,7 +100,7 @@ def insert_articles(
     )
 
 
-def insert_recent(db: "Database", rows: Sequence[dict[str, object]]) -> None:
+def insert_recent(db: Database, rows: Sequence[dict[str, object]]) -> None:
     """Store the counts of trained articles, and drop those no longer among the newest."""
     db.table("recent").insert_all(rows)
     # Counts the articles after a row instead of comparing its number: how many skipped ones lie in between is
@@ -107,7 +113,7 @@ def insert_recent(db: "Database", rows: Sequence[dict[str, object]]) -> None:
     )
 
 
-def renew_topics(db: "Database", seqs: Sequence[int], topics: ArticleTopics) -> None:
+def renew_topics(db: Database, seqs: Sequence[int], topics: ArticleTopics) -> None:
     """Replace the topics of the articles ``seqs`` with the models' current ones.
 
     Articles dropped meanwhile stay dropped.
@@ -118,7 +124,7 @@ def renew_topics(db: "Database", seqs: Sequence[int], topics: ArticleTopics) -> 
     )
 
 
-def insert_held_out_topics(db: "Database", block: Block, topics: ArticleTopics, most: int) -> None:
+def insert_held_out_topics(db: Database, block: Block, topics: ArticleTopics, most: int) -> None:
     """Add the topics of all held-out articles, in the order of the stream; ``most``: articles in a row of
     `blocks`."""
     rows = db.execute("SELECT seq FROM articles WHERE role = 1 ORDER BY seq").fetchall()
@@ -135,13 +141,13 @@ def insert_held_out_topics(db: "Database", block: Block, topics: ArticleTopics, 
             start = stop
 
 
-def drop_held_out_topics(db: "Database") -> None:
+def drop_held_out_topics(db: Database) -> None:
     """Take the topics of held-out articles away again."""
     drop_held_out(db)
     db.execute("UPDATE articles SET topics = NULL WHERE role = 1 AND topics IS NOT NULL")
 
 
-def replace_articles(db: "Database", block: Block, topics: ArticleTopics, seqs: Sequence[int]) -> None:
+def replace_articles(db: Database, block: Block, topics: ArticleTopics, seqs: Sequence[int]) -> None:
     """Store trained articles with their present topics, whether or not they were dropped meanwhile."""
     db.conn.executemany("DELETE FROM articles WHERE seq = ?", [(seq,) for seq in seqs])
     insert_articles(db, block, "trained", topics, seqs)
@@ -153,7 +159,7 @@ def recent_row(block: Block, first_seq: int) -> dict[str, object]:
     return {"first_seq": first_seq, "articles": len(block), "documents": nameless.to_bytes()}
 
 
-def keep_top(db: "Database", topics: Sequence[int], most: int) -> None:
+def keep_top(db: Database, topics: Sequence[int], most: int) -> None:
     """Drop trained articles that are not among the ``most`` articles most about some topic of a model.
 
     ``topics``: the number of topics of each model.
@@ -180,7 +186,7 @@ def largest_between(topic: int) -> tuple[bytes, bytes]:
 
 
 class ArticleReader(OpenedSession):
-    """Questions about articles."""
+    """Questions about articles, and about the proportions of all of them at once."""
 
     def recent_articles(self, limit: int = 50, up_to: int | None = None) -> list[ArticleRow]:
         """Newest first; ``up_to``: from this number (`seq`) down."""
@@ -253,8 +259,7 @@ class ArticleReader(OpenedSession):
             largest=SMALL + len(wanted),  # a limit of what is asked, too
             most=len(page_ids),
         )
-        found = frozenset(whole(page, "articles.page_id", -MOST) for (page,) in rows)
-        return found, kept >= self.progress().documents
+        return frozenset(page for (page,) in rows), kept >= self.progress().documents
 
     def has_ids(self) -> bool:
         """Whether the source's articles have ids of their own."""
@@ -268,28 +273,103 @@ class ArticleReader(OpenedSession):
         """
         seqs: list[int] = []
         parts: list[Block] = []
-        rows = self._rows(
-            "SELECT first_seq, articles FROM (SELECT first_seq, articles, sum(articles) OVER"
-            " (ORDER BY first_seq DESC) AS newest FROM recent)"
-            " WHERE first_seq + articles > ? AND newest > ? ORDER BY first_seq",
+        rows = self.select(
+            "(SELECT first_seq, articles, sum(articles) OVER (ORDER BY first_seq DESC) AS newest FROM recent)"
+            " recent",
+            {"first_seq": PositiveCount, "articles": Any},
+            "WHERE first_seq + articles > ? AND newest > ? ORDER BY first_seq",
             [first_seq, self.progress().articles - before],
         )
         for first, articles in rows:
             if len(seqs) == most:
                 break
-            ((data,),) = self._rows(
-                "SELECT documents FROM recent WHERE first_seq = ?",
-                [whole(first, "recent.first_seq", 1)],
-                largest=documents_room(self.settings()),
-            )
-            found = Block.from_bytes(data, "recent.documents", len(self.vocabulary()))
-            if len(found) != articles:
-                raise Damaged("recent.articles differs from the number of documents")
+            found = stored_block(self, "recent", "first_seq", first, articles)
             start = max(0, first_seq - first)
             part = found[start : start + most - len(seqs)]
             parts.append(part)
             seqs += range(first + start, first + start + len(part))
         return seqs, Block.concatenate(parts)
+
+    def check_proportions(self) -> None:
+        """Raise `SessionError` if no article's proportions are recorded, and say why."""
+        if self._rows("SELECT 1 FROM blocks LIMIT 1"):
+            return
+        if self.settings()[KEEP_ARTICLES] != "all":
+            raise SessionError(
+                "topic proportions are not recorded: that needs a session begun with --keep-articles all"
+            )
+        self.check_trained()
+        raise Damaged("blocks has no row")
+
+    def recorded_articles(self, *, held_out: bool = False) -> RecordedArticles:
+        """All trained articles whose proportions are recorded; ``held_out``: those held out, too."""
+        columns, room = {**BLOCK, "page_ids": Any, "titles": Any}, self._room(8)
+        clause = f"b {_where(held_out)} ORDER BY first_seq"
+        rows = self.select("blocks", columns, clause, largest=room, most=MOST_BLOCKS)
+        firsts, sizes = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))
+        if (firsts[1:] < firsts[:-1] + sizes[:-1]).any():
+            raise Damaged("blocks.articles is out of range")
+        titles = [row[3] for row in rows]
+        if [isinstance(keys, bytes) and len(keys) for keys in titles] != (2 * sizes).tolist():
+            raise Damaged("blocks.titles has the wrong length")
+        page_ids = [np.empty(0, np.int64)]
+        for _, articles, packed, _ in rows:
+            wide = isinstance(packed, bytes) and len(packed) == 8 * articles
+            dtype = np.int64 if wide else np.int32
+            page_ids.append(numbers(packed, "blocks.page_ids", dtype, (articles,), -(2**63), 2**63 - 1))
+        return RecordedArticles(
+            firsts,
+            np.cumsum(sizes) - sizes,
+            np.concatenate(page_ids),
+            np.frombuffer(b"".join(titles), "<u2"),
+        )
+
+    def proportions(self, model: str, *, held_out: bool = False) -> Proportions:
+        """The proportions of all `recorded_articles` in one model."""
+        blocks = self.select(
+            "blocks",
+            {"p.data": Any, "b.articles": PositiveCount},
+            "b LEFT JOIN proportions p ON p.first_seq = b.first_seq AND p.model = ?"
+            f" {_where(held_out)} ORDER BY b.first_seq",
+            [self._number(model)],
+            largest=self._room(LARGEST_ARTICLE),
+            most=MOST_BLOCKS,
+        )
+        return Proportions.from_blocks(blocks, self.spec(model).topics)
+
+    def each_block(self) -> list[tuple[int, int]]:
+        """(first number, articles) of every block, in the order of the stream."""
+        return self.select("blocks", BLOCK, "ORDER BY first_seq", most=MOST_BLOCKS)
+
+    def proportions_of(self, model: str, first_seq: int, articles: int) -> Proportions:
+        """The proportions of one block in one model."""
+        key, room = [self._number(model), first_seq], self._room(LARGEST_ARTICLE)
+        rows = self.select("proportions", {"data": Any}, OF_BLOCK, key, largest=room)
+        blocks = [(data, articles) for (data,) in rows or [(None,)]]
+        return Proportions.from_blocks(blocks, self.spec(model).topics)
+
+    def leading_topics(
+        self, model: str, seqs: Collection[int], most: int
+    ) -> dict[int, list[tuple[int, float]]]:
+        """The ``most`` largest (topic, proportion) of these articles, as far as they are recorded."""
+        found: dict[int, list[tuple[int, float]]] = {}
+        first, articles, kept = 0, 0, None
+        for seq in sorted(seqs):
+            if not first <= seq < first + articles:
+                last_before = "WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1"
+                rows = self.select("blocks", BLOCK, last_before, [seq])
+                first, articles = rows[0] if rows else (0, 0)
+                if seq >= first + articles:
+                    continue
+                kept = self.proportions_of(model, first, articles)
+            assert kept is not None
+            one = kept[seq - first : seq - first + 1]
+            pairs = zip(one.topics.tolist(), one.values().tolist(), strict=True)
+            found[seq] = sorted(pairs, key=lambda pair: -pair[1])[:most]
+        return found
+
+    def _room(self, of_an_article: int) -> int:
+        return SMALL + of_an_article * self.settings().batch_size
 
     def _articles(self, clause: str, parameters: Sequence[object]) -> list[ArticleRow]:
         if not (found := self._columns(clause, parameters)):
@@ -307,25 +387,24 @@ class ArticleReader(OpenedSession):
                 most=MOST_ARTICLES,
             )
             dtype = released.LARGEST if self._is_released() else LARGEST
-        return _decoded(rows, self.settings().models, dtype)
+        if not rows:
+            return ()
+        seqs, page_ids, titles, revision_ids, words, roles, packed, ids = zip(*rows, strict=True)
+        return (
+            convert(seqs, list[PositiveCount], "articles.seq"),
+            convert(page_ids, list[int], "articles.page_id"),
+            convert(titles, list[Text], "articles.title"),
+            convert(revision_ids, list[int], "articles.revision_id"),
+            convert(words, list[Count], "articles.words"),
+            [ROLES[role] for role in convert(roles, list[Literal[0, 1, 2]], "articles.role")],
+            *_decode_largest(packed, self.settings().models, dtype),
+            convert(ids, list[Text | None], "articles.id"),
+        )
 
 
-def _decoded(rows: Sequence[tuple[Any, ...]], models: Sequence[ModelSpec], dtype: np.dtype[Any]) -> Columns:
-    """`articles`: (seq, page_id, title, revision_id, words, role, topics, id), checked column by column."""
-    if not rows:
-        return ()
-    seqs, page_ids, titles, revision_ids, words, roles, packed, ids = zip(*rows, strict=True)
-    texts([one for one in ids if one is not None], "articles.id")
-    return (
-        wholes(seqs, "articles.seq", 1),
-        wholes(page_ids, "articles.page_id", -(2**63), 2**63 - 1),
-        texts(titles, "articles.title"),
-        wholes(revision_ids, "articles.revision_id", -(2**63), 2**63 - 1),
-        wholes(words, "articles.words"),
-        [ROLES[role] for role in wholes(roles, "articles.role", 0, len(ROLES) - 1)],
-        *_decode_largest(packed, models, dtype),
-        ids,
-    )
+def _where(held_out: bool) -> str:
+    """SQL for the rows of `blocks`, named b, that are asked for."""
+    return "" if held_out else f"WHERE NOT {IS_HELD_OUT}"
 
 
 def _decode_largest(

@@ -10,17 +10,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import ArrayLike, NDArray
 
 from wikitopics.crawler.source import Page, Skips
 from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.options import HELD_OUT
+from wikitopics.session.records import JSON, Count, PositiveCount, Rate, Text
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.database import SMALL
-from wikitopics.session.storage.decoding import from_json, listed, pack_arrays, text, unpack_arrays, whole
+from wikitopics.session.storage.decoding import MOST_WORD_BYTES, from_json, pack_arrays, unpack_arrays, whole
 from wikitopics.session.storage.opened import OpenedSession
 
 # A block: articles of the stream as word counts, with just enough to identify each article again.
@@ -83,9 +85,7 @@ class Block:
     def take(self, order: Sequence[int] | NDArray[np.intp]) -> "Block":
         """These articles, in this order."""
         rows = np.asarray(order, np.intp)
-        lengths = np.diff(self.indptr)[rows]
-        indptr = _from_zero(lengths)
-        words = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], lengths)
+        indptr, words = gather(self.indptr, rows)
         chosen = rows.tolist()
         return Block(
             self.page_ids[rows],
@@ -108,7 +108,7 @@ class Block:
     @property
     def words(self) -> NDArray[np.int64]:
         """(n,) the words of each article that are in the vocabulary."""
-        sums = _from_zero(self.counts)
+        sums = from_zero(self.counts)
         return np.asarray(sums[self.indptr[1:]] - sums[self.indptr[:-1]], dtype=np.int64)
 
     @property
@@ -133,7 +133,7 @@ class Block:
             np.array([page.page_id for page in pages], np.int64),
             np.array([page.revision_id for page in pages], np.int64),
             tuple(page.title for page in pages),
-            _from_zero([len(word_ids) for word_ids, _ in counted]),
+            from_zero([len(word_ids) for word_ids, _ in counted]),
             np.concatenate([word_ids for word_ids, _ in counted] or empty),
             np.concatenate([counts for _, counts in counted] or empty),
             tuple(page.id or "" for page in pages) if has_ids else None,
@@ -174,7 +174,7 @@ class Block:
             raise Damaged(f"{place} has ids of another number of articles")
         n, limits = len(titles), np.iinfo(np.int64)
         lengths = whole_numbers(arrays, "lengths", place, (n,), 0, 2**31 - 1, np.int64)
-        indptr = _from_zero(lengths)
+        indptr = from_zero(lengths)
         total = int(indptr[-1])
         return Block(
             whole_numbers(arrays, "page_ids", place, (n,), limits.min, limits.max, np.int64),
@@ -199,7 +199,7 @@ class Block:
         lengths = np.bincount(article[kept], minlength=len(self))
         return replace(
             self,
-            indptr=_from_zero(lengths),
+            indptr=from_zero(lengths),
             word_ids=word_ids[order],
             counts=self.counts[order],
             lexicon=None,
@@ -233,7 +233,7 @@ class Block:
             np.concatenate([part.page_ids for part in parts]),
             np.concatenate([part.revision_ids for part in parts]),
             tuple(title for part in parts for title in part.titles),
-            _from_zero(np.concatenate([np.diff(part.indptr) for part in parts])),
+            from_zero(np.concatenate([np.diff(part.indptr) for part in parts])),
             np.concatenate([part.word_ids for part in parts]),
             np.concatenate([part.counts for part in parts]),
             None if no_ids else tuple(one for part in parts for one in part.ids or ("",) * len(part)),
@@ -241,9 +241,17 @@ class Block:
         )
 
 
-def _from_zero(lengths: ArrayLike) -> NDArray[np.int64]:
+def from_zero(lengths: ArrayLike) -> NDArray[np.int64]:
     """(n + 1,) where each of these ``lengths``, (n,), begins, and where the last one ends."""
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)))
+
+
+def gather(
+    indptr: NDArray[np.int64], rows: NDArray[np.integer[Any]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(where each of these sparse rows begins among them, where their elements are now)."""
+    starts = from_zero(np.diff(indptr)[rows])
+    return starts, np.arange(starts[-1]) + np.repeat(indptr[rows] - starts[:-1], np.diff(starts))
 
 
 def _as_json(texts: tuple[str, ...]) -> NDArray[np.uint8]:
@@ -255,7 +263,9 @@ def _texts(arrays: Mapping[str, NDArray[Any]], name: str, place: str) -> tuple[s
     stored = arrays.get(name)
     if stored is None or stored.dtype != np.uint8:
         raise Damaged(f"{place} is missing")
-    return listed(from_json(stored.tobytes().decode("ascii", "replace"), place, longest=2**30), place, text)
+    return tuple(
+        from_json(stored.tobytes().decode("ascii", "replace"), tuple[Text, ...], place, longest=2**30)
+    )
 
 
 def whole_numbers(
@@ -286,7 +296,7 @@ def narrow(values: NDArray[Any]) -> NDArray[Any]:
 # Word counts: the tables `pending`, `held_out`, `first_articles`, `kept_counts` and `word_counts`.
 
 MOST_BLOCKS = 10_000_000
-"""Rows of `kept_counts`, one per minibatch."""
+"""Rows of `kept_counts` and of `blocks`, one per minibatch."""
 MOST_ROW_BYTES = 16 * 2**20
 """The size of a row's words and counts before its last article: far below what may be read of one."""
 _ENTRY = 9
@@ -330,6 +340,17 @@ def _cut(block: Block) -> Iterator[Block]:
         yield block[start:stop]
 
 
+FIRST_ARTICLES: Mapping[str, Any] = {
+    "documents": Any,
+    "words": Annotated[str, Meta(max_length=MOST_WORD_BYTES)],
+    "skips": Annotated[dict[Text, Count], JSON],
+    "unread": Count,
+    "position": Annotated[dict[str, Any], JSON],
+    "lap": Rate | None,
+}
+"""The columns of `first_articles` for `decode_block`."""
+
+
 def decode_block(row: tuple[Any, ...]) -> Block:
     """`first_articles`: (documents, words, skips, unread, position, lap). Raises `Damaged`."""
     documents, words, skips, unread, position, lap = row
@@ -337,7 +358,7 @@ def decode_block(row: tuple[Any, ...]) -> Block:
     if len(set(lexicon)) < len(lexicon):
         raise Damaged("first_articles.words has a word twice")
     found = Block.from_bytes(documents, "first_articles.documents", len(lexicon), lexicon)
-    missed = whole(unread, "first_articles.unread", 0, len(found))
+    missed = whole(unread, "first_articles.unread", high=len(found))
     return replace(
         found,
         # Which of the articles without words they are makes no difference.
@@ -419,22 +440,14 @@ class CountsReader(OpenedSession):
         ((size,),) = self._rows(f"SELECT total(length(documents)) FROM {table}")
         if size > room:
             raise Damaged(f"{table} takes over {room >> 20:,} MB")
-        rows = self._rows(f"SELECT id, documents FROM {table} ORDER BY id", largest=room)
-        return [
-            (whole(row_id, f"{table}.id"), Block.from_bytes(data, f"{table}.documents", n_words))
-            for row_id, data in rows
-        ]
+        rows = self.select(table, {"id": Count, "documents": Any}, "ORDER BY id", largest=room)
+        return [(row_id, Block.from_bytes(data, f"{table}.documents", n_words)) for row_id, data in rows]
 
     def first_articles(self) -> Iterator[Block]:
         """The blocks from which the vocabulary is built and with which the stream begins, one at a time."""
-        for (row_id,) in self._select("first_articles", "id", "ORDER BY id"):
-            (row,) = self._select(
-                "first_articles",
-                "documents, words, skips, unread, position, lap",
-                "WHERE id = ?",
-                [row_id],
-                largest=documents_room(self.settings()),
-            )
+        room = documents_room(self.settings())
+        for row_id in self.select("first_articles", {"id": Count}, "ORDER BY id"):
+            (row,) = self.select("first_articles", FIRST_ARTICLES, "WHERE id = ?", row_id, largest=room)
             yield decode_block(row)
 
     def word_counts(self) -> WordCounts:
@@ -452,25 +465,24 @@ class CountsReader(OpenedSession):
     def kept_rows(self) -> list[tuple[int, int]]:
         """The rows of word counts kept, in the order of the stream: their numbers, and how many articles each
         has."""
-        rows = self._rows("SELECT id, articles FROM kept_counts ORDER BY id", most=MOST_BLOCKS)
-        return [
-            (whole(row_id, "kept_counts.id"), whole(articles, "kept_counts.articles", 1))
-            for row_id, articles in rows
-        ]
+        return self.select(
+            "kept_counts", {"id": Count, "articles": PositiveCount}, "ORDER BY id", most=MOST_BLOCKS
+        )
 
     def kept_documents(self, row_id: int, articles: int) -> Block:
         """The word counts of one of these rows."""
-        rows = self._rows(
-            "SELECT documents FROM kept_counts WHERE id = ?",
-            [row_id],
-            largest=documents_room(self.settings()),
-        )
-        block = Block.from_bytes(
-            rows[0][0] if rows else None, "kept_counts.documents", len(self.vocabulary())
-        )
-        if len(block) != articles:
-            raise Damaged("kept_counts.articles differs from the number of documents")
-        return block
+        return stored_block(self, "kept_counts", "id", row_id, articles)
+
+
+def stored_block(session: OpenedSession, table: str, key: str, number: int, articles: object) -> Block:
+    """The word counts of this many articles in the row of this number. Raises `Damaged`."""
+    room = documents_room(session.settings())
+    rows = session.select(table, {"documents": Any}, f"WHERE {key} = ?", [number], largest=room)
+    data = rows[0][0] if rows else None
+    block = Block.from_bytes(data, f"{table}.documents", len(session.vocabulary()))
+    if len(block) != articles:
+        raise Damaged(f"{table}.articles differs from the number of documents")
+    return block
 
 
 class KeptCounts(CountsReader):
@@ -484,23 +496,20 @@ class KeptCounts(CountsReader):
         super().__init__(path)
         self.name = path.name
         try:
-            self._check(words)
+            if words is not None and self.counter().lines != tuple(words):
+                raise BadUsage(
+                    f"--counts {path}: that session has another vocabulary; leave --vocab out to use its own"
+                )
+            if not self.settings().keeps_counts:
+                raise BadUsage(
+                    f"the session {path} kept no word counts: train one with --keep-counts from its start"
+                )
             self._kept = self.kept_rows()
         except BaseException:
             self.close()
             raise
         self._starts = list(accumulate((articles for _, articles in self._kept), initial=0))
         self._block: tuple[int, Block] | None = None
-
-    def _check(self, words: Sequence[str] | None) -> None:
-        if words is not None and self.counter().lines != tuple(words):
-            raise BadUsage(
-                f"--counts {self.path}: that session has another vocabulary; leave --vocab out to use its own"
-            )
-        if not self.settings().keeps_counts:
-            raise BadUsage(
-                f"the session {self.path} kept no word counts: train one with --keep-counts from its start"
-            )
 
     def __len__(self) -> int:
         return int(self._starts[-1])
@@ -529,6 +538,4 @@ class KeptCounts(CountsReader):
             self._block = number, self.kept_documents(*self._kept[number])
         return self._block[1]
 
-    def close(self) -> None:
-        """Safe to call twice."""
-        self.leave()
+    close = OpenedSession.leave

@@ -7,7 +7,7 @@ import sqlite3
 import stat
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,8 @@ from typing import Any
 
 from wikitopics.session.errors import BadUsage, Damaged, DiskFull, NotASession, NotNow, SessionError
 from wikitopics.session.paths import BESIDE, LOCK
-from wikitopics.session.storage.schema import APPLICATION_ID, RELEASED, VERSION, check_tables, tables
+from wikitopics.session.storage.decoding import convert_rows
+from wikitopics.session.storage.schema import APPLICATION_ID, RELEASED, VERSION, check_tables
 
 # sqlite-utils, loaded without pandas.
 #
@@ -78,7 +79,7 @@ _DAMAGE = (
 """Parts of SQLite's messages about a file that was damaged or changed by hand."""
 
 
-def connect(path: Path, *, timeout: float | None = None) -> "Database":
+def connect(path: Path, *, timeout: float | None = None) -> Database:
     """A writing connection to an existing session; refuses files that are not sessions."""
 
     check_file(path)
@@ -116,7 +117,7 @@ def open_session(path: Path, how: str, timeout: float) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
-def writing(db: "Database") -> Iterator[None]:
+def writing(db: Database) -> Iterator[None]:
     """A transaction that may write from its first statement on.
 
     A transaction that begins by reading (as sqlite-utils does, to list the tables) fails at once if another
@@ -205,14 +206,27 @@ def read_rows(
     return rows
 
 
-def only_row(connection: sqlite3.Connection, table: str) -> dict[str, Any]:
-    """The only row of a table, by column; a file of 1.0.0 lacks the last ones. Raises `Damaged` if there is
-    none."""
-    columns = [name for name, *_ in tables()[table]]
-    rows = read_rows(connection, f"SELECT * FROM {table} WHERE id = 1")
-    if not rows:
-        raise Damaged(f"{table} has no row")
-    return dict(zip(columns, rows[0], strict=False))
+def select(
+    connection: sqlite3.Connection,
+    table: str,
+    columns: Mapping[str, Any],
+    clause: str = "",
+    parameters: Sequence[object] = (),
+    *,
+    largest: int = SMALL,
+    most: int = MOST_ROWS,
+) -> list[tuple[Any, ...]]:
+    """These columns of a table, each value checked by the type of its column. Raises as `read_rows` does."""
+    sql = f"SELECT {', '.join(columns)} FROM {table} {clause}"
+    rows = read_rows(connection, sql, parameters, largest=largest, most=most)
+    return convert_rows(rows, table.split()[-1], columns)
+
+
+def only_row(connection: sqlite3.Connection, table: str, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """The same of the only row of a table, by column. Raises `Damaged` if there is none."""
+    for row in select(connection, table, columns, "WHERE id = 1"):
+        return dict(zip(columns, row, strict=True))
+    raise Damaged(f"{table} has no row")
 
 
 def check_file(path: Path) -> os.stat_result:
@@ -279,30 +293,29 @@ def is_sqlite(path: Path) -> bool:
     """Whether the file begins like an SQLite file; False if it cannot be read."""
     if not os.path.isfile(path) or not os.path.getsize(path):  # opening a pipe would wait for its other end
         return False
-    try:
-        # By SQLite itself, see `check_file`: this process may have it open.
-        uri = path.absolute().as_uri() + "?mode=ro&immutable=1"
-        with closing(sqlite3.connect(uri, uri=True)) as connection:
-            connection.execute("PRAGMA schema_version")
-    except sqlite3.Error:
-        with contextlib.suppress(OSError), path.open("rb") as file:  # even damaged, it is a database
-            return file.read(len(SQLITE_HEADER)) == SQLITE_HEADER
-        return False
-    return True
+    # By SQLite itself, see `check_file`: this process may have it open.
+    if _pragma(path, "schema_version", "mode=ro&immutable=1") is not None:
+        return True
+    with contextlib.suppress(OSError), path.open("rb") as file:  # even damaged, it is a database
+        return file.read(len(SQLITE_HEADER)) == SQLITE_HEADER
+    return False
+
+
+def _pragma(path: Path, name: str, how: str) -> object:
+    """The value of a pragma; None if SQLite cannot open the file."""
+    uri = f"{path.absolute().as_uri()}?{how}"
+    with contextlib.suppress(sqlite3.Error), closing(sqlite3.connect(uri, uri=True)) as connection:
+        return connection.execute(f"PRAGMA {name}").fetchone()[0]
+    return None
 
 
 def is_ours(path: Path) -> bool:
     """Whether the file is marked as a session, of any version, even if nothing else can be read."""
-    if not os.path.isfile(path):
-        return False
     # As in `is_sqlite`: by SQLite itself, and nothing may be changed. The write-ahead log is left out if
     # possible: with it SQLite writes a -shm, which would stay behind if another process deletes the session.
-    for how in ("mode=ro&immutable=1", "mode=ro"):
-        uri = f"{path.absolute().as_uri()}?{how}"
-        with contextlib.suppress(sqlite3.Error), closing(sqlite3.connect(uri, uri=True)) as connection:
-            if connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
-                return True
-    return False
+    return os.path.isfile(path) and any(
+        _pragma(path, "application_id", how) == APPLICATION_ID for how in ("mode=ro&immutable=1", "mode=ro")
+    )
 
 
 def keep_sessions(target: Path) -> None:

@@ -3,13 +3,13 @@
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from wikitopics.session.errors import NO_TOPICS, BadUsage, Damaged, SessionError
 from wikitopics.session.paths import WAL, beside, command, no_session, session_name
+from wikitopics.session.records import JSON, Text
 from wikitopics.session.settings import ModelSpec, Settings
 from wikitopics.session.storage.database import (
     check_file,
@@ -17,18 +17,13 @@ from wikitopics.session.storage.database import (
     only_row,
     open_session,
     read_rows,
+    select,
     session_errors,
 )
-from wikitopics.session.storage.decoding import MOST_WORD_BYTES, check_of, optional, whole
+from wikitopics.session.storage.decoding import MOST_WORD_BYTES, columns_of, from_json, whole
 from wikitopics.session.storage.lock import owner
 from wikitopics.session.storage.schema import RELEASED
-from wikitopics.session.storage.settings import (
-    Progress,
-    decode_index,
-    decode_progress,
-    decode_settings,
-    decode_words,
-)
+from wikitopics.session.storage.settings import Progress, Scored, StoredIndex, decode_settings, decode_words
 from wikitopics.vocab import Vocabulary
 
 
@@ -55,13 +50,12 @@ class OpenedSession:
         with session_errors(self.path):
             return read_rows(self._connection, sql, parameters, **limits)
 
-    def _select(
-        self, table: str, columns: str, clause: str = "", parameters: Sequence[object] = (), **limits: int
+    def select(
+        self, table: str, columns: Mapping[str, Any], *rest: Any, **limits: Any
     ) -> list[tuple[Any, ...]]:
-        """These columns of a table, separated by ", ", with every value checked."""
-        rows = self._rows(f"SELECT {columns} FROM {table} {clause}", parameters, **limits)
-        checks = [check_of(table, name) for name in columns.split(", ")]
-        return [tuple([check(value) for check, value in zip(checks, row, strict=True)]) for row in rows]
+        """These columns of a table, each value checked by the type of its column."""
+        with session_errors(self.path):
+            return select(self._connection, table, columns, *rest, **limits)
 
     @contextlib.contextmanager
     def one_moment(self) -> Iterator[None]:
@@ -90,13 +84,16 @@ class OpenedSession:
     def settings(self) -> Settings:
         """The settings with which the session was created; the fingerprint comes with the vocabulary."""
         if self._settings is None or self._settings.building:
-            self._settings = decode_settings(self._rows("SELECT key, value FROM settings"))
+            self._settings = decode_settings(self.select("settings", {"key": Text, "value": Any}))
         return self._settings
 
     def index(self) -> tuple[str | int | None, str] | None:
         """(the name, the dtype) of the ids that a Python program gave its texts; None if they are texts."""
         rows = self._rows("SELECT value FROM settings WHERE key = 'index'")
-        return decode_index(rows[0][0]) if rows else None
+        if not rows:
+            return None
+        index = from_json(rows[0][0], StoredIndex, "settings.index")
+        return index["name"] if isinstance(index.get("name"), str | int) else None, index["dtype"]
 
     def models(self) -> list[str]:
         """The models' names, in order."""
@@ -137,7 +134,8 @@ class OpenedSession:
         models = self.settings().models
         spec = models[whole(model, f"{table}.model", 0, len(models) - 1)]
         for column, topic in topics.items():
-            optional(topic, f"{table}.{column}", partial(whole, high=spec.topics - 1))
+            if topic is not None:
+                whole(topic, f"{table}.{column}", high=spec.topics - 1)
         return spec
 
     def vocabulary(self) -> tuple[str, ...]:
@@ -164,9 +162,17 @@ class OpenedSession:
 
     def progress(self) -> Progress:
         """The progress at the last commit."""
+        columns = {**columns_of(Progress), "prequential": Annotated[tuple[Scored, ...] | None, JSON]}
+        if self._is_released():
+            del columns["again"]
         with session_errors(self.path):
-            row = only_row(self._connection, "progress")
-        return decode_progress({name: check_of("progress", name)(value) for name, value in row.items()})
+            row = only_row(self._connection, "progress", columns)
+        progress = Progress(**{**row, "prequential": row["prequential"] or ()})
+        if progress.again and not 0 < progress.again < progress.articles:
+            raise Damaged("progress.again is out of range")
+        if sum(progress.skips.values()) != progress.skipped:
+            raise Damaged("progress.skips and progress.skipped do not match")
+        return progress
 
     def close(self) -> None:
         """Safe to call twice."""

@@ -7,23 +7,17 @@ a twentieth of that for a thousand blocks.
 
 import zlib
 from bisect import bisect_left
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.session.errors import Damaged, SessionError
-from wikitopics.session.options import KEEP_ARTICLES
-from wikitopics.session.storage.counts import Block
-from wikitopics.session.storage.database import SMALL, read_rows
-from wikitopics.session.storage.decoding import numbers, whole
-from wikitopics.session.storage.opened import OpenedSession
-
-if TYPE_CHECKING:
-    from wikitopics.session.storage.database import Database
-
+from wikitopics.session.errors import Damaged
+from wikitopics.session.records import PositiveCount
+from wikitopics.session.storage.counts import Block, from_zero, gather
+from wikitopics.session.storage.database import SMALL, Database, select
 
 MOST_KEPT = 16
 """The most topics stored for an article, the largest ones."""
@@ -34,9 +28,9 @@ LARGEST_ARTICLE = 1 + 3 * MOST_KEPT
 _FULL = 255
 """Square roots are stored in this many steps from 0 to 1. The Hellinger distance compares square roots,
 and so every proportion, large or small, is equally exact."""
-MOST_BLOCKS = 10_000_000
-"""Rows of `blocks`, one per minibatch."""
-_IS_HELD_OUT = "EXISTS (SELECT 1 FROM articles a WHERE a.seq = b.first_seq AND a.role = 1)"
+OF_BLOCK = "WHERE model = ? AND first_seq = ?"
+BLOCK = {"first_seq": PositiveCount, "articles": PositiveCount}
+IS_HELD_OUT = "EXISTS (SELECT 1 FROM articles a WHERE a.seq = b.first_seq AND a.role = 1)"
 """Whether a row of `blocks`, named b, holds held-out articles; no row holds both kinds."""
 
 
@@ -59,15 +53,11 @@ class Proportions:
         return len(self.lengths)
 
     def __getitem__(self, rows: slice) -> "Proportions":
-        indptr = self.indptr()
-        start, stop, _ = rows.indices(len(self))
-        stop = max(start, stop)
-        kept = slice(indptr[start], indptr[stop])
-        return Proportions(self.lengths[start:stop], self.topics[kept], self.roots[kept])
+        return self.take(np.arange(len(self))[rows])
 
     def indptr(self) -> NDArray[np.int64]:
         """(n + 1,) where each article begins in the other two arrays."""
-        return np.concatenate((np.zeros(1, np.int64), np.cumsum(self.lengths, dtype=np.int64)))
+        return from_zero(self.lengths)
 
     def values(self) -> NDArray[np.float32]:
         """The proportions parallel to ``topics``; an article's sum is at most 1, less what was not stored."""
@@ -110,10 +100,8 @@ class Proportions:
 
     def take(self, rows: NDArray[np.integer[Any]]) -> "Proportions":
         """Those of these articles, in this order."""
-        starts, lengths = self.indptr()[rows], self.lengths[rows]
-        before = np.cumsum(lengths, dtype=np.int64) - lengths
-        kept = np.arange(lengths.sum(dtype=np.int64)) + np.repeat(starts - before, lengths)
-        return Proportions(lengths, self.topics[kept], self.roots[kept])
+        _, kept = gather(self.indptr(), rows)
+        return Proportions(self.lengths[rows], self.topics[kept], self.roots[kept])
 
     def to_bytes(self) -> bytes:
         """The three arrays, one after another."""
@@ -167,7 +155,7 @@ def title_key(title: str) -> int:
     return zlib.crc32(title.casefold().encode("utf-8", "replace")) & 0xFFFF
 
 
-def insert_block(db: "Database", block: Block, proportions: Sequence[Proportions], first_seq: int) -> None:
+def insert_block(db: Database, block: Block, proportions: Sequence[Proportions], first_seq: int) -> None:
     """Add articles with the numbers from ``first_seq`` on; ``proportions``: for each model."""
     page_ids = block.page_ids.tolist()
     # Documents of a file of word counts have only numbers.
@@ -187,58 +175,33 @@ def insert_block(db: "Database", block: Block, proportions: Sequence[Proportions
     )
 
 
-def drop_held_out(db: "Database") -> None:
+def drop_held_out(db: Database) -> None:
     """Remove the proportions of held-out articles."""
     for table in ("proportions", "blocks"):
-        db.execute(f"DELETE FROM {table} AS b WHERE {_IS_HELD_OUT}")
+        db.execute(f"DELETE FROM {table} AS b WHERE {IS_HELD_OUT}")
 
 
 def renew_proportions(
-    db: "Database", seqs: Sequence[int], proportions: Sequence[Proportions], topics: Sequence[int]
+    db: Database, seqs: Sequence[int], proportions: Sequence[Proportions], topics: Sequence[int]
 ) -> None:
     """Replace the proportions of the articles ``seqs`` with the models' current ones.
 
     ``seqs`` ascend; ``topics``: for each model.
     """
-    blocks = read_rows(
-        db.conn,
-        "SELECT first_seq, articles FROM blocks WHERE first_seq <= ? AND first_seq >="
-        " (SELECT max(first_seq) FROM blocks WHERE first_seq <= ?)",
-        [seqs[-1], seqs[0]],
-    )
-    for number, articles in blocks:
-        first, size = whole(number, "blocks.first_seq", 1), whole(articles, "blocks.articles", 1)
+    between = "WHERE first_seq <= ? AND first_seq >= (SELECT max(first_seq) FROM blocks WHERE first_seq <= ?)"
+    for first, size in select(db.conn, "blocks", BLOCK, between, [seqs[-1], seqs[0]]):
         start, stop = bisect_left(seqs, first), bisect_left(seqs, first + size)
         if start == stop:
             continue
         rows = np.arange(size)
         rows[np.array(seqs[start:stop]) - first] = size + np.arange(stop - start)
         for model, (new, K) in enumerate(zip(proportions, topics, strict=True)):
-            old = Proportions.from_blocks([(_data(db, model, first, size), size)], K)
+            room = LARGEST_ARTICLE * size + SMALL
+            stored = select(db.conn, "proportions", {"data": Any}, OF_BLOCK, [model, first], largest=room)
+            old = Proportions.from_blocks([(data, size) for (data,) in stored or [(None,)]], K)
             both = Proportions.concatenate([old, new[start:stop]])
-            db.execute(
-                "UPDATE proportions SET data = ? WHERE model = ? AND first_seq = ?",
-                [both.take(rows).to_bytes(), model, first],
-            )
-
-
-def _data(db: "Database", model: int, first_seq: int, articles: int) -> object:
-    rows = read_rows(
-        db.conn,
-        "SELECT data FROM proportions WHERE model = ? AND first_seq = ?",
-        [model, first_seq],
-        largest=LARGEST_ARTICLE * articles + SMALL,
-    )
-    if len(rows) != 1:
-        raise Damaged("blocks and proportions do not match")
-    return rows[0][0]
-
-
-def page_ids_of(packed: object, articles: int) -> NDArray[np.signedinteger[Any]]:
-    """(n,) `blocks.page_ids`."""
-    wide = isinstance(packed, bytes) and len(packed) == 8 * articles
-    dtype = np.int64 if wide else np.int32
-    return numbers(packed, "blocks.page_ids", dtype, (articles,), -(2**63), 2**63 - 1)
+            data = both.take(rows).to_bytes()
+            db.execute(f"UPDATE proportions SET data = ? {OF_BLOCK}", [data, model, first])
 
 
 def _packed(page_ids: NDArray[np.int64]) -> bytes:
@@ -266,94 +229,3 @@ class RecordedArticles:
         """The numbers of the articles at these rows."""
         block = np.searchsorted(self.starts, rows, side="right") - 1
         return np.asarray(self.first_seqs[block] + rows - self.starts[block], np.int64)
-
-
-class ProportionReader(OpenedSession):
-    """Questions about all trained articles at once."""
-
-    def check_proportions(self) -> None:
-        """Raise `SessionError` if no article's proportions are recorded, and say why."""
-        if self._rows("SELECT 1 FROM blocks LIMIT 1"):
-            return
-        if self.settings()[KEEP_ARTICLES] != "all":
-            raise SessionError(
-                "topic proportions are not recorded: that needs a session begun with --keep-articles all"
-            )
-        self.check_trained()
-        raise Damaged("blocks has no row")
-
-    def recorded_articles(self, *, held_out: bool = False) -> RecordedArticles:
-        """All trained articles whose proportions are recorded; ``held_out``: those held out, too."""
-        columns, clause = "first_seq, articles, page_ids, titles", f"b {_where(held_out)} ORDER BY first_seq"
-        rows = self._select("blocks", columns, clause, largest=self._room(8), most=MOST_BLOCKS)
-        firsts, sizes = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))
-        if (firsts[1:] < firsts[:-1] + sizes[:-1]).any():
-            raise Damaged("blocks.articles is out of range")
-        titles = [row[3] for row in rows]
-        if [isinstance(keys, bytes) and len(keys) for keys in titles] != (2 * sizes).tolist():
-            raise Damaged("blocks.titles has the wrong length")
-        none = np.empty(0, np.int64)
-        return RecordedArticles(
-            firsts,
-            np.cumsum(sizes) - sizes,
-            np.concatenate([none, *(page_ids_of(row[2], row[1]) for row in rows)]),
-            np.frombuffer(b"".join(titles), "<u2"),
-        )
-
-    def proportions(self, model: str, *, held_out: bool = False) -> Proportions:
-        """The proportions of all `recorded_articles` in one model."""
-        rows = self._rows(
-            "SELECT p.data, b.articles FROM blocks b LEFT JOIN proportions p"
-            f" ON p.first_seq = b.first_seq AND p.model = ? {_where(held_out)} ORDER BY b.first_seq",
-            [self._number(model)],
-            largest=self._room(LARGEST_ARTICLE),
-            most=MOST_BLOCKS,
-        )
-        blocks = [(data, whole(articles, "blocks.articles", 1)) for data, articles in rows]
-        return Proportions.from_blocks(blocks, self.spec(model).topics)
-
-    def each_block(self) -> list[tuple[int, int]]:
-        """(first number, articles) of every block, in the order of the stream."""
-        return self._select("blocks", "first_seq, articles", "ORDER BY first_seq", most=MOST_BLOCKS)
-
-    def proportions_of(self, model: str, first_seq: int, articles: int) -> Proportions:
-        """The proportions of one block in one model."""
-        rows = self._rows(
-            "SELECT data FROM proportions WHERE model = ? AND first_seq = ?",
-            [self._number(model), first_seq],
-            largest=self._room(LARGEST_ARTICLE),
-        )
-        blocks = [(data, articles) for (data,) in rows or [(None,)]]
-        return Proportions.from_blocks(blocks, self.spec(model).topics)
-
-    def leading_topics(
-        self, model: str, seqs: Collection[int], most: int
-    ) -> dict[int, list[tuple[int, float]]]:
-        """The ``most`` largest (topic, proportion) of these articles, as far as they are recorded."""
-        found: dict[int, list[tuple[int, float]]] = {}
-        first, articles, kept = 0, 0, None
-        for seq in sorted(seqs):
-            if not first <= seq < first + articles:
-                rows = self._select(
-                    "blocks",
-                    "first_seq, articles",
-                    "WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1",
-                    [seq],
-                )
-                first, articles = rows[0] if rows else (0, 0)
-                if seq >= first + articles:
-                    continue
-                kept = self.proportions_of(model, first, articles)
-            assert kept is not None
-            one = kept[seq - first : seq - first + 1]
-            pairs = zip(one.topics.tolist(), one.values().tolist(), strict=True)
-            found[seq] = sorted(pairs, key=lambda pair: -pair[1])[:most]
-        return found
-
-    def _room(self, of_an_article: int) -> int:
-        return SMALL + of_an_article * self.settings().batch_size
-
-
-def _where(held_out: bool) -> str:
-    """SQL for the rows of `blocks`, named b, that are asked for."""
-    return "" if held_out else f"WHERE NOT {_IS_HELD_OUT}"

@@ -11,16 +11,17 @@ from pathlib import Path
 from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.options import HELD_OUT, PASSES
 from wikitopics.session.paths import is_at
-from wikitopics.session.records import State, Status, TrainerActivity, per_hour
+from wikitopics.session.records import Event, Flow, PastRun, State, Status, TrainerActivity, per_hour
 from wikitopics.session.storage.articles import ArticleReader
 from wikitopics.session.storage.counts import CountsReader
 from wikitopics.session.storage.database import as_session_error
+from wikitopics.session.storage.decoding import columns_of
 from wikitopics.session.storage.files import draft_of
 from wikitopics.session.storage.lock import in_use, owner_pid
-from wikitopics.session.storage.proportions import ProportionReader
 from wikitopics.session.storage.settings import Progress
-from wikitopics.session.storage.topics import ModelReader, TopicReader
-from wikitopics.session.storage.trainer import Heartbeat, TrainerReader
+from wikitopics.session.storage.topics import TopicReader
+from wikitopics.session.storage.trainer import HEARTBEAT, Heartbeat
+from wikitopics.session.system import Process
 
 STALE_SECONDS = 15.0
 """A heartbeat older than this many seconds is no sign of life."""
@@ -31,8 +32,28 @@ HEARTBEAT_BYTES = 64 << 10
 _OF_PROGRESS = {field.name for field in fields(Progress)} & {field.name for field in fields(Status)}
 
 
-class SessionReader(TrainerReader, ModelReader, TopicReader, ArticleReader, ProportionReader, CountsReader):
-    """Everything that can be asked of a session, each table's questions from its own module."""
+class SessionReader(TopicReader, ArticleReader, CountsReader):
+    """Everything that can be asked of a session; articles, topics and word counts in modules of their own."""
+
+    def heartbeat(self) -> Heartbeat | None:
+        """The last heartbeat of a trainer; None if there never was one."""
+        rows = self.select("heartbeat", HEARTBEAT, "WHERE id = 1")
+        return next((Heartbeat(at, Process.from_text(by), *rest) for at, by, *rest in rows), None)
+
+    def flow(self) -> list[Flow]:
+        """The newest rates, oldest first."""
+        return [Flow(*row) for row in self.select("flow", columns_of(Flow), "ORDER BY id")]
+
+    def events(self, limit: int = 200, until: float | None = None) -> list[Event]:
+        """The newest lines of the log, oldest first; ``until``: only those up to then, in seconds since
+        the epoch."""
+        newest_first = "WHERE at <= ifnull(?, at) ORDER BY id DESC LIMIT ?"
+        rows = self.select("events", columns_of(Event), newest_first, [until, limit])
+        return [Event(*row) for row in reversed(rows)]
+
+    def runs(self) -> list[PastRun]:
+        """Every run of a trainer on this session, oldest first."""
+        return [PastRun(*row) for row in self.select("runs", columns_of(PastRun), "ORDER BY id")]
 
     def status(self) -> Status:
         """One look at the session as it is now: what is committed, and what its trainer does.
@@ -94,16 +115,6 @@ class SessionReader(TrainerReader, ModelReader, TopicReader, ArticleReader, Prop
         except OSError:
             return False
 
-    def copy_to(self, draft: Path) -> None:
-        """Write the whole session into an empty file, consistently, whatever a trainer does meanwhile.
-
-        Raises sqlite3.Error for either of the two files.
-        """
-        self._connection.execute("VACUUM INTO ?", [str(draft)])
-        # On the copy, no trainer must seem to have died.
-        with contextlib.closing(sqlite3.connect(draft)) as copy, copy:
-            copy.execute("UPDATE heartbeat SET state = 'stopped'")
-
 
 def backup(path: Path, target: Path) -> None:
     """Copy the session at ``path`` to a new file, readable by its owner only, whatever a trainer does
@@ -115,7 +126,10 @@ def backup(path: Path, target: Path) -> None:
         raise SessionError(f"{target} already exists: name a new file")
     try:
         with SessionReader(path) as reader, draft_of(target, mode=0o600) as draft:
-            reader.copy_to(draft)
+            reader._connection.execute("VACUUM INTO ?", [str(draft)])
+            # On the copy, no trainer must seem to have died.
+            with contextlib.closing(sqlite3.connect(draft)) as copy, copy:
+                copy.execute("UPDATE heartbeat SET state = 'stopped'")
     except sqlite3.Error as error:
         raise as_session_error(error, target) from None
 

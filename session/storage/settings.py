@@ -6,33 +6,23 @@ package of its model or source is no longer installed.
 
 import hashlib
 import json
-import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
 
-from wikitopics.model.options import Value
+from msgspec import Meta
+
 from wikitopics.option import Option
 from wikitopics.session.errors import Damaged
+from wikitopics.session.escapes import visible
 from wikitopics.session.options import KEPT
+from wikitopics.session.records import JSON, Count, Moment, PositiveCount, Rate, Text
 from wikitopics.session.settings import BATCH_SIZE, MOST_TOPICS, NAME, ModelSpec, Settings
 from wikitopics.session.storage.database import connect, session_errors
-from wikitopics.session.storage.decoding import (
-    FINITE,
-    LARGEST,
-    MOST_WORD_BYTES,
-    from_json,
-    listed,
-    named,
-    number,
-    optional,
-    text,
-    whole,
-)
+from wikitopics.session.storage.decoding import MOST_WORD_BYTES, convert, from_json, row_of
 from wikitopics.vocab.rules import is_printable
 
 # The settings and the vocabulary with which a session was made.
@@ -40,39 +30,56 @@ from wikitopics.vocab.rules import is_printable
 # Settings are checked only by their shapes, and nothing is loaded for that: a session can be read even if the
 # package of its model or source is no longer installed.
 
-MOST_SOURCE_CHARACTERS = 2**20
-_SOURCE = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_RULE = re.compile(r"1|2( [a-z]{2,8})?|links")
-_LONGEST_WORD = 64
+_Whole = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+_Word = Annotated[str, Meta(max_length=64)]
 """Instead of a number, such as "learn"."""
+_ModelName = Annotated[str, Meta(pattern=rf"^{NAME.pattern}\Z")]
+_BatchSize = Annotated[int, Meta(ge=1, le=int(BATCH_SIZE.most))]
+
+
+class _Stored(TypedDict):
+    """The settings besides those of `KEPT`."""
+
+    source: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,64}\Z")]
+    source_name: Text
+    source_options: dict[str, Any]
+    """Only the kind of source knows which are valid."""
+    vocabulary: Text
+    fingerprint: Text
+    rule: Annotated[str, Meta(pattern=r"^(1|2( [a-z]{2,8})?|links)\Z")]
+    models: Annotated[tuple[dict[str, Any], ...], Meta(min_length=1)]
+    batch_sizes: tuple[_BatchSize, ...]
+    measured_every: NotRequired[PositiveCount | None]
+
+
+class _StoredModel(TypedDict):
+    """A model, besides its options."""
+
+    kind: _ModelName
+    name: _ModelName
+    topics: Annotated[int, Meta(ge=1, le=MOST_TOPICS)]
+    batch_size: NotRequired[_BatchSize | None]
 
 
 def decode_settings(rows: Sequence[tuple[Any, ...]]) -> Settings:
     """`settings`: (key, value) rows."""
-    values = {text(key, "settings.key"): from_json(value, f"settings.{key}") for key, value in rows}
-
-    def get(key: str) -> tuple[object, str]:
-        return values.get(key), f"settings.{key}"
-
-    models = listed(*get("models"), _spec)
-    sizes = listed(*get("batch_sizes"), _batch_size)
-    if not models or len({spec.name for spec in models}) < len(models) or len(sizes) != len(models):
+    values = {key: from_json(value, Any, f"settings.{visible(key):.64}") for key, value in rows}
+    stored = convert(values, _Stored, "settings")
+    models, sizes = tuple(map(_spec, stored["models"])), stored["batch_sizes"]
+    if len({spec.name for spec in models}) < len(models) or len(sizes) != len(models):
         raise Damaged("settings.models and settings.batch_sizes do not match")
     if any(max(sizes) % size for size in sizes):
         raise Damaged("settings.batch_sizes do not divide the largest")
     kept = {option.name: _kept(option, values) for option in KEPT}
-    return Settings(
-        {name: value for name, value in kept.items() if value is not None},
-        source=_matching(*get("source"), _SOURCE, "a source's name"),
-        source_name=text(*get("source_name")),
-        source_options=_source_options(*get("source_options")),
-        vocabulary=text(*get("vocabulary")),
-        fingerprint=text(*get("fingerprint")),
-        rule=_matching(*get("rule"), _RULE, "a word rule"),
-        models=models,
-        batch_sizes=sizes,
-        measured_every=optional(*get("measured_every"), partial(whole, low=1)),
-    )
+    kept = {name: value for name, value in kept.items() if value is not None}
+    return Settings(kept, **{**stored, "models": models})
+
+
+def _spec(value: Mapping[str, Any]) -> ModelSpec:
+    """One of the models; only its kind knows the meaning of its options."""
+    own = convert(value, _StoredModel, "settings.models")
+    options = {key: option for key, option in value.items() if key not in _StoredModel.__annotations__}
+    return ModelSpec(**own, options=convert(options, dict[Text, _Whole | float | _Word], "settings.models"))
 
 
 def keep_index(path: Path, index: Mapping[str, object]) -> None:
@@ -84,12 +91,11 @@ def keep_index(path: Path, index: Mapping[str, object]) -> None:
         db.execute("INSERT OR REPLACE INTO settings VALUES ('index', ?)", [json.dumps(dict(index))])
 
 
-def decode_index(value: object) -> tuple[str | int | None, str]:
-    """(the name, the dtype) of `keep_index`."""
-    place = "settings.index"
-    found = named(from_json(value, place), place)
-    name = found.get("name")
-    return name if isinstance(name, str | int) else None, text(found.get("dtype"), f"{place}.dtype")
+class StoredIndex(TypedDict):
+    """What `keep_index` stores; a name that is neither text nor a number is none."""
+
+    name: NotRequired[Any]
+    dtype: Text
 
 
 def _kept(option: Option[Any], values: Mapping[str, object]) -> object:
@@ -102,17 +108,9 @@ def _kept(option: Option[Any], values: Mapping[str, object]) -> object:
         raise Damaged(f"settings.{option.name} {error}") from None
 
 
-def _matching(value: object, place: str, pattern: re.Pattern[str], what: str) -> str:
-    """Text of this pattern; ``what``: its meaning."""
-    found = text(value, place)
-    if not pattern.fullmatch(found):
-        raise Damaged(f"{place} is not {what}")
-    return found
-
-
 def decode_words(fingerprint: object, words: object) -> tuple[str, ...]:
     """The one row of `vocabulary`: the words, by id."""
-    joined = text(words, "vocabulary.words", MOST_WORD_BYTES)
+    joined = convert(words, Annotated[str, Meta(max_length=MOST_WORD_BYTES)], "vocabulary.words")
     if hashlib.sha256(joined.encode()).hexdigest() != fingerprint:
         raise Damaged("vocabulary.words differ from those the session was made with")
     found = tuple(joined.split("\n"))
@@ -121,47 +119,16 @@ def decode_words(fingerprint: object, words: object) -> tuple[str, ...]:
     return found
 
 
-def _spec(value: object, place: str) -> ModelSpec:
-    """One of the models; only its kind knows the meaning of its options."""
-    found = dict(named(value, place))
-    return ModelSpec(
-        kind=_matching(found.pop("kind", None), f"{place}.kind", NAME, "a model's name"),
-        name=_matching(found.pop("name", None), f"{place}.name", NAME, "a model's name"),
-        topics=whole(found.pop("topics", None), f"{place}.topics", 1, MOST_TOPICS),
-        batch_size=optional(found.pop("batch_size", None), f"{place}.batch_size", _batch_size),
-        options={key: _option(value, f"{place}.{key}") for key, value in found.items()},
-    )
-
-
-def _batch_size(value: object, place: str) -> int:
-    return whole(value, place, 1, int(BATCH_SIZE.most))
-
-
-def _option(value: object, place: str) -> Value:
-    if isinstance(value, str):
-        return text(value, place, _LONGEST_WORD)
-    found = number(value, place, -FINITE, FINITE)
-    return value if isinstance(value, int) else found
-
-
-def _source_options(value: object, place: str) -> Mapping[str, Any]:
-    """The identity of the source, as JSON values; only the kind of source knows which are valid."""
-    options = named(value, place)
-    text(json.dumps(options, ensure_ascii=False), place, MOST_SOURCE_CHARACTERS)
-    return options
-
-
 # The progress of the stream: the one row of `progress`.
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A minibatch as the models predicted it before it was trained."""
 
-    articles: int
-    words: int
+    articles: PositiveCount
+    words: Count
     """The words that were hidden and predicted, in a sample of the articles."""
-    nats: tuple[float, ...]
+    nats: tuple[Annotated[float, Meta(ge=-1e15, le=1e15)], ...]
     """The log-likelihood of all of them, for each model."""
 
 
@@ -172,33 +139,33 @@ class Progress:
     A document that is read again counts again, in ``crawled``, ``articles`` and ``tokens``.
     """
 
-    articles: int = 0
-    tokens: int = 0
-    held_out: int = 0
-    crawled: int = 0
-    pending: int = 0
-    skipped: int = 0
-    skips: dict[str, int] = field(default_factory=dict)
+    articles: Count = 0
+    tokens: Count = 0
+    held_out: Count = 0
+    crawled: Count = 0
+    pending: Count = 0
+    skipped: Count = 0
+    skips: Annotated[dict[Text, Count], JSON] = field(default_factory=dict)
     """``skipped`` by reason."""
-    again: int = 0
+    again: Count = 0
     """How many of the ``articles`` had been trained before, in an earlier pass."""
-    minibatches: int = 0
-    pending_offset: int = 0
+    minibatches: Count = 0
+    pending_offset: Count = 0
     """Documents of the first pending row that are already trained."""
-    position: dict[str, Any] | None = None
-    lap: float | None = None
+    position: Annotated[dict[str, Any] | None, JSON] = None
+    lap: Rate | None = None
     """The share of the source that was read, of all passes together."""
-    renew_from: int | None = None
+    renew_from: Count | None = None
     """Number of the first of the newest articles that must still be inferred again; None if there is none."""
-    prequential: tuple[Scored, ...] = ()
+    prequential: Annotated[tuple[Scored, ...], JSON] = ()
     """The newest minibatches, as few as together have 1,000 articles; none if no model forgets."""
     finished: bool = False
-    elapsed_seconds: float = 0.0
-    bytes_read: int = 0
-    next_seq: int = field(default=1, compare=False)
+    elapsed_seconds: Moment = 0.0
+    bytes_read: Count = 0
+    next_seq: PositiveCount = field(default=1, compare=False)
     """Number of the next article, by the last commit. No number is used twice, even if --keep-articles drops
     rows."""
-    committed_at: float = field(default=0.0, compare=False)
+    committed_at: Moment = field(default=0.0, compare=False)
     """When that was, in seconds since the epoch."""
 
     @property
@@ -218,43 +185,12 @@ class Progress:
         words = sum(one.words for one in self.prequential)
         return sum(one.nats[number] for one in self.prequential) / words if words else None
 
+    def row(self, next_seq: int) -> dict[str, object]:
+        """The columns of its row, written now."""
+        return {"id": 1, **row_of(replace(self, next_seq=next_seq, committed_at=time.time()))}
+
     def skip(self, reason: str, number: int) -> None:
         """Count ``number`` more skipped articles."""
         if number:
             self.skipped += number
             self.skips[reason] = self.skips.get(reason, 0) + number
-
-
-def _scored(value: object) -> Scored:
-    place = "progress.prequential"
-    if not isinstance(value, list) or len(value) != 3:
-        raise Damaged(f"{place} is not a list of articles, words and nats")
-    articles, words, nats = value
-    return Scored(
-        whole(articles, place, 1), whole(words, place), listed(nats, place, partial(number, low=-LARGEST))
-    )
-
-
-def decode_progress(row: Mapping[str, Any]) -> Progress:
-    """The one row of `progress`, each value already checked for itself."""
-    scored = tuple(map(_scored, row["prequential"] or ()))
-    progress = Progress(**{name: row[name] for name in row if name != "id"} | {"prequential": scored})
-    if progress.again and not 0 < progress.again < progress.articles:
-        raise Damaged("progress.again is out of range")
-    if sum(progress.skips.values()) != progress.skipped:
-        raise Damaged("progress.skips and progress.skipped do not match")
-    return progress
-
-
-def encode_progress(progress: Progress, next_seq: int) -> dict[str, object]:
-    """The columns of its row, written now."""
-    scored = [[one.articles, one.words, one.nats] for one in progress.prequential]
-    return {
-        **asdict(progress),
-        "position": None if progress.position is None else json.dumps(progress.position),
-        "skips": json.dumps(progress.skips),
-        "prequential": json.dumps(scored) if scored else None,
-        "finished": int(progress.finished),
-        "next_seq": next_seq,
-        "committed_at": time.time(),
-    }

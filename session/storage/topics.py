@@ -5,14 +5,16 @@ The tables are `models`, `metrics`, `snapshots`, `topic_names`, `given_names` an
 
 import math
 import sqlite3
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from wikitopics.model.topics import by_relevance, distinctness, most_relevant
@@ -20,23 +22,24 @@ from wikitopics.model.topics import name as name_of
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.records import (
     APART,
+    Count,
     Curve,
     ModelStatus,
+    Moment,
     ShareHistory,
+    Text,
     TopicEvent,
+    TopicName,
     TopicRow,
     TopWords,
     word_separator,
 )
-from wikitopics.session.settings import ModelSpec
-from wikitopics.session.storage.database import connect, session_errors
+from wikitopics.session.storage.database import Database, connect, session_errors
 from wikitopics.session.storage.decoding import (
-    LONGEST_WORDS,
-    number,
+    LONGEST_NAME,
+    columns_of,
     numbers,
-    optional,
     pack_state,
-    text,
     unpack_state,
     whole,
 )
@@ -44,7 +47,6 @@ from wikitopics.session.storage.opened import OpenedSession
 
 if TYPE_CHECKING:
     from wikitopics.model import OnlineModel
-    from wikitopics.session.storage.database import Database
 
 
 # The topics of the models: the tables `snapshots`, `topic_names`, `given_names` and `topic_events`.
@@ -60,6 +62,21 @@ LEADING = 10
 MOST_SNAPSHOT_WORDS = 100
 LARGEST_SNAPSHOT = 2**24
 """The most bytes of a snapshot's row."""
+MOST_SCORE = 700.0
+"""No log-likelihood is further from 0, so that its exponential is a number."""
+MOST_MEASUREMENTS = 500_000
+_MEASUREMENT = {
+    "model": Count,
+    "articles": Count,
+    "metric": Text,
+    "tokens": Count,
+    "seconds": Moment,
+    "value": Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)],
+}
+_STORED = "metric <> 'perplexity'"
+"""Leaves out the perplexity that 1.0.0 stored too: it follows from the log-likelihood."""
+_SNAPSHOT = {"model": Count, "articles": Count, "word_ids": Any, "probabilities": Any, "shares": Any}
+_GIVEN_NAME = {"model": Count, "topic": Count, "name": Annotated[str, Meta(max_length=LONGEST_NAME)]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +112,124 @@ def relevant_first(kept: TopWords) -> TopWords:
 
 
 class TopicReader(OpenedSession):
-    """Questions about topics; each has at most its 20 most probable words."""
+    """Questions about models and their topics; a topic has at most its 20 most probable words."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection | None = None) -> None:
         super().__init__(path, connection)
         self._shares: dict[int, dict[int, NDArray[np.float32]]] = {}
         """(2, K): shares and the topics' own parts of them, by model number and articles, as far as they
         were read."""
+        self._models: tuple[float, tuple[ModelStatus, ...]] | None = None
+        """The commit that the models' statuses are from, and these statuses."""
+
+    def model_statuses(self) -> tuple[ModelStatus, ...]:
+        """The models at the last commit, in order.
+
+        Read once per commit: in a file of 1.0.0 SQLite has to skip the models' states. Constant facts, such
+        as a model's name and its number of topics, are in the settings.
+        """
+        with self.one_moment():
+            commit = self.progress().committed_at
+            if self._models is None or self._models[0] != commit:
+                self._models = commit, self._read_models()
+            return self._models[1]
+
+    def _read_models(self) -> tuple[ModelStatus, ...]:
+        score = (
+            "SELECT value FROM metrics WHERE model = m.id AND metric = 'log_likelihood'"
+            " ORDER BY articles DESC LIMIT 1"
+        )
+        columns = {
+            "id": Any,
+            "topics_in_use": Count,
+            "updates": Count,
+            "rho": Annotated[float, Meta(ge=0, le=1)],
+            f"({score})": Annotated[float, Meta(ge=-MOST_SCORE, le=MOST_SCORE)] | None,
+            f"({score.replace('value', 'articles', 1)})": Count | None,
+        }
+        rows = self.select("models", columns, "m ORDER BY id")
+        specs = self.settings().models
+        if not rows and self.settings().building:  # they wait for the vocabulary
+            return tuple(
+                ModelStatus(spec.name, spec.kind, spec.topics, 0, 0, 0.0, None, None) for spec in specs
+            )
+        if [row[0] for row in rows] != list(range(len(specs))):
+            raise Damaged("models and settings.models do not match")
+        return tuple(
+            ModelStatus(
+                spec.name,
+                spec.kind,
+                spec.topics,
+                whole(in_use, "models.topics_in_use", high=spec.topics),
+                updates,
+                rho,
+                None if score is None else math.exp(-score),
+                score,
+                at,
+            )
+            for spec, (_, in_use, updates, rho, score, at) in zip(specs, rows, strict=True)
+        )
+
+    def model_status(self, name: str) -> ModelStatus:
+        """The model of this name."""
+        return self.model_statuses()[self._number(name)]
+
+    def model_state(self, name: str) -> dict[str, Any]:
+        """The model's ``state()`` at the last commit, as unpacked and not yet checked."""
+        self._check_built()
+        number = self._number(name)
+        rows = self._rows(
+            "SELECT scalars, arrays FROM models WHERE id = ?",
+            [number],
+            largest=state_room(self.spec(name).topics, len(self.vocabulary())),
+        )
+        if not rows:
+            raise Damaged(f"models has no row {number}")
+        return unpack_state(*rows[0])
+
+    def curve(self, model: str, metric: str) -> Curve:
+        """One metric of one model over the stream."""
+        found = self.select(
+            "metrics",
+            {name: _MEASUREMENT[name] for name in ("articles", "tokens", "seconds", "value")},
+            "WHERE model = ? AND metric = ? ORDER BY articles",
+            [self._number(model), "log_likelihood" if metric == "perplexity" else metric],
+        )
+        columns = zip(*found, strict=True) if found else ((), (), (), ())
+        articles, tokens, seconds, values = (np.array(column, np.float64) for column in columns)
+        return Curve(articles, tokens, seconds, _perplexity(values) if metric == "perplexity" else values)
+
+    def newest(self) -> tuple[int, int]:
+        """A number each for the measurements and the snapshots, which changes whenever one is added."""
+        ((measurement, snapshot),) = self._rows(
+            "SELECT (SELECT max(rowid) FROM metrics), (SELECT max(rowid) FROM snapshots)"
+        )
+        return measurement or 0, snapshot or 0
+
+    def all_metrics(self) -> list[tuple[str, int, int, float, str, float]]:
+        """The measurements: (model, articles, tokens, seconds, metric, value), by model, then articles."""
+        found = self.select("metrics", _MEASUREMENT, f"WHERE {_STORED}", most=MOST_MEASUREMENTS)
+        found += [
+            (model, articles, "perplexity", tokens, seconds, float(_perplexity(value)))
+            for model, articles, metric, tokens, seconds, value in found
+            if metric == "log_likelihood"
+        ]
+        names = {model: self._spec_in("metrics", model).name for model in {row[0] for row in found}}
+        return [
+            (names[model], at, tokens, seconds, metric, value)
+            for model, at, metric, tokens, seconds, value in sorted(found, key=lambda row: row[:3])
+        ]
+
+    def metric_names(self) -> list[str]:
+        """The metrics measured for any model, in alphabetical order."""
+        rows = self.select("metrics", {"metric": Text}, f"WHERE {_STORED} GROUP BY metric")
+        found = {metric for (metric,) in rows}
+        return sorted(found | ({"perplexity"} if "log_likelihood" in found else set()))
 
     def snapshots(self, model: str) -> list[int]:
         """Article counts at which the model's topics were stored, ascending."""
-        rows = self._select(
-            "snapshots", "articles", "WHERE model = ? ORDER BY articles", [self._number(model)]
+        rows = self.select(
+            "snapshots", {"articles": Count}, "WHERE model = ? ORDER BY articles", [self._number(model)]
         )
         return [articles for (articles,) in rows]
 
@@ -162,23 +285,15 @@ class TopicReader(OpenedSession):
     def known_names(self, model: int) -> TopicNames | None:
         """What is known about the topics of the model of this number; None before its first snapshot."""
         with self.one_moment():
-            lasting = "NULL" if self._is_released() else "lasting"
-            rows = self._rows(
-                f"SELECT topic, name, alive, ifnull({lasting}, name) FROM topic_names WHERE model = ?"
-                " ORDER BY topic",
-                [model],
-            )
+            lasting = "name AS lasting" if self._is_released() else "ifnull(lasting, name)"
+            columns = {"topic": Count, "name": TopicName, "alive": bool, lasting: TopicName}
+            rows = self.select("topic_names", columns, "WHERE model = ? ORDER BY topic", [model])
         if not rows:
             return None
         topics, shown, alive, lasting_names = zip(*rows, strict=True)
         if list(topics) != list(range(self.settings().models[model].topics)):
             raise Damaged("topic_names are not those of all topics")
-        living = [whole(one, "topic_names.alive", 0, 1) for one in alive]
-        return TopicNames(
-            tuple(text(name, "topic_names.name", LONGEST_WORDS) for name in shown),
-            frozenset(topic for topic, is_alive in enumerate(living) if is_alive),
-            tuple(text(name, "topic_names.lasting", LONGEST_WORDS) for name in lasting_names),
-        )
+        return TopicNames(shown, frozenset(compress(topics, alive)), lasting_names)
 
     def _called(self, model: str, by_words: Sequence[str]) -> tuple[str, ...]:
         """The names, with given names in their places."""
@@ -188,7 +303,7 @@ class TopicReader(OpenedSession):
 
     def given_names(self) -> tuple[tuple[int, int, str], ...]:
         """(number of the model, topic, name) of every given name."""
-        found = self._select("given_names", "model, topic, name", "ORDER BY model, topic")
+        found = self.select("given_names", _GIVEN_NAME, "ORDER BY model, topic")
         for model, topic, _ in found:
             self._spec_in("given_names", model, topic=topic)
         return tuple(found)
@@ -196,10 +311,9 @@ class TopicReader(OpenedSession):
     def topic_events(self) -> list[TopicEvent]:
         """The topic events of all models, oldest first."""
         events = []
-        columns = "model, articles, event, topic, other, name"
-        for model, articles, event, topic, other, name in self._select(
-            "topic_events", columns, "ORDER BY id"
-        ):
+        columns = {**columns_of(TopicEvent), "model": Count}
+        rows = self.select("topic_events", columns, "ORDER BY id")
+        for model, articles, event, topic, other, name in rows:
             spec = self._spec_in("topic_events", model, topic=topic, other=other)
             if (event in ("split", "merged")) != (other is not None):
                 raise Damaged("topic_events.event and topic_events.other do not match")
@@ -253,8 +367,7 @@ class TopicReader(OpenedSession):
         return {kept.model: kept for kept in self._snapshots("WHERE articles = ?", [articles])}
 
     def _snapshots(self, clause: str, parameters: Sequence[object]) -> list[TopWords]:
-        columns = "model, articles, word_ids, probabilities, shares"
-        rows = self._select("snapshots", columns, clause, parameters, largest=LARGEST_SNAPSHOT)
+        rows = self.select("snapshots", _SNAPSHOT, clause, parameters, largest=LARGEST_SNAPSHOT)
         last, found = len(self.vocabulary()) - 1, []
         for model, articles, word_ids, probabilities, shares in rows:
             K = self._spec_in("snapshots", model).topics
@@ -293,7 +406,7 @@ def give_name(path: Path, model: int, topic: int, name: str | None) -> None:
             db.execute("INSERT OR REPLACE INTO given_names VALUES (?, ?, ?)", [model, topic, name])
 
 
-def insert_snapshots(db: "Database", snapshots: Iterable[TopWords]) -> None:
+def insert_snapshots(db: Database, snapshots: Iterable[TopWords]) -> None:
     """Add the topics at a point of the stream."""
     db.conn.executemany(
         "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)",
@@ -304,7 +417,7 @@ def insert_snapshots(db: "Database", snapshots: Iterable[TopWords]) -> None:
     )
 
 
-def replace_names(db: "Database", model: int, known: TopicNames) -> None:
+def replace_names(db: Database, model: int, known: TopicNames) -> None:
     """Store the names made of the words of a model's topics."""
     both = zip(known.names, known.lasting, strict=True)
     db.conn.executemany(
@@ -313,139 +426,17 @@ def replace_names(db: "Database", model: int, known: TopicNames) -> None:
     )
 
 
-def insert_events(db: "Database", events: Iterable[tuple[int, TopicEvent]]) -> None:
+def insert_events(db: Database, events: Iterable[tuple[int, TopicEvent]]) -> None:
     """Add events of topics, each of the model of this number."""
     db.table("topic_events").insert_all({**asdict(event), "model": model} for model, event in events)
 
 
-# The models and how well they do: the tables `models` and `metrics`.
-
-MOST_SCORE = 700.0
-"""No log-likelihood is further from 0, so that its exponential is a number."""
-MOST_MEASUREMENTS = 500_000
-_STORED = "metric <> 'perplexity'"
-"""Leaves out the perplexity that 1.0.0 stored too: it follows from the log-likelihood."""
-
-
-class ModelReader(OpenedSession):
-    """Questions about models: how far they are, their states, and their curves."""
-
-    _models: tuple[float, tuple[ModelStatus, ...]] | None = None
-    """The commit that the models' statuses are from, and these statuses."""
-
-    def model_statuses(self) -> tuple[ModelStatus, ...]:
-        """The models at the last commit, in order.
-
-        Read once per commit: in a file of 1.0.0 SQLite has to skip the models' states. Constant facts, such
-        as a model's name and its number of topics, are in the settings.
-        """
-        with self.one_moment():
-            commit = self.progress().committed_at
-            if self._models is None or self._models[0] != commit:
-                self._models = commit, self._read_models()
-            return self._models[1]
-
-    def _read_models(self) -> tuple[ModelStatus, ...]:
-        score = (
-            "SELECT value FROM metrics WHERE model = m.id AND metric = 'log_likelihood'"
-            " ORDER BY articles DESC LIMIT 1"
-        )
-        at = score.replace("value", "articles", 1)
-        rows = self._rows(
-            f"SELECT id, topics_in_use, updates, rho, ({score}), ({at}) FROM models m ORDER BY id"
-        )
-        specs = self.settings().models
-        if not rows and self.settings().building:  # they wait for the vocabulary
-            return tuple(
-                ModelStatus(spec.name, spec.kind, spec.topics, 0, 0, 0.0, None, None) for spec in specs
-            )
-        if [row[0] for row in rows] != list(range(len(specs))):
-            raise Damaged("models and settings.models do not match")
-        return tuple(_status(spec, *row[1:]) for spec, row in zip(specs, rows, strict=True))
-
-    def model_status(self, name: str) -> ModelStatus:
-        """The model of this name."""
-        return self.model_statuses()[self._number(name)]
-
-    def model_state(self, name: str) -> dict[str, Any]:
-        """The model's ``state()`` at the last commit, as unpacked and not yet checked."""
-        self._check_built()
-        number = self._number(name)
-        rows = self._rows(
-            "SELECT scalars, arrays FROM models WHERE id = ?",
-            [number],
-            largest=state_room(self.spec(name).topics, len(self.vocabulary())),
-        )
-        if not rows:
-            raise Damaged(f"models has no row {number}")
-        return unpack_state(*rows[0])
-
-    def curve(self, model: str, metric: str) -> Curve:
-        """One metric of one model over the stream."""
-        found = self._select(
-            "metrics",
-            "articles, tokens, seconds, value",
-            "WHERE model = ? AND metric = ? ORDER BY articles",
-            [self._number(model), "log_likelihood" if metric == "perplexity" else metric],
-        )
-        columns = zip(*found, strict=True) if found else ((), (), (), ())
-        articles, tokens, seconds, values = (np.array(column, np.float64) for column in columns)
-        return Curve(articles, tokens, seconds, _perplexity(values) if metric == "perplexity" else values)
-
-    def newest(self) -> tuple[int, int]:
-        """A number each for the measurements and the snapshots, which changes whenever one is added."""
-        ((measurement, snapshot),) = self._rows(
-            "SELECT (SELECT max(rowid) FROM metrics), (SELECT max(rowid) FROM snapshots)"
-        )
-        return whole(measurement or 0, "metrics.rowid"), whole(snapshot or 0, "snapshots.rowid")
-
-    def all_metrics(self) -> list[tuple[str, int, int, float, str, float]]:
-        """The measurements: (model, articles, tokens, seconds, metric, value), by model, then articles."""
-        found = self._select(
-            "metrics",
-            "model, articles, metric, tokens, seconds, value",
-            f"WHERE {_STORED}",
-            most=MOST_MEASUREMENTS,
-        )
-        found += [
-            (model, articles, "perplexity", tokens, seconds, float(_perplexity(value)))
-            for model, articles, metric, tokens, seconds, value in found
-            if metric == "log_likelihood"
-        ]
-        names = {model: self._spec_in("metrics", model).name for model in {row[0] for row in found}}
-        return [
-            (names[model], at, tokens, seconds, metric, value)
-            for model, at, metric, tokens, seconds, value in sorted(found, key=lambda row: row[:3])
-        ]
-
-    def metric_names(self) -> list[str]:
-        """The metrics measured for any model, in alphabetical order."""
-        found = {
-            metric for (metric,) in self._select("metrics", "metric", f"WHERE {_STORED} GROUP BY metric")
-        }
-        return sorted(found | ({"perplexity"} if "log_likelihood" in found else set()))
+# The models: the table `models`.
 
 
 def _perplexity(log_likelihood: Any) -> Any:
     """As numpy computes it, in the last digit too: 1.0.0 stored these numbers."""
     return np.exp(-log_likelihood)
-
-
-def _status(
-    spec: ModelSpec, in_use: object, updates: object, rho: object, score: object, measured_at: object
-) -> ModelStatus:
-    log_likelihood = optional(score, "metrics.value", partial(number, low=-MOST_SCORE, high=MOST_SCORE))
-    return ModelStatus(
-        name=spec.name,
-        kind=spec.kind,
-        topics=spec.topics,
-        topics_in_use=whole(in_use, "models.topics_in_use", 0, spec.topics),
-        updates=whole(updates, "models.updates"),
-        rho=number(rho, "models.rho", 0, 1),
-        perplexity=None if log_likelihood is None else math.exp(-log_likelihood),
-        log_likelihood=log_likelihood,
-        measured_at=optional(measured_at, "metrics.articles", whole),
-    )
 
 
 def state_room(topics: int, n_words: int) -> int:

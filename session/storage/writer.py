@@ -17,7 +17,7 @@ from typing import Any
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.paths import WAL, beside, is_at
-from wikitopics.session.records import Role, TopicEvent, TopWords
+from wikitopics.session.records import Count, Role, TopicEvent, TopWords
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.articles import (
     DROPPED_EVERY,
@@ -37,7 +37,7 @@ from wikitopics.session.storage.files import draft_of
 from wikitopics.session.storage.proportions import insert_block, renew_proportions
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.schema import APPLICATION_ID, CREATE, VERSION, order_by_topic
-from wikitopics.session.storage.settings import Progress, encode_progress
+from wikitopics.session.storage.settings import Progress
 from wikitopics.session.storage.topics import TopicNames, insert_events, insert_snapshots, replace_names
 
 Row = dict[str, object]
@@ -130,7 +130,7 @@ def _fill(
             )
             if not settings.building:
                 _insert_words(db, settings, words, models)
-            db.table("progress").insert({"id": 1, **encode_progress(Progress(), 1)})
+            db.table("progress").insert(Progress().row(1))
             db.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("PRAGMA journal_mode = WAL")
 
@@ -167,7 +167,7 @@ class SessionWriter(SessionReader):
         with session_errors(self.path), writing(self._db):
             _insert_words(self._db, settings, words, models)
             self._db.table("settings").update("fingerprint", {"value": json.dumps(settings.fingerprint)})
-            self._put("progress", 1, encode_progress(progress, self._next_seq))
+            self._put("progress", 1, progress.row(self._next_seq))
 
     @property
     def next_seq(self) -> int:
@@ -176,7 +176,7 @@ class SessionWriter(SessionReader):
 
     def points(self, table: str) -> list[int]:
         """Article counts at which `metrics` or `snapshots` has rows."""
-        rows = self._select(table, "articles", "GROUP BY articles ORDER BY articles")
+        rows = self.select(table, {"articles": Count}, "GROUP BY articles ORDER BY articles")
         return [articles for (articles,) in rows]
 
     def commit(self, progress: Progress, changes: Changes, first_pending: int) -> None:
@@ -237,7 +237,7 @@ class SessionWriter(SessionReader):
                 self._put("word_counts", 1, {"arrays": word_counts})
             for number, row in changes.models.items():
                 self._put("models", number, row)
-            self._put("progress", 1, encode_progress(progress, next_seq))
+            self._put("progress", 1, progress.row(next_seq))
         self._next_seq = next_seq
         log = beside(self.path, WAL)
         if log.exists() and log.stat().st_size > LARGEST_LOG:

@@ -20,7 +20,7 @@ from wikitopics.model.kernels import is_compiling
 from wikitopics.session import sources
 from wikitopics.session.errors import NotNow, SessionError
 from wikitopics.session.options import PASSES
-from wikitopics.session.records import BoundBy, Event, State, TrainerActivity, age, skips_told
+from wikitopics.session.records import BoundBy, State, TrainerActivity, age, skips_told
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.settings import Progress
 from wikitopics.session.storage.trainer import ControlRequest, HeartbeatWriter
@@ -550,7 +550,7 @@ class Monitor:
             crawl_rate=run.feed.arrivals(),
             train_rate=run.learnt.of_steps(),
             queue=run.feed.queued + stream.progress.pending,
-            errors=tuple(Event(error.at, "warning", error.text) for error in source.errors[-ERRORS:]),
+            errors=tuple((error.at, error.text) for error in source.errors[-ERRORS:]),
             **{name: getattr(source, name) for name in FROM_SOURCE},
         )
 

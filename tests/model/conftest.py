@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from wikitopics.model import Minibatch
+from wikitopics.model import Minibatch, kinds
 
 # Thousands of documents: minutes where kernels run as plain Python.
 needs_jit = pytest.mark.skipif(
@@ -37,6 +37,14 @@ def batch_of(documents, times=1):
     return Minibatch(indptr, np.concatenate(documents).astype(int), np.full(indptr[-1], times))
 
 
+def read(model, batch, size, passes=1):
+    """The model once it has learnt the documents so many times over, by minibatches of this size."""
+    for _ in range(passes):
+        for start in range(0, batch.D, size):
+            model.learn(batch[start : start + size])
+    return model
+
+
 def reordered(batch, order):
     """The same documents in another order."""
     return Minibatch.concatenate([batch[d : d + 1] for d in order])
@@ -45,6 +53,12 @@ def reordered(batch, order):
 def emptied(batch, d):
     """The same documents, one of them without its words."""
     return Minibatch.concatenate([batch[:d], Minibatch([0, 0], [], []), batch[d + 1 :]])
+
+
+@pytest.fixture(params=kinds.names())
+def kind(request):
+    """The name of each kind of model."""
+    return request.param
 
 
 @pytest.fixture

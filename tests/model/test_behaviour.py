@@ -3,16 +3,12 @@
 import numpy as np
 import pytest
 
-from tests.model.conftest import distances, needs_jit, planted, reordered
-from wikitopics.model import BatchHDP, kinds
+from tests.model.conftest import distances, needs_jit, planted, read, reordered
+from wikitopics.model import SCVB0, BatchHDP, Minibatch, OnlineLDA, document_completion, kinds
 
 
 def learnt(kind, n_topics, batch, size, passes=1, seed=0, **options):
-    model = kinds.load(kind).create(n_topics, 40, batch.D, options, seed)
-    for _ in range(passes):
-        for start in range(0, batch.D, size):
-            model.learn(batch[start : start + size])
-    return model
+    return read(kinds.load(kind).create(n_topics, 40, batch.D, options, seed), batch, size, passes)
 
 
 @needs_jit
@@ -34,7 +30,6 @@ def test_planted_topics_are_found(n_documents, found, seed):
     assert distances(used, beta).max() < 0.15
 
 
-@pytest.mark.parametrize("kind", kinds.names())
 def test_words_and_numbers_of_words_out_of_range_are_refused(kind):
     model = kinds.load(kind).create(5, 30, 100)
     for wrong in ([30], [-1], [2**32]):
@@ -44,7 +39,6 @@ def test_words_and_numbers_of_words_out_of_range_are_refused(kind):
         model.top_words(0)
 
 
-@pytest.mark.parametrize("kind", kinds.names())
 def test_the_order_of_documents_does_not_matter(kind, documents):
     model = kinds.load(kind).create(5, 30, documents.D, {"dtype": "float64"})
     model.learn(documents)  # the HDP draws from these
@@ -56,8 +50,17 @@ def test_the_order_of_documents_does_not_matter(kind, documents):
     np.testing.assert_allclose(other.topics(), model.topics(), rtol=1e-9)
 
 
+@pytest.mark.parametrize("kind", ["lda", "scvb0"])
+def test_documents_without_words_teach_nothing(kind):
+    model = kinds.load(kind).create(5, 40, 1000, {"warm_start": False, "alpha": 0.1})
+    before = model.topic_weights(), model.topics()
+    np.testing.assert_allclose(model.learn(Minibatch([0, 0, 0], [], [])), 0.2, rtol=1e-6)
+    np.testing.assert_array_equal(model.topic_weights(), before[0])
+    np.testing.assert_array_equal(model.topics(), before[1])
+    assert model.updates == 0
+
+
 @needs_jit
-@pytest.mark.parametrize("kind", kinds.names())
 def test_float32_drifts_little_in_a_thousand_updates(kind):
     batch, _ = planted(400)
     wide = learnt(kind, 4, batch, 100, dtype="float64", warm_start=False, eta=0.05)
@@ -69,3 +72,55 @@ def test_float32_drifts_little_in_a_thousand_updates(kind):
     # The totals carried along stay those of the rows.
     np.testing.assert_allclose(narrow.topic_weights(), narrow.lambda_.sum(axis=1, dtype=float), rtol=1e-4)
     assert 0.5 * np.abs(narrow.topics() - wide.topics()).sum(axis=1).max() < 5e-3
+
+
+# Document completion: what it refuses, whichever half of a document it falls into.
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_word_out_of_range_is_refused_in_either_half(seed):
+    model = OnlineLDA(3, 40, 500)
+    with pytest.raises(ValueError, match="40"):
+        document_completion(model, Minibatch([0, 2], [1, 40], [1, 1]), seed)
+
+
+# Topics as they are read, docs/derivations.md: a word weighs less for its uses by other topics.
+
+
+W = 30
+
+
+def trained(kind, **options):
+    model = kinds.load(kind).create(5, W, 200, options)
+    return read(model, planted(200, n_words=W)[0], 120)
+
+
+def test_topics_are_read_as_derived(kind):
+    model = trained(kind, decorrelation=0.5)
+    plain = trained(kind, decorrelation=0)
+    np.testing.assert_array_equal(model.lambda_, plain.lambda_)
+    n_kw = plain.lambda_.astype(float) - plain._topics.eta
+    n_w, N = n_kw.sum(axis=0), n_kw.sum()
+    apart = 0.5 * 200 / (200 + 1500)
+    expected = plain.topics() / (1 + apart * (n_w - n_kw) / N / np.sum((n_w / N) ** 2))
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.topics(), expected, rtol=2e-5)
+    assert np.abs(model.topics() - plain.topics()).max() > 5e-4
+    ids, probabilities = model.top_words(4)
+    np.testing.assert_allclose(probabilities, np.take_along_axis(model.topics(), ids, axis=1), rtol=1e-6)
+
+
+def test_what_was_read_is_not_kept_beyond_the_next_step(kind):
+    model = trained(kind)
+    before, (documents, _) = model.topics(), planted(60, n_words=W)
+    model.learn(documents)
+    again = kinds.load(kind).from_state(model.state())
+    assert not np.array_equal(model.topics(), before)
+    np.testing.assert_array_equal(model.topics(), again.topics())
+    np.testing.assert_array_equal(model.infer(documents), again.infer(documents))
+
+
+def test_the_papers_settings_have_none():
+    assert OnlineLDA(5, W, 100, tau0=64, kappa=0.5).decorrelation == 0
+    assert SCVB0(5, W, 100, warm_start=False).decorrelation == 0
+    assert SCVB0(5, W, 100).decorrelation > 0

@@ -209,7 +209,6 @@ def test_a_kind_that_lacks_a_method_is_said():
 
 
 @pytest.mark.parametrize("drawn", [0, 1])
-@pytest.mark.parametrize("kind", kinds.names())
 def test_the_generator_goes_on_where_it_was(kind, drawn):
     """With half of a 64-bit number waiting, too."""
     m = kinds.load(kind).create(6, 40, 300)

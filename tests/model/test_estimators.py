@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-from tests.model.conftest import planted
+from tests.model.conftest import planted, read
 from tests.packages import needs_scikit_learn
 from wikitopics.model import document_completion, kinds
 
@@ -61,9 +61,7 @@ def test_partial_fit_is_the_models_own_learning(estimator):
     fitted = estimator(n_components=4, n_documents=300, batch_size=50, random_state=0)
     fitted.partial_fit(X[:150]).partial_fit(X[150:])
     seed = np.random.RandomState(0).randint(2**31)
-    model = kinds.load(estimator.kind).create(4, 40, 300, seed=seed)
-    for start in range(0, 300, 50):
-        model.learn(batch[start : start + 50])
+    model = read(kinds.load(estimator.kind).create(4, 40, 300, seed=seed), batch, 50)
     np.testing.assert_array_equal(fitted.components_, model.topics())
     np.testing.assert_array_equal(fitted.transform(X), model.infer(batch))
     assert fitted.score(X) == document_completion(model, batch)

@@ -6,7 +6,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from tests.model.conftest import planted
+from tests.model.conftest import planted, read
 from wikitopics.model import Minibatch, OnlineLDA, OnlineModel, StateError, exported, kinds
 from wikitopics.model.exported import ExportError
 
@@ -14,11 +14,7 @@ WORDS = [f"word{w}" for w in range(40)]
 
 
 def trained(kind):
-    batch, _ = planted(300)
-    model = kinds.load(kind).create(5, 40, 300)
-    for start in range(0, 300, 50):
-        model.learn(batch[start : start + 50])
-    return model
+    return read(kinds.load(kind).create(5, 40, 300), planted(300)[0], 50)
 
 
 @pytest.fixture
@@ -26,7 +22,6 @@ def arrays():
     return exported.arrays_of(trained("lda"), WORDS)
 
 
-@pytest.mark.parametrize("kind", kinds.names())
 def test_infers_as_the_model_exported(kind, tmp_path):
     model = trained(kind)
     np.savez(tmp_path / "m.npz", allow_pickle=False, **exported.arrays_of(model, WORDS))

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from tests import packages
-from wikitopics.model import SCVB0, KindError, OnlineHDP, OnlineLDA, kinds
+from wikitopics.model import KindError, OnlineLDA, kinds
 from wikitopics.option import Registry
 
 UNIGRAMS = packages.files(packages.section("A model of your own"))["wikitopics_unigrams.py"]
@@ -14,12 +14,6 @@ UNIGRAMS = packages.files(packages.section("A model of your own"))["wikitopics_u
 def odd_options(options):
     """The source of a kind "odd" with these options."""
     return f"{UNIGRAMS}class Kind(MixtureOfUnigrams):\n    kind = 'odd'\n    options = ({options},)"
-
-
-def test_the_built_in_kinds():
-    assert kinds.names() == ("lda", "scvb0", "hdp")
-    assert [kinds.load(name) for name in kinds.names()] == [OnlineLDA, SCVB0, OnlineHDP]
-    assert all(kinds.load(name).kind == name for name in kinds.names())
 
 
 @pytest.mark.parametrize(("name", "says"), [("ldaa", "did you mean lda"), ("", "available: lda, scvb0, hdp")])

@@ -1,8 +1,13 @@
+"""Minibatches, and the threads that share their documents."""
+
+import threading
+
 import numpy as np
 import pytest
 import scipy.sparse
 
 from wikitopics.model import Minibatch
+from wikitopics.model.minibatch import Threads
 
 
 def test_sorts_and_merges_words_within_a_document():
@@ -105,3 +110,21 @@ def test_documents_of_several_minibatches_together():
     assert batch.word_ids.tolist() == [1, 3, 0]
     assert batch.counts.tolist() == [1.0, 2.0, 0.5]
     assert Minibatch.concatenate(parts[:2]).counts.dtype == np.int32
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_blocks_come_back_in_order_whatever_the_number_of_threads(threads):
+    assert Threads(threads).map(lambda a, b: (a, b), 10, 4) == [(0, 4), (4, 8), (8, 10)]
+    assert Threads(threads).map(lambda a, b: (a, b), 0, 4) == []
+
+
+def test_blocks_run_side_by_side():
+    meet = threading.Barrier(2, timeout=600)
+    Threads(2).map(lambda a, b: meet.wait(), 2, 1)
+
+
+def test_an_error_in_a_block_reaches_the_caller():
+    with pytest.raises(ZeroDivisionError):
+        Threads(2).map(lambda a, b: 1 / (1 - a), 2, 1)
+    with pytest.raises(ValueError, match="threads"):
+        Threads(0)

@@ -75,7 +75,6 @@ def test_settings_out_of_range_are_refused(kind, name, wrong):
         kinds.load(kind).create(**given)
 
 
-@pytest.mark.parametrize("kind", kinds.names())
 def test_the_largest_tau0_is_kept(kind):
     load = kinds.load(kind)
     assert load.from_state(load.create(3, 40, 500, {"tau0": 1e30}).state()).state()["tau0"] == 1e30

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.model.conftest import planted
+from tests.model.conftest import planted, read
 from wikitopics.model import SCVB0, BatchHDP, BatchLDA, Minibatch, document_completion, kinds, npmi
 from wikitopics.model.reference import scvb0 as oracle_scvb0
 
@@ -19,7 +19,6 @@ def documents(size=200):
     return weighted(batch, 0.3 + np.log(batch.D / found)[batch.word_ids])
 
 
-@pytest.mark.parametrize("kind", kinds.names())
 @pytest.mark.parametrize("options", [{}, {"warm_start": False}], ids=["default", "paper"])
 def test_a_whole_weight_is_a_count(kind, options):
     """The same kernels for another type: the same model, to rounding."""
@@ -33,13 +32,9 @@ def test_a_whole_weight_is_a_count(kind, options):
     np.testing.assert_allclose(a.infer(batch), b.infer(narrow), atol=1e-3)
 
 
-@pytest.mark.parametrize("kind", kinds.names())
 def test_weights_are_learnt_from_and_measured(kind):
     batch, held_out = documents(), weighted(planted(60, seed=1)[0], 0.7)
-    model = kinds.load(kind).create(6, 40, 1000)
-    for _ in range(5):
-        for start in range(0, 200, 50):
-            model.learn(batch[start : start + 50])
+    model = read(kinds.load(kind).create(6, 40, 1000), batch, 50, passes=5)
     frequency = np.bincount(batch.word_ids, batch.counts, 40) / batch.n_tokens
     alone = held_out.counts @ np.log(frequency[held_out.word_ids]) / held_out.n_tokens
     assert document_completion(model, held_out) > alone + 0.02
@@ -48,7 +43,6 @@ def test_weights_are_learnt_from_and_measured(kind):
     np.testing.assert_array_equal(model.learn(batch), again.learn(batch))
 
 
-@pytest.mark.parametrize("kind", kinds.names())
 @pytest.mark.parametrize("weight", [1e-9, 1e-3, 1e8])
 def test_weights_of_any_size_stay_finite(kind, weight):
     batch = weighted(planted(60)[0], weight * 1.001)

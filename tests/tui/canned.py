@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from tests.session import rows as small
 from wikitopics.model.topics import most_relevant
-from wikitopics.session.records import Event, TopicEvent, TopWords, TrainerActivity
+from wikitopics.session.records import TopicEvent, TopWords, TrainerActivity
 from wikitopics.session.settings import ModelSpec, Settings
 from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.counts import Block
-from wikitopics.session.storage.decoding import pack_state
 from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.session.storage.settings import Progress
 from wikitopics.session.storage.topics import TopicNames, names
@@ -268,14 +268,7 @@ def topics(n: int, specs: tuple[ModelSpec, ...], rng: np.random.Generator) -> Ar
 
 
 def row(topics_in_use: int, updates: int, rho: float) -> dict[str, object]:
-    scalars, arrays = pack_state({"kind": "canned"})
-    return {
-        "scalars": scalars,
-        "arrays": arrays,
-        "topics_in_use": topics_in_use,
-        "updates": updates,
-        "rho": rho,
-    }
+    return small.row() | {"topics_in_use": topics_in_use, "updates": updates, "rho": rho}
 
 
 def rates(i: int) -> tuple[float, float, int]:
@@ -300,8 +293,8 @@ def beat(pulse: HeartbeatWriter, recipe: Recipe, state: Any, tick: int = 0) -> N
         "retries": 3,
         "throttled": 2,
         "errors": (
-            Event(REFUSED_AT, "warning", "429: told to wait 30 s"),
-            Event(REFUSED_AT + 61, "warning", "reply cut after 8,192 bytes"),
+            (REFUSED_AT, "429: told to wait 30 s"),
+            (REFUSED_AT + 61, "reply cut after 8,192 bytes"),
         ),
         "bound_by": "network",
         **recipe.activity,

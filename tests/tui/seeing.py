@@ -2,19 +2,16 @@
 
 import asyncio
 import time
-from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from textual.pilot import Pilot, WaitForScreenTimeout
 from textual.screen import Screen
 from textual.strip import Strip
-from textual.widgets import Input
+from textual.widgets import Input, Select
 
 from tests import waiting
-
-Opener = Callable[..., Any]
-"""How a test opens the app: the fixtures `shown`, `open_app` and `dialog`."""
 
 
 def strips(app: Any) -> list[Strip]:
@@ -63,12 +60,24 @@ def in_sight(app: Any) -> bool:
     return bool(app.screen.find_widget(app.screen.focused).visible_region.area)
 
 
-async def type_into(pilot: Pilot[Any], field: str, text: str) -> None:
-    """Write this in a field of the dialog in front, and press Enter in it."""
+async def type_into(pilot: Pilot[Any], field: str, text: str, *, shows: str = "") -> None:
+    """Write this in a field of the dialog in front, press Enter in it; returns once it shows these words."""
     line = pilot.app.screen.query_one(field, Input)
     line.value = text
     pilot.app.screen.set_focus(line)
-    await pilot.press("enter")
+    await press(pilot, "enter", shows=shows)
+
+
+async def choose_source(pilot: Pilot[Any], source: str) -> None:
+    """Choose it in the dialog for a new session; return once the field with its files is there."""
+    pilot.app.screen.query_one("#source", Select).value = source
+    await until_true(lambda: pilot.app.screen.query_one(f"#option-{source}").region)
+
+
+async def export(pilot: Pilot[Any], target: Path) -> None:
+    """Have the dialog for exports write this file."""
+    pilot.app.screen.query_one("#file", Input).value = str(target)
+    await pilot.click("#go")
 
 
 async def in_front(pilot: Pilot[Any], kind: type[Screen[Any]], *keys: str) -> None:

@@ -11,7 +11,6 @@ from wikitopics.tui.plot import (
     BRAILLE,
     PATTERNS,
     Drawing,
-    Fit,
     Frame,
     Series,
     cells,
@@ -27,12 +26,12 @@ from wikitopics.tui.text import bar, spark
 UNIT = Axis(0.0, 1.0)
 
 
-def drawn(frame: Frame, *series: Series) -> list[str]:
+def drawn(frame, *series):
     picture = plot(Drawing(series), frame)
     return ["".join(chr(code) if code else " " for code in row) for row in picture.codes]
 
 
-def test_a_spike_among_many_points_is_not_lost() -> None:
+def test_a_spike_among_many_points_is_not_lost():
     y = np.zeros(100_000)
     y[54_321] = 1.0
     covered = spans([(np.linspace(0, 1, y.size), y)], UNIT, 80)
@@ -40,7 +39,7 @@ def test_a_spike_among_many_points_is_not_lost() -> None:
     assert np.argmax(covered.high[0]) == int(54_321 / y.size * 80)
 
 
-def test_each_column_holds_minimum_and_maximum_of_its_points() -> None:
+def test_each_column_holds_minimum_and_maximum_of_its_points():
     x = np.array([0.01, 0.02, 0.03, 0.9])
     covered = spans([(x, np.array([0.5, 0.2, 0.7, 0.4]))], UNIT, 10)
     assert covered.low[0, 0] == 0.2
@@ -48,7 +47,7 @@ def test_each_column_holds_minimum_and_maximum_of_its_points() -> None:
     assert np.isfinite(covered.low[0, :9]).all(), "the line between two points is whole"
 
 
-def test_a_gap_stays_a_gap() -> None:
+def test_a_gap_stays_a_gap():
     x = np.linspace(0, 1, 5)
     low = spans([(x, np.array([0.1, 0.1, np.nan, 0.9, 0.9]))], UNIT, 100).low[0]
     assert np.isnan(low[26:74]).all()
@@ -56,14 +55,14 @@ def test_a_gap_stays_a_gap() -> None:
     assert np.isfinite(low[76:95]).all()
 
 
-def test_binning_happens_in_the_space_of_the_axis() -> None:
+def test_binning_happens_in_the_space_of_the_axis():
     x = np.array([1.0, 10.0, 100.0, 1000.0])
     axis = fitted(own_space(x, log=True), log=True)
     assert axis.position(x) == pytest.approx([0, 1 / 3, 2 / 3, 1])
     assert axis.value(0.5) == pytest.approx(10**1.5)
 
 
-def test_a_log_axis_bins_like_the_logarithms_would() -> None:
+def test_a_log_axis_bins_like_the_logarithms_would():
     x = np.geomspace(1, 1e5, 5_000)
     y = np.random.default_rng(0).uniform(1, 9, x.size)
     on_log = spans([(x, y)], Axis(0.0, 5.0, log=True), 50)
@@ -72,7 +71,7 @@ def test_a_log_axis_bins_like_the_logarithms_would() -> None:
     assert on_log.high == pytest.approx(on_linear.high)
 
 
-def test_a_log_axis_leaves_out_what_it_cannot_hold() -> None:
+def test_a_log_axis_leaves_out_what_it_cannot_hold():
     assert np.isnan(own_space(np.array([0.0, -1.0]), log=True)).all()
     picture = plot(
         Drawing((Series("a", np.array([0.0, 1.0, 10.0]), np.array([3.0, 2.0, 1.0])),)), Frame(20, 5)
@@ -88,9 +87,7 @@ def test_a_log_axis_leaves_out_what_it_cannot_hold() -> None:
     st.booleans(),
     st.booleans(),
 )
-def test_any_numbers_draw_without_fault(
-    values: list[float], width: int, height: int, log_x: bool, log_y: bool, plain_ascii: bool
-) -> None:
+def test_any_numbers_draw_without_fault(values, width, height, log_x, log_y, plain_ascii):
     x = np.arange(len(values), dtype=np.float64)
     frame = Frame(width, height, log_x=log_x, log_y=log_y, ascii_only=plain_ascii)
     picture = plot(Drawing((Series("a", x, np.array(values, dtype=np.float64)),)), frame)
@@ -100,14 +97,14 @@ def test_any_numbers_draw_without_fault(
     assert ((picture.codes > 0) == (picture.owners >= 0)).all()
 
 
-def test_a_zoomed_window_fits_y_to_what_is_in_sight() -> None:
+def test_a_zoomed_window_fits_y_to_what_is_in_sight():
     x = np.arange(1.0, 1000.0)
     series = Series("a", x, 1000 / x)
     zoomed = plot(Drawing((series,)), Frame(40, 10, log_x=False, window=(500.0, 600.0)))
     assert zoomed.y_axis.high < 3
 
 
-def test_braille_dots_are_where_they_belong() -> None:
+def test_braille_dots_are_where_they_belong():
     covered = np.zeros((4, 2), dtype=np.bool_)
     covered[3, 1] = True
     assert chr(BRAILLE[cells(covered, 4, 2)][0, 0]) == "⢀"
@@ -116,14 +113,14 @@ def test_braille_dots_are_where_they_belong() -> None:
     assert ASCII[cells(np.ones((3, 1), dtype=np.bool_), 3, 1)][0, 0] == ord("|")
 
 
-def test_dots_fill_the_range_of_a_column() -> None:
+def test_dots_fill_the_range_of_a_column():
     line = np.array([0.1, 0.2]), np.array([0.0, 1.0])
     covered = dots(spans([line], UNIT, 1), UNIT, 8)
     assert covered[0, :, 0].all()
 
 
 @given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e9), st.integers(1, 20))
-def test_ticks_lie_on_the_axis_and_are_few(low: float, span: float, most: int) -> None:
+def test_ticks_lie_on_the_axis_and_are_few(low, span, most):
     axis = Axis(low, low + span)
     placed = ticks(axis, most, plain)
     assert len(placed) <= most + 1
@@ -133,26 +130,21 @@ def test_ticks_lie_on_the_axis_and_are_few(low: float, span: float, most: int) -
 @pytest.mark.parametrize(
     ("axis", "most", "labels"),
     [
-        (Axis(-180.0, 0.0), 4, ["3m", "2m", "1m", "now"]),
-        (Axis(-1_800.0, 0.0), 4, ["30m", "20m", "10m", "now"]),
-        (Axis(-70.0, 0.0), 5, ["1m", "45s", "30s", "15s", "now"]),
-        (Axis(-20_000.0, 0.0), 6, ["5h", "4h", "3h", "2h", "1h", "now"]),
+        (Axis(-180.0, 0.0), 4, "3m 2m 1m now"),
+        (Axis(-1_800.0, 0.0), 4, "30m 20m 10m now"),
+        (Axis(-70.0, 0.0), 5, "1m 45s 30s 15s now"),
+        (Axis(-20_000.0, 0.0), 6, "5h 4h 3h 2h 1h now"),
+        (Axis(0.0, 5.0, log=True), 8, "1s 10s 1m 10m 1h 10h 1d"),
+        (Axis(0.9, 2.6, log=True), 8, "10s 20s 30s 1m 2m 5m"),
+        (Axis(4.2, 4.5, log=True), 4, "6h 8h"),
     ],
 )
-def test_ticks_of_time_are_what_people_count_in(axis: Axis, most: int, labels: list[str]) -> None:
-    assert [text for _, text in ticks(axis, most, ago, time=True)] == labels
+def test_ticks_of_time_are_what_people_count_in(axis, most, labels):
+    label = duration if axis.log else ago
+    assert [text for _, text in ticks(axis, most, label, time=True)] == labels.split()
 
 
-def test_log_ticks_of_time() -> None:
-    labels = [text for _, text in ticks(Axis(0.0, 5.0, log=True), 8, duration, time=True)]
-    assert labels == ["1s", "10s", "1m", "10m", "1h", "10h", "1d"]
-    labels = [text for _, text in ticks(Axis(0.9, 2.6, log=True), 8, duration, time=True)]
-    assert labels == ["10s", "20s", "30s", "1m", "2m", "5m"]
-    labels = [text for _, text in ticks(Axis(4.2, 4.5, log=True), 4, duration, time=True)]
-    assert labels == ["6h", "8h"]
-
-
-def test_log_ticks_are_round() -> None:
+def test_log_ticks_are_round():
     labels = [text for _, text in ticks(Axis(1.0, 4.3, log=True), 10, plain)]
     assert labels[:4] == ["10", "20", "50", "100"]
     assert next(t for _, t in ticks(Axis(3.0, 3.2, log=True), 4, plain)).startswith("1,")
@@ -161,7 +153,7 @@ def test_log_ticks_are_round() -> None:
     ]
 
 
-def test_sparklines() -> None:
+def test_sparklines():
     assert spark([1, 2, 3, 4, 5, 6, 7, 8], 8) == "▁▂▃▄▅▆▇█"
     assert len(spark(range(1000), 20)) == 20
     assert spark([0, 0], 5) == "▁▁"
@@ -176,7 +168,7 @@ def test_sparklines() -> None:
     assert bar(0.5, 4, ascii_only=True) == "##"
 
 
-def fitted_of(*values: list[float]) -> Fit | None:
+def fitted_of(*values):
     """The range that is shown of lines whose points are evenly spread."""
     lines = [np.array(line, np.float64) for line in values]
     return fit(spans([(np.linspace(0, 1, y.size), y) for y in lines], UNIT, 60), UNIT)
@@ -185,14 +177,14 @@ def fitted_of(*values: list[float]) -> Fit | None:
 FALL = [16_000.0, 4_000.0, 2_500.0, 2_000.0, 1_800.0, 1_700.0, 1_650.0, 1_600.0, 1_580.0, 1_570.0]
 
 
-def test_an_early_fall_is_cut_and_what_is_later_is_all_in_sight() -> None:
+def test_an_early_fall_is_cut_and_what_is_later_is_all_in_sight():
     shown = fitted_of(FALL)
     assert shown is not None
     assert (shown[0], FALL[4]) <= (1_570, shown[1])
     assert shown[1] < 2_600
 
 
-def test_a_cut_never_hides_that_something_became_worse() -> None:
+def test_a_cut_never_hides_that_something_became_worse():
     for at in range(4, len(FALL)):
         worse = [*FALL[:at], 9_000.0, *FALL[at:]]
         shown = fitted_of(FALL, worse)
@@ -203,7 +195,7 @@ def test_a_cut_never_hides_that_something_became_worse() -> None:
     assert shown[1] >= 3_000, "it had come into the range before"
 
 
-def test_what_would_gain_little_or_has_nothing_later_is_shown_whole() -> None:
+def test_what_would_gain_little_or_has_nothing_later_is_shown_whole():
     assert fitted_of([10.0, 9.0, 8.0, 7.0, 6.0]) is None
     assert fitted_of([5.0] * 9) is None
     assert fitted_of([float("nan")] * 9) is None
@@ -213,7 +205,7 @@ def test_what_would_gain_little_or_has_nothing_later_is_shown_whole() -> None:
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_where_a_line_leaves_the_picture_is_known(sign: int) -> None:
+def test_where_a_line_leaves_the_picture_is_known(sign):
     line = Series("a", np.linspace(1, 10, 10), sign * np.array(FALL))
     picture = plot(Drawing((line,)), Frame(30, 8, log_x=False, fit_y=True))
     ((series, column, above, reach),) = picture.cuts
@@ -225,7 +217,7 @@ def test_where_a_line_leaves_the_picture_is_known(sign: int) -> None:
     assert plot(Drawing((line,)), Frame(30, 8, log_x=False, fit_y=True, window=(1, 9))).cuts == ()
 
 
-def test_on_a_log_axis_the_last_decade_fills_the_picture() -> None:
+def test_on_a_log_axis_the_last_decade_fills_the_picture():
     x = np.geomspace(64, 200_000, 60)
     falling = Series("a", x, 1_550 + 5_000 * x**-0.36)
     picture = plot(Drawing((falling,)), Frame(60, 12, fit_y=True))
@@ -243,14 +235,14 @@ def test_on_a_log_axis_the_last_decade_fills_the_picture() -> None:
     assert whole.x_axis.value(0) == pytest.approx(64)
 
 
-def along(row: str) -> tuple[bool, ...]:
+def along(row):
     """Which columns of dots, two a sign, a row of braille has lit, at whatever height."""
     signs = [0 if sign == " " else ord(sign) - ord("⠀") for sign in row]
     return tuple(bool(sign & half) for sign in signs for half in (0x47, 0xB8))
 
 
 @pytest.mark.parametrize("plain_ascii", [False, True])
-def test_lines_are_told_apart_without_colour(plain_ascii: bool) -> None:
+def test_lines_are_told_apart_without_colour(plain_ascii):
     x = np.arange(40.0)
     frame = Frame(60, 12, log_x=False, ascii_only=plain_ascii, patterns=(0, 1, 2, 3))
     lines = [Series(str(i), x, np.full(40, float(i))) for i in range(4)]
@@ -263,7 +255,7 @@ def test_lines_are_told_apart_without_colour(plain_ascii: bool) -> None:
         assert len(set(map(along, rows))) == 4
 
 
-def test_a_pattern_has_gaps_however_steep_the_line_is() -> None:
+def test_a_pattern_has_gaps_however_steep_the_line_is():
     upright = np.zeros((40, 10), np.bool_)
     upright[:, 4] = True
     for pattern in range(1, len(PATTERNS)):

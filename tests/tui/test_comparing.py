@@ -2,20 +2,17 @@
 
 import shutil
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.tui import canned, seeing
-from tests.tui.seeing import Opener
 from wikitopics.tui.chart import Chart, warning
 from wikitopics.tui.follow import Watch
 from wikitopics.tui.look import Beside, SessionView
 from wikitopics.tui.views.dashboard import SmallChart
 
 
-def test_other_words_are_not_compared() -> None:
+def test_other_words_are_not_compared():
     look = SessionView(status=None, at=0.0, settings={"fingerprint": "a", "rule": "1"})  # type: ignore[arg-type]
     others = Beside("night", ("a", "1"), (), {}), Beside("day", ("a", "2"), (), {})
     assert warning(replace(look, others=others)) == "different vocabularies, not comparable: day"
@@ -23,7 +20,7 @@ def test_other_words_are_not_compared() -> None:
 
 
 @pytest.fixture
-def sessions(two_models: Path, home: Path) -> Path:
+def sessions(two_models, home):
     """Four sessions in the folder, of which the first is to be on screen."""
     home.mkdir()
     for name in ("alpha", "beta", "gamma"):
@@ -32,11 +29,11 @@ def sessions(two_models: Path, home: Path) -> Path:
     return home / "alpha.db"
 
 
-def lines(app: Any) -> list[str]:
+def lines(app):
     return [series.name for series in app.screen.query_one(Chart).drawing.series]
 
 
-async def test_marked_sessions_lie_over_this_one(shown: Opener, sessions: Path) -> None:
+async def test_marked_sessions_lie_over_this_one(shown, sessions):
     async with shown(sessions, size=(160, 50), words="lda 1,3") as (app, pilot):
         await seeing.press(pilot, "6", shows="● alpha")
         assert "+ beta" in await seeing.press(pilot, "down", "x", "down", "x", shows="+ delta")
@@ -56,7 +53,7 @@ async def test_marked_sessions_lie_over_this_one(shown: Opener, sessions: Path) 
         assert told.startswith("beta is no longer compared: ")
 
 
-async def test_more_is_shown_of_the_session_under_the_cursor(shown: Opener, sessions: Path) -> None:
+async def test_more_is_shown_of_the_session_under_the_cursor(shown, sessions):
     async with shown(sessions, size=(160, 50), words="lda 1,3") as (_, pilot):
         await seeing.press(pilot, "6", shows="alpha · Perplexity of 1,000 held-out articles")
         seen = await seeing.press(pilot, "down", shows="beta · Perplexity of 1,000 held-out articles")
@@ -65,7 +62,7 @@ async def test_more_is_shown_of_the_session_under_the_cursor(shown: Opener, sess
         await seeing.until_true(lambda: "beta · Perplexity" not in seeing.text(pilot.app))
 
 
-async def test_the_cursor_begins_on_this_session_and_stays_on_its_own(shown: Opener, sessions: Path) -> None:
+async def test_the_cursor_begins_on_this_session_and_stays_on_its_own(shown, sessions):
     async with shown(sessions.parent / "beta.db", size=(100, 30)) as (app, pilot):
         await seeing.press(pilot, "6", shows=">● beta")
         seen = await seeing.press(pilot, "down", shows=" ● beta")
@@ -78,12 +75,10 @@ async def test_the_cursor_begins_on_this_session_and_stays_on_its_own(shown: Ope
         await seeing.until(pilot, " * beta")
 
 
-async def test_one_unmarked_while_it_is_read_is_not_told_of(
-    open_app: Opener, sessions: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_one_unmarked_while_it_is_read_is_not_told_of(open_app, sessions, monkeypatch):
     app, beta = open_app(sessions), sessions.parent / "beta.db"
 
-    async def compare(self: Watch, compared: list[Path], metrics: tuple[str, ...]) -> dict[Path, str]:
+    async def compare(self, compared, metrics):
         failed = dict.fromkeys(compared, "gone")
         compared.clear()
         return failed
@@ -98,7 +93,7 @@ async def test_one_unmarked_while_it_is_read_is_not_told_of(
         assert not seeing.notices(app)
 
 
-async def test_what_cannot_be_marked_says_so(shown: Opener, sessions: Path) -> None:
+async def test_what_cannot_be_marked_says_so(shown, sessions):
     (sessions.parent / "broken.db").write_bytes(b"SQLite format 3\0" + bytes(5_000))
     async with shown(sessions, size=(160, 50), words="lda 1,3") as (app, pilot):
         await seeing.press(pilot, "6", shows="broken")

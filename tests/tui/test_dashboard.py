@@ -2,7 +2,6 @@
 
 import math
 import time
-from pathlib import Path
 
 import pytest
 from textual import events
@@ -10,7 +9,6 @@ from textual.binding import Binding
 from textual.command import CommandPalette
 
 from tests.tui import canned, seeing
-from tests.tui.seeing import Opener
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.keys import EVERYWHERE
 from wikitopics.tui.views.dashboard import Dashboard, SmallChart
@@ -18,7 +16,7 @@ from wikitopics.tui.widgets.bars import window_title
 from wikitopics.tui.widgets.topiclist import TopicList
 
 
-async def test_any_size_at_any_moment(shown: Opener, live: Path) -> None:
+async def test_any_size_at_any_moment(shown, live):
     async with shown(live, size=(80, 24), words="LIVE") as (app, pilot):
         seen = await seeing.until(pilot, "the network sets the pace")
         assert [words for words in ("queue 340", "41/200", "saved") if words not in seen] == []
@@ -33,7 +31,7 @@ async def test_any_size_at_any_moment(shown: Opener, live: Path) -> None:
         assert sum("%" in line for line in seen.splitlines()) >= 2, "topics with their shares"
 
 
-async def test_the_chart_obeys_its_keys(shown: Opener, live: Path) -> None:
+async def test_the_chart_obeys_its_keys(shown, live):
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         chart = app.screen.query_one(Chart)
         assert "at 12,480 articles: lda 1,322" in await seeing.press(pilot, "left", shows="at 12,480")
@@ -58,7 +56,7 @@ async def test_the_chart_obeys_its_keys(shown: Opener, live: Path) -> None:
         await seeing.until(pilot, "lda 0.1")
 
 
-async def test_small_charts_show_what_else_is_measured(shown: Opener, live: Path) -> None:
+async def test_small_charts_show_what_else_is_measured(shown, live):
     async with shown(live, size=(200, 60)) as (app, pilot):
         seen = await seeing.until(pilot, "Topics in use")
         assert "Coherence" in seen
@@ -73,12 +71,12 @@ async def test_small_charts_show_what_else_is_measured(shown: Opener, live: Path
         await seeing.until_true(lambda: all(len(chart.drawing.series) == 1 for chart in small))
 
 
-def turned(wheel: type[events.MouseEvent]) -> events.MouseEvent:
+def turned(wheel):
     """The wheel of the mouse, turned by one notch."""
     return wheel(None, 20, 5, 0, 0, 0, False, False, False)
 
 
-async def test_the_mouse_points_and_zooms(shown: Opener, live: Path) -> None:
+async def test_the_mouse_points_and_zooms(shown, live):
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         await pilot.hover(Chart, offset=(30, 5))
         await seeing.until(pilot, " articles: lda ")
@@ -95,13 +93,13 @@ async def test_the_mouse_points_and_zooms(shown: Opener, live: Path) -> None:
         assert app.screen.query_one(TopicList).cursor == 3
 
 
-async def test_m_shows_one_model_after_the_other(shown: Opener, live: Path) -> None:
+async def test_m_shows_one_model_after_the_other(shown, live):
     async with shown(live, size=(120, 40), words="hdp 1,2") as (_, pilot):
         assert "hdp 1,2" not in await seeing.press(pilot, "m", shows="lda 1,3")
         assert "lda 1,3" not in await seeing.press(pilot, "m", shows="share · hdp")
 
 
-async def test_space_freezes_the_view_and_only_the_view(shown: Opener, tmp_path: Path) -> None:
+async def test_space_freezes_the_view_and_only_the_view(shown, tmp_path):
     recipe = canned.Recipe()
     path = canned.build(tmp_path / "s.db", recipe)
     with canned.live(path, recipe):
@@ -118,7 +116,7 @@ async def test_space_freezes_the_view_and_only_the_view(shown: Opener, tmp_path:
 
 
 @pytest.mark.parametrize("view", ["1", "2", "4"])
-async def test_z_gives_the_focused_panel_all_the_room(shown: Opener, live: Path, view: str) -> None:
+async def test_z_gives_the_focused_panel_all_the_room(shown, live, view):
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         await pilot.press(view)
         await seeing.until_true(lambda: app.focused is app.main.view.home())
@@ -132,7 +130,7 @@ async def test_z_gives_the_focused_panel_all_the_room(shown: Opener, live: Path,
         await seeing.until_true(lambda: app.focused is first and first.outer_size == (120, 38))
 
 
-async def test_help_and_palette_know_every_key(shown: Opener, live: Path) -> None:
+async def test_help_and_palette_know_every_key(shown, live):
     bindings = (one for one in (*EVERYWHERE, *Dashboard.BINDINGS) if isinstance(one, Binding))
     every = [one for one in bindings if one.id and one.tooltip]
     async with shown(live, size=(120, 80), words="film, actor") as (app, pilot):
@@ -162,15 +160,7 @@ WAITS = {"waiting_for": "429", "waiting_until": time.time() + 3_625, "bound_by":
         ("running", "running", WAITS, [" min for 429"], "sets the pace"),
     ],
 )
-async def test_what_a_trainer_does_is_told(
-    shown: Opener,
-    tmp_path: Path,
-    built: str,
-    state: str,
-    activity: dict[str, object],
-    says: list[str],
-    is_silent_on: str,
-) -> None:
+async def test_what_a_trainer_does_is_told(shown, tmp_path, built, state, activity, says, is_silent_on):
     path = canned.build(tmp_path / "s.db", canned.Recipe(state=built))
     with canned.live(path, canned.Recipe(state=state, activity=activity)):
         async with shown(path, size=(120, 40)) as (_, pilot):
@@ -179,7 +169,7 @@ async def test_what_a_trainer_does_is_told(
             assert is_silent_on not in seen
 
 
-async def test_a_narrow_screen_says_first_what_is_wrong(shown: Opener, two_models: Path) -> None:
+async def test_a_narrow_screen_says_first_what_is_wrong(shown, two_models):
     wrong = "the disk is full"
     hindered = {"waiting_for": wrong, "waiting_until": time.time() + 3_625, "failing": True, "bound_by": None}
     with canned.live(two_models, canned.Recipe(activity=hindered)):
@@ -191,12 +181,12 @@ async def test_a_narrow_screen_says_first_what_is_wrong(shown: Opener, two_model
             assert title.startswith(f"waiting: {wrong} · ")
 
 
-async def test_keys_can_be_bound_anew(shown: Opener, live: Path) -> None:
+async def test_keys_can_be_bound_anew(shown, live):
     async with shown(live, keys={"app.freeze": "f9"}, words="LIVE") as (_, pilot):
         await seeing.press(pilot, "f9", shows="VIEW FROZEN")
 
 
-async def test_what_has_happened_to_topics(shown: Opener, two_models: Path) -> None:
+async def test_what_has_happened_to_topics(shown, two_models):
     async with shown(two_models, size=(120, 40)) as (_, pilot):
         seen = await seeing.until(pilot, "9,216 · lda #6 is now")
         assert "What changed" in seen

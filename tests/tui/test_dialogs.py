@@ -1,19 +1,24 @@
-"""Dialogs: how they end, and what they show at any size; exports."""
+"""Dialogs: how they end, what they show at any size; what the screen writes to files."""
 
 import csv
-from pathlib import Path
+import os
+import re
+import xml.etree.ElementTree as ET
 
+import pytest
+from textual.command import CommandPalette
 from textual.events import Paste
 from textual.widgets import Input, Select
 
 from tests.tui import seeing
-from tests.tui.seeing import Opener
 from tests.tui.standins import Process
 from wikitopics.tui.export import Export
 from wikitopics.tui.questions import Ask, NewSession
 
+# Dialogs: how they end, and what they show at any size; exports.
 
-async def test_a_dialog_ends_once_and_ends_nothing_else(shown: Opener, live: Path) -> None:
+
+async def test_a_dialog_ends_once_and_ends_nothing_else(shown, live):
     answers: list[str | None] = []
     below, above = (Ask(title, "text", [("yes", "y", "Yes")]) for title in ("Below", "Above"))
     async with shown(live, words="LIVE") as (app, pilot):
@@ -33,7 +38,7 @@ async def test_a_dialog_ends_once_and_ends_nothing_else(shown: Opener, live: Pat
     assert answers == ["first", "under another dialog"]
 
 
-async def test_an_export_goes_to_the_named_file(shown: Opener, live: Path, tmp_path: Path) -> None:
+async def test_an_export_goes_to_the_named_file(shown, live, tmp_path):
     target = tmp_path / "out.csv"
     async with shown(live, size=(100, 30), words="lda 1,3") as (app, pilot):
         await seeing.press(pilot, "e", shows="two-topics.csv")
@@ -48,8 +53,7 @@ async def test_an_export_goes_to_the_named_file(shown: Opener, live: Path, tmp_p
             await seeing.type_into(pilot, "#file", str(file))
             told = app.screen.query_one("#export-progress")
             await seeing.until_true(lambda why=why, told=told: why in str(told.render()))
-        app.screen.query_one("#file", Input).value = str(target)
-        await pilot.click("#go")
+        await seeing.export(pilot, target)
         await seeing.until(pilot, "rows in")
         await pilot.press("escape")
     with target.open(newline="") as file:
@@ -61,7 +65,7 @@ async def test_an_export_goes_to_the_named_file(shown: Opener, live: Path, tmp_p
 SIZES = [(20, 5), (40, 10), (80, 24)]
 
 
-async def test_leaving_help_and_palette_at_any_size(shown: Opener, live: Path) -> None:
+async def test_leaving_help_and_palette_at_any_size(shown, live):
     async with shown(live, trainer=Process(), size=SIZES[-1], words="LIVE") as (app, pilot):
         for size in SIZES:
             await pilot.resize_terminal(*size)
@@ -76,7 +80,7 @@ async def test_leaving_help_and_palette_at_any_size(shown: Opener, live: Path) -
                 await seeing.until_true(lambda: app.screen is app.main)
 
 
-async def test_forms_can_be_walked_through_at_any_size(shown: Opener, live: Path, home: Path) -> None:
+async def test_forms_can_be_walked_through_at_any_size(shown, live, home):
     home.mkdir()
     async with shown(live, words="LIVE") as (app, pilot):
         for size, keys, form in (
@@ -100,16 +104,14 @@ async def test_forms_can_be_walked_through_at_any_size(shown: Opener, live: Path
             await seeing.until_true(lambda: app.screen is app.main)
 
 
-async def test_help_that_is_folded_stays_beside_its_key(shown: Opener, live: Path) -> None:
+async def test_help_that_is_folded_stays_beside_its_key(shown, live):
     async with shown(live, size=(50, 30), words="LIVE") as (_, pilot):
         lines = (await seeing.press(pilot, "question_mark", shows="crosshair from")).splitlines()
         at = next(i for i, line in enumerate(lines) if "crosshair from" in line)
         assert lines[at + 1].index("measurement") == lines[at].index("move")
 
 
-async def test_a_field_takes_no_megabyte_and_nothing_that_turns_the_terminal(
-    shown: Opener, live: Path
-) -> None:
+async def test_a_field_takes_no_megabyte_and_nothing_that_turns_the_terminal(shown, live):
     async with shown(live, size=(100, 30), words="lda 1,3") as (app, pilot):
         await seeing.press(pilot, "e", shows="two-topics.csv")
         line = app.screen.query_one("#file", Input)
@@ -119,3 +121,94 @@ async def test_a_field_takes_no_megabyte_and_nothing_that_turns_the_terminal(
             line.post_message(Paste(pasted))
         line.post_message(Paste("out.csv"))
         await seeing.until_true(lambda: line.value == "out.csv")
+
+
+# What the screen writes to files: pictures of itself, and exports over files that exist.
+
+
+async def picture(pilot):
+    """What the screen says once it was asked for a picture in the command palette."""
+    before = len(seeing.notices(pilot.app))
+    await seeing.in_front(pilot, CommandPalette, "ctrl+p")
+    await seeing.press(pilot, *"picture of", shows="Save it as an SVG")
+    await pilot.press("enter")
+    await seeing.until_true(lambda: len(seeing.notices(pilot.app)) > before)
+    return seeing.notices(pilot.app)[-1]
+
+
+async def test_a_picture_of_the_screen_loads_nothing_and_is_written_here(shown, live, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    async with shown(live, size=(120, 40), words="LIVE") as (_, pilot):
+        await seeing.press(pilot, "3", shows="[/x] [bold red]not bold[/]")
+        told = await picture(pilot)
+    (made,) = tmp_path.iterdir()
+    assert told == f"saved: {made}"
+    assert re.fullmatch(r"two-articles-\d{8}-\d{6}\.svg", made.name)
+    drawn = made.read_text(encoding="utf-8")
+    text = "".join(ET.fromstring(drawn).itertext()).replace("\xa0", " ")
+    assert "[/x] [bold red]not bold[/]" in text
+    assert "Save it as an SVG" not in text, "the palette is gone"
+    head = drawn.replace('xmlns="http://www.w3.org/2000/svg"', "").partition("</style>")[0]
+    assert not re.search(r"//|url\(|@|Fira", head)
+    assert set(re.findall(r"""(?:href|src)\s*=|url\([^)]{,5}""", drawn)) <= {"url(#term"}
+    assert "monospace" in head
+
+
+async def test_textuals_own_pictures_load_nothing_either(shown, live, tmp_path):
+    async with shown(live, size=(80, 24), words="LIVE") as (app, _):
+        app.action_screenshot("first.svg", str(tmp_path))
+        app.save_screenshot("second.svg", str(tmp_path))
+        for made in (tmp_path / "first.svg", tmp_path / "second.svg"):
+            await seeing.until_true(made.exists)
+            assert "https://" not in made.read_text()
+
+
+@pytest.mark.parametrize("gone", [True, False])
+async def test_a_picture_that_cannot_be_written_says_why(shown, live, tmp_path, monkeypatch, gone):
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    async with shown(live, size=(120, 40), words="LIVE") as (app, pilot):
+        if gone:
+            here.rmdir()
+            await seeing.in_front(pilot, Export, "e")
+            assert app.screen.query_one("#file", Input).value == "two-topics.csv"
+            await pilot.press("escape")
+        else:
+            monkeypatch.setattr("wikitopics.session.storage.files.sync", full)
+        told = await picture(pilot)
+    assert re.fullmatch(
+        r"cannot write two-dashboard-\S+\.svg: No (such file or directory|space left on device)", told
+    )
+    os.chdir("/")
+
+
+def full(draft):
+    raise OSError(28, os.strerror(28))
+
+
+async def test_an_export_under_the_ending_of_another_format_is_refused(shown, live, tmp_path):
+    async with shown(live, size=(100, 30), words="LIVE") as (_, pilot):
+        await seeing.in_front(pilot, Export, "e")
+        await seeing.export(pilot, tmp_path / "topics.json")
+        await seeing.until(pilot, "is not the ending of csv")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["file", "link"])
+async def test_an_export_asks_before_replacing(shown, live, tmp_path, kind):
+    target = tmp_path / "script.sh"
+    if kind == "file":
+        target.write_text("#!/bin/sh\n")
+    else:
+        target.symlink_to("nowhere")
+    async with shown(live, size=(100, 30), words="LIVE") as (_, pilot):
+        await seeing.in_front(pilot, Export, "e")
+        for answer in ("escape", "c", "r"):
+            await seeing.export(pilot, target)
+            await seeing.in_front(pilot, Ask)
+            await seeing.until(pilot, "exists already")
+            assert target.is_symlink() or target.read_text() == "#!/bin/sh\n"
+            await pilot.press(answer)
+        await seeing.until(pilot, "rows in")
+    assert target.read_text().startswith("model,topic,rank")

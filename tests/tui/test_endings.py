@@ -5,12 +5,11 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.tui.terminals import LEAVE, Terminal
+from tests.tui.terminals import LEAVE
 from tests.waiting import until
 from wikitopics.session import control
 from wikitopics.session.storage.lock import owner
@@ -31,7 +30,7 @@ LEFT = rb"the trainer \(pid (\d+)\) keeps running; `wikitopics stop --session de
 SAVED = b"saved; `wikitopics topics --session demo` lists the topics"
 
 
-def processes(home: Path) -> list[int]:
+def processes(home):
     """Everything that runs with this session folder."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
@@ -45,10 +44,10 @@ def processes(home: Path) -> list[int]:
 
 
 @pytest.fixture
-def demo(home: Path, opened: Callable[[str], Terminal]) -> Iterator[Callable[..., Terminal]]:
+def demo(home, opened):
     """Opens `wikitopics demo` in a terminal."""
 
-    def start(code: str = DEMO, *, until: bytes = b"Freeze") -> Terminal:
+    def start(code=DEMO, *, until=b"Freeze"):
         terminal = opened(code)
         terminal.wait_for(until)
         return terminal
@@ -58,7 +57,7 @@ def demo(home: Path, opened: Callable[[str], Terminal]) -> Iterator[Callable[...
         os.kill(pid, signal.SIGKILL)
 
 
-def after(terminal: Terminal) -> bytes:
+def after(terminal):
     """What was written behind the screen."""
     terminal.end()
     assert b"Traceback" not in terminal.written
@@ -69,9 +68,7 @@ def after(terminal: Terminal) -> bytes:
 
 @pytest.mark.long
 @pytest.mark.parametrize("seconds", [0.2, 0.6, 1.0, 1.8, 3.0])
-def test_ctrl_c_in_the_first_seconds_leaves_nothing_behind(
-    demo: Callable[..., Terminal], home: Path, seconds: float
-) -> None:
+def test_ctrl_c_in_the_first_seconds_leaves_nothing_behind(demo, home, seconds):
     terminal = demo(until=b"")
     time.sleep(seconds)
     terminal.type(b"\x03")
@@ -85,9 +82,7 @@ def test_ctrl_c_in_the_first_seconds_leaves_nothing_behind(
 @pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("at", [b"", b"starting the trainer", b"Freeze"])
-def test_a_signal_to_the_screen_ends_its_trainer(
-    demo: Callable[..., Terminal], home: Path, number: signal.Signals, at: bytes
-) -> None:
+def test_a_signal_to_the_screen_ends_its_trainer(demo, home, number, at):
     terminal = demo(until=at)
     if not at:
         until(lambda: len(processes(home)) > 1)
@@ -99,7 +94,7 @@ def test_a_signal_to_the_screen_ends_its_trainer(
 
 
 @pytest.mark.parametrize("keys", [[b"q", b"s"], pytest.param([b"\x03", b"\x03"], marks=pytest.mark.long)])
-def test_save_and_stop(demo: Callable[..., Terminal], home: Path, keys: list[bytes]) -> None:
+def test_save_and_stop(demo, home, keys):
     terminal = demo()
     terminal.wait_for(b"LIVE")
     terminal.type(keys[0], shows=b"Leave it running")
@@ -109,7 +104,7 @@ def test_save_and_stop(demo: Callable[..., Terminal], home: Path, keys: list[byt
     assert not (home / "demo.db-wal").exists()
 
 
-def test_leave_it_running(demo: Callable[..., Terminal], home: Path) -> None:
+def test_leave_it_running(demo, home):
     terminal = demo()
     terminal.wait_for(b"LIVE")
     terminal.type(b"q", shows=b"Leave it running")
@@ -125,7 +120,7 @@ def test_leave_it_running(demo: Callable[..., Terminal], home: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("at", [b"starting the trainer", b"Freeze"])
-def test_a_closed_terminal_leaves_it_running(demo: Callable[..., Terminal], home: Path, at: bytes) -> None:
+def test_a_closed_terminal_leaves_it_running(demo, home, at):
     terminal = demo(until=at)
     os.kill(terminal.pid, signal.SIGHUP)
     terminal.end()
@@ -135,7 +130,7 @@ def test_a_closed_terminal_leaves_it_running(demo: Callable[..., Terminal], home
 
 
 @pytest.mark.long
-def test_an_error_of_the_screen_ends_its_trainer(demo: Callable[..., Terminal], home: Path) -> None:
+def test_an_error_of_the_screen_ends_its_trainer(demo, home):
     terminal = demo(
         "import wikitopics.tui.app as app; app.Wikitopics.action_freeze = lambda self: 1 / 0; " + DEMO
     )
@@ -147,7 +142,7 @@ def test_an_error_of_the_screen_ends_its_trainer(demo: Callable[..., Terminal], 
 
 
 @pytest.mark.long
-def test_without_a_network_the_sample_is_offered_at_once(demo: Callable[..., Terminal], home: Path) -> None:
+def test_without_a_network_the_sample_is_offered_at_once(demo, home):
     away = "http://127.0.0.1:9/w/api.php"
     terminal = demo(
         f"{LARGER}import sys; sys.argv[1:] = ['--api-url', {away!r}]; main()",

@@ -1,19 +1,14 @@
 """What holds in every view: sizes, keys, the clipboard, colours."""
 
-from pathlib import Path
-from typing import Any
-
-import pytest
 from rich.console import Console
 
 from tests.tui import seeing
-from tests.tui.seeing import Opener
 from wikitopics.tui.app import VIEWS
 from wikitopics.tui.widgets.bars import Hint, KeyBar
 from wikitopics.tui.widgets.topiclist import TopicList
 
 
-async def test_every_view_at_every_size(shown: Opener, live: Path) -> None:
+async def test_every_view_at_every_size(shown, live):
     async with shown(live, size=(80, 24), words="LIVE") as (app, pilot):
         for size in ((40, 12), (300, 100), (120, 40), (80, 24)):
             await pilot.resize_terminal(*size)
@@ -25,25 +20,23 @@ async def test_every_view_at_every_size(shown: Opener, live: Path) -> None:
                 assert size[0] < 80 or ("? Help " in bar and "q Quit " in bar), bar
 
 
-def is_open(app: Any, index: int) -> bool:
+def is_open(app, index):
     """Whether this view is in sight and takes keys."""
     main = app.main
     return main.ready and isinstance(main.view, VIEWS[index]) and main.focused is main.view.home()
 
 
-def fills_the_room(app: Any) -> bool:
+def fills_the_room(app):
     """Whether the view has all that is above the bar of keys, at the present size, and the bar is there."""
     room, last = app.main.query_one("#views").size, seeing.lines(app)[-1].split()
     return app.main.size == app.size and app.main.view.region.size == room and last[:1] == ["1"]
 
 
-async def test_every_binding_in_the_bar_can_be_pressed(
-    shown: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_every_binding_in_the_bar_can_be_pressed(shown, live, monkeypatch):
     """Each hint of each view, run as a click on it would: no fault, and the app is still there."""
     real, hints = KeyBar.show, list[Hint]()
 
-    def show(bar: KeyBar, views: list[Hint], keys: list[Hint]) -> None:
+    def show(bar, views, keys):
         hints[:] = keys
         real(bar, views, keys)
 
@@ -66,7 +59,7 @@ async def test_every_binding_in_the_bar_can_be_pressed(
         assert app.is_running
 
 
-async def test_topics_can_be_grouped_where_they_are_in_sight(shown: Opener, live: Path) -> None:
+async def test_topics_can_be_grouped_where_they_are_in_sight(shown, live):
     async with shown(live, size=(120, 40)) as (app, pilot):
         await seeing.press(pilot, "2", shows="50 topics after")
         await seeing.until(pilot, " b Group ")
@@ -77,14 +70,14 @@ async def test_topics_can_be_grouped_where_they_are_in_sight(shown: Opener, live
         assert not app.screen.query_one("#all-topics").is_grouped
 
 
-async def test_a_click_on_the_bar_is_its_key(shown: Opener, live: Path) -> None:
+async def test_a_click_on_the_bar_is_its_key(shown, live):
     async with shown(live, size=(120, 30), words="2 Topics") as (app, pilot):
         line = seeing.lines(app)[-1]
         await pilot.click("#keys", offset=(line.index("Articles"), 0))
         await seeing.until(pilot, "Articles read, newest first")
 
 
-async def test_copying_uses_the_terminal_s_clipboard(shown: Opener, live: Path) -> None:
+async def test_copying_uses_the_terminal_s_clipboard(shown, live):
     async with shown(live, size=(120, 30), words="film, actor") as (app, pilot):
         await pilot.press("c")
         await seeing.until_true(lambda: app.clipboard.startswith("film actor"))
@@ -96,7 +89,7 @@ async def test_copying_uses_the_terminal_s_clipboard(shown: Opener, live: Path) 
         await seeing.until_true(lambda: "saved at 12,288 articles" in app.clipboard)
 
 
-async def test_themes(shown: Opener, live: Path) -> None:
+async def test_themes(shown, live):
     async with shown(live, size=(120, 30), words="lda 1,3") as (app, pilot):
         grounds = set()
         for theme in ("wikitopics-dark", "wikitopics-light", "textual-dark", "nord", "ansi-dark"):
@@ -109,7 +102,7 @@ async def test_themes(shown: Opener, live: Path) -> None:
         assert len(grounds) == 5
 
 
-async def test_no_color_leaves_no_colour(shown: Opener, live: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_color_leaves_no_colour(shown, live, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     async with shown(live, size=(120, 30), words="lda 1,3") as (app, _):
         for strip in seeing.strips(app):
@@ -118,16 +111,14 @@ async def test_no_color_leaves_no_colour(shown: Opener, live: Path, monkeypatch:
                     assert colour is None or len(set(colour.get_truecolor())) == 1, (segment.text, colour)
 
 
-async def test_what_is_selected_is_visible_in_black_and_white(
-    shown: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_is_selected_is_visible_in_black_and_white(shown, live, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(Console, "color_system", "standard")
     async with shown(live, size=(120, 40)) as (app, pilot):
         await seeing.press(pilot, "2", shows="film, actor, directed")
         await pilot.press("down")
 
-        def reversed_text() -> str:
+        def reversed_text():
             return "".join(
                 segment.text
                 for strip in seeing.strips(app)
@@ -142,9 +133,7 @@ async def test_what_is_selected_is_visible_in_black_and_white(
         assert f"{row.rows[0].topic:>4} " not in reversed_text()
 
 
-async def test_the_row_under_the_cursor_in_sixteen_colours(
-    shown: Opener, live: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_row_under_the_cursor_in_sixteen_colours(shown, live, monkeypatch):
     """Two of sixteen colours rarely go together: on the cursor's there is but one."""
     monkeypatch.setattr(Console, "color_system", "standard")
     async with shown(live, size=(120, 40)) as (app, pilot):
@@ -155,7 +144,7 @@ async def test_the_row_under_the_cursor_in_sixteen_colours(
         assert row.pen("spark").color != cursor.color
 
 
-async def test_views_and_dialogs_in_plain_ascii(shown: Opener, live: Path) -> None:
+async def test_views_and_dialogs_in_plain_ascii(shown, live):
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         app.action_ascii()
         await seeing.until_true(lambda: not strange(app))
@@ -171,6 +160,6 @@ async def test_views_and_dialogs_in_plain_ascii(shown: Opener, live: Path) -> No
             await seeing.until_true(lambda: app.screen is app.main)
 
 
-def strange(app: Any) -> set[str]:
+def strange(app):
     """What is on screen beyond ASCII and is not in a title."""
     return {ch for ch in seeing.text(app) if not ch.isascii()} - set("āōä日本の鉄道駅一覧")

@@ -1,7 +1,9 @@
-"""What the screen keeps of a session between two looks is never older than what was committed."""
+"""What the screen keeps of a session between two looks; a file that is slow, or cannot be read any more."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import contextlib
+import sqlite3
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.session.rows import documents, largest, settings
-from tests.tui import canned
+from tests.tui import canned, seeing
 from wikitopics.session.analysis.topics import topic_tree
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage import writer as stores
@@ -20,45 +22,49 @@ from wikitopics.session.training.start import feed_first_articles, store_vocabul
 from wikitopics.session.training.stream import Stream, VocabularyBuild
 from wikitopics.tui import chart
 from wikitopics.tui.follow import Follower
-from wikitopics.tui.look import Beside, SessionView
+from wikitopics.tui.look import Beside
+from wikitopics.tui.questions import Ask
 from wikitopics.vocab import Vocabulary
+
+# What the screen keeps of a session between two looks is never older than what was committed.
+
 
 METRICS = ("perplexity",)
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     return canned.build(tmp_path / "s.db", canned.Recipe(state="finished"))
 
 
 @pytest.fixture
-async def feed(path: Path) -> AsyncIterator[Follower]:
+async def feed(path):
     feed = Follower(path)
     yield feed
     feed.close()
 
 
-async def until(feed: Follower, true: Callable[[SessionView], bool]) -> None:
+async def until(feed, true):
     async with asyncio.timeout(60):
         while not true(await feed.look(METRICS)):
             await asyncio.sleep(0.05)
 
 
-def commit(path: Path, changes: Changes) -> None:
+def commit(path, changes):
     """What a trainer does at the end of a run: no article more than before."""
     store = SessionWriter(path)
     store.commit(store.progress(), changes, 0)
     store.close()
 
 
-async def test_a_measurement_that_is_committed_alone_is_seen(path: Path, feed: Follower) -> None:
+async def test_a_measurement_that_is_committed_alone_is_seen(path, feed):
     before = await feed.look(METRICS)
     assert before.curves["lda", "perplexity"].values[-1] < 2000
     commit(path, Changes(metrics=[(0, 12_480, 10**6, 6_000.0, "log_likelihood", -float(np.log(2000)))]))
     await until(feed, lambda look: look.curves["lda", "perplexity"].values[-1] == pytest.approx(2000))
 
 
-async def test_a_snapshot_that_is_committed_alone_is_seen(path: Path, feed: Follower) -> None:
+async def test_a_snapshot_that_is_committed_alone_is_seen(path, feed):
     await feed.look(METRICS)
     before = canned.snapshot(0, 12_480)
     snapshot = replace(before, shares=before.shares[::-1].copy())
@@ -66,15 +72,13 @@ async def test_a_snapshot_that_is_committed_alone_is_seen(path: Path, feed: Foll
     await until(feed, lambda look: look.topics["lda"][0].share == pytest.approx(float(snapshot.shares[0])))
 
 
-async def test_what_could_not_be_read_once_is_read_the_next_time(
-    path: Path, feed: Follower, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_could_not_be_read_once_is_read_the_next_time(path, feed, monkeypatch):
     await feed.look(METRICS)
     pulse = HeartbeatWriter(path)
     pulse.event("warning", "something has happened")
     pulse.close()
 
-    def locked(self: SessionReader, newest: int) -> list[object]:
+    def locked(self, newest):
         raise SessionError("the session is locked")
 
     with monkeypatch.context() as broken:
@@ -84,7 +88,7 @@ async def test_what_could_not_be_read_once_is_read_the_next_time(
     await until(feed, lambda look: look.events[-1].message == "something has happened")
 
 
-async def test_topics_inferred_anew_are_seen_and_curves_stay(path: Path, feed: Follower) -> None:
+async def test_topics_inferred_anew_are_seen_and_curves_stay(path, feed):
     before = await feed.look(METRICS)
     newest = before.recent[0]
     commit(path, Changes(renewed=[([newest.seq], largest(([49], [0.99])))]))
@@ -94,7 +98,7 @@ async def test_topics_inferred_anew_are_seen_and_curves_stay(path: Path, feed: F
     assert after.topics is before.topics
 
 
-async def test_a_screen_that_saw_the_vocabulary_being_built_shows_the_topics_over_it(tmp_path: Path) -> None:
+async def test_a_screen_that_saw_the_vocabulary_being_built_shows_the_topics_over_it(tmp_path):
     path, words = tmp_path / "s.db", Vocabulary.from_words(["aa", "bb", "cc"])
     stores.create(path, replace(settings(), fingerprint=""), (), ())
     store, feed = SessionWriter(path), Follower(path)
@@ -129,3 +133,102 @@ async def test_a_screen_that_saw_the_vocabulary_being_built_shows_the_topics_ove
     assert chart.warning(replace(look, others=(other,))) == ""
     feed.close(wait=True)
     store.close()
+
+
+# A session file that is slow, or cannot be read any more.
+
+
+async def test_the_screen_answers_while_the_file_is_slow(shown, live, monkeypatch):
+    reading, answered, waits = threading.Event(), threading.Event(), []
+    real = SessionReader.status
+
+    def slow(self):
+        reading.set()
+        waits.append(answered.wait(60))
+        return real(self)
+
+    async with shown(live, size=(100, 30), words="lda 1,3") as (app, pilot):
+        monkeypatch.setattr(SessionReader, "status", slow)
+        while not reading.is_set():
+            await pilot.pause(0.05)
+        try:
+            await pilot.press("5", "1", "x")
+            assert "? Help" in seeing.text(app)
+        finally:
+            answered.set()
+    assert all(waits), "keys do not wait for the file"
+
+
+async def test_a_list_that_could_not_be_read_once_is_read_the_next_time(shown, live, monkeypatch):
+    asked = 0
+    real = SessionReader.find_articles
+
+    def locked_once(self, text, limit=50):
+        nonlocal asked
+        asked += 1
+        if asked == 1:
+            raise SessionError("the session is locked")
+        return real(self, text, limit)
+
+    monkeypatch.setattr(SessionReader, "find_articles", locked_once)
+    async with shown(live, size=(120, 30)) as (app, pilot):
+        await seeing.press(pilot, "3", shows="Bauhaus")
+        app.screen.view.find("Unix")
+        await seeing.until(pilot, "1 article with “Unix” in the title")
+    assert asked > 1
+
+
+async def test_a_file_that_cannot_be_read_is_named(shown, live, monkeypatch):
+    def gone(self):
+        raise SessionError("disk I/O error [/x]")
+
+    async with shown(live, size=(160, 30), words="lda 1,3") as (_, pilot):
+        monkeypatch.setattr(SessionReader, "status", gone)
+        await seeing.until(pilot, "cannot read the session: disk I/O error [/x]")
+
+
+async def test_a_file_that_is_removed_is_no_session_any_more(shown, tmp_path):
+    path = canned.build(tmp_path / "s.db", canned.Recipe())
+    async with shown(path, size=(160, 40)) as (app, pilot):
+        with canned.live(path):
+            assert "saved" in await seeing.until(pilot, "LIVE")
+            assert app.latest.status.lively
+            path.unlink()
+            seen = await seeing.until(pilot, "cannot read the session: its file was removed or replaced")
+            assert "LIVE" not in seen
+            assert "saved" not in seen
+            await seeing.until(pilot, "these are its last")
+            assert not app.latest.status.lively
+        canned.build(path, canned.Recipe(state="stopped", articles=5_000, restarts=()))
+        seen = await seeing.until(pilot, "STOPPED")
+        assert "5,000 articles" in seen
+        assert "cannot read" not in seen
+
+
+async def test_whatever_ends_the_screen_it_lets_go_of_the_file(shown, live, monkeypatch):
+    left: list[Path] = []
+    real = SessionReader.leave
+
+    def leave(self):
+        real(self)
+        left.append(self.path)
+
+    monkeypatch.setattr(SessionReader, "leave", leave)
+    async with shown(live, words="LIVE") as (app, _):
+        pass
+    await seeing.until_true(lambda: left == [live])
+    app.show_status()  # a look that ends after the screen is no fault
+
+
+async def test_a_tampered_session_is_listed_and_deleted(shown, live, home):
+    home.mkdir()
+    bad = canned.build(home / "bad.db", canned.Recipe(state="finished"))
+    with contextlib.closing(sqlite3.connect(bad)) as db, db:
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute("UPDATE sqlite_master SET sql = CAST(sql AS BLOB)")
+    async with shown(live, size=(250, 30)) as (app, pilot):
+        await seeing.press(pilot, "6", shows="the session is damaged ('")
+        await seeing.in_front(pilot, Ask, "D")
+        await pilot.press("d")
+        await seeing.until_true(lambda: any("bad was deleted" in one for one in seeing.notices(app)))
+    assert not bad.exists()

@@ -1,36 +1,42 @@
-"""Lists whose rows move: the chosen row stays chosen, and what is found stands in a sensible order."""
+"""Lists whose rows move, the map of topics over time, and what can be done with topics."""
 
 import asyncio
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pytest
 from rich.cells import cell_len
 from textual import events
+from textual.command import CommandPalette
+from textual.widgets import Input
 
 from tests.tui import canned, seeing
-from tests.tui.seeing import Opener
 from tests.tui.standins import topic
+from wikitopics.session.records import ShareHistory
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.inks import Clickable, Drawn
+from wikitopics.tui.questions import Rename
 from wikitopics.tui.text import nearness, share
 from wikitopics.tui.views.articles import ArticleList
-from wikitopics.tui.widgets.rowlist import RowList, matching
+from wikitopics.tui.views.map import SHADES, TopicMap, columns, levels
+from wikitopics.tui.views.topics import Evolution
+from wikitopics.tui.widgets.rowlist import GroupRow, RowList, featured, matching, ordered
 from wikitopics.tui.widgets.topiclist import TopicList
+
+# Lists whose rows move: the chosen row stays chosen, and what is found stands in a sensible order.
+
 
 RECIPE = canned.Recipe()
 
 
 @pytest.fixture
-def growing(tmp_path: Path) -> Iterator[Path]:
+def growing(tmp_path):
     """A session that a trainer holds and the test may write to."""
     path = canned.build(tmp_path / "growing.db", RECIPE)
     with canned.live(path, RECIPE):
         yield path
 
 
-async def grow(pilot: Any, path: Path, titles: tuple[str, ...] = ()) -> None:
+async def grow(pilot, path, titles=()):
     """One commit more, and the screen after it."""
     before = look_of(pilot)
     canned.grow(path, RECIPE, 1024, titles)
@@ -40,16 +46,16 @@ async def grow(pilot: Any, path: Path, titles: tuple[str, ...] = ()) -> None:
     await pilot.pause()
 
 
-def look_of(pilot: Any) -> tuple[object, object]:
+def look_of(pilot):
     return pilot.app.latest.topics["lda"], pilot.app.latest.recent
 
 
-def place_on_screen(rows: RowList[Any]) -> float:
+def place_on_screen(rows):
     return rows.cursor - rows.scroll_offset.y
 
 
 @pytest.mark.parametrize("keys", [["2", *["down"] * 5, "enter"], ["2", "enter"], [*["down"] * 5]])
-async def test_a_chosen_topic_stays_chosen(shown: Opener, growing: Path, keys: list[str]) -> None:
+async def test_a_chosen_topic_stays_chosen(shown, growing, keys):
     async with shown(growing, size=(100, 30), words="film, actor") as (app, pilot):
         await pilot.press(*keys)
         listed = "#all-topics" if "2" in keys else "#topics"
@@ -67,7 +73,7 @@ async def test_a_chosen_topic_stays_chosen(shown: Opener, growing: Path, keys: l
         await seeing.until_true(lambda: 0 <= place_on_screen(topics) < topics.size.height - 1)
 
 
-async def test_before_anybody_has_chosen_the_largest_topic_is_on_top(shown: Opener, growing: Path) -> None:
+async def test_before_anybody_has_chosen_the_largest_topic_is_on_top(shown, growing):
     async with shown(growing, size=(100, 30), words="film, actor") as (app, pilot):
         topics = app.screen.query_one(TopicList)
         for _ in range(6):
@@ -76,15 +82,13 @@ async def test_before_anybody_has_chosen_the_largest_topic_is_on_top(shown: Open
             assert topics.current.share == max(row.share for row in topics.rows)
 
 
-async def test_another_model_is_listed_from_its_top(shown: Opener, live: Path) -> None:
+async def test_another_model_is_listed_from_its_top(shown, live):
     async with shown(live, size=(100, 30), words="film, actor") as (app, pilot):
         await seeing.press(pilot, *["down"] * 5, "m", "m", shows="Topics by share · hdp")
         assert app.screen.query_one(TopicList).cursor == 0
 
 
-async def test_rows_that_a_snapshot_changes_are_marked_for_a_moment(
-    shown: Opener, growing: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_rows_that_a_snapshot_changes_are_marked_for_a_moment(shown, growing, monkeypatch):
     monkeypatch.setattr("wikitopics.tui.widgets.topiclist.FRESH_SECONDS", 1.0)
     async with shown(growing, size=(120, 40), words="lda 1,3") as (app, _):
         listed = app.main.view.query_one(TopicList)
@@ -99,7 +103,7 @@ async def test_rows_that_a_snapshot_changes_are_marked_for_a_moment(
         await seeing.until_true(lambda: not any(map(listed.under, listed.rows)))
 
 
-async def test_a_chosen_article_stays_where_it_is_while_others_come(shown: Opener, growing: Path) -> None:
+async def test_a_chosen_article_stays_where_it_is_while_others_come(shown, growing):
     async with shown(growing, size=(100, 30), words="film, actor") as (app, pilot):
         await seeing.press(pilot, "3", shows="Bauhaus")
         listed = app.screen.query_one("#articles", ArticleList)
@@ -116,7 +120,7 @@ async def test_a_chosen_article_stays_where_it_is_while_others_come(shown: Opene
         await seeing.press(pilot, "home", shows="Another 2 149")
 
 
-async def test_a_row_that_moves_out_of_sight_takes_the_list_along(shown: Opener, growing: Path) -> None:
+async def test_a_row_that_moves_out_of_sight_takes_the_list_along(shown, growing):
     async with shown(growing, size=(100, 30), words="film, actor") as (app, pilot):
         await seeing.press(pilot, "3", "slash", *"things", "enter", shows="200 articles with")
         await pilot.press("down", "down")
@@ -128,7 +132,7 @@ async def test_a_row_that_moves_out_of_sight_takes_the_list_along(shown: Opener,
         assert (listed.current.seq, place_on_screen(listed)) == (chosen.seq, place)
 
 
-def test_topics_with_the_whole_word_come_first() -> None:
+def test_topics_with_the_whole_word_come_first():
     words = ("software computer", "award film", "battle warfare", "army war", "war navy", "river lake")
     rows = [topic(i, "", 0.4 - i / 20, words=tuple(both.split())) for i, both in enumerate(words)]
     assert [row.topic for row in matching(rows, "War")] == [3, 4, 2, 0, 1]
@@ -136,25 +140,13 @@ def test_topics_with_the_whole_word_come_first() -> None:
     assert [row.topic for row in matching(rows, " ")] == [0, 1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize(
-    ("text", "near"),
-    [
-        ("War and Peace", 0),
-        ("Trojan War", 0),
-        ("war", 0),
-        ("The War's end", 0),
-        ("(war)", 0),
-        ("Warsaw", 1),
-        ("Software", 2),
-        ("Peace", 3),
-    ],
-)
-def test_how_near_a_title_is(text: str, near: int) -> None:
-    assert nearness("war", text) == near
-    assert nearness("[/x", "a [/x] b") == 0
+def test_how_near_a_title_is():
+    for near, titles in enumerate(("War and Peace|Trojan War|war|The War's end|(war)", "Warsaw", "Software")):
+        assert {nearness("war", title) for title in titles.split("|")} == {near}
+    assert (nearness("war", "Peace"), nearness("[/x", "a [/x] b")) == (3, 0)
 
 
-async def test_titles_with_the_whole_word_come_first(shown: Opener, growing: Path) -> None:
+async def test_titles_with_the_whole_word_come_first(shown, growing):
     canned.grow(growing, RECIPE, 64, ("Siege War", *(f"Software {i}" for i in range(300))))
     async with shown(growing, size=(100, 30)) as (app, pilot):
         await seeing.press(pilot, "3", "slash", *"war", "enter", shows="with “war” in the title")
@@ -164,7 +156,7 @@ async def test_titles_with_the_whole_word_come_first(shown: Opener, growing: Pat
         assert titles.index("HMS Warrior") == 1
 
 
-async def test_a_topic_that_was_found_stays_chosen(shown: Opener, live: Path) -> None:
+async def test_a_topic_that_was_found_stays_chosen(shown, live):
     async with shown(live, size=(100, 30)) as (app, pilot):
         seen = await seeing.press(pilot, "2", "slash", *"galaxy", "enter", shows="with “galaxy”")
         assert " of 50 topics after" in seen
@@ -174,7 +166,7 @@ async def test_a_topic_that_was_found_stays_chosen(shown: Opener, live: Path) ->
         assert topics.current.topic == chosen
 
 
-async def test_a_session_s_name_has_the_room_there_is(shown: Opener, live: Path, home: Path) -> None:
+async def test_a_session_s_name_has_the_room_there_is(shown, live, home):
     home.mkdir()
     long = "a-night-with-three-models-and-a-dump"
     canned.build(home / f"{long}.db", canned.Recipe(state="finished"))
@@ -190,7 +182,7 @@ async def test_a_session_s_name_has_the_room_there_is(shown: Opener, live: Path,
         await seeing.until(pilot, "a-night-wi…-and-a-dump")
 
 
-async def test_keys_typed_while_a_view_opens_are_not_lost(shown: Opener, live: Path) -> None:
+async def test_keys_typed_while_a_view_opens_are_not_lost(shown, live):
     async with shown(live, size=(100, 30), words="film, actor") as (app, pilot):
         for view, rows in (("2", "#all-topics"), ("1", "#topics")):
             for key in (view, "down", "down"):  # at once, as a terminal sends what was typed ahead
@@ -200,7 +192,7 @@ async def test_keys_typed_while_a_view_opens_are_not_lost(shown: Opener, live: P
                     await pilot.pause(0.05)
 
 
-async def test_what_is_typed_while_the_line_to_find_opens_goes_into_it(shown: Opener, live: Path) -> None:
+async def test_what_is_typed_while_the_line_to_find_opens_goes_into_it(shown, live):
     async with shown(live, size=(100, 30), words="film, actor") as (app, pilot):
         theme = app.theme
         for key, char in (("slash", "/"), *zip("talk", "talk", strict=True)):  # at once, as when it is pasted
@@ -209,7 +201,7 @@ async def test_what_is_typed_while_the_line_to_find_opens_goes_into_it(shown: Op
         assert app.theme == theme, "t is a key of its own elsewhere"
 
 
-async def test_a_search_without_a_hit_says_so(shown: Opener, live: Path) -> None:
+async def test_a_search_without_a_hit_says_so(shown, live):
     async with shown(live, size=(120, 40)) as (app, pilot):
         await pilot.press("2")
         first = app.screen.query_one("#all-topics", TopicList)
@@ -223,9 +215,7 @@ async def test_a_search_without_a_hit_says_so(shown: Opener, live: Path) -> None
 
 
 @pytest.mark.parametrize(("size", "views"), [((80, 24), "127"), ((46, 16), "27")])
-async def test_what_was_found_is_in_sight(
-    shown: Opener, live: Path, size: tuple[int, int], views: str
-) -> None:
+async def test_what_was_found_is_in_sight(shown, live, size, views):
     """However far down among a topic's words it stands, and where its name alone fills the row."""
     async with shown(live, size=size, words="film, actor") as (app, pilot):
         topic = app.latest.topics["lda"][2]
@@ -239,7 +229,7 @@ async def test_what_was_found_is_in_sight(
             )
 
 
-async def test_a_click_on_a_column_s_head_sorts(shown: Opener, live: Path) -> None:
+async def test_a_click_on_a_column_s_head_sorts(shown, live):
     async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
         for view, head, order in (("1", "name", "name"), ("2", "#", "number"), ("7", "name", "name")):
             await pilot.press(view)
@@ -252,7 +242,7 @@ async def test_a_click_on_a_column_s_head_sorts(shown: Opener, live: Path) -> No
             assert names == sorted(names)
 
 
-def test_changes_are_counted_from_half_of_the_articles(tmp_path: Path) -> None:
+def test_changes_are_counted_from_half_of_the_articles(tmp_path):
     path = canned.build(tmp_path / "s.db", canned.Recipe())
     with SessionReader(path) as reader:
         kept = {one.articles: one for one in reader.words_at("lda", reader.snapshots("lda"))}
@@ -268,7 +258,7 @@ def test_changes_are_counted_from_half_of_the_articles(tmp_path: Path) -> None:
                 assert row.newcomers == {reader.vocabulary()[word] for word in words[0] - words[1]}
 
 
-async def test_the_mark_of_a_cut_line_looks_like_what_it_stands_for(shown: Opener, live: Path) -> None:
+async def test_the_mark_of_a_cut_line_looks_like_what_it_stands_for(shown, live):
     async with shown(live, size=(100, 30)) as (app, _):
         app.add_class("-links")
         drawn = app.screen.query(Drawn).first()
@@ -281,7 +271,7 @@ async def test_the_mark_of_a_cut_line_looks_like_what_it_stands_for(shown: Opene
 
 
 @pytest.mark.parametrize(("view", "listed"), [("1", "#topics"), ("7", "#map")])
-async def test_escape_ends_a_search(shown: Opener, growing: Path, view: str, listed: str) -> None:
+async def test_escape_ends_a_search(shown, growing, view, listed):
     async with shown(growing, size=(100, 30), words="film, actor") as (app, pilot):
         await pilot.press(view)
         await seeing.until_true(lambda: app.screen.query(listed) and app.screen.query_one(listed).rows)
@@ -293,7 +283,7 @@ async def test_escape_ends_a_search(shown: Opener, growing: Path, view: str, lis
         await seeing.until_true(lambda: len(rows.rows) == every)
 
 
-async def test_words_are_ordered_by_relevance_until_asked_otherwise(shown: Opener, growing: Path) -> None:
+async def test_words_are_ordered_by_relevance_until_asked_otherwise(shown, growing):
     with SessionReader(growing) as reader:
         orders = [
             [[word for word, _ in row.words] for row in reader.topics("lda", 20, relevant=relevant)]
@@ -301,7 +291,7 @@ async def test_words_are_ordered_by_relevance_until_asked_otherwise(shown: Opene
         ]
     assert orders[0] != orders[1]
 
-    def words(app: Any) -> list[list[str]]:
+    def words(app):
         return [[word for word, _ in row.words] for row in app.latest.topics["lda"]]
 
     async with shown(growing, words="film, actor") as (app, pilot):
@@ -312,3 +302,175 @@ async def test_words_are_ordered_by_relevance_until_asked_otherwise(shown: Opene
         await seeing.until_true(lambda: words(app) == orders[1])
         await pilot.press("W")
         await seeing.until_true(lambda: words(app) == orders[0])
+
+
+# The map of topics over time, and what can be done with topics: name, pin, sort, fold and find them.
+
+
+def history(articles, shares):
+    of = np.array(shares, np.float32)
+    return ShareHistory(np.array(articles, np.int64), of, of)
+
+
+def test_a_column_shows_the_last_snapshot_in_it_or_before():
+    kept = history([64, 128, 1024, 65_536], [[1.0]] * 4)
+    assert columns(kept, 10).tolist() == [1, 1, 1, 2, 2, 2, 2, 2, 2, 3]
+    assert columns(history([64], [[1.0]]), 3).tolist() == [0, 0, 0]
+
+
+def test_shades_go_from_nothing_to_the_largest():
+    newest = np.array([0.4, 0.3, 0.2, 0.1, 0.0])
+    shades = levels(newest, newest).tolist()
+    assert shades == sorted(shades, reverse=True)
+    assert (shades[0], shades[-1]) == (len(SHADES) - 1, 0)
+    assert 1 <= shades[3] < shades[1]
+    assert levels(np.zeros(3), np.zeros(3)).tolist() == [0, 0, 0]
+
+
+def test_what_is_not_born_yet_is_drawn_as_nothing():
+    newest = np.array([0.4, 0.3, 0.2, 0.1, 0.1])
+    assert levels(np.array([0.05, 0.09, 0.1, 0.4]), newest).tolist() == [0, 1, 1, len(SHADES) - 1]
+
+
+def test_shares_are_read_once(tmp_path, monkeypatch):
+    recipe = canned.Recipe()
+    path = canned.build(tmp_path / "s.db", recipe)
+    real, read = SessionReader.words_at, list[int]()
+
+    def words_at(reader, model, points):
+        points = list(points)
+        read.extend(points)
+        return real(reader, model, points)
+
+    monkeypatch.setattr(SessionReader, "words_at", words_at)
+    with SessionReader(path) as reader:
+        before = reader.share_history("lda")
+        assert before.articles.tolist() == reader.snapshots("lda")
+        canned.grow(path, recipe, 1024)
+        after = reader.share_history("lda")
+        assert after.articles.tolist() == [*before.articles.tolist(), 13_504]
+        assert np.array_equal(after.shares[:-1], before.shares)
+        assert read == after.articles.tolist()
+        newest = [row.share for row in reader.topics("lda")]
+        assert np.allclose(after.shares[-1], newest)
+
+
+def test_orders():
+    rows = topic(0, "b", 0.2, 0.19), topic(1, "A", 0.5, 0.5), topic(2, "c", 0.3, 0.4)
+    orders = {"share": [1, 2, 0], "change": [2, 0, 1], "number": [0, 1, 2], "name": [1, 0, 2]}
+    for order, expected in orders.items():
+        assert [row.topic for row in ordered(rows, order)] == expected
+    assert [row.topic for row in ordered(rows, "share", {0})] == [0, 1, 2]
+
+
+async def test_the_map_tells_of_the_cell_under_the_cursor(shown, live):
+    async with shown(live, size=(120, 40)) as (app, pilot):
+        await seeing.press(pilot, "7", shows="50 topics over time")
+        await seeing.until(pilot, "after 12,480 articles")
+        drawn = app.screen.query_one(TopicMap)
+        await pilot.press("down", "left", "left")
+        await seeing.until_true(lambda: drawn.cursor == 1 and drawn.pointed[1] < 12_480)
+        row, articles, share = drawn.pointed
+        assert articles < 12_480
+        await seeing.until(pilot, f"{row.label} · after {articles:,} articles · {100 * share:.1f}%")
+        await seeing.press(pilot, "enter", shows=f"{row.label} over time, by articles read")
+        evolution = app.main.view.query_one(Evolution)
+        await seeing.until_true(lambda: evolution.selected == articles)
+
+
+def test_the_card_tells_of_the_topic_that_matters_most():
+    rows = [topic(0, "", 0.3, 0.31), topic(1, "", 0.2, 0.4), topic(2, "", 0.5, 0.5)]
+    assert featured(rows, rows[0], {2}) == (rows[0], "chosen")
+    assert featured(rows, None, {0, 2}) == (rows[2], "pinned")
+    assert featured(rows, None, ()) == (rows[1], "moved most")
+    assert featured([], None, ())[0] is None
+
+
+async def test_a_vast_dashboard_has_the_map_and_a_card(shown, live):
+    async with shown(live, size=(200, 60), words="distinctiveness of its words") as (app, pilot):
+        assert "most about it" in await seeing.until(pilot, "moved most")
+        await pilot.press("down")
+        await seeing.until_true(lambda: app.screen.query_one("#topics", TopicList).held)
+        chosen = app.screen.query_one("#topics", TopicList).topic
+        await seeing.until(pilot, f"{chosen.label} · lda · chosen")
+        drawn = app.screen.query_one("#over-time", TopicMap)
+        await seeing.until_true(lambda: drawn.current.topic == chosen.topic)
+        await seeing.press(pilot, "r", "space", shows="REPLAY")
+        first = app.watched.replay.points[0]
+        app.watched.replay.step(-len(app.watched.replay.points))
+        app.look_again()
+        seen = await seeing.until(pilot, f"after {first} articles ─")
+        assert "most about it" not in seen  # what articles were about then is not known
+        await seeing.until_true(lambda: drawn.pointed[1] == first)
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A finished session that the test may write to."""
+    return canned.build(tmp_path / "own.db", canned.Recipe(state="finished"))
+
+
+async def test_a_topic_is_named_and_loses_the_name_again(shown, own):
+    async with shown(own, size=(120, 40), words="film, actor") as (app, pilot):
+        before = app.latest.topics["lda"][3].name
+        await seeing.press(pilot, "2", "N", shows="Name of topic 3")
+        name = app.screen.query_one(Input)
+        name.value = "x" * 61
+        await seeing.until(pilot, "1 to 60 printable characters")
+        name.value = ""
+        await pilot.press(*"the movies")
+        await seeing.until_true(lambda: name.value == "the movies")
+        await seeing.press(pilot, "enter", shows="#3 the movies over time, by articles read")
+        assert app.latest.topics["lda"][3].name == "the movies"
+        await seeing.in_front(pilot, Rename, "N")
+        await seeing.press(pilot, "delete", "enter", shows=f"#3 {before} over time, by articles read")
+
+
+async def test_topics_fold_into_groups_around_the_chosen_one(shown, live):
+    async with shown(live, size=(100, 30)) as (app, pilot):
+        await seeing.press(pilot, "2", shows="50 topics after")
+        listed = app.screen.query_one("#all-topics", TopicList)
+        await pilot.press("down", "down")
+        await seeing.until_true(lambda: listed.cursor == 2)
+        chosen = listed.topic.topic
+        await pilot.press("b")
+        await seeing.until_true(lambda: listed.is_grouped)
+        await seeing.until(pilot, "▸ ")
+        assert listed.topic.topic == chosen
+        groups = [row for row in listed.rows if isinstance(row, GroupRow)]
+        assert sum(group.many for group in groups) == 50
+        assert sum(group.share for group in groups) == pytest.approx(1, abs=1e-3)
+        await pilot.press("left")
+        assert isinstance(listed.current, GroupRow)
+        assert all(isinstance(row, GroupRow) for row in listed.rows)
+        for width in (100, 120):  # the numbers of topics stand in one column
+            await pilot.resize_terminal(width, 30)
+            lines = (await seeing.until(pilot, " topics")).splitlines()
+            assert len({line.index(" topics") for line in lines if "▸" in line and " topics" in line}) == 1
+        await pilot.press("enter")
+        assert len(listed.rows) == len(groups) + listed.current.many
+        await pilot.press("b")
+        assert len(listed.rows) == 50
+
+
+async def test_topics_are_pinned_and_sorted(shown, live):
+    async with shown(live, size=(100, 30), words="film, actor") as (app, pilot):
+        listed = app.screen.query_one("#topics", TopicList)
+        await pilot.press(*["down"] * 5)
+        await seeing.until_true(lambda: listed.cursor == 5)
+        pinned = listed.topic.topic
+        await seeing.press(pilot, "asterisk", "o", "o", shows="Topics by number")
+        numbers = [row.topic for row in listed.rows]
+        assert numbers == [pinned, *sorted(set(range(50)) - {pinned})]
+        assert listed.topic.topic == pinned
+        assert f"*{pinned}" in seeing.text(app)
+
+
+async def test_the_palette_finds_topics_and_titles(shown, live):
+    async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
+        await seeing.in_front(pilot, CommandPalette, "ctrl+p")
+        await seeing.press(pilot, *"cephe", shows="Cepheid variable")
+        await pilot.press("escape")
+        await seeing.until_true(lambda: app.screen is app.main)
+        await seeing.in_front(pilot, CommandPalette, "ctrl+p")
+        await seeing.press(pilot, *"galax", shows="planet, galaxy, sun")

@@ -1,20 +1,21 @@
-"""A new session: what its form makes of the fields, and what it says when they are wrong."""
+"""A new session: its form, what is said of wrong fields, and the contact that it asks for."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from textual.widgets import Checkbox, Input, Select
 
 from tests.tui import canned, seeing
-from tests.tui.seeing import Opener
 from tests.tui.standins import Launcher, Process
 from wikitopics.session import sources
 from wikitopics.session.control import NOBODY_ASKED
 from wikitopics.session.errors import SessionError
-from wikitopics.tui.questions import OWN_FIELDS, TOPICS, NewSession, arguments
+from wikitopics.session.system import Signals
+from wikitopics.tui.questions import OWN_FIELDS, TOPICS, Contact, NewSession, arguments
+
+# A new session: what its form makes of the fields, and what it says when they are wrong.
+
 
 LDA = (("lda", "100"),)
 
@@ -41,7 +42,7 @@ LDA = (("lda", "100"),)
         ),
     ],
 )
-def test_entries_become_words_of_the_command_line(entries: tuple[Any, ...], words: str) -> None:
+def test_entries_become_words_of_the_command_line(entries, words):
     assert arguments(*entries)[0] == words.split()
 
 
@@ -62,12 +63,12 @@ def test_entries_become_words_of_the_command_line(entries: tuple[Any, ...], word
         (("n", "api", {"held_out": "many"}, LDA), "Held out must be a whole number from 0 .* not 'many'"),
     ],
 )
-def test_wishes_that_make_no_sense_are_refused_in_one_line(entries: tuple[Any, ...], why: str) -> None:
+def test_wishes_that_make_no_sense_are_refused_in_one_line(entries, why):
     with pytest.raises(SessionError, match=why):
         arguments(*entries)
 
 
-def test_a_form_says_nothing_of_the_command_line() -> None:
+def test_a_form_says_nothing_of_the_command_line():
     described = (option for name in sources.BUILT_IN for option in sources.described(name).options)
     for option in (*described, *OWN_FIELDS, TOPICS):
         if option.label:
@@ -75,7 +76,7 @@ def test_a_form_says_nothing_of_the_command_line() -> None:
 
 
 @pytest.mark.parametrize("source", ["api", "texts"])
-async def test_a_new_session_can_be_started_from_any_part_of_the_form(dialog: Opener, source: str) -> None:
+async def test_a_new_session_can_be_started_from_any_part_of_the_form(dialog, source):
     """The buttons are in sight while the first field has the focus, and while the last one has."""
     async with dialog(Launcher(), (80, 18)) as (app, pilot):
         app.screen.query_one("#source", Select).value = source
@@ -96,7 +97,7 @@ class Notes(PageKind):
 """
 
 
-async def test_a_plug_in_source_has_its_own_fields(dialog: Opener, install: Callable[..., None]) -> None:
+async def test_a_plug_in_source_has_its_own_fields(dialog, install):
     install(NOTES, "wikitopics.sources", notes="notes_package:Notes")
     launch = Launcher(1)
     async with dialog(launch, (80, 30)) as (app, pilot):
@@ -112,13 +113,12 @@ async def test_a_plug_in_source_has_its_own_fields(dialog: Opener, install: Call
         app.screen.query_one("#option-notes", Input).focus()
         await seeing.until(pilot, "A folder of notes.")
         await seeing.press(pilot, "enter", shows="the source notes needs a folder")
-        app.screen.query_one("#option-notes", Input).value = "/here"
-        await seeing.press(pilot, "enter", shows="ended with code 1")
+        await seeing.type_into(pilot, "#option-notes", "/here", shows="ended with code 1")
     given = "train --session night --source notes --notes /here --model lda"
     assert launch.started == [given.split()]
 
 
-async def test_a_plug_in_models_topics_are_named(dialog: Opener, install: Callable[..., None]) -> None:
+async def test_a_plug_in_models_topics_are_named(dialog, install):
     head = "from wikitopics.model import OnlineLDA\nclass Mine(OnlineLDA):\n"
     install(f"{head}    kind, default_topics = 'mine', 42\n", "wikitopics.models", mine="notes_package:Mine")
     async with dialog(Launcher(1), (100, 40)) as (app, pilot):
@@ -131,30 +131,28 @@ async def test_a_plug_in_models_topics_are_named(dialog: Opener, install: Callab
         await seeing.until(pilot, "Topics of each model")
 
 
-async def test_another_wikis_address_can_be_given(dialog: Opener) -> None:
-    launch = Launcher(1)
-    async with dialog(launch, (100, 40)) as (app, pilot):
+async def test_another_wikis_address_can_be_given(dialog):
+    launch, address = Launcher(1), "http://127.0.0.1:9/w/api.php"
+    async with dialog(launch, (100, 40)) as (_, pilot):
         await seeing.until(pilot, "Other wiki ")
-        app.screen.query_one("#option-api_url", Input).value = "http://127.0.0.1:9/w/api.php"
-        await seeing.press(pilot, "enter", shows="ended with code 1")
-    assert launch.started[0][5:7] == ["--api-url", "http://127.0.0.1:9/w/api.php"]
+        await seeing.type_into(pilot, "#option-api_url", address, shows="ended with code 1")
+    assert launch.started[0][5:7] == ["--api-url", address]
 
 
-async def test_a_new_session_is_started_and_opened(dialog: Opener, home: Path, monkeypatch: Any) -> None:
+async def test_a_new_session_is_started_and_opened(dialog, home, monkeypatch):
     monkeypatch.setenv("WIKITOPICS_CONTACT", "me@host.org")
     launch = Launcher()
     async with dialog(launch) as (app, pilot):
-        app.screen.query_one("#name", Input).value = "evening"
-        await pilot.press("enter")
+        await seeing.type_into(pilot, "#name", "evening")
         await seeing.until_true(lambda: app.path == home / "evening.db")
         await seeing.until(pilot, "Perplexity of")
     assert launch.started[0][:3] == ["train", "--session", "evening"]
 
 
-async def test_a_trainer_that_fails_at_once_says_why(dialog: Opener, home: Path, monkeypatch: Any) -> None:
+async def test_a_trainer_that_fails_at_once_says_why(dialog, home, monkeypatch):
     monkeypatch.setenv("WIKITOPICS_CONTACT", "me@host.org")
 
-    def launch(path: Path, words: list[str]) -> Process:
+    def launch(path, words):
         Path(f"{path}.log").write_text("wikitopics: the wiki is no wiki [/x]\n")
         return Process(2)
 
@@ -165,10 +163,10 @@ async def test_a_trainer_that_fails_at_once_says_why(dialog: Opener, home: Path,
     assert not [*home.glob("*.log")]
 
 
-async def test_a_dump_that_was_found_is_asked_about(dialog: Opener) -> None:
+async def test_a_dump_that_was_found_is_asked_about(dialog):
     started: list[list[str]] = []
 
-    def launch(path: Path, words: list[str]) -> Process:
+    def launch(path, words):
         started.append(words)
         if len(started) % 2:
             Path(f"{path}.log").write_text(f"wikitopics: dewiki of 2026-11-01, 7.1 GB {NOBODY_ASKED}\n")
@@ -177,9 +175,8 @@ async def test_a_dump_that_was_found_is_asked_about(dialog: Opener) -> None:
         return Process()
 
     async with dialog(launch, (100, 30)) as (app, pilot):
-        app.screen.query_one("#source", Select).value = "counts"
+        await seeing.choose_source(pilot, "counts")
         await seeing.until(pilot, "Word counts")
-        await seeing.until_true(lambda: app.screen.query_one("#option-counts").region)
         app.screen.query_one("#option-counts", Input).value = "/words.npz"
         await pilot.click("#go")
         await seeing.until(pilot, "Before it starts")
@@ -191,7 +188,7 @@ async def test_a_dump_that_was_found_is_asked_about(dialog: Opener) -> None:
     assert started[1] == [*started[0], "--yes"]
 
 
-async def test_fields_are_checked_first(dialog: Opener, home: Path) -> None:
+async def test_fields_are_checked_first(dialog, home):
     """Before anything is asked or written."""
     launch = Launcher()
     async with dialog(launch, (120, 40)) as (app, pilot):
@@ -211,11 +208,91 @@ async def test_fields_are_checked_first(dialog: Opener, home: Path) -> None:
     assert launch.started == []
 
 
-async def test_a_dump_on_wikimedias_server_asks_for_the_contact(dialog: Opener) -> None:
+async def test_a_dump_on_wikimedias_server_asks_for_the_contact(dialog):
+    launch = Launcher()
+    async with dialog(launch) as (_, pilot):
+        await seeing.choose_source(pilot, "dump")
+        address = "https://dumps.wikimedia.org/x.xml.bz2"
+        await seeing.type_into(pilot, "#option-dump", address, shows="for Wikimedia")
+    assert launch.started == []
+
+
+# The contact: when it is asked for, what is done with the answer.
+
+
+async def test_a_first_crawl_of_wikipedia_asks_for_the_contact(dialog, home):
+    launch = Launcher()
+    async with dialog(launch) as (_, pilot):
+        await seeing.type_into(pilot, "#name", "", shows="the session needs a name")
+        await seeing.type_into(pilot, "#name", "night", shows="for Wikimedia")
+        await pilot.press("escape")
+        assert "needs a name" not in await seeing.until(pilot, "Held out"), "that was wrong before"
+        assert launch.started == []
+        await seeing.press(pilot, "enter", shows="for Wikimedia")
+        await seeing.press(pilot, *"me@host.org", "enter", shows="STARTING")
+    assert 'contact = "me@host.org"' in (home / "config.toml").read_text()
+    assert [words[:3] for words in launch.started] == [["train", "--session", "night"]]
+    assert "me@host.org" not in launch.started[0]
+
+
+async def test_a_contact_that_wikimedia_would_not_recognise_is_asked_for_again(dialog, home, monkeypatch):
     launch = Launcher()
     async with dialog(launch) as (app, pilot):
-        app.screen.query_one("#source", Select).value = "dump"
-        await seeing.until_true(lambda: app.screen.query_one("#option-dump").region)
-        app.screen.query_one("#option-dump", Input).value = "https://dumps.wikimedia.org/x.xml.bz2"
+        monkeypatch.setenv("WIKITOPICS_CONTACT", "name@163.com")
+        await seeing.press(pilot, "enter", shows="$WIKITOPICS_CONTACT: ")  # no answer would replace it
+        monkeypatch.delenv("WIKITOPICS_CONTACT")
+        (home / "config.toml").write_text('contact = "me@yahoo.co.uk"\n')
+        await seeing.press(pilot, "enter", shows="would not recognise")
+        assert app.screen.query_one("#address", Input).value == "me@yahoo.co.uk"
+        assert launch.started == []
+        await seeing.press(pilot, *"User:Me", "enter", shows="STARTING")
+    assert 'contact = "[[User:Me]]"' in (home / "config.toml").read_text()
+
+
+async def test_an_older_contact_is_translated(dialog, home):
+    async with dialog(Launcher()) as (_, pilot):
+        (home / "config.toml").write_text('contact = "w:User:Me"\n')
+        await seeing.press(pilot, "enter", shows="STARTING")
+
+
+async def test_instead_of_a_contact_the_sample(dialog):
+    launch = Launcher(1)
+    async with dialog(launch) as (_, pilot):
         await seeing.press(pilot, "enter", shows="for Wikimedia")
-    assert launch.started == []
+        await pilot.click("#demo")
+        await seeing.until(pilot, "ended with code 1")
+    assert launch.started == [["demo", "--headless", "--session", "night"]]
+
+
+async def test_the_contact_is_checked_and_kept(home):
+    app = Contact(Signals())
+    async with app.run_test(size=(80, 24)) as pilot:
+        seen = await seeing.until(pilot, "What will be downloaded: ")
+        assert "Wikipedia is run by a charity" in seen
+        assert "Try the embedded sample" in seen
+        await seeing.press(pilot, *"me", "enter", shows="does not look like an e-mail")
+        await pilot.press(*"@x.org", "enter")
+        await seeing.until_true(lambda: app.return_value)
+    assert app.return_value == "saved"
+    assert 'contact = "me@x.org"' in (home / "config.toml").read_text()
+
+
+@pytest.mark.parametrize(("button", "answer"), [("#demo", "demo"), ("#quit", "quit")])
+async def test_ways_around_the_contact(home, button, answer):
+    app = Contact(Signals())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await seeing.until(pilot, "Try the embedded sample")
+        await pilot.click(button)
+        await seeing.until_true(lambda: app.return_value)
+    assert app.return_value == answer
+    assert not (home / "config.toml").exists()
+
+
+async def test_the_contact_says_something_at_any_size():
+    contact = Contact(Signals())
+    async with contact.run_test(size=(80, 24)) as pilot:
+        for size in ((80, 24), (40, 10), (20, 5)):
+            await pilot.resize_terminal(*size)
+            await seeing.until(pilot, "you@host.org")
+            await seeing.press(pilot, "x", "enter", shows="the contact")
+            await pilot.press("backspace")

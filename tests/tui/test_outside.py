@@ -2,12 +2,10 @@
 
 import contextlib
 import re
-from pathlib import Path
 
 import pytest
 
 from tests.tui import canned, seeing
-from tests.tui.seeing import Opener
 from tests.tui.standins import Launcher
 from wikitopics.tui.views.articles import ArticleList
 from wikitopics.tui.views.view import open_page
@@ -16,7 +14,7 @@ BAUHAUS = "http://127.0.0.1:9/w/index.php?title=Bauhaus&oldid=9019"
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def opened(monkeypatch):
     """The addresses that the browser was given; it opens no second one."""
     found: list[str] = []
     monkeypatch.setattr(
@@ -26,7 +24,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def terminal(monkeypatch):
     """What the terminal was told beside what is drawn."""
     told: list[str] = []
     monkeypatch.setattr(
@@ -35,7 +33,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return told
 
 
-async def test_an_article_is_opened_as_it_was_read(shown: Opener, live: Path, opened: list[str]) -> None:
+async def test_an_article_is_opened_as_it_was_read(shown, live, opened):
     async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
         await pilot.press("w")
         assert not opened, "no article is chosen"
@@ -48,7 +46,7 @@ async def test_an_article_is_opened_as_it_was_read(shown: Opener, live: Path, op
         assert app.clipboard == opened[1], "where no browser opens, the address can be pasted"
 
 
-def test_a_browser_has_nothing_of_this_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_browser_has_nothing_of_this_terminal(tmp_path, monkeypatch):
     browser, told = tmp_path / "browser", tmp_path / "told"
     browser.write_text(f'#!/bin/sh\necho noise; echo "$1|$TERM|$(tty)" > {told}\nexit $CODE\n')
     browser.chmod(0o700)
@@ -62,7 +60,7 @@ def test_a_browser_has_nothing_of_this_terminal(tmp_path: Path, monkeypatch: pyt
     assert not open_page(BAUHAUS)
 
 
-async def test_titles_are_links_where_the_terminal_takes_them(shown: Opener, live: Path) -> None:
+async def test_titles_are_links_where_the_terminal_takes_them(shown, live):
     async with shown(live, size=(120, 40)) as (app, pilot):
         await seeing.press(pilot, "3", shows="Bauhaus")
         listed = app.screen.query_one(ArticleList)
@@ -77,7 +75,7 @@ async def test_titles_are_links_where_the_terminal_takes_them(shown: Opener, liv
         assert not {"\x1b", "\x07", "\u202e"} & set(rest)
 
 
-async def test_the_title_and_the_notice(shown: Opener, tmp_path: Path, terminal: list[str]) -> None:
+async def test_the_title_and_the_notice(shown, tmp_path, terminal):
     path = canned.build(tmp_path / "night.db")
     with contextlib.ExitStack() as trainer:
         trainer.enter_context(canned.live(path))
@@ -90,7 +88,7 @@ async def test_the_title_and_the_notice(shown: Opener, tmp_path: Path, terminal:
             await seeing.until_true(lambda: f"\x1b]2;{title}\x1b\\" in terminal)
 
 
-async def test_a_dead_trainer_is_started_again_once(shown: Opener, tmp_path: Path) -> None:
+async def test_a_dead_trainer_is_started_again_once(shown, tmp_path):
     path, launch = canned.build(tmp_path / "s.db", canned.Recipe(state="dead")), Launcher(begin=False)
     async with shown(path, launch=launch, size=(120, 40), words="TRAINER DIED") as (_, pilot):
         await seeing.until(pilot, "R restarts it")
@@ -99,9 +97,7 @@ async def test_a_dead_trainer_is_started_again_once(shown: Opener, tmp_path: Pat
         assert launch.started == [["train", "--session", str(path)]]
 
 
-async def test_the_contact_is_asked_for_if_none_is_known(
-    shown: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_contact_is_asked_for_if_none_is_known(shown, tmp_path, monkeypatch):
     monkeypatch.setattr("wikitopics.crawler.mediawiki.source.WikiKind.needs_contact", lambda *_: True)
     path, launch = canned.build(tmp_path / "s.db", canned.Recipe(state="stopped")), Launcher(begin=False)
     async with shown(path, launch=launch, size=(100, 30), words="STOPPED") as (_, pilot):
@@ -112,9 +108,7 @@ async def test_the_contact_is_asked_for_if_none_is_known(
         assert launch.started
 
 
-async def test_the_limits_of_a_run_started_elsewhere_hold_when_it_is_started_again(
-    shown: Opener, tmp_path: Path
-) -> None:
+async def test_the_limits_of_a_run_started_elsewhere_hold_when_it_is_started_again(shown, tmp_path):
     given = {"rpm": 60, "threads": 2, "max_mb": 0.5, "articles": -1, "contact": "me@host.org", "speed": 9}
     path = canned.build(tmp_path / "s.db", canned.Recipe(state="dead", activity={"given": given}))
     launch = Launcher(begin=False)
@@ -128,9 +122,7 @@ async def test_the_limits_of_a_run_started_elsewhere_hold_when_it_is_started_aga
     ("activity", "says"),
     [({}, "every article has been read once"), ({"article_limit": 12_480}, "--articles 12,480 is reached")],
 )
-async def test_a_finished_session_says_why_nothing_starts(
-    shown: Opener, tmp_path: Path, activity: dict[str, object], says: str
-) -> None:
+async def test_a_finished_session_says_why_nothing_starts(shown, tmp_path, activity, says):
     path = canned.build(tmp_path / "s.db", canned.Recipe(state="finished", activity=activity))
     async with shown(path, size=(100, 30), words="FINISHED") as (app, pilot):
         await pilot.press("R")

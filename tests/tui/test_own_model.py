@@ -1,20 +1,14 @@
 """A model of somebody else's package on the screen, while the package is there and when it is gone."""
 
-from pathlib import Path
-from typing import Any
+from textual.widgets import Checkbox, Input
 
-import pytest
-from textual.widgets import Checkbox, Input, Select
-
-from tests.packages import Package
 from tests.tui import seeing
-from tests.tui.seeing import Opener
 from tests.tui.standins import Launcher
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.questions import NewSession
 
 
-async def look(app: Any, metric: str) -> None:
+async def look(app, metric):
     """Walk through the views, and through the chart's metrics to the one with this title."""
     async with app.run_test(size=(140, 45)) as pilot:
         await seeing.until(pilot, "unigrams 4")  # the last perplexity, at the end of its curve
@@ -33,28 +27,23 @@ async def look(app: Any, metric: str) -> None:
         await seeing.press(pilot, "3", shows="document 698")
 
 
-async def test_it_is_shown_like_ours(open_app: Opener, race: Path) -> None:
+async def test_it_is_shown_like_ours(open_app, race):
     await look(open_app(race), "Share of the main topic, mean of 40 held-out documents")
 
 
-async def test_it_is_offered_for_a_new_session(shown: Opener, race: Path, unigrams: Package) -> None:
+async def test_it_is_offered_for_a_new_session(shown, race, unigrams):
     launch = Launcher(1)
     async with shown(race, launch=launch, size=(100, 50), words="unigrams 4") as (app, pilot):
         await seeing.in_front(pilot, NewSession, "6", "n")
-        app.screen.query_one("#source", Select).value = "counts"
+        await seeing.choose_source(pilot, "counts")
         app.screen.query_one("#use-lda", Checkbox).value = False
         app.screen.query_one("#use-unigrams", Checkbox).value = True
         app.screen.query_one("#topics-unigrams", Input).value = "7"
-        await seeing.until(pilot, "Word counts")
-        await seeing.until_true(lambda: app.screen.query_one("#option-counts").region)
-        app.screen.query_one("#option-counts", Input).value = "/here.npz"
-        await seeing.press(pilot, "enter", shows="ended with code 1")
+        await seeing.type_into(pilot, "#option-counts", "/here.npz", shows="ended with code 1")
     given = "train --session night --source counts --counts /here.npz --model unigrams:topics=7"
     assert launch.started == [given.split()]
 
 
-async def test_it_is_shown_without_its_package(
-    open_app: Opener, race: Path, unigrams: Package, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_it_is_shown_without_its_package(open_app, race, unigrams, monkeypatch):
     unigrams.uninstall(monkeypatch)
     await look(open_app(race), "Certainty")

@@ -8,12 +8,10 @@ import difflib
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.tui import canned, seeing
-from tests.tui.seeing import Opener
 
 FOLDER = Path(__file__).parent / "snapshots"
 SIZES = {"small": (80, 24), "middle": (120, 40), "large": (200, 60)}
@@ -29,13 +27,13 @@ VIEWS = {
 
 
 @pytest.fixture(scope="module")
-def still(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def still(tmp_path_factory):
     """A finished session: nothing in it moves."""
     path = tmp_path_factory.mktemp("still") / "still.db"
     return canned.build(path, canned.Recipe(models=("lda", "hdp"), state="finished"))
 
 
-def settled(lines: list[str]) -> str:
+def settled(lines):
     """Without what depends on the clock: ages, times of day."""
     text = "\n".join(line.rstrip() for line in lines)
     text = re.sub(r"\d\d:\d\d:\d\d(?= (training|saved|warning|429))", "HH:MM:SS", text)
@@ -44,7 +42,7 @@ def settled(lines: list[str]) -> str:
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
 
-async def drawn_like(pilot: Any, kept: Path) -> str:
+async def drawn_like(pilot, kept):
     """The screen once it looks like the picture that is kept; else what it still looks like after long.
 
     On a busy machine panels may be finding their places for a while.
@@ -58,9 +56,7 @@ async def drawn_like(pilot: Any, kept: Path) -> str:
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_views_look_as_they_did(
-    shown: Opener, still: Path, size: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_views_look_as_they_did(shown, still, size, monkeypatch):
     monkeypatch.setenv("WIKITOPICS_HOME", str(still.parent))
     drawn: dict[str, str] = {}
     async with shown(still, size=SIZES[size], words="lda 1,3") as (_, pilot):
@@ -78,9 +74,7 @@ async def test_views_look_as_they_did(
             pytest.fail(f"{view} at {size} looks different:\n" + "\n".join(changes), pytrace=False)
 
 
-async def test_light_and_dark_say_the_same_in_other_colours(
-    shown: Opener, still: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_light_and_dark_say_the_same_in_other_colours(shown, still, monkeypatch):
     monkeypatch.setenv("WIKITOPICS_HOME", str(still.parent))
     said: list[dict[str, str]] = []
     painted: list[set[int]] = []
@@ -97,14 +91,14 @@ async def test_light_and_dark_say_the_same_in_other_colours(
     assert max(painted[0]) < 100 < 200 < min(painted[1])
 
 
-def backgrounds(app: Any) -> set[int]:
+def backgrounds(app):
     """How bright the cells' backgrounds are, 0 to 255."""
     strips = seeing.strips(app)
     colours = {segment.style.bgcolor for strip in strips for segment in strip if segment.style}
     return {sum(colour.get_truecolor()) // 3 for colour in colours if colour is not None}
 
 
-def test_the_readme_begins_with_a_picture_that_moves_and_is_small() -> None:
+def test_the_readme_begins_with_a_picture_that_moves_and_is_small():
     readme = (FOLDER.parents[2] / "README.md").read_text(encoding="utf-8")
     first = re.search(r"!\[([^\]]+)\]\(([^)]+)\)", readme)
     assert first is not None

@@ -1,16 +1,11 @@
 """A replay: the session as it was, snapshot after snapshot."""
 
-from pathlib import Path
-
-import pytest
-
 from tests.session.rows import sql
 from tests.tui import seeing
-from tests.tui.seeing import Opener
 from wikitopics.tui.look import Replay
 
 
-def test_a_replay_goes_to_its_end_and_can_begin_again() -> None:
+def test_a_replay_goes_to_its_end_and_can_begin_again():
     replay = Replay((64, 128, 256))
     seen = [replay.articles]
     while replay.tick():
@@ -24,7 +19,7 @@ def test_a_replay_goes_to_its_end_and_can_begin_again() -> None:
     assert (replay.articles, replay.playing) == (64, True)
 
 
-async def test_what_was_learnt_goes_back_and_comes_again(shown: Opener, live: Path) -> None:
+async def test_what_was_learnt_goes_back_and_comes_again(shown, live):
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         await seeing.press(pilot, "r", "space", shows="REPLAY")
         await seeing.until(pilot, "space Play")
@@ -46,10 +41,10 @@ async def test_what_was_learnt_goes_back_and_comes_again(shown: Opener, live: Pa
         assert "REPLAY" not in seen
 
 
-async def test_it_plays_by_itself(shown: Opener, two_models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_it_plays_by_itself(shown, two_models, monkeypatch):
     real, reached = Replay.tick, list[int]()
 
-    def tick(replay: Replay) -> bool:
+    def tick(replay):
         if moved := real(replay):
             reached.append(replay.articles)
         return moved
@@ -61,7 +56,7 @@ async def test_it_plays_by_itself(shown: Opener, two_models: Path, monkeypatch: 
         await seeing.press(pilot, "r", shows="TRAINER DIED")
 
 
-async def test_log_and_flow_are_those_of_then(shown: Opener, live: Path) -> None:
+async def test_log_and_flow_are_those_of_then(shown, live):
     began = "(SELECT min(started_at) FROM runs)"
     # It had trained on 512 articles after 251 s.
     sql(live, f"UPDATE events SET at = {began} + 5000 WHERE message LIKE 'saved%'")

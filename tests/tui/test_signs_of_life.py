@@ -1,31 +1,41 @@
-"""No number looks alive that is not: rates, sparklines and axes in every state of the trainer."""
+"""No number looks alive that is not, in every state of the trainer; what is said of several passes."""
 
 import contextlib
 import re
 import time
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
 
 import pytest
 
 from tests.session.rows import sql
 from tests.tui import canned, seeing
-from tests.tui.seeing import Opener
 from wikitopics.session.records import Flow
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui import chart
 from wikitopics.tui.chart import measurement_caption
 from wikitopics.tui.look import Choice, SessionView
-from wikitopics.tui.views.crawl import facts, flow_lines, last_stretch, rate, rates, request_rate, wait_text
+from wikitopics.tui.views.crawl import (
+    facts,
+    finished,
+    flow_lines,
+    last_stretch,
+    rate,
+    rates,
+    request_rate,
+    wait_text,
+)
 from wikitopics.tui.widgets.bars import pieces
+
+# No number looks alive that is not: rates, sparklines and axes in every state of the trainer.
+
 
 ENDED = ("new", "stopped", "finished", "dead")
 STATES = (*ENDED, "starting", "running", "idle", "paused", "stopping", "stalled")
 
 
 @contextlib.contextmanager
-def session_in(path: Path, state: str) -> Iterator[Path]:
+def session_in(path, state):
     """A session whose trainer is in this state; "idle": it runs, and has not trained for a while."""
     still: dict[str, object] = {"crawl_rate": 0.0, "train_rate": 0.0} if state in {"idle", "paused"} else {}
     recorded = {"idle": "running", "stalled": "running"}.get(state, state)
@@ -42,13 +52,13 @@ def session_in(path: Path, state: str) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def look_in(path: Path, state: str) -> Iterator[SessionView]:
+def look_in(path, state):
     with session_in(path, state), SessionReader(path) as reader:
         yield SessionView(status=reader.status(), at=time.time(), flow=tuple(reader.flow()))
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_rates_are_bold_only_while_they_are_of_now(tmp_path: Path, state: str) -> None:
+def test_rates_are_bold_only_while_they_are_of_now(tmp_path, state):
     with look_in(tmp_path / "s.db", state) as look:
         s = look.status
         crawl, train = rate(s, s.activity.crawl_rate), rate(s, s.activity.train_rate, "idle")
@@ -66,7 +76,7 @@ def test_rates_are_bold_only_while_they_are_of_now(tmp_path: Path, state: str) -
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_the_status_line_tells_the_truth(tmp_path: Path, state: str) -> None:
+def test_the_status_line_tells_the_truth(tmp_path, state):
     with look_in(tmp_path / "s.db", state) as look:
         shown = [text for _, parts in pieces(look.status, "", None, None, False) for text, _ in parts]
     words = {
@@ -80,7 +90,7 @@ def test_the_status_line_tells_the_truth(tmp_path: Path, state: str) -> None:
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_only_a_working_trainer_has_a_pace(tmp_path: Path, state: str) -> None:
+def test_only_a_working_trainer_has_a_pace(tmp_path, state):
     with look_in(tmp_path / "s.db", state) as look:
         text, ink = wait_text(look.status, look.at)
     assert ("sets the pace" in text) == (state in {"starting", "running", "idle"}), text
@@ -90,7 +100,7 @@ def test_only_a_working_trainer_has_a_pace(tmp_path: Path, state: str) -> None:
 
 
 @pytest.mark.parametrize("state", STATES[1:])
-def test_the_axis_of_the_rates_ends_where_they_end(tmp_path: Path, state: str) -> None:
+def test_the_axis_of_the_rates_ends_where_they_end(tmp_path, state):
     with look_in(tmp_path / "s.db", state) as look:
         drawing = rates(look)
     newest = float(drawing.series[0].x[-1])
@@ -104,7 +114,7 @@ def test_the_axis_of_the_rates_ends_where_they_end(tmp_path: Path, state: str) -
 
 
 @pytest.mark.parametrize(("state", "last"), [("running", 999.0), ("stalled", 150.0), ("stopped", 150.0)])
-def test_the_rates_end_with_that_of_now_while_there_is_one(tmp_path: Path, state: str, last: float) -> None:
+def test_the_rates_end_with_that_of_now_while_there_is_one(tmp_path, state, last):
     with look_in(tmp_path / "s.db", state) as look:
         activity = replace(look.status.activity, crawl_rate=999.0)
         flow = tuple(replace(one, crawl_rate=150.0) for one in look.flow)
@@ -112,7 +122,7 @@ def test_the_rates_end_with_that_of_now_while_there_is_one(tmp_path: Path, state
     assert drawing.series[0].y[-1] == last
 
 
-def test_the_curve_says_how_old_its_end_is_and_when_it_goes_on(tmp_path: Path) -> None:
+def test_the_curve_says_how_old_its_end_is_and_when_it_goes_on(tmp_path):
     with look_in(tmp_path / "s.db", "running") as look, SessionReader(tmp_path / "s.db") as reader:
         look = replace(
             look, models=("lda",), curves={("lda", "perplexity"): reader.curve("lda", "perplexity")}
@@ -120,7 +130,7 @@ def test_the_curve_says_how_old_its_end_is_and_when_it_goes_on(tmp_path: Path) -
     assert measurement_caption(look, Choice()) == "after 12,480 articles"
     due = "after 12,480 articles, next at 17,280"
 
-    def told(**values: Any) -> str:
+    def told(**values):
         activity = replace(look.status.activity, **{"next_measurement": 17_280} | values)
         return measurement_caption(
             replace(look, status=replace(look.status, activity=activity, pending=800)), Choice()
@@ -136,7 +146,7 @@ def test_the_curve_says_how_old_its_end_is_and_when_it_goes_on(tmp_path: Path) -
     assert told(**rates) == "after 12,480 articles", "it replays"
 
 
-def test_bars_of_a_rate_are_scaled_to_the_allowed_one(tmp_path: Path) -> None:
+def test_bars_of_a_rate_are_scaled_to_the_allowed_one(tmp_path):
     with look_in(tmp_path / "s.db", "running") as look:
         look = replace(look, flow=tuple(replace(one, crawl_rate=80.0) for one in look.flow))
         activity = replace(look.status.activity, allowed_per_minute=200, batch_pages=100)
@@ -147,21 +157,21 @@ def test_bars_of_a_rate_are_scaled_to_the_allowed_one(tmp_path: Path) -> None:
         assert set(bars.strip()) == {steady}
 
 
-def test_a_sparkline_is_of_one_run() -> None:
+def test_a_sparkline_is_of_one_run():
     flow = [Flow(at, 1.0, 1.0, 1) for at in (0.0, 2.0, 4.0, 3_600.0, 3_602.0)]
     assert last_stretch(flow) == flow[3:]
     assert last_stretch(flow[:3]) == flow[:3]
     assert last_stretch([]) == []
 
 
-def test_facts_say_which_run_they_are_of(tmp_path: Path) -> None:
+def test_facts_say_which_run_they_are_of(tmp_path):
     with look_in(tmp_path / "s.db", "finished") as look:
         told = facts(look)
     assert ("", "812 in the last run", "muted") in told
     assert ("latency", "0.31 s", "faint") in told
 
 
-async def test_a_trainer_without_a_sign_of_life_on_the_screen(shown: Opener, tmp_path: Path) -> None:
+async def test_a_trainer_without_a_sign_of_life_on_the_screen(shown, tmp_path):
     with session_in(tmp_path / "s.db", "stalled") as path:
         async with shown(path, size=(140, 40)) as (_, pilot):
             assert "sets the pace" not in await seeing.until(pilot, "no sign of life since")
@@ -180,12 +190,65 @@ async def test_a_trainer_without_a_sign_of_life_on_the_screen(shown: Opener, tmp
         (12_480, 400, "12,480", "articles"),  # a limit that is passed is no total
     ],
 )
-def test_progress_is_told_with_its_limit(
-    tmp_path: Path, articles: int, limit: int | None, number: str, noun: str
-) -> None:
+def test_progress_is_told_with_its_limit(tmp_path, articles, limit, number, noun):
     with look_in(tmp_path / "one.db", "running") as look:
         activity = replace(look.status.activity, article_limit=limit)
         look = replace(look, status=replace(look.status, articles=articles, activity=activity))
     shown = [text for _, parts in pieces(look.status, "", None, None, False) for text, _ in parts]
     assert f"{number} {noun}" in "".join(shown)
     assert ("trained", number, "") in facts(look)
+
+
+# What the screen says of a session that reads its documents several times.
+
+
+@pytest.fixture
+def several(trained):
+    """The state of a session of 657 documents, in the second of three passes, and one of a single pass."""
+    with SessionReader(trained) as reader:
+        once = reader.status()
+    return replace(once, articles=900, documents=657, passes=3, pass_=2), once
+
+
+def line(status, replay=None):
+    return "  ".join(
+        "".join(text for text, _ in parts) for _, parts in pieces(status, "", None, replay, False)
+    )
+
+
+def test_the_first_line_has_the_pass_then_and_now(several):
+    status, once = several
+    assert "pass 2 of 3" in line(status)
+    assert "pass" not in line(once)
+    replay = SimpleNamespace(playing=True, articles=600, points=[64, 600, 900])
+    assert "pass 1 of 3" in line(status, replay)
+    assert "pass" not in line(once, replay).removesuffix("space pauses, ←→ step, Esc ends")
+
+
+def test_readings_are_on_the_x_axis(several):
+    status, once = several
+
+    def title(status, x_kind):
+        return chart.title(SessionView(status, 0.0), Choice(), x_kind)
+
+    assert title(status, "articles").endswith(" over readings")
+    assert title(status, "words").endswith(" over words")
+    assert title(once, "articles").endswith("documents over documents")
+    assert title(replace(once, source="api"), "articles").endswith("articles over articles")
+
+
+def test_the_pace_is_that_of_readings(several):
+    status, once = several
+
+    def overall(status):
+        return next(told for name, told, _ in facts(SessionView(status, 0.0)) if name == "overall")
+
+    assert overall(status).endswith(" readings an hour")
+    assert overall(once).endswith(" documents an hour")
+
+
+def test_the_end_says_how_often_all_was_read(several):
+    status, once = several
+    assert finished(status) == "finished: every document has been read 3 times"
+    assert finished(once) == "finished: every document has been read once"
+    assert finished(replace(once, source="api")) == "finished: every article has been read once"

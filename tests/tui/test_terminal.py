@@ -4,18 +4,15 @@ import json
 import os
 import pty
 import signal
-import sqlite3
 import threading
 import tty
-from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
-from pathlib import Path
+from contextlib import suppress
 from types import SimpleNamespace
 
 import pytest
 
+from tests.session.rows import sql
 from tests.tui import canned, seeing
-from tests.tui.seeing import Opener
 from tests.tui.terminals import ENTER, LEAVE, Terminal
 from tests.waiting import until
 from wikitopics.cli.train import wait_for_session
@@ -35,8 +32,8 @@ OPEN = (
 
 
 @pytest.fixture
-def screen(two_models: Path, opened: Callable[[str], Terminal]) -> Callable[..., Terminal]:
-    def start(before: str = "") -> Terminal:
+def screen(two_models, opened):
+    def start(before=""):
         terminal = opened(f"import wikitopics.tui.app as app; {before}\n{OPEN.format(str(two_models))}")
         for words in (b"articles", b"Freeze", TITLE):
             terminal.wait_for(words)
@@ -45,7 +42,7 @@ def screen(two_models: Path, opened: Callable[[str], Terminal]) -> Callable[...,
     return start
 
 
-def check_restored(terminal: Terminal) -> None:
+def check_restored(terminal):
     written = terminal.written
     at = [written.find(words) for words in (KEEP, TITLE, GIVE_BACK)]
     assert -1 < at[0] < at[1] < at[2], "the window has its own title again"
@@ -57,7 +54,7 @@ def check_restored(terminal: Terminal) -> None:
 
 
 @pytest.mark.parametrize("keys", [b"q", b"\x03"], ids=["q", "ctrl-c"])
-def test_after_a_key(screen: Callable[..., Terminal], keys: bytes) -> None:
+def test_after_a_key(screen, keys):
     terminal = screen()
     terminal.type(keys)
     assert terminal.end() == 0
@@ -67,10 +64,10 @@ def test_after_a_key(screen: Callable[..., Terminal], keys: bytes) -> None:
 @pytest.mark.parametrize(
     "what", [b"\xff", b"\x1b[999999999999A", b"\x1b[9999999;5u"], ids=["not UTF-8", "huge", "no character"]
 )
-def test_input_that_is_no_key_ends_nothing(screen: Callable[..., Terminal], what: bytes) -> None:
+def test_input_that_is_no_key_ends_nothing(screen, what):
     terminal = screen()
 
-    def left() -> bool:
+    def left():
         os.write(terminal.fd, b"\x03")  # again and again, since what comes beside that input is dropped
         with suppress(AssertionError):
             terminal.read(lambda written: LEAVE in written, patience=1.0)
@@ -87,7 +84,7 @@ def test_input_that_is_no_key_ends_nothing(screen: Callable[..., Terminal], what
     "number",
     [signal.SIGTERM, *(pytest.param(n, marks=pytest.mark.long) for n in (signal.SIGHUP, signal.SIGINT))],
 )
-def test_after_a_signal(screen: Callable[..., Terminal], number: signal.Signals) -> None:
+def test_after_a_signal(screen, number):
     terminal = screen()
     os.kill(terminal.pid, number)
     assert terminal.end() == 0
@@ -95,9 +92,7 @@ def test_after_a_signal(screen: Callable[..., Terminal], number: signal.Signals)
 
 
 @pytest.mark.parametrize("keys", [b"\x1a", b""], ids=["ctrl-z", "a signal from elsewhere"])
-def test_a_suspended_screen_gives_the_terminal_back_and_paints_all_of_it_anew(
-    screen: Callable[..., Terminal], keys: bytes
-) -> None:
+def test_a_suspended_screen_gives_the_terminal_back_and_paints_all_of_it_anew(screen, keys):
     """Without a shell that could continue it, it goes on at once."""
     terminal = screen()
     for number in (signal.SIGTSTP, signal.SIGCONT):
@@ -114,9 +109,7 @@ def test_a_suspended_screen_gives_the_terminal_back_and_paints_all_of_it_anew(
     assert terminal.written.count(KEEP) == terminal.written.count(GIVE_BACK)
 
 
-def test_it_draws_on_the_terminal_though_standard_error_is_a_file(
-    screen: Callable[..., Terminal], tmp_path: Path
-) -> None:
+def test_it_draws_on_the_terminal_though_standard_error_is_a_file(screen, tmp_path):
     file = tmp_path / "errors"
     terminal = screen(f"import os; os.dup2(os.open({str(file)!r}, os.O_WRONLY | os.O_CREAT), 2)")
     terminal.type(b"q")
@@ -125,7 +118,7 @@ def test_it_draws_on_the_terminal_though_standard_error_is_a_file(
     assert file.read_bytes() == b""
 
 
-def test_after_a_fault(screen: Callable[..., Terminal]) -> None:
+def test_after_a_fault(screen):
     terminal = screen("app.Wikitopics.action_freeze = lambda self: 1 / 0")
     terminal.type(b" ")
     assert terminal.end() == 1
@@ -134,7 +127,7 @@ def test_after_a_fault(screen: Callable[..., Terminal]) -> None:
 
 
 @pytest.mark.parametrize("before", ["", "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"])
-def test_a_terminal_that_goes_away_ends_the_screen(two_models: Path, before: str) -> None:
+def test_a_terminal_that_goes_away_ends_the_screen(two_models, before):
     terminal = Terminal(before + OPEN.format(str(two_models)))
     terminal.wait_for(b"Freeze")
     os.close(terminal.fd)
@@ -147,7 +140,7 @@ def test_a_terminal_that_goes_away_ends_the_screen(two_models: Path, before: str
 
 
 @pytest.fixture
-def pty_pair() -> Iterator[tuple[int, int]]:
+def pty_pair():
     """A terminal that nobody reads: its other side, and itself."""
     ours, theirs = pty.openpty()
     yield ours, theirs
@@ -155,9 +148,7 @@ def pty_pair() -> Iterator[tuple[int, int]]:
     os.close(theirs)
 
 
-def test_a_terminal_that_takes_nothing_does_not_hold_up_the_end(
-    pty_pair: tuple[int, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_terminal_that_takes_nothing_does_not_hold_up_the_end(pty_pair, monkeypatch):
     monkeypatch.setattr("wikitopics.tui.terminal.PATIENCE", 0.2)
     drawing = TerminalOutput(pty_pair[1], "utf-8")
     end = threading.Timer(0.3, setattr, (drawing, "ending", True))
@@ -186,15 +177,13 @@ HANGS = """if True:
 """Opens a screen that was told to end before, on a terminal that takes nothing."""
 
 
-def test_nor_does_it_where_the_signal_came_before_the_screen(
-    two_models: Path, opened: Callable[[str], Terminal]
-) -> None:
+def test_nor_does_it_where_the_signal_came_before_the_screen(two_models, opened):
     terminal = opened(HANGS.format(str(two_models)))
     until(lambda: os.waitid(os.P_PID, terminal.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT))
     assert terminal.end() == 0
 
 
-def test_what_is_drawn_arrives_whole(pty_pair: tuple[int, int]) -> None:
+def test_what_is_drawn_arrives_whole(pty_pair):
     tty.setraw(pty_pair[1])
     words, arrived = "é" * 100_000, b""
     writing = threading.Thread(target=TerminalOutput(pty_pair[1], "utf-8").write, args=(words,))
@@ -206,9 +195,7 @@ def test_what_is_drawn_arrives_whole(pty_pair: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("begins", [True, False])
-def test_a_watcher_waits_for_the_session_to_begin_or_leaves(
-    tmp_path: Path, opened: Callable[[str], Terminal], begins: bool
-) -> None:
+def test_a_watcher_waits_for_the_session_to_begin_or_leaves(tmp_path, opened, begins):
     path = tmp_path / "night.db"
     terminal = opened(f"from wikitopics.cli import main; main(['watch', '--session', {str(path)!r}])")
     terminal.wait_for(b"waiting for it to begin")
@@ -220,9 +207,7 @@ def test_a_watcher_waits_for_the_session_to_begin_or_leaves(
     assert b"Traceback" not in terminal.written
 
 
-def test_a_watcher_waits_for_a_trainer_however_long_it_takes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_watcher_waits_for_a_trainer_however_long_it_takes(tmp_path, monkeypatch):
     path = tmp_path / "night.db"
     monkeypatch.setattr("wikitopics.cli.train.BEGIN_SECONDS", 0.0)
     wait_for_session(path)
@@ -234,7 +219,7 @@ def test_a_watcher_waits_for_a_trainer_however_long_it_takes(
         assert path.exists()
 
 
-def test_the_contact_screen_gives_the_terminal_back(opened: Callable[[str], Terminal]) -> None:
+def test_the_contact_screen_gives_the_terminal_back(opened):
     terminal = opened("from wikitopics.tui.questions import ask; print('ANSWER', ask())")
     terminal.wait_for(b"Your contact")
     terminal.type(b"nonsense\r", shows=b"does not look like")
@@ -257,9 +242,7 @@ def test_the_contact_screen_gives_the_terminal_back(opened: Callable[[str], Term
         ({"LANG": "C", "LC_ALL": "C.UTF-8"}, True),
     ],
 )
-def test_what_the_user_says_of_the_terminal_counts(
-    monkeypatch: pytest.MonkeyPatch, said: dict[str, str], speaks: bool
-) -> None:
+def test_what_the_user_says_of_the_terminal_counts(monkeypatch, said, speaks):
     for name in ("LC_ALL", "LC_CTYPE", "LANG"):
         monkeypatch.delenv(name, raising=False)
     for name, value in said.items():
@@ -272,18 +255,15 @@ def test_what_the_user_says_of_the_terminal_counts(
         assert speaks_utf8() is expected
 
 
-async def test_nothing_that_a_session_holds_acts_on_the_terminal(
-    shown: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_nothing_that_a_session_holds_acts_on_the_terminal(shown, tmp_path, monkeypatch):
     path = canned.build(tmp_path / "home" / "s.db", canned.Recipe(models=("lda", "hdp"), state="finished"))
     evil = "\x1b]52;c;ZXZpbA==\x07\x9b31m\u202e"
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("UPDATE articles SET title = ? || title", [evil])
-        db.execute("UPDATE events SET message = ? || message", [evil])
-        db.execute("UPDATE runs SET reason = ?", [evil])
-        db.execute("UPDATE topic_events SET name = ? || name", [evil])
-        db.executemany("INSERT INTO given_names VALUES (0, ?, ?)", [(k, f"{evil}{k}") for k in range(20)])
-        db.execute("UPDATE settings SET value = ? WHERE key = 'source_name'", [json.dumps(evil)])
+    for table, column in ("articles", "title"), ("events", "message"), ("topic_events", "name"):
+        sql(path, f"UPDATE {table} SET {column} = ? || {column}", evil)
+    sql(path, "UPDATE runs SET reason = ?", evil)
+    for topic in range(20):
+        sql(path, "INSERT INTO given_names VALUES (0, ?, ?)", topic, f"{evil}{topic}")
+    sql(path, "UPDATE settings SET value = ? WHERE key = 'source_name'", json.dumps(evil))
     copied: list[str] = []
     monkeypatch.setattr(
         "wikitopics.tui.app.Wikitopics.copy_to_clipboard", lambda self, text: copied.append(text)

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from tests.tui import canned, seeing
-from tests.tui.seeing import Opener
 from tests.tui.standins import Launcher, Process
 from wikitopics.session.control import NOBODY_ASKED
 from wikitopics.session.errors import SessionError
@@ -16,7 +15,7 @@ from wikitopics.tui.questions import Ask
 from wikitopics.tui.views.crawl import restart_command
 
 
-async def test_q_detaches_a_viewer_at_once(shown: Opener, live: Path, told: list[dict[str, bool]]) -> None:
+async def test_q_detaches_a_viewer_at_once(shown, live, told):
     async with shown(live, words="LIVE") as (app, pilot):
         await pilot.press("q")
         await seeing.until_true(lambda: app.return_code is not None)
@@ -34,9 +33,7 @@ async def test_q_detaches_a_viewer_at_once(shown: Opener, live: Path, told: list
         (["q", "escape", "q", "ctrl+c"], "stop"),
     ],
 )
-async def test_what_is_to_become_of_the_trainer(
-    shown: Opener, live: Path, told: list[dict[str, bool]], keys: list[str], ending: str
-) -> None:
+async def test_what_is_to_become_of_the_trainer(shown, live, told, keys, ending):
     async with shown(live, trainer=Process(), words="LIVE") as (app, pilot):
         await seeing.press(pilot, keys[0], shows="Leave it running")
         for before, key in pairwise(keys):
@@ -48,7 +45,7 @@ async def test_what_is_to_become_of_the_trainer(
     assert told == []
 
 
-async def test_a_trainer_is_asked_for_elsewhere_too(shown: Opener, live: Path, tmp_path: Path) -> None:
+async def test_a_trainer_is_asked_for_elsewhere_too(shown, live, tmp_path):
     other = canned.build(tmp_path / "other.db", canned.Recipe(state="stopped"))
     async with shown(live, trainer=Process(), words="LIVE") as (app, pilot):
         await app.follow(other)
@@ -59,7 +56,7 @@ async def test_a_trainer_is_asked_for_elsewhere_too(shown: Opener, live: Path, t
     assert app.return_value == "stop"
 
 
-async def test_before_there_is_a_session_its_trainer_is_quoted(shown: Opener, home: Path) -> None:
+async def test_before_there_is_a_session_its_trainer_is_quoted(shown, home):
     home.mkdir()
     path, trainer = home / "night.db", Process()
     Path(f"{path}.log").write_text("no address found for en.wikipedia.org; trying for another 299 s\n")
@@ -74,7 +71,7 @@ async def test_before_there_is_a_session_its_trainer_is_quoted(shown: Opener, ho
     assert app.return_value == "demo"
 
 
-async def test_a_wiki_out_of_reach_can_be_tried_again(shown: Opener, home: Path) -> None:
+async def test_a_wiki_out_of_reach_can_be_tried_again(shown, home):
     home.mkdir()
     path, launch = home / "night.db", Launcher()
     Path(f"{path}.log").write_text("wikitopics: en.wikipedia.org cannot be reached\n")
@@ -91,7 +88,7 @@ ASKED = f"wikitopics: {QUESTION} {NOBODY_ASKED}\n"
 
 
 @pytest.fixture
-def asking(home: Path) -> Path:
+def asking(home):
     """A session that is not there yet, since its trainer has asked a question."""
     home.mkdir()
     (home / "night.db.log").write_text(ASKED)
@@ -99,7 +96,7 @@ def asking(home: Path) -> Path:
 
 
 @pytest.mark.parametrize("key", ["y", "n", "enter", "escape"])
-async def test_what_the_first_trainer_asks_is_shown(shown: Opener, asking: Path, key: str) -> None:
+async def test_what_the_first_trainer_asks_is_shown(shown, asking, key):
     launch = Launcher()
     async with shown(asking, trainer=Process(2), launch=launch, size=(100, 30)) as (app, pilot):
         seen = await seeing.until(pilot, "Before it starts")
@@ -113,10 +110,10 @@ async def test_what_the_first_trainer_asks_is_shown(shown: Opener, asking: Path,
     assert app.return_value == (None if key == "y" else "stop")
 
 
-async def test_a_yes_holds_for_one_start(shown: Opener, asking: Path) -> None:
+async def test_a_yes_holds_for_one_start(shown, asking):
     started = list[list[str]]()
 
-    def launch(path: Path, words: list[str]) -> Process:
+    def launch(path, words):
         started.append(words)
         if "--yes" not in words:
             return Process(2)
@@ -131,8 +128,8 @@ async def test_a_yes_holds_for_one_start(shown: Opener, asking: Path) -> None:
     assert started == [[*first, "--yes"], first]
 
 
-async def test_an_agreed_start_that_fails_leaves_no_empty_screen(shown: Opener, asking: Path) -> None:
-    def launch(path: Path, words: list[str]) -> Process:
+async def test_an_agreed_start_that_fails_leaves_no_empty_screen(shown, asking):
+    def launch(path, words):
         raise SessionError("cannot write night.db.log: no space left")
 
     more: dict[str, Any] = {"launch": launch, "size": (100, 30), "words": "Before it starts"}
@@ -142,7 +139,7 @@ async def test_an_agreed_start_that_fails_leaves_no_empty_screen(shown: Opener, 
     assert app.return_value == "stop"
 
 
-async def test_where_the_session_appears_it_is_shown(shown: Opener, home: Path) -> None:
+async def test_where_the_session_appears_it_is_shown(shown, home):
     path = home / "night.db"
     async with shown(path, trainer=Process(), words="starting the trainer") as (_, pilot):
         assert "no session" not in await seeing.until(pilot, "wikitopics  starting night …")
@@ -152,7 +149,7 @@ async def test_where_the_session_appears_it_is_shown(shown: Opener, home: Path) 
 
 
 @pytest.mark.parametrize("keys", [["q"], ["escape"], ["ctrl+c"], []])
-async def test_a_start_that_is_given_up_or_fails(shown: Opener, home: Path, keys: list[str]) -> None:
+async def test_a_start_that_is_given_up_or_fails(shown, home, keys):
     trainer = Process()
     async with shown(home / "night.db", trainer=trainer, words="starting the trainer") as (app, pilot):
         await pilot.press(*keys)
@@ -162,9 +159,7 @@ async def test_a_start_that_is_given_up_or_fails(shown: Opener, home: Path, keys
     assert app.return_value == "stop"
 
 
-async def test_a_trainer_on_its_way_starts(
-    shown: Opener, tmp_path: Path, told: list[dict[str, bool]]
-) -> None:
+async def test_a_trainer_on_its_way_starts(shown, tmp_path, told):
     path = canned.build(tmp_path / "s.db", canned.Recipe(state="stopped"))
     trainer = Process()
     async with shown(path, trainer=trainer, size=(120, 40)) as (_, pilot):
@@ -177,16 +172,14 @@ async def test_a_trainer_on_its_way_starts(
     assert told == []
 
 
-async def test_pause_and_save_reach_a_trainer(shown: Opener, live: Path, told: list[dict[str, bool]]) -> None:
+async def test_pause_and_save_reach_a_trainer(shown, live, told):
     async with shown(live, words="LIVE") as (_, pilot):
         await pilot.press("P", "S")
         await seeing.until_true(lambda: len(told) == 2)
     assert sorted(told, key=str) == [{"paused": True}, {"save": True}]
 
 
-async def test_keys_with_nothing_to_do_say_so(
-    shown: Opener, live: Path, tmp_path: Path, told: list[dict[str, bool]]
-) -> None:
+async def test_keys_with_nothing_to_do_say_so(shown, live, tmp_path, told):
     async with shown(live, words="LIVE") as (app, pilot):
         await pilot.press("R")
         assert seeing.notices(app) == ["nothing to start: the trainer is running"]
@@ -200,7 +193,7 @@ async def test_keys_with_nothing_to_do_say_so(
     assert told == []
 
 
-async def test_the_bar_says_what_p_does(shown: Opener, tmp_path: Path, told: list[dict[str, bool]]) -> None:
+async def test_the_bar_says_what_p_does(shown, tmp_path, told):
     path = canned.build(tmp_path / "s.db")
     async with shown(path, size=(300, 30)) as (_, pilot):
         with canned.live(path):
@@ -219,7 +212,7 @@ async def test_the_bar_says_what_p_does(shown: Opener, tmp_path: Path, told: lis
         ("demo.db", "demo", "wikitopics demo"),
     ],
 )
-def test_a_stopped_session_says_how_to_go_on(home: Path, file: str, source: str, command: str) -> None:
+def test_a_stopped_session_says_how_to_go_on(home, file, source, command):
     home.mkdir()
     path = canned.build(home / file, canned.Recipe(state="stopped", source=source))
     with SessionReader(path) as reader:

@@ -2,13 +2,11 @@
 
 import gc
 import warnings
-from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
 
 from tests.tui import canned, seeing
-from tests.tui.seeing import Opener
 from wikitopics.session.storage.trainer import HeartbeatWriter
 from wikitopics.tui.questions import Ask
 from wikitopics.tui.views.articles import ArticleList
@@ -17,14 +15,14 @@ from wikitopics.tui.views.topics import Evolution, Topics, doublings
 from wikitopics.tui.widgets.topiclist import TopicList
 
 
-def test_columns_are_doublings_and_the_newest() -> None:
+def test_columns_are_doublings_and_the_newest():
     at = [16, 32, 64, *range(1024, 13_000, 1024), 12_480]
     history = [(n, 0.1, (("w", 0.1),)) for n in at]
     assert [at[i] for i in doublings(history)] == [16, 32, 64, 1024, 2048, 4096, 8192, 12_480]
     assert doublings([]) == []
 
 
-async def test_topics_open_with_words_history_and_articles(shown: Opener, live: Path) -> None:
+async def test_topics_open_with_words_history_and_articles(shown, live):
     async with shown(live, size=(80, 24), words="LIVE") as (app, pilot):
         seen = await seeing.press(pilot, "2", shows="50 topics after 12,480 articles")
         assert "film, actor" in seen
@@ -42,7 +40,7 @@ async def test_topics_open_with_words_history_and_articles(shown: Opener, live: 
         await seeing.press(pilot, "escape", shows="50 topics after 12,480 articles")
 
 
-async def test_a_topic_opened_at_once_after_another_takes_its_place(shown: Opener, live: Path) -> None:
+async def test_a_topic_opened_at_once_after_another_takes_its_place(shown, live):
     """And what was begun for the first one is left without a word."""
     async with shown(live, size=(200, 60)) as (app, pilot):
         await seeing.press(pilot, "2", shows="over time, by articles read")
@@ -55,7 +53,7 @@ async def test_a_topic_opened_at_once_after_another_takes_its_place(shown: Opene
         assert not [one for one in warned if one.category is RuntimeWarning]  # a coroutine never awaited
 
 
-def test_newcomers_are_marked_column_by_column() -> None:
+def test_newcomers_are_marked_column_by_column():
     evolution = Evolution()
     history = {16: "ab", 32: "bc", 64: "ba"}
     evolution.show([(n, 0.1, tuple((word, 0.1) for word in words)) for n, words in history.items()])
@@ -65,7 +63,7 @@ def test_newcomers_are_marked_column_by_column() -> None:
     assert [word for word, _ in evolution.words] == ["a", "b"]
 
 
-async def test_the_dashboard_leads_to_a_topic_and_an_article_to_its_topic(shown: Opener, live: Path) -> None:
+async def test_the_dashboard_leads_to_a_topic_and_an_article_to_its_topic(shown, live):
     async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
         await seeing.press(pilot, "down", "down", "enter", shows="over time, by articles read")
         assert isinstance(app.screen.view, Topics)
@@ -76,7 +74,7 @@ async def test_the_dashboard_leads_to_a_topic_and_an_article_to_its_topic(shown:
         await seeing.until(pilot, f"#{topic} ")
 
 
-async def test_articles_are_found_by_title_and_by_topic(shown: Opener, live: Path) -> None:
+async def test_articles_are_found_by_title_and_by_topic(shown, live):
     async with shown(live, size=(120, 30)) as (_, pilot):
         await seeing.press(pilot, "3", shows="Articles read, newest first")
         await seeing.press(pilot, "slash", *"things (1", shows="with “things (1” in the title")
@@ -86,7 +84,7 @@ async def test_articles_are_found_by_title_and_by_topic(shown: Opener, live: Pat
         await seeing.press(pilot, "slash", "escape", shows="Articles read, newest first")
 
 
-async def test_hostile_titles_in_lists_and_searches(shown: Opener, live: Path) -> None:
+async def test_hostile_titles_in_lists_and_searches(shown, live):
     async with shown(live, size=(120, 40)) as (_, pilot):
         seen = await seeing.press(pilot, "3", shows="[/x] [bold red]not bold[/]")
         assert "two\\x0alines" in seen
@@ -96,7 +94,7 @@ async def test_hostile_titles_in_lists_and_searches(shown: Opener, live: Path) -
         await seeing.press(pilot, "slash", *"[/x] %_", shows="nothing found")
 
 
-async def test_topics_are_found_by_word(shown: Opener, live: Path) -> None:
+async def test_topics_are_found_by_word(shown, live):
     async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
         await seeing.press(pilot, "slash", *"galax", "enter", shows="with “galax”")
         # Two are about stars, and two have the word by chance among the twenty that are kept.
@@ -105,7 +103,7 @@ async def test_topics_are_found_by_word(shown: Opener, live: Path) -> None:
         await seeing.press(pilot, "escape", shows="50 topics")
 
 
-async def test_crawl_tells_rates_limits_and_errors(shown: Opener, live: Path) -> None:
+async def test_crawl_tells_rates_limits_and_errors(shown, live):
     async with shown(live, size=(160, 40)) as (_, pilot):
         seen = await seeing.press(pilot, "4", shows="41/200 a minute")
         for words in (
@@ -126,7 +124,7 @@ async def test_crawl_tells_rates_limits_and_errors(shown: Opener, live: Path) ->
         assert "reply cut" in await seeing.until(pilot, "latency")
 
 
-async def test_errors_of_before_a_restart_stay_in_sight(shown: Opener, tmp_path: Path) -> None:
+async def test_errors_of_before_a_restart_stay_in_sight(shown, tmp_path):
     path = canned.build(tmp_path / "s.db", canned.Recipe(activity={"errors": ()}))
     pulse = HeartbeatWriter(path)
     pulse.begin(12_480)
@@ -135,7 +133,7 @@ async def test_errors_of_before_a_restart_stay_in_sight(shown: Opener, tmp_path:
         await seeing.press(pilot, "4", shows="warning 429: told to wait 30 s")
 
 
-async def test_the_demo_says_what_it_is(shown: Opener, tmp_path: Path) -> None:
+async def test_the_demo_says_what_it_is(shown, tmp_path):
     recipe = canned.Recipe(state="stopped", source="demo", source_name="demo")
     async with shown(canned.build(tmp_path / "demo.db", recipe), size=(160, 40)) as (_, pilot):
         await seeing.press(pilot, "4", shows="embedded sample (demo)")
@@ -156,7 +154,7 @@ UNASKED: dict[str, object] = {
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-async def test_files_have_no_servers(shown: Opener, tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_files_have_no_servers(shown, tmp_path, size):
     recipe = canned.Recipe(source="counts", source_name="words.npz", activity=UNASKED)
     path = canned.build(tmp_path / "s.db", recipe)
     canned.grow(path, recipe, 1, ("",))
@@ -170,14 +168,14 @@ async def test_files_have_no_servers(shown: Opener, tmp_path: Path, size: tuple[
             assert words not in seen, words
 
 
-async def test_a_dead_trainer_s_last_words(shown: Opener, tmp_path: Path) -> None:
+async def test_a_dead_trainer_s_last_words(shown, tmp_path):
     path = canned.build(tmp_path / "s.db", canned.Recipe(state="dead"))
     path.with_name("s.db.log").write_text("first\nwikitopics: the wiki cannot be reached: [/x]\x1b[31m\n\n")
     async with shown(path, size=(160, 40)) as (_, pilot):
         await seeing.press(pilot, "4", shows="[/x]\\x1b[31m")
 
 
-async def test_the_log_shows_and_finds(shown: Opener, live: Path) -> None:
+async def test_the_log_shows_and_finds(shown, live):
     async with shown(live, size=(100, 30)) as (_, pilot):
         await seeing.press(pilot, "5", shows="saved at 12,288 articles")
         seen = await seeing.press(pilot, "slash", *"429", "enter", shows="1 line with")
@@ -186,7 +184,7 @@ async def test_the_log_shows_and_finds(shown: Opener, live: Path) -> None:
         await seeing.press(pilot, "escape", shows="saved at 12,288 articles")
 
 
-async def test_the_log_follows_its_end_into_another_size(shown: Opener, live: Path) -> None:
+async def test_the_log_follows_its_end_into_another_size(shown, live):
     async with shown(live, size=(100, 50)) as (app, pilot):
         await seeing.press(pilot, "5", shows="Log")
         newest = app.latest.events[-1].message[:20]
@@ -197,7 +195,7 @@ async def test_the_log_follows_its_end_into_another_size(shown: Opener, live: Pa
             assert log.scroll_offset.y == log.max_scroll_y > 0
 
 
-async def test_sessions_are_listed_and_opened(shown: Opener, live: Path, home: Path) -> None:
+async def test_sessions_are_listed_and_opened(shown, live, home):
     home.mkdir()
     canned.build(home / "other.db", canned.Recipe(state="finished", articles=5_000, restarts=()))
     (home / "broken.db").write_bytes(b"no database at all")
@@ -212,7 +210,7 @@ async def test_sessions_are_listed_and_opened(shown: Opener, live: Path, home: P
         assert "5,000" in seen
 
 
-async def test_sessions_are_found_sorted_and_deleted(shown: Opener, live: Path, home: Path) -> None:
+async def test_sessions_are_found_sorted_and_deleted(shown, live, home):
     home.mkdir()
     long = "a-session-whose-name-is-as-long-as-forty"
     canned.build(home / f"{long}.db", canned.Recipe(state="finished", articles=5_000, restarts=()))

@@ -9,8 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.marked import CUT_SHORT, DOTTED
-from wikitopics.vocab.rules import Rule
+from wikitopics.vocab.rules import CUT_SHORT, DOTTED, Rule
 
 WORDS = {
     # language: text, words

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikitopics.vocab.words import INVISIBLE, is_word, words
+from wikitopics.vocab.rules import INVISIBLE, Rule
+
+words, is_word = Rule().words, Rule().is_word
 
 
 def plain_words(text: str) -> list[str]:

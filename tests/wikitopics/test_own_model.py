@@ -10,7 +10,7 @@ import pytest
 
 import wikitopics as wt
 from tests import packages
-from wikitopics.crawler.embedded.launch import EmbeddedWiki
+from wikitopics.crawler.embedded.source import EmbeddedWiki
 from wikitopics.session.analysis.tables import TABLES
 
 SECTION = packages.section("A model of your own")

@@ -305,7 +305,7 @@ def errors(look: SessionView) -> list[Event]:
     """The newest errors: those of the last run, after what the log tells of the runs before it."""
     began = look.runs[-1].started_at if look.runs else 0.0
     earlier = [event for event in look.events if event.level != "info" and event.at < began]
-    return [*earlier, *look.status.activity.errors]
+    return [*earlier, *(Event(at, "warning", text) for at, text in look.status.activity.errors)]
 
 
 def rates(look: SessionView) -> Drawing:

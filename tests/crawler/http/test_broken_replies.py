@@ -13,7 +13,7 @@ from tests.crawler.dumps import ids
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import RateLimits
 from wikitopics.crawler.http.wire import Reply, RequestBounds
-from wikitopics.crawler.mediawiki.replies import read_api
+from wikitopics.crawler.mediawiki.wiki import read_api
 from wikitopics.crawler.source import Activity, CrawlerError, TransientError, WikiRefused
 
 STILL = {"grncontinue": "0.05|0.050000|1|0", "continue": "grncontinue||"}

@@ -12,10 +12,16 @@ from yarl import URL
 from wikitopics.crawler.http.contact import one_line
 from wikitopics.crawler.http.rules import Robots
 from wikitopics.crawler.http.wire import LONGEST_TOLD_WAIT, Reply, judge_status, parse_retry_after
-from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass, read_cursor
+from wikitopics.crawler.mediawiki.api import CrawlPass, read_cursor
 from wikitopics.crawler.mediawiki.recent import changes
-from wikitopics.crawler.mediawiki.replies import Answer, Gathering, entries, read_api, read_continue
-from wikitopics.crawler.mediawiki.siteinfo import read_siteinfo
+from wikitopics.crawler.mediawiki.wiki import (
+    Gathering,
+    QueryAnswer,
+    entries,
+    read_api,
+    read_continue,
+    read_siteinfo,
+)
 from wikitopics.crawler.source import CrawlerError, TransientError
 
 WIKI = URL("https://wiki.invalid/w/api.php")
@@ -157,7 +163,7 @@ def test_cursors(one, two, listed, stored):
     with contextlib.suppress(CrawlerError, TransientError):
         lap = CrawlPass({"cursor": one, "listed": stored, "seen": stored})
         lap.articles = 100
-        lap.check(Answer([{}] * listed, two, complete=True))
+        lap.check(QueryAnswer([{}] * listed, two, complete=True))
         lap.step(two, range(1, listed))
         assert 0 <= lap.share <= 1
         assert CrawlPass(json.loads(json.dumps(lap.position))).share == lap.share

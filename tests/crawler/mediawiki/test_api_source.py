@@ -8,7 +8,7 @@ from yarl import URL
 
 from tests.crawler.dumps import ids, skips
 from wikitopics.crawler.http.wire import RequestBounds
-from wikitopics.crawler.mediawiki.siteinfo import read_siteinfo
+from wikitopics.crawler.mediawiki.wiki import read_siteinfo
 from wikitopics.crawler.source import CrawlerError
 
 

@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass, Seen, read_cursor
-from wikitopics.crawler.mediawiki.replies import Answer
+from wikitopics.crawler.mediawiki.api import CrawlPass, Seen, read_cursor
+from wikitopics.crawler.mediawiki.wiki import QueryAnswer
 from wikitopics.crawler.source import BadPosition, TransientError
 
 
@@ -19,7 +19,7 @@ def asked(position, articles):
 
 
 def listing(pages, continuation):
-    return Answer([{}] * pages, continuation, complete=True)
+    return QueryAnswer([{}] * pages, continuation, complete=True)
 
 
 def at(share, page_id=9, begin=0.25):
@@ -118,7 +118,7 @@ def test_a_lap_that_goes_round(before, period, resumed):
             break
         if resumed:
             lap = CrawlPass(json.loads(json.dumps(lap.position)))
-    assert lap.repeats
+    assert lap.is_over
     assert len(order) <= taken < 1.6 * len(order) + 400
     if period < 1000:
         assert taken == len(order)

@@ -13,7 +13,7 @@ from tests.crawler.streams import ARTICLES, Stream, event, ids
 from tests.wiki import FaultyApi
 from wikitopics.crawler.http.rules import wikimedia_limits
 from wikitopics.crawler.mediawiki import recent
-from wikitopics.crawler.mediawiki import replies as pages
+from wikitopics.crawler.mediawiki import wiki as pages
 from wikitopics.crawler.mediawiki.recent import RecentSource
 from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import Activity, BadPosition, BadSource, WikiRefused

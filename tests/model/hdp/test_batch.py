@@ -11,16 +11,9 @@ from wikitopics.model.reference.lda import topics_elbo
 @pytest.mark.parametrize("warm_start", [True, False])
 @pytest.mark.parametrize(("alpha", "omega", "eta"), [(1.0, 1.0, 0.1), (0.3, 4.0, 1.0)])
 def test_the_bound_never_falls(documents, warm_start, alpha, omega, eta):
-    model = BatchHDP(
-        30,
-        max_topics=8,
-        max_topics_per_document=4,
-        alpha=alpha,
-        omega=omega,
-        eta=eta,
-        warm_start=warm_start,
-        max_iterations=3,
-    ).fit(documents, max_sweeps=40, tolerance=1e-12)
+    priors = {"alpha": alpha, "omega": omega, "eta": eta, "warm_start": warm_start}
+    model = BatchHDP(30, max_topics=8, max_topics_per_document=4, max_iterations=3, **priors)
+    model.fit(documents, max_sweeps=40, tolerance=1e-12)
     assert len(model.bounds) > 5
     assert np.all(np.diff(model.bounds) >= -1e-10 * np.abs(model.bounds[:-1]))
 

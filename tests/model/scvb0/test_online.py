@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.model.conftest import planted
+from tests.model.conftest import planted, read
 from wikitopics.model import SCVB0, Minibatch
 from wikitopics.model.reference import scvb0 as oracle
 
@@ -112,22 +112,11 @@ def test_one_topic_and_one_word(K, W):
     np.testing.assert_allclose(model.topic_shares().sum(), 1)
 
 
-def test_documents_without_words_teach_nothing():
-    model = make(warm_start=False, alpha=0.1)
-    before = model.N_phi
-    theta = model.learn(Minibatch([0, 0, 0], [], []))
-    np.testing.assert_allclose(theta, 0.2, rtol=1e-6)
-    np.testing.assert_array_equal(model.N_phi, before)
-    assert model.updates == 0
-
-
 def test_learnt_alpha_follows_the_shape_of_the_proportions():
     found = []
     for alpha in (0.05, 0.5):
         batch, _ = planted(4000, length=60, alpha=alpha)
-        model = SCVB0(n_topics=4, n_words=40, n_documents=4000, alpha="learn")
-        for start in range(0, 4000, 100):
-            model.learn(batch[start : start + 100])
+        model = read(SCVB0(n_topics=4, n_words=40, n_documents=4000, alpha="learn"), batch, 100)
         found.append(model.document_prior())
     assert np.all((found[0] > 0.03) & (found[0] < 0.12))
     assert np.all((found[1] > 0.15) & (found[1] < 1.0))
@@ -141,9 +130,7 @@ def test_learnt_eta_tells_sharp_topics_from_flat_ones():
         theta = random.dirichlet(np.full(4, 0.1), 2000)
         counts = np.array([random.multinomial(60, p) for p in theta @ beta])
         batch = Minibatch(np.arange(2001) * 40, np.tile(np.arange(40), 2000), counts.ravel())
-        model = SCVB0(n_topics=4, n_words=40, n_documents=2000, eta="learn")
-        for start in range(0, 2000, 50):
-            model.learn(batch[start : start + 50])
+        model = read(SCVB0(n_topics=4, n_words=40, n_documents=2000, eta="learn"), batch, 50)
         found.append(model.eta)
     assert 0.03 < found[0] < 0.5
     assert 1.0 < found[1] < 4.0

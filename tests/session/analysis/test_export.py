@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import io
+import itertools
 import json
 import os
 import stat
@@ -20,41 +21,49 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader, backup
 
 
-def test_topics_and_metrics_make_sense(cli, trained):
-    topics = json.loads(cli("export", "topics", "--format", "json").out)
+@pytest.fixture
+def exported(cli, trained):
+    """The rows of a table of the session, as JSON."""
+    return lambda what: json.loads(cli("export", what, "--format", "json").out)
+
+
+def written(form, columns, rows):
+    """What a format makes of these rows."""
+    table = dataclasses.replace(TABLES["words"], columns=columns, batches=batched(lambda request: rows))
+    return b"".join(format_of(table, form).stream(table, ExportRequest(None, [])))
+
+
+def test_topics_and_metrics_make_sense(exported):
+    topics = exported("topics")
     assert {row["topic"] for row in topics} == {0, 1, 2, 3, 4}
     assert sum(row["share"] for row in topics if row["rank"] == 1) == pytest.approx(1, abs=1e-3)
-    metrics = json.loads(cli("export", "metrics", "--format", "json").out)
+    metrics = exported("metrics")
     names = {row["metric"] for row in metrics}
     assert names >= {"log_likelihood", "perplexity", "bound_perplexity", "npmi"}
     by_point = {(row["articles"], row["metric"]): row["value"] for row in metrics}
     for (articles, metric), value in by_point.items():
         if metric == "perplexity":
             assert value == pytest.approx(np.exp(-by_point[articles, "log_likelihood"]))
-    articles = json.loads(cli("export", "articles", "--format", "json").out)
+    articles = exported("articles")
     assert len(articles) == 657
     assert all(0 < row["proportion"] <= 1 for row in articles)
 
 
-def test_the_export_of_topics_keeps_those_not_in_use(cli, trained, monkeypatch):
+def test_the_export_of_topics_keeps_those_not_in_use(cli, exported, monkeypatch):
     import wikitopics.model.topics  # noqa: F401 - if first imported below, it would keep that value to the end
 
     monkeypatch.setattr("wikitopics.model.online.IN_USE", 0.2)
-    exported = {
-        row["topic"]: row["in_use"] for row in json.loads(cli("export", "topics", "--format", "json").out)
-    }
-    assert exported == {row["topic"]: row["in_use"] for row in json.loads(cli("topics", "--json").out)}
-    assert set(exported.values()) == {True, False}
+    in_use = {row["topic"]: row["in_use"] for row in exported("topics")}
+    assert in_use == {row["topic"]: row["in_use"] for row in json.loads(cli("topics", "--json").out)}
+    assert set(in_use.values()) == {True, False}
 
 
-def test_the_history_has_ten_words_of_every_topic_at_every_snapshot(cli, trained):
+def test_the_history_has_ten_words_of_every_topic_at_every_snapshot(exported, trained):
     ranks = {}
-    for row in json.loads(cli("export", "history", "--format", "json").out):
+    for row in exported("history"):
         ranks.setdefault((row["articles"], row["topic"]), []).append(row["rank"])
     with SessionReader(trained) as reader:
-        assert list(ranks) == [
-            (articles, topic) for articles in reader.snapshots("lda") for topic in range(5)
-        ]
+        assert list(ranks) == list(itertools.product(reader.snapshots("lda"), range(5)))
     assert set(map(tuple, ranks.values())) == {tuple(range(1, 11))}
 
 
@@ -69,8 +78,8 @@ def test_points_of_the_history_that_a_trainer_thins_out_meanwhile_are_left_out(t
         assert sorted(set(told)) == [before[0], *before[2:]]
 
 
-def test_documents_without_a_title_have_their_number(cli, trained):
-    articles = json.loads(cli("export", "articles", "--format", "json").out)
+def test_documents_without_a_title_have_their_number(cli, exported, trained):
+    articles = exported("articles")
     assert [row["title"] for row in articles] == [f"document {row['page_id']}" for row in articles]
     with SessionReader(trained) as reader:
         found = reader.find_articles("DOCUMENT 69")
@@ -80,7 +89,7 @@ def test_documents_without_a_title_have_their_number(cli, trained):
     assert first["title"] in cli("articles", "--topic", 0, "--limit", 1).out
 
 
-def test_the_model_is_arrays_in_topic_order(cli, trained, tmp_path, corpus):
+def test_the_model_is_arrays_in_topic_order(cli, exported, tmp_path, corpus):
     assert cli("export", "model", "-o", tmp_path / "m.npz").code == 0
     with np.load(tmp_path / "m.npz", allow_pickle=False) as model:
         wanted = {"topic_word", "alpha", "vocabulary", "topic_share"}
@@ -90,11 +99,7 @@ def test_the_model_is_arrays_in_topic_order(cli, trained, tmp_path, corpus):
         assert np.allclose(model["topic_word"].sum(axis=1), 1, atol=1e-4)
         assert model["topic_share"].sum() == pytest.approx(1)
         assert model["vocabulary"].tolist() == list(corpus.words)
-        best = [
-            row["word"]
-            for row in json.loads(cli("export", "topics", "--format", "json").out)
-            if row["rank"] == 1
-        ]
+        best = [row["word"] for row in exported("topics") if row["rank"] == 1]
         assert model["vocabulary"][model["topic_word"].argmax(axis=1)].tolist() == best
 
 
@@ -116,22 +121,19 @@ def test_every_value_is_the_json_of_python():
         (3, "", 5, float("nan"), None),
     ]
     header = ("n", "a%d", "text or not", "x", "mixed")
-    table = dataclasses.replace(TABLES["words"], columns=header, batches=batched(lambda request: rows))
-    text = b"".join(format_of(table, "json").stream(table, ExportRequest(None, []))).decode()
     lines = [json.dumps(dict(zip(header, row, strict=True)), ensure_ascii=False) for row in rows]
     wanted = "[\n" + ",\n".join(lines) + "\n]\n"
-    assert text == wanted.encode("utf-8", "backslashreplace").decode()
+    assert written("json", header, rows) == wanted.encode("utf-8", "backslashreplace")
 
 
 def test_every_value_is_the_csv_of_python():
     texts = ["", "a, b", 'say "a"', "two\nlines", "a\rb", " a ", "é \U0001f600", "None", "'"]
     rows = [(text, number, None, zero) for number, text in enumerate(texts) for zero in (0.0, -0.0, 1e-300)]
-    table = dataclasses.replace(TABLES["words"], columns=("a",) * 4, batches=batched(lambda request: rows))
-    written = b"".join(format_of(table, "csv").stream(table, ExportRequest(None, []))).decode()
+    text = written("csv", ("a",) * 4, rows).decode()
     wanted = io.StringIO(newline="")
     csv.writer(wanted, lineterminator="\n", quoting=csv.QUOTE_MINIMAL).writerows([("a",) * 4, *rows])
-    assert written.replace('"a\rb"', "a\rb") == wanted.getvalue().replace('"a\rb"', "a\rb")
-    assert [tuple(row) for row in csv.reader(io.StringIO(written, newline=""))][1:] == [
+    assert text.replace('"a\rb"', "a\rb") == wanted.getvalue().replace('"a\rb"', "a\rb")
+    assert [tuple(row) for row in csv.reader(io.StringIO(text, newline=""))][1:] == [
         (text, str(number), "", str(zero)) for text, number, _, zero in rows
     ]
 
@@ -142,11 +144,7 @@ def test_tabs_part_the_columns_of_a_tsv(cli, trained, tmp_path):
         tabs = list(csv.reader(io.StringIO((tmp_path / "t.tsv").read_text()), delimiter="\t"))
         assert tabs == list(csv.reader(io.StringIO(cli("export", what).out, newline="")))
     rows = [("a\tb", 'say "a"', "a, b", None, 1)]
-    table = dataclasses.replace(
-        TABLES["words"], columns=tuple("abcde"), batches=batched(lambda request: rows)
-    )
-    written = b"".join(format_of(table, "tsv").stream(table, ExportRequest(None, []))).decode()
-    assert written == 'a\tb\tc\td\te\n"a\tb"\t"say ""a"""\ta, b\t\t1\n'
+    assert written("tsv", tuple("abcde"), rows).decode() == 'a\tb\tc\td\te\n"a\tb"\t"say ""a"""\ta, b\t\t1\n'
     assert cli("export", "topics", "--bom", "-o", tmp_path / "t.tsv").code == 0
     assert (tmp_path / "t.tsv").read_bytes().startswith(b"\xef\xbb\xbfmodel\ttopic")
 

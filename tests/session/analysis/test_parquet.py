@@ -1,6 +1,5 @@
 """Parquet: what CSV and JSON hold, with types."""
 
-import dataclasses
 import io
 import json
 import sys
@@ -8,9 +7,9 @@ import sys
 import pytest
 
 import wikitopics as wt
+from tests.session.analysis import test_export
 from wikitopics.session.analysis import exports
-from wikitopics.session.analysis.exports import format_of
-from wikitopics.session.analysis.tables import TABLES, TYPES, ExportRequest, batched
+from wikitopics.session.analysis.tables import TABLES, TYPES
 
 parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is an optional extra")
 NAMED = [name for name, table in TABLES.items() if table.batches]
@@ -29,10 +28,8 @@ def test_it_holds_what_json_holds(what, together, cli, trained, tmp_path, monkey
 
 
 def written(rows):
-    columns = ("title", "topic", "share", "in_use")
-    table = dataclasses.replace(TABLES["words"], columns=columns, batches=batched(lambda request: rows))
-    pieces = format_of(table, "parquet").stream(table, ExportRequest(None, []))
-    return parquet.read_table(io.BytesIO(b"".join(pieces)))
+    data = test_export.written("parquet", ("title", "topic", "share", "in_use"), rows)
+    return parquet.read_table(io.BytesIO(data))
 
 
 def test_texts_are_as_they_are_and_numbers_keep_their_bits():

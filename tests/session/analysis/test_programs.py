@@ -10,6 +10,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 import wikitopics as wt
+from tests.corpora import SMALL
 from wikitopics.model import Minibatch
 from wikitopics.session.analysis.exports import underscored
 from wikitopics.session.analysis.ldavis import prepare
@@ -24,9 +25,8 @@ def three_once(corpus, made_once):
     from wikitopics.cli import run
 
     def train(folder):
-        models = [f"--model={spec}" for spec in ("lda:topics=5", "scvb0:topics=5", "hdp:topics=12")]
-        small = ["--batch-size", "64", "--held-out", "40", "--seed", "3"]
-        assert run(["train", *corpus.options(), *models, *small, "--session", str(folder / "three.db")]) == 0
+        models = ["--model=lda:topics=5", "--model=scvb0:topics=5", "--model=hdp:topics=12"]
+        assert run(["train", *corpus.options(), *models, *SMALL, "--session", str(folder / "three.db")]) == 0
 
     return made_once("three", train) / "three.db"
 

@@ -1,5 +1,6 @@
 """The articles that a session remembers, and what the models make of the newest ones later."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,14 +9,13 @@ import pytest
 from tests.session import rows as small
 from tests.session.rows import largest, settings
 from wikitopics.session.storage.articles import (
-    ArticleReader,
     insert_articles,
     insert_recent,
     keep_top,
     recent_row,
     renew_topics,
 )
-from wikitopics.session.storage.database import Database, read_rows
+from wikitopics.session.storage.database import Database, select
 from wikitopics.session.storage.proportions import Proportions, insert_block, renew_proportions
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.schema import CREATE, largest_topic
@@ -53,12 +53,12 @@ def test_only_the_newest_keep_their_counts(db, monkeypatch):
 def recent(db, first_seq, most, later=0):
     """After ``later`` articles more than when the oldest wanted minibatches began."""
     reader = SimpleNamespace(
-        _rows=lambda *query, **limits: read_rows(db.conn, *query, **limits),
+        select=partial(select, db.conn),
         progress=lambda: Progress(articles=later),
         settings=settings,
         vocabulary=lambda: ("word",),
     )
-    return ArticleReader.recent(reader, first_seq, most, 0)
+    return SessionReader.recent(reader, first_seq, most, 0)
 
 
 def test_the_newest_are_read_some_at_a_time(db):

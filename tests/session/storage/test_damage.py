@@ -32,38 +32,16 @@ CASES = int(os.environ.get("WIKITOPICS_DAMAGES", "160"))
 SHARDS = 8
 EMPTIED = "not recorded"
 """What is said of a session that kept too little."""
-READING = [
-    ["status"],
-    ["status", "--json"],
-    ["topics"],
-    ["topics", "--json", "--top", "40", "--model", "scvb0"],
-    ["articles", "--topic", "0"],
-    ["articles", "--topic", "1", "--model", "hdp", "--json"],
-    ["similar", "document 100"],
-    ["similar", "TEXT", "--model", "hdp", "--json"],
-    ["infer", "TEXT"],
-    ["infer", "TEXT", "--json", "--model", "hdp"],
-    ["infer", "TEXT", "--json", "--model", "scvb0"],
-    ["topics", "--tree", "--json", "--model", "hdp"],
-    ["history"],
-    ["history", "1", "--json"],
-    ["export", "topics"],
-    ["export", "events"],
-    ["export", "history", "--format", "json"],
-    ["export", "metrics", "--format", "json"],
-    ["export", "articles"],
-    ["export", "articles", "--all", "--format", "json"],
-    ["export", "proportions", "--format", "json"],
-    ["export", "proportions", "--format", "npz", "-o", "OUT"],
-    ["export", "words", "--format", "json"],
-    ["export", "model", "-o", "OUT"],
-    ["export", "model", "-o", "OUT", "--model", "hdp"],
-    ["sessions"],
-    ["sessions", "--json"],
-    ["backup", "OUT"],
-    ["LOOK"],
-    ["FACE"],
-]
+COMMANDS = """
+status | status --json | topics | topics --json --top 40 --model scvb0 | articles --topic 0
+articles --topic 1 --model hdp --json | similar TITLE | similar TEXT --model hdp --json | infer TEXT
+infer TEXT --json --model hdp | infer TEXT --json --model scvb0 | topics --tree --json --model hdp
+history | history 1 --json | export topics | export events | export history --format json
+export metrics --format json | export articles | export articles --all --format json
+export proportions --format json | export proportions --format npz -o OUT | export words --format json
+export model -o OUT | export model -o OUT --model hdp | sessions | sessions --json | backup OUT | LOOK | FACE
+"""
+READING = [command.split() for line in COMMANDS.strip().splitlines() for command in line.split(" | ")]
 TRAINING = [["train", "--articles", "190"], ["train", "--counts", "SESSION", "--articles", "64"]]
 
 
@@ -99,14 +77,8 @@ EXPRESSIONS = {
 }
 JSON_VALUES = [None, "text", -1, 1.5, 10**400, True, [], {}, [[]], {"a": 1}, "\ud800", "x" * 100_000]
 JSON_COLUMNS = {"settings": "value", "models": "scalars", "heartbeat": "activity", "progress": "position"}
-NPZ_COLUMNS = {
-    "models": "arrays",
-    "pending": "documents",
-    "held_out": "documents",
-    "recent": "documents",
-    "kept_counts": "documents",
-    "word_counts": "arrays",
-}
+NPZ_COLUMNS = dict.fromkeys(("pending", "held_out", "recent", "kept_counts"), "documents")
+NPZ_COLUMNS |= dict.fromkeys(("models", "word_counts"), "arrays")
 
 
 def all_damages(session):
@@ -275,7 +247,7 @@ def check(cli, path, command):
         return
     out = path.with_name("out")
     out.unlink(missing_ok=True)
-    places = {"TEXT": path.with_name("text"), "OUT": out, "SESSION": path}
+    places = {"TEXT": path.with_name("text"), "OUT": out, "SESSION": path, "TITLE": "document 100"}
     words = [places.get(word, word) for word in command]
     session = path.with_name("other.db") if "SESSION" in command else path
     if command[0] != "sessions":

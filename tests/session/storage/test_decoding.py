@@ -3,47 +3,54 @@
 import numpy as np
 import pytest
 
+from wikitopics.session import records
 from wikitopics.session.errors import Damaged
+from wikitopics.session.records import JSON
 from wikitopics.session.storage import decoding
 
 
 @pytest.mark.parametrize(
-    ("decode", "first", "last"),
+    ("kind", "first", "last"),
     [
-        (decoding.whole, 0, 10**15),
-        (decoding.number, 0.0, 1e15),
-        (decoding.moment, 0.0, 4e10),
-        (lambda value, place: decoding.wholes([3, value], place, 2, 5)[1], 2, 5),
+        (records.Count, 0, 10**15),
+        (records.PositiveCount, 1, 10**15),
+        (records.Rate, 0.0, 1e15),
+        (records.Moment, 0.0, 4e10),
     ],
-    ids=["whole", "number", "moment", "wholes"],
+    ids=["count", "from one", "rate", "moment"],
 )
-def test_numbers_have_ends(decode, first, last):
-    assert (decode(first, "it"), decode(last, "it")) == (first, last)
-    for wrong in (first - 1, last + 8):
-        with pytest.raises(Damaged, match="it is out of range"):
-            decode(wrong, "it")
-    for wrong, said in ((True, "a flag"), (None, "missing"), ("3", "text"), (b"3", "a blob"), ([], "a list")):
-        with pytest.raises(Damaged, match=f"it is {said}"):
-            decode(wrong, "it")
+def test_numbers_have_ends(kind, first, last):
+    assert [decoding.convert(end, kind, "it") for end in (first, last)] == [first, last]
+    for wrong in (first - 1, last + 8, 10**400, float("nan"), True, None, "3", b"3", []):
+        with pytest.raises(Damaged, match=r"\(it: (Expected|Number|Integer)"):
+            decoding.convert(wrong, kind, "it")
 
 
-@pytest.mark.parametrize("decode", [decoding.number, decoding.moment])
-def test_nan_is_no_number(decode):
-    with pytest.raises(Damaged, match="out of range"):
-        decode(float("nan"), "it")
+def test_texts_end():
+    assert decoding.convert("é" * 65_536, records.Text, "it") == "é" * 65_536
+    with pytest.raises(Damaged, match="it: Expected `str` of length <= 65536"):
+        decoding.convert("x" * 65_537, records.Text, "it")
 
 
-@pytest.mark.parametrize(
-    "decode",
-    [decoding.text, lambda value, place: decoding.texts(["a", value], place)[1]],
-    ids=["one", "many"],
-)
-def test_texts_end_and_can_be_written(decode):
-    assert decode("é" * 65_536, "it") == "é" * 65_536
-    with pytest.raises(Damaged, match="it is over 65,536 characters"):
-        decode("x" * 65_537, "it")
-    with pytest.raises(Damaged, match="not Unicode"):
-        decode("\udc80", "it")
+def test_the_column_is_named_that_is_damaged():
+    columns = {"at": records.Moment, "paused": bool, "skips": decoding.Annotated[dict, JSON]}
+    assert decoding.convert_rows([(1.5, 1, '{"a": 1}')], "it", columns) == [(1.5, True, {"a": 1})]
+    for row, said in (
+        (("x", 0, "{}"), "it.at: Expected `float`, got `str`"),
+        ((1.5, 2, "{}"), "it.paused: Expected `bool`, got `int`"),
+        ((1.5, 0, "{"), "it.skips is not JSON"),
+        ((1.5, 0, None), "it.skips: Expected `object`, got `null`"),
+    ):
+        with pytest.raises(Damaged, match=said):
+            decoding.convert_rows([(1.5, 0, "{}"), row], "it", columns)
+
+
+def test_what_damage_holds_is_harmless_to_a_terminal_and_short():
+    for wrong in ("\x1b[31m", "x" * 100_000):
+        with pytest.raises(Damaged) as caught:
+            decoding.convert(wrong, records.State, "it")
+        assert str(caught.value).isprintable()
+        assert len(str(caught.value)) < 400
 
 
 def test_arrays_are_as_long_as_their_shape():
@@ -61,9 +68,23 @@ def test_arrays_are_as_long_as_their_shape():
 
 
 def test_json_has_neither_nan_nor_depth_without_end():
-    assert decoding.json_object('{"a": 1}', "it") == {"a": 1}
-    for wrong in ("NaN", '{"a": Infinity}', "[" * 100_000, "{"):
+    assert decoding.from_json('{"a": 1}', dict[str, int], "it") == {"a": 1}
+    for wrong in ("NaN", '{"a": Infinity}', "[" * 100_000, "{", '"\\ud800"', ""):
         with pytest.raises(Damaged, match="it is not JSON"):
-            decoding.from_json(wrong, "it")
-    with pytest.raises(Damaged, match="it is a list, not an object"):
-        decoding.json_object("[]", "it")
+            decoding.from_json(wrong, object, "it")
+    for wrong, said in (
+        ("[]", "it: Expected `object`"),
+        ('{"a": "x"}', "it"),
+        (" " * 2**20 + "{}", "length"),
+    ):
+        with pytest.raises(Damaged, match=said):
+            decoding.from_json(wrong, dict[str, int], "it")
+
+
+def test_depth_is_damage_however_much_of_it_json_can_read():
+    for depth in range(100, 1200, 50):
+        try:
+            decoding.convert_rows([("[" * depth + "]" * depth,)], "it", {"a": decoding.Annotated[list, JSON]})
+        except Damaged:
+            return
+    raise AssertionError("no depth was refused")

@@ -7,7 +7,7 @@ import pytest
 
 from tests.tui import canned
 from wikitopics.session.errors import Damaged
-from wikitopics.session.storage.proportions import LEAST, MOST_KEPT, ProportionReader, Proportions
+from wikitopics.session.storage.proportions import LEAST, MOST_KEPT, Proportions
 from wikitopics.session.storage.reader import SessionReader
 
 
@@ -73,9 +73,9 @@ def test_the_leading_topics_of_some_articles(tmp_path):
 @pytest.mark.parametrize(("second", "damaged"), [(3, False), (2, True)])
 def test_blocks_of_articles_that_overlap_are_damage(second, damaged):
     rows = [(1, 2, bytes(8), bytes(4)), (second, 1, bytes(4), bytes(2))]
-    reader = SimpleNamespace(_select=lambda *_, **__: rows, _room=lambda _: 0)
+    reader = SimpleNamespace(select=lambda *_, **__: rows, _room=lambda _: 0)
     if damaged:
         with pytest.raises(Damaged, match="out of range"):
-            ProportionReader.recorded_articles(reader)
+            SessionReader.recorded_articles(reader)
     else:
-        assert len(ProportionReader.recorded_articles(reader).page_ids) == 3
+        assert len(SessionReader.recorded_articles(reader).page_ids) == 3

@@ -5,14 +5,17 @@ import dataclasses
 import json
 import types
 
+import pytest
+
 from tests.session.memory import status
 from tests.session.rows import sql
-from wikitopics.session.records import Event, TrainerActivity
+from wikitopics.session.errors import Damaged
+from wikitopics.session.records import TrainerActivity
 from wikitopics.session.storage import trainer as pulses
 from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.settings import Progress
-from wikitopics.session.storage.trainer import Heartbeat, HeartbeatWriter, decode_heartbeat, encode_heartbeat
+from wikitopics.session.storage.trainer import HeartbeatWriter
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.system import Process
 
@@ -70,32 +73,56 @@ def test_flow_and_events_are_bounded(path, monkeypatch):
         assert [event.message for event in reader.events()] == [str(n) for n in range(30, 60)]
 
 
-def test_what_a_trainer_says_comes_back_whole():
+def test_what_a_trainer_says_comes_back_whole(path):
     numbers = 1.5, 2.5, 3, 4, 5, 6, 0.25, 7, 8, 9
-    errors = (Event(1e9, "warning", "429"),)
     said = TrainerActivity(
-        9, {"rpm": 60}, "the wiki", 2e9, True, 3.5, 4096, True, "network", *numbers, errors
+        9, {"rpm": 60}, "the wiki", 2e9, True, 3.5, 4096, True, "network", *numbers, ((1e9, "429"),)
     )
     assert all(
         getattr(said, field.name) != getattr(TrainerActivity(), field.name)
         for field in dataclasses.fields(said)
     )
-    for activity in (said, TrainerActivity()):
-        beat = Heartbeat(1e9, Process.own(), "paused", activity)
-        row = encode_heartbeat(beat)
-        assert decode_heartbeat(row["at"], row["state"], json.loads(row["activity"])) == beat
+    with contextlib.closing(HeartbeatWriter(path)) as pulse, SessionReader(path) as reader:
+        for activity in (said, TrainerActivity()):
+            pulse.beat("paused", activity)
+            beat = reader.heartbeat()
+            assert (beat.process, beat.state, beat.activity) == (Process.own(), "paused", activity)
 
 
-def test_heartbeats_of_other_versions_are_read():
+def beating(path, activity):
+    """The heartbeat, if this is its activity."""
+    with contextlib.closing(HeartbeatWriter(path)) as pulse:
+        pulse.beat("running", TrainerActivity())
+    sql(path, "UPDATE heartbeat SET activity = ?", json.dumps(activity))
+    with SessionReader(path) as reader:
+        return reader.heartbeat()
+
+
+def test_heartbeats_of_other_versions_are_read(path):
     """They may leave keys out, or say more."""
     told = {"crawl_rate": 2.0, "waiting_for": None, "mood": "fine", "process": "7\n\n\n"}
-    beat = decode_heartbeat(1e9, "running", told)
+    beat = beating(path, told)
     assert (beat.process.pid, beat.activity) == (7, TrainerActivity(crawl_rate=2.0))
 
 
-def test_the_keys_that_older_screens_read_stay():
-    row = encode_heartbeat(Heartbeat(1e9, Process.own(), "running", TrainerActivity()))
-    assert json.loads(row["activity"]).keys() >= {
+@pytest.mark.parametrize(
+    "wrong",
+    [{}, {"queue": -1}, {"errors": [[1.0]]}, {"bound_by": "\x1b"}, {"given": []}, {"process": 7}],
+    ids=str,
+)
+def test_a_heartbeat_that_no_trainer_writes_is_damage(path, wrong):
+    told = {"process": "7\n\n\n", **wrong} if wrong else wrong
+    with pytest.raises(Damaged, match="heartbeat"):
+        beating(path, told)
+
+
+def test_the_keys_that_older_screens_read_stay(path):
+    with contextlib.closing(HeartbeatWriter(path)) as pulse:
+        pulse.beat("running", TrainerActivity(errors=((1e9, "429"),)))
+    ((activity,),) = sql(path, "SELECT activity FROM heartbeat")
+    said = json.loads(activity)
+    assert said["errors"] == [[1e9, "429"]]
+    assert said.keys() >= {
         "article_limit", "waiting_for", "waiting_until", "bound_by", "crawl_rate", "train_rate", "requests",
         "requests_last_minute", "allowed_per_minute", "latency_seconds", "batch_pages", "retries",
         "throttled", "errors", "process",

@@ -1,16 +1,19 @@
-"""What there is no room for is shortened where that does no harm, folded, or scrolled to; never cut off."""
+"""Numbers and foreign text; what there is no room for is shortened, folded, or scrolled to, never cut off."""
 
+import unicodedata
 from dataclasses import replace
-from pathlib import Path
+from typing import Final
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tests.tui import canned, seeing
-from tests.tui.seeing import Opener
 from tests.tui.standins import topic
 from wikitopics.session.storage.trainer import HeartbeatWriter
+from wikitopics.tui import text
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.plot import Drawing, Series
 from wikitopics.tui.text import folded, measured, padded, squeezed
@@ -18,13 +21,16 @@ from wikitopics.tui.views.topics import COLUMN, Evolution
 from wikitopics.tui.widgets.bars import KeyBar, fitted
 from wikitopics.tui.widgets.topiclist import word_line, words_of
 
+# What there is no room for is shortened where that does no harm, folded, or scrolled to; never cut off.
+
+
 WIDE_WORDS = ("鉄道駅", "電車", "路線")
 X = np.array([100.0, 1_000.0, 10_000.0])
 
 
-def test_columns_are_as_wide_as_their_cells() -> None:
-    for text in ("鉄道駅", "a", "鉄道駅鉄道駅鉄道駅", "e\u0301tude"):
-        assert cell_len(padded(text, 9)) == 9
+def test_columns_are_as_wide_as_their_cells():
+    for word in ("鉄道駅", "a", "鉄道駅鉄道駅鉄道駅", "e\u0301tude"):
+        assert cell_len(padded(word, 9)) == 9
     assert {cell_len(word_line(topic(words=WIDE_WORDS), i, 60, False)[0][0]) for i in range(3)} == {20}
     evolution = Evolution()
     evolution.show([(64, 0.5, tuple((word, 0.1) for word in WIDE_WORDS))])
@@ -32,26 +38,26 @@ def test_columns_are_as_wide_as_their_cells() -> None:
 
 
 @pytest.mark.parametrize("width", [28, 29, 30, 31, 40, 60])
-def test_the_second_column_of_words_begins_in_one_place(width: int) -> None:
+def test_the_second_column_of_words_begins_in_one_place(width):
     row = replace(topic(), words=(("a", 0.1), ("b", 0.01)))
     for i in range(2):
         assert sum(cell_len(text) for text, _ in word_line(row, i, width, False, fill=True)) == width
 
 
-def test_no_more_wide_words_than_there_is_room_for() -> None:
+def test_no_more_wide_words_than_there_is_room_for():
     assert "".join(text for text, _ in words_of(topic(words=WIDE_WORDS), 13)) == "鉄道駅 電車 "
     kept = fitted([(0, [("駅" * 10, "")]), (1, [("second", "")])], 25)
     assert "".join(text for text, _ in kept) == " " + "駅" * 10
 
 
-def test_folding_loses_nothing() -> None:
+def test_folding_loses_nothing():
     text = f"cannot read {'x' * 50}/dump.xml: 鉄道駅鉄道駅鉄道駅 is no dump"
     lines = folded(text, 20)
     assert all(cell_len(line) <= 20 for line in lines)
     assert "".join(lines).replace(" ", "") == text.replace(" ", "")
 
 
-def test_a_name_keeps_both_its_ends() -> None:
+def test_a_name_keeps_both_its_ends():
     assert squeezed("lda", 10) == "lda"
     assert squeezed("lda-fifty-topics", 11) == "lda-f…opics"
     assert cell_len(squeezed("鉄道駅鉄道駅鉄道駅", 8)) <= 8
@@ -60,17 +66,17 @@ def test_a_name_keeps_both_its_ends() -> None:
 @pytest.mark.parametrize(
     ("text", "shown"), [("a雪", "a雪 "), ("a雪雪", "a雪…"), ("abc雪", "abc…"), ("abcd ", "abcd")]
 )
-async def test_what_a_line_cannot_hold_is_marked(open_app: Opener, live: Path, text: str, shown: str) -> None:
+async def test_what_a_line_cannot_hold_is_marked(open_app, live, text, shown):
     app = open_app(live)
     async with app.run_test():
         assert app.screen.query_one(KeyBar).strip([(text, "")], 4).text == shown
 
 
-async def test_end_labels(shown: Opener, live: Path) -> None:
+async def test_end_labels(shown, live):
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         chart = app.screen.query_one(Chart)
 
-        def draw(**ends: list[float]) -> None:
+        def draw(**ends):
             series = tuple(Series(name, X, np.array(values)) for name, values in ends.items())
             chart.draw(Drawing(series=series, value=measured))
 
@@ -93,9 +99,7 @@ async def test_end_labels(shown: Opener, live: Path) -> None:
 @pytest.mark.parametrize(
     ("presses", "title", "value"), [(1, "Log-likelihood", "-7."), (3, "Coherence", "0.")]
 )
-async def test_what_has_no_logarithm_stays_on_a_linear_axis(
-    shown: Opener, live: Path, presses: int, title: str, value: str
-) -> None:
+async def test_what_has_no_logarithm_stays_on_a_linear_axis(shown, live, presses, title, value):
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         await seeing.press(pilot, "y", shows="[log x, log y, cut]")
         seen = await seeing.press(pilot, *["v"] * presses, shows=f"lda {value}")
@@ -105,7 +109,7 @@ async def test_what_has_no_logarithm_stays_on_a_linear_axis(
         await seeing.until_true(lambda: any("have no logarithm" in one for one in seeing.notices(app)))
 
 
-async def test_a_long_line_of_the_log_is_folded(shown: Opener, tmp_path: Path) -> None:
+async def test_a_long_line_of_the_log_is_folded(shown, tmp_path):
     path = canned.build(tmp_path / "s.db", canned.Recipe(state="finished"))
     pulse = HeartbeatWriter(path)
     pulse.event("warning", f"the wiki refuses {'again and ' * 20}for the very last time")
@@ -116,10 +120,69 @@ async def test_a_long_line_of_the_log_is_folded(shown: Opener, tmp_path: Path) -
         await seeing.until_true(lambda: "again and again and for the very last time" in app.clipboard)
 
 
-async def test_what_does_not_fit_can_be_opened_or_scrolled_to(shown: Opener, live: Path) -> None:
+async def test_what_does_not_fit_can_be_opened_or_scrolled_to(shown, live):
     async with shown(live, size=(60, 16)) as (_, pilot):
         await seeing.press(pilot, "2", "enter", shows="Articles most about #")
         assert "number" in await seeing.until(pilot, "12,480")
         await pilot.resize_terminal(80, 24)
         assert "last save" not in await seeing.press(pilot, "escape", "4", shows="latency")
         await seeing.press(pilot, "end", shows="last save")
+
+
+# Numbers as people read them; foreign text as it is, never obeyed.
+
+
+OBEYED: Final = ("Cc", "Cf", "Zl", "Zp", "Cs", "Co")
+"""Categories of what a terminal may obey, or show in the place of something else."""
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("Ottoman Navy", "Ottoman Navy"),
+        ("bell\x07", "bell\\x07"),
+        ("\x1b[31mred", "\\x1b[31mred"),
+        ("two\nlines", "two\\x0alines"),
+        ("a\u202eb", "a\\u202eb"),
+        ("[/x]", "[/x]"),
+        ("Kyōto 京都", "Kyōto 京都"),
+        ("\ud800", "\\ud800"),
+    ],
+)
+def test_control_characters_print_as_themselves(title, shown):
+    assert text.visible(title) == shown
+
+
+@given(st.text() | st.text(st.characters(categories=OBEYED)))
+def test_nothing_that_a_terminal_obeys_is_left(title):
+    left = {ch for ch in text.visible(title) if unicodedata.category(ch) in OBEYED}
+    assert left <= {"\u200c", "\u200d"}, "joiners, which belong to words"
+
+
+def test_numbers():
+    assert text.count(12480) == "12,480"
+    assert text.short(9210) == "9.2k"
+    assert text.short(168) == "168"
+    assert text.short(1.5e6) == "1.5M"
+    assert text.measured(1187.3) == "1,187"
+    assert text.measured(-7.0812) == "-7.081"
+    assert text.share(0.0613) == "6.1%"
+    assert text.clock(6130) == "01:42:10"
+    assert text.clock(2 * 86400 + 3 * 3600 + 600) == "2d 03:10"
+    assert text.age(38.2) == "38 s"
+    assert text.age(600) == "10 min"
+    assert text.size(1_234_567) == "1.2 MB"
+    assert text.plural(1, "article") == "1 article"
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("plain", "plain"),
+        ("Zwoleń, Hespérides", "Zwolen, Hesperides"),
+        ("e\u0301", "e"),
+        ("日本 ł", "???? ?"),
+    ],
+)
+def test_without_utf8_accents_go_and_widths_stay(title, shown):
+    assert text.in_ascii(title) == shown

@@ -6,11 +6,20 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from tests.model.conftest import batch_of, needs_jit, planted
+from tests.model.conftest import batch_of, needs_jit, planted, read
 from wikitopics.model import BatchLDA, OnlineLDA
 from wikitopics.model.lambda_ import Topics
-from wikitopics.model.lda_e_step import LDALimits, ascend, document_bounds, e_step
+from wikitopics.model.lda_e_step import (
+    LDALimits,
+    alpha_step,
+    ascend,
+    descend,
+    document_bounds,
+    e_step,
+    eta_step,
+)
 from wikitopics.model.minibatch import Threads
+from wikitopics.model.options import LARGEST_PRIOR
 from wikitopics.model.reference.lda import Elog_dirichlet, document_elbo, topics_elbo, words_of
 
 
@@ -130,12 +139,47 @@ def test_learnt_alpha_and_eta_raise_the_bound():
     for learn in (False, True):
         m = OnlineLDA(4, 40, 400, warm_start=False, dtype="float64", seed=2, tau0=4.0, kappa=0.7,
                       alpha="learn" if learn else 0.25, eta="learn" if learn else 0.1)  # fmt: skip
-        for _ in range(20):
-            for start in range(0, 400, 50):
-                m.learn(batch[start : start + 50])
+        read(m, batch, 50, passes=20)
         _, of_documents = bounds_of(batch, m._topics, m.alpha, LDALimits(1e-8, 500, 0.0))
         bounds[learn] = of_documents.sum() + m._topics.elbo(m.eta)
         if learn:
             assert m.alpha.mean() == pytest.approx(0.3, rel=0.35)
             assert len(set(m.alpha)) == 4
     assert bounds[True] > bounds[False]
+
+
+def bound(alpha, mean_Elog):
+    """Mean over documents of E[log p(theta | alpha)]."""
+    return gammaln(alpha.sum()) - gammaln(alpha).sum() + (alpha - 1) @ mean_Elog
+
+
+def test_the_step_solves_the_newton_equation():
+    alpha, mean_Elog, h = np.array([0.3, 0.8, 1.5]), np.array([-2.0, -1.5, -0.9]), 1e-4
+    eye = h * np.eye(3)
+    gradient = np.array([(bound(alpha + e, mean_Elog) - bound(alpha - e, mean_Elog)) / (2 * h) for e in eye])
+
+    def second(e, f):
+        steps = itertools.product((1, -1), repeat=2)
+        return sum(s * t * bound(alpha + s * e + t * f, mean_Elog) for s, t in steps) / (4 * h * h)
+
+    hessian = np.array([[second(e, f) for e in eye] for f in eye])
+    expected = np.linalg.solve(hessian, gradient)
+    np.testing.assert_allclose(alpha_step(alpha, 7, 7 * mean_Elog), expected, rtol=1e-4)
+
+
+def test_symmetric_step_is_that_of_the_vector():
+    vector = alpha_step(np.full(6, 0.3), 4, 4 * np.full(6, -2.5))
+    assert eta_step(0.3, 4, 6, 4 * 6 * -2.5) == pytest.approx(vector[0])
+
+
+def test_one_topic_has_nothing_to_learn_about_proportions():
+    assert alpha_step(np.array([0.3]), 7, np.array([0.0])) == 0
+
+
+def test_parameters_stay_positive():
+    np.testing.assert_array_equal(descend(np.array([0.1, 0.2]), 1.0, np.array([5.0, -1.0])), [0.05, 1.2])
+
+
+def test_parameters_stay_where_a_step_can_be_computed():
+    assert descend(1.0, 1.0, -1e300) == LARGEST_PRIOR
+    assert np.isfinite(eta_step(LARGEST_PRIOR, 3, 40, -1e12))

@@ -1,3 +1,5 @@
+"""Coherence by NPMI, and places from distances."""
+
 import math
 
 import numpy as np
@@ -5,7 +7,7 @@ import pytest
 
 from tests.model.conftest import batch_of, planted
 from wikitopics.model import Minibatch, kinds, npmi
-from wikitopics.model.coherence import top_words
+from wikitopics.model.coherence import classical_scaling, top_words
 from wikitopics.model.lambda_ import Topics
 
 
@@ -77,7 +79,6 @@ def test_top_words_break_ties_by_word_id():
     np.testing.assert_array_equal(top_words(np.array([[0.2, 0.3, 0.3, 0.2]]), 3), [[1, 2, 0]])
 
 
-@pytest.mark.parametrize("kind", kinds.built_in)
 def test_a_model_names_its_top_words_as_its_topics_do(kind):
     model = kinds.load(kind).create(5, 40, 500)
     model.learn(planted(200, n_words=40)[0])
@@ -91,3 +92,35 @@ def test_a_model_names_its_top_words_as_its_topics_do(kind):
 def test_equal_words_go_by_their_number():
     topics = Topics.of(np.array([[2.0, 1], [1, 1], [2, 3], [2, 1]]), 0.1)
     assert topics.top_words(3, apart=0)[0].tolist() == [[0, 2, 3], [2, 0, 1]]
+
+
+# Places from distances.
+
+
+def distances(places):
+    return np.sqrt(((places[:, None] - places) ** 2).sum(axis=-1))
+
+
+def test_places_in_the_plane_are_found_again_up_to_a_turn():
+    places = np.random.default_rng(0).normal(size=(12, 2))
+    found = classical_scaling(distances(places))
+    assert distances(found) == pytest.approx(distances(places))
+    assert np.ptp(found[:, 0]) >= np.ptp(found[:, 1])
+    assert np.array_equal(found, classical_scaling(distances(places))), "always the same"
+
+
+def test_distances_that_no_plane_has_give_numbers_all_the_same():
+    far = np.random.default_rng(1).random((9, 9))
+    far = np.triu(far, 1) + np.triu(far, 1).T  # eigenvalues of both signs
+    found = classical_scaling(far, 3)
+    assert found.shape == (9, 3)
+    assert found.dtype == np.float64
+    assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize("K", [0, 1, 2])
+def test_few_things_have_places_too(K):
+    found = classical_scaling(np.ones((K, K)) - np.eye(K))
+    assert found.shape == (K, 2)
+    assert distances(found) == pytest.approx(np.ones((K, K)) - np.eye(K))
+    assert not found[:, 1].any()

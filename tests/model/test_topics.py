@@ -1,0 +1,230 @@
+"""Topics as they are shown: names, drift, what happens to them, repeats, and the tree."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from wikitopics.model import drift
+from wikitopics.model.coherence import affinity, distances
+from wikitopics.model.topics import (
+    LARGEST,
+    LOOKS,
+    Change,
+    TopicState,
+    changes,
+    distinctness,
+    fits,
+    holds,
+    living,
+    most_relevant,
+    name,
+    ownership,
+    parents,
+    relevance,
+    repeats,
+    tree,
+)
+
+# Three topics over the words 0 to 5; word 0 leads all of them.
+IDS = np.array([[0, 1, 2], [0, 3, 2], [0, 4, 5]], np.int32)
+PROBABILITIES = np.array([[0.5, 0.3, 0.1], [0.4, 0.3, 0.2], [0.5, 0.2, 0.2]], np.float32)
+SHARES = np.array([0.5, 0.3, 0.2])
+LEADING = IDS, PROBABILITIES
+
+
+def test_a_word_is_owned_by_the_topics_that_lead_with_it():
+    owned = ownership(LEADING, SHARES)
+    uses = np.array([0.25, 0.12, 0.1])
+    np.testing.assert_allclose(owned[:, 0], uses / uses.sum(), rtol=1e-6)
+    assert owned[0, 1] == owned[2, 2] == 1.0
+    np.testing.assert_allclose([owned[0, 2], owned[1, 2]], [0.05 / 0.11, 0.06 / 0.11], rtol=1e-6)
+
+
+def test_relevance_goes_from_lift_to_probability():
+    np.testing.assert_array_equal(most_relevant(LEADING, SHARES, weight=1.0), IDS)
+    by_lift = most_relevant(LEADING, SHARES, weight=0.0)
+    assert by_lift.tolist() == [[1, 0, 2], [3, 2, 0], [4, 5, 0]]
+    assert most_relevant(LEADING, SHARES, weight=0.5)[:, 0].tolist() == [1, 3, 4]
+
+
+def test_a_topic_without_words_has_no_number_that_is_none():
+    nothing = IDS, np.zeros((3, 3), np.float32)
+    assert np.all(relevance(nothing, SHARES) == -np.inf)
+    np.testing.assert_array_equal(most_relevant(nothing, SHARES), IDS)
+
+
+@pytest.mark.parametrize(
+    ("relevant", "expected"),
+    [
+        (["film", "films", "director", "actor"], ("film", "director", "actor")),
+        (["party", "parties", "election", "vote"], ("party", "election", "vote")),
+        (["art", "artist", "arts", "museum"], ("art", "artist", "museum")),
+        (["sea"], ("sea",)),
+        (["one", "once", "on", "won"], ("one", "once", "on")),
+    ],
+)
+def test_a_name_has_three_words_and_no_two_forms_of_one(relevant, expected):
+    assert name(relevant) == expected
+
+
+def test_a_name_holds_while_its_words_lead():
+    words = [f"word{letter * 3}" for letter in "abcdefghijkl"]
+    assert holds(name(words), words[::-1][:3] + words[:7])
+    one_gone = [*words[1:11], words[0]]
+    assert fits(name(words), one_gone)
+    assert not holds(name(words), one_gone)
+    assert not fits(name(words), words[3:])
+
+
+def test_a_topic_owns_its_words_when_no_other_has_them() -> None:
+    ids = np.array([[0, 1], [0, 1], [2, 3]])
+    leading = ids, np.array([[0.5, 0.2], [0.5, 0.2], [0.4, 0.1]])
+    assert np.allclose(distinctness(leading, np.array([0.3, 0.1, 0.6])), [0.75, 0.25, 1])
+
+
+# Drift: 0 for a topic that stayed, 1 for one that has become another.
+
+
+def leading(*topics):
+    ids = np.array([[word for word, _ in topic] for topic in topics], np.int32)
+    return ids, np.array([[p for _, p in topic] for topic in topics], np.float32)
+
+
+def test_the_share_that_has_gone_to_other_words():
+    before = leading([(3, 0.4), (1, 0.4)], [(3, 0.2), (1, 0.2)], [(0, 0.5), (1, 0.3)])
+    after = leading([(1, 0.1), (3, 0.1)], [(5, 0.2), (6, 0.1)], [(0, 0.3), (7, 0.3)])
+    assert drift(before, after) == pytest.approx([0.0, 1.0, 0.5])
+    assert drift(after, before) == pytest.approx(drift(before, after))
+
+
+def test_it_is_the_total_variation_distance_where_all_words_lead():
+    topics = np.random.default_rng(0).dirichlet(np.ones(9), (2, 4))
+    orders = np.argsort(-topics, axis=2)
+    before, after = (
+        (order.astype(np.int32), np.take_along_axis(each, order, 1).astype(np.float32))
+        for each, order in zip(topics, orders, strict=True)
+    )
+    distance = 0.5 * np.abs(topics[0] - topics[1]).sum(axis=1)
+    assert drift(before, after) == pytest.approx(distance, abs=1e-6)
+
+
+def test_topics_of_another_model_are_refused():
+    with pytest.raises(ValueError, match="2 topics before and 1 after"):
+        drift(leading([(0, 1.0)], [(1, 1.0)]), leading([(0, 1.0)]))
+
+
+ORDER = np.linspace(0.2, 0.05, 10, dtype=np.float32)
+
+
+def topics(*firsts):
+    """Topics that lead with ten words from each number on."""
+    ids = np.array([np.arange(first, first + 10) for first in firsts], np.int32)
+    return ids, np.tile(ORDER, (len(firsts), 1))
+
+
+def look(*firsts, shares=None):
+    return TopicState(topics(*firsts), np.array(shares or [1 / len(firsts)] * len(firsts), np.float32))
+
+
+SAME = look(0, 50, 200, 300)
+
+
+def test_nothing_is_told_before_there_were_enough_looks():
+    assert changes([SAME] * (LOOKS - 1), ()) == []
+    assert changes([SAME] * LOOKS, ()) == [Change("born", topic) for topic in range(4)]
+
+
+def test_nothing_is_born_while_all_topics_say_the_same():
+    assert changes([look(*[0] * 20)] * LOOKS, ()) == []
+
+
+def test_a_topic_is_born_once_it_has_kept_words_of_its_own():
+    vague, own, other = look(0, 0, 0, 0), look(0, 0, 100, 0), look(0, 0, 400, 0)
+    assert changes([vague, own, own], {0, 1, 3}) == []
+    assert changes([other, own, own], {0, 1, 3}) == []
+    assert changes([own, own, own], {0, 1, 3}) == [Change("born", 2)]
+
+
+def test_one_that_is_hardly_used_is_not_born():
+    small = look(0, 100, 200, 300, shares=[0.5, 0.4993, 0.0002, 0.0005])
+    assert changes([small] * LOOKS, ()) == [Change("born", 0), Change("born", 1)]
+
+
+def test_only_the_largest_topics_are_born_however_many_there_are():
+    K = 10 * LARGEST
+    shares = np.arange(K, 0, -1) / K
+    many = TopicState(topics(*range(0, 10 * K, 10)), shares / shares.sum())
+    assert changes([many] * LOOKS, ()) == [Change("born", topic) for topic in range(LARGEST)]
+
+
+def test_a_topic_splits():
+    # At the first look topic 1 leads with what topic 2 is about to take.
+    before, after = look(0, 50, 53, 300), look(0, 100, 53, 300)
+    shared = look(0, 53, 53, 300, shares=[0.25, 0.1, 0.4, 0.25])
+    assert changes([shared, after, after], {0, 1, 3}) == [Change("split", 1, 2)]
+    assert changes([before, before, before], {0, 1, 2, 3}) == []
+
+
+def test_a_topic_dies_or_merges_when_it_stays_away():
+    shares = [0.4, 0.5999, 0.0001, 0.0]
+    gone = look(0, 50, 200, 300, shares=shares)
+    assert changes([SAME, gone, gone], {0, 1, 2}) == []
+    assert changes([gone, gone, gone], {0, 1, 2}) == [Change("died", 2)]
+    taken = look(0, 202, 400, 300, shares=shares)
+    assert changes([gone, gone, taken], {0, 1, 2}) == [Change("merged", 2, 1)]
+
+
+@pytest.mark.parametrize("alive", [{0, 1}, {0, 1, 2}])
+def test_between_birth_and_death_there_is_room(alive):
+    assert changes([look(0, 50, 200, 300, shares=[0.4, 0.5993, 0.0007, 0.0])] * LOOKS, alive) == []
+
+
+def test_who_is_alive():
+    found = [Change("born", 4), Change("split", 0, 5), Change("died", 1), Change("merged", 2, 0)]
+    assert living({0, 1, 2}, found) == {0, 4, 5}
+
+
+def test_affinity_is_one_for_the_same_words_and_nought_for_others():
+    near = affinity(topics(0, 5, 10, 0), topics(0), 0)
+    np.testing.assert_allclose(near[[0, 2, 3]], [1, 0, 1], atol=1e-6)
+    assert 0 < near[1] < 1
+
+
+def test_a_topic_repeats_the_larger_one_that_is_nearest():
+    leading = topics(0, 100, 3, 2, 101)
+    shares = np.array([0.2, 0.3, 0.1, 0.15, 0.25])
+    assert set(repeats(leading, shares)) == {(2, 3), (3, 0), (4, 1)}
+
+
+def test_topics_out_of_use_repeat_nothing():
+    leading = topics(0, 0, 0)
+    assert repeats(leading, np.array([0.6, 0.0005, 0.3995])) == [(2, 0)]
+    assert repeats(leading, np.array([1.0, 0, 0])) == []
+
+
+def test_equal_ones_repeat_the_first():
+    assert repeats(topics(0, 0), np.array([0.5, 0.5])) == [(1, 0)]
+
+
+def test_topics_that_share_words_come_together_first():
+    nodes = tree(topics(0, 100, 2, 103))
+    assert [node.number for node in nodes] == [4, 5, 6]
+    assert {frozenset(node.topics) for node in nodes[:2]} == {frozenset({0, 2}), frozenset({1, 3})}
+    assert sorted(nodes[-1].topics) == [0, 1, 2, 3]
+    assert all(a.height <= b.height for a, b in itertools.pairwise(nodes))
+    above = parents(nodes)
+    assert above[0] == above[2] != above[1] == above[3]
+    assert 6 not in above
+
+
+def test_a_topic_alone_is_no_tree():
+    assert tree(topics(0)) == ()
+
+
+def test_distances_are_symmetric_and_bounded():
+    far = distances(topics(0, 3, 100))
+    np.testing.assert_allclose(far, far.T)
+    assert np.all((far >= 0) & (far <= 1))
+    assert far[0, 2] == 1
+    assert far[0, 1] < 1
