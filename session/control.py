@@ -8,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -210,8 +210,7 @@ def stop(path: Path, tell: Callable[[str], None] = lambda _: None) -> None:
 
 
 def _running(path: Path) -> Process:
-    trainer = owner(path)
-    if trainer is None:
+    if (trainer := owner(path)) is None:
         raise NotRunning(f"no trainer is running on {path}")
     return trainer
 
@@ -319,14 +318,15 @@ def left_behind(folder: Path) -> Iterator[Path]:
 def list_sessions() -> list[tuple[str, Path, Status | str]]:
     """(name, file, status) of every session in the session folder, by name; a message instead of the
     status if the file cannot be read."""
-    sessions: list[tuple[str, Path, Status | str]] = []
-    for path in sorted(session_folder().glob("[!.]*.db")):
+
+    def status(path: Path) -> Status | str:
         try:
             with SessionReader(path) as reader:
-                sessions.append((path.stem, path, reader.status()))
+                return reader.status()
         except SessionError as error:
-            sessions.append((path.stem, path, str(error)))
-    return sessions
+            return str(error)
+
+    return [(path.stem, path, status(path)) for path in sorted(session_folder().glob("[!.]*.db"))]
 
 
 def check_removable(path: Path) -> None:
@@ -388,36 +388,52 @@ def rename(path: Path, model: str, topic: int, name: str) -> str:
         return next(iter(reader.topic_names(model)[topic : topic + 1]), "")
 
 
-def suggested(
-    path: Path,
-    command: str,
-    number: int,
-    words: Sequence[str],
-    titles: Sequence[str],
-    check: Callable[[], object],
-) -> str:
+def suggested(path: Path, command: str, question: Mapping[str, object], check: Callable[[], object]) -> str:
     """The name that the user's command gives a topic: the first line of what it prints; "" for no line.
 
-    The command gets one JSON object on its standard input. Raises `SessionError` if it fails, takes over
+    The command gets one JSON object on its standard input, the ``question``: the topic's number, its words,
+    and the titles of its articles. Raises `SessionError` if it fails, takes over
     `PATIENCE` seconds, or prints what cannot be a name, and what ``check``, called ten times a second,
     raises. Its process group is then ended.
     """
-    question = {"number": number, "words": list(words), "titles": list(titles)}
-    answer = ""
+
+    def failed(why: str) -> SessionError:
+        return SessionError(f"topic {question['number']} has no new name: --command {why}")
+
+    # In files: a command that does not read breaks no pipe, and something in the background keeps none open.
+    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stdout:
+        stdin.write(json.dumps(question, ensure_ascii=False).encode() + b"\n")
+        stdin.seek(0)
+        try:
+            process = start_command(command, path, stdin=stdin, stdout=stdout)
+        except (OSError, ValueError) as error:
+            raise failed(f"cannot be run: {error}") from None
+        until = time.monotonic() + PATIENCE
+        try:
+            while process.poll() is None:
+                check()
+                if time.monotonic() > until:
+                    raise failed(f"took over {PATIENCE:.0f} s and was killed")
+                if os.fstat(stdout.fileno()).st_size > MOST_PRINTED:
+                    raise failed(f"printed over {MOST_PRINTED >> 20} MB and was killed")
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(0.1)
+            if process.returncode:
+                raise failed(f"failed with code {process.returncode}")
+        except BaseException:
+            kill_group(process)
+            raise
+        stdout.seek(0)
+        answer = stdout.readline(MOST_ANSWER + 2).removesuffix(b"\n")
+    if len(answer) > MOST_ANSWER:
+        raise failed(f"printed a line of over {MOST_ANSWER:,} bytes")
     try:
-        answer = _answer(command, path, json.dumps(question, ensure_ascii=False).encode(), check).decode()
-        return checked(answer)
+        name = answer.decode()
+        return checked(name)
     except UnicodeDecodeError:
-        why = "printed text that is not UTF-8"
+        raise failed("printed text that is not UTF-8") from None
     except BadUsage as error:
-        why = f"printed {answer[:LONGEST_NAME]!r}, but {error}"
-    except _NoAnswer as error:
-        why = str(error)
-    raise SessionError(f"topic {number} has no new name: --command {why}")
-
-
-class _NoAnswer(Exception):
-    """What the command did instead of answering."""
+        raise failed(f"printed {name[:LONGEST_NAME]!r}, but {error}") from None
 
 
 def checked(name: str) -> str:
@@ -426,38 +442,3 @@ def checked(name: str) -> str:
     if len(line) > LONGEST_NAME or not line.isprintable():
         raise BadUsage(f"a topic's name must have 1 to {LONGEST_NAME} printable characters")
     return line
-
-
-def _answer(command: str, path: Path, question: bytes, check: Callable[[], object]) -> bytes:
-    """The first line that the command prints; what follows is dropped.
-
-    Raises `_NoAnswer` if it takes too long, prints too much, or fails.
-    """
-    # In files: a command that does not read breaks no pipe, and something in the background keeps none open.
-    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stdout:
-        stdin.write(question + b"\n")
-        stdin.seek(0)
-        try:
-            process = start_command(command, path, stdin=stdin, stdout=stdout)
-        except (OSError, ValueError) as error:
-            raise _NoAnswer(f"cannot be run: {error}") from None
-        until = time.monotonic() + PATIENCE
-        try:
-            while process.poll() is None:
-                check()
-                if time.monotonic() > until:
-                    raise _NoAnswer(f"took over {PATIENCE:.0f} s and was killed")
-                if os.fstat(stdout.fileno()).st_size > MOST_PRINTED:
-                    raise _NoAnswer(f"printed over {MOST_PRINTED >> 20} MB and was killed")
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(0.1)
-            if process.returncode:
-                raise _NoAnswer(f"failed with code {process.returncode}")
-        except BaseException:
-            kill_group(process)
-            raise
-        stdout.seek(0)
-        answer = stdout.readline(MOST_ANSWER + 2).removesuffix(b"\n")
-    if len(answer) > MOST_ANSWER:
-        raise _NoAnswer(f"printed a line of over {MOST_ANSWER:,} bytes")
-    return answer

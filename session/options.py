@@ -4,6 +4,7 @@ The command line, requests, stored settings, the resume check and the dialog for
 these, together with the options by which each kind of source describes itself (`wikitopics.session.sources`).
 """
 
+from functools import partial
 from typing import Any, Final
 
 from wikitopics.model.options import HALF_LIFE
@@ -53,19 +54,17 @@ SHARED = (
 )
 """For every model with such an option that shares it; its kind knows the accepted values."""
 
-SEED = Option(int, "seed", "Random seed.", metavar="N", least=0, most=2**32 - 1, default=0)
-HELD_OUT = Option(
-    int,
+_count = partial(Option, int, metavar="N")
+SEED = _count("seed", "Random seed.", least=0, most=2**32 - 1, default=0)
+HELD_OUT = _count(
     "held_out",
     "Articles set aside for evaluation, never trained on (default: 1000, or a tenth of a small source).",
-    metavar="N",
     least=0,
     most=1_000_000,
     derived=True,
     label="Held out",
 )
-DOCUMENTS = Option(
-    int,
+DOCUMENTS = _count(
     "documents",
     "The corpus size the models assume (default: the source's, or --articles of the first run if fewer).",
     metavar="D",
@@ -86,13 +85,11 @@ KEEP_COUNTS = Option(
     "Keep word counts, so that another session can train on them: --counts THIS.db.",
     default=False,
 )
-PASSES = Option(
-    int,
+PASSES = _count(
     "passes",
     "Read all documents N times, each time in a different order; for texts, word counts and dump files. "
     "With more than one pass, the session keeps the word counts. Fewer than 20,000 texts or word counts are "
     "read up to 5 times unless this is given.",
-    metavar="N",
     least=1,
     most=10_000,
     default=1,
@@ -108,11 +105,9 @@ TOKENS = Option(
     default="words",
     label="Tokens",
 )
-VOCAB_ARTICLES = Option(
-    int,
+VOCAB_ARTICLES = _count(
     "vocab_articles",
     "If a vocabulary must be built: how many of the first articles to build it from, held-out ones included.",
-    metavar="N",
     least=2,
     most=1_000_000,
     default=10_000,
@@ -129,11 +124,9 @@ KEPT: tuple[Option[Any], ...] = (
 )
 """Settings fixed for the session when it is created."""
 
-ARTICLES = Option(
-    int,
+ARTICLES = _count(
     "articles",
     "Stop when the session has trained on N articles. With --passes, each reading counts.",
-    metavar="N",
     least=1,
     most=10**12,
     scope="run",
@@ -142,11 +135,9 @@ HOURS = Option(float, "hours", "Stop after H hours.", metavar="H", above=0, scop
 MAX_MB = Option(
     float, "max_mb", "Stop this run after downloading MB megabytes.", metavar="MB", above=0, scope="run"
 )
-THREADS = Option(
-    int,
+THREADS = _count(
     "threads",
     "Threads for the models; the result is the same for any number.",
-    metavar="N",
     least=1,
     most=256,
     default=1,

@@ -1,6 +1,5 @@
 """What a user asks of a trainer, and whether an existing session can provide it."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from wikitopics.crawler.mediawiki.source import DOWNLOAD as DOWNLOAD
@@ -88,10 +87,6 @@ class TrainRequest(OptionValues):
         ours = {name for name, (option, _) in sources.our_options().items() if option.scope != "outside"}
         return [name for name in self.values if name in ours - {option.name for option in kind.options}]
 
-    def of_this_run(self, kind: SourceKind) -> dict[str, object]:
-        """The given options that limit one run only, by name."""
-        return {option.name: self[option] for option in sources.run_options(kind) if option in self}
-
     def asked(self, kind: SourceKind, *, resuming: bool = False) -> Asked:
         """The options for a source of this kind."""
         given = {
@@ -122,13 +117,13 @@ class TrainRequest(OptionValues):
             raise BadUsage(str(error)) from None
 
 
-def load_vocabulary(name: str, kind: SourceKind | None = None) -> Vocabulary:
+def load_vocabulary(name: str, *, of_texts: bool = True) -> Vocabulary:
     """A shipped vocabulary by name, one that was built for a session, or a file.
 
-    The words of a file must match texts, unless the ``kind`` of source has no texts.
+    The words of a file must match texts, unless the source has no texts.
     """
     if "/" in name or "." in name:
-        return Vocabulary.from_file(user_path(name), strict=_has_texts(kind))
+        return Vocabulary.from_file(user_path(name), strict=of_texts)
     kept = sorted(path.stem for path in vocabulary_file(name).parent.glob("*.txt"))
     if name in kept and name not in shipped():
         return Vocabulary.from_file(vocabulary_file(name))
@@ -138,10 +133,6 @@ def load_vocabulary(name: str, kind: SourceKind | None = None) -> Vocabulary:
     return Vocabulary.load(name)
 
 
-def _has_texts(kind: SourceKind | None) -> bool:
-    return kind is None or isinstance(kind, PageKind)
-
-
 def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Vocabulary | Rule]:
     """Settings of a new session that do not depend on the opened source.
 
@@ -149,7 +140,16 @@ def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Voc
     """
     specs, identity = request.specs(kind), request.identity(kind)
     if request[PASSES] > 1:
-        _check_passes(request, kind, identity, specs)
+        asked = f"{PASSES.flag} {request[PASSES]}"
+        if not kind.repeatable(identity):
+            raise BadUsage(
+                f"{asked}: only texts, word counts and a dump in files are read more than once; leave it out"
+            )
+        if forgetful := [spec.name for spec in specs if HALF_LIFE.name in spec.options]:
+            raise BadUsage(
+                f"{asked}: {forgetful[0]} has a half-life, so it forgets a pass during the next one; "
+                f"leave out {PASSES.flag} or {flag(HALF_LIFE.name)}"
+            )
     sizes = batch_sizes(specs)
     name, vocabulary = new_vocabulary(request, kind)
     values = {option.name: request.values.get(option.name, option.default) for option in KEPT}
@@ -168,23 +168,6 @@ def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Voc
     return settings, vocabulary
 
 
-def _check_passes(
-    request: TrainRequest, kind: SourceKind, identity: Identity, specs: Sequence[ModelSpec]
-) -> None:
-    """Raise `BadUsage` if a session cannot read its documents again."""
-    asked = f"{PASSES.flag} {request[PASSES]}"
-    if not kind.repeatable(identity):
-        raise BadUsage(
-            f"{asked}: only texts, word counts and a dump in files are read more than once; leave it out"
-        )
-    for spec in specs:
-        if HALF_LIFE.name in spec.options:
-            raise BadUsage(
-                f"{asked}: {spec.name} has a half-life, so it forgets a pass during the next one; "
-                f"leave out {PASSES.flag} or {flag(HALF_LIFE.name)}"
-            )
-
-
 def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabulary | Rule]:
     """The vocabulary of a new session and its name: the one requested, the one of its source, or that of its
     language; for links, one of titles.
@@ -194,15 +177,15 @@ def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabu
     """
     if request[TOKENS] == LINKS:
         return _new_titles(request, kind)
-    asked = request.asked(kind)
+    asked, of_texts = request.asked(kind), isinstance(kind, PageKind)
     language, words = kind.language(asked), None if VOCAB in request else kind.words(asked)
     usual = VOCAB in request or language in (None, ENGLISH)
     name = request[VOCAB] if usual else kind.vocabulary_name(asked)
     if words is not None:
-        return name, Vocabulary.from_lines(words, strict=_has_texts(kind))
+        return name, Vocabulary.from_lines(words, strict=of_texts)
     if language is None or name == request[VOCAB]:
-        vocabulary = load_vocabulary(name, kind)
-        if vocabulary.rule.of_titles and _has_texts(kind):
+        vocabulary = load_vocabulary(name, of_texts=of_texts)
+        if vocabulary.rule.of_titles and of_texts:
             raise BadUsage(f"{VOCAB.flag} {name} is a vocabulary of titles: add {TOKENS.flag} {LINKS}")
         return name, vocabulary
     check_spaced(language)
@@ -255,6 +238,8 @@ def check_resumable(request: TrainRequest, stored: Settings, vocabulary: Vocabul
     """
     kind = request.kind(otherwise=stored.source)
     _same(SOURCE.flag, kind.name, stored.source)
+    for name in request.foreign(kind):
+        raise _differs(flag(name), request.values[name], f"{SOURCE.flag} {kind.name}")
     _check_source(request, kind, stored)
     if vocabulary is not None:
         if stored.building:
@@ -282,10 +267,18 @@ def check_resumable(request: TrainRequest, stored: Settings, vocabulary: Vocabul
 
 
 def _check_source(request: TrainRequest, kind: SourceKind, stored: Settings) -> None:
-    for name in request.foreign(kind):
-        raise _differs(flag(name), request.values[name], f"{SOURCE.flag} {kind.name}")
+    """The same for the options of the source; those not given are as the session has them."""
     named = [option for option in kind.options if option.scope == "session" and option in request]
-    identity = kind.identity(_as_before(request.asked(kind), kind, stored)) if named else {}
+    asked = request.asked(kind)
+    given, values = (
+        {option.kept_as or option.name for option in kind.options if option in asked},
+        asked.values,
+    )
+    kept = {option.name: stored.source_options.get(option.name) for option in kind.options}
+    for name, value in kept.items():
+        if name not in given and value is not None:
+            values = {**values, name: tuple(value) if isinstance(value, list) else value}
+    identity = kind.identity(replace(asked, values=values)) if named else {}
     for option in named:
         key = option.kept_as or option.name
         if key not in identity:
@@ -294,17 +287,6 @@ def _check_source(request: TrainRequest, kind: SourceKind, stored: Settings) -> 
                 "leave it out to resume, or give another --session"
             )
         _same(option.flag, identity[key], stored.source_options.get(key))
-
-
-def _as_before(asked: Asked, kind: SourceKind, stored: Settings) -> Asked:
-    """The options for the source; those not given are as the session has them."""
-    given = {option.kept_as or option.name for option in kind.options if option in asked}
-    values = dict(asked.values)
-    for option in kind.options:
-        kept = stored.source_options.get(option.name)
-        if option.name not in given and kept is not None:
-            values[option.name] = tuple(kept) if isinstance(kept, list) else kept
-    return replace(asked, values=values)
 
 
 def _same(flag: str, asked: object, stored: object) -> None:

@@ -129,36 +129,28 @@ def options_of(kind: type[OnlineModel]) -> tuple[Option[float], ...]:
 
 
 def _parse(text: str, shared: Mapping[str, object]) -> ModelSpec:
-    name, _, rest = text.partition(":")
-    if name not in kinds:
-        meant = did_you_mean(name, kinds.names())
-        raise BadUsage(f"--model {text!r}: {name!r} is not a kind of model. {meant}")
+    kind_name, _, rest = text.partition(":")
+    if kind_name not in kinds:
+        meant = did_you_mean(kind_name, kinds.names())
+        raise BadUsage(f"--model {text!r}: {kind_name!r} is not a kind of model. {meant}")
     try:
-        return _spec(load_kind(name), rest, shared)
+        kind = load_kind(kind_name)
+        options = options_of(kind)
+        given = _given(rest, kind.kind, ("name", *(option.name for option in options)))
+        name = given.get("name", kind.kind)
+        if not NAME.fullmatch(name):
+            raise BadUsage("a model's name has letters, digits, '.', '_' and '-'")
+        values: dict[str, Any] = {}
+        for option in options:
+            value = given.get(option.name, shared.get(option.name) if option.shared else None)
+            if value is not None:
+                values[option.name] = _parsed(option, value)
     except BadUsage as error:
         raise BadUsage(f"--model {text!r}: {error}" if rest else str(error)) from None
-
-
-def _spec(kind: type[OnlineModel], text: str, shared: Mapping[str, object]) -> ModelSpec:
-    options = options_of(kind)
-    given = _given(text, kind.kind, ("name", *(option.name for option in options)))
-    name = given.get("name", kind.kind)
-    if not NAME.fullmatch(name):
-        raise BadUsage("a model's name has letters, digits, '.', '_' and '-'")
-    values: dict[str, Value] = {}
-    for option in options:
-        value = given.get(option.name, shared.get(option.name) if option.shared else None)
-        if value is not None:
-            values[option.name] = _parsed(option, value)
-    topics = values.pop("topics", None)
-    batch_size = values.pop(BATCH_SIZE.name, None)
+    topics, batch_size = values.pop("topics", None), values.pop(BATCH_SIZE.name, None)
+    usual = topics is None
     return ModelSpec(
-        kind.kind,
-        name,
-        kind.default_topics if topics is None else int(topics),
-        None if batch_size is None else int(batch_size),
-        values,
-        usual_topics=topics is None,
+        kind.kind, name, kind.default_topics if usual else topics, batch_size, values, usual_topics=usual
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from wikitopics.crawler.source import ZST, Asked, Extra, Identity, SourceKind
 from wikitopics.option import Option, Registry, check_subclass, fault_in
-from wikitopics.session.errors import BadUsage, Damaged, MissingKind
+from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.options import OWN, RUN
 
 # Every extra that can be installed, with its purpose; `doctor` and all messages use this table.
@@ -54,16 +54,17 @@ def names() -> tuple[str, ...]:
 def load(name: str) -> SourceKind:
     """The kind of this name. Raises `BadUsage` if there is none, or none that works."""
     kind = _kinds.load(name)()
-    if name not in BUILT_IN:
-        _check_options(kind)
+    if name in BUILT_IN:
+        return kind
+    if fault := fault_in(kind.options):
+        raise BadUsage(f"the kind of source {kind.name!r} {fault}")
+    ours = {option.name: option for option in OWN} | {name: one for name, (one, _) in our_options().items()}
+    for option in kind.options:  # a built-in one may be used unchanged
+        if option.name in RESERVED or ours.get(option.name, option) != option:
+            raise BadUsage(
+                f"the kind of source {kind.name!r} has an option {option.flag}, which wikitopics has already"
+            )
     return kind
-
-
-def load_stored(name: str) -> SourceKind:
-    """The kind of a session's source. Raises `MissingKind`, or `BadUsage` as `load` does."""
-    if name not in names():
-        raise MissingKind("kind of source", name)
-    return load(name)
 
 
 @cache
@@ -104,21 +105,6 @@ def check_identity(kind: SourceKind, identity: Identity) -> None:
     """Raise `Damaged` for an identity that a session's kind cannot have produced."""
     if fault := kind.fault(identity):
         raise Damaged(f"settings.source_options: {fault}")
-
-
-def _check_options(kind: SourceKind) -> None:
-    """Raise `BadUsage` for an option that cannot be written, or that has another meaning here.
-
-    A built-in option may be used unchanged.
-    """
-    if fault := fault_in(kind.options):
-        raise BadUsage(f"the kind of source {kind.name!r} {fault}")
-    ours = {option.name: option for option in OWN} | {name: one for name, (one, _) in our_options().items()}
-    for option in kind.options:
-        if option.name in RESERVED or ours.get(option.name, option) != option:
-            raise BadUsage(
-                f"the kind of source {kind.name!r} has an option {option.flag}, which wikitopics has already"
-            )
 
 
 class _Missing(SourceKind):

@@ -51,9 +51,9 @@ def new_session() -> Callable[..., Path]:
     import asyncio
 
     from wikitopics.session.request import TrainRequest, new_settings
-    from wikitopics.session.training.creation import complete, create
     from wikitopics.session.training.intake.counts import Counts
     from wikitopics.session.training.intake.opening import open_source
+    from wikitopics.session.training.start import complete, create
 
     def make(path: Path, corpus: Corpus, **options: Any) -> Path:
         request = TrainRequest(

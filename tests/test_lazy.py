@@ -6,7 +6,7 @@ import pytest
 import wikitopics as wt
 import wikitopics.model
 from tests.commands import python
-from wikitopics.cli.main import wikitopics as program
+from wikitopics.cli import wikitopics as program
 
 COMMANDS = program.list_commands(click.Context(program))
 DESCRIBED = """

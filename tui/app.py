@@ -301,7 +301,7 @@ class Wikitopics(TerminalApp[Ending]):
 
     def new_session(self) -> None:
         """Ask for a new session's settings, start its trainer, and show it."""
-        from wikitopics.tui.newsession import NewSession
+        from wikitopics.tui.questions import NewSession
 
         async def created(new: tuple[Path, TrainerProcess] | None) -> None:
             if new is not None:
@@ -326,7 +326,7 @@ class Wikitopics(TerminalApp[Ending]):
             if self.path in self._trainers.paths() or not _lacks_contact(self.latest):
                 self._start_again()
             else:
-                from wikitopics.tui.newsession import AskContact
+                from wikitopics.tui.questions import AskContact
 
                 self.push_screen(AskContact(leave="Back", sample=False), answered)
 

@@ -44,18 +44,16 @@ if TYPE_CHECKING:  # `as`: these names are ours too
 _HOME = {
     name: module
     for module, names in {
-        "wikitopics.crawler.checking": ("check_source",),
-        "wikitopics.model": (
-            *("BatchLDA", "Minibatch", "OnlineHDP", "OnlineLDA", "OnlineModel", "SCVB0"),
-            *("check_model", "document_completion"),
-        ),
-        "wikitopics.session.errors": ("SessionError",),
-        "wikitopics.session.version": ("__version__",),
-        "wikitopics.stored": ("Article", "Measurement", "StoredSession", "Topic", "TopicThen", "open"),
-        "wikitopics.training": ("train",),
-        "wikitopics.vocab": ("UnknownVocabulary", "Vocabulary"),
+        "wikitopics.crawler.checking": "check_source",
+        "wikitopics.model": "BatchLDA Minibatch OnlineHDP OnlineLDA OnlineModel SCVB0 check_model "
+        "document_completion",
+        "wikitopics.session.errors": "SessionError",
+        "wikitopics.session.version": "__version__",
+        "wikitopics.stored": "Article Measurement StoredSession Topic TopicThen open",
+        "wikitopics.training": "train",
+        "wikitopics.vocab": "UnknownVocabulary Vocabulary",
     }.items()
-    for name in names
+    for name in names.split()
 }
 
 __all__ = sorted(_HOME)

@@ -72,22 +72,11 @@ class Registry(Generic[T]):
                 f"{point.dist.name if point.dist else 'a package'} ({point.value})" for point in points
             )
             raise self.error(f"the {self.noun} {name!r} comes from {packages}: uninstall all but one")
-        return self._loaded(name, points[0])
-
-    def _brought(self) -> dict[str, list[EntryPoint]]:
-        from importlib.metadata import entry_points
-
-        brought: dict[str, list[EntryPoint]] = {}
-        for point in entry_points(group=self.group):
-            brought.setdefault(point.name, []).append(point)
-        return brought
-
-    def _loaded(self, name: str, point: EntryPoint) -> T:
-        where = f"the {self.noun} {name!r} ({point.value})"
+        where = f"the {self.noun} {name!r} ({points[0].value})"
         if not NAME.fullmatch(name):
             raise self.error(f"{where} needs a name of letters, digits, '_' and '-', a letter first")
         try:
-            candidate = point.load()
+            candidate = points[0].load()
         except SystemExit as error:
             raise self.error(f"{where} cannot be loaded: it exits the program ({error})") from None
         except Exception as error:  # noqa: BLE001 (somebody else's package, broken in whatever way)
@@ -99,6 +88,14 @@ class Registry(Generic[T]):
             return self.check(name, candidate)
         except ValueError as error:
             raise self.error(f"{where} {error}") from None
+
+    def _brought(self) -> dict[str, list[EntryPoint]]:
+        from importlib.metadata import entry_points
+
+        brought: dict[str, list[EntryPoint]] = {}
+        for point in entry_points(group=self.group):
+            brought.setdefault(point.name, []).append(point)
+        return brought
 
 
 def check_subclass(candidate: object, base: type, called: str, name: str, key: str) -> None:

@@ -161,7 +161,7 @@ class StoredSession:
         with self._reading(model) as (reader, name):
             reader.check_topic(name, topic)
             points = reader.topic_history(name, topic, SNAPSHOT_WORDS)
-        return [TopicThen(articles, share, *_unzipped(words)) for articles, share, words in points]
+        return [TopicThen(articles, share, *zip(*words, strict=True)) for articles, share, words in points]
 
     def events(self, model: str | None = None) -> list[TopicEvent]:
         """The events of a model's topics, oldest first."""
@@ -372,11 +372,6 @@ def _reader(path: Path) -> SessionReader:
         return SessionReader(path)
     except NoSession as error:
         raise NoSession(error.what) from None
-
-
-def _unzipped(pairs: Iterable[tuple[str, float]]) -> tuple[tuple[str, ...], tuple[float, ...]]:
-    words, probabilities = zip(*pairs, strict=True)
-    return words, probabilities
 
 
 def _target(path: str | os.PathLike[str]) -> Path:

@@ -87,7 +87,8 @@ def train(
     """
     path = path_of(session)
     files = InMemoryTexts.of(path)
-    request = _request(files, model, topics, passes, seed, markup, is_new=not os.path.exists(path))
+    is_new = not os.path.exists(path)
+    request = _request(files, model, markup, is_new=is_new, topics=topics, passes=passes, seed=seed)
     words = _vocabulary(vocabulary)
     labels, notes = _labels(texts, ids, path), list[str]()
     has_gaps = ids is not None and labels is not None and labels.hasnans
@@ -99,90 +100,75 @@ def train(
         notes.append(f"{subject} of a type that can only be kept as text")
     if ids is None and labels is not None:
         ids = map(str, labels)  # one that is missing is a label, too
-    documents = _documents(texts, titles, ids, notes.append, noticed=markup is None)
+    arguments = {"texts": texts, "titles": titles, "ids": ids}
+    documents = _documents(arguments, notes.append, noticed=markup is None)
     if (trainer := owner(path)) is not None:
         raise in_use(path, trainer.pid)
-    with files.held() as descriptor:
-        _train(path, files, descriptor, request, words, documents, notes, index, markup, progress)
-    return StoredSession(path)
-
-
-def _train(
-    path: Path,
-    files: InMemoryTexts,
-    descriptor: int,
-    request: TrainRequest,
-    vocabulary: Vocabulary | None,
-    documents: Iterable[dict[str, str | None]],
-    notes: Iterable[str],
-    index: Mapping[str, object] | None,
-    markup: Markup | None,
-    progress: bool,
-) -> None:
-    """Have a trainer learn the documents to the end; its files are removed unless it goes on without us.
-
-    ``notes``: the warnings for the user of `train`, complete once the documents are written. ``index``: as
-    for `keep_index`.
-    """
     process = None
-    try:
-        if vocabulary is not None:
-            request = request.giving(vocab=files.write_words(vocabulary.lines))
-        is_new = not os.path.exists(path)  # a name that is too long is one, too, and refused below
-        if is_new:
-            new_settings(request, request.kind())  # raises for what is wrong with it
-        number = files.write_texts(descriptor, documents)
-        for note in notes:
-            warnings.warn(_in_python(note), stacklevel=3)
-        if not is_new:
-            is_finished = _is_finished(path, files, request, vocabulary)
-            _store_index(path, index)
-            if is_finished:
-                return
-        if is_new and vocabulary is None:
-            request = request.giving(vocab=files.write_words(_built(files, markup).lines))
-        command = ["train", "--session", str(path), *_arguments(request, files)]
-        with acting_later():  # in the middle of a start no process is known that could be ended
-            process = start_trainer(path, command, [descriptor])
-        with _progress_bar(path, number, progress) as look:
-            code = None
-            while code is None:
-                with acting_later() as signals:
-                    code = signals.wait(process, LOOK_SECONDS)
-                    if is_new and os.path.exists(path):
-                        _store_index(path, index)
-                        is_new = False
-                    look()
-    except KeyboardInterrupt:
-        with acting_later() as signals:
-            if process is not None:
-                process.terminate()
-                signals.wait(process, STOP_SECONDS)
+    with files.held() as descriptor:
+        try:
+            if words is not None:
+                request = request.giving(vocab=files.write_words(words.lines))
+            is_new = not os.path.exists(path)  # a name that is too long is one, too, and refused below
+            if is_new:
+                new_settings(request, request.kind())  # raises for what is wrong with it
+            number = files.write_texts(descriptor, documents)
+            for note in notes:
+                warnings.warn(_in_python(note), stacklevel=2)
+            if not is_new:
+                is_finished = _is_finished(path, files, request, words)
+                _store_index(path, index)
+                if is_finished:
+                    return StoredSession(path)
+            if is_new and words is None:
+                counted = filter(None, file_documents([str(files.texts)], silently, markup=markup or "text"))
+                built = build_vocabulary(counted, VocabularyRecipe.of_language(None))
+                request = request.giving(vocab=files.write_words(built.vocabulary.lines))
+            command = ["train", "--session", str(path), *_arguments(request, files)]
+            with acting_later():  # in the middle of a start no process is known that could be ended
+                process = start_trainer(path, command, [descriptor])
+            with _progress_bar(path, number, progress) as look:
+                code = None
+                while code is None:
+                    with acting_later() as signals:
+                        code = signals.wait(process, LOOK_SECONDS)
+                        if is_new and os.path.exists(path):
+                            _store_index(path, index)
+                            is_new = False
+                        look()
+        except KeyboardInterrupt:
+            with acting_later() as signals:
+                if process is not None:
+                    process.terminate()
+                    signals.wait(process, STOP_SECONDS)
+                forget(path)
+            raise
+        except (BadUsage, VocabularyError) as error:
+            raise ValueError(_in_python(str(error))) from None
+        except (BadSource, SessionError) as error:
+            raise SessionError(_in_python(str(error))) from None
+        finally:
+            with acting_later():
+                if (process is None or process.poll() is not None) and owner(path) is None:
+                    files.remove(descriptor)
+        if code == SessionInUse.exit_code:  # its log may be the other one's
+            holder = owner(path)
+            raise in_use(path, holder.pid if holder else 0)
+        if code:
+            message = last_words(path)
             forget(path)
-        raise
-    except (BadUsage, VocabularyError) as error:
-        raise ValueError(_in_python(str(error))) from None
-    except (BadSource, SessionError) as error:
-        raise SessionError(_in_python(str(error))) from None
-    finally:
-        with acting_later():
-            if (process is None or process.poll() is not None) and owner(path) is None:
-                files.remove(descriptor)
-    if code == SessionInUse.exit_code:  # its log may be the other one's
-        holder = owner(path)
-        raise in_use(path, holder.pid if holder else 0)
-    if code:
-        message = last_words(path)
-        forget(path)
-        if message and code == BadUsage.exit_code:
-            raise ValueError(_in_python(message))
-        raise SessionError(_in_python(message if message and code > 0 else f"the trainer was {death(code)}"))
-    with SessionReader(path) as reader:
-        if (status := reader.status()).state != "finished":
-            warnings.warn(
-                f"the trainer was stopped after {status.documents:,} documents; the same call continues",
-                stacklevel=3,
+            if message and code == BadUsage.exit_code:
+                raise ValueError(_in_python(message))
+            raise SessionError(
+                _in_python(message if message and code > 0 else f"the trainer was {death(code)}")
             )
+        with SessionReader(path) as reader:
+            if (status := reader.status()).state != "finished":
+                warnings.warn(
+                    f"the trainer was stopped after {status.documents:,} documents; the same call continues",
+                    stacklevel=2,
+                )
+    return StoredSession(path)
 
 
 def _vocabulary(argument: object) -> Vocabulary | None:
@@ -223,37 +209,29 @@ def _labels(texts: object, ids: object, path: Path) -> Any:
 
 
 def _request(
-    files: InMemoryTexts,
-    model: str | Sequence[str] | None,
-    topics: int | None,
-    passes: int | None,
-    seed: int,
-    markup: Markup | None,
-    *,
-    is_new: bool,
+    files: InMemoryTexts, model: object, markup: Markup | None, *, is_new: bool, **numbers: int | None
 ) -> TrainRequest:
-    """What is asked of the trainer. Raises ValueError or TypeError for a value that its option does not
-    take."""
-    if model is None:
-        models: tuple[str, ...] = (USUAL_MODEL,) if is_new else ()
-    elif isinstance(model, str) or not isinstance(model, Iterable):
-        models = (model,)
-    else:
-        models = tuple(model)
+    """What is asked of the trainer; ``numbers``: topics, passes and seed.
+
+    Raises ValueError or TypeError for a value that its option does not take.
+    """
+    models: tuple[object, ...] = (USUAL_MODEL,) if is_new else ()
+    if model is not None:
+        models = tuple(model) if isinstance(model, Iterable) and not isinstance(model, str) else (model,)
     if (model is not None and not models) or not all(isinstance(one, str) for one in models):
         raise TypeError(f"model must be a kind of model or a SPEC, or several, not {_quoted(model)}")
     if markup not in (None, *MARKUP.choices):
         raise ValueError(f"markup must be {MARKUP.takes()}, not {_quoted(markup)}")
-    for name, number in (("topics", topics), ("passes", passes), ("seed", seed)):
+    for name, number in numbers.items():
         if number is not None and (not isinstance(number, SupportsIndex) or isinstance(number, bool)):
             raise TypeError(f"{name} must be a whole number, not {_quoted(number)}")
     return TrainRequest(
         source="texts",
         texts=(str(files.texts),),
         model=models,
-        topics=None if topics is None else str(topics),
-        passes=None if passes is None else PASSES.convert(passes),
-        seed=SEED.convert(seed),
+        topics=None if numbers["topics"] is None else str(numbers["topics"]),
+        passes=None if numbers["passes"] is None else PASSES.convert(numbers["passes"]),
+        seed=SEED.convert(numbers["seed"]),
         markup=markup,
     )
 
@@ -264,12 +242,6 @@ def _in_python(message: str) -> str:
     parameters |= {VOCAB.flag: "vocabulary", "--session": "session"}
     # A command in backticks keeps its options.
     return re.sub("`[^`]*`|--[a-z-]+", lambda option: parameters.get(option[0], option[0]), message)
-
-
-def _built(files: InMemoryTexts, markup: Markup | None) -> Vocabulary:
-    """A vocabulary of the texts. Raises BadDocuments if they are too few."""
-    documents = file_documents([str(files.texts)], silently, markup=markup or "text")
-    return build_vocabulary(filter(None, documents), VocabularyRecipe.of_language(None)).vocabulary
 
 
 def _is_finished(
@@ -320,22 +292,20 @@ def _arguments(request: TrainRequest, files: InMemoryTexts) -> Iterator[str]:
 
 
 def _documents(
-    texts: Iterable[object],
-    titles: Iterable[object] | None,
-    ids: Iterable[object] | None,
-    tell: Callable[[str], None],
-    noticed: bool,
+    arguments: Mapping[str, Any], tell: Callable[[str], None], noticed: bool
 ) -> Iterator[dict[str, str | None]]:
-    """The lines of the file of texts. `tell` of repeated ids and, if ``noticed``, of markup in the texts.
+    """The lines of the file of texts, from the arguments of `train`.
+
+    ``tell``: is told of repeated ids and, if ``noticed``, of markup in the texts.
 
     Raises ValueError or TypeError, and `SessionError` where the texts are read from files that cannot be
     read.
     """
+    texts = arguments["texts"]
     if texts is None or isinstance(texts, str | bytes):
         raise TypeError("texts must be a collection, such as a list: put a single text in brackets")
     if hasattr(texts, "columns"):  # whose names a table yields
         raise TypeError("texts must be a column, not a table: train(frame['text'])")
-    arguments = {"texts": texts, "titles": titles, "ids": ids}
     columns = {name: values for name, values in arguments.items() if values is not None}
     for name, values in columns.items():
         if not isinstance(values, Iterable) or isinstance(values, str | bytes) or hasattr(values, "columns"):

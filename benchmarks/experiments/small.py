@@ -21,8 +21,8 @@ from benchmarks.measuring import best_score, quality
 from benchmarks.splits import in_order
 from wikitopics.model import CompletionSet, kinds
 from wikitopics.session.settings import default_topics
-from wikitopics.session.training.creation import default_passes
 from wikitopics.session.training.measuring import minibatch_size
+from wikitopics.session.training.start import default_passes
 
 EXPERIMENT = Experiment("small", "collections of 60 to 4,000 documents, beside other people's models")
 SPLITS = {60: 20, 300: 20, 1_000: 6, 4_000: 2}

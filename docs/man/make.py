@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from wikitopics.cli.main import wikitopics
+from wikitopics.cli import wikitopics
 from wikitopics.session.version import __version__
 
 PAGE = Path(__file__).with_name("wikitopics.1")

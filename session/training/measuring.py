@@ -131,7 +131,9 @@ class Evaluations:
     def due(self, minibatches: int, before: int, after: int) -> bool:
         """Whether to measure after minibatch number ``minibatches``, which took ``before`` to ``after``
         articles."""
-        interval = self._interval(after)
+        often = self.at_least_every if after <= WATCHED_UNTIL else None
+        most = min(50 * self.held_out, self.half_life or math.inf, often or math.inf)
+        interval = int(max(SHORTEST_INTERVAL, most))
         powers = minibatches & (minibatches - 1) == 0 or doubled(before, after)
         return powers or before // interval != after // interval
 
@@ -142,12 +144,6 @@ class Evaluations:
             minibatches += 1
             if self.due(minibatches, before, articles):
                 return articles
-
-    def _interval(self, articles: int) -> int:
-        often = self.at_least_every if articles <= WATCHED_UNTIL else None
-        return int(
-            max(SHORTEST_INTERVAL, min(50 * self.held_out, self.half_life or math.inf, often or math.inf))
-        )
 
 
 def pass_evaluation_due(measured: int, after: int) -> bool:
@@ -333,7 +329,14 @@ class Chronicle:
             )
             for *candidates, ids in zip(self._names, before, newest, snapshot.word_ids.tolist(), strict=True)
         ]
-        return [self._event(snapshot.articles, change, old) for change in latest]
+        events = []
+        for change in latest:
+            subject = change.other if change.kind == "split" and change.other is not None else change.topic
+            name = (old if change.kind in ("died", "merged") and old else self._names)[subject]
+            events.append(
+                TopicEvent(self._model, snapshot.articles, change.kind, change.topic, change.other, name)
+            )
+        return events
 
     def _has_another_name(self, topic: int, old: str) -> bool:
         """Whether the topic's new name has fitted at enough looks, while a word of the old one has not."""
@@ -344,12 +347,6 @@ class Chronicle:
     def _relevant(self, topic: int, looks: Sequence[TopicState]) -> list[list[str]]:
         """A topic's words at each of these looks, the most relevant first."""
         return [[self._words[i] for i in look.relevant[topic].tolist()] for look in looks]
-
-    def _event(self, articles: int, change: Change, old: Sequence[str]) -> TopicEvent:
-        ended = change.kind in ("died", "merged")
-        subject = change.other if change.kind == "split" and change.other is not None else change.topic
-        name = (old if ended and old else self._names)[subject]
-        return TopicEvent(self._model, articles, change.kind, change.topic, change.other, name)
 
 
 def event_message(events: Sequence[TopicEvent], noun: str) -> str:
@@ -388,9 +385,11 @@ CHANCE = 0.5
 class Curves:
     """Measures the models of a session and stores their topics: two kinds of points, each with its rule."""
 
-    def __init__(self, store: SessionWriter, half_life: float | None) -> None:
-        """``half_life``: the shortest of the models', None if none forgets."""
-        self._half_life = half_life
+    def __init__(self, store: SessionWriter, models: Sequence[OnlineModel]) -> None:
+        self._models = models
+        half_lives = [model.half_life for model in models if model.half_life is not None]
+        self.half_life = half_life = min(half_lives, default=None)
+        """The shortest of the models', None if none forgets."""
         settings = store.settings()
         self._noun = sources.noun(settings.source)
         self._unit_noun = sources.unit_noun(settings.source, settings[PASSES])
@@ -421,10 +420,10 @@ class Curves:
         """Articles at the last snapshot of the topics, 0 before the first."""
         return self._kept_at[-1] if self._kept_at else 0
 
-    def keep_topics(self, models: Sequence[OnlineModel], articles: int, changes: Changes) -> None:
+    def keep_topics(self, articles: int, changes: Changes) -> None:
         """Store the present topics."""
         self._topics = {}
-        for number, (model, chronicle) in enumerate(zip(models, self._chronicles, strict=True)):
+        for number, (model, chronicle) in enumerate(zip(self._models, self._chronicles, strict=True)):
             shares = np.asarray(model.topic_shares(), np.float32)
             snapshot = TopWords(number, articles, *model.top_words(SNAPSHOT_WORDS), shares)
             self._topics[number] = snapshot
@@ -436,21 +435,14 @@ class Curves:
             changes.topic_names[number] = chronicle.known
         self._kept_at.append(articles)
         # The drift at the next measurement is from the topics at the last one.
-        gone = thinned_snapshots(self._kept_at, self._half_life) - {self.measured_at}
+        gone = thinned_snapshots(self._kept_at, self.half_life) - {self.measured_at}
         self._kept_at = [point for point in self._kept_at if point not in gone]
         changes.thinned_snapshots |= gone
 
-    def measure(
-        self,
-        models: Sequence[OnlineModel],
-        held_out: HeldOut,
-        progress: Progress,
-        seconds: float,
-        changes: Changes,
-    ) -> None:
+    def measure(self, held_out: HeldOut, progress: Progress, seconds: float, changes: Changes) -> None:
         """Measure the models, whose topics are already stored; ``seconds``: the running time so far."""
         articles, tokens = progress.articles, progress.tokens
-        for number, model in enumerate(models):
+        for number, model in enumerate(self._models):
             before, now = self._topics_measured.get(number), self._topics[number]
             values = held_out.measure(model, before, now, progress.predicted(number))
             if (score := values.get("log_likelihood")) is not None:

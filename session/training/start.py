@@ -7,16 +7,18 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
-from wikitopics.crawler.source import PageKind, SourceKind
+from wikitopics.crawler.source import PageKind, SourceInfo, SourceKind, default_held_out
+from wikitopics.model.options import HALF_LIFE
 from wikitopics.session import sources
 from wikitopics.session.config import with_contact
-from wikitopics.session.errors import BadUsage
+from wikitopics.session.errors import BadUsage, MissingKind, SessionError
 from wikitopics.session.options import (
     ARTICLES,
     DOCUMENTS,
@@ -25,43 +27,147 @@ from wikitopics.session.options import (
     KEEP_ARTICLES,
     MAX_MB,
     PASSES,
+    SEED,
     THREADS,
     VOCAB,
 )
+from wikitopics.session.paths import vocabulary_file
+from wikitopics.session.records import skips_told
 from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
-from wikitopics.session.settings import Settings
+from wikitopics.session.settings import Settings, default_topics, load_kind, new_model
 from wikitopics.session.storage import writer
+from wikitopics.session.storage.counts import documents_room
 from wikitopics.session.storage.database import remove_database
-from wikitopics.session.storage.files import make_folder
+from wikitopics.session.storage.files import make_folder, replacing
 from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.released import is_released, upgrade_from_1_0
+from wikitopics.session.storage.topics import model_row
 from wikitopics.session.storage.trainer import request_control
-from wikitopics.session.storage.writer import file_bytes
+from wikitopics.session.storage.writer import SessionWriter, file_bytes
 from wikitopics.session.system import Signals
-from wikitopics.session.training.creation import (
-    LEAST,
-    VocabularyBuild,
-    complete,
-    corpus_size,
-    create,
-    feed_first_articles,
-    save_user_copy,
-    store_vocabulary,
-    too_few,
-)
 from wikitopics.session.training.intake.opening import Opened, cluster_address, open_source
-from wikitopics.session.training.monitor import BEAT_SECONDS, Monitor, Report
-from wikitopics.session.training.run import FINISHED, Limits, Run
-from wikitopics.session.training.stream import Stream
+from wikitopics.session.training.run import BEAT_SECONDS, FINISHED, Limits, Monitor, Run, Say, Tell
+from wikitopics.session.training.stream import Stream, VocabularyBuild
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.build import Built
 from wikitopics.vocab.rules import Rule
 
-Say = Callable[[str], None]
-Tell = Callable[[Report], None]
+T = TypeVar("T")
 OUTGROWN = 4
 """A run this many times larger than the D of its models is warned: D is weighed against their priors."""
+
+
+# A new session: its settings as determined by the source, its vocabulary, its models, its file.
+
+LEAST = 2
+"""The fewest documents to train on: the topics of a single one are nothing but its words."""
+MOST_PASSES = 5
+"""More passes make models of small collections worse on held-out documents as often as better."""
+ENOUGH_READINGS = 20_000
+DEFAULT_DOCUMENTS = 7_000_000
+"""D if the source's size cannot be known: about the number of articles in English Wikipedia."""
+
+
+def corpus_size(request: TrainRequest, info: SourceInfo, held_out: int) -> int:
+    """The number of articles that a run like this can train on."""
+    size = DEFAULT_DOCUMENTS if info.articles is None else max(1, info.articles - held_out)
+    return min(size, request.get(ARTICLES) or size)
+
+
+def too_few(
+    settings: Settings, kind: SourceKind, read: int, held_out: int, skips: Mapping[str, int]
+) -> BadUsage:
+    """Why fewer than `LEAST` of the documents that were ``read`` are left to train on, and what to do."""
+    documents = read - sum(skips.values())
+    held_out = min(held_out, documents)
+    why = [f"skipped: {skips_told(skips)}"] if skips else []
+    why += [f"held out: {held_out:,}"] if held_out else []
+    of = f" (of {'; '.join([f'{read:,}', *why])})" if why else ""
+    noun = "document" if kind.own else "article"
+    hint = "" if read >= LEAST else kind.division(settings.source_options)
+    hint = "Give more, or hold out fewer" if documents >= LEAST else hint
+    left = f"{'only one' if documents > held_out else 'no'} {noun} to train on{of}"
+    return BadUsage(
+        f"{settings.source_name}: {left}, and at least two are needed" + (f". {hint}" if hint else "")
+    )
+
+
+def default_passes(documents: int) -> int:
+    """The number of passes over a collection of so many documents: about 20,000 readings, at most five."""
+    return max(1, min(MOST_PASSES, ENOUGH_READINGS // max(1, documents)))
+
+
+def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Settings:
+    """The settings of a new session, with what its source has told."""
+    values, size = dict(settings.values), opened.info.articles
+    held_out = values.setdefault(HELD_OUT.name, default_held_out(size))
+    values.setdefault(DOCUMENTS.name, corpus_size(request, opened.info, held_out))
+    kind, models = sources.load(settings.source), settings.models
+    if size is not None:
+        documents = max(1, size - held_out)
+        models = tuple(one.with_usual(default_topics(load_kind(one.kind), documents)) for one in models)
+        forgets = any(HALF_LIFE.name in spec.options for spec in models)
+        if PASSES not in request and kind.own and not forgets:
+            values[PASSES.name] = default_passes(documents)
+    return replace(
+        settings, values=values, models=models, source_name=opened.info.name, source_options=opened.identity
+    )
+
+
+def create(path: Path, settings: Settings, vocabulary: Vocabulary | Rule) -> None:
+    """Create the session's file, with its models before their first article; only a rule: without words."""
+    words = vocabulary.words if isinstance(vocabulary, Vocabulary) else ()
+    writer.create(path, settings, words, new_models(settings, len(words)) if words else ())
+
+
+def new_models(settings: Settings, n_words: int) -> list[dict[str, object]]:
+    """The rows of the models before their first article."""
+    models = (new_model(spec, n_words, settings[DOCUMENTS], settings[SEED]) for spec in settings.models)
+    return [model_row(model) for model in models]
+
+
+def save_user_copy(name: str, vocabulary: Vocabulary) -> str:
+    """Keep a vocabulary for other sessions, unless there is one of this name; returns a message about it."""
+    path = vocabulary_file(name)
+    if path.exists():
+        return f"another vocabulary is already kept as {name}"
+    try:
+        make_folder(path.parent)
+        with replacing(path) as file:
+            file.write(("\n".join(vocabulary.lines) + "\n").encode())
+    except SessionError as error:
+        return f"it is not kept for other sessions: {error}"
+    return f"it is kept for other sessions: `wikitopics vocab show {name}`"
+
+
+def store_vocabulary(store: SessionWriter, vocabulary: Vocabulary) -> None:
+    """Give the session its vocabulary, and its models."""
+    settings = replace(store.settings(), fingerprint=vocabulary.fingerprint)
+    store.build(settings, vocabulary.words, new_models(settings, len(vocabulary)))
+
+
+def feed_first_articles(store: SessionWriter, stream: Stream) -> None:
+    """Feed the stream the articles collected before there was a vocabulary, and commit them.
+
+    Only as many as a session may hold untrained, with room for the next ones. The source is asked again for
+    the rest, from where these end.
+    """
+    numbers = {word: number for number, word in enumerate(store.vocabulary())}
+    room = documents_room(store.settings()) // 2
+    some = False
+    # The source can continue only after all blocks that share a position.
+    for _, rows in groupby(store.first_articles(), key=lambda block: block.position):
+        counted = [block.over(numbers) for block in rows]
+        room -= sum(len(block.to_bytes()) for block in counted)
+        if some and room < 0:
+            break
+        some = True
+        for block in counted:
+            stream.feed(block)
+    if some:
+        stream.read_first_articles()
+        stream.commit(stream.progress.elapsed_seconds, stream.progress.bytes_read)
 
 
 class Unawaited(ThreadPoolExecutor):
@@ -84,9 +190,6 @@ class Plan:
     kind: SourceKind
     vocabulary: Vocabulary | Rule
     """The vocabulary that counts the words; only a rule if the session still has to build it."""
-
-
-T = TypeVar("T")
 
 
 def train(path: Path, request: TrainRequest, report: Tell, say: Say) -> str:
@@ -158,10 +261,13 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
     else:
         with SessionReader(path) as reader:
             settings = reader.settings()
-            kind = sources.load_stored(settings.source)
+            if settings.source not in sources.names():
+                raise MissingKind("kind of source", settings.source)
+            kind = sources.load(settings.source)
             sources.check_identity(kind, settings.source_options)
-            vocabulary_given = load_vocabulary(request[VOCAB], kind) if VOCAB in request else None
-            check_resumable(request, settings, vocabulary_given)
+            of_texts = isinstance(kind, PageKind)
+            requested = load_vocabulary(request[VOCAB], of_texts=of_texts) if VOCAB in request else None
+            check_resumable(request, settings, requested)
             vocabulary = Rule.parse(settings.rule) if settings.building else reader.counter()
     request = with_contact(request, kind, settings.source_options)
     return Plan(path, request, settings, is_new, kind, vocabulary)
@@ -181,11 +287,16 @@ async def run(plan: Plan, limits: Limits, report: Tell, say: Say, signals: Signa
             say(line)
         this = Run(store, stream, source.feed, limits)
         signals.tell(lambda number: this.stop(f"stopped by {number.name}"))
-        reason = await Monitor(plan.path, this, report, say, plan.request.of_this_run(plan.kind)).follow()
+        limiting = [option for option in sources.run_options(plan.kind) if option in plan.request]
+        given = {option.name: plan.request[option] for option in limiting}
+        reason = await Monitor(plan.path, this, report, say, given).follow()
         if isinstance(stream, Stream) and reason == FINISHED:
-            lack = _lack(plan, stream)
-            if lack is None:
+            limit, progress = stream.article_limit, stream.progress
+            if progress.documents >= LEAST or (limit is not None and progress.articles >= limit):
                 say(_ended(stream))
+            else:
+                read = progress.documents + progress.held_out + progress.skipped
+                lack = too_few(stream.settings, plan.kind, read, progress.held_out, progress.skips)
             if stream.overfitting:
                 say(stream.overfitting)
     seconds = time.monotonic() - began
@@ -197,16 +308,6 @@ async def run(plan: Plan, limits: Limits, report: Tell, say: Say, signals: Signa
             await asyncio.to_thread(remove_database, plan.path)
         raise lack
     return reason, limits.less(seconds, source.feed.activity.bytes_read)
-
-
-def _lack(plan: Plan, stream: Stream) -> BadUsage | None:
-    """The error if a source that has been read to its end has too few documents to train on."""
-    settings, progress, limit = stream.settings, stream.progress, stream.article_limit
-    if progress.documents >= LEAST or (limit is not None and progress.articles >= limit):
-        return None
-    read = progress.documents + progress.held_out + progress.skipped
-    source = settings.source_name, plan.kind, settings.source_options
-    return too_few(*source, read, progress.held_out, progress.skips)
 
 
 def _build(path: Path, built: Built | None, seconds: float) -> str:
@@ -234,18 +335,18 @@ async def open_session(
 
     Raises the errors of both, and `BadUsage` if a new one would have too little to train on.
     """
-    settings, options = plan.settings, plan.request.asked(plan.kind, resuming=not plan.is_new)
+    settings, asked = plan.settings, plan.request.asked(plan.kind, resuming=not plan.is_new)
     async with contextlib.AsyncExitStack() as opened:
         cluster = cluster_address(plan.request)
         source = await open_source(
-            plan.kind, settings.source_options, options, plan.vocabulary, say, settings.models, cluster
+            plan.kind, settings.source_options, asked, plan.vocabulary, say, settings.models, cluster
         )
         opened.push_async_callback(source.feed.close)
         if plan.is_new:
             settings = complete(settings, plan.request, source)
             size, held_out = source.info.articles, settings[HELD_OUT]
             if size is not None and size - held_out < LEAST:
-                raise too_few(source.info.name, plan.kind, source.identity, size, held_out)
+                raise too_few(settings, plan.kind, size, held_out, {})
             await _to_its_end(lambda: create(plan.path, settings, plan.vocabulary))
         elif is_released(plan.path):
             say("converting this session from the format of 1.0.0, once")
@@ -297,9 +398,19 @@ def _remarks(
         yield _builds(stream, source)
     else:
         yield _begins(stream)
-        yield from _derived(plan, stream.settings, source)
-        yield from _counts(plan)
-    yield from _size(plan, source)
+        if plan.is_new:
+            yield from _derived(plan, stream.settings, source)
+    if plan.is_new:
+        if download := plan.kind.download(source.identity):
+            yield f"this downloads {download}"
+    elif DOCUMENTS not in plan.request and source.info.articles is not None:
+        size = corpus_size(plan.request, source.info, plan.settings[HELD_OUT])
+        made_for = plan.settings[DOCUMENTS]
+        if size > OUTGROWN * made_for:
+            yield (
+                f"these models were made for a corpus of {made_for:,} {sources.noun(plan.settings.source)}: "
+                f"for {size:,}, a new --session gives better topics"
+            )
     if isinstance(stream, Stream):
         yield from _room(plan, store, source)
 
@@ -336,54 +447,33 @@ def _begins(stream: Stream) -> str:
 
 
 def _derived(plan: Plan, settings: Settings, source: Opened) -> Iterator[str]:
-    """What was chosen for a new session because its source is small."""
+    """What was chosen for a new session because its source is small.
+
+    Whose words one over the user's own texts counts, if that was not chosen; of words that were counted
+    elsewhere, how many no text has.
+    """
     defaults = {}
     if settings.models != plan.settings.models:
         defaults["--topics"] = "the number of topics follows from their square root"
     if settings[PASSES] != plan.settings[PASSES]:
         defaults[PASSES.flag] = f"they are read {settings[PASSES]} times"
-    if plan.is_new and defaults:
+    if defaults:
         assert source.info.articles is not None
         yield (
             f"with only {source.info.articles - settings[HELD_OUT]:,} {sources.noun(settings.source)}, "
             f"{' and '.join(defaults.values())}; to choose otherwise, use {' and '.join(defaults)}"
         )
-
-
-def _counts(plan: Plan) -> Iterator[str]:
-    """Whose words a new session over the user's own texts counts, if that was not chosen; of words that were
-    counted elsewhere, how many no text has."""
-    if not plan.is_new or not plan.kind.own:
+    if not plan.kind.own or (isinstance(plan.kind, PageKind) and VOCAB in plan.request):
         return
     if isinstance(plan.kind, PageKind):
-        if VOCAB not in plan.request:
-            yield (
-                f"counting the words of the vocabulary {plan.settings.vocabulary!r}, which are Wikipedia's; "
-                "`wikitopics vocab build` makes one of your own"
-            )
-        return
-    assert isinstance(plan.vocabulary, Vocabulary)
-    if never := plan.vocabulary.unmatched():
+        yield (
+            f"counting the words of the vocabulary {plan.settings.vocabulary!r}, which are Wikipedia's; "
+            "`wikitopics vocab build` makes one of your own"
+        )
+    elif isinstance(plan.vocabulary, Vocabulary) and (never := plan.vocabulary.unmatched()):
         yield (
             f"{len(never):,} of the {len(plan.vocabulary):,} words, such as {never[0]!r}, are no words by "
             f"rule {plan.vocabulary.rule}: topics have them, but `infer` never finds them in a text"
-        )
-
-
-def _size(plan: Plan, source: Opened) -> Iterator[str]:
-    """How much a new session downloads, or that the source has outgrown an old one."""
-    if plan.is_new:
-        if download := plan.kind.download(source.identity):
-            yield f"this downloads {download}"
-        return
-    if DOCUMENTS in plan.request or source.info.articles is None:
-        return
-    size = corpus_size(plan.request, source.info, plan.settings[HELD_OUT])
-    made_for = plan.settings[DOCUMENTS]
-    if size > OUTGROWN * made_for:
-        yield (
-            f"these models were made for a corpus of {made_for:,} {sources.noun(plan.settings.source)}: "
-            f"for {size:,}, a new --session gives better topics"
         )
 
 

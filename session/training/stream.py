@@ -6,38 +6,27 @@ interrupted and resumed does exactly the same as an uninterrupted one. Times are
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, islice, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import Minibatch
 from wikitopics.session.errors import Damaged
-from wikitopics.session.options import HELD_OUT, KEEP_ARTICLES, PASSES, SEED
+from wikitopics.session.options import HELD_OUT, KEEP_ARTICLES, PASSES, SEED, VOCAB_ARTICLES
 from wikitopics.session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, UNREAD
 from wikitopics.session.settings import Settings, load_model
-from wikitopics.session.sources import described
+from wikitopics.session.sources import described, noun
 from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.settings import Progress
 from wikitopics.session.storage.topics import model_row
 from wikitopics.session.storage.writer import Changes, SessionWriter
-from wikitopics.session.training.measuring import (
-    Curves,
-    Evaluations,
-    HeldOut,
-    Measured,
-    drop_due,
-    last_doubling,
-    latest_of_each,
-    minibatch_size,
-    pass_evaluation_due,
-    renewal_due,
-    scored,
-    snapshot_due,
-)
+from wikitopics.session.training import measuring
+from wikitopics.vocab.build import Built, VocabularyRecipe, best_words
+from wikitopics.vocab.rules import Rule
 
 # The later passes over a session's documents: all that were trained, again, each time in another order.
 #
@@ -104,7 +93,13 @@ class Passes:
         self._pass, (self._start, rows) = number, rounds[which - 1]
         if rows != self._open:  # the rows of a small collection are one round, and stay in memory
             self._open, self._block = rows, self._block[:0]
-            self._block = Block.concatenate([self._documents_of(*self._rows[row]) for row in rows])
+            last = self._rows[-1][0] if len(self._rest) else None
+            self._block = Block.concatenate(
+                [
+                    self._rest if first == last else self._store.kept_documents(first, n)
+                    for first, n in (self._rows[row] for row in rows)
+                ]
+            )
             self._seqs = np.concatenate([first + np.arange(n) for first, n in (self._rows[i] for i in rows)])
         self._order = self._random(number, which).permutation(len(self._block))
 
@@ -119,10 +114,6 @@ class Passes:
             rounds[-1][1].append(row)
             behind += self._rows[row][1]
         return [(start, sorted(rows)) for start, rows in rounds]
-
-    def _documents_of(self, first: int, number: int) -> Block:
-        is_rest = len(self._rest) and first == self._rows[-1][0]
-        return self._rest if is_rest else self._store.kept_documents(first, number)
 
     def _random(self, number: int, which: int) -> np.random.Generator:
         return np.random.default_rng((self._seed, number, which))
@@ -162,8 +153,6 @@ class Stream:
             model = load_model(store.model_state(stored.name), stored, len(store.vocabulary()))
             model.threads = threads
             self.models.append(model)
-        half_lives = [model.half_life for model in self.models if model.half_life is not None]
-        self._half_life = min(half_lives, default=None)
         self._changes = Changes()
         self._pending = deque(store.pending())
         """Stretches of the stream that wait to be trained, each with its number in the session."""
@@ -171,8 +160,8 @@ class Stream:
         self._held_out = store.held_out()
         self._word_counts = store.word_counts()
         self._check_account()
-        self._curves = Curves(store, self._half_life)
-        self._measured_on: HeldOut | None = None
+        self._curves = measuring.Curves(store, self.models)
+        self._measured_on: measuring.HeldOut | None = None
         self._source_ended = self.progress.again > 0
         self._passes: Passes | None = None
         self._ended = self.progress.finished
@@ -315,12 +304,14 @@ class Stream:
         progress = self.progress
         after = progress.articles + self._step_size()
         return self._evaluations.due(progress.minibatches + 1, progress.articles, after) or (
-            self._ends_pass(after) and pass_evaluation_due(self._curves.measured_at, after)
+            self._ends_pass(after) and measuring.pass_evaluation_due(self._curves.measured_at, after)
         )
 
     @property
-    def _evaluations(self) -> Evaluations:
-        return Evaluations(len(self._held_out), self._half_life, self.settings.measured_every)
+    def _evaluations(self) -> measuring.Evaluations:
+        return measuring.Evaluations(
+            len(self._held_out), self._curves.half_life, self.settings.measured_every
+        )
 
     def _expect_measurement(self) -> None:
         progress = self.progress
@@ -351,9 +342,9 @@ class Stream:
         seqs, again = self._reread(size - n, fresh) if size > n else (np.empty(0, np.int64), fresh[:0])
         batch = Block.concatenate([fresh, again])
         progress = self.progress
-        if self._half_life is not None:
-            latest = scored(self.models, _minibatch(batch), self.settings[SEED])
-            progress.prequential = latest_of_each(progress.prequential, latest)
+        if self._curves.half_life is not None:
+            latest = measuring.scored(self.models, _minibatch(batch), self.settings[SEED])
+            progress.prequential = measuring.latest_of_each(progress.prequential, latest)
         thetas: list[NDArray[np.float32]] = []
         for model, size in zip(self.models, self.settings.batch_sizes, strict=True):
             minibatch = _minibatch(batch)
@@ -379,11 +370,11 @@ class Stream:
         if len(again):
             progress.renew_from = None  # all are learnt again, which includes that
             progress.lap = progress.articles / (self.settings[PASSES] * progress.documents)
-        elif renewal_due(before, progress.articles):
+        elif measuring.renewal_due(before, progress.articles):
             progress.renew_from = 0
-        self._changes.drops_articles |= drops or drop_due(before, progress.articles)
-        if measure or snapshot_due(self._curves.kept_at, before, progress.articles):
-            self._curves.keep_topics(self.models, progress.articles, self._changes)
+        self._changes.drops_articles |= drops or measuring.drop_due(before, progress.articles)
+        if measure or measuring.snapshot_due(self._curves.kept_at, before, progress.articles):
+            self._curves.keep_topics(progress.articles, self._changes)
         if measure:
             self._measure(elapsed_seconds())
         return len(batch)
@@ -412,7 +403,9 @@ class Stream:
         """
         progress = self.progress
         assert progress.renew_from is not None
-        seqs, documents = self._store.recent(progress.renew_from, most, last_doubling(progress.articles))
+        seqs, documents = self._store.recent(
+            progress.renew_from, most, measuring.last_doubling(progress.articles)
+        )
         return seqs, documents, seqs[-1] + 1 if len(seqs) == most else None
 
     def replace_topics(self, seqs: Sequence[int], documents: Block, go_on_from: int | None) -> None:
@@ -433,7 +426,7 @@ class Stream:
         if not articles:
             return
         if self._curves.kept_at != articles:
-            self._curves.keep_topics(self.models, articles, self._changes)
+            self._curves.keep_topics(articles, self._changes)
         if self._curves.measured_at != articles:
             self._measure(elapsed_seconds)
         if self.overfitting:
@@ -452,7 +445,7 @@ class Stream:
         return self._curves.overfitting(self.progress.documents, len(self._held_out))
 
     @property
-    def measured(self) -> Measured:
+    def measured(self) -> measuring.Measured:
         """The last measurement."""
         return self._curves.measured
 
@@ -480,7 +473,7 @@ class Stream:
         return ArticleTopics.of(thetas, with_proportions=self.settings[KEEP_ARTICLES] == "all")
 
     def _next_size(self) -> int:
-        size = minibatch_size(self.progress.articles, self.settings.batch_size)
+        size = measuring.minibatch_size(self.progress.articles, self.settings.batch_size)
         if self.article_limit is not None:
             size = min(size, self.article_limit - self.progress.articles)
         return size
@@ -501,11 +494,125 @@ class Stream:
     def _measure(self, elapsed_seconds: float) -> None:
         """Measure the models, whose topics are already stored."""
         if len(self._held_out):
-            self._measured_on = self._measured_on or HeldOut(_minibatch(self._held_out), self.settings[SEED])
-            self._curves.measure(
-                self.models, self._measured_on, self.progress, elapsed_seconds, self._changes
+            self._measured_on = self._measured_on or measuring.HeldOut(
+                _minibatch(self._held_out), self.settings[SEED]
             )
+            self._curves.measure(self._measured_on, self.progress, elapsed_seconds, self._changes)
 
 
 def _minibatch(block: Block) -> Minibatch:
     return Minibatch(block.indptr, block.word_ids, block.counts)
+
+
+# A session without a vocabulary: its first articles are collected with all their words, to choose from.
+#
+# Until then `VocabularyBuild` takes the place of the `Stream`: a run feeds and commits it in the same way.
+# The articles collected are the beginning of the stream: `feed_first_articles` passes them on, once, when the
+# vocabulary is built. If there are more than about 100,000, the source is asked for the rest again. All of it
+# depends only on the articles, so an interrupted session chooses the same words.
+
+
+class VocabularyBuild:
+    """Collects articles until there are enough, then chooses the words."""
+
+    def __init__(self, store: SessionWriter) -> None:
+        self._store = store
+        self.settings: Settings = store.settings()
+        self.progress: Progress = store.progress()
+        self.article_limit: int | None = None
+        self.next_measurement: int | None = None
+        self.measured = measuring.Measured(0, {})
+        self.built: Built | None = None
+        self.wanted = max(self.settings[VOCAB_ARTICLES], 2 * self.settings[HELD_OUT])
+        """The number of articles to collect: at least as many that count as are held out."""
+        self._changes = Changes()
+        self._source_ended = self._choosing = False
+
+    @property
+    def waits_for(self) -> str:
+        """What training is waiting for."""
+        if self._choosing:
+            return "the vocabulary: choosing its words"
+        counted = min(self.progress.pending, self.wanted)
+        return f"the vocabulary: {counted:,} of {self.wanted:,} {noun(self.settings.source)} counted"
+
+    @property
+    def dirty(self) -> bool:
+        """Whether a commit would write anything new."""
+        return bool(self._changes.first_articles)
+
+    @property
+    def missing(self) -> int:
+        """The number of articles still to be collected."""
+        return max(0, self.wanted - self.progress.pending)
+
+    def feed(self, block: Block) -> None:
+        """Take the next stretch of the stream."""
+        progress = self.progress
+        for reason, number in block.skips.items():
+            progress.skip(reason, number)
+        progress.crawled += len(block) + sum(block.skips.values())
+        progress.pending += len(block)
+        progress.position, progress.lap = block.position, block.lap
+        self._changes.first_articles.append(block)
+
+    def end_of_source(self) -> None:
+        """Note that no article will follow: the present number must do."""
+        self._source_ended = True
+
+    def work(self) -> None:
+        """Do nothing: there is no model to train."""
+
+    def done(self) -> bool:
+        """Whether the words can be chosen."""
+        return self._source_ended or not self.missing
+
+    def finish(self, elapsed_seconds: float) -> None:
+        """Choose the words, once everything is committed. Raises BadDocuments if there are too few."""
+        self._choosing = True
+        recipe = VocabularyRecipe.without_list(Rule.parse(self.settings.rule))
+        self.built = choose_words(self._store.first_articles, self.settings[HELD_OUT], self.wanted, recipe)
+
+    def commit(self, elapsed_seconds: float, bytes_read: int) -> None:
+        """Save everything since the last commit, together."""
+        self.progress.elapsed_seconds, self.progress.bytes_read = elapsed_seconds, bytes_read
+        self._store.commit(self.progress, self._changes, 0)
+        self._changes = Changes()
+
+    def as_committed(self) -> "VocabularyBuild":
+        """The collection as of the last commit, plus the blocks fed since."""
+        beginning = VocabularyBuild(self._store)
+        for block in self._changes.first_articles:
+            beginning.feed(block)
+        return beginning
+
+
+def choose_words(
+    blocks: Callable[[], Iterable[Block]], held_out: int, wanted: int, recipe: VocabularyRecipe
+) -> Built:
+    """The best words of the first ``wanted`` articles, without those that will be held out.
+
+    The first articles with a word of the vocabulary are held out, so the vocabulary decides which these are:
+    the choice is repeated without them until both agree. Raises BadDocuments if too few articles are left.
+    """
+    start = held_out
+    while True:
+        built = best_words(islice(_counts(blocks()), start, wanted), recipe)
+        words = {word.encode() for word in built.vocabulary.words}
+        articles = enumerate(_counts(blocks()), start=1)
+        numbers = (number for number, article in articles if not words.isdisjoint(article))
+        behind = next(islice(numbers, held_out - 1, None), held_out) if held_out else 0
+        if behind <= start:
+            return built
+        start = behind
+
+
+def _counts(blocks: Iterable[Block]) -> Iterator[Mapping[bytes, int]]:
+    """How often each article has each of its words."""
+    for block in blocks:
+        words = [word.encode() for word in block.lexicon or ()]
+        ids, counts = block.word_ids.tolist(), block.counts.tolist()
+        for low, high in pairwise(block.indptr.tolist()):
+            yield {
+                words[number]: count for number, count in zip(ids[low:high], counts[low:high], strict=True)
+            }

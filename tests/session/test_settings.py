@@ -13,8 +13,8 @@ from wikitopics.session.options import KEPT, OWN
 from wikitopics.session.request import TrainRequest, check_resumable, new_settings
 from wikitopics.session.settings import ModelSpec, batch_sizes, parse_specs
 from wikitopics.session.storage.settings import decode_settings
-from wikitopics.session.training.creation import complete
 from wikitopics.session.training.intake.opening import Opened
+from wikitopics.session.training.start import complete
 
 
 def test_no_model_named_means_lda():

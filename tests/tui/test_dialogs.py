@@ -13,8 +13,7 @@ from textual.widgets import Input, Select
 from tests.tui import seeing
 from tests.tui.standins import Process
 from wikitopics.tui.export import Export
-from wikitopics.tui.newsession import NewSession
-from wikitopics.tui.questions import Ask
+from wikitopics.tui.questions import Ask, NewSession
 
 # Dialogs: how they end, and what they show at any size; exports.
 

@@ -7,8 +7,7 @@ import pytest
 from tests.tui.standins import Process
 from wikitopics.session.system import Signals
 from wikitopics.tui.app import Main
-from wikitopics.tui.newsession import AskContact, Contact
-from wikitopics.tui.questions import Ask
+from wikitopics.tui.questions import Ask, AskContact, Contact
 from wikitopics.tui.views.dashboard import Dashboard
 
 

@@ -18,8 +18,8 @@ from wikitopics.session.storage import writer as stores
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.trainer import HeartbeatWriter
 from wikitopics.session.storage.writer import Changes, SessionWriter
-from wikitopics.session.training.creation import VocabularyBuild, feed_first_articles, store_vocabulary
-from wikitopics.session.training.stream import Stream
+from wikitopics.session.training.start import feed_first_articles, store_vocabulary
+from wikitopics.session.training.stream import Stream, VocabularyBuild
 from wikitopics.tui import chart
 from wikitopics.tui.follow import Follower
 from wikitopics.tui.look import Beside

@@ -15,7 +15,7 @@ from tests.session.rows import sql
 from tests.tui import canned, seeing
 from tests.tui.terminals import ENTER, LEAVE, Terminal
 from tests.waiting import until
-from wikitopics.cli.screen import wait_for_session
+from wikitopics.cli.train import wait_for_session
 from wikitopics.session import escapes
 from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.tui.app import VIEWS
@@ -209,7 +209,7 @@ def test_a_watcher_waits_for_the_session_to_begin_or_leaves(tmp_path, opened, be
 
 def test_a_watcher_waits_for_a_trainer_however_long_it_takes(tmp_path, monkeypatch):
     path = tmp_path / "night.db"
-    monkeypatch.setattr("wikitopics.cli.screen.BEGIN_SECONDS", 0.0)
+    monkeypatch.setattr("wikitopics.cli.train.BEGIN_SECONDS", 0.0)
     wait_for_session(path)
     assert not path.exists()
     with TrainerLock(path):
@@ -220,7 +220,7 @@ def test_a_watcher_waits_for_a_trainer_however_long_it_takes(tmp_path, monkeypat
 
 
 def test_the_contact_screen_gives_the_terminal_back(opened):
-    terminal = opened("from wikitopics.tui.newsession import ask; print('ANSWER', ask())")
+    terminal = opened("from wikitopics.tui.questions import ask; print('ANSWER', ask())")
     terminal.wait_for(b"Your contact")
     terminal.type(b"nonsense\r", shows=b"does not look like")
     terminal.written = b""

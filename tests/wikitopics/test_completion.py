@@ -3,7 +3,7 @@
 import pytest
 from click.shell_completion import ShellComplete
 
-from wikitopics.cli.main import wikitopics
+from wikitopics.cli import wikitopics
 from wikitopics.session.paths import session_path
 
 

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from tests.session.rows import sql
-from wikitopics.cli.screen import contact_missing
+from wikitopics.cli.train import contact_missing
 from wikitopics.session.errors import Damaged
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.storage.lock import TrainerLock

@@ -19,8 +19,7 @@ import pytest
 
 from tests.commands import ROOT, python
 from tests.session.rows import sql
-from wikitopics.cli import run
-from wikitopics.cli.main import wikitopics
+from wikitopics.cli import run, wikitopics
 from wikitopics.session.analysis.exports import FORMATS
 from wikitopics.session.analysis.tables import TABLES, ExportRequest
 from wikitopics.session.records import TopicChange, TopicEvent

@@ -174,7 +174,7 @@ def test_a_text_without_end_is_cut_short(cli, trained, monkeypatch, one_line):
             buffer[:] = b"a" * len(buffer)
             return len(buffer)
 
-    monkeypatch.setattr("wikitopics.cli.infer._MOST", 1_000_000)
+    monkeypatch.setattr("wikitopics.cli.topics._MOST", 1_000_000)
     with io.TextIOWrapper(io.BufferedReader(Endless())) as stdin:
         monkeypatch.setattr("sys.stdin", stdin)
         one_line(cli("infer"), 1, "standard input: more than 1,000,000 bytes")

@@ -3,7 +3,7 @@
 import click
 import pytest
 
-from wikitopics.cli.main import wikitopics
+from wikitopics.cli import wikitopics
 from wikitopics.session.version import __version__
 
 COMMANDS = wikitopics.list_commands(click.Context(wikitopics))

@@ -1,24 +1,170 @@
 """The command line. Heavy imports happen inside the commands: `wikitopics --version` loads none of them."""
 
 import contextlib
+import importlib
 import os
 import re
+import resource
 import signal
+import subprocess
 import sys
 import threading
+import traceback
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
-from wikitopics.cli.main import wikitopics
-from wikitopics.cli.output import (
-    ReaderGone,
-    error_line,
-    exit_code,
-    mend_standard_streams,
-    say,
-    standard_output,
+from wikitopics.cli import options, output
+from wikitopics.session.errors import SessionError, did_you_mean
+from wikitopics.session.version import __version__
+
+_COMMANDS = {
+    "demo": "wikitopics.cli.train",
+    "train": "wikitopics.cli.train",
+    "watch": "wikitopics.cli.train",
+    "status": "wikitopics.cli.sessions",
+    "topics": "wikitopics.cli.topics",
+    "history": "wikitopics.cli.topics",
+    "articles": "wikitopics.cli.sessions",
+    "similar": "wikitopics.cli.topics",
+    "infer": "wikitopics.cli.topics",
+    "compare": "wikitopics.cli.topics",
+    "export": "wikitopics.cli.export",
+    "report": "wikitopics.cli.export",
+    "vocab": "wikitopics.cli.export",
+    "sessions": "wikitopics.cli.sessions",
+    "stop": "wikitopics.cli.sessions",
+    "pause": "wikitopics.cli.sessions",
+    "resume": "wikitopics.cli.sessions",
+    "save": "wikitopics.cli.sessions",
+    "backup": "wikitopics.cli.sessions",
+    "doctor": "wikitopics.cli.doctor",
+}
+_LIGHT = ("sessions",)
+"""Modules of commands that compute nothing."""
+_LOADING_SECONDS = 10
+"""CPU seconds in which NumPy, SciPy and Numba must have been loaded."""
+_ROOM = 400 << 20
+"""Bytes of address space that a command takes besides, mostly for its threads."""
+
+_FILES = 64
+"""A trainer opens up to 28 files for itself; more with several models, or a screen."""
+
+
+class LazyGroup(options.SettingsCommand, options.CommandGroup):
+    """Imports a subcommand's module only when that subcommand, or the help, is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = getattr(importlib.import_module(_COMMANDS[cmd_name]), cmd_name)
+        return command
+
+    def takes_settings(self, args: Sequence[str]) -> bool:
+        return not args or args[0] not in _COMMANDS
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:  # click would exit silently here
+            if isinstance(error, output.ReaderGone) or output.is_echo(error):
+                raise
+            raise click.ClickException(f"the connection to another process broke: {error}") from error
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        try:
+            return super().main(*args, **extra)
+        except OSError as error:
+            if output.is_echo(error):  # of help, or the version
+                raise output.output_failed(error) from None
+            raise
+        except SystemExit as end:
+            *_, (frame, _) = traceback.walk_tb(end.__traceback__)
+            if frame.f_code is click.Command.main.__code__:  # so click answers a broken pipe
+                raise output.output_failed(BrokenPipeError()) from None
+            raise
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        # The options of `train` are listed once, by `wikitopics train --help`.
+        names = ("session", "contact", "version")
+        options = [option for option in self.get_params(ctx) if option.name in names]
+        records = [option.get_help_record(ctx) for option in (*options, self.get_help_option(ctx)) if option]
+        with formatter.section("Options"):
+            formatter.write_dl([record for record in records if record is not None])
+        self.format_commands(ctx, formatter)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
+        try:
+            name, command, rest = super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            meant = did_you_mean(args[0], _COMMANDS)
+            raise click.UsageError(f"No such command '{args[0]}'. {meant}", ctx) from error
+        if not _COMMANDS[str(name)].endswith(_LIGHT):
+            _check_limits()
+        return name, command, rest
+
+
+def _check_limits() -> None:
+    """Raise SessionError if the shell allows too few open files for a trainer and its processes, or too
+    little memory."""
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most != resource.RLIM_INFINITY and most < _FILES:
+        raise SessionError(f"`ulimit -n {most}` allows too few open files: set a limit of {_FILES} or more")
+    # OpenBLAS tries for ever to get more memory while it is loaded, and no signal is heard meanwhile. So
+    # another process, which can be ended, loads it first.
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if most == resource.RLIM_INFINITY:
+        return
+    from wikitopics.session.system import acting_later
+
+    limits = {"RLIMIT_CPU": _LOADING_SECONDS, "RLIMIT_AS": max(0, most - _ROOM)}
+    code = "; ".join(f"setrlimit({name}, ({value},) * 2)" for name, value in limits.items())
+    code = f"from resource import *; {code}; import scipy.special, numba"
+    with acting_later():
+        probe = subprocess.run([sys.executable, "-c", code], capture_output=True)
+    if probe.returncode:
+        raise SessionError(f"`ulimit -v {most >> 10}` leaves too little memory: set a higher limit")
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+@options.session_option
+@options.log_option
+@options.progress_option
+@click.version_option(__version__, prog_name="wikitopics", message="%(prog)s %(version)s")
+@click.pass_context
+def wikitopics(
+    ctx: click.Context, /, session: str, log: str | None, as_json: bool, **settings: Any
+) -> int | None:
+    """A live topic model of Wikipedia in the terminal.
+
+    Without a command: open the screen on the session and, if no trainer is running on it, start one with the
+    options given (those of `wikitopics train`).
+
+    Examples:
+      wikitopics demo                      see it all work, no network needed
+      wikitopics --contact me@host.org     crawl English Wikipedia and watch
+      wikitopics train --hours 8           the same overnight, without a screen
+      wikitopics watch                     watch a session that is training elsewhere
+      wikitopics topics --top 8            print the topics, eight words each
+    """
+    if ctx.invoked_subcommand is not None:
+        options.refuse_early_options(ctx)
+        return None
+    _check_limits()
+    from wikitopics.cli.train import open_screen
+
+    return open_screen(session, settings)
+
+
+# Running it: every error that a user can cause is one line, and has an exit code.
 
 LONGEST_EXIT = 0.5
 """The most seconds that the process may take to exit once everything is done."""
@@ -26,7 +172,7 @@ LONGEST_EXIT = 0.5
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point: run the command, turn every error that a user can cause into one line, exit."""
-    mend_standard_streams()
+    output.mend_standard_streams()
     code = run(sys.argv[1:] if arguments is None else arguments)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # everything is done: nothing is left to interrupt
@@ -42,16 +188,16 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command; returns its exit code."""
     try:
         result = wikitopics.main(list(arguments), prog_name="wikitopics", standalone_mode=False)
-        with standard_output():
+        with output.standard_output():
             pass  # flushing may fail, and should fail here
-    except (click.exceptions.Exit, click.Abort, ReaderGone) as end:
-        return exit_code(end)
+    except (click.exceptions.Exit, click.Abort, output.ReaderGone) as end:
+        return output.exit_code(end)
     except Exception as error:
         text = _explained(error)
         if text is None:
             raise
-        say(error_line(text))
-        return exit_code(error)
+        output.say(output.error_line(text))
+        return output.exit_code(error)
     return result if isinstance(result, int) else 0
 
 

@@ -1,5 +1,6 @@
 """`doctor`: what is installed, where things are kept, and what would go wrong."""
 
+import contextlib
 import importlib.metadata
 import os
 import platform
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from wikitopics.cli.options import json_option, reading
+from wikitopics.cli.options import Command, json_option, reading
 from wikitopics.cli.output import put_json, put_line
 from wikitopics.crawler.source import CrawlerError
 from wikitopics.model import KindError, kinds
@@ -30,13 +31,18 @@ Check = tuple[str, bool | None, str]
 _MARKS = {True: "ok", False: "BAD", None: "--"}
 
 
-@click.command(epilog="\b\nExamples:\n  wikitopics doctor\n  wikitopics doctor --offline")
+@click.command(cls=Command)
 @click.option("--offline", is_flag=True, help="Skip the network check.")
 @click.option("--session", metavar="NAME", help="Check this session's file too.")
 @json_option
 def doctor(offline: bool, session: str | None, as_json: bool) -> int:
-    """Check the installation, the network, the contact and the disk. Exit code 1 if something is wrong."""
-    checks = [*_installation(), *_extras(), *_brought(), *_places(), _tried("contact", _contact)]
+    """Check the installation, the network, the contact and the disk. Exit code 1 if something is wrong.
+
+    Examples:
+      wikitopics doctor
+      wikitopics doctor --offline
+    """
+    checks = [*_installation(), *_places(), _tried("contact", _contact)]
     if session is not None:
         checks.append(_tried("session", _session, session))
     if not offline:
@@ -60,7 +66,12 @@ def _tried(what: str, describe: Callable[..., str], *arguments: object) -> Check
 
 def _installation() -> Iterator[Check]:
     yield "python", sys.version_info >= (3, 11), f"{platform.python_version()} at {sys.executable}"
-    for package in _packages():
+    try:
+        needs = importlib.metadata.requires("wikitopics") or []
+    except importlib.metadata.PackageNotFoundError:
+        needs = ["wikitopics"]
+    # Packages of extras need not be installed.
+    for package in (re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in needs if "extra ==" not in need):
         try:
             yield package, True, importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
@@ -69,18 +80,11 @@ def _installation() -> Iterator[Check]:
 
     folder, none = cache_folder(), "no writable folder: the models are compiled at every start"
     yield "kernel cache", folder is not None, folder or none
-
-
-def _extras() -> Iterator[Check]:
-    """The extras, which nobody must install."""
     for extra in EXTRAS:
         missing = ", ".join(extra.missing())
         state = f"not installed ({missing}): `{extra.command}` adds" if missing else "installed, for"
         yield f"extra {extra.name}", None if missing else True, f"{state} {extra.purpose}"
-
-
-def _brought() -> Iterator[Check]:
-    """Models and sources from other packages."""
+    # Models and sources from other packages.
     for what, theirs, load in (
         ("model", set(kinds.names()) - set(kinds.built_in), kinds.load),
         ("source", set(sources.names()) - set(sources.BUILT_IN), sources.load),
@@ -91,15 +95,6 @@ def _brought() -> Iterator[Check]:
 
 def _label(load: Callable[[str], object], name: str) -> str:
     return str(getattr(load(name), "label", "installed"))
-
-
-def _packages() -> list[str]:
-    """The packages that the installed distribution requires, without those of extras."""
-    try:
-        needs = importlib.metadata.requires("wikitopics") or []
-    except importlib.metadata.PackageNotFoundError:
-        return ["wikitopics"]
-    return [re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in needs if "extra ==" not in need]
 
 
 def _places() -> Iterator[Check]:
@@ -155,21 +150,14 @@ def _unwritable(folder: Path) -> str:
 def _disk(folder: Path) -> Iterator[Check]:
     free = shutil.disk_usage(folder).free
     yield "disk", free > LOW_DISK, f"{free / 1e9:,.1f} GB free"
-    kind = _file_system(folder)
+    mounts, real = "", folder.resolve()
+    with contextlib.suppress(OSError):  # only Linux tells
+        mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace")
+    kinds_at = {Path(at.replace("\\040", " ")): k for _, at, k, *_ in map(str.split, mounts.splitlines())}
+    kind = next((kinds_at[place] for place in (real, *real.parents) if place in kinds_at), None)
     local = kind not in _NETWORK_FILE_SYSTEMS
     advice = "SQLite's write-ahead log does not work; set WIKITOPICS_HOME to a local folder"
     yield "file system", local, (kind or "unknown") + ("" if local else f": on a network, where {advice}")
-
-
-def _file_system(path: Path) -> str | None:
-    """The type of the file system that holds ``path``, if the system tells (Linux)."""
-    try:
-        mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return None
-    kinds_at = {Path(point.replace("\\040", " ")): kind for _, point, kind, *_ in map(str.split, mounts)}
-    real = path.resolve()
-    return next((kinds_at[place] for place in (real, *real.parents) if place in kinds_at), None)
 
 
 def _contact() -> str:

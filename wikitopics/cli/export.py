@@ -1,14 +1,20 @@
-"""`export`: a session's contents in forms that other programs read."""
+"""What is written for other programs and people: `export`, `report`, and `vocab`, which also builds one."""
 
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
-from wikitopics.cli.options import model_names, reading, session_option
+from wikitopics.cli import options
+from wikitopics.cli.options import Command, CommandGroup, reading, session_option, whole
 from wikitopics.cli.output import ProgressLine, put_data, say
-from wikitopics.session.analysis.exports import FORMATS, Format, format_of, save, written_to
-from wikitopics.session.analysis.tables import TABLES, ExportRequest, Table
+from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api, check_spaced, language_of
+from wikitopics.crawler.source import Markup
+from wikitopics.crawler.texts.source import COLUMN, LINES, MARKUP, TEXTS, Texts
+from wikitopics.session.analysis.exports import FORMATS, format_of, save, written_to
+from wikitopics.session.analysis.tables import TABLES, ExportRequest
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.metrics import METRICS, Metric
 from wikitopics.session.paths import session_path
@@ -16,12 +22,7 @@ from wikitopics.session.paths import session_path
 # `report`: the topics of a session as one page for a browser.
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  wikitopics report -o night.html
-  wikitopics report --session demo > demo.html"""
-)
+@click.command(cls=Command)
 @click.option("-o", "--output", metavar="FILE", type=click.Path(), help="A file (default: standard output).")
 @session_option
 def report(output: str | None, session: str) -> None:
@@ -30,6 +31,10 @@ def report(output: str | None, session: str) -> None:
     It shows the topics, with their map, tree and history, and the curves. The page is self-contained and
     opens without a network, here or wherever you send it. It contains words and titles of articles, but not
     your contact or any path on this machine. Works while a trainer is running.
+
+    Examples:
+      wikitopics report -o night.html
+      wikitopics report --session demo > demo.html
     """
     from wikitopics.session.analysis.report import check_page, render
     from wikitopics.session.storage.files import replacing
@@ -55,16 +60,12 @@ def _described(metric: Metric) -> str:
 
 
 @click.command(
+    cls=Command,
     epilog="\b\nWHAT is one of:\n"
     + "".join(f"  {table.name:11} {table.label}\n" for table in TABLES.values())
     + "\n\b\nIn `export metrics`, besides metrics that only one kind of model has:\n"
     + "".join(f"  {metric.name:26} {_described(metric)}\n" for metric in METRICS)
-    + """
-\b
-Examples:
-  wikitopics export topics > topics.csv
-  wikitopics export history --format json -o history.json
-  wikitopics export model --model hdp -o hdp.npz"""
+    + "\n",
 )
 @click.argument("what", metavar="WHAT", type=click.Choice(list(TABLES)))
 @click.option(
@@ -80,7 +81,7 @@ Examples:
     help="A file, or for gensim a folder (default: standard output).",
 )  # fmt: skip
 @click.option(
-    "--model", metavar="NAME", shell_complete=model_names,
+    "--model", metavar="NAME", shell_complete=options.model_names,
     help="Export only this model (default for `export model`: the first).",
 )  # fmt: skip
 @click.option(
@@ -94,7 +95,13 @@ Examples:
 def export(
     what: str, form: str | None, output: str | None, model: str | None, every: bool, bom: bool, session: str
 ) -> None:
-    """Write what a session holds in a form that other programs read."""
+    """Write what a session holds in a form that other programs read.
+
+    Examples:
+      wikitopics export topics > topics.csv
+      wikitopics export history --format json -o history.json
+      wikitopics export model --model hdp -o hdp.npz
+    """
     from wikitopics.session.analysis.proportions import licence_of
 
     table = TABLES[what]
@@ -108,7 +115,12 @@ def export(
     with reading(session) as reader:
         request = ExportRequest(reader, table.models(reader, model), every, bom)
         if target is None:
-            to_standard_output(written_as, table, request)
+            if written_as.stream is None:
+                raise BadUsage(f"{written_as.name}'s model is several files: name a folder for them with -o")
+            if written_as.binary and sys.stdout.isatty():
+                name = written_as.name
+                raise BadUsage(f"{name} is not for a terminal: give -o FILE.{name} or redirect")
+            put_data(written_as.stream(table, request))
         else:
             with ProgressLine("rows", table.count(request) if table.count else None) as progress:
                 rows = save(table, written_as, request, target, progress)
@@ -118,10 +130,143 @@ def export(
             say(licence.text)
 
 
-def to_standard_output(form: Format, table: Table, request: ExportRequest) -> None:
-    """Write an export to standard output. Raises `BadUsage` for bytes on a terminal, or a folder."""
-    if form.stream is None:
-        raise BadUsage(f"{form.name}'s model is several files: name a folder for them with -o")
-    if form.binary and sys.stdout.isatty():
-        raise BadUsage(f"{form.name} is not for a terminal: give -o FILE.{form.name} or redirect")
-    put_data(form.stream(table, request))
+# `vocab build` and `vocab show`: build a vocabulary, or print one.
+
+_session_option = click.option(
+    "--session",
+    metavar="NAME",
+    shell_complete=options.session_names,
+    help="For `vocab show`: print this session's vocabulary instead.",
+)
+
+
+@click.group(cls=CommandGroup, no_args_is_help=False)
+@_session_option
+@click.pass_context
+def vocab(ctx: click.Context, session: str | None) -> None:
+    """Build a vocabulary, or print one.
+
+    Examples:
+      wikitopics vocab show
+      wikitopics vocab build articles.jsonl -o my.txt
+    """
+    ctx.default_map = {"show": {"session": session}}
+
+
+@vocab.command()
+@click.argument("name", default="english")
+@_session_option
+def show(name: str, session: str | None) -> None:
+    """Print a vocabulary in the format of a vocabulary file.
+
+    Its size, rule and fingerprint go to standard error.
+
+    Examples:
+      wikitopics vocab show
+      wikitopics vocab show my.txt
+    """
+    from wikitopics.session.request import load_vocabulary
+
+    if session is not None:
+        with reading(session) as reader:
+            vocabulary = reader.counter()
+    else:
+        vocabulary = load_vocabulary(name)
+    say(f"{len(vocabulary):,} words by rule {vocabulary.rule}, fingerprint {vocabulary.fingerprint}")
+    put_data([("\n".join(vocabulary.lines) + "\n").encode("utf-8", "backslashreplace")])
+
+
+@vocab.command()
+@click.argument("sources", metavar="[SOURCE]…", nargs=-1)
+@click.option(
+    "-o", "--output", metavar="FILE", required=True, type=click.Path(dir_okay=False, path_type=Path),
+    help="The vocabulary file to write.",
+)  # fmt: skip
+@click.option("--size", metavar="W", type=whole(2, 1_000_000), default=8000, show_default=True, help="Words.")
+@options.take(COLUMN)
+@options.take(LINES)
+@options.take(MARKUP)
+@options.take(LANG, help="Crawl Wikipedia in this language; with files, the language of the files.")
+@options.take(API_URL, help="Crawl this wiki instead of reading files.")
+@click.option(
+    "--articles", metavar="N", type=whole(1), default=20_000, show_default=True, help="Articles to crawl."
+)
+@options.take(CONTACT, help="As in `wikitopics train`.")
+@options.take(RPM, help="As in `wikitopics train`.")
+@click.option(
+    "--session", metavar="NAME", help="Accepted for consistency; ignored: building reads no session."
+)
+def build(
+    sources: tuple[str, ...],
+    output: Path,
+    size: int,
+    text_column: str | None,
+    lines: bool | None,
+    markup: Markup | None,
+    articles: int,
+    session: str | None,
+    **wiki: Any,
+) -> None:
+    """Build a vocabulary from SOURCE.
+
+    SOURCE is a dump (.xml, .xml.bz2 …), a .jsonl file of {"text"}, a .csv or .tsv table, a folder of .txt
+    files, each of which is a document, or a plain-text file in which blank lines separate the documents.
+
+    Examples:
+      wikitopics vocab build articles.jsonl.xz -o english.txt
+      wikitopics vocab build reviews.csv --text-column review -o reviews.txt
+      wikitopics vocab build notes.txt --lines -o notes-words.txt
+      wikitopics vocab build dewiki-pages-articles.xml.bz2 -o german.txt
+      wikitopics vocab build --lang de --articles 20000 --contact me@host.org -o german.txt
+    """
+    from wikitopics.crawler.texts.records import is_packed
+    from wikitopics.session.config import with_contact
+    from wikitopics.session.request import TrainRequest
+    from wikitopics.session.storage.files import check_target, replacing
+    from wikitopics.session.training.intake.vocabulary import crawled_documents, file_documents
+    from wikitopics.vocab.build import VocabularyRecipe, build_vocabulary
+    from wikitopics.vocab.vocabulary import BadDocuments
+
+    language = None if wiki[LANG.name] is None else language_of(wiki[LANG.name])
+    if language is not None:
+        check_spaced(language)
+    crawl = not sources
+    if crawl and language is None and wiki[API_URL.name] is None:
+        raise BadUsage("give files to read, or --lang or --api-url to crawl")
+    if sources and wiki[API_URL.name] is not None:
+        raise BadUsage("give files to read or --api-url to crawl, not both")
+    if crawl and markup is not None:
+        raise BadUsage(f"{MARKUP.flag} is for files: a wiki names its markup itself")
+    if not output.parent.is_dir():
+        raise BadUsage(f"cannot write {output}: there is no folder {output.parent}")
+    check_target(output)
+    if is_packed(output.name):
+        raise BadUsage(f"{output.name}: a vocabulary is not compressed: leave out {output.suffix}")
+    progress = ProgressLine("articles", articles) if crawl else ProgressLine("documents")
+    if crawl:
+        kind, request = Api(), TrainRequest(**wiki)
+        identity = request.identity(kind)
+        source = kind.open(identity, with_contact(request, kind, identity).asked(kind))
+        documents = crawled_documents(source, articles, progress, say)
+    else:
+        texts = file_documents(sources, say, text_column, markup or "text", bool(lines))
+        documents = _counted(texts, progress)
+    try:
+        with progress:
+            built = build_vocabulary(documents, VocabularyRecipe.of_language(language), size=size)
+    except BadDocuments as error:
+        told = {TEXTS.name: [path for path in sources if ".xml" not in Path(path).name], LINES.name: lines}
+        hint = Texts().division(told)
+        raise BadDocuments(f"{error}. {hint}" if hint else str(error)) from None
+    with replacing(output) as file:
+        file.write(("\n".join(built.vocabulary.lines) + "\n").encode())
+    say(
+        f"wrote {output}: {len(built.vocabulary):,} words out of {built.distinct_words:,}, "
+        f"from {built.documents:,} documents"
+    )
+
+
+def _counted(documents: Iterable[str], progress: ProgressLine) -> Iterator[str]:
+    for done, document in enumerate(documents):
+        progress(done)
+        yield document

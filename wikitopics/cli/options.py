@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -23,7 +24,7 @@ from wikitopics.session.paths import session_folder, session_path
 if TYPE_CHECKING:
     from wikitopics.session.storage.reader import SessionReader
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., Any])
 Answer = TypeVar("Answer")
 
 
@@ -139,6 +140,9 @@ limit_option = click.option(
 class SourceType(OptionType):
     """The name of a kind of source that `train` crawls."""
 
+    def __init__(self, option: Option[Any]) -> None:
+        super().__init__(option, lambda: [n for n in sources.names() if not sources.described(n).command])
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Look for other packages' kinds only if the name is not one of ours."""
         try:
@@ -168,18 +172,34 @@ def click_option(option: Option[Any], *, help: str = "") -> click.Option:
     )
 
 
-def take(option: Option[Any], *, help: str = "") -> Callable[[Command], Command]:
+def take(option: Option[Any], *, help: str = "") -> Callable[[Function], Function]:
     """Add one setting to a command that takes only a few."""
     parameter = click_option(option, help=help)
 
-    def decorate(command: Command) -> Command:
+    def decorate(command: Function) -> Function:
         command.__dict__.setdefault("__click_params__", []).append(parameter)
         return command
 
     return decorate
 
 
-class CommandGroup(click.Group):
+class Command(click.Command):
+    """A command whose docstring ends with examples, which its help shows last."""
+
+    def __init__(self, *, help: str | None = None, epilog: str | None = None, **more: Any) -> None:
+        text, mark, examples = inspect.cleandoc(help or "").partition("\n\nExample")
+        super().__init__(
+            help=text, epilog=(epilog or "") + (f"\b\nExample{examples}" if mark else ""), **more
+        )
+
+
+class Group(Command, click.Group):
+    """A group of such commands."""
+
+    command_class = Command
+
+
+class CommandGroup(Group):
     """A group of commands, in which a wrong word is told with the help of the command that it is about."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -195,7 +215,7 @@ class CommandGroup(click.Group):
 Groups = list[tuple[str, list[click.Parameter]]]
 
 
-class SettingsCommand(click.Command):
+class SettingsCommand(Command):
     """A command that takes all settings of a trainer.
 
     The options of a source from another package are among them once ``--source`` names it.
@@ -233,27 +253,20 @@ class SettingsCommand(click.Command):
 
 def setting_groups(source: str | None = None) -> Groups:
     """Every setting of a trainer, in the order of the help; those of ``source`` too, from another package."""
-
-    def crawled() -> list[str]:
-        return [name for name in sources.names() if not sources.described(name).command]
-
     shown = [kind for kind in map(sources.load, sources.BUILT_IN) if not kind.command]
     if source is not None and source not in sources.BUILT_IN:
         with contextlib.suppress(BadUsage):  # reported with the option itself
             shown.append(sources.load(source))
     options = {option.name: option for kind in shown for option in kind.options}
     source_option, model_kind = click_option(SOURCE), click_option(MODEL)
-    source_option.type, model_kind.type = SourceType(SOURCE, crawled), OptionType(MODEL, kinds.names)
+    source_option.type, model_kind.type = SourceType(SOURCE), OptionType(MODEL, kinds.names)
     source_option.metavar = f"[{'|'.join(kind.name for kind in shown)}]"
 
-    def click_options(*settings: Option[Any]) -> list[click.Parameter]:
-        return [click_option(setting) for setting in settings]
-
     return [
-        ("Source", [source_option, *click_options(*options.values(), VOCAB)]),
-        ("Models", [model_kind, *click_options(*SHARED)]),
-        ("Fixed for the session", click_options(*KEPT)),
-        ("This run", click_options(*RUN, *OUTSIDE)),
+        ("Source", [source_option, *map(click_option, (*options.values(), VOCAB))]),
+        ("Models", [model_kind, *map(click_option, SHARED)]),
+        ("Fixed for the session", [*map(click_option, KEPT)]),
+        ("This run", [*map(click_option, (*RUN, *OUTSIDE))]),
     ]
 
 

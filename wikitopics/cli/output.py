@@ -61,7 +61,8 @@ def standard_output() -> Iterator[TextIO]:
 
 def output_failed(error: OSError) -> ReaderGone | SessionError:
     """What an error of writing to standard output means; nothing more is written there."""
-    forget_output()
+    with contextlib.suppress(OSError):  # otherwise Python would write it again at exit, and complain
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     if isinstance(error, BrokenPipeError):
         return ReaderGone()
     return SessionError(f"cannot write to standard output: {error.strerror or error}")
@@ -128,12 +129,6 @@ def unless_none(record: Mapping[str, object], key: str) -> dict[str, object]:
 def error_line(message: str) -> str:
     """A message as the one line shown to users."""
     return f"wikitopics: {visible(' '.join(message.split()))}"
-
-
-def forget_output() -> None:
-    """Discard unwritten output; otherwise Python would try to write it again at exit, and complain."""
-    with contextlib.suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def nobody_reads() -> bool:

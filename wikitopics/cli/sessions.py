@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wikitopics.cli import options
+from wikitopics.cli.options import Command, Group
 from wikitopics.cli.output import agrees, duration, fields_of, put_json, put_line, rate, say, unless_none
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import command, session_folder, session_path
@@ -40,12 +41,7 @@ _STATES = {
 }
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  wikitopics status
-  wikitopics status --session demo --json | jq .articles"""
-)
+@click.command(cls=Command)
 @options.session_option
 @options.json_option
 def status(session: str, as_json: bool) -> None:
@@ -54,6 +50,10 @@ def status(session: str, as_json: bool) -> None:
     With --json, "state" is new, starting, running, paused, stopping, stopped, finished, dead (killed, or the
     machine went down) or stalled. Models of a session with a half-life also have
     "prequential_log_likelihood", once articles have been scored before training.
+
+    Examples:
+      wikitopics status
+      wikitopics status --session demo --json | jq .articles
     """
 
     from wikitopics.session.records import skips_told
@@ -102,12 +102,7 @@ def status(session: str, as_json: bool) -> None:
         )
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  wikitopics articles --topic 12
-  wikitopics articles --topic 12 --limit 100 --json"""
-)
+@click.command(cls=Command)
 @options.session_option
 @click.option(
     "--topic", metavar="K", type=options.whole(0), required=True, shell_complete=options.topic_numbers,
@@ -121,6 +116,10 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
 
     On a terminal, each title is a link to the revision that was read, if its wiki is known. With --json,
     "url" is that revision's address, or null.
+
+    Examples:
+      wikitopics articles --topic 12
+      wikitopics articles --topic 12 --limit 100 --json
     """
     from wikitopics.session.analysis.proportions import listed_articles
 
@@ -141,9 +140,7 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
         put_line(f"{row.proportion:6.1%} {row.words:7,}  ", row.title, row.url)
 
 
-@click.group(
-    invoke_without_command=True, epilog="\b\nExamples:\n  wikitopics sessions\n  wikitopics sessions rm night"
-)
+@click.group(cls=Group, invoke_without_command=True)
 @click.option("--session", metavar="NAME", help="List only this one.")
 @options.json_option
 @click.pass_context
@@ -151,6 +148,10 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
     """List the sessions in the session folder.
 
     Each line shows a session's state, articles, size, time of the last save, models, and source.
+
+    Examples:
+      wikitopics sessions
+      wikitopics sessions rm night
     """
     if ctx.invoked_subcommand is not None:
         options.refuse_early_options(ctx)
@@ -198,7 +199,7 @@ def _check(folder: Path) -> None:
         raise SessionError(f"{folder}: {error.strerror}") from None
 
 
-@sessions.command(epilog="\b\nExample:\n  wikitopics sessions rm night --yes")
+@sessions.command()
 @click.argument("name", required=False, shell_complete=options.session_names)
 @click.option("--session", metavar="NAME", shell_complete=options.session_names, help="The same as NAME.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
@@ -207,6 +208,9 @@ def rm(name: str | None, session: str | None, yes: bool) -> None:
 
     Asks first on a terminal; needs --yes elsewhere. Never deletes a session with a running trainer, or a
     file that is not a session. If NAME is a symbolic link to a session, only the link is deleted.
+
+    Example:
+      wikitopics sessions rm night --yes
     """
     from wikitopics.session.control import check_removable, remove
 
@@ -226,10 +230,14 @@ def rm(name: str | None, session: str | None, yes: bool) -> None:
     say(f"deleted {path}")
 
 
-@click.command(epilog="\b\nExample:\n  wikitopics stop --session night")
+@click.command(cls=Command)
 @options.session_option
 def stop(session: str) -> None:
-    """Have the session's trainer save everything and exit."""
+    """Have the session's trainer save everything and exit.
+
+    Example:
+      wikitopics stop --session night
+    """
     from wikitopics.session import control
 
     control.stop(session_path(session), say)
@@ -239,7 +247,7 @@ def stop(session: str) -> None:
 def _asking(name: str, help: str, **request: bool) -> click.Command:
     """A command that asks the session's trainer for this."""
 
-    @click.command(name, help=help, epilog=f"\b\nExample:\n  wikitopics {name}")
+    @click.command(name, cls=Command, help=f"{help}\n\nExample:\n  wikitopics {name}")
     @options.session_option
     def ask(session: str) -> None:
         from wikitopics.session import control
@@ -254,11 +262,15 @@ resume = _asking("resume", "Resume a paused trainer.", paused=False)
 save = _asking("save", "Have the session's trainer commit now.", save=True)
 
 
-@click.command(epilog="\b\nExample:\n  wikitopics backup ~/night.db --session night")
+@click.command(cls=Command)
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @options.session_option
 def backup(file: Path, session: str) -> None:
-    """Copy a whole session to FILE, even while it is being trained."""
+    """Copy a whole session to FILE, even while it is being trained.
+
+    Example:
+      wikitopics backup ~/night.db --session night
+    """
     from wikitopics.session.storage.reader import backup as copy
 
     copy(session_path(session), file)

@@ -1,4 +1,4 @@
-"""`train`, a trainer without a screen; and `demo`, the same on a wiki that comes with the program."""
+"""`train`, a trainer without a screen; `watch`, the screen; `demo`, both on a wiki that comes along."""
 
 import contextlib
 import io
@@ -9,43 +9,41 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from wikitopics.cli.options import SettingsCommand, log_option, progress_option, session_option, take
-from wikitopics.cli.output import (
-    INTERRUPTED,
-    ReaderGone,
-    agrees,
-    duration,
-    error_line,
-    exit_code,
-    fields_of,
-    nobody_reads,
-    put_json,
-    put_line,
-    rate,
-    say,
+from wikitopics.cli import output
+from wikitopics.cli.options import (
+    Command,
+    SettingsCommand,
+    log_option,
+    progress_option,
+    reading,
+    session_option,
+    take,
 )
 from wikitopics.crawler.dumps.source import YES
 from wikitopics.crawler.embedded.source import WIKI_SIZE, Demo
+from wikitopics.crawler.mediawiki.source import CONTACT
 from wikitopics.crawler.source import Unconfirmed
 from wikitopics.model import kinds
 from wikitopics.session import escapes
-from wikitopics.session.errors import BadUsage, SessionError
+from wikitopics.session.errors import BadUsage, NoSession, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import ARTICLES, MODEL, NOTIFY, ON_END
-from wikitopics.session.paths import session_name, session_path
+from wikitopics.session.paths import command, log_file, session_name, session_path
 from wikitopics.session.settings import load_kind, options_of
+from wikitopics.session.storage.lock import owner, owner_pid
 from wikitopics.session.system import Signals, acting_later, kill_group, start_command
 
 if TYPE_CHECKING:
+    from wikitopics.session.control import Trainers
     from wikitopics.session.request import TrainRequest
-    from wikitopics.session.training.monitor import Report
+    from wikitopics.session.training.run import Report
 
 
 # `train --on-end COMMAND` and `--notify HOW`, carried out when a trainer ends unless it is killed.
@@ -72,24 +70,22 @@ def at_end(
     try:
         yield end
     except BaseException as error:
-        end.reason = "interrupted" if isinstance(error, INTERRUPTED) else str(error) or type(error).__name__
-        code = exit_code(error)
+        end.reason = (
+            "interrupted" if isinstance(error, output.INTERRUPTED) else str(error) or type(error).__name__
+        )
+        code = output.exit_code(error)
         raise
     finally:
         with acting_later() as signals:  # whoever has read that the trainer has ended may send one
             if not code:
                 end.tell(end.reason)
-            _notify(notify, path, end.reason)
+            if notify is not None and escapes.obeys(sys.stderr):
+                with contextlib.suppress(OSError):
+                    notice = f"wikitopics, {session_name(path)}: {end.reason}"
+                    sys.stderr.write(escapes.notice(notify, notice))
+                    sys.stderr.flush()
             if command is not None:
                 _run(command, path, end.reason, code, tell, signals)
-
-
-def _notify(how: str | None, path: Path, reason: str) -> None:
-    """Notify on standard error, if that is a terminal that supports it."""
-    if how is not None and escapes.obeys(sys.stderr):
-        with contextlib.suppress(OSError):
-            sys.stderr.write(escapes.notice(how, f"wikitopics, {session_name(path)}: {reason}"))
-            sys.stderr.flush()
 
 
 def _run(
@@ -101,32 +97,23 @@ def _run(
     try:
         process = start_command(command, path, stdin=subprocess.DEVNULL, stdout=2, **said)
     except (OSError, ValueError) as error:
-        tell(error_line(f"--on-end cannot be run: {error}"))
+        tell(output.error_line(f"--on-end cannot be run: {error}"))
         return
     failed = signals.wait(process, PATIENCE, until=(signal.SIGINT,))
     if failed is None:  # Ctrl+C does not reach its group
         kill_group(process)
         interrupted = signal.SIGINT in signals.noted
         why = "was interrupted" if interrupted else f"took over {PATIENCE:.0f} s and was killed"
-        tell(error_line(f"--on-end {why}"))
+        tell(output.error_line(f"--on-end {why}"))
     elif failed:
-        tell(error_line(f"--on-end failed with code {failed}"))
+        tell(output.error_line(f"--on-end failed with code {failed}"))
 
 
 HELP = "help"
 """Given instead of a kind of model."""
 
 
-@click.command(
-    cls=SettingsCommand,
-    epilog="""\b
-Examples:
-  wikitopics train --contact me@host.org --hours 8
-  wikitopics train --session de --lang de
-  wikitopics train --session ja --lang ja --tokens links
-  wikitopics train --model lda:topics=50 --model hdp --model scvb0:topics=200
-  wikitopics train --source counts --counts words.npz --vocab words.txt --seed 1""",
-)
+@click.command(cls=SettingsCommand)
 @session_option
 @log_option
 @progress_option
@@ -134,36 +121,37 @@ def train(session: str, as_json: bool, log: str | None, **options: Any) -> int:
     """Crawl and train until stopped, without a screen.
 
     Resumes the session if it exists. Ctrl+C saves and stops; all articles crawled are kept.
+
+    Examples:
+      wikitopics train --contact me@host.org --hours 8
+      wikitopics train --session de --lang de
+      wikitopics train --session ja --lang ja --tokens links
+      wikitopics train --model lda:topics=50 --model hdp --model scvb0:topics=200
+      wikitopics train --source counts --counts words.npz --vocab words.txt --seed 1
     """
     if HELP in options[MODEL.name]:
-        for line in model_help():
-            put_line(line)
+        for name in kinds.names():
+            _describe_kind(name)
         return 0
     from wikitopics.session.request import TrainRequest
 
     return run_trainer(session, TrainRequest(**options), as_json, log)
 
 
-def model_help() -> Iterator[str]:
-    """The values of `--model`: every kind of model and the keys it takes."""
-    for name in kinds.names():
-        try:
-            kind = load_kind(name)
-        except BadUsage as error:
-            yield f"{name}: {error}"
-            continue
-        yield f"{name}: {kind.label}" + (f", {kind.summary}" if kind.summary else "")
-        for option in options_of(kind):
-            default = "" if option.default in (None, "") else f"; default {option.default}"
-            yield f"  {option.name}={option.takes()}{default}: {option.help}"
+def _describe_kind(name: str) -> None:
+    """Print a value of `--model`: a kind of model and the keys it takes."""
+    try:
+        kind = load_kind(name)
+    except BadUsage as error:
+        output.put_line(f"{name}: {error}")
+        return
+    output.put_line(f"{name}: {kind.label}" + (f", {kind.summary}" if kind.summary else ""))
+    for option in options_of(kind):
+        default = "" if option.default in (None, "") else f"; default {option.default}"
+        output.put_line(f"  {option.name}={option.takes()}{default}: {option.help}")
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  wikitopics demo
-  wikitopics demo --headless --articles 5000"""
-)
+@click.command(cls=Command)
 @click.option("--headless", is_flag=True, help="Print progress lines instead of opening the screen.")
 @take(
     ARTICLES,
@@ -181,10 +169,12 @@ def demo(headless: bool, session: str, as_json: bool, **options: Any) -> int:
     Crawls a small wiki that comes with the program, through the same client that crawls Wikipedia. Its
     articles are generated from the word counts of 20,000 real ones. The demo finishes when each has been
     read once; --wiki-size makes it longer.
+
+    Examples:
+      wikitopics demo
+      wikitopics demo --headless --articles 5000
     """
     if not headless:
-        from wikitopics.cli.screen import open_demo
-
         return open_demo(session, **options)
     from wikitopics.session.request import TrainRequest
 
@@ -197,7 +187,7 @@ def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str |
 
     path = session_path(session)
     with (
-        contextlib.nullcontext(say) if log is None else also_to(Path(log), path) as tell,
+        contextlib.nullcontext(output.say) if log is None else also_to(Path(log), path) as tell,
         at_end(request.get(ON_END), path, tell, request.get(NOTIFY)) as end,
     ):
         progress = JsonLines(tell) if as_json else ProgressLines(tell)
@@ -205,7 +195,7 @@ def run_trainer(session: str, request: "TrainRequest", as_json: bool, log: str |
         try:
             end.reason = start(path, request, progress, tell)
         except Unconfirmed as what:
-            if not agrees(f"{what}. Continue?", str(what)):
+            if not output.agrees(f"{what}. Continue?", str(what)):
                 end.reason, end.tell = "nothing was started", tell
                 return 0
             end.reason = start(path, request.giving(**{YES.name: True}), progress, tell)
@@ -246,13 +236,13 @@ def also_to(log: Path, session: Path) -> Iterator[Callable[[str], None]]:
         handler.emit(logging.LogRecord("wikitopics", logging.INFO, "", 0, "%s", (visible(message),), None))
 
     def tell(message: str) -> None:
-        say(message)
+        output.say(message)
         keep(message)
 
     try:
         yield tell
     except Exception as error:
-        keep(error_line(str(error) or type(error).__name__))
+        keep(output.error_line(str(error) or type(error).__name__))
         raise
     finally:
         with contextlib.suppress(OSError):  # as in `Log.handleError`
@@ -280,7 +270,7 @@ class ProgressLines:
 
     def _line(self, report: "Report") -> str:
         progress, now = report.progress, report.activity
-        parts = [duration(report.activity.elapsed_seconds), f"{progress.articles:,} {report.noun}"]
+        parts = [output.duration(report.activity.elapsed_seconds), f"{progress.articles:,} {report.noun}"]
         if report.passes > 1:
             parts.append(f"pass {progress.pass_:,} of {report.passes:,}")
         if progress.articles == 0:
@@ -289,7 +279,7 @@ class ProgressLines:
             scores = ", ".join(f"{name} {value:,.0f}" for name, value in measured.items())
             parts.append(f"perplexity after {report.measured.articles:,}: {scores}")
         if now.crawl_rate:
-            parts.append(f"reading {rate(now.crawl_rate * 3600)} {report.noun}/h")
+            parts.append(f"reading {output.rate(now.crawl_rate * 3600)} {report.noun}/h")
         left = _seconds_left(report)
         if progress.lap is not None:
             parts.append(f"{progress.lap:.1%} of the source read")
@@ -307,10 +297,8 @@ class ProgressLines:
         """The last line."""
         if self._last is not None:
             self._tell(self._line(self._last))
-        self._tell(self._ended(reason))
-
-    def _ended(self, reason: str) -> str:
-        return reason if self._last is None else f"{reason}; everything is saved"
+            reason = f"{reason}; everything is saved"
+        self._tell(reason)
 
 
 def _seconds_left(report: "Report") -> float | None:
@@ -330,7 +318,7 @@ class JsonLines(ProgressLines):
         progress = report.progress
         return {
             "state": report.state,
-            **fields_of(progress, "articles", "tokens", "held_out", "crawled", "pending", "skipped"),
+            **output.fields_of(progress, "articles", "tokens", "held_out", "crawled", "pending", "skipped"),
             "elapsed_seconds": round(report.activity.elapsed_seconds, 3),
             "articles_per_hour": round(per_hour(progress.articles, report.activity.elapsed_seconds), 1),
             "crawled_per_hour": round(report.activity.crawl_rate * 3600, 1),
@@ -344,17 +332,176 @@ class JsonLines(ProgressLines):
 
     def __call__(self, report: "Report") -> None:
         self._last = report
-        if nobody_reads():
-            raise ReaderGone
+        if output.nobody_reads():
+            raise output.ReaderGone
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + self._every
-            put_json(self._values(report))
+            output.put_json(self._values(report))
 
     def end(self, reason: str) -> None:
         """The last object says why the run ended."""
         from wikitopics.session.training.run import FINISHED
 
-        self._tell(self._ended(reason))  # first: the reader may be gone, but the log should have it
+        # First a line: the reader may be gone, but the log should have it.
+        self._tell(reason if self._last is None else f"{reason}; everything is saved")
         if self._last is not None:
             state = "finished" if reason == FINISHED else "stopped"
-            put_json(self._values(self._last) | {"state": state, "reason": reason})
+            output.put_json(self._values(self._last) | {"state": state, "reason": reason})
+
+
+# The screen: start a trainer if none is running, then show the session.
+
+BEGIN_SECONDS = 30.0
+"""Seconds that a screen waits for a trainer that has not yet announced the session."""
+
+
+@click.command(cls=Command)
+@session_option
+@take(NOTIFY)
+def watch(session: str, notify: str | None) -> int:
+    """Open the screen on a session, without starting a trainer.
+
+    If the session does not exist yet, wait for it: as long as a trainer is starting, otherwise half a minute.
+
+    Examples:
+      wikitopics watch
+      wikitopics watch --session night
+    """
+    return attach(session_path(session), notify)
+
+
+def attach(path: Path, notify: str | None = None) -> int:
+    """Open the screen on a session that exists or that a trainer is about to create."""
+    try:
+        reading(path).close()
+    except NoSession as error:
+        if not on_terminal():
+            raise
+        try:
+            output.say(f"{error}; waiting for it to begin (Ctrl+C quits)")
+            wait_for_session(path)
+        except KeyboardInterrupt:
+            return 0
+        reading(path).close()
+    return show(path, notify=notify)
+
+
+def wait_for_session(path: Path) -> None:
+    """Return when there is a session at ``path``, or nothing seems to be creating one."""
+    enough = time.monotonic() + BEGIN_SECONDS
+    while not path.exists() and (owner(path) is not None or time.monotonic() < enough):
+        time.sleep(0.1)
+
+
+def open_screen(session: str, options: dict[str, Any]) -> int:
+    """`wikitopics` without a command."""
+    from wikitopics.session.request import TrainRequest
+
+    path = session_path(session)
+    need_terminal(command("train", path))
+    notify = options[NOTIFY.name]
+    if owner_pid(path) is not None:
+        return attach(path, notify)
+    request = TrainRequest(**options)
+    request.specs()  # a wrong option is reported here, not in the trainer's log
+    if contact_missing(path, request):
+        from wikitopics.tui.questions import ask
+
+        answer = ask()  # and save it
+        if answer != "saved":
+            return open_demo("demo", None, None, notify) if answer == "demo" else 0
+    return show(path, ["train", *sys.argv[1:]], notify)
+
+
+def contact_missing(path: Path, request: "TrainRequest") -> bool:
+    """Whether the crawl about to start needs a contact, and none is given and none saved that will do."""
+    from wikitopics.session import config, sources
+
+    if CONTACT in request:
+        return False
+    if path.exists():
+        with reading(path) as reader:
+            settings = reader.settings()
+        kind, identity = sources.described(settings.source), settings.source_options
+        sources.check_identity(kind, identity)
+    else:
+        kind = request.kind()
+        identity = request.identity(kind)
+    return kind.needs_contact(identity) and config.lacks_contact()
+
+
+def open_demo(session: str, articles: int | None, wiki_size: int | None, notify: str | None = None) -> int:
+    """`wikitopics demo` with the screen."""
+    path = session_path(session)
+    need_terminal(command("demo --headless", path))
+    if owner_pid(path) is not None:
+        return attach(path, notify)
+    arguments = ["demo", "--headless", "--session", session]
+    for option, value in ((ARTICLES, articles), (WIKI_SIZE, wiki_size)):
+        arguments += [] if value is None else [option.flag, str(value)]
+    return show(path, arguments, notify)
+
+
+def on_terminal() -> bool:
+    """Whether a screen can be drawn and keys can be read."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def need_terminal(instead: str) -> None:
+    """Raise `BadUsage` if no screen can be drawn; ``instead`` works without one."""
+    if not on_terminal():
+        raise BadUsage(f"the screen needs a terminal: `{instead}` works without one")
+
+
+def show(path: Path, arguments: list[str] | None = None, notify: str | None = None) -> int:
+    """Open the screen on a session; with ``arguments`` for a trainer, start one first.
+
+    However the screen ends, the trainers that it started end with it, unless the user leaves them running or
+    the terminal is closed. Signals are handled from before a trainer is started, so that none leaves one
+    behind.
+    """
+    from wikitopics.session.control import Trainers, forget, question
+    from wikitopics.session.storage.files import last_line
+
+    need_terminal(command("status", path))
+    trainers, trainer, ending = Trainers(), None, None
+    with Signals() as signals:
+        try:
+            if arguments is not None:
+                trainer = trainers.start(path, arguments)
+            from wikitopics.tui.app import run
+
+            if not signals.noted:
+                ending = run(path, signals, trainers, trainer, notify)
+        finally:
+            paths = [path, *trainers.paths()]
+            if ending == "leave" or signal.SIGHUP in signals.noted:
+                trainers.detach()
+            end_trainers(paths, trainers, signals)
+    code = 0
+    if trainer is not None and not path.exists() and ending != "demo":
+        status = trainers.code(path)
+        if not status or status < 0 or question(path):
+            output.say("stopped before training began")
+        else:
+            code = status
+            output.say(last_line(log_file(path)) or output.error_line(f"the trainer ended with code {code}"))
+    for each in trainers.paths():
+        forget(each)
+    return open_demo("demo", None, None, notify) if ending == "demo" else code
+
+
+def end_trainers(paths: Sequence[Path], trainers: "Trainers", signals: Signals) -> None:
+    """End the trainers that are not left running, and print one line about the state of each session."""
+    ended = trainers.running()
+    if ended:
+        output.say("saving and stopping …")
+    before = len(signals.noted)
+    trainers.stop(give_up=lambda: len(signals.noted) > before)
+    for path in dict.fromkeys(paths):
+        holder = owner(path)
+        if holder is not None:
+            known = f"pid {holder.pid}" if holder.pid else "pid unknown"
+            output.say(f"the trainer ({known}) keeps running; `{command('stop', path)}` stops it")
+        elif path.exists():
+            output.say(f"{'saved; ' if ended else ''}`{command('topics', path)}` lists the topics")

@@ -11,13 +11,12 @@ from tests.session.rows import WORDS, documents, settings
 from wikitopics.session.request import load_vocabulary
 from wikitopics.session.storage import writer as stores
 from wikitopics.session.storage.writer import SessionWriter
-from wikitopics.session.training.creation import (
-    VocabularyBuild,
+from wikitopics.session.training.start import (
     feed_first_articles,
     save_user_copy,
     store_vocabulary,
 )
-from wikitopics.session.training.stream import Stream
+from wikitopics.session.training.stream import Stream, VocabularyBuild
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.vocabulary import UnknownVocabulary
 
@@ -76,7 +75,7 @@ def test_no_more_of_it_becomes_pending_than_a_session_can_hold(store, monkeypatc
     beginning.commit(1.5, 1_000)
     store_vocabulary(store, Vocabulary.from_words(WORDS))
     room = 13 * len(documents(1, 2, 3).to_bytes())  # half of it: six blocks and some
-    for module in ("training.creation", "storage.counts"):
+    for module in ("training.start", "storage.counts"):
         monkeypatch.setattr(f"wikitopics.session.{module}.documents_room", lambda _: room)
     stream = Stream(store, article_limit=None, threads=1)
     feed_first_articles(store, stream)
@@ -94,7 +93,7 @@ def test_rows_of_one_batch_become_pending_together(store, monkeypatch):
     beginning.feed(block(4))
     beginning.commit(1.5, 1_000)
     store_vocabulary(store, Vocabulary.from_words(WORDS))
-    monkeypatch.setattr("wikitopics.session.training.creation.documents_room", lambda _: 1)
+    monkeypatch.setattr("wikitopics.session.training.start.documents_room", lambda _: 1)
     stream = Stream(store, article_limit=None, threads=1)
     feed_first_articles(store, stream)
     assert (stream.progress.position, stream.progress.crawled) == ({"page": 3}, 3)

@@ -8,8 +8,7 @@ from wikitopics.crawler.mediawiki.source import Api
 from wikitopics.crawler.source import Activity
 from wikitopics.session.storage.settings import Progress
 from wikitopics.session.training.measuring import Measured
-from wikitopics.session.training.monitor import Monitor
-from wikitopics.session.training.run import Wait
+from wikitopics.session.training.run import Monitor, Wait
 
 UNMEASURED = Measured(0, {})
 

@@ -337,7 +337,7 @@ def test_articles_kept_depend_on_no_commit_and_change_no_model(
     monkeypatch.setattr("wikitopics.session.training.measuring.DROPPED_EVERY", 300)
     monkeypatch.setattr("wikitopics.session.storage.writer.TOP_ARTICLES", 3)
     monkeypatch.setattr(
-        "wikitopics.session.training.stream.renewal_due", lambda before, after: before < 256 <= after
+        "wikitopics.session.training.measuring.renewal_due", lambda before, after: before < 256 <= after
     )
     everything, calm = sessions("all"), undisturbed(keep_articles=keep)
     Driver(everything, corpus).run()
@@ -405,7 +405,7 @@ def test_what_is_left_to_look_at_again_is_done_at_the_end(sessions, corpus_of):
 def test_a_step_asks_the_session_for_nothing_once_it_learns(sessions, corpus, committed, monkeypatch):
     """It may have been given up by then, and the session be saved and closed beside it."""
     monkeypatch.setattr(
-        "wikitopics.session.training.stream.renewal_due", lambda before, after: before < 256 <= after
+        "wikitopics.session.training.measuring.renewal_due", lambda before, after: before < 256 <= after
     )
     driver = Driver(sessions("s", model=(MODELS["lda"],)), corpus)
     while not (driver.trainer.renewing and driver.trainer.ready()):

@@ -238,7 +238,7 @@ async def test_a_fourth_death_in_a_row_is_no_fault_of_the_pages(corpus, good, en
 
 async def test_a_skipped_page_is_in_the_account_and_in_the_log(trainer_of, corpus, monkeypatch):
     # Kernels that take long to be compiled are told of too.
-    monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 3600)
+    monkeypatch.setattr("wikitopics.session.training.run.QUIET_SECONDS", 3600)
 
     def choosy(job):
         if any("raises" in page.title for page in job.fetched):
