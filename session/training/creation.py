@@ -18,7 +18,7 @@ from wikitopics.session.settings import Settings, default_topics, load_kind, new
 from wikitopics.session.storage import writer
 from wikitopics.session.storage.counts import Block, documents_room
 from wikitopics.session.storage.files import make_folder, replacing
-from wikitopics.session.storage.settings import Progress
+from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.topics import model_row
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training.intake.opening import Opened

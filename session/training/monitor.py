@@ -18,7 +18,7 @@ from wikitopics.session import sources
 from wikitopics.session.errors import NotNow, SessionError
 from wikitopics.session.options import PASSES
 from wikitopics.session.records import BoundBy, State, TrainerActivity, age, skips_told
-from wikitopics.session.storage.settings import Progress
+from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.trainer import HeartbeatWriter
 from wikitopics.session.training.measuring import Measured
 from wikitopics.session.training.run import Run, Wait, wait_for

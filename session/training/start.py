@@ -33,12 +33,11 @@ from wikitopics.session.settings import Settings
 from wikitopics.session.storage import writer
 from wikitopics.session.storage.database import remove_database
 from wikitopics.session.storage.files import make_folder
-from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.released import is_released, upgrade_from_1_0
 from wikitopics.session.storage.trainer import request_control
 from wikitopics.session.storage.writer import file_bytes
-from wikitopics.session.system import Signals
+from wikitopics.session.system import Signals, TrainerLock
 from wikitopics.session.training.creation import (
     LEAST,
     VocabularyBuild,

@@ -7,8 +7,16 @@ import click
 
 from wikitopics.cli.options import model_names, reading, session_option
 from wikitopics.cli.output import ProgressLine, put_data, say
-from wikitopics.session.analysis.exports import FORMATS, Format, format_of, save, written_to
-from wikitopics.session.analysis.tables import TABLES, ExportRequest, Table
+from wikitopics.session.analysis.exports import (
+    FORMATS,
+    TABLES,
+    ExportRequest,
+    Format,
+    Table,
+    format_of,
+    save,
+    written_to,
+)
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.metrics import METRICS, Metric
 from wikitopics.session.paths import session_path

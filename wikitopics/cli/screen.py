@@ -15,8 +15,7 @@ from wikitopics.crawler.mediawiki.source import CONTACT
 from wikitopics.session.errors import BadUsage, NoSession
 from wikitopics.session.options import NOTIFY
 from wikitopics.session.paths import command, log_file, session_path
-from wikitopics.session.storage.lock import owner, owner_pid
-from wikitopics.session.system import Signals
+from wikitopics.session.system import Signals, owner, owner_pid
 
 if TYPE_CHECKING:
     from wikitopics.session.control import Trainers
