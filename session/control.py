@@ -23,11 +23,10 @@ from wikitopics.session.sources import described, run_options
 from wikitopics.session.storage.database import is_ours, remove_database
 from wikitopics.session.storage.decoding import LONGEST_NAME
 from wikitopics.session.storage.files import last_line, make_folder, replacing
-from wikitopics.session.storage.lock import TrainerLock, owner, try_lock
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.topics import give_name
 from wikitopics.session.storage.trainer import request_control
-from wikitopics.session.system import Process, kill_group, start_command
+from wikitopics.session.system import Process, TrainerLock, kill_group, owner, start_command, try_lock
 
 # Trainers in processes of their own: started here, and either left running or ended by whoever started
 # them.

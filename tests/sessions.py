@@ -85,7 +85,7 @@ def path(tmp_path: Path) -> Path:
 
 HOLDER = (
     "import sys, time\nfrom pathlib import Path\n"
-    "from wikitopics.session.storage.lock import TrainerLock\n"
+    "from wikitopics.session.system import TrainerLock\n"
     "with TrainerLock(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(600)\n"
 )
 

@@ -11,9 +11,16 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content, ContentText
 from textual.widgets import Button, Input, Select, Static
 
-from wikitopics.session.analysis.exports import FORMATS, Format, save, written_to
+from wikitopics.session.analysis.exports import (
+    FORMATS,
+    TABLES,
+    ExportRequest,
+    Format,
+    Table,
+    save,
+    written_to,
+)
 from wikitopics.session.analysis.proportions import licence_of
-from wikitopics.session.analysis.tables import TABLES, ExportRequest, Table
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.paths import user_path
 from wikitopics.session.storage.reader import SessionReader

@@ -14,9 +14,9 @@ import numpy as np
 
 from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.session.analysis import exports, proportions, report
+from wikitopics.session.analysis.exports import TABLES, ExportRequest
 from wikitopics.session.analysis.proportions import Article as Article
 from wikitopics.session.analysis.proportions import Neighbour, Recorded
-from wikitopics.session.analysis.tables import TABLES, ExportRequest
 from wikitopics.session.analysis.topics import Topic as Topic
 from wikitopics.session.analysis.topics import described_topics
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, did_you_mean

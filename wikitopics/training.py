@@ -27,10 +27,9 @@ from wikitopics.session.errors import BadUsage, SessionError, SessionInUse
 from wikitopics.session.options import MODEL, ON_END, PASSES, SEED, SHARED, SOURCE, VOCAB
 from wikitopics.session.paths import session_name
 from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
-from wikitopics.session.storage.lock import in_use, owner
+from wikitopics.session.storage.opened import keep_index
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.settings import keep_index
-from wikitopics.session.system import acting_later
+from wikitopics.session.system import acting_later, in_use, owner
 from wikitopics.session.training.intake.vocabulary import file_documents
 from wikitopics.stored import StoredSession, path_of
 from wikitopics.vocab import Vocabulary

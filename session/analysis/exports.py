@@ -1,25 +1,303 @@
-"""The formats of exports: how rows, arrays or a model are written. Importing this loads no numpy.
+"""What leaves a session: every table, with its columns and the function that makes its rows, the model, and
+the formats in which they are written.
 
-The command, its help and the screen's dialog are made from `FORMATS` and the `TABLES` of `tables`.
+`wikitopics export`, the screen's dialog, `--json` of the commands and `wikitopics.open` are made from
+`TABLES` and `FORMATS`. Importing this loads no numpy.
 """
 
 import io
 import json
 import re
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, astuple, dataclass, field, replace
 from functools import partial
+from itertools import chain, cycle, islice, repeat
 from math import isfinite
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wikitopics.session.analysis.tables import TYPES, Batch, ExportRequest, Table, trained_model
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.sources import INTEROP, PARQUET
 
 if TYPE_CHECKING:
     from gensim.models import LdaModel
+    from numpy.typing import NDArray
+
+    from wikitopics.model import OnlineModel
+    from wikitopics.session.storage.reader import SessionReader
+
+
+Row = Sequence[object]
+"""One value per column."""
+Batch = Sequence[Sequence[object]]
+"""Some rows, as one sequence per column: handling millions row by row would take minutes."""
+Batches = Callable[["ExportRequest"], Iterator[Batch]]
+TYPES: Mapping[str, type] = {
+    **dict.fromkeys(("model", "word", "name", "event", "metric", "title", "role", "id"), str),
+    **dict.fromkeys(("topic", "rank", "parent", "other", "articles", "tokens", "count"), int),
+    **dict.fromkeys(("page_id", "revision_id", "words"), int),
+    **dict.fromkeys(("probability", "share", "npmi", "seconds", "value", "proportion"), float),
+    "in_use": bool,
+}
+"""The type of each column's values, besides None; a name has the same in every table."""
+_BATCH_ROWS = 500
+_HISTORY_WORDS = 10
+_DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """The parameters of an export."""
+
+    reader: "SessionReader"
+    models: Sequence[str]
+    """The models, in the order of the session."""
+    everything: bool = False
+    """Whether --all was given."""
+    bom: bool = False
+    """Whether --bom was given."""
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether documents have ids of their own."""
+        return self.reader.has_ids()
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the documents are the user's own."""
+        from wikitopics.session.sources import described
+
+        return described(self.reader.settings().source).own
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under columns, named arrays, or both."""
+
+    name: str
+    label: str
+    """Its name for people, e.g. "Topics: top words, probabilities, shares"."""
+    columns: tuple[str, ...] = ()
+    """Its columns; new ones are added at the end."""
+    _: KW_ONLY
+    batches: Batches = lambda request: iter(())
+    """Its rows in a fixed order, in batches. An error about missing records is raised by the call itself,
+    before anything is written."""
+    formats: tuple[str, ...] = ("csv", "tsv", "json", "parquet")
+    """The formats it can be written in, the default one first."""
+    optional: Mapping[str, Callable[[ExportRequest], bool]] = field(default_factory=dict)
+    """Columns at the end that only some exports have, each with the condition."""
+    arrays: "Callable[[ExportRequest], Mapping[str, NDArray[Any]]]" = lambda request: {}
+    one_model: bool = False
+    """Whether it concerns one model: the session's first, if none is named."""
+    everything: str = ""
+    """The meaning of --all here; "" if it has none."""
+    of_texts: bool = False
+    """Whether it contains titles or word counts, which are under the licence of the texts."""
+    count: Callable[[ExportRequest], int | None] | None = None
+    """The number of rows, if that is worth a progress line and known beforehand."""
+
+    def models(self, reader: "SessionReader", model: str | None) -> Sequence[str]:
+        """The models to export if this one is named, or None. Raises SessionError for an unknown one."""
+        return [reader.model_named(model)] if model is not None or self.one_model else reader.models()
+
+    def header(self, request: ExportRequest) -> tuple[str, ...]:
+        """The names of the columns."""
+        return self.columns + tuple(name for name, is_there in self.optional.items() if is_there(request))
+
+    def rows(self, request: ExportRequest) -> Iterator[tuple[Any, ...]]:
+        """Its rows one by one."""
+        return chain.from_iterable(zip(*columns, strict=True) for columns in self.batches(request))
+
+
+TABLES: dict[str, Table] = {}
+
+
+def batched(rows: Callable[[ExportRequest], Iterable[Row]]) -> Batches:
+    """Turn a function that yields rows into one that yields batches of them."""
+
+    def batches(left: Iterator[Row]) -> Iterator[Batch]:
+        while some := list(islice(left, _BATCH_ROWS)):
+            yield list(zip(*some, strict=True))
+
+    return lambda request: batches(iter(rows(request)))
+
+
+def table(name: str, label: str, columns: str, **more: Any) -> Callable[[Batches], Batches]:
+    """Declare the table whose rows this function makes."""
+
+    def declare(batches: Batches) -> Batches:
+        TABLES[name] = Table(name, label, tuple(columns.split()), batches=batches, **more)
+        return batches
+
+    return declare
+
+
+@table(
+    "topics",
+    "Topics: top words, probabilities, shares, names",
+    "model topic rank word probability share name npmi parent in_use",
+)
+@batched
+def _topics(request: ExportRequest) -> Iterator[Row]:
+    """The topics as they are now, one row per word."""
+    from wikitopics.session.analysis.topics import described_topics
+
+    for model in request.models:
+        for topic in described_topics(request.reader, model):
+            more = topic.share, topic.name, topic.npmi, topic.parent, topic.in_use
+            for rank, pair in enumerate(zip(topic.words, topic.probabilities, strict=True), start=1):
+                yield model, topic.number, rank, *pair, *more
+
+
+@table("history", "History: the topics at every snapshot", "model articles topic rank word probability")
+@batched
+def _history(request: ExportRequest) -> Iterator[Row]:
+    """The topics at every stored snapshot, one row per word."""
+    for model in request.models:
+        for articles, topics in request.reader.each_snapshot(model):
+            for topic, words in enumerate(topics):
+                for rank, (word, probability) in enumerate(words[:_HISTORY_WORDS], start=1):
+                    yield model, articles, topic, rank, word, probability
+
+
+@table(
+    "events",
+    "Events: births, deaths, splits, mergers and renamings of topics",
+    "model articles event topic other name",
+)
+@batched
+def _events(request: ExportRequest) -> Iterator[Row]:
+    return (astuple(event) for event in request.reader.topic_events() if event.model in request.models)
+
+
+@table(
+    "metrics", "Metrics: perplexity and all other measurements", "model articles tokens seconds metric value"
+)
+@batched
+def _metrics(request: ExportRequest) -> Iterator[Row]:
+    return (row for row in request.reader.all_metrics() if row[0] in request.models)
+
+
+@table(
+    "articles",
+    "Articles: each with its largest topic",
+    "page_id title revision_id words model topic proportion",
+    optional={"role": attrgetter("everything"), "id": attrgetter("has_ids")},
+    everything="include held-out and skipped articles, with a role column",
+    of_texts=True,
+    count=lambda request: (
+        None if request.everything else request.reader.status().articles * len(request.models)
+    ),
+)
+def _articles(request: ExportRequest) -> Iterator[Batch]:
+    """One row for each article and model, with its largest topic."""
+    has_ids, everything = request.has_ids, request.everything
+    models = [(n, model) for n, model in enumerate(request.reader.models()) if model in request.models]
+    for columns in request.reader.all_articles(trained_only=not everything):
+        rows: list[Row] = []
+        for _, *common, role, topics, shares, id in zip(*columns, strict=True):
+            of_models = [(model, topics[n], shares[n]) for n, model in models] if topics else [(None,) * 3]
+            optional = (role,) * everything + (id,) * has_ids
+            rows += [(*common, *largest, *optional) for largest in of_models]
+        yield list(zip(*rows, strict=True))
+
+
+def _proportions_matrix(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":
+    """The arrays that `scipy.sparse.load_npz` reads, with page_ids (D,) beside them."""
+    import numpy as np
+
+    from wikitopics.session.analysis.proportions import as_csr
+
+    matrix, page_ids = as_csr(request.reader, request.models[0], held_out=request.everything)
+    arrays = {name: getattr(matrix, name) for name in ("data", "indices", "indptr")}
+    return {"format": np.array(b"csr"), "shape": np.array(matrix.shape), **arrays, "page_ids": page_ids}
+
+
+def _repeated(values: Iterable[object], times: Iterable[int]) -> list[object]:
+    """Repeat each value as often as ``times`` says."""
+    return list(chain.from_iterable(map(repeat, values, times)))
+
+
+@table(
+    "proportions",
+    "Proportions: the topics of every article (npz: one model's, as CSR)",
+    "page_id title model topic proportion",
+    formats=("csv", "tsv", "json", "parquet", "npz"),
+    optional={"id": attrgetter("has_ids"), "role": attrgetter("is_own")},
+    arrays=_proportions_matrix,
+    everything="include held-out documents of your own in npz, too",
+    of_texts=True,
+)
+def _proportions(request: ExportRequest) -> Iterator[Batch]:
+    request.reader.check_proportions()
+    return _proportions_of_blocks(request)
+
+
+def _proportions_of_blocks(request: ExportRequest) -> Iterator[Batch]:
+    """One row for each recorded topic, article after article, each of them model after model."""
+    reader, models = request.reader, request.models
+    more = TABLES["proportions"].header(request)[len(TABLES["proportions"].columns) :]
+    for block in reader.each_block():
+        with reader.one_moment():
+            articles = reader.articles_of(*block)
+            recorded = [reader.proportions_of(model, *block) for model in models]
+        of_article = list(zip(*(of_model.lengths.tolist() for of_model in recorded), strict=True))
+        times, lengths = list(map(sum, of_article)), list(chain.from_iterable(of_article))
+        topics = [iter(of_model.topics.tolist()) for of_model in recorded]
+        values = [iter(of_model.values().astype(float).round(_DIGITS).tolist()) for of_model in recorded]
+        yield (
+            _repeated((one.page_id for one in articles), times),
+            _repeated((one.title for one in articles), times),
+            _repeated(cycle(models), lengths),
+            list(chain.from_iterable(map(islice, cycle(topics), lengths))),
+            list(chain.from_iterable(map(islice, cycle(values), lengths))),
+            *(_repeated(map(attrgetter(name), articles), times) for name in more),
+        )
+
+
+@table(
+    "words",
+    "Words: how often each was trained on, and in how many articles",
+    "word count articles",
+    of_texts=True,
+    count=lambda request: len(request.reader.vocabulary()),
+)
+@batched
+def _words(request: ExportRequest) -> Iterator[Row]:
+    """The most frequent words first."""
+    words, of = request.reader.vocabulary(), request.reader.word_counts()
+    rows = zip(words, of.counts.tolist(), of.articles.tolist(), strict=True)
+    return iter(sorted(rows, key=lambda row: -row[1]))
+
+
+def trained_model(request: ExportRequest) -> "OnlineModel":
+    """The model to export. Raises `SessionError` if it has no topics yet."""
+    from wikitopics.session.analysis.proportions import saved_model
+
+    request.reader.check_trained()
+    return saved_model(request.reader, request.models[0])
+
+
+def _model_arrays(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":
+    """Every word of every topic."""
+    import numpy as np
+
+    from wikitopics.model.exported import arrays_of
+
+    rule = {"word_rule": np.array(request.reader.settings().rule)}
+    return {**arrays_of(trained_model(request), request.reader.vocabulary()), **rule}
+
+
+TABLES["model"] = Table(
+    "model",
+    "Model: all topics and words as arrays, or in formats that other programs load",
+    formats=("npz", "gensim", "ldavis"),
+    arrays=_model_arrays,
+    one_model=True,
+)
 
 
 # The model as gensim's own LdaModel, written by gensim.
@@ -115,7 +393,6 @@ class Format:
 
 def _table(delimiter: str, table: Table, request: ExportRequest) -> Iterator[bytes]:
     """A header and rows; text that a spreadsheet would take for a formula gets a ``'`` before it."""
-    assert table.batches is not None
     batches, special = table.batches(request), re.compile(f'[{delimiter}"\\r\\n]')
 
     def field(value: object) -> str:
@@ -133,7 +410,6 @@ def _table(delimiter: str, table: Table, request: ExportRequest) -> Iterator[byt
 
 def _json(table: Table, request: ExportRequest) -> Iterator[bytes]:
     """One array of objects, one object per line."""
-    assert table.batches is not None
     batches, before = table.batches(request), "[\n"
     keys = (_JSON(column).replace("%", "%%") for column in table.header(request))
     line = f"{{{', '.join(f'{key}: %s' for key in keys)}}}"
@@ -168,7 +444,6 @@ def _parquet(table: Table, request: ExportRequest) -> Iterator[bytes]:
         from pyarrow.parquet import ParquetWriter
     except ModuleNotFoundError:
         raise BadUsage(PARQUET.needed("--format parquet")) from None
-    assert table.batches is not None
     batches, header = table.batches(request), table.header(request)
     types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
     schema = pa.schema([(name, types[TYPES[name]]) for name in header])
@@ -204,7 +479,6 @@ def _npz(table: Table, request: ExportRequest) -> Iterator[bytes]:
     """Arrays by name, compressed, for ``numpy.load``."""
     import numpy as np
 
-    assert table.arrays is not None
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **table.arrays(request))
     yield buffer.getvalue()
@@ -212,12 +486,12 @@ def _npz(table: Table, request: ExportRequest) -> Iterator[bytes]:
 
 def _ldavis(table: Table, request: ExportRequest) -> Iterator[bytes]:
     """One object, as pyLDAvis writes it; either program can show it."""
-    from wikitopics.session.analysis.ldavis import prepare
+    from wikitopics.session.analysis.topics import ldavis
 
     with request.reader.one_moment():
         model, words = trained_model(request), underscored(request.reader.vocabulary())
         tokens = int(request.reader.word_counts().counts.sum())
-    prepared = prepare(model.topics(), model.topic_shares(), words, tokens)
+    prepared = ldavis(model.topics(), model.topic_shares(), words, tokens)
     yield _utf8(json.dumps(prepared, ensure_ascii=False, allow_nan=False) + "\n")
 
 
@@ -294,9 +568,8 @@ def save(
             rows += len(batch[0])
             progress(rows)
 
-    if make := table.batches:
-        table = replace(table, batches=lambda request: counted(make(request)))
     assert form.stream is not None
+    counting = replace(table, batches=lambda request: counted(table.batches(request)))
     with replacing(path) as file:
-        file.writelines(form.stream(table, request))
+        file.writelines(form.stream(counting, request))
     return rows

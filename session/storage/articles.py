@@ -16,7 +16,7 @@ from wikitopics.session.records import ArticleRow, Count, PositiveCount, Role, T
 from wikitopics.session.settings import ModelSpec
 from wikitopics.session.storage import released
 from wikitopics.session.storage.counts import MOST_BLOCKS, Block, stored_block
-from wikitopics.session.storage.database import SMALL, Database
+from wikitopics.session.storage.database import ROLES, SMALL, Database, largest_topic
 from wikitopics.session.storage.decoding import convert, numbers
 from wikitopics.session.storage.opened import OpenedSession
 from wikitopics.session.storage.proportions import (
@@ -29,7 +29,6 @@ from wikitopics.session.storage.proportions import (
     drop_held_out,
     insert_block,
 )
-from wikitopics.session.storage.schema import ROLES, largest_topic
 
 LARGEST = np.dtype(">u2")
 """`articles.topics`: a topic and ten-thousandths, for one model after another."""

@@ -17,11 +17,10 @@ from wikitopics.session.storage.counts import CountsReader
 from wikitopics.session.storage.database import as_session_error
 from wikitopics.session.storage.decoding import columns_of
 from wikitopics.session.storage.files import draft_of
-from wikitopics.session.storage.lock import in_use, owner_pid
-from wikitopics.session.storage.settings import Progress
+from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.topics import TopicReader
 from wikitopics.session.storage.trainer import HEARTBEAT, Heartbeat
-from wikitopics.session.system import Process
+from wikitopics.session.system import Process, in_use, owner_pid
 
 STALE_SECONDS = 15.0
 """A heartbeat older than this many seconds is no sign of life."""

@@ -7,9 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from wikitopics.session.storage.database import connect, read_rows, session_errors, writing
+from wikitopics.session.storage.database import (
+    MODELS,
+    RELEASED,
+    VERSION,
+    connect,
+    order_by_topic,
+    read_rows,
+    session_errors,
+    writing,
+)
 from wikitopics.session.storage.opened import OpenedSession
-from wikitopics.session.storage.schema import MODELS, RELEASED, VERSION, order_by_topic
 from wikitopics.session.storage.topics import state_room
 
 LARGEST = np.dtype("<u2")

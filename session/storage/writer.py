@@ -1,6 +1,6 @@
 """Writing the session file: everything of one stretch of training is committed together or not at all.
 
-Only one trainer writes (see `wikitopics.session.storage.lock`), from one thread.
+Only one trainer writes (see `wikitopics.session.system`), from one thread.
 """
 
 import contextlib
@@ -32,12 +32,21 @@ from wikitopics.session.storage.articles import (
     replace_articles,
 )
 from wikitopics.session.storage.counts import Block, WordCounts, encode_block
-from wikitopics.session.storage.database import Database, as_session_error, connect, session_errors, writing
+from wikitopics.session.storage.database import (
+    APPLICATION_ID,
+    CREATE,
+    VERSION,
+    Database,
+    as_session_error,
+    connect,
+    order_by_topic,
+    session_errors,
+    writing,
+)
 from wikitopics.session.storage.files import draft_of
+from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.proportions import insert_block, renew_proportions
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.schema import APPLICATION_ID, CREATE, VERSION, order_by_topic
-from wikitopics.session.storage.settings import Progress
 from wikitopics.session.storage.topics import TopicNames, insert_events, insert_snapshots, replace_names
 
 Row = dict[str, object]

@@ -16,7 +16,7 @@ from wikitopics.session.metrics import METRICS, Evaluation
 from wikitopics.session.options import PASSES
 from wikitopics.session.records import SNAPSHOT_WORDS, TopicChange, TopicEvent, TopWords
 from wikitopics.session.storage.articles import DROPPED_EVERY
-from wikitopics.session.storage.settings import Progress, Scored
+from wikitopics.session.storage.opened import Progress, Scored
 from wikitopics.session.storage.topics import TopicNames, names, parts
 from wikitopics.session.storage.writer import Changes, SessionWriter
 

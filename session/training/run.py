@@ -22,7 +22,7 @@ from wikitopics.session.errors import NotNow, SessionError
 from wikitopics.session.options import PASSES
 from wikitopics.session.records import BoundBy, State, TrainerActivity, age, skips_told
 from wikitopics.session.storage.counts import Block
-from wikitopics.session.storage.settings import Progress
+from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.trainer import ControlRequest, HeartbeatWriter
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.intake.blocks import Blocks, Rate

@@ -21,7 +21,7 @@ from wikitopics.session.settings import Settings, load_model
 from wikitopics.session.sources import described, noun
 from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.counts import Block
-from wikitopics.session.storage.settings import Progress
+from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.topics import model_row
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training import measuring

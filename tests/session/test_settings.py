@@ -12,7 +12,7 @@ from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.options import KEPT, OWN
 from wikitopics.session.request import TrainRequest, check_resumable, new_settings
 from wikitopics.session.settings import ModelSpec, batch_sizes, parse_specs
-from wikitopics.session.storage.settings import decode_settings
+from wikitopics.session.storage.opened import decode_settings
 from wikitopics.session.training.intake.opening import Opened
 from wikitopics.session.training.start import complete
 
@@ -93,7 +93,7 @@ def test_names_are_used_once():
 @pytest.fixture
 def later(monkeypatch):
     """A setting that comes later: its declaration is all that it takes."""
-    for module in ("wikitopics.session.request", "wikitopics.session.storage.settings"):
+    for module in ("wikitopics.session.request", "wikitopics.session.storage.opened"):
         monkeypatch.setattr(f"{module}.KEPT", (*KEPT, LATER))
 
 

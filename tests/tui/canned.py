@@ -18,11 +18,11 @@ from wikitopics.session.records import TopicEvent, TopWords, TrainerActivity
 from wikitopics.session.settings import ModelSpec, Settings
 from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.counts import Block
-from wikitopics.session.storage.lock import TrainerLock
-from wikitopics.session.storage.settings import Progress
+from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.topics import TopicNames, names
 from wikitopics.session.storage.trainer import HeartbeatWriter
 from wikitopics.session.storage.writer import Changes, SessionWriter, create
+from wikitopics.session.system import TrainerLock
 
 THEMES = (
     "river lake water basin valley dam flows tributary creek reservoir mouth delta",

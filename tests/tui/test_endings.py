@@ -12,7 +12,7 @@ import pytest
 from tests.tui.terminals import LEAVE
 from tests.waiting import until
 from wikitopics.session import control
-from wikitopics.session.storage.lock import owner
+from wikitopics.session.system import owner
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 

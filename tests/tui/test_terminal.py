@@ -17,7 +17,7 @@ from tests.tui.terminals import ENTER, LEAVE, Terminal
 from tests.waiting import until
 from wikitopics.cli.train import wait_for_session
 from wikitopics.session import escapes
-from wikitopics.session.storage.lock import TrainerLock
+from wikitopics.session.system import TrainerLock
 from wikitopics.tui.app import VIEWS
 from wikitopics.tui.terminal import TerminalOutput, speaks_utf8
 

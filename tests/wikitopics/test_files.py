@@ -10,8 +10,8 @@ from tests.session.rows import sql
 from wikitopics.cli.train import contact_missing
 from wikitopics.session.errors import Damaged
 from wikitopics.session.request import TrainRequest
-from wikitopics.session.storage.lock import TrainerLock
-from wikitopics.session.storage.schema import VERSION
+from wikitopics.session.storage.database import VERSION
+from wikitopics.session.system import TrainerLock
 
 
 @pytest.mark.parametrize("command", ["status", "topics", "watch", "infer"])

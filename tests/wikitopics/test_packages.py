@@ -11,7 +11,7 @@ import wikitopics as wt
 from tests import packages
 from tests.session.memory import status
 from wikitopics.crawler.embedded.source import EmbeddedWiki
-from wikitopics.session.analysis.tables import TABLES
+from wikitopics.session.analysis.exports import TABLES
 
 OF_SOURCES = packages.section("A source of your own")
 OF_MODELS = packages.section("A model of your own")

@@ -20,8 +20,7 @@ import pytest
 from tests.commands import ROOT, python
 from tests.session.rows import sql
 from wikitopics.cli import run, wikitopics
-from wikitopics.session.analysis.exports import FORMATS
-from wikitopics.session.analysis.tables import TABLES, ExportRequest
+from wikitopics.session.analysis.exports import FORMATS, TABLES, ExportRequest
 from wikitopics.session.records import TopicChange, TopicEvent
 from wikitopics.session.storage.reader import SessionReader
 
@@ -325,7 +324,7 @@ def tables(title):
     return found
 
 
-@pytest.mark.parametrize("what", [name for name, table in TABLES.items() if table.batches])
+@pytest.mark.parametrize("what", [name for name, table in TABLES.items() if table.columns])
 def test_columns_are_those_of_the_file_and_of_these_types(what, cli, trained):
     # In so short a session nothing happens.
     sql(trained, "INSERT INTO topic_events VALUES (NULL, 0, 64, 'split', 1, 2, 'birds')")
@@ -345,7 +344,7 @@ def test_columns_are_those_of_the_file_and_of_these_types(what, cli, trained):
             assert isinstance(value, TYPES[kind]) or (value is None and empty), (column, value)
 
 
-@pytest.mark.parametrize("what", [name for name, table in TABLES.items() if table.arrays])
+@pytest.mark.parametrize("what", [name for name, table in TABLES.items() if "npz" in table.formats])
 def test_arrays_are_those_of_the_file_and_of_these_shapes(what, cli, trained, tmp_path):
     assert cli("export", what, "--format", "npz", "-o", tmp_path / "a.npz").code == 0
     sizes = {}

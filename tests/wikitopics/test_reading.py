@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.session.memory import status
-from wikitopics.session.storage.lock import TrainerLock
+from wikitopics.session.system import TrainerLock
 
 
 def test_status_of_a_session_that_has_ended(cli, trained):

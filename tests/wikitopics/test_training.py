@@ -19,8 +19,8 @@ import wikitopics as wt
 from tests.commands import ROOT
 from tests.waiting import gone, until
 from wikitopics.session.control import InMemoryTexts, start_trainer
-from wikitopics.session.storage.lock import TrainerLock, owner
-from wikitopics.session.storage.settings import keep_index
+from wikitopics.session.storage.opened import keep_index
+from wikitopics.session.system import TrainerLock, owner
 
 WORDS = sorted(a + b for a in ("river", "song", "theorem") for b in "abcdefghijkl")
 

@@ -13,8 +13,7 @@ from wikitopics.cli.output import ProgressLine, put_data, say
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, RPM, Api, check_spaced, language_of
 from wikitopics.crawler.source import Markup
 from wikitopics.crawler.texts.source import COLUMN, LINES, MARKUP, TEXTS, Texts
-from wikitopics.session.analysis.exports import FORMATS, format_of, save, written_to
-from wikitopics.session.analysis.tables import TABLES, ExportRequest
+from wikitopics.session.analysis.exports import FORMATS, TABLES, ExportRequest, format_of, save, written_to
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.metrics import METRICS, Metric
 from wikitopics.session.paths import session_path

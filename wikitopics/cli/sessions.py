@@ -15,7 +15,7 @@ from wikitopics.cli.output import agrees, duration, fields_of, put_json, put_lin
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import command, session_folder, session_path
 from wikitopics.session.sources import described, noun, unit_noun
-from wikitopics.session.storage.lock import in_use, owner
+from wikitopics.session.system import in_use, owner
 
 if TYPE_CHECKING:
     from wikitopics.session.records import Status

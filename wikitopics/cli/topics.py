@@ -234,7 +234,7 @@ def history(topic: int | None, session: str, model: str | None, as_json: bool) -
 
 
 def _events(reader: "SessionReader", model: str | None, as_json: bool) -> None:
-    from wikitopics.session.analysis.tables import TABLES, ExportRequest
+    from wikitopics.session.analysis.exports import TABLES, ExportRequest
     from wikitopics.session.records import TopicEvent
 
     events = TABLES["events"]

@@ -37,8 +37,7 @@ from wikitopics.session.escapes import visible
 from wikitopics.session.options import ARTICLES, MODEL, NOTIFY, ON_END
 from wikitopics.session.paths import command, log_file, session_name, session_path
 from wikitopics.session.settings import load_kind, options_of
-from wikitopics.session.storage.lock import owner, owner_pid
-from wikitopics.session.system import Signals, acting_later, kill_group, start_command
+from wikitopics.session.system import Signals, acting_later, kill_group, owner, owner_pid, start_command
 
 if TYPE_CHECKING:
     from wikitopics.session.control import Trainers

@@ -44,8 +44,8 @@ from wikitopics.session.records import (
 )
 from wikitopics.session.settings import Settings
 from wikitopics.session.sources import described, noun, unit_noun
+from wikitopics.session.storage.database import VERSION
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.schema import VERSION
 from wikitopics.session.storage.topics import relevant_first
 from wikitopics.session.version import __version__
 

@@ -15,8 +15,7 @@ import pytest
 
 from tests.commands import ROOT
 from tests.session.rows import sql
-from wikitopics.session.analysis.exports import format_of
-from wikitopics.session.analysis.tables import TABLES, ExportRequest, batched
+from wikitopics.session.analysis.exports import TABLES, ExportRequest, batched, format_of
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader, backup
 
@@ -68,7 +67,7 @@ def test_the_history_has_ten_words_of_every_topic_at_every_snapshot(exported, tr
 
 
 def test_points_of_the_history_that_a_trainer_thins_out_meanwhile_are_left_out(trained, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.analysis.tables._BATCH_ROWS", 1)
+    monkeypatch.setattr("wikitopics.session.analysis.exports._BATCH_ROWS", 1)
     with SessionReader(trained) as reader:
         before = reader.snapshots("lda")
         batches = TABLES["history"].batches(ExportRequest(reader, ["lda"]))

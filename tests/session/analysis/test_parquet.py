@@ -9,10 +9,10 @@ import pytest
 import wikitopics as wt
 from tests.session.analysis import test_export
 from wikitopics.session.analysis import exports
-from wikitopics.session.analysis.tables import TABLES, TYPES
+from wikitopics.session.analysis.exports import TABLES, TYPES
 
 parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is an optional extra")
-NAMED = [name for name, table in TABLES.items() if table.batches]
+NAMED = [name for name, table in TABLES.items() if table.columns]
 NAMES = {str: "string", int: "int64", float: "double", bool: "bool"}
 
 

@@ -13,7 +13,7 @@ import wikitopics as wt
 from tests.corpora import SMALL
 from wikitopics.model import Minibatch
 from wikitopics.session.analysis.exports import underscored
-from wikitopics.session.analysis.ldavis import prepare
+from wikitopics.session.analysis.topics import ldavis
 
 KINDS = ("lda", "scvb0", "hdp")
 HOW_FAR = 0.2
@@ -154,10 +154,10 @@ def test_its_page_shows_it(cli, three, tmp_path, browser):
 
 def test_axes_are_real_numbers_also_of_topics_that_are_alike():
     from wikitopics.model.coherence import classical_scaling
-    from wikitopics.session.analysis import ldavis
+    from wikitopics.session.analysis.topics import hellinger
 
     for beta in (np.full((7, 9), 1 / 9), np.eye(3, 9) * 0.9 + 0.1 / 9, np.full((1, 9), 1 / 9), np.eye(2)):
-        distances = ldavis.distances(beta)
+        distances = hellinger(beta)
         assert np.array_equal(distances, distances.T)
         found = classical_scaling(distances)
         assert found.shape == (len(beta), 2)
@@ -183,6 +183,6 @@ def test_without_gensim_one_line_says_what_to_install(cli, trained, tmp_path, mo
 
 
 def test_ldavis_has_a_place_for_a_topic_that_never_had_a_word():
-    found = prepare(np.full((2, 3), 1 / 3), np.array([1.0, 0.0]), ["a", "b", "c"], tokens=30)
+    found = ldavis(np.full((2, 3), 1 / 3), np.array([1.0, 0.0]), ["a", "b", "c"], tokens=30)
     assert found["mdsDat"]["Freq"] == [100.0, 0.0]
     assert np.isfinite(found["tinfo"]["loglift"]).all()

@@ -15,11 +15,10 @@ from wikitopics.session.storage.articles import (
     recent_row,
     renew_topics,
 )
-from wikitopics.session.storage.database import Database, select
+from wikitopics.session.storage.database import CREATE, Database, largest_topic, select
+from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.proportions import Proportions, insert_block, renew_proportions
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.schema import CREATE, largest_topic
-from wikitopics.session.storage.settings import Progress
 
 
 @pytest.fixture

@@ -21,9 +21,9 @@ from tests.session.rows import sql
 from wikitopics.session.control import rename
 from wikitopics.session.errors import NotASession
 from wikitopics.session.storage.decoding import pack_state
-from wikitopics.session.storage.lock import TrainerLock
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.system import TrainerLock
 from wikitopics.session.training.stream import Stream
 from wikitopics.tui.follow import Follower
 

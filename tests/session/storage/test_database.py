@@ -14,8 +14,8 @@ import pytest
 from tests.session.rows import sql
 from wikitopics.session.errors import NoSession, NotASession, SessionError
 from wikitopics.session.storage.database import _without, connect, is_ours, is_sqlite
+from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.settings import Progress
 from wikitopics.session.storage.trainer import HeartbeatWriter
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.tui.follow import Follower

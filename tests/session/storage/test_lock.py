@@ -7,8 +7,7 @@ import pytest
 
 from tests.sessions import holder
 from wikitopics.session.errors import SessionError, SessionInUse
-from wikitopics.session.storage.lock import TrainerLock, lock_path, owner, owner_pid
-from wikitopics.session.system import UNKNOWN, Process
+from wikitopics.session.system import UNKNOWN, Process, TrainerLock, lock_path, owner, owner_pid
 
 
 @pytest.fixture
@@ -20,7 +19,7 @@ def path(tmp_path):
 @pytest.fixture(autouse=True)
 def no_patience(monkeypatch):
     """Nobody here lets go of a lock because another waits for it."""
-    monkeypatch.setattr("wikitopics.session.storage.lock.TRIES", 2)
+    monkeypatch.setattr("wikitopics.session.system.TRIES", 2)
 
 
 def test_who_holds_it(path):

@@ -22,8 +22,8 @@ from tests.sessions import RELEASES
 from wikitopics.session.errors import DiskFull
 from wikitopics.session.storage import released as formats
 from wikitopics.session.storage.counts import KeptCounts
+from wikitopics.session.storage.database import RELEASED, VERSION, tables
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.schema import RELEASED, VERSION, tables
 from wikitopics.session.storage.writer import SessionWriter
 
 MODELS = ("lda", "scvb0", "hdp")

@@ -8,8 +8,8 @@ import pytest
 
 import wikitopics
 from wikitopics.session.errors import NotASession
+from wikitopics.session.storage.database import RELEASED
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.schema import RELEASED
 from wikitopics.session.storage.writer import SessionWriter
 
 HARMLESS = {

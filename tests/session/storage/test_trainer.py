@@ -12,12 +12,11 @@ from tests.session.rows import sql
 from wikitopics.session.errors import Damaged
 from wikitopics.session.records import TrainerActivity
 from wikitopics.session.storage import trainer as pulses
-from wikitopics.session.storage.lock import TrainerLock
+from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.settings import Progress
 from wikitopics.session.storage.trainer import HeartbeatWriter
 from wikitopics.session.storage.writer import Changes, SessionWriter
-from wikitopics.session.system import Process
+from wikitopics.session.system import Process, TrainerLock
 
 
 def test_the_pulse_answers_with_what_others_ask(path):

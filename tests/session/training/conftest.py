@@ -18,9 +18,8 @@ def trainer_of(tmp_path, corpus, new_session, monkeypatch):
     from concurrent.futures import ThreadPoolExecutor
 
     from tests.session.memory import INFO
-    from wikitopics.session.storage.lock import TrainerLock
     from wikitopics.session.storage.writer import SessionWriter
-    from wikitopics.session.system import Signals
+    from wikitopics.session.system import Signals, TrainerLock
     from wikitopics.session.training.intake.blocks import Intake
     from wikitopics.session.training.intake.jobs import CountedJob, count_pages
     from wikitopics.session.training.run import Limits, Monitor, Run

@@ -14,8 +14,8 @@ from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.storage import decoding
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.database import connect
+from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.settings import Progress
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.intake.counts_npz import CountsFile
 from wikitopics.session.training.stream import Stream

@@ -14,8 +14,7 @@ import pytest
 from tests.session.rows import documents, largest
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.storage.articles import insert_articles, renew_topics
-from wikitopics.session.storage.database import Database
-from wikitopics.session.storage.schema import CREATE
+from wikitopics.session.storage.database import CREATE, Database
 from wikitopics.session.training.intake import counts_npz
 from wikitopics.session.training.intake.counts_npz import CountsFile
 
