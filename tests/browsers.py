@@ -11,7 +11,7 @@ NEEDLESS = ["gpu", "quic", "sync", "background-networking", "component-update", 
 
 
 @pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Headless Chromium, driven by selenium; for tests marked `interop`, skipped where one is missing."""
     webdriver = pytest.importorskip("selenium.webdriver")
     binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
@@ -35,3 +35,10 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
                 raise
     yield opened
     opened.quit()
+
+
+@pytest.fixture
+def browser(chromium: Any) -> Any:
+    """The browser, with nothing in its log of what another test has shown in it."""
+    chromium.get_log("browser")
+    return chromium
