@@ -21,7 +21,7 @@ from wikitopics.session.options import LINKS, PASSES
 from wikitopics.session.records import SNAPSHOT_WORDS, ArticleRow
 from wikitopics.session.settings import Settings, load_model
 from wikitopics.session.sources import NOTEBOOK, described, noun, unit_noun
-from wikitopics.session.storage.proportions import title_key
+from wikitopics.session.storage.articles import title_key
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.vocab import Vocabulary
 

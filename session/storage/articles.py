@@ -1,6 +1,12 @@
-"""The articles read and their topics in each model: the tables `articles` and `recent`."""
+"""The articles read and their topics in each model.
+
+The tables are `articles` and `recent`, and for questions about all proportions at once `blocks` and
+`proportions`.
+"""
 
 import json
+import zlib
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
@@ -14,24 +20,233 @@ from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.records import ArticleRow, Count, PositiveCount, Role, Text
 from wikitopics.session.settings import ModelSpec
-from wikitopics.session.storage import released
-from wikitopics.session.storage.counts import MOST_BLOCKS, Block, stored_block
-from wikitopics.session.storage.database import ROLES, SMALL, Database, largest_topic
+from wikitopics.session.storage.counts import MOST_BLOCKS, Block, from_zero, gather, stored_block
+from wikitopics.session.storage.database import ROLES, SMALL, Database, largest_topic, select
 from wikitopics.session.storage.decoding import convert, numbers
 from wikitopics.session.storage.opened import OpenedSession
-from wikitopics.session.storage.proportions import (
-    BLOCK,
-    IS_HELD_OUT,
-    LARGEST_ARTICLE,
-    OF_BLOCK,
-    Proportions,
-    RecordedArticles,
-    drop_held_out,
-    insert_block,
-)
+
+# The proportions of articles in a few large rows: one row per minibatch, and at the end of a session over the
+# user's own documents also those held out. SQLite takes half a second to return a million rows of `articles`,
+# and a twentieth of that for a thousand blocks.
+
+MOST_KEPT = 16
+"""The most topics stored for an article, the largest ones."""
+LEAST = 0.005
+"""Smaller proportions are not stored, or in a model of over 100 topics those under half an equal share."""
+LARGEST_ARTICLE = 1 + 3 * MOST_KEPT
+"""The most bytes of an article."""
+_FULL = 255
+"""Square roots are stored in this many steps from 0 to 1. The Hellinger distance compares square roots,
+and so every proportion, large or small, is equally exact."""
+OF_BLOCK = "WHERE model = ? AND first_seq = ?"
+BLOCK = {"first_seq": PositiveCount, "articles": PositiveCount}
+IS_HELD_OUT = "EXISTS (SELECT 1 FROM articles a WHERE a.seq = b.first_seq AND a.role = 1)"
+"""Whether a row of `blocks`, named b, holds held-out articles; no row holds both kinds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proportions:
+    """The largest proportions of ``n`` articles in one model, as compressed sparse rows: the part that a
+    session stores.
+
+    An article takes one byte, and two for each of its topics (three if the model has over 256).
+    """
+
+    lengths: NDArray[np.uint8]
+    """(n,) topics stored, at least 1"""
+    topics: NDArray[np.unsignedinteger[Any]]
+    """Ascending within an article."""
+    roots: NDArray[np.uint8]
+    """Parallel to ``topics``: square roots of their proportions, in 255ths, at least 1."""
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, rows: slice) -> "Proportions":
+        return self.take(np.arange(len(self))[rows])
+
+    def indptr(self) -> NDArray[np.int64]:
+        """(n + 1,) where each article begins in the other two arrays."""
+        return from_zero(self.lengths)
+
+    def values(self) -> NDArray[np.float32]:
+        """The proportions parallel to ``topics``; an article's sum is at most 1, less what was not stored."""
+        values = self.roots.astype(np.float32)
+        values /= _FULL
+        values *= values
+        return values
+
+    @staticmethod
+    def of(theta: NDArray[np.floating[Any]]) -> "Proportions":
+        """The largest of ``theta``, (n, K), whose rows sum to 1."""
+        K = theta.shape[1]
+        kept = theta >= min(LEAST, 0.5 / K)
+        many = np.flatnonzero(np.count_nonzero(kept, axis=1) > MOST_KEPT)
+        if len(many):
+            largest = np.argpartition(theta[many], K - MOST_KEPT, axis=1)[:, K - MOST_KEPT :]
+            kept[many] = False
+            kept[many[:, None], largest] = True
+        places = np.flatnonzero(kept)
+        exact = np.sqrt(theta.ravel()[places]) * _FULL
+        lengths = np.count_nonzero(kept, axis=1)
+        found = Proportions(
+            lengths.astype(np.uint8),
+            (places % K).astype(_type_of_topics(K)),
+            np.rint(exact).astype(np.uint8),
+        )
+        squares = np.add.reduceat(found.roots.astype(np.int64) ** 2, found.indptr()[:-1])
+        over = np.repeat(squares > _FULL**2, lengths)  # they must sum to at most 1
+        found.roots[over] = exact[over]
+        return found
+
+    @staticmethod
+    def concatenate(parts: Sequence["Proportions"]) -> "Proportions":
+        """One run made of several of the same model, in order."""
+        return Proportions(
+            np.concatenate([part.lengths for part in parts]),
+            np.concatenate([part.topics for part in parts]),
+            np.concatenate([part.roots for part in parts]),
+        )
+
+    def take(self, rows: NDArray[np.integer[Any]]) -> "Proportions":
+        """Those of these articles, in this order."""
+        _, kept = gather(self.indptr(), rows)
+        return Proportions(self.lengths[rows], self.topics[kept], self.roots[kept])
+
+    def to_bytes(self) -> bytes:
+        """The three arrays, one after another."""
+        return self.lengths.tobytes() + self.topics.tobytes() + self.roots.tobytes()
+
+    @staticmethod
+    def from_blocks(blocks: Sequence[tuple[object, int]], n_topics: int) -> "Proportions":
+        """The inverse of `to_bytes`, for many at once: (bytes, number of articles) of each.
+
+        ``n_topics``: the model's. Raises `Damaged`.
+        """
+        dtype = _type_of_topics(n_topics)
+        lengths, topics, roots, sizes = [], [], [], []
+        for data, articles in blocks:
+            if not isinstance(data, bytes):
+                raise Damaged("proportions.data is not a blob")
+            size, more = divmod(len(data) - articles, dtype.itemsize + 1)
+            if more or not articles <= size <= MOST_KEPT * articles:
+                raise Damaged("proportions.data has the wrong length")
+            middle = articles + size * dtype.itemsize
+            lengths.append(data[:articles])
+            topics.append(data[articles:middle])
+            roots.append(data[middle:])
+            sizes.append(size)
+        found = Proportions(
+            np.frombuffer(b"".join(lengths), np.uint8),
+            np.frombuffer(b"".join(topics), dtype),
+            np.frombuffer(b"".join(roots), np.uint8),
+        )
+        if blocks:
+            found._check(np.cumsum([articles for _, articles in blocks]), np.cumsum(sizes), n_topics)
+        return found
+
+    def _check(self, articles: NDArray[Any], sizes: NDArray[Any], n_topics: int) -> None:
+        """Check that each block's lengths match its topics, and that `of` can have produced every number."""
+        starts = self.indptr()
+        if not self.lengths.all() or not np.array_equal(starts[articles], sizes):
+            raise Damaged("proportions.data has articles of another length")
+        ascends = self.topics[1:] > self.topics[:-1]
+        ascends[starts[1:-1] - 1] = True
+        if self.topics.max() >= n_topics or not ascends.all() or not self.roots.all():
+            raise Damaged("proportions.data holds numbers that are out of range")
+
+
+def _type_of_topics(n_topics: int) -> np.dtype[np.unsignedinteger[Any]]:
+    return np.dtype("u1" if n_topics <= 256 else "<u2")
+
+
+def title_key(title: str) -> int:
+    """16 bits of a title, ignoring capitals, which distinguish most other titles from the one sought."""
+    return zlib.crc32(title.casefold().encode("utf-8", "replace")) & 0xFFFF
+
+
+def insert_block(db: Database, block: Block, proportions: Sequence[Proportions], first_seq: int) -> None:
+    """Add articles with the numbers from ``first_seq`` on; ``proportions``: for each model."""
+    page_ids = block.page_ids.tolist()
+    # Documents of a file of word counts have only numbers.
+    titles = (title or f"document {number}" for title, number in zip(block.titles, page_ids, strict=True))
+    db.conn.execute(
+        "INSERT INTO blocks VALUES (?, ?, ?, ?)",
+        [
+            first_seq,
+            len(block),
+            _packed(block.page_ids),
+            np.array([title_key(title) for title in titles], "<u2").tobytes(),
+        ],
+    )
+    db.conn.executemany(
+        "INSERT INTO proportions VALUES (?, ?, ?)",
+        [(model, first_seq, one.to_bytes()) for model, one in enumerate(proportions)],
+    )
+
+
+def drop_held_out(db: Database) -> None:
+    """Remove the proportions of held-out articles."""
+    for table in ("proportions", "blocks"):
+        db.execute(f"DELETE FROM {table} AS b WHERE {IS_HELD_OUT}")
+
+
+def renew_proportions(
+    db: Database, seqs: Sequence[int], proportions: Sequence[Proportions], topics: Sequence[int]
+) -> None:
+    """Replace the proportions of the articles ``seqs`` with the models' current ones.
+
+    ``seqs`` ascend; ``topics``: for each model.
+    """
+    between = "WHERE first_seq <= ? AND first_seq >= (SELECT max(first_seq) FROM blocks WHERE first_seq <= ?)"
+    for first, size in select(db.conn, "blocks", BLOCK, between, [seqs[-1], seqs[0]]):
+        start, stop = bisect_left(seqs, first), bisect_left(seqs, first + size)
+        if start == stop:
+            continue
+        rows = np.arange(size)
+        rows[np.array(seqs[start:stop]) - first] = size + np.arange(stop - start)
+        for model, (new, K) in enumerate(zip(proportions, topics, strict=True)):
+            room = LARGEST_ARTICLE * size + SMALL
+            stored = select(db.conn, "proportions", {"data": Any}, OF_BLOCK, [model, first], largest=room)
+            old = Proportions.from_blocks([(data, size) for (data,) in stored or [(None,)]], K)
+            both = Proportions.concatenate([old, new[start:stop]])
+            data = both.take(rows).to_bytes()
+            db.execute(f"UPDATE proportions SET data = ? {OF_BLOCK}", [data, model, first])
+
+
+def _packed(page_ids: NDArray[np.int64]) -> bytes:
+    """The ids in four bytes each, if they fit."""
+    limits = np.iinfo(np.int32)
+    fits = limits.min <= page_ids.min() and page_ids.max() <= limits.max
+    return page_ids.astype("<i4" if fits else "<i8").tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedArticles:
+    """The articles whose proportions are recorded, in the order of the stream: ``n`` articles in some
+    blocks."""
+
+    first_seqs: NDArray[np.int64]
+    """Number of the first article of each block; the others follow."""
+    starts: NDArray[np.int64]
+    """Where each block begins among all of them."""
+    page_ids: NDArray[np.int64]
+    """(n,)"""
+    title_keys: NDArray[np.uint16]
+    """(n,) see `title_key`"""
+
+    def seqs(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """The numbers of the articles at these rows."""
+        block = np.searchsorted(self.starts, rows, side="right") - 1
+        return np.asarray(self.first_seqs[block] + rows - self.starts[block], np.int64)
+
+
+# The articles, and those among them that have their topics inferred again.
 
 LARGEST = np.dtype(">u2")
 """`articles.topics`: a topic and ten-thousandths, for one model after another."""
+LARGEST_RELEASED = np.dtype("<u2")
+"""The same in a file of 1.0.0."""
 RECENT_ARTICLES = 20_000
 """This many of the newest articles keep their counts and have their topics inferred again."""
 DROPPED_EVERY = 2**18
@@ -47,6 +262,12 @@ _AT_ONCE = 1000
 _MOST_ALIKE = 5000
 _LARGEST_ROW = 2**18
 """The most bytes of an article's row: a title is at most a quarter of it."""
+_ABOUT_TOPIC_RELEASED = (
+    "JOIN article_topics t USING (seq) WHERE t.model = ? AND t.topic = ?"
+    " ORDER BY t.proportion DESC, t.seq DESC LIMIT ?"
+)
+"""In a file of 1.0.0 the articles with a model's topic as their largest, for a model's number, a topic and a
+limit."""
 Columns = tuple[Sequence[Any], ...]
 """Articles by column, for callers that read millions; () if there are none.
 
@@ -229,7 +450,7 @@ class ArticleReader(OpenedSession):
         largest = largest_topic(number)
         with self.one_moment():
             if self._is_released():
-                found = self._articles(released.ABOUT_TOPIC, [number, topic, limit])
+                found = self._articles(_ABOUT_TOPIC_RELEASED, [number, topic, limit])
             else:
                 found = self._articles(
                     f"WHERE {largest} BETWEEN ? AND ? AND role = 0 ORDER BY {largest} DESC, seq DESC LIMIT ?",
@@ -385,7 +606,7 @@ class ArticleReader(OpenedSession):
                 largest=_LARGEST_ROW,
                 most=MOST_ARTICLES,
             )
-            dtype = released.LARGEST if self._is_released() else LARGEST
+            dtype = LARGEST_RELEASED if self._is_released() else LARGEST
         if not rows:
             return ()
         seqs, page_ids, titles, revision_ids, words, roles, packed, ids = zip(*rows, strict=True)

@@ -3,7 +3,7 @@
 One SQLite file is one session. A file is a session if its tables, as SQLite itself reports them, are these
 and hold nothing that SQLite would compute: no view, trigger, virtual table, generated column, default or
 condition. Only the orders of `order_by_topic` are computed, by SQL that is known word by word. Whoever
-changes a table here extends `wikitopics.session.storage.released`, and raises `VERSION`.
+changes a table here extends `upgrade_from_1_0`, and raises `VERSION`.
 """
 
 import contextlib

@@ -5,13 +5,25 @@ import os
 import shutil
 import sqlite3
 import time
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Annotated
 
 from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.options import HELD_OUT, PASSES
 from wikitopics.session.paths import is_at
-from wikitopics.session.records import Event, Flow, PastRun, State, Status, TrainerActivity, per_hour
+from wikitopics.session.records import (
+    JSON,
+    Event,
+    Flow,
+    Moment,
+    PastRun,
+    State,
+    Status,
+    Text,
+    TrainerActivity,
+    per_hour,
+)
 from wikitopics.session.storage.articles import ArticleReader
 from wikitopics.session.storage.counts import CountsReader
 from wikitopics.session.storage.database import as_session_error
@@ -19,7 +31,6 @@ from wikitopics.session.storage.decoding import columns_of
 from wikitopics.session.storage.files import draft_of
 from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.topics import TopicReader
-from wikitopics.session.storage.trainer import HEARTBEAT, Heartbeat
 from wikitopics.session.system import Process, in_use, owner_pid
 
 STALE_SECONDS = 15.0
@@ -29,6 +40,21 @@ BEATS_SECONDS = 2.0
 HEARTBEAT_BYTES = 64 << 10
 """The free space that a heartbeat takes at most."""
 _OF_PROGRESS = {field.name for field in fields(Progress)} & {field.name for field in fields(Status)}
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """A trainer's last sign of life."""
+
+    at: float
+    process: Process
+    state: State
+    activity: TrainerActivity
+
+
+_PROCESS = "json_extract(activity, '$.process')"
+HEARTBEAT = {"at": Moment, _PROCESS: Text, "state": State, "activity": Annotated[TrainerActivity, JSON]}
+"""What a `Heartbeat` is read from."""
 
 
 class SessionReader(TopicReader, ArticleReader, CountsReader):

@@ -1,6 +1,7 @@
 """Writing the session file: everything of one stretch of training is committed together or not at all.
 
-Only one trainer writes (see `wikitopics.session.system`), from one thread.
+Only one trainer writes (see `wikitopics.session.system`), from one thread, and from another one that it is
+alive.
 """
 
 import contextlib
@@ -9,25 +10,30 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.paths import WAL, beside, is_at
-from wikitopics.session.records import Count, Role, TopicEvent, TopWords
+from wikitopics.session.records import Count, Flow, Role, State, TopicEvent, TopWords, TrainerActivity
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.articles import (
     DROPPED_EVERY,
+    LARGEST_RELEASED,
     ArticleTopics,
     drop_held_out_topics,
     insert_articles,
+    insert_block,
     insert_held_out_topics,
     insert_recent,
     keep_top,
     recent_row,
+    renew_proportions,
     renew_topics,
     replace_articles,
 )
@@ -35,19 +41,30 @@ from wikitopics.session.storage.counts import Block, WordCounts, encode_block
 from wikitopics.session.storage.database import (
     APPLICATION_ID,
     CREATE,
+    MODELS,
+    RELEASED,
     VERSION,
     Database,
     as_session_error,
     connect,
+    only_row,
     order_by_topic,
+    read_rows,
     session_errors,
     writing,
 )
+from wikitopics.session.storage.decoding import columns_of, row_of
 from wikitopics.session.storage.files import draft_of
 from wikitopics.session.storage.opened import Progress
-from wikitopics.session.storage.proportions import insert_block, renew_proportions
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.topics import TopicNames, insert_events, insert_snapshots, replace_names
+from wikitopics.session.storage.topics import (
+    TopicNames,
+    insert_events,
+    insert_snapshots,
+    replace_names,
+    state_room,
+)
+from wikitopics.session.system import Process
 
 Row = dict[str, object]
 
@@ -333,3 +350,142 @@ def file_bytes(settings: Settings, n_words: int, articles: int) -> int:
         "none": 0,
     }[settings[KEEP_ARTICLES]]
     return NEWEST + TOPIC * topics + state + max(LARGEST_LOG, state) + counts + kept
+
+
+# What a trainer reports about itself, and what others ask of it, apart from what is learnt: the tables
+# `heartbeat`, `flow`, `events` and `runs`, and `control`, which others write and the trainer reads.
+
+FLOW_ROWS = 900
+EVENT_ROWS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class ControlRequest:
+    """Requests from others to a running trainer."""
+
+    paused: bool
+    save: bool
+    stop: bool
+
+
+class HeartbeatWriter:
+    """The small writes about the running trainer, on a separate connection (and thread).
+
+    They describe the present, and losing the newest costs nothing, so they never share a transaction with
+    training results. Each raises `SessionError`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._process = Process.own()
+        self._db = connect(path)
+
+    def begin(self, first_article: int) -> int:
+        """Note the start of a run; returns its number."""
+        now = time.time()
+        with self._transaction():
+            self._db.execute(
+                "UPDATE runs SET ended_at = started_at, reason = 'killed' WHERE ended_at IS NULL"
+            )
+            only_row(self._db.conn, "control", {"id": int})  # to check that there is one
+            self._db.table("runs").insert({"started_at": now, "first_article": first_article})
+            return int(self._db.execute("SELECT max(id) FROM runs").fetchone()[0])
+
+    def beat(self, state: State, activity: TrainerActivity, *, keep_flow: bool = False) -> ControlRequest:
+        """Report that the trainer is alive and what it does; returns what others ask of it.
+
+        ``keep_flow``: store the rates too, for the screen's graphs.
+        """
+        now, process = time.time(), self._process
+        beat = {
+            "id": 1,
+            "at": now,
+            "pid": process.pid,
+            "state": state,
+            "activity": json.dumps({**row_of(activity), "process": process.as_text()}, default=dict),
+        }
+        with self._transaction():
+            self._db.table("heartbeat").upsert(beat, pk="id")
+            if keep_flow:
+                flow = Flow(now, activity.crawl_rate, activity.train_rate, activity.queue)
+                self._db.table("flow").insert(row_of(flow))
+                self._db.execute("DELETE FROM flow WHERE id <= (SELECT max(id) FROM flow) - ?", [FLOW_ROWS])
+            request = ControlRequest(**only_row(self._db.conn, "control", columns_of(ControlRequest)))
+            if request.save:
+                self._db.execute("UPDATE control SET save = 0")
+        return request
+
+    def event(self, level: str, message: str) -> None:
+        """Add a line to the session's log."""
+        with self._transaction():
+            self._db.table("events").insert({"at": time.time(), "level": level, "message": message})
+            self._db.execute("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?", [EVENT_ROWS])
+
+    def end(self, run: int, reason: str) -> None:
+        """Note the regular end of a run."""
+        with self._transaction():
+            self._db.table("runs").update(run, {"ended_at": time.time(), "reason": reason})
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with session_errors(self._path), writing(self._db):
+            yield
+
+    def close(self) -> None:
+        """Safe to call twice."""
+        self._db.close()
+
+
+def request_control(path: Path, **columns: bool) -> None:
+    """Ask a session's trainer to be `paused`, to `save` or to `stop`, or not. Raises `SessionError`."""
+    with contextlib.closing(connect(path)) as db, session_errors(path):
+        db.execute(f"UPDATE control SET {', '.join(f'{name} = :{name}' for name in columns)}", columns)
+
+
+# Files of 1.0.0, brought to this format. What is read differently in them is beside what reads it.
+
+_RENEWED = f"""
+DROP TABLE article_topics;
+ALTER TABLE models RENAME TO old_models;
+{MODELS};
+INSERT INTO models SELECT id, topics_in_use, updates, rho, scalars, arrays FROM old_models;
+DROP TABLE old_models;
+ALTER TABLE progress ADD COLUMN again INTEGER;
+UPDATE progress SET again = 0;
+ALTER TABLE topic_names ADD COLUMN lasting TEXT;
+DELETE FROM metrics WHERE metric = 'perplexity';
+UPDATE articles SET topics = big_endian(topics) WHERE topics IS NOT NULL;
+DROP TABLE IF EXISTS _sqlite_migrations
+"""
+
+
+def is_released(path: Path) -> bool:
+    """Whether a session is of the format of 1.0.0."""
+    with contextlib.closing(connect(path)) as db, session_errors(path):
+        return bool(read_rows(db.conn, "PRAGMA user_version")[0][0] == RELEASED)
+
+
+def upgrade_from_1_0(path: Path) -> None:
+    """Bring a session of 1.0.0 to this format in one transaction. Raises `SessionError`; then nothing is
+    changed.
+
+    The caller holds the session's lock. Takes some ten seconds for a million articles.
+    """
+    with contextlib.closing(connect(path)) as db, session_errors(path):
+        session = SessionReader(path, db.conn)
+        models, n_words = session.settings().models, len(session.vocabulary())
+        largest = max(state_room(spec.topics, n_words) for spec in models)
+        db.conn.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(largest, 2**31 - 1))
+        db.conn.create_function("big_endian", 1, _swapped, deterministic=True)
+        with writing(db):
+            for statement in (*_RENEWED.split(";"), *map(order_by_topic, range(len(models)))):
+                db.conn.execute(statement)
+            db.conn.execute(f"PRAGMA user_version = {VERSION}")
+        db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _swapped(topics: Any) -> Any:
+    """`articles.topics` as big-endian numbers; what holds none is refused when it is read."""
+    if not isinstance(topics, bytes) or len(topics) % LARGEST_RELEASED.itemsize:
+        return topics
+    return np.frombuffer(topics, LARGEST_RELEASED).byteswap().tobytes()

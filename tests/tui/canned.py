@@ -20,8 +20,7 @@ from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.topics import TopicNames, names
-from wikitopics.session.storage.trainer import HeartbeatWriter
-from wikitopics.session.storage.writer import Changes, SessionWriter, create
+from wikitopics.session.storage.writer import Changes, HeartbeatWriter, SessionWriter, create
 from wikitopics.session.system import TrainerLock
 
 THEMES = (

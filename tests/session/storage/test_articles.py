@@ -9,15 +9,17 @@ import pytest
 from tests.session import rows as small
 from tests.session.rows import largest, settings
 from wikitopics.session.storage.articles import (
+    Proportions,
     insert_articles,
+    insert_block,
     insert_recent,
     keep_top,
     recent_row,
+    renew_proportions,
     renew_topics,
 )
 from wikitopics.session.storage.database import CREATE, Database, largest_topic, select
 from wikitopics.session.storage.opened import Progress
-from wikitopics.session.storage.proportions import Proportions, insert_block, renew_proportions
 from wikitopics.session.storage.reader import SessionReader
 
 

@@ -16,8 +16,7 @@ from wikitopics.session.errors import NoSession, NotASession, SessionError
 from wikitopics.session.storage.database import _without, connect, is_ours, is_sqlite
 from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.trainer import HeartbeatWriter
-from wikitopics.session.storage.writer import Changes, SessionWriter
+from wikitopics.session.storage.writer import Changes, HeartbeatWriter, SessionWriter
 from wikitopics.tui.follow import Follower
 
 # Files that are no session, or are of a newer version, are told as such and left as they are.
@@ -92,7 +91,7 @@ TRAINER = """
 import sys
 from pathlib import Path
 from wikitopics.session.records import TrainerActivity
-from wikitopics.session.storage.trainer import HeartbeatWriter
+from wikitopics.session.storage.writer import HeartbeatWriter
 from wikitopics.session.storage.writer import Changes
 from wikitopics.session.storage.writer import SessionWriter
 path = Path(sys.argv[1])

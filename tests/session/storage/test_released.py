@@ -20,7 +20,7 @@ import wikitopics
 from tests.session.rows import sql
 from tests.sessions import RELEASES
 from wikitopics.session.errors import DiskFull
-from wikitopics.session.storage import released as formats
+from wikitopics.session.storage import writer as formats
 from wikitopics.session.storage.counts import KeptCounts
 from wikitopics.session.storage.database import RELEASED, VERSION, tables
 from wikitopics.session.storage.reader import SessionReader
@@ -196,10 +196,10 @@ def test_a_reader_that_is_open_meanwhile_goes_on(released):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from wikitopics.session.storage import released
+from wikitopics.session.storage import writer
 from wikitopics.session.storage.database import Database
 
-left, connect = int(sys.argv[2]), released.connect
+left, connect = int(sys.argv[2]), writer.connect
 
 def noted(sql):
     global left
@@ -212,8 +212,8 @@ def watched(path):
     db.conn.set_trace_callback(noted)
     return db
 
-released.connect = watched
-released.upgrade_from_1_0(Path(sys.argv[1]))
+writer.connect = watched
+writer.upgrade_from_1_0(Path(sys.argv[1]))
 """
 
 
