@@ -22,7 +22,7 @@ from wikitopics.session.records import ArticleRow, Count, PositiveCount, Role, T
 from wikitopics.session.settings import ModelSpec
 from wikitopics.session.storage.counts import MOST_BLOCKS, Block, from_zero, gather, stored_block
 from wikitopics.session.storage.database import ROLES, SMALL, Database, largest_topic, select
-from wikitopics.session.storage.decoding import convert, numbers
+from wikitopics.session.storage.decoding import numbers
 from wikitopics.session.storage.opened import OpenedSession
 
 # The proportions of articles in a few large rows: one row per minibatch, and at the end of a session over the
@@ -268,6 +268,16 @@ _ABOUT_TOPIC_RELEASED = (
 )
 """In a file of 1.0.0 the articles with a model's topic as their largest, for a model's number, a topic and a
 limit."""
+_ROW = {
+    "seq": PositiveCount,
+    "page_id": int,
+    f"{_TITLE} AS title": Text,
+    "revision_id": int,
+    "words": Count,
+    "role": Literal[0, 1, 2],
+    "topics": Any,
+    "id": Text | None,
+}
 Columns = tuple[Sequence[Any], ...]
 """Articles by column, for callers that read millions; () if there are none.
 
@@ -600,26 +610,13 @@ class ArticleReader(OpenedSession):
 
     def _columns(self, clause: str, parameters: Sequence[object]) -> Columns:
         with self.one_moment():
-            rows = self._rows(
-                f"SELECT seq, page_id, {_TITLE}, revision_id, words, role, topics, id FROM articles {clause}",
-                parameters,
-                largest=_LARGEST_ROW,
-                most=MOST_ARTICLES,
-            )
+            rows = self.select("articles", _ROW, clause, parameters, largest=_LARGEST_ROW, most=MOST_ARTICLES)
             dtype = LARGEST_RELEASED if self._is_released() else LARGEST
         if not rows:
             return ()
-        seqs, page_ids, titles, revision_ids, words, roles, packed, ids = zip(*rows, strict=True)
-        return (
-            convert(seqs, list[PositiveCount], "articles.seq"),
-            convert(page_ids, list[int], "articles.page_id"),
-            convert(titles, list[Text], "articles.title"),
-            convert(revision_ids, list[int], "articles.revision_id"),
-            convert(words, list[Count], "articles.words"),
-            [ROLES[role] for role in convert(roles, list[Literal[0, 1, 2]], "articles.role")],
-            *_decode_largest(packed, self.settings().models, dtype),
-            convert(ids, list[Text | None], "articles.id"),
-        )
+        *plain, roles, packed, ids = zip(*rows, strict=True)
+        largest = _decode_largest(packed, self.settings().models, dtype)
+        return (*plain, [ROLES[role] for role in roles], *largest, ids)
 
 
 def _where(held_out: bool) -> str:

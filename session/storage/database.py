@@ -14,7 +14,7 @@ import stat
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -115,8 +115,8 @@ CREATE TABLE article_topics (model INTEGER, topic INTEGER, proportion INTEGER, s
 _ORDER = "by_topic_of_model_"
 
 _COLUMNS = """
-SELECT m.name, c.name, c.type, c."notnull", c.pk FROM sqlite_master m, pragma_table_xinfo(m.name) c
-WHERE m.type = 'table' ORDER BY m.name, c.cid
+SELECT m.name, c.cid, c.name, c.type, c."notnull", c.pk FROM sqlite_master m, pragma_table_xinfo(m.name) c
+WHERE m.type = 'table'
 """
 _MORE_THAN_COLUMNS = """
 SELECT m.name FROM sqlite_master m, pragma_table_xinfo(m.name) c
@@ -132,9 +132,6 @@ AND (i."unique" OR i.partial OR c.cid < 0)
 _OTHERS = frozenset({"_sqlite_migrations", "sqlite_stat1", "sqlite_stat3", "sqlite_stat4"})
 """Tables that nothing here reads: of sqlite-utils, which made the sessions of 1.0.0, and of ANALYZE."""
 
-Columns = dict[str, list[tuple[Any, ...]]]
-"""For each table (name, type, not null, place in the key) of each of its columns."""
-
 
 def largest_topic(model: int) -> str:
     """SQL for the largest topic of an article in a model, and its proportion: four bytes of `articles`."""
@@ -147,11 +144,11 @@ def order_by_topic(model: int) -> str:
 
 
 @cache
-def tables(version: int = VERSION) -> Columns:
-    """The tables of a session of this format."""
+def schema(version: int = VERSION) -> frozenset[tuple[Any, ...]]:
+    """(table, place, name, type, not null, place in the key) of each column of a session of this format."""
     with closing(sqlite3.connect(":memory:")) as fresh:
         fresh.executescript(CREATE + (AS_RELEASED if version == RELEASED else ""))
-        return _by_table(fresh.execute(_COLUMNS))
+        return frozenset(fresh.execute(_COLUMNS))
 
 
 def check_tables(read: Callable[[str], Iterable[tuple[Any, ...]]], version: int) -> None:
@@ -159,8 +156,8 @@ def check_tables(read: Callable[[str], Iterable[tuple[Any, ...]]], version: int)
 
     ``read``: the rows of a query. Raises `Damaged`.
     """
-    wanted, orders = tables(version), set()
-    known = wanted.keys() | _OTHERS
+    wanted, orders = schema(version), set()
+    known = {table for table, *_ in wanted} | _OTHERS
     for kind, name, sql in read("SELECT type, name, sql FROM sqlite_master"):
         # First, since a virtual table would run its module's code as soon as its columns are asked for.
         # SQLite itself writes the first words. No pragma reports a CHECK.
@@ -174,20 +171,11 @@ def check_tables(read: Callable[[str], Iterable[tuple[Any, ...]]], version: int)
         model = str(name).removeprefix(_ORDER)
         if model.isdecimal() and len(model) < 4 and sql == order_by_topic(int(model)):
             orders.add(name)
-    found = _by_table(read(_COLUMNS))
-    for name in (wanted.keys() | found.keys()) - _OTHERS:
-        if found.get(name) != wanted.get(name):
-            raise _strange(name)
+    for name in {table for table, *_ in wanted.symmetric_difference(read(_COLUMNS))} - _OTHERS:
+        raise _strange(name)
     for (name,) in read(_MORE_THAN_COLUMNS):
         if name not in orders:
             raise _strange(name)
-
-
-def _by_table(rows: Iterable[tuple[Any, ...]]) -> Columns:
-    found: Columns = {}
-    for table, *column in rows:
-        found.setdefault(table, []).append(tuple(column))
-    return found
 
 
 def _strange(name: object) -> Damaged:
@@ -201,29 +189,27 @@ def _strange(name: object) -> Damaged:
 # sessions and wants such columns in databases of its own has to import pandas or sqlite-utils first.
 
 
-class _Hiding:
-    """Hides a package from one thread's imports; other threads, such as a notebook's, find it as usual."""
+class Without:
+    """Makes imports of this package fail within the block, unless it is already loaded.
+
+    Other threads, such as a notebook's, find it as usual.
+    """
 
     def __init__(self, name: str) -> None:
         self._name, self._thread = name, threading.get_ident()
+
+    def __enter__(self) -> None:
+        sys.meta_path.insert(0, self)
+
+    def __exit__(self, *_: object) -> None:
+        sys.meta_path.remove(self)
 
     def find_spec(self, fullname: str, *_: object) -> None:
         if fullname == self._name and threading.get_ident() == self._thread:
             raise ModuleNotFoundError(f"{fullname} is not needed here", name=fullname)
 
 
-@contextmanager
-def _without(name: str) -> Iterator[None]:
-    """Make imports of this package fail within the block, unless it is already loaded."""
-    hiding = _Hiding(name)
-    sys.meta_path.insert(0, hiding)
-    try:
-        yield
-    finally:
-        sys.meta_path.remove(hiding)
-
-
-with _without("pandas"):
+with Without("pandas"):
     from sqlite_utils import Database
 
 __all__ = ["Database"]
@@ -492,6 +478,11 @@ def is_ours(path: Path) -> bool:
     return os.path.isfile(path) and any(
         _pragma(path, "application_id", how) == APPLICATION_ID for how in ("mode=ro&immutable=1", "mode=ro")
     )
+
+
+def is_released(path: Path) -> bool:
+    """Whether a session is of the format of 1.0.0."""
+    return _pragma(path, "user_version", "mode=ro") == RELEASED
 
 
 def keep_sessions(target: Path) -> None:

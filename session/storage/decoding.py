@@ -56,7 +56,7 @@ def convert_rows(
     rows: Sequence[Sequence[object]], table: str, columns: Mapping[str, Any]
 ) -> list[tuple[Any, ...]]:
     """Rows of a table, each value as the type of its column; a flag is stored as 0 or 1."""
-    names, kinds = tuple(columns), tuple(columns.values())
+    names, kinds = [name.rpartition(" AS ")[2] for name in columns], tuple(columns.values())
     packed = [number for number, kind in enumerate(kinds) if kind is bool or JSON in get_args(kind)]
     cells: Any = [list(row) for row in rows] if packed else rows
     for row in cells if packed else ():

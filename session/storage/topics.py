@@ -144,8 +144,8 @@ class TopicReader(OpenedSession):
             "topics_in_use": Count,
             "updates": Count,
             "rho": Annotated[float, Meta(ge=0, le=1)],
-            f"({score})": Annotated[float, Meta(ge=-MOST_SCORE, le=MOST_SCORE)] | None,
-            f"({score.replace('value', 'articles', 1)})": Count | None,
+            f"({score}) AS log_likelihood": Annotated[float, Meta(ge=-MOST_SCORE, le=MOST_SCORE)] | None,
+            f"({score.replace('value', 'articles', 1)}) AS measured_at": Count | None,
         }
         rows = self.select("models", columns, "m ORDER BY id")
         specs = self.settings().models

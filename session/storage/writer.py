@@ -42,14 +42,12 @@ from wikitopics.session.storage.database import (
     APPLICATION_ID,
     CREATE,
     MODELS,
-    RELEASED,
     VERSION,
     Database,
     as_session_error,
     connect,
     only_row,
     order_by_topic,
-    read_rows,
     session_errors,
     writing,
 )
@@ -457,12 +455,6 @@ DELETE FROM metrics WHERE metric = 'perplexity';
 UPDATE articles SET topics = big_endian(topics) WHERE topics IS NOT NULL;
 DROP TABLE IF EXISTS _sqlite_migrations
 """
-
-
-def is_released(path: Path) -> bool:
-    """Whether a session is of the format of 1.0.0."""
-    with contextlib.closing(connect(path)) as db, session_errors(path):
-        return bool(read_rows(db.conn, "PRAGMA user_version")[0][0] == RELEASED)
 
 
 def upgrade_from_1_0(path: Path) -> None:

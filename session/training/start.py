@@ -37,14 +37,13 @@ from wikitopics.session.request import TrainRequest, check_resumable, load_vocab
 from wikitopics.session.settings import Settings, default_topics, load_kind, new_model
 from wikitopics.session.storage import writer
 from wikitopics.session.storage.counts import documents_room
-from wikitopics.session.storage.database import remove_database
+from wikitopics.session.storage.database import is_released, remove_database
 from wikitopics.session.storage.files import make_folder, replacing
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.topics import model_row
 from wikitopics.session.storage.writer import (
     SessionWriter,
     file_bytes,
-    is_released,
     request_control,
     upgrade_from_1_0,
 )
