@@ -146,7 +146,10 @@ def _draft_in(folder: Path, make: Callable[[Path], int]) -> Iterator[Path]:
     kernel frees the lock if this process dies, however it dies, and the next one that writes to the folder
     deletes the draft. Raises OSError.
     """
-    _sweep(folder)
+    for old in left_behind(folder):
+        if old.name.startswith(f"{_DRAFT}{_machine()}-") and old.suffix == ".new":
+            with contextlib.suppress(OSError):
+                _remove(old)
     while True:
         draft = folder / f"{_DRAFT}{_machine()}-{secrets.token_hex(8)}.new"
         descriptor = make(draft)
@@ -172,21 +175,14 @@ def _machine() -> str:
     return hashlib.blake2b(os.uname().nodename.encode(), digest_size=4).hexdigest()
 
 
-def _sweep(folder: Path) -> None:
-    """Delete the drafts in a folder that this user's dead processes on this machine left there."""
-    for draft in left_behind(folder):
-        if draft.name.startswith(f"{_DRAFT}{_machine()}-") and draft.suffix == ".new":
-            with contextlib.suppress(OSError), _locked(draft):
-                _remove(draft)
+def left_behind(folder: Path) -> Iterator[Path]:
+    """The drafts of this user in a folder that no process holds, those of 1.0.0 among them.
 
-
-def left_behind(folder: Path) -> list[Path]:
-    """The drafts of this user in a folder that no process holds, those of 1.0.0 among them."""
-    found = []
+    The one that was yielded last is locked.
+    """
     for draft in sorted(one for name in _NAMES for one in folder.glob(name)):
         with contextlib.suppress(OSError), _locked(draft):
-            found.append(draft)
-    return found
+            yield draft
 
 
 @contextlib.contextmanager

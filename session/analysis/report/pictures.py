@@ -153,10 +153,7 @@ def growth(course: Course, points: int) -> Markup:
     articles, shares, own = np.array(thin(course, points)).T
     xs = np.log(articles / articles[0]) / np.log(articles[-1] / articles[0]) * width
     line, filled = (_line(xs, (1 - values / shares.max()) * (height - 2) + 1) for values in (shares, own))
-    return Markup(
-        '<svg viewBox="0 0 {} {}" aria-hidden="true" preserveAspectRatio="none">'
-        '<path class="own" d="{}V{}H0z"/><path class="line" d="{}"/></svg>'
-    ).format(width, height, filled, height, line)
+    return _tiny(width, height, own=f"{filled}V{height}H0z", line=line)
 
 
 def bars(words: Sequence[tuple[str, float, float]]) -> Markup:
@@ -168,10 +165,14 @@ def bars(words: Sequence[tuple[str, float, float]]) -> Markup:
         f"M0 {row}.5h{length * part:.0f}"
         for row, (length, (_, _, part)) in enumerate(zip(lengths, words, strict=True))
     )
-    return Markup(
-        '<svg viewBox="0 0 100 {}" aria-hidden="true" preserveAspectRatio="none">'
-        '<path class="all" d="{}"/><path class="own" d="{}"/></svg>'
-    ).format(len(words), every, own)
+    return _tiny(100, len(words), all=every, own=own)
+
+
+def _tiny(width: int, height: int, **paths: str) -> Markup:
+    """A picture of these paths, by class."""
+    inside = Markup("").join(Markup('<path class="{}" d="{}"/>').format(*path) for path in paths.items())
+    picture = Markup('<svg viewBox="0 0 {} {}" aria-hidden="true" preserveAspectRatio="none">{}</svg>')
+    return picture.format(width, height, inside)
 
 
 def thin(items: Sequence[T], most: int) -> Sequence[T]:
