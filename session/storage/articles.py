@@ -167,28 +167,16 @@ def title_key(title: str) -> int:
 
 def insert_block(db: Database, block: Block, proportions: Sequence[Proportions], first_seq: int) -> None:
     """Add articles with the numbers from ``first_seq`` on; ``proportions``: for each model."""
-    page_ids = block.page_ids.tolist()
+    ids, narrow = block.page_ids, block.page_ids.astype("<i4")
     # Documents of a file of word counts have only numbers.
-    titles = (title or f"document {number}" for title, number in zip(block.titles, page_ids, strict=True))
-    db.conn.execute(
-        "INSERT INTO blocks VALUES (?, ?, ?, ?)",
-        [
-            first_seq,
-            len(block),
-            _packed(block.page_ids),
-            np.array([title_key(title) for title in titles], "<u2").tobytes(),
-        ],
-    )
+    titles = (title or f"document {number}" for title, number in zip(block.titles, ids.tolist(), strict=True))
+    packed = (narrow if (narrow == ids).all() else ids.astype("<i8")).tobytes()
+    keys = np.array(list(map(title_key, titles)), "<u2").tobytes()
+    db.conn.execute("INSERT INTO blocks VALUES (?, ?, ?, ?)", [first_seq, len(block), packed, keys])
     db.conn.executemany(
         "INSERT INTO proportions VALUES (?, ?, ?)",
         [(model, first_seq, one.to_bytes()) for model, one in enumerate(proportions)],
     )
-
-
-def drop_held_out(db: Database) -> None:
-    """Remove the proportions of held-out articles."""
-    for table in ("proportions", "blocks"):
-        db.execute(f"DELETE FROM {table} AS b WHERE {IS_HELD_OUT}")
 
 
 def renew_proportions(
@@ -212,13 +200,6 @@ def renew_proportions(
             both = Proportions.concatenate([old, new[start:stop]])
             data = both.take(rows).to_bytes()
             db.execute(f"UPDATE proportions SET data = ? {OF_BLOCK}", [data, model, first])
-
-
-def _packed(page_ids: NDArray[np.int64]) -> bytes:
-    """The ids in four bytes each, if they fit."""
-    limits = np.iinfo(np.int32)
-    fits = limits.min <= page_ids.min() and page_ids.max() <= limits.max
-    return page_ids.astype("<i4" if fits else "<i8").tobytes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,7 +354,8 @@ def insert_held_out_topics(db: Database, block: Block, topics: ArticleTopics, mo
 
 def drop_held_out_topics(db: Database) -> None:
     """Take the topics of held-out articles away again."""
-    drop_held_out(db)
+    for table in ("proportions", "blocks"):
+        db.execute(f"DELETE FROM {table} AS b WHERE {IS_HELD_OUT}")
     db.execute("UPDATE articles SET topics = NULL WHERE role = 1 AND topics IS NOT NULL")
 
 

@@ -465,9 +465,8 @@ class CountsReader(OpenedSession):
     def kept_rows(self) -> list[tuple[int, int]]:
         """The rows of word counts kept, in the order of the stream: their numbers, and how many articles each
         has."""
-        return self.select(
-            "kept_counts", {"id": Count, "articles": PositiveCount}, "ORDER BY id", most=MOST_BLOCKS
-        )
+        columns = {"id": Count, "articles": PositiveCount}
+        return self.select("kept_counts", columns, "ORDER BY id", most=MOST_BLOCKS)
 
     def kept_documents(self, row_id: int, articles: int) -> Block:
         """The word counts of one of these rows."""

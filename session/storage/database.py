@@ -279,19 +279,20 @@ def open_session(path: Path, how: str, timeout: float) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
-def writing(db: Database) -> Iterator[None]:
-    """A transaction that may write from its first statement on.
+def writing(db: Database, path: Path) -> Iterator[None]:
+    """A transaction that may write from its first statement on. Raises `SessionError` about ``path``.
 
     A transaction that begins by reading (as sqlite-utils does, to list the tables) fails at once if another
     program writes in between, whatever its timeout, because what it has read is outdated.
     """
-    db.conn.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        db.conn.execute("COMMIT")
-    except BaseException:
-        db.conn.rollback()
-        raise
+    with session_errors(path):
+        db.conn.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            db.conn.execute("COMMIT")
+        except BaseException:
+            db.conn.rollback()
+            raise
 
 
 def as_session_error(error: sqlite3.Error, path: Path) -> SessionError:

@@ -18,6 +18,7 @@ from wikitopics.session.records import (
     Flow,
     Moment,
     PastRun,
+    Progress,
     State,
     Status,
     Text,
@@ -26,10 +27,9 @@ from wikitopics.session.records import (
 )
 from wikitopics.session.storage.articles import ArticleReader
 from wikitopics.session.storage.counts import CountsReader
-from wikitopics.session.storage.database import as_session_error
+from wikitopics.session.storage.database import session_errors
 from wikitopics.session.storage.decoding import columns_of
 from wikitopics.session.storage.files import draft_of
-from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.topics import TopicReader
 from wikitopics.session.system import Process, in_use, owner_pid
 
@@ -39,7 +39,6 @@ BEATS_SECONDS = 2.0
 """A trainer's heart beats several times in this many seconds."""
 HEARTBEAT_BYTES = 64 << 10
 """The free space that a heartbeat takes at most."""
-_OF_PROGRESS = {field.name for field in fields(Progress)} & {field.name for field in fields(Status)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +119,9 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
             pid=pid,
             source=settings.source,
             source_name=settings.source_name,
-            **{name: getattr(progress, name) for name in _OF_PROGRESS},
+            **{field.name: getattr(progress, field.name) for field in fields(Progress)},
             held_out_target=settings[HELD_OUT],
-            documents=progress.documents,
             passes=settings[PASSES],
-            pass_=progress.pass_,
             articles_per_hour=per_hour(progress.articles, progress.elapsed_seconds),
             checkpoint_age_seconds=max(0.0, now - progress.committed_at) if progress.crawled else None,
             heartbeat_age_seconds=None if beat is None else max(0.0, now - beat.at),
@@ -149,14 +146,11 @@ def backup(path: Path, target: Path) -> None:
     """
     if os.path.lexists(target):
         raise SessionError(f"{target} already exists: name a new file")
-    try:
-        with SessionReader(path) as reader, draft_of(target, mode=0o600) as draft:
-            reader._connection.execute("VACUUM INTO ?", [str(draft)])
-            # On the copy, no trainer must seem to have died.
-            with contextlib.closing(sqlite3.connect(draft)) as copy, copy:
-                copy.execute("UPDATE heartbeat SET state = 'stopped'")
-    except sqlite3.Error as error:
-        raise as_session_error(error, target) from None
+    with session_errors(target), SessionReader(path) as reader, draft_of(target, mode=0o600) as draft:
+        reader._connection.execute("VACUUM INTO ?", [str(draft)])
+        # On the copy, no trainer must seem to have died.
+        with contextlib.closing(sqlite3.connect(draft)) as copy, copy:
+            copy.execute("UPDATE heartbeat SET state = 'stopped'")
 
 
 def check_alone(path: Path) -> None:

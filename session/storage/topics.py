@@ -150,9 +150,7 @@ class TopicReader(OpenedSession):
         rows = self.select("models", columns, "m ORDER BY id")
         specs = self.settings().models
         if not rows and self.settings().building:  # they wait for the vocabulary
-            return tuple(
-                ModelStatus(spec.name, spec.kind, spec.topics, 0, 0, 0.0, None, None) for spec in specs
-            )
+            rows = [(number, 0, 0, 0.0, None, None) for number in range(len(specs))]
         if [row[0] for row in rows] != list(range(len(specs))):
             raise Damaged("models and settings.models do not match")
         return tuple(
@@ -195,8 +193,7 @@ class TopicReader(OpenedSession):
             "WHERE model = ? AND metric = ? ORDER BY articles",
             [self._number(model), "log_likelihood" if metric == "perplexity" else metric],
         )
-        columns = zip(*found, strict=True) if found else ((), (), (), ())
-        articles, tokens, seconds, values = (np.array(column, np.float64) for column in columns)
+        articles, tokens, seconds, values = np.array(found, np.float64).reshape(-1, 4).T
         return Curve(articles, tokens, seconds, _perplexity(values) if metric == "perplexity" else values)
 
     def newest(self) -> tuple[int, int]:
@@ -249,17 +246,14 @@ class TopicReader(OpenedSession):
         """The shares of all topics at every stored point; nothing is read twice."""
         number, topics = self._number(model), self.spec(model).topics
         known = self._shares.get(number, {})
-        found = {}
-        for articles in self.snapshots(model):
-            if articles in known:
-                found[articles] = known[articles]
-                continue
-            for one in self.words_at(model, [articles]):
-                own = one.shares * distinctness(one.leading, one.shares)
-                found[articles] = np.stack([one.shares, own.astype(np.float32)])
-        self._shares[number] = found
-        both = np.array(list(found.values()), np.float32).reshape(-1, 2, topics)
-        return ShareHistory(np.array(list(found), np.int64), both[:, 0], both[:, 1])
+        points = self.snapshots(model)
+        shares = {articles: known[articles] for articles in points if articles in known}
+        for one in self.words_at(model, [articles for articles in points if articles not in known]):
+            own = one.shares * distinctness(one.leading, one.shares)
+            shares[one.articles] = np.stack([one.shares, own.astype(np.float32)])
+        self._shares[number] = shares
+        both = np.array([shares[articles] for articles in sorted(shares)], np.float32).reshape(-1, 2, topics)
+        return ShareHistory(np.array(sorted(shares), np.int64), both[:, 0], both[:, 1])
 
     def topic_history(
         self, model: str, topic: int, top: int = 10, as_of: int | None = None, *, relevant: bool = False

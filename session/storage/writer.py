@@ -10,8 +10,8 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,16 @@ import numpy as np
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.paths import WAL, beside, is_at
-from wikitopics.session.records import Count, Flow, Role, State, TopicEvent, TopWords, TrainerActivity
+from wikitopics.session.records import (
+    Count,
+    Flow,
+    Progress,
+    Role,
+    State,
+    TopicEvent,
+    TopWords,
+    TrainerActivity,
+)
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.articles import (
     DROPPED_EVERY,
@@ -44,7 +53,6 @@ from wikitopics.session.storage.database import (
     MODELS,
     VERSION,
     Database,
-    as_session_error,
     connect,
     only_row,
     order_by_topic,
@@ -53,7 +61,6 @@ from wikitopics.session.storage.database import (
 )
 from wikitopics.session.storage.decoding import columns_of, row_of
 from wikitopics.session.storage.files import draft_of
-from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.topics import (
     TopicNames,
@@ -122,13 +129,26 @@ def create(
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _check_free(path)
-        with draft_of(path, mode=0o600) as draft:
-            _fill(draft, settings, words, models)
+        with session_errors(path), draft_of(path, mode=0o600) as draft:
+            with contextlib.closing(sqlite3.connect(draft, isolation_level=None)) as connection:
+                db = Database(connection)
+                # A draft left by a power cut is discarded, so it is flushed only once, when it is complete.
+                connection.execute("PRAGMA synchronous = OFF")
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                orders = "; ".join(map(order_by_topic, range(len(settings.models))))
+                connection.executescript(f"BEGIN; {CREATE} {orders}; COMMIT;")
+                with writing(db, path):
+                    db.table("settings").insert_all(
+                        {"key": key, "value": json.dumps(value)} for key, value in settings.as_json().items()
+                    )
+                    if not settings.building:
+                        _insert_words(db, settings, words, models)
+                    db.table("progress").insert(_progress_row(Progress(), 1))
+                    db.execute(f"PRAGMA user_version = {VERSION}")
+                connection.execute("PRAGMA journal_mode = WAL")
             # Not by a hard link, which would check and take the name in one step: some file systems have
             # none. With the lock held, no other trainer takes the name in between.
             _check_free(path)
-    except sqlite3.Error as error:
-        raise as_session_error(error, path) from None
     except OSError as error:
         raise SessionError(f"cannot create {path}: {error.strerror}") from None
 
@@ -136,27 +156,6 @@ def create(
 def _check_free(path: Path) -> None:
     if os.path.lexists(path):
         raise SessionError(f"cannot create {path}: {os.strerror(errno.EEXIST)}")
-
-
-def _fill(
-    draft: Path, settings: Settings, words: Sequence[str], models: Sequence[Mapping[str, object]]
-) -> None:
-    with contextlib.closing(sqlite3.connect(draft, isolation_level=None)) as connection:
-        db = Database(connection)
-        # A draft left by a power cut is discarded, so it is flushed only once, when it is complete.
-        connection.execute("PRAGMA synchronous = OFF")
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        orders = "; ".join(map(order_by_topic, range(len(settings.models))))
-        connection.executescript(f"BEGIN; {CREATE} {orders}; COMMIT;")
-        with writing(db):
-            db.table("settings").insert_all(
-                {"key": key, "value": json.dumps(value)} for key, value in settings.as_json().items()
-            )
-            if not settings.building:
-                _insert_words(db, settings, words, models)
-            db.table("progress").insert(Progress().row(1))
-            db.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute("PRAGMA journal_mode = WAL")
 
 
 def _insert_words(
@@ -167,6 +166,11 @@ def _insert_words(
     for number, row in enumerate(models):
         db.table("models").insert({"id": number, **row})
     db.table("word_counts").insert({"id": 1, "arrays": WordCounts.none(len(words)).to_bytes()})
+
+
+def _progress_row(progress: Progress, next_seq: int) -> Row:
+    """The columns of its row, written now."""
+    return {"id": 1, **row_of(replace(progress, next_seq=next_seq, committed_at=time.time()))}
 
 
 class SessionWriter(SessionReader):
@@ -188,10 +192,10 @@ class SessionWriter(SessionReader):
         """Give a session without a vocabulary one; ``settings`` include it. Its first articles stay."""
         before = self.progress()
         progress = Progress(elapsed_seconds=before.elapsed_seconds, bytes_read=before.bytes_read)
-        with session_errors(self.path), writing(self._db):
+        with writing(self._db, self.path):
             _insert_words(self._db, settings, words, models)
             self._db.table("settings").update("fingerprint", {"value": json.dumps(settings.fingerprint)})
-            self._put("progress", 1, progress.row(self._next_seq))
+            self._put("progress", 1, _progress_row(progress, self._next_seq))
 
     @property
     def next_seq(self) -> int:
@@ -217,7 +221,7 @@ class SessionWriter(SessionReader):
         counts = self._packed(changes, first_pending)
         word_counts = None if changes.word_counts is None else changes.word_counts.to_bytes()
         next_seq = self._next_seq
-        with session_errors(self.path), writing(self._db):
+        with writing(self._db, self.path):
             if changes.drops_held_out:
                 drop_held_out_topics(self._db)
             for block, role, found in changes.articles:
@@ -261,7 +265,7 @@ class SessionWriter(SessionReader):
                 self._put("word_counts", 1, {"arrays": word_counts})
             for number, row in changes.models.items():
                 self._put("models", number, row)
-            self._put("progress", 1, progress.row(next_seq))
+            self._put("progress", 1, _progress_row(progress, next_seq))
         self._next_seq = next_seq
         log = beside(self.path, WAL)
         if log.exists() and log.stat().st_size > LARGEST_LOG:
@@ -381,7 +385,7 @@ class HeartbeatWriter:
     def begin(self, first_article: int) -> int:
         """Note the start of a run; returns its number."""
         now = time.time()
-        with self._transaction():
+        with writing(self._db, self._path):
             self._db.execute(
                 "UPDATE runs SET ended_at = started_at, reason = 'killed' WHERE ended_at IS NULL"
             )
@@ -402,7 +406,7 @@ class HeartbeatWriter:
             "state": state,
             "activity": json.dumps({**row_of(activity), "process": process.as_text()}, default=dict),
         }
-        with self._transaction():
+        with writing(self._db, self._path):
             self._db.table("heartbeat").upsert(beat, pk="id")
             if keep_flow:
                 flow = Flow(now, activity.crawl_rate, activity.train_rate, activity.queue)
@@ -415,19 +419,14 @@ class HeartbeatWriter:
 
     def event(self, level: str, message: str) -> None:
         """Add a line to the session's log."""
-        with self._transaction():
+        with writing(self._db, self._path):
             self._db.table("events").insert({"at": time.time(), "level": level, "message": message})
             self._db.execute("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?", [EVENT_ROWS])
 
     def end(self, run: int, reason: str) -> None:
         """Note the regular end of a run."""
-        with self._transaction():
+        with writing(self._db, self._path):
             self._db.table("runs").update(run, {"ended_at": time.time(), "reason": reason})
-
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[None]:
-        with session_errors(self._path), writing(self._db):
-            yield
 
     def close(self) -> None:
         """Safe to call twice."""
@@ -469,7 +468,7 @@ def upgrade_from_1_0(path: Path) -> None:
         largest = max(state_room(spec.topics, n_words) for spec in models)
         db.conn.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(largest, 2**31 - 1))
         db.conn.create_function("big_endian", 1, _swapped, deterministic=True)
-        with writing(db):
+        with writing(db, path):
             for statement in (*_RENEWED.split(";"), *map(order_by_topic, range(len(models)))):
                 db.conn.execute(statement)
             db.conn.execute(f"PRAGMA user_version = {VERSION}")

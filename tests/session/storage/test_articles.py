@@ -8,6 +8,7 @@ import pytest
 
 from tests.session import rows as small
 from tests.session.rows import largest, settings
+from wikitopics.session.records import Progress
 from wikitopics.session.storage.articles import (
     Proportions,
     insert_articles,
@@ -19,7 +20,6 @@ from wikitopics.session.storage.articles import (
     renew_topics,
 )
 from wikitopics.session.storage.database import CREATE, Database, largest_topic, select
-from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.reader import SessionReader
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from tests.session.rows import sql
 from wikitopics.session.errors import NoSession, NotASession, SessionError
+from wikitopics.session.records import Progress
 from wikitopics.session.storage.database import Without, connect, is_ours, is_sqlite
-from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import Changes, HeartbeatWriter, SessionWriter
 from wikitopics.tui.follow import Follower
