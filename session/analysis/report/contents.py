@@ -229,27 +229,27 @@ def course_of(history: ShareHistory, topic: int) -> list[tuple[int, float, float
 
 
 def _looks(looks: Sequence[TopWords], topic: int, words: Sequence[str]) -> list[Look]:
-    found: list[Look] = []
+    history: list[Look] = []
     before: list[int] | None = None
     for look in looks:
         ids = look.word_ids[topic, :LOOK_WORDS].tolist()
         marked = [(visible(words[i]), before is not None and i not in before) for i in ids]
-        found.append((look.articles, float(look.shares[topic]), marked))
+        history.append((look.articles, float(look.shares[topic]), marked))
         before = ids
-    return found
+    return history
 
 
 def _metrics(reader: SessionReader, status: Status) -> list[tuple[Metric, Curves]]:
     """The metrics that have curves, with the titles of their charts."""
     called = noun(status.source)
     held_out = f"{status.held_out:,} held-out {called[:-1] if status.held_out == 1 else called}"
-    found = []
+    charts = []
     for metric in metrics_of(reader):
         curves = [_sound(reader.curve(model.name, metric.name)) for model in status.models]
         if shown := {place: curve for place, curve in enumerate(curves) if len(curve.values)}:
             title = visible(metric.title.replace("{held_out}", held_out))
-            found.append((replace(metric, title=title), shown))
-    return found
+            charts.append((replace(metric, title=title), shown))
+    return charts
 
 
 def _sound(curve: Curve) -> Curve:

@@ -12,20 +12,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from wikitopics.session.analysis.report.pictures import (
-    NARROW,
-    SERIES,
-    WIDE,
-    Course,
-    bars,
-    chart,
-    cut,
-    formatted,
-    growth,
-    thin,
-    topic_map,
-    topic_tree,
-)
+from wikitopics.session.analysis.report import pictures
 from wikitopics.session.escapes import visible
 from wikitopics.session.records import in_line, skips_told
 
@@ -70,17 +57,17 @@ def page(contents: dict[str, Any]) -> str:
     environment.filters |= {
         "count": lambda number: f"{number:,}",
         "percent": lambda part: f"{part:.1%}",
-        "formatted": formatted,
+        "formatted": pictures.formatted,
         "points": lambda part: f"{round(100 * part, 2) + 0.0:+.2f} points".replace("-", "−"),
         "moment": moment,
         "duration": duration,
-        "thin": thin,
-        "cut": cut,
-        "in_words": lambda event: cut(visible(event.told()), 200),
+        "thin": pictures.thin,
+        "cut": pictures.cut,
+        "in_words": lambda event: pictures.cut(visible(event.told()), 200),
         "last": last,
         "megabytes": lambda size: f"{size / 1e6:,.1f} MB",
     }
-    environment.globals |= {"growth": growth, "bars": bars, "skips_told": skips_told}
+    environment.globals |= {"growth": pictures.growth, "bars": pictures.bars, "skips_told": skips_told}
     style, script = (_asset(name) for name in ("page.css", "page.js"))
     template = environment.get_template("page.html.jinja")
     models = contents["models"]
@@ -90,17 +77,17 @@ def page(contents: dict[str, Any]) -> str:
         "script": Markup(script),
         "policy": f"default-src 'none'; style-src {_hashed(style)}; script-src {_hashed(script)}; "
         "img-src data:; base-uri 'none'; form-action 'none'",
-        "n_series": SERIES,
+        "n_series": pictures.SERIES,
         "charts": [
-            (metric, curves, chart(metric, curves, names, contents["read_noun"]))
+            (metric, curves, pictures.chart(metric, curves, names, contents["read_noun"]))
             for metric, curves in contents["metrics"]
         ],
         "maps": {
-            model.anchor: [topic_map(model, *size) for size in (WIDE, NARROW)]
+            model.anchor: [pictures.topic_map(model, *size) for size in (pictures.WIDE, pictures.NARROW)]
             for model in models
             if model.topics
         },
-        "trees": {model.anchor: topic_tree(model) for model in models if len(model.groups) > 1},
+        "trees": {model.anchor: pictures.topic_tree(model) for model in models if len(model.groups) > 1},
         "few": FEW,
         "most_events": MOST_EVENTS,
         "most_shown": MOST_SHOWN,
@@ -128,7 +115,7 @@ def duration(seconds: float) -> str:
 
 def last(curves: "Curves", place: int) -> str:
     """The newest value of the model at this place; "" if it has none."""
-    return formatted(float(curves[place].values[-1])) if place in curves else ""
+    return pictures.formatted(float(curves[place].values[-1])) if place in curves else ""
 
 
 def _asset(name: str) -> str:
@@ -143,31 +130,12 @@ def _hashed(text: str) -> str:
 
 POINTS = 36
 """The most points of a topic's curve."""
-_STYLE = Markup(
-    """<style>
-:is(#wikitopics, .wikitopics) {  /* as strong as an id: notebooks have rules for tables, too */
-  --c: #2b86ad; max-width: 62rem;
-  & table { border-collapse: collapse; margin: .4em 0; font-variant-numeric: tabular-nums }
-  & tr { background: none; border: 0 }
-  & tr + tr { border-top: 1px solid color-mix(in srgb, currentColor 15%, transparent) }
-  & :is(th, td) { text-align: left; vertical-align: middle; padding: .2em .8em .2em 0; font-weight: inherit }
-  & .words, & .note { opacity: .75 }
-  & .note { margin: .4em 0 }
-  & svg { display: block; width: 9em; height: 1.6em }
-  & .own { fill: var(--c); fill-opacity: .35 }
-  & .line { fill: none; stroke: var(--c); stroke-width: 1.5; vector-effect: non-scaling-stroke }
-  & .bars { position: relative; width: 12em }
-  & .bars svg { position: absolute; inset: 0; width: 95%; height: 100% }
-  & .bars path { stroke: var(--c); stroke-width: .68 }
-  & .bars .all { stroke-opacity: .28 }
-}
-</style>"""
-)
 
 
 def framed(*parts: Markup) -> str:
     """The pieces as one, with their style."""
-    return str(Markup('<div class="wikitopics">{}{}</div>').format(_STYLE, Markup("").join(parts)))
+    piece = Markup('<div class="wikitopics"><style>\n{}</style>{}</div>')
+    return str(piece.format(Markup(_asset("notebook.css")), Markup("").join(parts)))
 
 
 def noted(text: str) -> Markup:
@@ -175,18 +143,20 @@ def noted(text: str) -> Markup:
     return Markup('<p class="note">{}</p>').format(visible(text))
 
 
-def listed(topics: Iterable[tuple[int, str, float, Course, Sequence[str]]]) -> Markup:
+def listed(topics: Iterable[tuple[int, str, float, pictures.Course, Sequence[str]]]) -> Markup:
     """A row for each topic: its number, name, share, how that grew, and its words."""
     row = Markup("<tr><td>{}</td><th>{}</th><td>{:.1%}</td><td>{}</td><td class='words'>{}</td></tr>")
     return _table(
-        row.format(number, _word(name, 80), share, growth(course, POINTS), in_line(map(_word, words)))
+        row.format(
+            number, _word(name, 80), share, pictures.growth(course, POINTS), in_line(map(_word, words))
+        )
         for number, name, share, course, words in topics
     )
 
 
 def described(words: Sequence[tuple[str, float, float]]) -> Markup:
     """A row for each word of one topic, as in the report: (word, its probability, the topic's own part)."""
-    picture = Markup("<td class='bars' rowspan='{}'>{}</td>").format(len(words), bars(words))
+    picture = Markup("<td class='bars' rowspan='{}'>{}</td>").format(len(words), pictures.bars(words))
     row = Markup("<tr><th>{}</th>{}<td>{:.1%}</td></tr>")
     return _table(
         row.format(_word(word), Markup("") if place else picture, probability)
@@ -199,4 +169,4 @@ def _table(rows: Iterable[Markup]) -> Markup:
 
 
 def _word(text: str, most: int = 40) -> str:
-    return cut(visible(text), most)
+    return pictures.cut(visible(text), most)

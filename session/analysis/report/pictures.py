@@ -123,18 +123,18 @@ def _attributes(element: ElementTree.Element, tag: str, role: str) -> str:
     style = dict(part.strip().split(": ", 1) for part in element.get("style", "").split(";") if ":" in part)
     inks = {paint: _NAMES.get(style.get(paint, "")) for paint in ("fill", "stroke")}
     classes = " ".join(filter(None, (role, *(f"{paint[0]}-{ink}" for paint, ink in inks.items() if ink))))
-    found = {"class": classes} if classes else {}
+    pairs = {"class": classes} if classes else {}
     if not inks["fill"]:
-        found["fill"] = "none"
+        pairs["fill"] = "none"
     kept = {key: style.get(key, "") for key in _ATTRIBUTES}
     kept |= {key: element.get(key, "") for key in _KEPT[tag]}
-    found |= {key: _short(value) for key, value in kept.items() if value and not _SAYS_NOTHING.match(value)}
-    return "".join(f' {key}="{escape(value)}"' for key, value in found.items())
+    pairs |= {key: _short(value) for key, value in kept.items() if value and not _SAYS_NOTHING.match(value)}
+    return "".join(f' {key}="{escape(value)}"' for key, value in pairs.items())
 
 
 def _short(value: str) -> str:
     """The value to a tenth of a unit, without unnecessary spaces."""
-    rounded = _NUMBER.sub(lambda found: f"{float(found[0]):.1f}".removesuffix(".0"), value)
+    rounded = _NUMBER.sub(lambda match: f"{float(match[0]):.1f}".removesuffix(".0"), value)
     return re.sub(r"\s*([MLCzZ])\s*", r"\1", rounded).replace("\n", " ")
 
 
@@ -363,12 +363,12 @@ def _labels(
 ) -> dict[int, Label]:
     """Names where there is room, by topic: the largest topics first, and last the first words of names."""
     width, height = size.tolist()
-    found: dict[int, Label] = {}
-    taken: list[Box] = []
+    labels: dict[int, Label] = {}
+    boxes: list[Box] = []
     small = LETTER, "minor", len(topics)
     for letter, role, most, whole in ((LARGE, "major", LARGE_LABELS, True), (*small, True), (*small, False)):
         for number, topic in enumerate(topics):
-            if number in found or len(found) >= most:
+            if number in labels or len(labels) >= most:
                 continue
             text = cut(topic.name if whole else parts(topic.name)[0], LONGEST)
             half, high = 0.3 * letter * len(text), 0.62 * letter
@@ -376,11 +376,11 @@ def _labels(
             for beside in (0.0, -across[number] / 2 - high, across[number] / 2 + high):
                 y = places[number, 1] + beside
                 box = x - half, y - high, x + half, y + high
-                if box[1] >= 0 and box[3] <= height and not any(_overlap(box, other) for other in taken):
-                    found[number] = x, y, text, role
-                    taken.append(box)
+                if box[1] >= 0 and box[3] <= height and not any(_overlap(box, other) for other in boxes):
+                    labels[number] = x, y, text, role
+                    boxes.append(box)
                     break
-    return found
+    return labels
 
 
 def _overlap(one: Box, other: Box) -> bool:
