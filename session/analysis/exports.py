@@ -230,12 +230,8 @@ def _proportions(request: ExportRequest) -> Iterator[Batch]:
 
 def _proportions_of_blocks(request: ExportRequest) -> Iterator[Batch]:
     """One row for each recorded topic, article after article, each of them model after model."""
-    reader, models = request.reader, request.models
     more = TABLES["proportions"].header(request)[len(TABLES["proportions"].columns) :]
-    for block in reader.each_block():
-        with reader.one_moment():
-            articles = reader.articles_of(*block)
-            recorded = [reader.proportions_of(model, *block) for model in models]
+    for articles, recorded in request.reader.each_block(request.models):
         of_article = list(zip(*(of_model.lengths.tolist() for of_model in recorded), strict=True))
         times, lengths = list(map(sum, of_article)), list(chain.from_iterable(of_article))
         topics = [iter(of_model.topics.tolist()) for of_model in recorded]
@@ -243,7 +239,7 @@ def _proportions_of_blocks(request: ExportRequest) -> Iterator[Batch]:
         yield (
             _repeated((one.page_id for one in articles), times),
             _repeated((one.title for one in articles), times),
-            _repeated(cycle(models), lengths),
+            _repeated(cycle(request.models), lengths),
             list(chain.from_iterable(map(islice, cycle(topics), lengths))),
             list(chain.from_iterable(map(islice, cycle(values), lengths))),
             *(_repeated(map(attrgetter(name), articles), times) for name in more),

@@ -89,15 +89,15 @@ class Proportions:
         places = np.flatnonzero(kept)
         exact = np.sqrt(theta.ravel()[places]) * _FULL
         lengths = np.count_nonzero(kept, axis=1)
-        found = Proportions(
+        result = Proportions(
             lengths.astype(np.uint8),
             (places % K).astype(_type_of_topics(K)),
             np.rint(exact).astype(np.uint8),
         )
-        squares = np.add.reduceat(found.roots.astype(np.int64) ** 2, found.indptr()[:-1])
+        squares = np.add.reduceat(result.roots.astype(np.int64) ** 2, result.indptr()[:-1])
         over = np.repeat(squares > _FULL**2, lengths)  # they must sum to at most 1
-        found.roots[over] = exact[over]
-        return found
+        result.roots[over] = exact[over]
+        return result
 
     @staticmethod
     def concatenate(parts: Sequence["Proportions"]) -> "Proportions":
@@ -136,14 +136,14 @@ class Proportions:
             topics.append(data[articles:middle])
             roots.append(data[middle:])
             sizes.append(size)
-        found = Proportions(
+        result = Proportions(
             np.frombuffer(b"".join(lengths), np.uint8),
             np.frombuffer(b"".join(topics), dtype),
             np.frombuffer(b"".join(roots), np.uint8),
         )
         if blocks:
-            found._check(np.cumsum([articles for _, articles in blocks]), np.cumsum(sizes), n_topics)
-        return found
+            result._check(np.cumsum([articles for _, articles in blocks]), np.cumsum(sizes), n_topics)
+        return result
 
     def _check(self, articles: NDArray[Any], sizes: NDArray[Any], n_topics: int) -> None:
         """Check that each block's lengths match its topics, and that `of` can have produced every number."""
@@ -186,6 +186,8 @@ def renew_proportions(
 
     ``seqs`` ascend; ``topics``: for each model.
     """
+    if not proportions:
+        return
     between = "WHERE first_seq <= ? AND first_seq >= (SELECT max(first_seq) FROM blocks WHERE first_seq <= ?)"
     for first, size in select(db.conn, "blocks", BLOCK, between, [seqs[-1], seqs[0]]):
         start, stop = bisect_left(seqs, first), bisect_left(seqs, first + size)
@@ -411,21 +413,11 @@ class ArticleReader(OpenedSession):
 
     def numbered(self, seqs: Iterable[int]) -> dict[int, ArticleRow]:
         """Those articles of these numbers (`seq`) that exist."""
-        left, found = list(seqs), {}
-        while left:
-            now, left = left[:_AT_ONCE], left[_AT_ONCE:]
-            rows = self._articles(f"WHERE seq IN ({', '.join('?' * len(now))})", now)
-            found.update({row.seq: row for row in rows})
-        return found
-
-    def articles_of(self, first_seq: int, articles: int) -> list[ArticleRow]:
-        """This many articles from this number on. Raises `Damaged` if one is missing."""
-        found = self._articles(
-            "WHERE seq BETWEEN ? AND ? ORDER BY seq", [first_seq, first_seq + articles - 1]
-        )
-        if len(found) != articles:
-            raise Damaged("blocks and articles do not match")
-        return found
+        wanted, rows = list(seqs), []
+        for start in range(0, len(wanted), _AT_ONCE):
+            some = wanted[start : start + _AT_ONCE]
+            rows += self._articles(f"WHERE seq IN ({', '.join('?' * len(some))})", some)
+        return {row.seq: row for row in rows}
 
     def resembling(self, title: str) -> list[ArticleRow]:
         """Articles whose title may be a mistyped one: half of it, or one word, matches."""
@@ -442,22 +434,22 @@ class ArticleReader(OpenedSession):
         largest = largest_topic(number)
         with self.one_moment():
             if self._is_released():
-                found = self._articles(_ABOUT_TOPIC_RELEASED, [number, topic, limit])
+                rows = self._articles(_ABOUT_TOPIC_RELEASED, [number, topic, limit])
             else:
-                found = self._articles(
+                rows = self._articles(
                     f"WHERE {largest} BETWEEN ? AND ? AND role = 0 ORDER BY {largest} DESC, seq DESC LIMIT ?",
                     [*largest_between(topic), limit],
                 )
-        if any((model, topic) not in [largest[:2] for largest in article.topics] for article in found):
+        if any((model, topic) not in [largest[:2] for largest in article.topics] for article in rows):
             raise Damaged("the order by topic and articles do not match")
-        return found
+        return rows
 
     def all_articles(self, *, trained_only: bool) -> Iterator[Columns]:
         """The stream in its order, by column, in batches of bounded memory."""
         last, only = 0, "AND role = 0" if trained_only else ""
-        while found := self._columns(f"WHERE seq > ? {only} ORDER BY seq LIMIT {_AT_ONCE}", [last]):
-            yield found
-            last = found[0][-1]
+        while columns := self._columns(f"WHERE seq > ? {only} ORDER BY seq LIMIT {_AT_ONCE}", [last]):
+            yield columns
+            last = columns[0][-1]
 
     def trained_among(self, page_ids: Sequence[int]) -> tuple[frozenset[int], bool]:
         """Which of these pages it is known to have trained on, and whether all that it trained on are
@@ -495,9 +487,9 @@ class ArticleReader(OpenedSession):
         for first, articles in rows:
             if len(seqs) == most:
                 break
-            found = stored_block(self, "recent", "first_seq", first, articles)
+            block = stored_block(self, "recent", "first_seq", first, articles)
             start = max(0, first_seq - first)
-            part = found[start : start + most - len(seqs)]
+            part = block[start : start + most - len(seqs)]
             parts.append(part)
             seqs += range(first + start, first + start + len(part))
         return seqs, Block.concatenate(parts)
@@ -549,9 +541,15 @@ class ArticleReader(OpenedSession):
         )
         return Proportions.from_blocks(blocks, self.spec(model).topics)
 
-    def each_block(self) -> list[tuple[int, int]]:
-        """(first number, articles) of every block, in the order of the stream."""
-        return self.select("blocks", BLOCK, "ORDER BY first_seq", most=MOST_BLOCKS)
+    def each_block(self, models: Sequence[str]) -> Iterator[tuple[list[ArticleRow], list[Proportions]]]:
+        """The articles of every block in the order of the stream, and their proportions in these models."""
+        for first, size in self.select("blocks", BLOCK, "ORDER BY first_seq", most=MOST_BLOCKS):
+            with self.one_moment():
+                rows = self._articles("WHERE seq BETWEEN ? AND ? ORDER BY seq", [first, first + size - 1])
+                recorded = [self.proportions_of(model, first, size) for model in models]
+            if len(rows) != size:
+                raise Damaged("blocks and articles do not match")
+            yield rows, recorded
 
     def proportions_of(self, model: str, first_seq: int, articles: int) -> Proportions:
         """The proportions of one block in one model."""
@@ -564,7 +562,7 @@ class ArticleReader(OpenedSession):
         self, model: str, seqs: Collection[int], most: int
     ) -> dict[int, list[tuple[int, float]]]:
         """The ``most`` largest (topic, proportion) of these articles, as far as they are recorded."""
-        found: dict[int, list[tuple[int, float]]] = {}
+        leading: dict[int, list[tuple[int, float]]] = {}
         first, articles, kept = 0, 0, None
         for seq in sorted(seqs):
             if not first <= seq < first + articles:
@@ -577,16 +575,16 @@ class ArticleReader(OpenedSession):
             assert kept is not None
             one = kept[seq - first : seq - first + 1]
             pairs = zip(one.topics.tolist(), one.values().tolist(), strict=True)
-            found[seq] = sorted(pairs, key=lambda pair: -pair[1])[:most]
-        return found
+            leading[seq] = sorted(pairs, key=lambda pair: -pair[1])[:most]
+        return leading
 
     def _room(self, of_an_article: int) -> int:
         return SMALL + of_an_article * self.settings().batch_size
 
     def _articles(self, clause: str, parameters: Sequence[object]) -> list[ArticleRow]:
-        if not (found := self._columns(clause, parameters)):
+        if not (columns := self._columns(clause, parameters)):
             return []
-        *plain, topics, shares, ids = found
+        *plain, topics, shares, ids = columns
         largest = map(tuple, map(zip, repeat(self.models()), topics, shares))
         return list(map(ArticleRow, *plain, largest, ids))
 
@@ -618,8 +616,8 @@ def _decode_largest(
     topics, shares = pairs[:, :, 0], pairs[:, :, 1]
     if (topics >= [model.topics for model in models]).any() or (shares > 10_000).any():
         raise Damaged("articles.topics is out of range")
-    found = iter(zip(topics.tolist(), (shares / 10_000).tolist(), strict=True))
-    each = [([], []) if one is None else next(found) for one in packed]
+    trained = iter(zip(topics.tolist(), (shares / 10_000).tolist(), strict=True))
+    each = [([], []) if one is None else next(trained) for one in packed]
     return [topic for topic, _ in each], [share for _, share in each]
 
 

@@ -35,82 +35,70 @@ VERSION = 9
 RELEASED = 8
 """That of 1.0.0, which is read unconverted, and converted to this format when training continues."""
 
-MODELS = """CREATE TABLE models (id INTEGER PRIMARY KEY, topics_in_use INTEGER, updates INTEGER, rho REAL,
-    scalars TEXT, arrays BLOB)"""
-PROGRESS = """id INTEGER PRIMARY KEY, articles INTEGER, tokens INTEGER, held_out INTEGER,
-    crawled INTEGER, pending INTEGER, skipped INTEGER, minibatches INTEGER, pending_offset INTEGER,
-    next_seq INTEGER, position TEXT, lap REAL, finished INTEGER, elapsed_seconds REAL, bytes_read INTEGER,
-    committed_at REAL, renew_from INTEGER, skips TEXT, prequential TEXT"""
-CREATE = f"""
-CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT);
-CREATE TABLE vocabulary (id INTEGER PRIMARY KEY, fingerprint TEXT, words TEXT);
--- id: the model's place in settings.models. Its state comes last, so that the rest is read without it.
-{MODELS};
-
--- skips: JSON, the number of skipped articles by reason. renew_from: where the newest articles must still be
--- inferred again. prequential: how the newest minibatches were predicted, if a model has a half-life.
--- again: how many of the articles had been trained before, in an earlier pass.
-CREATE TABLE progress ({PROGRESS}, again INTEGER);
-
--- Word counts of articles crawled but not yet trained, one row per stretch of the crawl.
-CREATE TABLE pending (id INTEGER PRIMARY KEY, documents BLOB);
-CREATE TABLE held_out (id INTEGER PRIMARY KEY, documents BLOB);
--- The newest trained articles again, to be inferred again with what the models learn later.
-CREATE TABLE recent (first_seq INTEGER PRIMARY KEY, articles INTEGER, documents BLOB);
--- With --keep-counts, or several passes: all held-out articles, then the trained ones, in the order of the
--- stream. id: the number of the first article.
-CREATE TABLE kept_counts (id INTEGER PRIMARY KEY, articles INTEGER, documents BLOB);
--- Until the session has a vocabulary, the counts of all words of its first articles, one row per stretch of
--- the crawl. words: the words that the documents' word ids number, one per line. skips, position and lap as
--- in progress, for and after this stretch. unread: pages that could not be counted.
-CREATE TABLE first_articles (id INTEGER PRIMARY KEY, documents BLOB, words TEXT, skips TEXT, unread INTEGER,
-    position TEXT, lap REAL);
-
--- role: index into ROLES. topics: each model's largest topic, as two big-endian uint16 (topic,
--- ten-thousandths), which sort as bytes. id: a document's id in its own collection; null if the source has no
--- such ids.
-CREATE TABLE articles (seq INTEGER PRIMARY KEY, page_id INTEGER, title TEXT, revision_id INTEGER,
-    words INTEGER, role INTEGER, topics BLOB, id TEXT);
--- One row per minibatch, with `--keep-articles all`: the numbers of its articles are first_seq and on.
-CREATE TABLE blocks (first_seq INTEGER PRIMARY KEY, articles INTEGER, page_ids BLOB, titles BLOB);
-CREATE TABLE proportions (model INTEGER, first_seq INTEGER, data BLOB, PRIMARY KEY (model, first_seq));
--- How often each word was trained on.
-CREATE TABLE word_counts (id INTEGER PRIMARY KEY, arrays BLOB);
-
--- Measured values, without those that follow from others.
-CREATE TABLE metrics (model INTEGER, articles INTEGER, tokens INTEGER, seconds REAL, metric TEXT, value REAL,
-    PRIMARY KEY (model, metric, articles));
-CREATE TABLE snapshots (model INTEGER, articles INTEGER, word_ids BLOB, probabilities BLOB, shares BLOB,
-    PRIMARY KEY (model, articles));
--- Names made of words. alive: born and not dead. lasting: the name that events know, if another is shown.
-CREATE TABLE topic_names (model INTEGER, topic INTEGER, name TEXT, alive INTEGER, lasting TEXT,
-    PRIMARY KEY (model, topic));
-CREATE TABLE given_names (model INTEGER, topic INTEGER, name TEXT, PRIMARY KEY (model, topic));
-CREATE TABLE topic_events (id INTEGER PRIMARY KEY, model INTEGER, articles INTEGER, event TEXT, topic INTEGER,
-    other INTEGER, name TEXT);
-
-CREATE TABLE runs (id INTEGER PRIMARY KEY, started_at REAL, ended_at REAL, first_article INTEGER,
-    reason TEXT);
-CREATE TABLE events (id INTEGER PRIMARY KEY, at REAL, level TEXT, message TEXT);
-CREATE TABLE heartbeat (id INTEGER PRIMARY KEY, at REAL, pid INTEGER, state TEXT, activity TEXT);
-CREATE TABLE flow (id INTEGER PRIMARY KEY, at REAL, crawl_rate REAL, train_rate REAL, queue INTEGER);
-CREATE TABLE control (id INTEGER PRIMARY KEY, paused INTEGER, save INTEGER, stop INTEGER);
-INSERT INTO control VALUES (1, 0, 0, 0);
-"""
-
-AS_RELEASED = f"""
-DROP TABLE progress;
-CREATE TABLE progress ({PROGRESS});
-DROP TABLE models;
-CREATE TABLE models (id INTEGER PRIMARY KEY, name TEXT, kind TEXT, spec TEXT, topics INTEGER, scalars TEXT,
-    arrays BLOB, topics_in_use INTEGER, updates INTEGER, rho REAL, log_likelihood REAL);
-DROP TABLE topic_names;
-CREATE TABLE topic_names (model INTEGER, topic INTEGER, name TEXT, alive INTEGER, PRIMARY KEY (model, topic));
--- In articles.topics the numbers are little-endian, and here they are again, in order.
-CREATE TABLE article_topics (model INTEGER, topic INTEGER, proportion INTEGER, seq INTEGER,
-    PRIMARY KEY (model, topic, proportion, seq)) WITHOUT ROWID;
-"""
-"""How the tables of 1.0.0 differ."""
+TABLES = {
+    "settings": "(key TEXT PRIMARY KEY, value TEXT)",
+    "vocabulary": "(id INTEGER PRIMARY KEY, fingerprint TEXT, words TEXT)",
+    # id: the model's place in settings.models. Its state comes last, so that the rest is read without it.
+    "models": "(id INTEGER PRIMARY KEY, topics_in_use INTEGER, updates INTEGER, rho REAL, scalars TEXT,"
+    " arrays BLOB)",
+    # skips: JSON, the number of skipped articles by reason. renew_from: where the newest articles must still
+    # be inferred again. prequential: how the newest minibatches were predicted, if a model has a half-life.
+    # again: how many of the articles had been trained before, in an earlier pass.
+    "progress": "(id INTEGER PRIMARY KEY, articles INTEGER, tokens INTEGER, held_out INTEGER,"
+    " crawled INTEGER, pending INTEGER, skipped INTEGER, minibatches INTEGER, pending_offset INTEGER,"
+    " next_seq INTEGER, position TEXT, lap REAL, finished INTEGER, elapsed_seconds REAL, bytes_read INTEGER,"
+    " committed_at REAL, renew_from INTEGER, skips TEXT, prequential TEXT, again INTEGER)",
+    # Word counts of articles crawled but not yet trained, one row per stretch of the crawl.
+    "pending": "(id INTEGER PRIMARY KEY, documents BLOB)",
+    "held_out": "(id INTEGER PRIMARY KEY, documents BLOB)",
+    # The newest trained articles again, to be inferred again with what the models learn later.
+    "recent": "(first_seq INTEGER PRIMARY KEY, articles INTEGER, documents BLOB)",
+    # With --keep-counts, or several passes: all held-out articles, then the trained ones, in the order of the
+    # stream. id: the number of the first article.
+    "kept_counts": "(id INTEGER PRIMARY KEY, articles INTEGER, documents BLOB)",
+    # Until the session has a vocabulary, the counts of all words of its first articles, one row per stretch
+    # of the crawl. words: the words that the documents' word ids number, one per line. skips, position and
+    # lap as in progress, for and after this stretch. unread: pages that could not be counted.
+    "first_articles": "(id INTEGER PRIMARY KEY, documents BLOB, words TEXT, skips TEXT, unread INTEGER,"
+    " position TEXT, lap REAL)",
+    # role: index into ROLES. topics: each model's largest topic, as two big-endian uint16 (topic,
+    # ten-thousandths), which sort as bytes. id: a document's id in its own collection; null if the source has
+    # no such ids.
+    "articles": "(seq INTEGER PRIMARY KEY, page_id INTEGER, title TEXT, revision_id INTEGER, words INTEGER,"
+    " role INTEGER, topics BLOB, id TEXT)",
+    # One row per minibatch, with `--keep-articles all`: the numbers of its articles are first_seq and on.
+    "blocks": "(first_seq INTEGER PRIMARY KEY, articles INTEGER, page_ids BLOB, titles BLOB)",
+    "proportions": "(model INTEGER, first_seq INTEGER, data BLOB, PRIMARY KEY (model, first_seq))",
+    # How often each word was trained on.
+    "word_counts": "(id INTEGER PRIMARY KEY, arrays BLOB)",
+    # Measured values, without those that follow from others.
+    "metrics": "(model INTEGER, articles INTEGER, tokens INTEGER, seconds REAL, metric TEXT, value REAL,"
+    " PRIMARY KEY (model, metric, articles))",
+    "snapshots": "(model INTEGER, articles INTEGER, word_ids BLOB, probabilities BLOB, shares BLOB,"
+    " PRIMARY KEY (model, articles))",
+    # Names made of words. alive: born and not dead. lasting: the name that events know, if another is shown.
+    "topic_names": "(model INTEGER, topic INTEGER, name TEXT, alive INTEGER, lasting TEXT,"
+    " PRIMARY KEY (model, topic))",
+    "given_names": "(model INTEGER, topic INTEGER, name TEXT, PRIMARY KEY (model, topic))",
+    "topic_events": "(id INTEGER PRIMARY KEY, model INTEGER, articles INTEGER, event TEXT, topic INTEGER,"
+    " other INTEGER, name TEXT)",
+    "runs": "(id INTEGER PRIMARY KEY, started_at REAL, ended_at REAL, first_article INTEGER, reason TEXT)",
+    "events": "(id INTEGER PRIMARY KEY, at REAL, level TEXT, message TEXT)",
+    "heartbeat": "(id INTEGER PRIMARY KEY, at REAL, pid INTEGER, state TEXT, activity TEXT)",
+    "flow": "(id INTEGER PRIMARY KEY, at REAL, crawl_rate REAL, train_rate REAL, queue INTEGER)",
+    "control": "(id INTEGER PRIMARY KEY, paused INTEGER, save INTEGER, stop INTEGER)",
+}
+TABLES_RELEASED = {
+    **TABLES,
+    "progress": TABLES["progress"].replace(", again INTEGER", ""),
+    "models": "(id INTEGER PRIMARY KEY, name TEXT, kind TEXT, spec TEXT, topics INTEGER, scalars TEXT,"
+    " arrays BLOB, topics_in_use INTEGER, updates INTEGER, rho REAL, log_likelihood REAL)",
+    "topic_names": TABLES["topic_names"].replace(", lasting TEXT", ""),
+    # In articles.topics the numbers are little-endian, and here they are again, in order.
+    "article_topics": "(model INTEGER, topic INTEGER, proportion INTEGER, seq INTEGER,"
+    " PRIMARY KEY (model, topic, proportion, seq)) WITHOUT ROWID",
+}
+"""Those of 1.0.0."""
 
 _ORDER = "by_topic_of_model_"
 
@@ -143,11 +131,16 @@ def order_by_topic(model: int) -> str:
     return f"CREATE INDEX {_ORDER}{model} ON articles ({largest_topic(model)})"
 
 
+def create_tables(tables: Mapping[str, str] = TABLES) -> str:
+    """SQL to create these tables."""
+    return "".join(f"CREATE TABLE {name} {columns};\n" for name, columns in tables.items())
+
+
 @cache
 def schema(version: int = VERSION) -> frozenset[tuple[Any, ...]]:
     """(table, place, name, type, not null, place in the key) of each column of a session of this format."""
     with closing(sqlite3.connect(":memory:")) as fresh:
-        fresh.executescript(CREATE + (AS_RELEASED if version == RELEASED else ""))
+        fresh.executescript(create_tables(TABLES_RELEASED if version == RELEASED else TABLES))
         return frozenset(fresh.execute(_COLUMNS))
 
 
@@ -402,16 +395,16 @@ def check_file(path: Path) -> os.stat_result:
     if os.path.isdir(path):  # Path.is_dir raises for a folder that is not readable
         raise NotASession(f"{path} is a folder, not a session")
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError as error:
         raise SessionError(f"{path}: {error.strerror}") from None
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise NotASession(f"{path} is a pipe or a device, not a session")
-    if not found.st_size:  # such as those of /proc, which SQLite cannot even open
+    if not status.st_size:  # such as those of /proc, which SQLite cannot even open
         raise NotASession(f"{path} is empty, not a wikitopics session")
     if not os.access(path, os.R_OK):
         raise SessionError(f"{path}: Permission denied")
-    return found
+    return status
 
 
 def fold_log(path: Path) -> None:

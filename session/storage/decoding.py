@@ -150,10 +150,10 @@ class OnDisk:
         start, stop, _ = part.indices(self.length)
         size = max(0, stop - start)
         self.file.seek(self.offset + start * self.dtype.itemsize)
-        found = np.fromfile(self.file, self.dtype, size)
-        if len(found) < size:
+        numbers = np.fromfile(self.file, self.dtype, size)
+        if len(numbers) < size:
             raise OSError(None, "it has shrunk since it was opened")
-        return found
+        return numbers
 
 
 Column = OnDisk | NDArray[Any]

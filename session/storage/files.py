@@ -82,10 +82,8 @@ def check_target(target: Path) -> None:
     or a device.
     """
     keep_sessions(target)
-    try:
+    with _errors_of(target):
         _check_place(target)
-    except OSError as error:
-        raise _cannot_write(target, error) from None
 
 
 @contextlib.contextmanager
@@ -97,14 +95,12 @@ def draft_of(target: Path, *, mode: int = 0o666) -> Iterator[Path]:
     """
     check_target(target)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        with _draft_in(target.parent, partial(os.open, flags=flags, mode=mode)) as draft:
-            yield draft
-            sync(draft)
-            draft.replace(target)
-            sync_names(target.parent)
-    except OSError as error:
-        raise _cannot_write(target, error) from None
+    make = partial(os.open, flags=flags, mode=mode)
+    with _errors_of(target), _draft_in(target.parent, make) as draft:
+        yield draft
+        sync(draft)
+        draft.replace(target)
+        sync_names(target.parent)
 
 
 @contextlib.contextmanager
@@ -126,7 +122,7 @@ def replacing_folder(target: Path, stem: str) -> Iterator[Path]:
     files is replaced. Raises the errors of `replacing`.
     """
     keep_sessions(target)
-    try:
+    with _errors_of(target):
         _check_folder(target, stem)
         with _draft_in(target.parent, _new_folder) as draft:
             yield draft
@@ -134,8 +130,6 @@ def replacing_folder(target: Path, stem: str) -> Iterator[Path]:
                 sync(path)
             _swap(draft, target)
             sync_names(target.parent)
-    except OSError as error:
-        raise _cannot_write(target, error) from None
 
 
 @contextlib.contextmanager
@@ -236,8 +230,13 @@ def open_to_append(path: Path) -> BinaryIO:
     return os.fdopen(open_own(path, os.O_WRONLY | os.O_APPEND, mode=0o666), "ab")
 
 
-def _cannot_write(target: Path, error: OSError) -> SessionError:
-    return SessionError(f"cannot write {target}: {error.strerror or error}")
+@contextlib.contextmanager
+def _errors_of(target: Path) -> Iterator[None]:
+    """Turn an OSError in the block into a `SessionError`."""
+    try:
+        yield
+    except OSError as error:
+        raise SessionError(f"cannot write {target}: {error.strerror or error}") from None
 
 
 def _check_place(path: Path) -> None:

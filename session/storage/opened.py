@@ -125,10 +125,10 @@ def decode_words(fingerprint: object, words: object) -> tuple[str, ...]:
     joined = convert(words, Annotated[str, Meta(max_length=MOST_WORD_BYTES)], "vocabulary.words")
     if hashlib.sha256(joined.encode()).hexdigest() != fingerprint:
         raise Damaged("vocabulary.words differ from those the session was made with")
-    found = tuple(joined.split("\n"))
-    if len(found) < 2 or len(set(found)) < len(found) or not all(map(is_printable, found)):
+    lines = tuple(joined.split("\n"))
+    if len(lines) < 2 or len(set(lines)) < len(lines) or not all(map(is_printable, lines)):
         raise Damaged("vocabulary.words are not a vocabulary")
-    return found
+    return lines
 
 
 class OpenedSession:

@@ -108,8 +108,8 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
         elif late and state != "paused" and self._disk_full():
             # The trainer lives and waits, but cannot write that it does.
             state = "running"
-            told = f"the disk is full: {self.path}"
-            activity = replace(activity.ended(), waiting_for=told, failing=True)
+            reason = f"the disk is full: {self.path}"
+            activity = replace(activity.ended(), waiting_for=reason, failing=True)
         if at_work:  # the last commit may be old, as while the wiki cannot be reached
             progress.elapsed_seconds = max(progress.elapsed_seconds, activity.elapsed_seconds)
         return Status(

@@ -187,13 +187,13 @@ class TopicReader(OpenedSession):
 
     def curve(self, model: str, metric: str) -> Curve:
         """One metric of one model over the stream."""
-        found = self.select(
+        rows = self.select(
             "metrics",
             {name: _MEASUREMENT[name] for name in ("articles", "tokens", "seconds", "value")},
             "WHERE model = ? AND metric = ? ORDER BY articles",
             [self._number(model), "log_likelihood" if metric == "perplexity" else metric],
         )
-        articles, tokens, seconds, values = np.array(found, np.float64).reshape(-1, 4).T
+        articles, tokens, seconds, values = np.array(rows, np.float64).reshape(-1, 4).T
         return Curve(articles, tokens, seconds, _perplexity(values) if metric == "perplexity" else values)
 
     def newest(self) -> tuple[int, int]:
@@ -205,23 +205,23 @@ class TopicReader(OpenedSession):
 
     def all_metrics(self) -> list[tuple[str, int, int, float, str, float]]:
         """The measurements: (model, articles, tokens, seconds, metric, value), by model, then articles."""
-        found = self.select("metrics", _MEASUREMENT, f"WHERE {_STORED}", most=MOST_MEASUREMENTS)
-        found += [
+        rows = self.select("metrics", _MEASUREMENT, f"WHERE {_STORED}", most=MOST_MEASUREMENTS)
+        rows += [
             (model, articles, "perplexity", tokens, seconds, float(_perplexity(value)))
-            for model, articles, metric, tokens, seconds, value in found
+            for model, articles, metric, tokens, seconds, value in rows
             if metric == "log_likelihood"
         ]
-        names = {model: self._spec_in("metrics", model).name for model in {row[0] for row in found}}
+        names = {model: self._spec_in("metrics", model).name for model in {row[0] for row in rows}}
         return [
             (names[model], at, tokens, seconds, metric, value)
-            for model, at, metric, tokens, seconds, value in sorted(found, key=lambda row: row[:3])
+            for model, at, metric, tokens, seconds, value in sorted(rows, key=lambda row: row[:3])
         ]
 
     def metric_names(self) -> list[str]:
         """The metrics measured for any model, in alphabetical order."""
         rows = self.select("metrics", {"metric": Text}, f"WHERE {_STORED} GROUP BY metric")
-        found = {metric for (metric,) in rows}
-        return sorted(found | ({"perplexity"} if "log_likelihood" in found else set()))
+        metrics = {metric for (metric,) in rows}
+        return sorted(metrics | ({"perplexity"} if "log_likelihood" in metrics else set()))
 
     def snapshots(self, model: str) -> list[int]:
         """Article counts at which the model's topics were stored, ascending."""
@@ -297,10 +297,10 @@ class TopicReader(OpenedSession):
 
     def given_names(self) -> tuple[tuple[int, int, str], ...]:
         """(number of the model, topic, name) of every given name."""
-        found = self.select("given_names", _GIVEN_NAME, "ORDER BY model, topic")
-        for model, topic, _ in found:
+        rows = self.select("given_names", _GIVEN_NAME, "ORDER BY model, topic")
+        for model, topic, _ in rows:
             self._spec_in("given_names", model, topic=topic)
-        return tuple(found)
+        return tuple(rows)
 
     def topic_events(self) -> list[TopicEvent]:
         """The topic events of all models, oldest first."""
@@ -362,7 +362,7 @@ class TopicReader(OpenedSession):
 
     def _snapshots(self, clause: str, parameters: Sequence[object]) -> list[TopWords]:
         rows = self.select("snapshots", _SNAPSHOT, clause, parameters, largest=LARGEST_SNAPSHOT)
-        last, found = len(self.vocabulary()) - 1, []
+        last, snapshots = len(self.vocabulary()) - 1, []
         for model, articles, word_ids, probabilities, shares in rows:
             K = self._spec_in("snapshots", model).topics
             ids = numbers(word_ids, "snapshots.word_ids", np.int32, (K, -1), 0, last)
@@ -370,8 +370,8 @@ class TopicReader(OpenedSession):
                 raise Damaged("snapshots.word_ids has the wrong length")
             of_words = numbers(probabilities, "snapshots.probabilities", np.float32, ids.shape, 0, 1.001)
             of_topics = numbers(shares, "snapshots.shares", np.float32, (K,), 0, 1.001)
-            found.append(TopWords(model, articles, ids, of_words, of_topics))
-        return found
+            snapshots.append(TopWords(model, articles, ids, of_words, of_topics))
+        return snapshots
 
     def _pairs(self, kept: TopWords, topic: int) -> Words:
         words = self.vocabulary()

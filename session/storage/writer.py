@@ -31,29 +31,16 @@ from wikitopics.session.records import (
     TrainerActivity,
 )
 from wikitopics.session.settings import Settings
-from wikitopics.session.storage.articles import (
-    DROPPED_EVERY,
-    LARGEST_RELEASED,
-    ArticleTopics,
-    drop_held_out_topics,
-    insert_articles,
-    insert_block,
-    insert_held_out_topics,
-    insert_recent,
-    keep_top,
-    recent_row,
-    renew_proportions,
-    renew_topics,
-    replace_articles,
-)
+from wikitopics.session.storage import articles, topics
+from wikitopics.session.storage.articles import DROPPED_EVERY, LARGEST_RELEASED, ArticleTopics
 from wikitopics.session.storage.counts import Block, WordCounts, encode_block
 from wikitopics.session.storage.database import (
     APPLICATION_ID,
-    CREATE,
-    MODELS,
+    TABLES,
     VERSION,
     Database,
     connect,
+    create_tables,
     only_row,
     order_by_topic,
     session_errors,
@@ -62,13 +49,7 @@ from wikitopics.session.storage.database import (
 from wikitopics.session.storage.decoding import columns_of, row_of
 from wikitopics.session.storage.files import draft_of
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.topics import (
-    TopicNames,
-    insert_events,
-    insert_snapshots,
-    replace_names,
-    state_room,
-)
+from wikitopics.session.storage.topics import TopicNames, state_room
 from wikitopics.session.system import Process
 
 Row = dict[str, object]
@@ -136,7 +117,7 @@ def create(
                 connection.execute("PRAGMA synchronous = OFF")
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 orders = "; ".join(map(order_by_topic, range(len(settings.models))))
-                connection.executescript(f"BEGIN; {CREATE} {orders}; COMMIT;")
+                connection.executescript(f"BEGIN; {create_tables()} {orders}; COMMIT;")
                 with writing(db, path):
                     db.table("settings").insert_all(
                         {"key": key, "value": json.dumps(value)} for key, value in settings.as_json().items()
@@ -144,6 +125,7 @@ def create(
                     if not settings.building:
                         _insert_words(db, settings, words, models)
                     db.table("progress").insert(_progress_row(Progress(), 1))
+                    db.table("control").insert({"id": 1, "paused": 0, "save": 0, "stop": 0})
                     db.execute(f"PRAGMA user_version = {VERSION}")
                 connection.execute("PRAGMA journal_mode = WAL")
             # Not by a hard link, which would check and take the name in one step: some file systems have
@@ -215,7 +197,7 @@ class SessionWriter(SessionReader):
         if not is_at(self.path, self.file):  # SQLite would continue writing to a file without a name
             raise SessionError(f"{self.path} was removed or replaced while it trained: training ends here")
         settings = self.settings()
-        topics = [spec.topics for spec in settings.models]
+        n_topics = [spec.topics for spec in settings.models]
         # The large values are packed before the transaction, during which nothing else can write. The
         # heartbeat, for one, must be written, or the trainer would look as if it hangs.
         counts = self._packed(changes, first_pending)
@@ -223,27 +205,27 @@ class SessionWriter(SessionReader):
         next_seq = self._next_seq
         with writing(self._db, self.path):
             if changes.drops_held_out:
-                drop_held_out_topics(self._db)
-            for block, role, found in changes.articles:
+                articles.drop_held_out_topics(self._db)
+            for block, role, present in changes.articles:
+                numbers = range(next_seq, next_seq + len(block))
                 if settings[KEEP_ARTICLES] != "none" or role != "trained":
-                    insert_articles(self._db, block, role, found, range(next_seq, next_seq + len(block)))
-                if found is not None and found.proportions:
-                    insert_block(self._db, block, found.proportions, next_seq)
-                next_seq += len(block)
+                    articles.insert_articles(self._db, block, role, present, numbers)
+                if present is not None and present.proportions:
+                    articles.insert_block(self._db, block, present.proportions, next_seq)
+                next_seq = numbers.stop
             for seqs, present in changes.renewed:
-                renew_topics(self._db, seqs, present)
+                articles.renew_topics(self._db, seqs, present)
+                articles.renew_proportions(self._db, seqs, present.proportions, n_topics)
             for seqs, block, present in changes.again:
                 if settings[KEEP_ARTICLES] != "none":
-                    replace_articles(self._db, block, present, seqs)
-            for seqs, present in (*changes.renewed, *((seqs, found) for seqs, _, found in changes.again)):
-                if present.proportions:
-                    renew_proportions(self._db, seqs, present.proportions, topics)
+                    articles.replace_articles(self._db, block, present, seqs)
+                articles.renew_proportions(self._db, seqs, present.proportions, n_topics)
             if changes.held_out is not None:
-                insert_held_out_topics(self._db, *changes.held_out, settings.batch_size)
+                articles.insert_held_out_topics(self._db, *changes.held_out, settings.batch_size)
             if changes.drops_articles and settings[KEEP_ARTICLES] == "top":
-                keep_top(self._db, topics, TOP_ARTICLES)
+                articles.keep_top(self._db, n_topics, TOP_ARTICLES)
             self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
-            insert_recent(self._db, counts.pop("recent"))
+            articles.insert_recent(self._db, counts.pop("recent"))
             for table, rows in counts.items():
                 self._db.table(table).insert_all(rows)
             if changes.reads_first_articles:
@@ -252,11 +234,11 @@ class SessionWriter(SessionReader):
                 "INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?, ?)", changes.metrics
             )
             self._delete("metrics", changes.thinned_metrics)
-            insert_snapshots(self._db, changes.snapshots)
+            topics.insert_snapshots(self._db, changes.snapshots)
             self._delete("snapshots", changes.thinned_snapshots)
             for model, known in changes.topic_names.items():
-                replace_names(self._db, model, known)
-            insert_events(self._db, changes.topic_events)
+                topics.replace_names(self._db, model, known)
+            topics.insert_events(self._db, changes.topic_events)
             now = time.time()
             self._db.table("events").insert_all(
                 {"at": now, "level": "info", "message": message} for message in changes.log
@@ -274,7 +256,7 @@ class SessionWriter(SessionReader):
     def _packed(self, changes: Changes, first_pending: int) -> dict[str, list[Row]]:
         """The rows with word counts to add, by table."""
         keeps, keeps_counts = self.settings()[KEEP_ARTICLES] != "none", self.settings().keeps_counts
-        found: dict[str, list[Row]] = {
+        rows: dict[str, list[Row]] = {
             "recent": [],
             "kept_counts": [],
             "held_out": [],
@@ -288,15 +270,15 @@ class SessionWriter(SessionReader):
         next_seq = self._next_seq
         for block, role, _ in changes.articles:
             if role == "trained" and keeps:
-                found["recent"].append(recent_row(block, next_seq))
+                rows["recent"].append(articles.recent_row(block, next_seq))
             if role != "skipped" and keeps_counts:
-                found["kept_counts"].append(
+                rows["kept_counts"].append(
                     {"id": next_seq, "articles": len(block), "documents": block.to_bytes()}
                 )
             if role == "held_out":
-                found["held_out"].append({"documents": block.to_bytes()})
+                rows["held_out"].append({"documents": block.to_bytes()})
             next_seq += len(block)
-        return found
+        return rows
 
     def _put(self, table: str, number: int, values: Mapping[str, Any]) -> None:
         """Update an existing row. sqlite-utils would first read all of it, including a model's arrays."""
@@ -444,7 +426,7 @@ def request_control(path: Path, **columns: bool) -> None:
 _RENEWED = f"""
 DROP TABLE article_topics;
 ALTER TABLE models RENAME TO old_models;
-{MODELS};
+CREATE TABLE models {TABLES["models"]};
 INSERT INTO models SELECT id, topics_in_use, updates, rho, scalars, arrays FROM old_models;
 DROP TABLE old_models;
 ALTER TABLE progress ADD COLUMN again INTEGER;

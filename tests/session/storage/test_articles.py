@@ -19,14 +19,14 @@ from wikitopics.session.storage.articles import (
     renew_proportions,
     renew_topics,
 )
-from wikitopics.session.storage.database import CREATE, Database, largest_topic, select
+from wikitopics.session.storage.database import Database, create_tables, largest_topic, select
 from wikitopics.session.storage.reader import SessionReader
 
 
 @pytest.fixture
 def db():
     database = Database(memory=True)
-    database.conn.executescript(CREATE)
+    database.conn.executescript(create_tables())
     yield database
     database.close()
 

@@ -154,7 +154,7 @@ def test_a_heartbeat_in_the_middle_of_a_commit_does_not_refuse_it(path, monkeypa
         except sqlite3.OperationalError as error:
             refused.append(str(error))
 
-    monkeypatch.setattr(stores, "insert_articles", insert_articles)
+    monkeypatch.setattr(stores.articles, "insert_articles", insert_articles)
     rows = (documents(1, 2), "held_out", None)
     with (
         contextlib.closing(SessionWriter(path)) as store,
