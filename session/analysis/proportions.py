@@ -53,14 +53,10 @@ def proses(reader: SessionReader, texts: Iterable[str], markup: Markup | None = 
         info = SourceInfo(
             "", None, keeps_case=any(title[0] in ascii_lowercase for title in reader.vocabulary())
         )
-        return ["\n".join(page_links(Page(1, "", 0, text, markup or _markup(text)), info)) for text in texts]
+        marked = ((text, markup or ("html" if _ANCHOR.search(text) else "wikitext")) for text in texts)
+        return ["\n".join(page_links(Page(1, "", 0, *one), info)) for one in marked]
     named: Markup = markup or reader.settings().source_options.get(MARKUP.name, "text")
     return [prose(Page(1, "", 0, text, named)) for text in texts]
-
-
-def _markup(text: str) -> Markup:
-    """The markup of a text with links."""
-    return "html" if _ANCHOR.search(text) else "wikitext"
 
 
 def proportions(

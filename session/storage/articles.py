@@ -521,12 +521,8 @@ class ArticleReader(OpenedSession):
             wide = isinstance(packed, bytes) and len(packed) == 8 * articles
             dtype = np.int64 if wide else np.int32
             page_ids.append(numbers(packed, "blocks.page_ids", dtype, (articles,), -(2**63), 2**63 - 1))
-        return RecordedArticles(
-            firsts,
-            np.cumsum(sizes) - sizes,
-            np.concatenate(page_ids),
-            np.frombuffer(b"".join(titles), "<u2"),
-        )
+        keys = np.frombuffer(b"".join(titles), "<u2")
+        return RecordedArticles(firsts, np.cumsum(sizes) - sizes, np.concatenate(page_ids), keys)
 
     def proportions(self, model: str, *, held_out: bool = False) -> Proportions:
         """The proportions of all `recorded_articles` in one model."""

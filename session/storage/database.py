@@ -256,12 +256,9 @@ def open_session(path: Path, how: str, timeout: float) -> sqlite3.Connection:
     """A connection to a session that may be read; ``how``: parameters of SQLite's URI. Raises
     `SessionError`, for example if the file has just been deleted."""
     with session_errors(path):
+        uri = f"{path.absolute().as_uri()}?{how}"
         connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?{how}",
-            uri=True,
-            timeout=timeout,
-            isolation_level=None,
-            check_same_thread=False,
+            uri, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False
         )
         try:
             check_session(connection, path)

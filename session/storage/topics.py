@@ -153,20 +153,12 @@ class TopicReader(OpenedSession):
             rows = [(number, 0, 0, 0.0, None, None) for number in range(len(specs))]
         if [row[0] for row in rows] != list(range(len(specs))):
             raise Damaged("models and settings.models do not match")
-        return tuple(
-            ModelStatus(
-                spec.name,
-                spec.kind,
-                spec.topics,
-                whole(in_use, "models.topics_in_use", high=spec.topics),
-                updates,
-                rho,
-                None if score is None else math.exp(-score),
-                score,
-                at,
-            )
-            for spec, (_, in_use, updates, rho, score, at) in zip(specs, rows, strict=True)
-        )
+        statuses = []
+        for spec, (_, in_use, updates, rho, score, at) in zip(specs, rows, strict=True):
+            model = spec.name, spec.kind, spec.topics, whole(in_use, "models.topics_in_use", high=spec.topics)
+            perplexity = None if score is None else math.exp(-score)
+            statuses.append(ModelStatus(*model, updates, rho, perplexity, score, at))
+        return tuple(statuses)
 
     def model_status(self, name: str) -> ModelStatus:
         """The model of this name."""
@@ -223,12 +215,11 @@ class TopicReader(OpenedSession):
         metrics = {metric for (metric,) in rows}
         return sorted(metrics | ({"perplexity"} if "log_likelihood" in metrics else set()))
 
-    def snapshots(self, model: str) -> list[int]:
-        """Article counts at which the model's topics were stored, ascending."""
-        rows = self.select(
-            "snapshots", {"articles": Count}, "WHERE model = ? ORDER BY articles", [self._number(model)]
-        )
-        return [articles for (articles,) in rows]
+    def snapshots(self, model: str, as_of: int | None = None) -> list[int]:
+        """Article counts at which the model's topics were stored, ascending, up to ``as_of`` if given."""
+        ascending, number = "WHERE model = ? ORDER BY articles", self._number(model)
+        rows = self.select("snapshots", {"articles": Count}, ascending, [number])
+        return [articles for (articles,) in rows if as_of is None or articles <= as_of]
 
     def each_snapshot(self, model: str) -> Iterator[tuple[int, list[Words]]]:
         """(articles, every topic's words) at every stored point, oldest first, with one point at a time in
@@ -260,8 +251,7 @@ class TopicReader(OpenedSession):
     ) -> list[tuple[int, float, Words]]:
         """(articles, share, top words) of one topic at every stored point, up to ``as_of`` articles if
         given; ``relevant``: the most relevant words first, not the most probable."""
-        points = [point for point in self.snapshots(model) if as_of is None or point <= as_of]
-        each = self.words_at(model, points)
+        each = self.words_at(model, self.snapshots(model, as_of))
         return [
             (kept.articles, float(kept.shares[topic]), self._pairs(kept, topic)[:top])
             for kept in (map(relevant_first, each) if relevant else each)
@@ -322,8 +312,7 @@ class TopicReader(OpenedSession):
         ``as_of``: as they were after this many articles; ``relevant``: with their most relevant words first,
         not the most probable.
         """
-        there = [articles for articles in self.snapshots(model) if as_of is None or articles <= as_of]
-        kept = list(self.words_at(model, _late(there)))
+        kept = list(self.words_at(model, _late(self.snapshots(model, as_of))))
         if not kept:
             return []
         newest, then = (relevant_first(one) if relevant else one for one in (kept[-1], kept[0]))

@@ -381,15 +381,10 @@ class HeartbeatWriter:
         ``keep_flow``: store the rates too, for the screen's graphs.
         """
         now, process = time.time(), self._process
-        beat = {
-            "id": 1,
-            "at": now,
-            "pid": process.pid,
-            "state": state,
-            "activity": json.dumps({**row_of(activity), "process": process.as_text()}, default=dict),
-        }
+        text = json.dumps({**row_of(activity), "process": process.as_text()}, default=dict)
+        row = [now, process.pid, state, text]
         with writing(self._db, self._path):
-            self._db.table("heartbeat").upsert(beat, pk="id")
+            self._db.execute("INSERT OR REPLACE INTO heartbeat VALUES (1, ?, ?, ?, ?)", row)
             if keep_flow:
                 flow = Flow(now, activity.crawl_rate, activity.train_rate, activity.queue)
                 self._db.table("flow").insert(row_of(flow))
