@@ -80,15 +80,15 @@ class Proportions:
     def of(theta: NDArray[np.floating[Any]]) -> "Proportions":
         """The largest of ``theta``, (n, K), whose rows sum to 1."""
         K = theta.shape[1]
-        kept = theta >= min(LEAST, 0.5 / K)
-        many = np.flatnonzero(np.count_nonzero(kept, axis=1) > MOST_KEPT)
+        stored = theta >= min(LEAST, 0.5 / K)
+        many = np.flatnonzero(np.count_nonzero(stored, axis=1) > MOST_KEPT)
         if len(many):
             largest = np.argpartition(theta[many], K - MOST_KEPT, axis=1)[:, K - MOST_KEPT :]
-            kept[many] = False
-            kept[many[:, None], largest] = True
-        places = np.flatnonzero(kept)
+            stored[many] = False
+            stored[many[:, None], largest] = True
+        places = np.flatnonzero(stored)
         exact = np.sqrt(theta.ravel()[places]) * _FULL
-        lengths = np.count_nonzero(kept, axis=1)
+        lengths = np.count_nonzero(stored, axis=1)
         result = Proportions(
             lengths.astype(np.uint8),
             (places % K).astype(_type_of_topics(K)),
@@ -110,8 +110,8 @@ class Proportions:
 
     def take(self, rows: NDArray[np.integer[Any]]) -> "Proportions":
         """Those of these articles, in this order."""
-        _, kept = gather(self.indptr(), rows)
-        return Proportions(self.lengths[rows], self.topics[kept], self.roots[kept])
+        _, elements = gather(self.indptr(), rows)
+        return Proportions(self.lengths[rows], self.topics[elements], self.roots[elements])
 
     def to_bytes(self) -> bytes:
         """The three arrays, one after another."""
@@ -378,7 +378,7 @@ def keep_top(db: Database, topics: Sequence[int], most: int) -> None:
 
     ``topics``: the number of topics of each model.
     """
-    kept: set[int] = set()
+    best: set[int] = set()
     for model, K in enumerate(topics):
         largest = largest_topic(model)
         for topic in range(K):
@@ -387,10 +387,10 @@ def keep_top(db: Database, topics: Sequence[int], most: int) -> None:
                 f" ORDER BY {largest} DESC, seq LIMIT ?",
                 [*largest_between(topic), most],
             )
-            kept.update(seq for (seq,) in rows)
+            best.update(seq for (seq,) in rows)
     db.execute(
         "DELETE FROM articles WHERE role = 0 AND seq NOT IN (SELECT value FROM json_each(?))",
-        [json.dumps(sorted(kept))],
+        [json.dumps(sorted(best))],
     )
 
 
@@ -455,7 +455,7 @@ class ArticleReader(OpenedSession):
         """Which of these pages it is known to have trained on, and whether all that it trained on are
         known. They are not if the session keeps only the articles most about a topic, or none."""
         trained = f"FROM articles WHERE role = {ROLES.index('trained')}"
-        ((kept,),) = self._rows(f"SELECT count(*) {trained}")
+        ((stored,),) = self._rows(f"SELECT count(*) {trained}")
         wanted = json.dumps(list(page_ids))
         rows = self._rows(
             f"SELECT DISTINCT page_id {trained} AND page_id IN (SELECT value FROM json_each(?))",
@@ -463,7 +463,7 @@ class ArticleReader(OpenedSession):
             largest=SMALL + len(wanted),  # a limit of what is asked, too
             most=len(page_ids),
         )
-        return frozenset(page for (page,) in rows), kept >= self.progress().documents
+        return frozenset(page for (page,) in rows), stored >= self.progress().documents
 
     def has_ids(self) -> bool:
         """Whether the source's articles have ids of their own."""
@@ -510,7 +510,7 @@ class ArticleReader(OpenedSession):
         columns, room = {**BLOCK, "page_ids": Any, "titles": Any}, self._room(8)
         clause = f"b {_where(held_out)} ORDER BY first_seq"
         rows = self.select("blocks", columns, clause, largest=room, most=MOST_BLOCKS)
-        firsts, sizes = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))
+        firsts, sizes = (np.array([row[column] for row in rows], np.int64) for column in (0, 1))
         if (firsts[1:] < firsts[:-1] + sizes[:-1]).any():
             raise Damaged("blocks.articles is out of range")
         titles = [row[3] for row in rows]
@@ -559,7 +559,7 @@ class ArticleReader(OpenedSession):
     ) -> dict[int, list[tuple[int, float]]]:
         """The ``most`` largest (topic, proportion) of these articles, as far as they are recorded."""
         leading: dict[int, list[tuple[int, float]]] = {}
-        first, articles, kept = 0, 0, None
+        first, articles, block = 0, 0, None
         for seq in sorted(seqs):
             if not first <= seq < first + articles:
                 last_before = "WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1"
@@ -567,9 +567,9 @@ class ArticleReader(OpenedSession):
                 first, articles = rows[0] if rows else (0, 0)
                 if seq >= first + articles:
                     continue
-                kept = self.proportions_of(model, first, articles)
-            assert kept is not None
-            one = kept[seq - first : seq - first + 1]
+                block = self.proportions_of(model, first, articles)
+            assert block is not None
+            one = block[seq - first : seq - first + 1]
             pairs = zip(one.topics.tolist(), one.values().tolist(), strict=True)
             leading[seq] = sorted(pairs, key=lambda pair: -pair[1])[:most]
         return leading
@@ -604,16 +604,16 @@ def _decode_largest(
     packed: Sequence[object], models: Sequence[ModelSpec], dtype: np.dtype[Any]
 ) -> tuple[list[list[int]], list[list[float]]]:
     """`articles.topics`: each model's largest topic, and its proportion; none for untrained articles."""
-    there = [one for one in packed if one is not None]
+    trained = [one for one in packed if one is not None]
     size = 2 * dtype.itemsize * len(models)
-    if not all(isinstance(one, bytes) and len(one) == size for one in there):
+    if not all(isinstance(one, bytes) and len(one) == size for one in trained):
         raise Damaged("articles.topics has the wrong length")
-    pairs = np.frombuffer(b"".join(there), dtype).reshape(len(there), len(models), 2)  # type: ignore[arg-type]
+    pairs = np.frombuffer(b"".join(trained), dtype).reshape(len(trained), len(models), 2)  # type: ignore[arg-type]
     topics, shares = pairs[:, :, 0], pairs[:, :, 1]
     if (topics >= [model.topics for model in models]).any() or (shares > 10_000).any():
         raise Damaged("articles.topics is out of range")
-    trained = iter(zip(topics.tolist(), (shares / 10_000).tolist(), strict=True))
-    each = [([], []) if one is None else next(trained) for one in packed]
+    each_trained = iter(zip(topics.tolist(), (shares / 10_000).tolist(), strict=True))
+    each = [([], []) if one is None else next(each_trained) for one in packed]
     return [topic for topic, _ in each], [share for _, share in each]
 
 

@@ -82,9 +82,9 @@ def decode_settings(rows: Sequence[tuple[Any, ...]]) -> Settings:
         raise Damaged("settings.models and settings.batch_sizes do not match")
     if any(max(sizes) % size for size in sizes):
         raise Damaged("settings.batch_sizes do not divide the largest")
-    kept = {option.name: _kept(option, values) for option in KEPT}
-    kept = {name: value for name, value in kept.items() if value is not None}
-    return Settings(kept, **{**stored, "models": models})
+    options = {option.name: _kept(option, values) for option in KEPT}
+    options = {name: value for name, value in options.items() if value is not None}
+    return Settings(options, **{**stored, "models": models})
 
 
 def _spec(value: Mapping[str, Any]) -> ModelSpec:

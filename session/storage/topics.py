@@ -105,10 +105,10 @@ def parts(name: str) -> tuple[str, ...]:
     return tuple(name.split(APART if APART in name else BETWEEN))
 
 
-def relevant_first(kept: TopWords) -> TopWords:
+def relevant_first(snapshot: TopWords) -> TopWords:
     """The same words, each topic's most relevant ones first."""
-    word_ids, probabilities = by_relevance(kept.leading, kept.shares)
-    return replace(kept, word_ids=word_ids, probabilities=probabilities)
+    word_ids, probabilities = by_relevance(snapshot.leading, snapshot.shares)
+    return replace(snapshot, word_ids=word_ids, probabilities=probabilities)
 
 
 class TopicReader(OpenedSession):
@@ -224,8 +224,8 @@ class TopicReader(OpenedSession):
     def each_snapshot(self, model: str) -> Iterator[tuple[int, list[Words]]]:
         """(articles, every topic's words) at every stored point, oldest first, with one point at a time in
         memory."""
-        for kept in self.words_at(model, self.snapshots(model)):
-            yield kept.articles, [self._pairs(kept, topic) for topic in range(len(kept.shares))]
+        for snapshot in self.words_at(model, self.snapshots(model)):
+            yield snapshot.articles, [self._pairs(snapshot, topic) for topic in range(len(snapshot.shares))]
 
     def words_at(self, model: str, points: Iterable[int]) -> Iterator[TopWords]:
         """The topics stored at these article counts, except those that a trainer thins out meanwhile."""
@@ -253,8 +253,8 @@ class TopicReader(OpenedSession):
         given; ``relevant``: the most relevant words first, not the most probable."""
         each = self.words_at(model, self.snapshots(model, as_of))
         return [
-            (kept.articles, float(kept.shares[topic]), self._pairs(kept, topic)[:top])
-            for kept in (map(relevant_first, each) if relevant else each)
+            (snapshot.articles, float(snapshot.shares[topic]), self._pairs(snapshot, topic)[:top])
+            for snapshot in (map(relevant_first, each) if relevant else each)
         ]
 
     def topic_names(self, model: str) -> tuple[str, ...]:
@@ -282,8 +282,8 @@ class TopicReader(OpenedSession):
     def _called(self, model: str, by_words: Sequence[str]) -> tuple[str, ...]:
         """The names, with given names in their places."""
         number = self._number(model)
-        called = {topic: name for of, topic, name in self.given_names() if of == number}
-        return tuple(called.get(topic, name) for topic, name in enumerate(by_words))
+        names = {topic: name for of, topic, name in self.given_names() if of == number}
+        return tuple(names.get(topic, name) for topic, name in enumerate(by_words))
 
     def given_names(self) -> tuple[tuple[int, int, str], ...]:
         """(number of the model, topic, name) of every given name."""
@@ -312,18 +312,18 @@ class TopicReader(OpenedSession):
         ``as_of``: as they were after this many articles; ``relevant``: with their most relevant words first,
         not the most probable.
         """
-        kept = list(self.words_at(model, _late(self.snapshots(model, as_of))))
-        if not kept:
+        snapshots = list(self.words_at(model, _late(self.snapshots(model, as_of))))
+        if not snapshots:
             return []
-        newest, then = (relevant_first(one) if relevant else one for one in (kept[-1], kept[0]))
-        trend = np.stack([one.shares for one in kept], axis=1)
+        newest, then = (relevant_first(one) if relevant else one for one in (snapshots[-1], snapshots[0]))
+        trend = np.stack([one.shares for one in snapshots], axis=1)
         rows = []
         if as_of is None:
-            called = self.topic_names(model)
+            topic_names = self.topic_names(model)
         else:
             by_words = names(most_relevant(newest.leading, newest.shares), self.vocabulary())
-            called = self._called(model, by_words)
-        for topic, name in enumerate(called):
+            topic_names = self._called(model, by_words)
+        for topic, name in enumerate(topic_names):
             words, before = self._pairs(newest, topic), self._pairs(then, topic)[:LEADING]
             leading = {word for word, _ in words[: min(top, LEADING)]}
             rows.append(
@@ -347,7 +347,7 @@ class TopicReader(OpenedSession):
 
     def snapshots_at(self, articles: int) -> dict[int, TopWords]:
         """The snapshots at this article count, by the model's number."""
-        return {kept.model: kept for kept in self._snapshots("WHERE articles = ?", [articles])}
+        return {snapshot.model: snapshot for snapshot in self._snapshots("WHERE articles = ?", [articles])}
 
     def _snapshots(self, clause: str, parameters: Sequence[object]) -> list[TopWords]:
         rows = self.select("snapshots", _SNAPSHOT, clause, parameters, largest=LARGEST_SNAPSHOT)
@@ -362,9 +362,9 @@ class TopicReader(OpenedSession):
             snapshots.append(TopWords(model, articles, ids, of_words, of_topics))
         return snapshots
 
-    def _pairs(self, kept: TopWords, topic: int) -> Words:
+    def _pairs(self, snapshot: TopWords, topic: int) -> Words:
         words = self.vocabulary()
-        ids, probabilities = kept.word_ids[topic].tolist(), kept.probabilities[topic].tolist()
+        ids, probabilities = snapshot.word_ids[topic].tolist(), snapshot.probabilities[topic].tolist()
         return tuple((words[i], p) for i, p in zip(ids, probabilities, strict=True))
 
 
@@ -373,9 +373,9 @@ def _late(snapshots: Sequence[int]) -> list[int]:
     between at even ratios. So a trend covers the same part of the stream however dense snapshots are."""
     if not snapshots:
         return []
-    kept = np.maximum(snapshots, 1)  # a damaged file may say 0
-    wanted = kept[-1] * 0.5 ** np.linspace(1, 0, TREND_POINTS)
-    nearest = np.abs(np.log(kept[:, None] / wanted)).argmin(axis=0)
+    points = np.maximum(snapshots, 1)  # a damaged file may say 0
+    wanted = points[-1] * 0.5 ** np.linspace(1, 0, TREND_POINTS)
+    nearest = np.abs(np.log(points[:, None] / wanted)).argmin(axis=0)
     return [snapshots[place] for place in np.unique(nearest).tolist()]
 
 

@@ -129,7 +129,7 @@ def contents(reader: SessionReader, progress: Callable[[int], None] = lambda top
         models = [
             _model(reader, model, place, lambda: progress(next(numbers)))
             for place, model in enumerate(status.models)
-            if reader.newest_words(model.name) is not None
+            if reader.snapshots(model.name)
         ]
         if not models:
             raise SessionError(NO_TOPICS)
