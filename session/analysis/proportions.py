@@ -236,13 +236,12 @@ def as_frame(reader: SessionReader, model: str, *, held_out: bool = False) -> "D
 def as_kept(index: "Index") -> dict[str, object] | None:
     """What a session must know to make this index of pandas again from its labels as text; None if that is
     impossible."""
-    record = {"name": index.name, "dtype": str(index.dtype)}
     try:
         again = _index([str(label) for label in index], index.name, str(index.dtype))
         is_the_same = isinstance(index.name, str | int | None) and again.equals(index)
     except (TypeError, ValueError):
         return None
-    return record if is_the_same else None
+    return {"name": index.name, "dtype": str(index.dtype)} if is_the_same else None
 
 
 def _index(labels: Sequence[str], name: str | int | None, dtype: str) -> "Index":

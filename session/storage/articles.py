@@ -526,15 +526,11 @@ class ArticleReader(OpenedSession):
 
     def proportions(self, model: str, *, held_out: bool = False) -> Proportions:
         """The proportions of all `recorded_articles` in one model."""
-        blocks = self.select(
-            "blocks",
-            {"p.data": Any, "b.articles": PositiveCount},
-            "b LEFT JOIN proportions p ON p.first_seq = b.first_seq AND p.model = ?"
-            f" {_where(held_out)} ORDER BY b.first_seq",
-            [self._number(model)],
-            largest=self._room(LARGEST_ARTICLE),
-            most=MOST_BLOCKS,
-        )
+        joined = "b LEFT JOIN proportions p ON p.first_seq = b.first_seq AND p.model = ?"
+        clause = f"{joined} {_where(held_out)} ORDER BY b.first_seq"
+        columns, room = {"p.data": Any, "b.articles": PositiveCount}, self._room(LARGEST_ARTICLE)
+        number = self._number(model)
+        blocks = self.select("blocks", columns, clause, [number], largest=room, most=MOST_BLOCKS)
         return Proportions.from_blocks(blocks, self.spec(model).topics)
 
     def each_block(self, models: Sequence[str]) -> Iterator[tuple[list[ArticleRow], list[Proportions]]]:
