@@ -37,13 +37,16 @@ from wikitopics.session.request import TrainRequest, check_resumable, load_vocab
 from wikitopics.session.settings import Settings, default_topics, load_kind, new_model
 from wikitopics.session.storage import writer
 from wikitopics.session.storage.counts import documents_room
-from wikitopics.session.storage.database import remove_database
+from wikitopics.session.storage.database import is_released, remove_database
 from wikitopics.session.storage.files import make_folder, replacing
 from wikitopics.session.storage.reader import SessionReader, check_alone
-from wikitopics.session.storage.released import is_released, upgrade_from_1_0
 from wikitopics.session.storage.topics import model_row
-from wikitopics.session.storage.trainer import request_control
-from wikitopics.session.storage.writer import SessionWriter, file_bytes
+from wikitopics.session.storage.writer import (
+    SessionWriter,
+    file_bytes,
+    request_control,
+    upgrade_from_1_0,
+)
 from wikitopics.session.system import Signals, TrainerLock
 from wikitopics.session.training.intake.opening import Opened, cluster_address, open_source
 from wikitopics.session.training.run import BEAT_SECONDS, FINISHED, Limits, Monitor, Run, Say, Tell
