@@ -160,7 +160,8 @@ def tidy(text: str) -> str:
     text = _between_words(text)
     if "://" in text or "www." in text:
         text = _URL.sub(" ", text)
-    if "==" in text or "__" in text:
+    # One character is found many times as fast as two.
+    if ("=" in text and "==" in text) or ("_" in text and "__" in text):
         text = _RULES.sub(" ", text)
     return _SEVERAL_BLANKS.sub(
         " ", _NO_TEXT.sub(lambda match: "" if _INVISIBLE.match(match[0]) else " ", text)

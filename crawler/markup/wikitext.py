@@ -225,10 +225,10 @@ def resolve(text: str, render_link: Callable[[str, list[str]], str]) -> str:
     out: list[str] = []
     stack: list[_Frame] = []
     too_deep = 0
-    text, bracket = text.replace(_BAR, " ").replace(_WRITTEN_BAR, " "), _TOKEN
-    if _BARS.search(text) is not None:
-        text, bracket = _BARS.sub(_written, text), _TOKEN_WRITTEN
-    pieces = bracket.split("\n" + text)
+    text = text.replace(_BAR, " ").replace(_WRITTEN_BAR, " ")
+    if has_written := _BARS.search(text) is not None:
+        text = _BARS.sub(_written, text)
+    pieces = (_TOKEN_WRITTEN if has_written else _TOKEN).split("\n" + text)
     in_turn = iter(pieces)
     for before, token, target, shown, template in zip(*[in_turn] * 5, strict=False):
         if before:
@@ -238,7 +238,7 @@ def resolve(text: str, render_link: Callable[[str, list[str]], str]) -> str:
                 out.append(token[2:-2])
             elif target is None:
                 out.append(render_template(template))
-            elif _WRITTEN_BAR in token:
+            elif has_written and _WRITTEN_BAR in token:
                 target, *texts = _parts(token[2:-2])
                 out.append(render_link(target, texts))
             else:
@@ -431,13 +431,11 @@ def _kept(text: str, names: Collection[str], targets: list[str] | None = None) -
     text = resolve(remove_tags(text.replace("\x00", " ")), render)
     if "\x00" in text:
         text = _UNCLOSED_LINK.sub(lambda match: "" if match[1].strip().lower() in ignored else match[0], text)
-    for _ in range(_NESTED_VARIANTS if "-{" in text else 0):
+    for _ in range(_NESTED_VARIANTS if "{" in text else 0):
         text, inner = _VARIANTS.subn(_one_variant, text)
         if not inner:
             break
-    if "__" in text:
-        text = _MAGIC_WORD.sub(" ", text)
-    text = _EXTERNAL_LINK.sub(r"\1", text)
+    text = _EXTERNAL_LINK.sub(r"\1", _MAGIC_WORD.sub(" ", text))
     return in_kept_sections(_lines(text, plain=targets is None))
 
 
