@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 from aiohttp import web
 
+from wikitopics.crawler.embedded import EmbeddedWiki
 from wikitopics.crawler.embedded import __main__ as program
 from wikitopics.crawler.embedded.api import ApiError, EmbeddedApi, body_of, packed, revision
 from wikitopics.crawler.embedded.corpus import (
@@ -29,7 +30,6 @@ from wikitopics.crawler.embedded.corpus import (
     load_sample,
     words_for_bytes,
 )
-from wikitopics.crawler.embedded.source import EmbeddedWiki
 
 ERRORS: Mapping[str, tuple[int, str | None]] = {
     "429": (429, "1"),

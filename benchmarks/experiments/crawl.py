@@ -23,8 +23,8 @@ from benchmarks import processes
 from benchmarks.harness import Experiment, Figures
 from benchmarks.served import serving
 from tests.wiki import FaultyApi, PagesWiki, make_app
+from wikitopics.crawler.embedded import EmbeddedWiki
 from wikitopics.crawler.embedded.corpus import SampleArticles, load_sample
-from wikitopics.crawler.embedded.source import EmbeddedWiki
 from wikitopics.crawler.http.rules import wikimedia_limits
 from wikitopics.crawler.mediawiki.api import ApiSource
 from wikitopics.crawler.mediawiki.html import HtmlSource

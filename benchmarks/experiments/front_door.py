@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.harness import Experiment, Figures
 from benchmarks.processes import PROGRAM, Screen, family, memory_mb
-from wikitopics.crawler.embedded.source import EmbeddedWiki
+from wikitopics.crawler.embedded import EmbeddedWiki
 from wikitopics.session.storage.reader import SessionReader
 
 EXPERIMENT = Experiment("front_door", "from wiki to saved minibatch with a screen attached")

@@ -15,10 +15,10 @@ from tests.corpora import synthetic_corpus
 from tests.crawler import laps
 from tests.waiting import gone, until
 from tests.wiki import PAGE_KINDS, REQUEST_KINDS, Faults, FaultyApi, make_app, render_page
+from wikitopics.crawler.embedded import EmbeddedWiki
 from wikitopics.crawler.embedded import __main__ as program
 from wikitopics.crawler.embedded.api import ApiError
 from wikitopics.crawler.embedded.corpus import SampleArticles, words_for_bytes
-from wikitopics.crawler.embedded.source import EmbeddedWiki
 from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.markup.html import extract_html
 from wikitopics.crawler.markup.wikitext import extract_wikitext
@@ -229,7 +229,7 @@ def test_launch_and_stop():
 
 def test_it_dies_with_a_parent_that_is_killed():
     script = (
-        "from wikitopics.crawler.embedded.source import EmbeddedWiki\n"
+        "from wikitopics.crawler.embedded import EmbeddedWiki\n"
         "wiki = EmbeddedWiki(); print(wiki.pid, flush=True); input()"
     )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
