@@ -13,8 +13,7 @@ from typing import Any
 from yarl import URL
 
 from wikitopics.crawler.dumps import DUMP_FILES, VERSIONS
-from wikitopics.crawler.dumps.parts import BEYOND, DumpFile, DumpPart
-from wikitopics.crawler.dumps.shuffled import Chunk, ShuffledDump
+from wikitopics.crawler.dumps.shuffled import BEYOND, Chunk, DumpFile, DumpPart, ShuffledDump
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import RateLimits, dump_limits, is_wikimedia
 from wikitopics.crawler.http.wire import Clock, Reply, RequestBounds, Wanted
