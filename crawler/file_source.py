@@ -95,12 +95,11 @@ class PageFiles(ABC):
         """The pages after ``place``. Raises BadSource."""
 
     @abstractmethod
-    def mark(self) -> dict[str, int]:
-        """A mark that shows later whether the files, once read, are still the same."""
+    def mark(self, before: Place = START) -> dict[str, int]:
+        """A mark that shows later whether the files are still the same.
 
-    @abstractmethod
-    def check(self, mark: Mapping[str, int]) -> dict[str, int]:
-        """The mark of the files as they are now. Raises BadSource if they have changed since ``mark``."""
+        Raises BadSource if they have changed since the mark ``before``, if there is one.
+        """
 
 
 def page_hash(page_id: int) -> int:
@@ -237,7 +236,7 @@ class FileSource:
             yield from self._lap(position)
             return
         if position:
-            position |= self.files.check(position)
+            position |= self.files.mark(position)
         if "threshold" not in position:
             articles, chosen = self._scan or self._choose(self._held_out, position.get("first"))
             self._scan = None

@@ -258,7 +258,7 @@ def _is_finished(
         raise SessionError(str(error)) from None
     try:
         if position:
-            TextFiles([str(files.texts)], lines=settings.source_options.get(LINES.name)).check(position)
+            TextFiles([str(files.texts)], lines=settings.source_options.get(LINES.name)).mark(position)
     except BadSource:
         raise SessionError(other) from None
     if vocabulary != counter:

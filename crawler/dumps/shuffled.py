@@ -17,7 +17,7 @@ from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Protocol, TypeVar
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -388,10 +388,7 @@ class Round:
     seed: int | None
     """How its articles are mixed; None: one of each part in turn."""
     skips: Skips = field(default_factory=dict)
-
-    @property
-    def rereadable(self) -> bool:
-        return True
+    rereadable: ClassVar = True
 
     def order(self, page_ids: Sequence[Sequence[int]]) -> Sequence[int]:
         """See `Stretch`."""
@@ -437,7 +434,7 @@ class ShuffledDump(ABC):
         """The files, in their order, checked if there is no schedule yet. Raises a CrawlerError."""
 
     @abstractmethod
-    async def part(self, number: int, chunk: Chunk, part: int) -> DumpPart:
+    async def part(self, schedule: Schedule, number: int, chunk: Chunk, part: int) -> DumpPart:
         """The part of a chunk that this round reads. Raises a CrawlerError."""
 
     @abstractmethod
@@ -474,32 +471,33 @@ class ShuffledDump(ABC):
         """All rounds after ``position``. Raises BadPosition."""
         schedule = self.schedule
         assert schedule is not None
-        position = {"round": 0, "done": 0} if position is None else position
-        first, done = position.get("round"), position.get("done")
-        if not all(type(number) is int and 0 <= number < 1 << 63 for number in (first, done)):
-            raise BadPosition
-        assert first is not None
-        assert done is not None
+        first = done = 0
+        if position is not None:
+            stored = position.get("round"), position.get("done")
+            try:
+                first, done = msgspec.convert(stored, tuple[_Count, _Count])
+            except msgspec.ValidationError:
+                raise BadPosition from None
         before = bool(schedule.each)
         rounds = before + schedule.rounds
         for number in range(first, rounds):
             if number < before:
-                jobs = [partial(self._place, chunk) for chunk in sorted(schedule.places)]
+                jobs = [partial(self._place, schedule, chunk) for chunk in sorted(schedule.places)]
             else:
                 shuffled = number - before
-                jobs = [partial(self._part, shuffled, *which) for which in schedule.parts_of(shuffled)]
+                parts = schedule.parts_of(shuffled)
+                jobs = [partial(self._part, schedule, shuffled, *which) for which in parts]
             seed = None if number < before else schedule.seed
             yield Round(number, rounds, jobs, done if number == first else 0, seed)
 
-    async def _place(self, chunk: Chunk) -> DumpPart:
-        assert self.schedule is not None
-        part = await read_place(self.files[chunk.file], *self.schedule.bounds(chunk, 0))
-        return replace(part, each=self.schedule.each, stride=self.schedule.stride, is_place=True)
+    async def _place(self, schedule: Schedule, chunk: Chunk) -> DumpPart:
+        part = await read_place(self.files[chunk.file], *schedule.bounds(chunk, 0))
+        return replace(part, each=schedule.each, stride=schedule.stride, is_place=True)
 
-    async def _part(self, number: int, chunk: Chunk, part: int) -> DumpPart:
-        assert self.schedule is not None
-        held_out = self.schedule.each if not part and chunk in self.schedule.places else 0
-        return replace(await self.part(number, chunk, part), each=held_out, stride=self.schedule.stride)
+    async def _part(self, schedule: Schedule, number: int, chunk: Chunk, part: int) -> DumpPart:
+        held_out = schedule.each if not part and chunk in schedule.places else 0
+        read = await self.part(schedule, number, chunk, part)
+        return replace(read, each=held_out, stride=schedule.stride)
 
 
 class LocalDump(ShuffledDump):
@@ -516,9 +514,8 @@ class LocalDump(ShuffledDump):
             await self.check(file)
         return files
 
-    async def part(self, number: int, chunk: Chunk, part: int) -> DumpPart:
-        assert self.schedule is not None
-        start, stop = self.schedule.bounds(chunk, part)
+    async def part(self, schedule: Schedule, number: int, chunk: Chunk, part: int) -> DumpPart:
+        start, stop = schedule.bounds(chunk, part)
         self.activity.bytes_read += stop - start
         return await DumpPart.read(self.files[chunk.file], start, stop)
 

@@ -4,7 +4,7 @@ import contextlib
 import os
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -307,47 +307,32 @@ class TextFiles(PageFiles):
         """List the files. Raises BadSource for a folder without texts; others come later."""
         _ = self.files
 
-    def mark(self) -> dict[str, int]:
-        """A mark that shows later whether a file has changed."""
-        if self._content is None:
-            self._read_through()
-        return self._listing() | {"content": self._content or 0, "repeated": len(self._repeats)}
-
-    def check(self, mark: Mapping[str, int]) -> dict[str, int]:
-        """The mark of the files as they are now. Raises BadSource, naming a file, if one has changed.
+    def mark(self, before: Place = START) -> dict[str, int]:
+        """See `PageFiles`. The message for changed files names one of them.
 
         Files that differ only in their times, as copies do, are read completely and compared.
         """
-        listing = self._listing()
-        if any(listing[key] != mark.get(key) for key in ("files", "size")):
-            raise self._changed(mark)
-        is_same = listing.items() <= mark.items() and not mark.get("repeated")
-        if self._content is None and not is_same:
-            self._read_through()
-        if self._content is not None and self._content != mark.get("content"):
-            raise self._changed(mark)
-        return listing
-
-    def _listing(self) -> dict[str, int]:
-        newest = max(file.modified for file in self.files)
-        return {"files": self.count, "size": self.size, "newest": newest, "listing": fingerprint(self.files)}
-
-    def _changed(self, mark: Mapping[str, int]) -> BadSource:
         newest = max(self.files, key=lambda file: file.modified)
-        since = "since this session began: restore it, or start another --session"
-        if self.count != mark.get("files"):
-            return BadSource(
-                f"{self.name}: {self.count:,} files, no longer {mark.get('files', 0):,}: changed {since}"
-            )
-        if self.count == 1 or newest.modified > mark.get("newest", 0):
-            return BadSource(f"{printable(newest.path)} has changed {since}")
-        return BadSource(f"{self.name}: one of the files has changed {since}")
-
-    def _read_through(self) -> None:
-        for _ in self.first_reading():
-            pass
-        if self._content is None:
-            raise BadSource(f"{self.name} was not read to its end")
+        now = {"files": self.count, "size": self.size, "newest": newest.modified}
+        now["listing"] = fingerprint(self.files)
+        is_same = now.items() <= before.items() and not before.get("repeated")
+        is_changed = bool(before) and any(now[key] != before.get(key) for key in ("files", "size"))
+        if self._content is None and not is_same and not is_changed:
+            for _ in self.first_reading():
+                pass
+            if self._content is None:
+                raise BadSource(f"{self.name} was not read to its end")
+        if not before:
+            return now | {"content": self._content or 0, "repeated": len(self._repeats)}
+        if is_changed or self._content not in (None, before.get("content")):
+            since = "since this session began: restore it, or start another --session"
+            what = f"{self.name}: one of the files has"
+            if self.count != before.get("files"):
+                what = f"{self.name}: {self.count:,} files, no longer {before.get('files', 0):,}:"
+            elif self.count == 1 or newest.modified > before.get("newest", 0):
+                what = f"{printable(newest.path)} has"
+            raise BadSource(f"{what} changed {since}")
+        return now
 
     def first_reading(self, tell: Tell = silently) -> Iterator[Found]:
         """All documents from the start. Raises BadSource if there are none."""
@@ -377,7 +362,7 @@ class TextFiles(PageFiles):
         self._content, self._repeats = number_of(digest.digest()), repeats
 
     def read(self, place: Place = START) -> Iterator[Found]:
-        """The documents after ``place``, once the first reading is over or `check` has succeeded."""
+        """The documents after ``place``, once the first reading is over or `mark` has found no change."""
         return self._read(place, self.tell, self._repeats)
 
     def _read(
@@ -436,7 +421,7 @@ class TextFiles(PageFiles):
                 else:
                     for record in self._parts(file, contents):
                         if isinstance(record[0], Document):
-                            contents.found()
+                            contents.without = 0
                         yield record, {"offset": contents.offset, "line": contents.number}
                 while data := opened.read(1 << 20):  # bytes not looked at belong to the file too
                     seen(data)
@@ -462,12 +447,11 @@ class TextFiles(PageFiles):
             return plain_texts(contents, bool(self._lines))
         if file.ending == JSON_LINES:
             return json_lines(contents, self._keys, may_be_empty=self._takes_all(file))
-        name = printable(file.path)
         if not contents.offset:
-            return table_rows(contents, Columns.of(contents, file.ending, self._column, name))
+            return table_rows(contents, Columns.of(contents, file.ending, self._column))
         with _opened(file) as opened:
-            start = Contents(opened, name, stopped=lambda: self.closed)
-            return table_rows(contents, Columns.of(start, file.ending, self._column, name))
+            start = Contents(opened, contents.name, stopped=contents.stopped)
+            return table_rows(contents, Columns.of(start, file.ending, self._column))
 
     def _page(self, file: TextFile, line: int, number: int, found: Document) -> Page:
         title = found.title or found.id
