@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from wikitopics.crawler.markup.prose import EDGES, ITEM, LINK, in_kept_sections, links_in, tidy, words
+from wikitopics.crawler.markup.prose import EDGES, ITEM, LINK, NAMES, in_kept_sections, links_in, tidy, words
 
 # Templates that stand for words of their sentence; all other templates are left out.
 #
@@ -344,14 +344,6 @@ def _flatten(frames: list[_Frame], out: list[str]) -> None:
     out[frames[0][1] :] = ["".join(pieces).replace("|", _BAR)]
 
 
-_IGNORED = words("""
-file image fichier datei bild archivo imagen immagine ficheiro imagem bestand afbeelding plik grafika fil
-файл изображение ファイル 画像 文件 檔案 图像 圖像
-category kategorie catégorie categoría categoria categorie kategoria kategori категория カテゴリ 分类 分類
-""")
-"""Links to files and categories are not words; the names of their namespaces on the larger Wikipedias, in
-lower case."""
-
 _EXTERNAL_LINK = re.compile(
     r"\[(?:(?:https?|ftp|irc)://|//|mailto:|news:)[^\s\[\]]*+([^\[\]\n]*+)\]", re.IGNORECASE
 )
@@ -403,7 +395,7 @@ def _kept(text: str, names: Collection[str], targets: list[str] | None = None) -
     lines."""
     if text.lstrip()[:9].lower() == "#redirect":
         return iter(())
-    ignored = _IGNORED
+    ignored = NAMES["ignored"]
     if names:
         ignored |= {name.lower().replace("_", " ") for name in names}
 
