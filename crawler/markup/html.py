@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from wikitopics.crawler.markup.prose import ITEM, LINK, in_kept_sections, links_in, tidy, words
+from wikitopics.crawler.markup.prose import ITEM, LINK, NAMES, in_kept_sections, links_in, tidy, words
 
 if TYPE_CHECKING:
     from bs4.builder import TreeBuilder
@@ -14,16 +14,6 @@ if TYPE_CHECKING:
 _TAGS = words("""
 caption style script noscript math figure figcaption audio video nav footer aside head title iframe object svg
 textarea select button form pre template canvas map embed
-""")
-_CLASSES = words("""
-infobox navbox navbox-styles sidebar vertical-navbox hatnote dablink rellink mainarticle seealso reference
-references reflist mw-references-wrap refbegin mw-editsection thumb thumbinner thumbcaption tmulti gallery
-shortdescription noprint catlinks toc metadata ambox tmbox mbox-small navigation-not-searchable sistersitebox
-side-box portalbox portal-bar portal quotebox mw-cite-backlink citation Inline-Template mwe-math-element error
-printfooter mw-jump-link IPA geo geo-inline geo-inline-hidden locmap listen mw-kartographer-container haudio
-navbar mw-highlight sortkey authority-control mw-indicators mw-headline-number mw-hidden printonly
-mw-empty-elt succession-box mw-collapsible-toggle mw-redirectedfrom tex
-timeline-wrapper mw-ext-score searchaux mw-authority-control taxonbar-header asbox stub
 """)
 _IDS = words("""
 toc catlinks coordinates siteSub contentSub jump-to-nav siteNotice mw-navigation mw-panel mw-head footer
@@ -238,7 +228,7 @@ def _is_dropped(tag: str, attributes: dict[str, str]) -> bool:
         return tag in _TAGS
     classes, style = attributes.get("class"), attributes.get("style")
     return (
-        (classes is not None and not _CLASSES.isdisjoint(classes.split()))
+        (classes is not None and not NAMES["furniture"].isdisjoint(classes.split()))
         or (classes is not None and tag == "table" and not _is_layout(attributes))
         or attributes.get("id") in _IDS
         or attributes.get("role") in ("navigation", "note")

@@ -26,7 +26,7 @@ def _tables() -> Iterator[tuple[str, frozenset[str]]]:
 
 
 NAMES = dict(_tables())
-"""What wikis call things, in lower case: the tables of `crawler/data/names.txt`."""
+"""What wikis call things: the tables of `crawler/data/names.txt`."""
 _LEAST_WORDS = {
     **dict.fromkeys(NAMES["links"], None),
     **dict.fromkeys(NAMES["references"], 12),

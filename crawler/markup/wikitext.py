@@ -13,24 +13,6 @@ from wikitopics.crawler.markup.prose import EDGES, ITEM, LINK, NAMES, in_kept_se
 Arguments = Sequence[str]
 """The texts between the bars, not counting the template's name."""
 
-_FIRST = """
-nowrap|nobr|nobreak|nowr|small|smaller|large|larger|big|resize|em|strong|bold|italic|noitalic|normal|kbd|mono
-code|abbr|abbrlink|tooltip|sup|sub|quote|cquote|blockquote|quotation|rquote|bquote|poemquote|poem quote|lord
-centered pull quote|nihongo foot|flag|flagcountry|flagu|flagdeco|sic|vanchor|visible anchor|ill|math|mvar
-interlanguage link|interlanguage link multi|illm|columns-list|col-list|columns list|not a typo|typo|as written
-uppercase|lcfirst|ucfirst|title case|avoid wrap|no wrap|center|centre|block center|align|hebrew|nastaliq
-sc|smallcaps|small caps|sc2|nihongo2|nihongo3|stl|station link|stn|keypress|tq|block indent|plainlist
-plain list|flatlist|flat list|circa|c.|ca.|floruit|fl.|first word|no italic|noitalics|gloss|script|unicode
-polytonic|iast|bibleverse-nb|native name
-"""
-_SECOND = """
-lang|langx|wikt-lang|color|font color|fontcolor|colour|text color|highlight|background color|transl
-transliteration|bg|indent
-"""
-_ALL = """
-nihongo|ubl|unbulleted list|hlist|ship|bulleted list|ordered list|unordered list|comma separated entries
-bibleverse|bibleref|bibleref2|linktext|nihongo krt|ublist|verse translation|blist|olist
-"""
 _LITERAL = {
     **dict.fromkeys(("'", "-'", "apostrophe"), "'"),
     **dict.fromkeys(("snd", "spnd", "spaced ndash", "spaced en dash", "dash"), " – "),
@@ -46,11 +28,7 @@ _LITERAL = {
     "zwnj": "\u200c",
     "spaced mdash": " — ",
 }
-_PLACES = {
-    name: place
-    for names, place in ((_FIRST, 0), (_SECOND, 1), (_ALL, -1))
-    for name in names.strip().replace("\n", "|").split("|")
-}
+_PLACES = {name: place for key, place in (("first", 0), ("second", 1), ("all", -1)) for name in NAMES[key]}
 _SHIPS = words("hms uss ss mv rms hmas hmcs hmnzs ins uscgc usns usat sms mt gts css hnlms hmsas")
 _WITH_WORDS = {*_PLACES, *_SHIPS, "convert", "cvt", "sclass", "sclass2", "as of", "asof", "zh"}
 _UNIT_NAMES = """
