@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 _COPY = re.compile(r"(.+) \(copy (\d{1,12})\)", re.DOTALL)
 MOST_SPARED = 1000
+_DATA = resources.files("wikitopics.crawler") / "data"
 
 
 @dataclass(frozen=True)
@@ -121,8 +122,7 @@ def load_sample() -> Corpus:
 
     Its words are all in the shipped English vocabulary; counts above 255 are clipped.
     """
-    packed = (resources.files("wikitopics.crawler") / "data" / "sample.xz").read_bytes()
-    data = lzma.decompress(packed)
+    data = lzma.decompress((_DATA / "sample.xz").read_bytes())
     text_bytes, n_articles, n_entries = np.frombuffer(data, dtype="<u4", count=3).tolist()
     text = json.loads(data[12 : 12 + text_bytes])
     offset = 12 + text_bytes
@@ -228,11 +228,12 @@ class Writer:
         # Doubled, so that a pattern beginning anywhere is one slice.
         self._starts_sentence *= 2
         self._wiki = [_in_wikitext(*slot) for slot in enumerate(self.slots)] * 2
+        self._frame = (_DATA / "article.wikitext").read_text(encoding="utf-8")
 
     def wikitext(self, article: SampleArticle) -> str:
         """The article as its authors see it in the editor."""
-        head, foot = _wiki_head(article.title, article.index), _wiki_foot(article.title)
-        return f"{head}{self.prose(article, self._wiki)}{foot}"
+        frame = self._frame.replace("$title", article.title).replace("$index", str(article.index))
+        return frame.replace("$words", self.prose(article, self._wiki))
 
     def prose(self, article: SampleArticle, around: Sequence[tuple[str, str]]) -> str:
         """The words, and what is ``around`` each of a pattern that stands there twice."""
@@ -262,27 +263,6 @@ def _in_wikitext(number: int, slot: Slot) -> tuple[str, str]:
             f"<ref>{{{{cite journal |author={author} |journal={work} |year={year} |page={number}}}}}</ref>"
         )
     return slot.before + begin, close + end
-
-
-def _wiki_head(title: str, index: int) -> str:
-    return (
-        "{{Short description|Entry of the embedded sample}}\n{{Use dmy dates|date=May 2024}}\n"
-        f"{{{{Infobox subject\n| name = {title}\n| image = Sample {index}.jpg\n| caption = A view\n"
-        "| established = {{start date|1901|2|3}}\n| website = {{URL|sample.invalid}}\n}}\n"
-        f"[[File:Sample {index}.jpg|thumb|upright=1.2|A view from the [[north]]]]\n"
-        "<!-- the lead -->\n"
-    )
-
-
-def _wiki_foot(title: str) -> str:
-    return (
-        '\n\n{| class="wikitable sortable"\n|+ Figures\n! Year !! Number\n|-\n| 1901 || {{nts|12345}}\n'
-        "|-\n| 1951 || {{nts|23456}}\n|}\n\n== See also ==\n* [[Portal (hub)]]\n* [[List of portals]]\n\n"
-        "== References ==\n{{Reflist|30em}}\n\n== External links ==\n"
-        "* [https://sample.invalid/ Official website]\n"
-        f"\n{{{{Navbox portals}}}}\n{{{{DEFAULTSORT:{title}}}}}\n[[Category:Embedded sample]]\n"
-        "[[Category:Portals established in 1901]]\n"
-    )
 
 
 def words_for_bytes(corpus: Corpus, wanted: int) -> int:
