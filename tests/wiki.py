@@ -11,11 +11,12 @@ import html
 import random
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
 from aiohttp import web
 
 from wikitopics.crawler.embedded import EmbeddedWiki
@@ -23,12 +24,12 @@ from wikitopics.crawler.embedded import __main__ as program
 from wikitopics.crawler.embedded.api import ApiError, EmbeddedApi, body_of, packed, revision
 from wikitopics.crawler.embedded.corpus import (
     REFERENCES,
+    Corpus,
     SampleArticle,
     SampleArticles,
     Slot,
     Writer,
     load_sample,
-    words_for_bytes,
 )
 
 ERRORS: Mapping[str, tuple[int, str | None]] = {
@@ -429,6 +430,34 @@ def _cut(request: web.Request) -> None:
         request.transport.abort()
 
 
+class SizedArticles(SampleArticles):
+    """Articles of ``words_each`` words, drawn from each article's distribution; None: of as many as it has."""
+
+    def __init__(self, corpus: Corpus, size: int, seed: int = 0, words_each: int | None = None) -> None:
+        super().__init__(corpus, size, seed)
+        self._words_each = words_each
+
+    def article(self, index: int) -> SampleArticle:
+        article = super().article(index)
+        if self._words_each is None or not len(article.word_ids):
+            return article
+        rng = np.random.default_rng((self._seed, index))
+        return replace(article, word_ids=rng.choice(article.word_ids, self._words_each))
+
+
+def words_for_bytes(corpus: Corpus, wanted: int) -> int:
+    """The number of words with which articles of this corpus have about ``wanted`` bytes of wikitext."""
+    writer, few, many = Writer(corpus.words), 200, 1200
+
+    def mean_bytes(words_each: int) -> float:
+        articles = SizedArticles(corpus, 20, 0, words_each)
+        return sum(len(writer.wikitext(articles.article(i)).encode()) for i in range(20)) / 20
+
+    beside = mean_bytes(few)
+    a_word = (mean_bytes(many) - beside) / (many - few)
+    return max(1, round(few + (wanted - beside) / a_word))
+
+
 class PagesWiki(EmbeddedWiki):
     """The wiki in a process of its own."""
 
@@ -451,7 +480,7 @@ def main() -> None:
         parser.error(str(error))
     corpus = load_sample()
     words_each = words_for_bytes(corpus, options.article_bytes) if options.article_bytes else None
-    api = FaultyApi(SampleArticles(corpus, options.size, options.seed, words_each), faults=faults)
+    api = FaultyApi(SizedArticles(corpus, options.size, options.seed, words_each), faults=faults)
     asyncio.run(program.serve(make_app(api, options.latency), options.port))
 
 

@@ -46,16 +46,14 @@ class SampleArticles:
     (its first 1,000 at most).
 
     Every article is generated from ``seed`` and its index whenever it is needed, always the same.
-    ``words_each``: draw this many words from each article's distribution instead of using its own counts.
     """
 
-    def __init__(self, corpus: Corpus, size: int, seed: int = 0, words_each: int | None = None) -> None:
+    def __init__(self, corpus: Corpus, size: int, seed: int = 0) -> None:
         if size < 0 or (size > 0 and not len(corpus.titles)):
             raise ValueError("size must not be negative, and must be 0 without a corpus")
         self.corpus = corpus
         self.size = size
         self._seed = seed
-        self._words_each = words_each
         # A trainer holds the first articles out and must not be given copies of them later.
         self._spared = min(MOST_SPARED, len(corpus.titles) // 10)
         self._index = {title: i for i, title in enumerate(corpus.titles)}
@@ -82,8 +80,8 @@ class SampleArticles:
         span = slice(corpus.indptr[base], corpus.indptr[base + 1])
         ids, counts = corpus.word_ids[span], corpus.counts[span]
         total = int(counts.sum())
-        if self._words_each is not None or index >= len(corpus.titles):
-            drawn = rng.random(self._words_each if self._words_each is not None else total) * total
+        if index >= len(corpus.titles):
+            drawn = rng.random(total) * total
             words = ids[np.searchsorted(np.cumsum(counts), drawn, side="right")] if total else ids[:0]
         else:
             words = rng.permutation(np.repeat(ids, counts))
@@ -263,16 +261,3 @@ def _in_wikitext(number: int, slot: Slot) -> tuple[str, str]:
             f"<ref>{{{{cite journal |author={author} |journal={work} |year={year} |page={number}}}}}</ref>"
         )
     return slot.before + begin, close + end
-
-
-def words_for_bytes(corpus: Corpus, wanted: int) -> int:
-    """The number of words with which articles of this corpus have about ``wanted`` bytes of wikitext."""
-    writer, few, many = Writer(corpus.words), 200, 1200
-
-    def mean_bytes(words_each: int) -> float:
-        articles = SampleArticles(corpus, 20, 0, words_each)
-        return sum(len(writer.wikitext(articles.article(i)).encode()) for i in range(20)) / 20
-
-    beside = mean_bytes(few)
-    a_word = (mean_bytes(many) - beside) / (many - few)
-    return max(1, round(few + (wanted - beside) / a_word))

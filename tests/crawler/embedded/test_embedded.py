@@ -14,11 +14,20 @@ import pytest
 from tests.corpora import synthetic_corpus
 from tests.crawler import laps
 from tests.waiting import gone, until
-from tests.wiki import PAGE_KINDS, REQUEST_KINDS, Faults, FaultyApi, make_app, render_page
+from tests.wiki import (
+    PAGE_KINDS,
+    REQUEST_KINDS,
+    Faults,
+    FaultyApi,
+    SizedArticles,
+    make_app,
+    render_page,
+    words_for_bytes,
+)
 from wikitopics.crawler.embedded import EmbeddedWiki
 from wikitopics.crawler.embedded import __main__ as program
 from wikitopics.crawler.embedded.api import ApiError
-from wikitopics.crawler.embedded.corpus import SampleArticles, words_for_bytes
+from wikitopics.crawler.embedded.corpus import SampleArticles
 from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.markup.html import extract_html
 from wikitopics.crawler.markup.wikitext import extract_wikitext
@@ -109,7 +118,7 @@ def test_counts_are_those_of_the_corpus():
 
 def test_articles_of_a_wanted_size():
     for wanted in (3000, 8000, 30_000):
-        api = FaultyApi(SampleArticles(CORPUS, 100, 0, words_for_bytes(CORPUS, wanted)))
+        api = FaultyApi(SizedArticles(CORPUS, 100, 0, words_for_bytes(CORPUS, wanted)))
         mean = sum(len(api.wikitext(i).encode()) for i in range(100)) / 100
         assert mean == pytest.approx(wanted, rel=0.05)
 
