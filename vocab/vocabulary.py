@@ -169,8 +169,8 @@ class Vocabulary:
 
     def split(self, text: str) -> list[str]:
         """The words of ``text`` in order, known or not: an analyzer for scikit-learn's CountVectorizer."""
-        found = [(word, self._numbers.get(word)) for word in self.rule.words(text)]
-        return [word.decode("utf-8") if number is None else self.words[number - 1] for word, number in found]
+        pairs = [(word, self._numbers.get(word)) for word in self.rule.words(text)]
+        return [word.decode("utf-8") if number is None else self.words[number - 1] for word, number in pairs]
 
     def count(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Count the vocabulary's words in ``text``.
@@ -325,12 +325,12 @@ def best_words(
     repeats: Counter[bytes] = Counter()
     count = 0
     floor = 0
-    for found in documents:
-        if not found:
+    for counts in documents:
+        if not counts:
             continue
         count += 1
-        frequency.update(found.keys())
-        repeats.update({word: min(n, _MAX_OCCURRENCES) - 1 for word, n in found.items() if n > 1})
+        frequency.update(counts.keys())
+        repeats.update({word: min(n, _MAX_OCCURRENCES) - 1 for word, n in counts.items() if n > 1})
         while len(frequency) > max_candidates:
             floor += 1
             frequency = Counter({word: n for word, n in frequency.items() if n > floor})
@@ -342,9 +342,9 @@ def best_words(
         for word, n in frequency.items()
         if min_documents <= n <= max_documents
     )
-    kept = heapq.nsmallest(size, ((score, word) for score, word in scores if _says_something(word, recipe)))
+    best = heapq.nsmallest(size, ((score, word) for score, word in scores if _says_something(word, recipe)))
     # A possessive's possessive and the like leave what no vocabulary can hold.
-    words = sorted(word for _, word in kept if recipe.rule.is_word(word))
+    words = sorted(word for _, word in best if recipe.rule.is_word(word))
     if len(words) < 2:
         word = "link" if recipe.rule.of_titles else "word"
         raise BadDocuments(

@@ -219,15 +219,15 @@ def has_blocks(read: Read) -> bool:
 
 def _marks(data: bytes, start: int) -> list[tuple[int, int]]:
     """(the bit where it begins, which mark) for all marks that begin in byte ``start`` or later."""
-    found = []
+    marks = []
     for pattern, shift in _PATTERNS:
         at = data.find(pattern, start + 1)
         while at >= 0:
             bit = 8 * (at - 1) + shift
             if at + 6 <= len(data) and (mark := _bits(data, bit, bit + _MARK_BITS)) in (_BLOCK, _END):
-                found.append((bit, mark))
+                marks.append((bit, mark))
             at = data.find(pattern, at + 1)
-    return sorted(found)
+    return sorted(marks)
 
 
 def _bits(data: bytes, start: int, stop: int) -> int:

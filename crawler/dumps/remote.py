@@ -163,10 +163,10 @@ def _range_of(reply: Reply) -> tuple[int, int, int]:
     """(start, stop, bytes of the whole file) of a reply. Raises TransientError if they are missing."""
     if reply.status != 206:
         raise TransientError(f"{reply.url.host} answers {reply.status}", lasting=True)
-    found = _CONTENT_RANGE.fullmatch(reply.headers.get("Content-Range", "").strip())
-    if found is None:
+    match = _CONTENT_RANGE.fullmatch(reply.headers.get("Content-Range", "").strip())
+    if match is None:
         raise _another_range(reply)
-    start, last, size = map(int, found.groups())
+    start, last, size = map(int, match.groups())
     if not start <= last < size <= MOST_SIZE:
         raise _another_range(reply)
     return start, last + 1, size
@@ -321,10 +321,10 @@ async def newest_dump(client: Client, home: URL, wiki: str) -> tuple[str, Sequen
     old, new = home / wiki / "", home / _CURRENT / wiki / ""
     latest = time.strftime("%Y%m%d", time.gmtime(client.clock.wall() + _DAY))
     olds, news = await _dates(client, old, _OLD_DATE, latest), await _dates(client, new, _NEW_DATE, latest)
-    found = [(f"{d[:4]}-{d[4:6]}-{d[6:]}", 0, old / d / "", _old_files) for d in olds]
-    found += [(d, 1, new / d / "xml" / "bzip2" / "", _new_files) for d in news]
+    dumps = [(f"{d[:4]}-{d[4:6]}-{d[6:]}", 0, old / d / "", _old_files) for d in olds]
+    dumps += [(d, 1, new / d / "xml" / "bzip2" / "", _new_files) for d in news]
     fault = None
-    for date, _, folder, files in sorted(found, key=lambda one: one[:2], reverse=True):
+    for date, _, folder, files in sorted(dumps, key=lambda dump: dump[:2], reverse=True):
         try:
             urls = await files(client, folder)
         except BadSource as error:  # an older one may be usable
@@ -358,12 +358,12 @@ async def _old_files(client: Client, folder: URL) -> tuple[URL, ...]:
 
 
 def _in_order(folder: URL, names: Iterable[str], form: re.Pattern[str]) -> tuple[URL, ...]:
-    found = [match for match in map(form.fullmatch, names) if match is not None]
-    if len(found) > _MOST_FILES:
-        raise BadSource(f"{folder}: it lists {len(found):,} files; give those of one dump with --dump")
-    found.sort(key=lambda match: (int(match[1] or 0), match[0]))
-    _check_ranges(folder, [match for match in found if match[1]])
-    return tuple(folder / match[0] for match in found)
+    matches = [match for match in map(form.fullmatch, names) if match is not None]
+    if len(matches) > _MOST_FILES:
+        raise BadSource(f"{folder}: it lists {len(matches):,} files; give those of one dump with --dump")
+    matches.sort(key=lambda match: (int(match[1] or 0), match[0]))
+    _check_ranges(folder, [match for match in matches if match[1]])
+    return tuple(folder / match[0] for match in matches)
 
 
 def _check_ranges(folder: URL, files: Sequence[re.Match[str]]) -> None:
@@ -495,8 +495,8 @@ class RemoteDump(ShuffledDump):
             size = format_size(sum(file.size for file in files))
             named = f"{self._wiki} of {date}" if date else self.name
             count = "1 file" if len(files) == 1 else f"{len(files)} files"
-            told = ", which receives your contact" if self._names_somebody else ""
-            raise Unconfirmed(f"{named}, {size} in {count}, comes from {home.host}{told}; nothing is stored")
+            extra = ", which receives your contact" if self._names_somebody else ""
+            raise Unconfirmed(f"{named}, {size} in {count}, comes from {home.host}{extra}; nothing is stored")
         return files
 
     async def _find(self) -> Sequence[RemoteFile]:

@@ -585,16 +585,16 @@ async def survey(
     total, size = (sum(column) for column in zip(*counts, strict=True)) if counts else (0, 0)
     articles = round(total * sum(schedule.sizes) / max(1, size))
     wanted = default_held_out(articles or None) if held_out is None else held_out
-    found = [articles for articles, _ in counts]
-    share = sum(map(bool, found)) / max(1, len(found))
+    tallies = [articles for articles, _ in counts]
+    share = sum(map(bool, tallies)) / max(1, len(tallies))
     n_places = min(len(places), round(wanted / max(share, 0.01)))
     each = next(
         each
         for each in count()
-        if each >= max(found, default=0)
-        or sum(min(articles, each) for articles in found) * n_places >= with_spare(wanted) * len(found)
+        if each >= max(tallies, default=0)
+        or sum(min(articles, each) for articles in tallies) * n_places >= with_spare(wanted) * len(tallies)
     )
-    few = sorted(found)[len(found) // 4] if found else 0  # most places have more
+    few = sorted(tallies)[len(tallies) // 4] if tallies else 0  # most places have more
     return msgspec.structs.replace(
         schedule, n_places=n_places, each=each, stride=max(1, few // max(1, each)), articles=articles
     )

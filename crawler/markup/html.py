@@ -89,11 +89,11 @@ def html_links(page: bytes | str, article_path: str) -> list[str]:
     hrefs: list[str] = []
     text = _article(page)
     try:
-        found = list(links_in(_kept(text, hrefs), hrefs)) if "<" in text else []
+        links = list(links_in(_kept(text, hrefs), hrefs)) if "<" in text else []
     except _TooDeep:
         return []
     before, _, after = article_path.partition("$1")
-    return [target for href in found if (target := _target(href, before, after))]
+    return [target for href in links if (target := _target(href, before, after))]
 
 
 def _target(href: str, before: str, after: str) -> str:

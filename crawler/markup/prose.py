@@ -90,9 +90,9 @@ def in_kept_sections(lines: Iterable[tuple[int, str]]) -> Iterator[str]:
             yield text
 
 
-def links_in(kept: Iterable[str], targets: Sequence[str]) -> Iterator[str]:
+def links_in(lines: Iterable[str], targets: Sequence[str]) -> Iterator[str]:
     """The targets of the links whose marks are in these texts, in order."""
-    for text in kept:
+    for text in lines:
         if LINK in text:
             for number in _NUMBERED.findall(text):
                 yield targets[int(number)]

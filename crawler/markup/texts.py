@@ -150,16 +150,16 @@ def markup_of(text: str) -> tuple[Markup, str]:
     Wikitext needs two kinds of signs, HTML two tags: a `<`, a `[1]` or a lone tag is prose.
     """
     text = text[:_MOST_CHARACTERS]
-    if len(signs := [sign for sign, found in _SIGNS.items() if found.search(text)]) > 1:
+    if len(signs := [sign for sign, pattern in _SIGNS.items() if pattern.search(text)]) > 1:
         return "wikitext", signs[0]
     tags = [name for tag in _TAG.finditer(text) if (name := tag[1].lower()) in _TAGS]
     return ("html", f"<{min(tags, key=len)}>") if len(tags) > 1 else ("text", "")
 
 
-def noticing(found: Iterable[T], text_of: Callable[[T], str], tell: Callable[[str], None]) -> Iterator[T]:
+def noticing(items: Iterable[T], text_of: Callable[[T], str], tell: Callable[[str], None]) -> Iterator[T]:
     """Pass everything on; once a sample of the texts has gone by, `tell` of markup if many hold some."""
     seen: list[tuple[Markup, str]] = []
-    for one in found:
+    for one in items:
         if len(seen) < SAMPLE and (text := text_of(one)):
             seen.append(markup_of(text))
             if len(seen) == SAMPLE:

@@ -264,13 +264,13 @@ def _close(
         # A bracket closes only the innermost construct: it must not tear a template or a table apart.
         if not stack or stack[-1][0] != _LINK:
             return
-        place = len(stack) - 1
+        index = len(stack) - 1
     else:
-        place = next((i for i in range(len(stack) - 1, -1, -1) if stack[i][0] == kind), -1)
-        if place < 0:
+        index = next((i for i in range(len(stack) - 1, -1, -1) if stack[i][0] == kind), -1)
+        if index < 0:
             return
-    inner = stack[place + 1 :]
-    del stack[place + 1 :]
+    inner = stack[index + 1 :]
+    del stack[index + 1 :]
     _flatten(inner, out)
     _, begin = stack.pop()
     content = "".join(out[begin:])
@@ -364,8 +364,8 @@ def wikitext_links(
     The arguments, and what is prose, as for `extract_wikitext`.
     """
     targets: list[str] = []
-    kept = _kept(text.replace(LINK, " "), (*file_names, *category_names), targets)
-    return list(links_in(kept, targets))
+    lines = _kept(text.replace(LINK, " "), (*file_names, *category_names), targets)
+    return list(links_in(lines, targets))
 
 
 def _kept(text: str, names: Collection[str], targets: list[str] | None = None) -> Iterator[str]:
@@ -451,10 +451,10 @@ def _one_variant(match: re.Match[str]) -> str:
     content, flags = match[1], _FLAGS.match(match[1])
     if flags is not None:
         content = content[flags.end() :]
-        given = set((flags[1] or "").replace(" ", "").split(";"))
-        if given & _UNSEEN:
+        letters = set((flags[1] or "").replace(" ", "").split(";"))
+        if letters & _UNSEEN:
             return ""
-        if "R" in given:
+        if "R" in letters:
             return content
     rules = list(_VARIANT.finditer(content))
     if not rules or rules[0].start():  # what comes before the first would belong to none

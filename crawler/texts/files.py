@@ -107,18 +107,18 @@ def text_files(paths: Sequence[str], tell: Callable[[str], None]) -> tuple[TextF
     read, and for links to folders already read, which may form a loop, or into the kernel's file systems.
     Raises BadSource.
     """
-    found: list[TextFile] = []
+    files: list[TextFile] = []
     for path in paths:
-        before = len(found)
+        before = len(files)
         for file in _folder(path, tell) if os.path.isdir(path) else (_file(path),):
-            found.append(file)
-            if len(found) > MOST_FILES:
+            files.append(file)
+            if len(files) > MOST_FILES:
                 raise BadSource(f"{printable(path)}: over {MOST_FILES:,} files: join them into a .jsonl")
-        if len(found) == before:
+        if len(files) == before:
             raise BadSource(
                 f"{printable(path)}: no .txt file in this folder; name .jsonl and .csv files one by one"
             )
-    return tuple(found)
+    return tuple(files)
 
 
 def _folder(root: str, tell: Callable[[str], None]) -> Iterator[TextFile]:
@@ -136,11 +136,11 @@ def _folder(root: str, tell: Callable[[str], None]) -> Iterator[TextFile]:
             yield _file(path, root)
             continue
         try:
-            found = os.stat(path)
-            if (found.st_dev, found.st_ino) in seen:
+            status = os.stat(path)
+            if (status.st_dev, status.st_ino) in seen:
                 tell(f"{printable(path)}: a link to a folder already read; left out")
                 continue
-            seen.add((found.st_dev, found.st_ino))
+            seen.add((status.st_dev, status.st_ino))
             with os.scandir(path) as entries:
                 names = [
                     entry.name
@@ -158,13 +158,13 @@ def _folder(root: str, tell: Callable[[str], None]) -> Iterator[TextFile]:
 
 def _kernel_devices() -> set[int | None]:
     """The device numbers of /proc, /sys, /dev and, on Linux, of all file systems of such types."""
-    found = {_device(path) for path in ("/proc", "/sys", "/dev")}
+    devices = {_device(path) for path in ("/proc", "/sys", "/dev")}
     with contextlib.suppress(OSError), open("/proc/self/mountinfo", errors="replace") as mounts:
         for mount in mounts:
             _, _, device, _, place, *_, kind, _, _ = mount.split(" ")
             if kind in _KERNEL or (kind == "tmpfs" and place.startswith(("/proc/", "/sys/"))):
-                found.add(os.makedev(*map(int, device.split(":"))))
-    return found - {_device("/"), None}
+                devices.add(os.makedev(*map(int, device.split(":"))))
+    return devices - {_device("/"), None}
 
 
 def _device(path: str) -> int | None:
@@ -381,24 +381,24 @@ class TextFiles(PageFiles):
             if self.closed:
                 return
             begin = place if index == first else START
-            for (found, line), after in self._records(file, begin, digest, tell):
+            for (record, line), after in self._records(file, begin, digest, tell):
                 number += 1
-                if isinstance(found, Document) and found.id and not self._takes_all(file):
-                    if new_ids is not None and not new_ids.add(found.id):
+                if isinstance(record, Document) and record.id and not self._takes_all(file):
+                    if new_ids is not None and not new_ids.add(record.id):
                         repeats.append(number)
                     if is_in(repeats, number):
-                        found = BadRecord("repeated", f"the id {found.id[:100]!r} is a duplicate")
+                        record = BadRecord("repeated", f"the id {record.id[:100]!r} is a duplicate")
                 here = {"file": index, **after, "number": number}
-                if isinstance(found, Document):
-                    yield self._page(file, line, number, found), here
+                if isinstance(record, Document):
+                    yield self._page(file, line, number, record), here
                     continue
                 named += 1
                 if named <= MOST_NAMED:
                     where = "" if self._is_one(file) else f", line {line:,}"
-                    tell(f"{printable(file.path)}{where}: {found.why}; skipped")
+                    tell(f"{printable(file.path)}{where}: {record.why}; skipped")
                 elif named == MOST_NAMED + 1:
                     tell("more documents are skipped; they are counted, but not named here")
-                yield found.skip, here
+                yield record.skip, here
 
     def _records(
         self, file: TextFile, begin: Place, digest: Callable[[bytes], object], tell: Tell
@@ -453,13 +453,13 @@ class TextFiles(PageFiles):
             start = Contents(opened, contents.name, stopped=contents.stopped)
             return table_rows(contents, Columns.of(start, file.ending, self._column))
 
-    def _page(self, file: TextFile, line: int, number: int, found: Document) -> Page:
-        title = found.title or found.id
+    def _page(self, file: TextFile, line: int, number: int, document: Document) -> Page:
+        title = document.title or document.id
         if not title and self._is_one(file):
             title = file.label
         elif not title and file.ending == PLAIN and self._markup == "text":
-            title = _beginning(found.text)
-        return Page(number, title or f"{file.label}:{line}", 0, found.text, self._markup, found.id)
+            title = _beginning(document.text)
+        return Page(number, title or f"{file.label}:{line}", 0, document.text, self._markup, document.id)
 
 
 def _beginning(text: str) -> str:

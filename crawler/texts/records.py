@@ -191,13 +191,13 @@ class JsonKeys:
     is_there: bool = False
     others: dict[str, None] = field(default_factory=dict)
 
-    def text_of(self, found: Mapping[str, object]) -> object:
+    def text_of(self, record: Mapping[str, object]) -> object:
         """The text of a record; None if it has none. Its keys are remembered."""
-        key = self.text if self.text in found else self.otherwise
-        self.is_there = self.is_there or key in found
+        key = self.text if self.text in record else self.otherwise
+        self.is_there = self.is_there or key in record
         if not self.is_there and len(self.others) < _MOST_KEYS:
-            self.others |= dict.fromkeys(islice(found, _MOST_KEYS))
-        return None if key is None else found.get(key)
+            self.others |= dict.fromkeys(islice(record, _MOST_KEYS))
+        return None if key is None else record.get(key)
 
 
 def no_text(noun: str, named: str | None, there: Iterable[str]) -> str:
@@ -221,15 +221,15 @@ def json_lines(contents: Contents, keys: JsonKeys, *, may_be_empty: bool = False
 
 def _from_json(line: bytes | None, keys: JsonKeys, may_be_empty: bool) -> Document:
     try:
-        found = json.loads(_utf8(line))
+        record = json.loads(_utf8(line))
     except (ValueError, RecursionError):
         raise BadRecord("not JSON", "not JSON") from None
-    if not isinstance(found, dict):
+    if not isinstance(record, dict):
         raise BadRecord("no text", f'not an object with a "{keys.text}"')
-    text = keys.text_of(found)
+    text = keys.text_of(record)
     if may_be_empty and not (isinstance(text, str) and text.strip()):
         text = ""
-    return _document(text, found.get("title"), found.get("id"), may_be_empty)
+    return _document(text, record.get("title"), record.get("id"), may_be_empty)
 
 
 @dataclass(frozen=True, slots=True)
