@@ -9,6 +9,7 @@ import argparse
 import asyncio
 import html
 import random
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -51,6 +52,7 @@ REQUEST_KINDS = (
     *("endless", "stall", "reset", "truncated", "out-of-order", "duplicate"),
 )
 """Kinds that affect one request; each request has at most one."""
+COPY = re.compile(r"(.+) \(copy (\d{1,12})\)", re.DOTALL)
 PAGE_KINDS = ("deleted", "disambiguation", "oversized")
 """Kinds that affect a page permanently: the same pages for the same seed."""
 
@@ -97,6 +99,17 @@ class Faults:
         return rate > 0 and random.Random(f"{kind} {self.seed} {index}").random() < rate
 
 
+def find(articles: SampleArticles, title: str) -> int | None:
+    """The index of the article with that title."""
+    first, spared, copy = articles.corpus.titles, articles.spared, COPY.fullmatch(title)
+    index = first.index(title) if title in first else None
+    if index is None and copy and copy[1] in first:
+        base, lap = first.index(copy[1]), int(copy[2])
+        if lap >= 1 and base >= spared:
+            index = len(first) + (lap - 1) * (len(first) - spared) + base - spared
+    return index if index is not None and index < articles.size else None
+
+
 class FaultyApi(EmbeddedApi):
     """The embedded wiki's API with faults."""
 
@@ -115,9 +128,22 @@ class FaultyApi(EmbeddedApi):
             pages.append(dict(pages[0]))
         return reply
 
+    def listed(
+        self, query: Mapping[str, str], props: Sequence[str]
+    ) -> tuple[list[dict[str, Any]], dict[str, str], dict[str, str]]:
+        if "titles" not in query:
+            return super().listed(query, props)
+        titles = query["titles"].split("|")[:50]
+        indexes = [find(self.articles, title.replace("_", " ")) for title in titles]
+        entries = [
+            {"ns": 0, "title": title, "missing": True} if index is None else self.entry(index, props)
+            for title, index in zip(titles, indexes, strict=True)
+        ]
+        return entries, {}, {}
+
     def index_of_title(self, title: str) -> int | None:
         """The index of a page that exists."""
-        index = self.articles.find(title)
+        index = find(self.articles, title)
         return None if index is None or self.faults.hits("deleted", index) else index
 
     def wikitext(self, index: int) -> str:

@@ -113,6 +113,8 @@ class DumpPart:
     """Whether it gives the articles that are held out, and nothing else, or all the others."""
     file: DumpFile | None = field(default=None, compare=False)
     """Where more of it can be read; not in another process."""
+    articles: ClassVar = 0
+    """Unknown."""
 
     @classmethod
     async def read(cls, file: DumpFile, start: int, stop: int) -> "DumpPart":
@@ -125,11 +127,6 @@ class DumpPart:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return DumpPart, (self.held, self.stop, self.each, self.stride, self.is_place)
-
-    @property
-    def articles(self) -> int:
-        """Unknown."""
-        return 0
 
     @property
     def size(self) -> int:

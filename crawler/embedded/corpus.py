@@ -3,7 +3,6 @@
 import json
 import lzma
 import random
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -11,7 +10,6 @@ from importlib import resources
 import numpy as np
 from numpy.typing import NDArray
 
-_COPY = re.compile(r"(.+) \(copy (\d{1,12})\)", re.DOTALL)
 MOST_SPARED = 1000
 _DATA = resources.files("wikitopics.crawler") / "data"
 
@@ -55,23 +53,12 @@ class SampleArticles:
         self.size = size
         self._seed = seed
         # A trainer holds the first articles out and must not be given copies of them later.
-        self._spared = min(MOST_SPARED, len(corpus.titles) // 10)
-        self._index = {title: i for i, title in enumerate(corpus.titles)}
+        self.spared = min(MOST_SPARED, len(corpus.titles) // 10)
 
     def title(self, index: int) -> str:
         """The title of article ``index``, 0 to size - 1."""
         base, lap = self._place(index)
         return self.corpus.titles[base] + (f" (copy {lap})" if lap else "")
-
-    def find(self, title: str) -> int | None:
-        """The index of the article with that title."""
-        index = self._index.get(title)
-        copy = _COPY.fullmatch(title)
-        if index is None and copy:  # the inverse of `_place`
-            base, lap, n = self._index.get(copy[1], -1), int(copy[2]), len(self.corpus.titles)
-            if lap >= 1 and base >= self._spared:
-                index = n + (lap - 1) * (n - self._spared) + base - self._spared
-        return index if index is not None and index < self.size else None
 
     def article(self, index: int) -> SampleArticle:
         """Article ``index`` with its words in the order in which they are written."""
@@ -92,8 +79,8 @@ class SampleArticles:
         n = len(self.corpus.titles)
         if index < n:
             return index, 0
-        lap, place = divmod(index - n, n - self._spared)
-        return self._spared + place, lap + 1
+        lap, place = divmod(index - n, n - self.spared)
+        return self.spared + place, lap + 1
 
 
 # The shipped sample: titles and word counts of 20,000 real articles.

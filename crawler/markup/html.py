@@ -11,13 +11,7 @@ from wikitopics.crawler.markup.prose import ITEM, LINK, NAMES, in_kept_sections,
 if TYPE_CHECKING:
     from bs4.builder import TreeBuilder
 
-_TAGS = words("""
-caption style script noscript math figure figcaption audio video nav footer aside head title iframe object svg
-textarea select button form pre template canvas map embed
-""")
-_IDS = words("""
-toc catlinks coordinates siteSub contentSub jump-to-nav siteNotice mw-navigation mw-panel mw-head footer
-""")
+_TAGS, _CLASSES, _IDS = NAMES["tags"], NAMES["furniture"], NAMES["ids"]
 _BLOCKS = words("""
 p div br hr li ul ol dl dt dd center blockquote section article header main body h1 h2 h3 h4 h5 h6
 table tr td th
@@ -228,7 +222,7 @@ def _is_dropped(tag: str, attributes: dict[str, str]) -> bool:
         return tag in _TAGS
     classes, style = attributes.get("class"), attributes.get("style")
     return (
-        (classes is not None and not NAMES["furniture"].isdisjoint(classes.split()))
+        (classes is not None and not _CLASSES.isdisjoint(classes.split()))
         or (classes is not None and tag == "table" and not _is_layout(attributes))
         or attributes.get("id") in _IDS
         or attributes.get("role") in ("navigation", "note")

@@ -113,16 +113,11 @@ def _convert(named: dict[str, str], positional: list[str]) -> str:
 # kB of ``<b a="`` took mwparserfromhell 16 seconds, and a crawler reads whatever strangers have written.)
 
 _TAG = re.compile(r"<(?:!--|(/?)([a-zA-Z][a-zA-Z0-9]*)\b([^<>]*+)>)")
-_DROPPED = words("""
-ref references math chem ce gallery timeline source syntaxhighlight score imagemap hiero graph mapframe
-maplink templatedata templatestyles inputbox categorytree charinsert indicator includeonly pre style script
-rss quiz languages listing phonos chart
-""")
 _LINE_BREAKS = words("""
 p div br hr li ul ol dl dt dd center blockquote poem h1 h2 h3 h4 h5 h6 tr td th caption noinclude onlyinclude
 section article aside
 """)
-_CLOSINGS = {name: re.compile(rf"</{name}\s*+>", re.IGNORECASE) for name in (*_DROPPED, "nowiki")}
+_CLOSINGS = {name: re.compile(rf"</{name}\s*+>", re.IGNORECASE) for name in (*NAMES["dropped"], "nowiki")}
 _MARKUP = str.maketrans(dict.fromkeys("{}[]|<>=*#;:'_", " "))
 
 

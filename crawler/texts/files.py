@@ -190,12 +190,7 @@ def fingerprint(files: Sequence[TextFile]) -> int:
     digest = blake2b(digest_size=8)
     for file in files:
         digest.update(f"{file.label}\0{file.size}\0{file.modified}\0".encode())
-    return number_of(digest.digest())
-
-
-def number_of(digest: bytes) -> int:
-    """8 bytes as a number below 2**63."""
-    return int.from_bytes(digest, "big") >> 1
+    return int.from_bytes(digest.digest(), "big") >> 1
 
 
 # Documents whose id came before.
@@ -359,7 +354,7 @@ class TextFiles(PageFiles):
             raise BadSource(
                 f"there are no documents in {self.name}" + (f" ({messages[0]})" if messages else "")
             )
-        self._content, self._repeats = number_of(digest.digest()), repeats
+        self._content, self._repeats = int.from_bytes(digest.digest(), "big") >> 1, repeats
 
     def read(self, place: Place = START) -> Iterator[Found]:
         """The documents after ``place``, once the first reading is over or `mark` has found no change."""

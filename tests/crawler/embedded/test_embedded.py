@@ -20,6 +20,7 @@ from tests.wiki import (
     Faults,
     FaultyApi,
     SizedArticles,
+    find,
     make_app,
     render_page,
     words_for_bytes,
@@ -94,9 +95,9 @@ def test_articles_are_the_same_always_and_differ_from_one_another():
     assert one.wikitext(60) != other.wikitext(60)
     assert len({one.wikitext(i) for i in range(200)}) == 200
     for index in (0, 59, 60, 499):
-        assert one.articles.find(one.articles.title(index)) == index
-    assert one.articles.find(one.articles.title(60) + "x") is None
-    assert wiki(60).articles.find(one.articles.title(60)) is None
+        assert find(one.articles, one.articles.title(index)) == index
+    assert find(one.articles, one.articles.title(60) + "x") is None
+    assert find(wiki(60).articles, one.articles.title(60)) is None
 
 
 def test_pages_that_do_not_exist_are_listed_as_missing():
