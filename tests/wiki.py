@@ -489,6 +489,11 @@ class PagesWiki(EmbeddedWiki):
 
     module = "tests.wiki"
 
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
 
 def main() -> None:
     """Serve as the embedded wiki does, with faults."""

@@ -28,14 +28,9 @@ from wikitopics.crawler.dumps.containers import (
     LARGEST,
     HeldFile,
     LocalFile,
-    RangedFile,
-    Read,
-    bzip2_blocks,
+    blocks,
+    can_be_parted,
     data_blocks,
-    frames,
-    has_blocks,
-    has_frames,
-    magic_of,
     reading,
 )
 from wikitopics.crawler.dumps.xml import DumpFiles, DumpReader
@@ -70,8 +65,6 @@ BEYOND = 512 << 10
 """Bytes held behind the end of a part: the block of its last page hardly ever ends later."""
 MOST_HELD = 64 << 20
 """The most bytes that one part is given."""
-_READ = 1 << 20
-_LITTLE = 32 << 10
 _MOST_UNPACKED = 256 << 20
 """The most bytes of a part's data; a dump unpacks to five or twenty times its size."""
 _MOST_ARTICLES = 50_000
@@ -175,11 +168,11 @@ class DumpPart:
         has_begun, before, unpacked = is_first, b"", 0
         fed, inside = 0, 1  # bytes given to the reader, and how many of them are the part's own
         with reader:
-            for start, pieces in self._blocks():
+            for start, pieces in blocks(self.held, self.held.start, self.stop):
                 is_behind = start >= self.stop
                 if is_behind and (not before if not has_begun else reader.between_pages or reader.has_ended):
                     return
-                for data in _small(pieces) if is_behind else pieces:
+                for data in pieces:
                     unpacked += len(data)
                     if unpacked > _MOST_UNPACKED:
                         raise CutOff(f"it unpacks to over {_MOST_UNPACKED >> 20} MB")
@@ -204,36 +197,6 @@ class DumpPart:
                             return
             if has_begun:
                 reader.close()
-
-    def _blocks(self) -> Iterator[tuple[int, Iterator[bytes]]]:
-        """(byte at which reading can begin, the data from there), from the part's first byte to the file's
-        end."""
-        held = self.held
-        magic = magic_of(held.head)
-        if magic is not None:
-            return frames(held, magic, held.start, self.stop - held.start)
-        read = reading(held, held.start)
-        return bzip2_blocks(read, held.start) if held.head.startswith(b"BZh") else self._plain(read)
-
-    def _plain(self, read: Read) -> Iterator[tuple[int, Iterator[bytes]]]:
-        at = self.held.start
-        while data := read(min(_READ, self.stop - at) if at < self.stop else _LITTLE):
-            yield at, iter((data,))
-            at += len(data)
-
-
-def can_be_parted(file: RangedFile, most: int | None = None) -> bool:
-    """Whether reading can begin within the file; ``most`` as for `has_frames`. Raises BadSource."""
-    head = file.read(0, HEAD)
-    if head.startswith(b"BZh"):
-        return has_blocks(reading(file, 0))
-    magic = magic_of(head)
-    return magic is None or has_frames(file, magic, most)
-
-
-def _small(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """The same data in smaller pieces: after a part, only the end of a page has to be found."""
-    return (piece[i : i + _LITTLE] for piece in pieces for i in range(0, len(piece), _LITTLE))
 
 
 # The random order: which parts are read in which round.

@@ -140,9 +140,9 @@ class Dump(PageKind):
             return None
 
     def open(self, identity: Identity, asked: Asked) -> Source:
-        from wikitopics.crawler.dumps.containers import LocalFile
+        from wikitopics.crawler.dumps.containers import LocalFile, can_be_parted
         from wikitopics.crawler.dumps.remote import RemoteDump, database
-        from wikitopics.crawler.dumps.shuffled import LocalDump, can_be_parted
+        from wikitopics.crawler.dumps.shuffled import LocalDump
         from wikitopics.crawler.dumps.xml import DumpFiles
         from wikitopics.crawler.file_source import FileSource
 

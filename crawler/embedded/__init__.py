@@ -99,11 +99,6 @@ class EmbeddedWiki:
         self.url = line
         """Its api.php."""
 
-    @property
-    def pid(self) -> int:
-        """Its process id."""
-        return self._process.pid
-
     def stop(self) -> None:
         """End it and wait for that; safe to call twice."""
         with self._process:  # closes its pipes, and waits

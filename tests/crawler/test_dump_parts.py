@@ -16,8 +16,8 @@ import zstandard
 from tests.crawler.dumps import FOOT, HEAD, dump, multistream, page, write
 from tests.waiting import until
 from wikitopics.crawler.dumps.containers import HEAD as HEAD_BYTES
-from wikitopics.crawler.dumps.containers import HeldFile, LocalFile, bzip2_blocks
-from wikitopics.crawler.dumps.shuffled import DumpPart, LocalDump, Schedule, can_be_parted, spread, survey
+from wikitopics.crawler.dumps.containers import HeldFile, LocalFile, bzip2_blocks, can_be_parted
+from wikitopics.crawler.dumps.shuffled import DumpPart, LocalDump, Schedule, spread, survey
 from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.source import Asked, BadSource, CutOff, Lacking, Page, SourceInfo
 

@@ -6,7 +6,7 @@ from yarl import URL
 from tests.crawler.dumps import dump
 from tests.crawler.remote import WORDS
 from tests.session.memory import blocks_of
-from wikitopics.crawler.dumps import remote, shuffled
+from wikitopics.crawler.dumps import containers, remote, shuffled
 from wikitopics.crawler.dumps.remote import RemoteDump, RemoteFile, Segment
 from wikitopics.crawler.source import Asked
 from wikitopics.session.training.intake.blocks import Intake
@@ -14,7 +14,8 @@ from wikitopics.session.training.intake.jobs import counting_workers
 
 SMALLER = 1 << 9
 SIZES = [
-    (shuffled, ("CHUNK", "PART", "_COUNTED", "_SMALL", "BEYOND", "_READ", "_LITTLE")),
+    (shuffled, ("CHUNK", "PART", "_COUNTED", "_SMALL", "BEYOND")),
+    (containers, ("_READ", "_LITTLE")),
     (remote, ("BEYOND", "FIRST", "MOST_CACHED")),
 ]
 

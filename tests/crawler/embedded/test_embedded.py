@@ -230,17 +230,17 @@ async def test_it_can_be_told_to_end_as_soon_as_it_tells_its_address(monkeypatch
 def test_launch_and_stop():
     running = EmbeddedWiki(["--size", "5"])
     assert running.url.startswith("http://127.0.0.1:")
-    os.kill(running.pid, 0)
+    os.kill(running._process.pid, 0)
     running.stop()
     running.stop()
     with pytest.raises(ProcessLookupError):
-        os.kill(running.pid, 0)
+        os.kill(running._process.pid, 0)
 
 
 def test_it_dies_with_a_parent_that_is_killed():
     script = (
         "from wikitopics.crawler.embedded import EmbeddedWiki\n"
-        "wiki = EmbeddedWiki(); print(wiki.pid, flush=True); input()"
+        "wiki = EmbeddedWiki(); print(wiki._process.pid, flush=True); input()"
     )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-c", script], text=True, **pipes) as parent:
