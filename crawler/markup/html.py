@@ -11,11 +11,7 @@ from wikitopics.crawler.markup.prose import ITEM, LINK, NAMES, in_kept_sections,
 if TYPE_CHECKING:
     from bs4.builder import TreeBuilder
 
-_TAGS, _CLASSES, _IDS = NAMES["tags"], NAMES["furniture"], NAMES["ids"]
-_BLOCKS = words("""
-p div br hr li ul ol dl dt dd center blockquote section article header main body h1 h2 h3 h4 h5 h6
-table tr td th
-""")
+_TAGS, _CLASSES, _IDS, _BLOCKS = (NAMES[key] for key in ("tags", "furniture", "ids", "blocks"))
 _LISTS = words("ul ol dl")
 _LAYOUTS = words("multicol col-begin")
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}

@@ -135,10 +135,7 @@ _SIGNS = {
 """The signs of wikitext. Each occurs elsewhere too: links in notebooks, templates in Jinja, headings in
 AsciiDoc."""
 _TAG = re.compile(r"</?([a-z][a-z0-9]*)(?=[ \t\n/>])[^<>]{0,1000}>", re.IGNORECASE)
-_TAGS = words("""
-a b br blockquote body code div em figure font h1 h2 h3 h4 h5 h6 head hr html i img li ol p pre script section
-small span strong style sub sup table tbody td th title tr tt u ul
-""")
+_TAGS = NAMES["html"]
 
 T = TypeVar("T")
 UNKNOWN = SourceInfo("", None)

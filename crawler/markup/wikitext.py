@@ -113,10 +113,7 @@ def _convert(named: dict[str, str], positional: list[str]) -> str:
 # kB of ``<b a="`` took mwparserfromhell 16 seconds, and a crawler reads whatever strangers have written.)
 
 _TAG = re.compile(r"<(?:!--|(/?)([a-zA-Z][a-zA-Z0-9]*)\b([^<>]*+)>)")
-_LINE_BREAKS = words("""
-p div br hr li ul ol dl dt dd center blockquote poem h1 h2 h3 h4 h5 h6 tr td th caption noinclude onlyinclude
-section article aside
-""")
+_LINE_BREAKS = NAMES["breaks"]
 _CLOSINGS = {name: re.compile(rf"</{name}\s*+>", re.IGNORECASE) for name in (*NAMES["dropped"], "nowiki")}
 _MARKUP = str.maketrans(dict.fromkeys("{}[]|<>=*#;:'_", " "))
 
