@@ -52,8 +52,8 @@ from wikitopics.session.training.intake.opening import Opened, cluster_address, 
 from wikitopics.session.training.run import BEAT_SECONDS, FINISHED, Limits, Monitor, Run, Say, Tell
 from wikitopics.session.training.stream import Stream, VocabularyBuild
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.build import Built
 from wikitopics.vocab.rules import Rule
+from wikitopics.vocab.vocabulary import Built
 
 T = TypeVar("T")
 OUTGROWN = 4

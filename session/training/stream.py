@@ -24,8 +24,8 @@ from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.topics import model_row
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training import measuring
-from wikitopics.vocab.build import Built, VocabularyRecipe, best_words
 from wikitopics.vocab.rules import Rule
+from wikitopics.vocab.vocabulary import Built, VocabularyRecipe, best_words
 
 # The later passes over a session's documents: all that were trained, again, each time in another order.
 #

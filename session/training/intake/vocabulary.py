@@ -51,7 +51,7 @@ def _plain_documents(path: str, say: Callable[[str], None], markup: Markup, line
         def pages() -> Iterator[Page]:
             for number, (found, line) in enumerate(plain_texts(contents, lines), 1):
                 if isinstance(found, Document):
-                    contents.found()
+                    contents.without = 0
                     yield Page(number, path, 0, found.text, markup)
                 else:
                     say(f"{path}, line {line:,}: {found.why}; skipped")
