@@ -13,14 +13,13 @@ from wikitopics.option import Option
 _NAMES = {
     "batch": ("BatchHDP", "BatchLDA"),
     "checking": ("check_model",),
-    "coherence": ("drift", "npmi"),
     "hdp": ("OnlineHDP",),
     "lda": ("OnlineLDA",),
     "minibatch": ("Minibatch",),
     "online": ("CompletionSet", "Entry", "OnlineModel", "StateError", "document_completion"),
-    "options": ("Metric",),
-    "registry": ("KindError", "kinds"),
+    "options": ("KindError", "Metric", "kinds"),
     "scvb0": ("SCVB0",),
+    "topics": ("drift", "npmi"),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from wikitopics.model.batch import BatchHDP as BatchHDP
     from wikitopics.model.batch import BatchLDA as BatchLDA
     from wikitopics.model.checking import check_model as check_model
-    from wikitopics.model.coherence import drift as drift
-    from wikitopics.model.coherence import npmi as npmi
     from wikitopics.model.hdp import OnlineHDP as OnlineHDP
     from wikitopics.model.lda import OnlineLDA as OnlineLDA
     from wikitopics.model.minibatch import Minibatch as Minibatch
@@ -38,10 +35,12 @@ if TYPE_CHECKING:
     from wikitopics.model.online import OnlineModel as OnlineModel
     from wikitopics.model.online import StateError as StateError
     from wikitopics.model.online import document_completion as document_completion
+    from wikitopics.model.options import KindError as KindError
     from wikitopics.model.options import Metric as Metric
-    from wikitopics.model.registry import KindError as KindError
-    from wikitopics.model.registry import kinds as kinds
+    from wikitopics.model.options import kinds as kinds
     from wikitopics.model.scvb0 import SCVB0 as SCVB0
+    from wikitopics.model.topics import drift as drift
+    from wikitopics.model.topics import npmi as npmi
 
 __all__ = [*_HOME, "Option"]
 

@@ -1,4 +1,4 @@
-"""What models that have their topics as `Topics` share: settings, states, inference.
+"""What models that have their topics as `Lambda` share: settings, states, inference.
 
 And what only the two ways to learn latent Dirichlet allocation share: priors, warm start, and rebirth.
 
@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model.lambda_ import LambdaTopics, Topics, Vector, topics_from
+from wikitopics.model.lambda_ import Lambda, LambdaTopics, Vector, topics_from
 from wikitopics.model.minibatch import Minibatch
 from wikitopics.model.online import LARGEST, MOST, TINY, Entry, OnlineModel, State, bounded
 from wikitopics.model.schedules import THETA_STEPS, Stage, StepSizes
@@ -54,9 +54,9 @@ class LambdaModel(LambdaTopics, OnlineModel):
     arguments: ClassVar[tuple[Option[Any], ...]] = (
         Option(str, "dtype", "of the topics", default="float32", choices=("float32", "float64")),
     )
-    parts: ClassVar = {"_topics": Topics.kept}
+    parts: ClassVar = {"_topics": Lambda.kept}
     entries = (
-        *Topics.ENTRIES,
+        *Lambda.ENTRIES,
         Entry("warm_start", type="bool"),
         Entry("amount_seen", "_amount", least=0),
     )
@@ -160,8 +160,8 @@ class LambdaModel(LambdaTopics, OnlineModel):
     def with_topics(cls, topics: NDArray[np.floating[Any]], weights: Vector, prior: Vector) -> Self:
         """See `OnlineModel.with_topics`."""
         lambda_hat = np.ascontiguousarray(np.maximum(topics * weights[:, None], LEAST_WORDS).T, np.float32)
-        kept = Topics.of(lambda_hat, 0.0)
-        shared = {entry.key: getattr(kept, entry.place[1]) for entry in Topics.ENTRIES}
+        kept = Lambda.of(lambda_hat, 0.0)
+        shared = {entry.key: getattr(kept, entry.place[1]) for entry in Lambda.ENTRIES}
         K, W = topics.shape
         state = {**cls.create(K, W, 1).state(), **shared, **cls._prior_entries(prior), "decorrelation": 0.0}
         return cls.from_state(state)
@@ -213,7 +213,7 @@ class Rebirth:
         return cls(np.full(n_topics, 1 / n_topics), recent=0.2 * half_life, calm=2 * half_life)
 
     def step(
-        self, topics: Topics, mass: Vector, batch: Minibatch, random: np.random.Generator
+        self, topics: Lambda, mass: Vector, batch: Minibatch, random: np.random.Generator
     ) -> NDArray[np.intp]:
         """The topics that are born again after a step on a minibatch; (K,) `mass`: each topic's words in
         it."""

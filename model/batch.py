@@ -11,7 +11,7 @@ from wikitopics.model import options as check
 from wikitopics.model.hdp import PAPER, OnlineHDP
 from wikitopics.model.hdp_e_step import bounds, corpus_of, figure_9
 from wikitopics.model.hdp_e_step import sum_statistics as sum_hdp_statistics
-from wikitopics.model.lambda_ import LambdaTopics, Statistics, Topics, random_topics
+from wikitopics.model.lambda_ import Lambda, LambdaTopics, Statistics, random_topics
 from wikitopics.model.lda import OnlineLDA
 from wikitopics.model.lda_e_step import Documents, LDALimits, ascend, document_bounds, sum_statistics
 from wikitopics.model.minibatch import Minibatch, Threads, Words
@@ -61,7 +61,7 @@ class BatchLDA(LambdaTopics):
         self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
         self._initialization = initialization
         self._seed, self._workers = seed, Threads(threads)
-        self._fitted: Topics | None = None
+        self._fitted: Lambda | None = None
         self.elbo = []
 
     def fit(self, batch: Minibatch) -> Self:
@@ -94,7 +94,7 @@ class BatchLDA(LambdaTopics):
         return proportions(self._e_step(batch, batch.words(self.n_words), None)[1].gamma)
 
     @property
-    def _topics(self) -> Topics:  # type: ignore[override]
+    def _topics(self) -> Lambda:  # type: ignore[override]
         if self._fitted is None:
             raise ValueError("fit the model first")
         return self._fitted

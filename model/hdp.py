@@ -12,13 +12,13 @@
 | eta | number | Dirichlet parameter of the topics | [SVI13] section 3.3 |
 | rho | number | step size | [SVI13] eq. 26 |
 
-The E-step is in `e_step.py`; its loops are in `kernels.py` and, as figure 9 prints them,
-`figure9_kernels.py`. `infer` uses `scvb0/e_step.py`; lambda is in `lambda_.py`.
+The E-step is in `hdp_e_step.py`, its loops in `hdp_kernels.py`. `infer` uses `scvb0_e_step.py`; lambda is in
+`lambda_.py`.
 
 **Where the default leaves the papers** (`warm_start=True`; all of it measured, docs/derivations.md): one
 pass of figure 9 as printed ends with a dozen broad topics. So (1) the topics start from documents, not at
 random; (2) the sticks start uniform and heavy; (3) a document's tables start from its own topics
-(`hdp.kernels`); (4) topics that are ahead are held back during the first part of the stream
+(`hdp_kernels`); (4) topics that are ahead are held back during the first part of the stream
 (`schedules.Balance`); (5) a minibatch smaller than `whole_step` makes a smaller step; (6) D is large against
 the priors. All these numbers are a `Recipe`. `warm_start=False` is figure 9 line by line.
 """
@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from wikitopics.model import options as check
 from wikitopics.model.allocation import LambdaModel
-from wikitopics.model.lambda_ import Topics, Vector, random_topics, topics_from
+from wikitopics.model.lambda_ import Lambda, Vector, random_topics, topics_from
 from wikitopics.model.minibatch import Minibatch, Words
 from wikitopics.model.online import (
     LARGEST,
@@ -127,7 +127,7 @@ class OnlineHDP(LambdaModel):
     tau0, kappa: the step size of update t is (tau0 + t)^-kappa, t from 1; kappa within [0.5, 1], tau0 >= 0
     half_life: documents after which earlier learning has half its weight: the least step size follows from it
     decorrelation: how far a topic's words lose weight, where topics are read, because other topics use them
-    too (`Topics`); by default 0.17, or 0 without the warm start
+    too (`Lambda`); by default 0.17, or 0 without the warm start
     warm_start: the departures listed above; False follows [SVI13] figure 9 with footnote 6's random topics
     dtype: "float32", or "float64" for comparisons
     tolerance, max_iterations: a document's local step ends when its tables' words change by at most
@@ -191,7 +191,7 @@ class OnlineHDP(LambdaModel):
         self._first = Minibatch([0], [], [])  # what the topics start from, until there are enough documents
         self._started_from = 0
         if self.warm_start:
-            topics = Topics.of(np.zeros((W, K), dtype), self._eta)
+            topics = Lambda.of(np.zeros((W, K), dtype), self._eta)
         else:
             topics = random_topics(self._random, "exponential", K, W, self.n_documents, self._eta, dtype)
         self._restart(topics, 0.0)
@@ -209,7 +209,7 @@ class OnlineHDP(LambdaModel):
         """A new model with at most this many topics; see `OnlineModel.create`."""
         return cls(n_words, n_documents, max_topics=topics, seed=seed, threads=threads, **(options or {}))
 
-    def _restart(self, topics: Topics, heavy: float) -> None:
+    def _restart(self, topics: Lambda, heavy: float) -> None:
         """The corpus before any step. heavy: tables that each topic is assumed to have already."""
         self._topics = topics
         K = topics.n_topics
@@ -365,7 +365,7 @@ class OnlineHDP(LambdaModel):
         seeds = recipe.draw(documents.D, K, self._random)
         lambda_hat = mass * topics_from(documents, self.n_words, seeds, recipe.seed_weight)
         self._restart(
-            Topics.of(lambda_hat.astype(self._topics.dtype), self._eta),
+            Lambda.of(lambda_hat.astype(self._topics.dtype), self._eta),
             recipe.heavy * corpus * self.max_topics_per_document / K,
         )
         self._started_from = documents.D

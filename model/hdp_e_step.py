@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, psi
 
-from wikitopics.model import hdp_figure9_kernels, hdp_kernels
+from wikitopics.model import hdp_kernels
 from wikitopics.model.hdp_kernels import HDPCorpus, HDPLimits, Tables
 from wikitopics.model.kernels import Floats
 from wikitopics.model.lambda_ import WORD_BLOCK, Statistics, Vector
@@ -85,7 +85,7 @@ def shortlists(
     numbers: Recipe,
     workers: Threads,
 ) -> Tables:
-    """The default local step, over each document's short list of topics: `hdp.kernels.e_step`."""
+    """The default local step, over each document's short list of topics: `hdp_kernels.e_step`."""
     D, dtype = batch.D, corpus.rows.dtype
     C = min(K, numbers.candidates)
     limits = HDPLimits(*(getattr(numbers, name) for name in HDPLimits._fields))
@@ -120,7 +120,7 @@ def figure_9(
     zeta, theta = np.empty((D, T, K), dtype), np.empty((D, K), dtype)
     posterior = Tables(tables, everything, zeta, np.full((D, T), K, np.int32), theta)
     arguments = corpus, alpha, tolerance, max_iterations, start_from is None, posterior
-    workers.run(hdp_figure9_kernels.ascend, D, BLOCK, batch.indptr, local, batch.counts, *arguments)
+    workers.run(hdp_kernels.ascend, D, BLOCK, batch.indptr, local, batch.counts, *arguments)
     return posterior
 
 
@@ -146,5 +146,5 @@ def bounds(
     """(D,) each document's terms of the ELBO, nats; the corpus's rows are (U, K) E[log beta] of the words."""
     result = np.zeros(batch.D)
     arguments = batch.indptr, local, batch.counts, corpus, alpha, posterior, result
-    workers.run(hdp_figure9_kernels.document_bounds, batch.D, BLOCK, *arguments)
+    workers.run(hdp_kernels.document_bounds, batch.D, BLOCK, *arguments)
     return result

@@ -8,15 +8,14 @@
 | alpha, eta | (K,), number | Dirichlet parameters of proportions and topics | [H10] section 2 |
 | rho | number | step size (tau0 + t)^-kappa | [H10] section 2.2 |
 
-The E-step is `e_step.py` (its loops `kernels.py`), lambda is `lambda_.py`, Newton's steps for alpha
-and eta are `newton.py`.
+The E-step, with its loops and Newton's steps for alpha and eta, is `lda_e_step.py`; lambda is `lambda_.py`.
 
 **The warm start is not in the papers.** Plain online variational Bayes starves topics while symmetry breaks:
 the first few documents decide which topics live. Four measures prevent that. Their schedules follow the words
 seen, so that minibatch sizes and document lengths hardly matter (measurements:
 docs/decisions/0005-warm-start.md and 0015-first-minutes.md). A step asks the `schedules.CollapsedStart`:
 
-- *collapsed start*: at first the E-step is the collapsed one of [F13] (`scvb0/e_step.py`), which does not
+- *collapsed start*: at first the E-step is the collapsed one of [F13] (`scvb0_e_step.py`), which does not
   take half a word from each topic of a document as exp(psi(.)) does, with a symmetric alpha that starts large
   and falls geometrically: topics separate along what many documents have in common. It stays so for good, and
   alpha is not learnt, where documents have too few words for each topic to spare half of one, and with a
@@ -58,7 +57,7 @@ class OnlineLDA(DirichletAllocation):
     half_life: documents after which earlier learning has half its weight: no step size falls below what that
     requires
     decorrelation: how far a topic's words lose weight, where topics are read, because other topics use them
-    too (`Topics`); by default 0.14, or 0 without the warm start
+    too (`Lambda`); by default 0.14, or 0 without the warm start
     warm_start: the departure from the papers that the top of this file describes: alpha starts large, topics
     are kept in balance at first, and without tau0 and kappa the step size follows the documents seen. False
     is the papers' own algorithm, with tau0 = 64 and kappa = 0.5 unless given. By default it is on unless both

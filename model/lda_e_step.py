@@ -20,7 +20,7 @@ from wikitopics.model.kernels import (
     padded,
     part,
 )
-from wikitopics.model.lambda_ import WORD_BLOCK, Statistics, Topics, Vector
+from wikitopics.model.lambda_ import WORD_BLOCK, Lambda, Statistics, Vector
 from wikitopics.model.minibatch import Minibatch, Threads, Words
 from wikitopics.model.options import LARGEST_PRIOR
 
@@ -285,7 +285,7 @@ def sum_statistics_kernel(
 # The E-step of variational LDA, [H10] algorithm 2: from documents and topics to gamma and statistics.
 #
 # These functions are pure: they change none of their arguments. `words` are those of a minibatch, `rows` are
-# `Topics.exp_Elog_rows` of these words, and alpha is (K,) float64.
+# `Lambda.exp_Elog_rows` of these words, and alpha is (K,) float64.
 
 DOCUMENT_BLOCK = 128
 WIDE = 6  # most iterations over all topics before the active ones are gathered
@@ -302,7 +302,7 @@ class LDALimits(NamedTuple):
 class Documents(NamedTuple):
     """The variational distribution of D documents with N entries.
 
-    gamma: (D, K); x: (D, K') and ratio: (N,), which give phi: `lda.kernels`
+    gamma: (D, K); x: (D, K') and ratio: (N,), which give phi: the table above
     excess: (K,) sum_d psi(gamma_dk) - psi(alpha_k)
     """
 
@@ -379,7 +379,7 @@ def sum_statistics(
 
 
 def document_bounds(
-    topics: Topics, batch: Minibatch, words: Words, rows: NDArray[Any], alpha: Vector, posterior: Documents
+    topics: Lambda, batch: Minibatch, words: Words, rows: NDArray[Any], alpha: Vector, posterior: Documents
 ) -> Vector:
     """(D,) each document's terms of the ELBO, [H10] eq. 3, with phi at its optimum for gamma.
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model.coherence import top_words
 from wikitopics.model.minibatch import Minibatch, Threads
 from wikitopics.model.options import Metric
 from wikitopics.option import Option
@@ -186,6 +185,21 @@ def _fault(entry: Entry, value: object, sizes: dict[str, int]) -> str:
 
 IN_USE = 1e-3  # a topic in use has more than this share of the corpus
 WORDS_A_DOCUMENT = 100  # if nothing is known, as in [SVI13] footnote 6
+
+
+def top_words(topics: NDArray[Any], n: int = 10) -> NDArray[np.int64]:
+    """(K, n) word ids of each topic's n most probable words, most probable first, ties by word id.
+
+    topics: (K, W); n beyond W gives W.
+    """
+    K, W = topics.shape
+    n = min(n, W)
+    leading = np.empty((K, n), dtype=np.int64)
+    for k, topic in enumerate(topics):
+        least = np.partition(topic, W - n)[W - n]
+        candidates = np.flatnonzero(topic >= least)
+        leading[k] = candidates[np.argsort(-topic[candidates], kind="stable")[:n]]
+    return leading
 
 
 class OnlineModel(ABC):

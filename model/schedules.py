@@ -18,7 +18,7 @@ from wikitopics.model.minibatch import Minibatch
 from wikitopics.model.online import LARGEST, MOST_ITERATIONS, TINY, bounded
 
 if TYPE_CHECKING:
-    from wikitopics.model.lambda_ import Topics, Vector
+    from wikitopics.model.lambda_ import Lambda, Vector
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Balance:
         `amount`."""
         return n_documents * (amount / documents) if documents else n_documents
 
-    def balance(self, topics: Topics, seen: float, n_documents: float) -> Vector:
+    def balance(self, topics: Lambda, seen: float, n_documents: float) -> Vector:
         """(K,) factors on the topics after `seen` documents of a corpus of `n_documents`."""
         period = min(self.balance_documents, self.balance_share * n_documents)
         power = self.balance_power * (1 - seen / period) if seen < period else 0.0
@@ -177,7 +177,7 @@ class Stage:
         annealed: Vector = start * (final / start) ** (self.now / until)
         return annealed
 
-    def balance(self, topics: Topics) -> Vector:
+    def balance(self, topics: Lambda) -> Vector:
         """(K,) factors on the topics."""
         return self.start.balance(topics, self.now, self.in_all)
 

@@ -13,7 +13,7 @@
 
 A word that occurs m times in a document is updated once, by the closed form of m updates (clumping, [F13] eq.
 9), which also holds if m is not whole. N_phi + eta is kept as the lambda of the other models (`lambda_.py`),
-the E-step is `e_step.py` (its loops `kernels.py`). docs/derivations.md has derivations, and says in which
+the E-step is `scvb0_e_step.py`. docs/derivations.md has derivations, and says in which
 sense this is MAP estimation.
 
 **The warm start is not in [F13].** Online topic models starve many topics while symmetry breaks. With
@@ -56,7 +56,7 @@ class SCVB0(DirichletAllocation):
     half_life: documents after which earlier learning has half its weight: no step size falls below what that
     requires
     decorrelation: how far a topic's words lose weight, where topics are read, because other topics use them
-    too (`Topics`); by default 0.15, or 0 without the warm start
+    too (`Lambda`); by default 0.15, or 0 without the warm start
     burn_in: passes over a document before the one that updates the topics; one more while alpha falls
     warm_start: False leaves out the departures from [F13] that the top of this file describes
     dtype: "float32", or "float64" for comparisons

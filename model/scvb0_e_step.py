@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import psi
 
 from wikitopics.model.kernels import Counts, Floats, kernel, part
-from wikitopics.model.lambda_ import Statistics, Topics, Vector
+from wikitopics.model.lambda_ import Lambda, Statistics, Vector
 from wikitopics.model.minibatch import Minibatch, Threads, Words
 from wikitopics.model.schedules import THETA_STEPS, StepSizes
 
@@ -140,7 +140,7 @@ INFERENCE_BLOCK = 256
 SUM_BLOCK = 2048
 
 
-def word_rows(topics: Topics, words: Words, balance: Vector, workers: Threads) -> NDArray[Any]:
+def word_rows(topics: Lambda, words: Words, balance: Vector, workers: Threads) -> NDArray[Any]:
     """(U, K') (N_phi + eta) / (N_Z + W eta) times balance, (K,), up to one constant: eq. 5's first factor."""
     weight = balance / topics.totals()
     return topics.weighted_rows(words.ids, weight / weight.max(), workers)
@@ -167,7 +167,7 @@ def e_step(
 
 def inferred(
     batch: Minibatch,
-    topics: Topics,
+    topics: Lambda,
     apart: float,
     alpha: Vector,
     n: int,

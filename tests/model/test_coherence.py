@@ -7,8 +7,9 @@ import pytest
 
 from tests.model.conftest import batch_of, planted
 from wikitopics.model import Minibatch, kinds, npmi
-from wikitopics.model.coherence import classical_scaling, top_words
-from wikitopics.model.lambda_ import Topics
+from wikitopics.model.lambda_ import Lambda
+from wikitopics.model.online import top_words
+from wikitopics.model.topics import classical_scaling
 
 
 def naive(topics, documents, n):
@@ -90,7 +91,7 @@ def test_a_model_names_its_top_words_as_its_topics_do(kind):
 
 
 def test_equal_words_go_by_their_number():
-    topics = Topics.of(np.array([[2.0, 1], [1, 1], [2, 3], [2, 1]]), 0.1)
+    topics = Lambda.of(np.array([[2.0, 1], [1, 1], [2, 3], [2, 1]]), 0.1)
     assert topics.top_words(3, apart=0)[0].tolist() == [[0, 2, 3], [2, 0, 1]]
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from tests.model.conftest import planted
 from wikitopics.model.hdp import WARM
-from wikitopics.model.lambda_ import Topics
+from wikitopics.model.lambda_ import Lambda
 from wikitopics.model.minibatch import Threads
 
 ONE = Threads(1)
@@ -46,7 +46,7 @@ def e_step(request):
 
 
 def made():
-    return Topics.of(np.random.default_rng(5).gamma(1.0, 3.0, (W, K)).astype(np.float32), 0.05)
+    return Lambda.of(np.random.default_rng(5).gamma(1.0, 3.0, (W, K)).astype(np.float32), 0.05)
 
 
 def test_an_e_step_changes_nothing(e_step):

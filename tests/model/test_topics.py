@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from wikitopics.model import drift
-from wikitopics.model.coherence import affinity, distances
 from wikitopics.model.topics import (
     LARGEST,
     LOOKS,
     Change,
     TopicState,
+    affinity,
     changes,
+    distances,
     distinctness,
     fits,
     holds,
