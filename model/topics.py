@@ -1,4 +1,4 @@
-"""What a model's topics say: how coherent and how far apart they are, their names, and what became of them."""
+"""What topics say: how coherent they are, how far apart, their names, and what became of them."""
 
 from __future__ import annotations
 

@@ -19,20 +19,17 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import session_name, session_path
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import Signals
+from wikitopics.tui.bars import FindBar, condition, fitted, pieces, window_title
 from wikitopics.tui.chart import wanted
-from wikitopics.tui.follow import TrainerProcess, Watch, wait_until
+from wikitopics.tui.follow import Choice, SessionView, TrainerProcess, Watch, run_in_background, wait_until
 from wikitopics.tui.inks import INKS, Drawn, Lines
-from wikitopics.tui.keys import EVERYWHERE, binding
-from wikitopics.tui.look import Choice, SessionView, run_in_background
-from wikitopics.tui.main import VIEWS, Main
-from wikitopics.tui.palette import Finds, Help, commands
+from wikitopics.tui.main import EVERYWHERE, VIEWS, Finds, Help, Main, commands
 from wikitopics.tui.questions import Agree, Ask, Starting, State
-from wikitopics.tui.terminal import Preferences, TerminalApp, obey_signals, open_app, preferences
+from wikitopics.tui.terminal import Preferences, TerminalApp, binding, obey_signals, open_app, preferences
 from wikitopics.tui.views.articles import Articles
 from wikitopics.tui.views.crawl import nothing_left
 from wikitopics.tui.views.dashboard import VAST
 from wikitopics.tui.views.topics import Topics
-from wikitopics.tui.widgets.bars import FindBar, condition, fitted, pieces, window_title
 
 Ending = Literal["leave", "stop", "demo"]
 """What to do with the trainers started by a screen when it is closed: leave them running, stop them, or

@@ -13,10 +13,9 @@ from textual.message import Message
 
 from wikitopics.session.metrics import METRICS, SCORES, Metric
 from wikitopics.session.records import Curve
-from wikitopics.tui.axes import duration, plain
+from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.inks import SERIES, Line, Lines
-from wikitopics.tui.look import Choice, SessionView
-from wikitopics.tui.plot import Drawing, Frame, Plot, Series, plot, runs, sample
+from wikitopics.tui.plot import Drawing, Frame, Plot, Series, duration, plain, plot, runs, sample
 from wikitopics.tui.text import age, bar, clock, count, folded, measured, plural, short, squeezed, visible
 
 # The chart's picture: lines over their axes, drawn row by row. It knows series, not sessions.

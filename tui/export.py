@@ -24,10 +24,10 @@ from wikitopics.session.analysis.proportions import licence_of
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.paths import user_path
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.look import run_in_background
+from wikitopics.tui.bars import Entry
+from wikitopics.tui.follow import run_in_background
 from wikitopics.tui.questions import Ask, Dialog, field
 from wikitopics.tui.text import plural, visible
-from wikitopics.tui.widgets.bars import Entry
 
 ALL_MODELS = "all models"
 

@@ -30,12 +30,10 @@ from wikitopics.session.request import DOWNLOAD, TrainRequest, check_new
 from wikitopics.session.settings import DEFAULT_KIND, load_kind, model_choices, parse_specs
 from wikitopics.session.storage.decoding import LONGEST_NAME
 from wikitopics.session.system import Signals
-from wikitopics.tui.follow import TrainerProcess
-from wikitopics.tui.keys import SUSPEND
-from wikitopics.tui.look import run_in_background
-from wikitopics.tui.terminal import TerminalApp, obey_signals, open_app
+from wikitopics.tui.bars import Entry
+from wikitopics.tui.follow import TrainerProcess, run_in_background
+from wikitopics.tui.terminal import SUSPEND, TerminalApp, obey_signals, open_app
 from wikitopics.tui.text import visible
-from wikitopics.tui.widgets.bars import Entry
 
 # Base of the dialogs: a screen in front of the others, which ends once.
 

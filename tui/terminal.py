@@ -8,12 +8,13 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import TextIOWrapper
 from typing import Any, TypeVar, cast
 
 from rich.segment import Segment
 from textual.app import App
+from textual.binding import Binding
 from textual.color import Color
 from textual.css.query import NoMatches
 from textual.drivers.linux_driver import LinuxDriver
@@ -109,6 +110,25 @@ _MIXED = {
     "series-2": ("ansi_magenta", "accent", 0.9),
     "series-3": ("ansi_green", "success", 0.9),
 }
+
+
+# How a key is declared. Its name is that in the config file's table `[keys]`.
+
+
+def binding(name: str, keys: str, action: str, label: str, does: str = "", shown: str = "") -> Binding:
+    """A key with a name. ``label``: for the bottom line; ``does``: for the help and the palette, where a key
+    without it is left out; ``shown``: how the key is written, if not by its name."""
+    return Binding(keys, action, label, id=name, tooltip=does, key_display=shown or None)
+
+
+def at_once(binding: Binding) -> Binding:
+    """The same key, handled before whatever has the focus."""
+    return replace(binding, priority=True)
+
+
+SUSPEND = at_once(
+    binding("app.suspend", "ctrl+z", "suspend_process", "Suspend", "suspend the screen; `fg` brings it back")
+)
 
 
 # The screen's settings in the user's config file.

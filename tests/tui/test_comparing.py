@@ -7,8 +7,7 @@ import pytest
 
 from tests.tui import canned, seeing
 from wikitopics.tui.chart import Chart, warning
-from wikitopics.tui.follow import Watch
-from wikitopics.tui.look import Beside, SessionView
+from wikitopics.tui.follow import Beside, SessionView, Watch
 from wikitopics.tui.views.dashboard import SmallChart
 
 

@@ -8,12 +8,12 @@ from textual import on
 from textual.app import ComposeResult
 
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
+from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, linked, name
-from wikitopics.tui.keys import binding
-from wikitopics.tui.look import SessionView
+from wikitopics.tui.lists import RowList
+from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count, cut, nearness, padded, plural, visible, weight
 from wikitopics.tui.views.view import View
-from wikitopics.tui.widgets.rowlist import RowList
 
 # Articles, one per line, with what a model made of each: a list, and the newest of those being read.
 

@@ -17,17 +17,16 @@ from wikitopics.session.options import ARTICLES
 from wikitopics.session.paths import command
 from wikitopics.session.records import Event, Flow, Status, age, skips_told
 from wikitopics.session.sources import described, noun, unit_noun
-from wikitopics.tui.axes import ago
+from wikitopics.tui.bars import condition, source_words
 from wikitopics.tui.chart import Chart
+from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.inks import Line, Part, name
-from wikitopics.tui.keys import binding
-from wikitopics.tui.look import Choice, SessionView
-from wikitopics.tui.plot import Drawing, Series
+from wikitopics.tui.lists import ordered
+from wikitopics.tui.plot import Drawing, Series, ago
+from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import clock, count, folded, limited, measured, plural, share, short, size, spark
 from wikitopics.tui.views.log import EventList, Fact, Facts
 from wikitopics.tui.views.view import View
-from wikitopics.tui.widgets.bars import condition, source_words
-from wikitopics.tui.widgets.rowlist import ordered
 
 # The flow of articles: how fast they come in, how fast they are learnt, and what limits it; and the whole
 # session in a few numbers, for a terminal too small for anything else.

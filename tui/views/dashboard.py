@@ -11,17 +11,16 @@ from textual.widget import Widget
 
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
 from wikitopics.tui.chart import X_KINDS, Chart, Picture, Scale, drawing, measurement_caption, title, warning
+from wikitopics.tui.follow import Choice, SessionView, same
 from wikitopics.tui.inks import Lines, name
-from wikitopics.tui.keys import binding
-from wikitopics.tui.look import Choice, SessionView, same
+from wikitopics.tui.lists import TopicCard, TopicList, featured, topics_title
+from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count
 from wikitopics.tui.views.articles import now_reading
 from wikitopics.tui.views.crawl import flow_lines, numbers
 from wikitopics.tui.views.log import NOTHING_CHANGED, EventList, change_words, what_changed
 from wikitopics.tui.views.map import TopicMap
 from wikitopics.tui.views.view import A_TOPIC, TINY_HEIGHT, TINY_WIDTH, View, next_choice
-from wikitopics.tui.widgets.rowlist import featured
-from wikitopics.tui.widgets.topiclist import TopicCard, TopicList, topics_title
 
 # Small charts beside the large one: the models' other metrics at a glance.
 

@@ -11,14 +11,13 @@ from textual.app import ComposeResult
 from textual.message import Message
 
 from wikitopics.session.records import ShareHistory, TopicRow
-from wikitopics.tui.axes import Axis, Floats, own_space, ticks
+from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.inks import Clickable, Line, name
-from wikitopics.tui.keys import binding
-from wikitopics.tui.look import Choice, SessionView
+from wikitopics.tui.lists import NO_TOPICS, RowList, matching, words_of
+from wikitopics.tui.plot import Axis, Floats, own_space, ticks
+from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count, padded, plural, share, short
 from wikitopics.tui.views.view import A_TOPIC, View
-from wikitopics.tui.widgets.rowlist import RowList, matching
-from wikitopics.tui.widgets.topiclist import NO_TOPICS, words_of
 
 # All topics over the whole stream: one row per topic, one column per stretch of the stream. The shade shows
 # how much of the text is the topic's own.

@@ -17,17 +17,15 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.metrics import METRICS
 from wikitopics.session.paths import command
 from wikitopics.session.records import Status
+from wikitopics.tui.bars import condition, source_words
 from wikitopics.tui.chart import X_KINDS, Picture, drawing, measurement_caption, title
-from wikitopics.tui.follow import MOST, Follower
+from wikitopics.tui.follow import MOST, Follower, SessionView, run_in_background
 from wikitopics.tui.inks import Clickable, Line, Part, name
-from wikitopics.tui.keys import binding
-from wikitopics.tui.look import SessionView, run_in_background
+from wikitopics.tui.lists import RowList, TopicList, topics_title
 from wikitopics.tui.questions import Ask
+from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import age, count, cut, measured, padded, plural, squeezed, visible
 from wikitopics.tui.views.view import View, next_choice
-from wikitopics.tui.widgets.bars import condition, source_words
-from wikitopics.tui.widgets.rowlist import RowList
-from wikitopics.tui.widgets.topiclist import TopicList, topics_title
 
 # Sessions, one per line: name, state and progress.
 

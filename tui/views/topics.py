@@ -10,13 +10,13 @@ from textual.widget import Widget
 
 from wikitopics.session.analysis.topics import overview, topic_tree
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
+from wikitopics.tui.follow import SessionView, run_in_background
 from wikitopics.tui.inks import Line, Lines, Part, name
-from wikitopics.tui.keys import binding
-from wikitopics.tui.look import SessionView, run_in_background
+from wikitopics.tui.lists import TopicCard, TopicList, topics_title
+from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count, padded, share
 from wikitopics.tui.views.articles import ArticleList, leading
 from wikitopics.tui.views.view import A_TOPIC, View
-from wikitopics.tui.widgets.topiclist import TopicCard, TopicList, topics_title
 
 # How a topic's words developed: top words by number of articles read, side by side ([H10] figure 1).
 

@@ -19,9 +19,9 @@ from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.session.storage.files import replacing
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.chart import ZOOM, Chart
-from wikitopics.tui.look import Choice, SessionView, Work, run_in_background
+from wikitopics.tui.follow import Choice, SessionView, Work, run_in_background
+from wikitopics.tui.lists import ORDERS, RowList
 from wikitopics.tui.text import cut, visible
-from wikitopics.tui.widgets.rowlist import ORDERS, RowList
 
 if TYPE_CHECKING:
     from wikitopics.tui.app import Wikitopics

@@ -15,8 +15,8 @@ from textual.widgets import Input
 
 from wikitopics.session.records import Status
 from wikitopics.session.sources import described, unit_noun
+from wikitopics.tui.follow import Replay
 from wikitopics.tui.inks import Drawn, Line, Part
-from wikitopics.tui.look import Replay
 from wikitopics.tui.text import age, clock, count, limited, squeezed, visible
 
 # The top line: whether the trainer is alive, what it reads, its progress, and when it last saved.
