@@ -6,9 +6,10 @@ imported.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from wikitopics.option import Option
+from wikitopics.model.options import TAKEN
+from wikitopics.option import Option, Registry, check_subclass, fault_in
 
 _NAMES = {
     "batch": ("BatchHDP", "BatchLDA"),
@@ -17,7 +18,7 @@ _NAMES = {
     "lda": ("OnlineLDA",),
     "minibatch": ("Minibatch",),
     "online": ("CompletionSet", "Entry", "OnlineModel", "StateError", "document_completion"),
-    "options": ("KindError", "Metric", "kinds"),
+    "options": ("Metric",),
     "scvb0": ("SCVB0",),
     "topics": ("drift", "npmi"),
 }
@@ -35,14 +36,12 @@ if TYPE_CHECKING:
     from wikitopics.model.online import OnlineModel as OnlineModel
     from wikitopics.model.online import StateError as StateError
     from wikitopics.model.online import document_completion as document_completion
-    from wikitopics.model.options import KindError as KindError
     from wikitopics.model.options import Metric as Metric
-    from wikitopics.model.options import kinds as kinds
     from wikitopics.model.scvb0 import SCVB0 as SCVB0
     from wikitopics.model.topics import drift as drift
     from wikitopics.model.topics import npmi as npmi
 
-__all__ = [*_HOME, "Option"]
+__all__ = [*_HOME, "KindError", "Option", "kinds"]
 
 
 def __getattr__(name: str) -> Any:
@@ -51,3 +50,36 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     globals()[name] = value
     return value
+
+
+# The kinds: those of this package, and those that other packages provide.
+#
+# Another package registers one in the group `wikitopics.models`: name → subclass of `OnlineModel`. It is
+# imported only when it is asked for by name.
+
+
+class KindError(ValueError):
+    """A kind of model that does not exist or cannot be used; one line."""
+
+
+def _checked_kind(name: str, candidate: object) -> "type[OnlineModel]":
+    from wikitopics.model.online import OnlineModel
+
+    check_subclass(candidate, OnlineModel, "wikitopics.OnlineModel", name, "kind")
+    kind = cast("type[OnlineModel]", candidate)
+    if fault := fault_in(kind.options, TAKEN):
+        raise ValueError(fault)
+    return kind
+
+
+kinds: "Registry[type[OnlineModel]]" = Registry(
+    "kind of model",
+    "wikitopics.models",
+    {
+        "lda": "wikitopics.model.lda:OnlineLDA",
+        "scvb0": "wikitopics.model.scvb0:SCVB0",
+        "hdp": "wikitopics.model.hdp:OnlineHDP",
+    },
+    _checked_kind,
+    KindError,
+)

@@ -1,15 +1,11 @@
-"""The kinds of models, what they declare, options and metrics, and checks of arguments; loads no numpy."""
+"""What kinds of models declare, options and metrics, and checks of arguments; loads no numpy."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
 
-from wikitopics.option import Option, Registry, check_subclass, fault_in
-
-if TYPE_CHECKING:
-    from wikitopics.model.online import OnlineModel
+from wikitopics.option import Option
 
 Value = float | int | str
 TAKEN = ("kind", "name", "topics", "batch_size", "seed", "threads")
@@ -84,36 +80,3 @@ def at_least_one(**sizes: float) -> None:
     for name, size in sizes.items():
         if not 1 <= size < math.inf:
             raise ValueError(f"{name} must be at least 1, not {size}")
-
-
-# The kinds: those of this package, and those that other packages provide.
-#
-# Another package registers one in the group `wikitopics.models`: name → subclass of `OnlineModel`. It is
-# imported only when it is asked for by name.
-
-
-class KindError(ValueError):
-    """A kind of model that does not exist or cannot be used; one line."""
-
-
-def _checked_kind(name: str, candidate: object) -> type[OnlineModel]:
-    from wikitopics.model.online import OnlineModel
-
-    check_subclass(candidate, OnlineModel, "wikitopics.OnlineModel", name, "kind")
-    kind = cast("type[OnlineModel]", candidate)
-    if fault := fault_in(kind.options, TAKEN):
-        raise ValueError(fault)
-    return kind
-
-
-kinds: Registry[type[OnlineModel]] = Registry(
-    "kind of model",
-    "wikitopics.models",
-    {
-        "lda": "wikitopics.model.lda:OnlineLDA",
-        "scvb0": "wikitopics.model.scvb0:SCVB0",
-        "hdp": "wikitopics.model.hdp:OnlineHDP",
-    },
-    _checked_kind,
-    KindError,
-)

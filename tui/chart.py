@@ -277,12 +277,12 @@ class Chart(Picture, can_focus=True):
             self.window = (low + shift, high + shift)
         self._changed()
 
-    def zoom(self, factor: float) -> None:
-        """Show ``factor`` of the present range, around the crosshair or at the right end."""
+    def zoom(self, way: int) -> None:
+        """Show a smaller (1) or larger (-1) range, around the crosshair or at the right end."""
         chart = self.current_plot()
         if chart is None or not self.drawing.series:
             return
-        axis = chart.x_axis
+        axis, factor = chart.x_axis, ZOOM**way
         centre = 1.0 if self.cross is None else float(axis.position(np.array([self.cross]))[0])
         centre = min(max(centre, 0.0), 1.0)
         span = axis.high - axis.low
@@ -329,11 +329,11 @@ class Chart(Picture, can_focus=True):
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         event.stop()
-        self.zoom(ZOOM)
+        self.zoom(1)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
-        self.zoom(1 / ZOOM)
+        self.zoom(-1)
 
     def _point_at(self, offset: Offset | None) -> None:
         chart, x = self.current_plot(), self.drawing.all_x

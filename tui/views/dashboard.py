@@ -10,7 +10,16 @@ from textual.message import Message
 from textual.widget import Widget
 
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
-from wikitopics.tui.chart import X_KINDS, Chart, Picture, Scale, drawing, measurement_caption, title, warning
+from wikitopics.tui.chart import (
+    X_KINDS,
+    Chart,
+    Picture,
+    Scale,
+    drawing,
+    measurement_caption,
+    title,
+    warning,
+)
 from wikitopics.tui.follow import Choice, SessionView, same
 from wikitopics.tui.inks import Lines, name
 from wikitopics.tui.lists import TopicCard, TopicList, featured, topics_title
@@ -20,7 +29,7 @@ from wikitopics.tui.views.articles import now_reading
 from wikitopics.tui.views.crawl import flow_lines, numbers
 from wikitopics.tui.views.log import NOTHING_CHANGED, EventList, change_words, what_changed
 from wikitopics.tui.views.map import TopicMap
-from wikitopics.tui.views.view import A_TOPIC, TINY_HEIGHT, TINY_WIDTH, View, next_choice
+from wikitopics.tui.views.view import A_TOPIC, FAR, TINY_HEIGHT, TINY_WIDTH, View, chart_keys, next_choice
 
 # Small charts beside the large one: the models' other metrics at a glance.
 
@@ -94,8 +103,6 @@ ABOUT = 12
 """Articles listed on the topic card."""
 FIT_Y = "show the later part of the curves, or the whole"
 CROSS = "move the crosshair from measurement to measurement"
-FAR = 10
-"""Columns of a long step of the crosshair."""
 
 
 class Panel(Lines, can_focus=True):
@@ -118,13 +125,9 @@ class Dashboard(View):
         binding("chart.fit_y", "Y", "scale('fit_y')", "Whole", FIT_Y, "Y"),
         binding("chart.axis", "a", "x_kind", "Axis", "x axis: articles, words or time"),
         binding("chart.metric", "v", "metric", "Metric", "which metric the chart shows"),
-        binding("chart.left", "left", "cross(-1)", "Crosshair", CROSS, "←→"),
-        binding("chart.right", "right", "cross(1)", "Crosshair"),
-        ("shift+left", f"cross(-{FAR})"),
-        ("shift+right", f"cross({FAR})"),
-        binding("chart.zoom_in", "plus,equals_sign", "zoom(1)", "Zoom", "zoom around the crosshair", "+-"),
-        binding("chart.zoom_out", "minus", "zoom(-1)", "Zoom out"),
-        binding("chart.reset", "0", "reset", "Reset", "show the whole curve, no crosshair"),
+        *chart_keys("chart", CROSS, "show the whole curve, no crosshair"),
+        ("shift+left", f"chart('step', -{FAR})"),
+        ("shift+right", f"chart('step', {FAR})"),
         ("up", "list('move', -1)"),
         ("down", "list('move', 1)"),
         ("pageup", "list('page', -1)"),
@@ -280,9 +283,6 @@ class Dashboard(View):
             names = [metric.name for metric in self.look.metrics]
             self.choice.metric = next_choice(self.choice.metric, names)
             self.host.look_again()
-
-    def action_list(self, what: str, *by: int) -> None:
-        getattr(self.query_one(TopicList), f"action_{what}")(*by)
 
     def chosen_topic(self) -> TopicRow | None:
         return self.query_one(TopicList).topic if not self.has_class("-tiny") else None

@@ -17,7 +17,7 @@ from wikitopics.tui.lists import NO_TOPICS, RowList, matching, words_of
 from wikitopics.tui.plot import Axis, Floats, own_space, ticks
 from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count, padded, plural, share, short
-from wikitopics.tui.views.view import A_TOPIC, View
+from wikitopics.tui.views.view import A_TOPIC, FAR, View
 
 # All topics over the whole stream: one row per topic, one column per stretch of the stream. The shade shows
 # how much of the text is the topic's own.
@@ -179,7 +179,7 @@ class TopicMap(RowList[TopicRow]):
             return len(self._history.articles) - 1
         return max(int(np.searchsorted(self._history.articles, self.at, "right")) - 1, 0)
 
-    def along(self, by: int) -> None:
+    def action_along(self, by: int) -> None:
         """Move to the next column that shows another snapshot, ``by`` times."""
         if self._history is None:
             return
@@ -253,10 +253,6 @@ class TopicMap(RowList[TopicRow]):
         return out
 
 
-FAR = 10
-"""Columns of a long step."""
-
-
 class Map(View):
     """One row per topic, the stream from left to right; the line below describes the cell under the
     cursor."""
@@ -266,12 +262,12 @@ class Map(View):
     FINDS = A_TOPIC
     LISTS_TOPICS = True
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        binding("map.detail", "enter", "choose", "Detail", "open the topic at that moment", "Enter"),
+        binding("map.detail", "enter", "list('choose')", "Detail", "open the topic at that moment", "Enter"),
         binding("map.all", "escape", "all", "All topics", "show all topics again"),
-        binding("map.left", "left", "along(-1)", "Along", "earlier or later in the stream", "←→"),
-        binding("map.right", "right", "along(1)", "Later"),
-        ("shift+left", f"along(-{FAR})"),
-        ("shift+right", f"along({FAR})"),
+        binding("map.left", "left", "list('along', -1)", "Along", "earlier or later in the stream", "←→"),
+        binding("map.right", "right", "list('along', 1)", "Later"),
+        ("shift+left", f"list('along', -{FAR})"),
+        ("shift+right", f"list('along', {FAR})"),
     ]
 
     def compose(self) -> ComposeResult:
@@ -294,12 +290,6 @@ class Map(View):
     @on(TopicMap.Chosen, "#map")
     def _chosen(self, event: TopicMap.Chosen) -> None:
         self.host.call_later(self.host.open_topic, event.row.topic, self.query_one(TopicMap).at)
-
-    def action_along(self, by: int) -> None:
-        self.query_one(TopicMap).along(by)
-
-    def action_choose(self) -> None:
-        self.query_one(TopicMap).action_choose()
 
     def chosen_topic(self) -> TopicRow | None:
         return self.query_one(TopicMap).current

@@ -149,8 +149,6 @@ def _tail(status: Status | str) -> Line:
 
 
 COMPARE = "mark the session: its curves are drawn over this one's"
-WIDE, TALL = 110, 34
-"""The columns and lines from which more of one session is shown."""
 EVERY = 3.0
 """Seconds between two looks at the folder while the view is in sight."""
 
@@ -187,8 +185,7 @@ class Sessions(View):
         self.query_one(Picture).fit_y = True
 
     def fit(self, width: int, height: int) -> None:
-        self.set_class(width >= WIDE, "-wide")
-        self.set_class(height >= TALL, "-tall")
+        super().fit(width, height)
         if self.is_mounted:
             self._show_chosen()
 

@@ -112,7 +112,7 @@ class Evolution(Lines, can_focus=True):
 SIDE_BY_SIDE = 110
 LOW, TALL, LOFTY = 22, 38, 55
 KEPT_WORDS = 20
-HISTORY = "the topic as it was earlier or later"
+DETAIL, HISTORY = "show everything about the topic", "the topic as it was earlier or later"
 ARTICLES = 50
 
 
@@ -121,19 +121,20 @@ class Topics(View):
     closes it."""
 
     TITLE = "Topics"
+    HOME = TopicList
     FINDS = A_TOPIC
     LISTS_TOPICS = True
     PANELS = 4
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        binding("topics.detail", "enter", "detail", "Detail", "show everything about the topic", "Enter"),
+        binding("topics.detail", "enter", "list('choose')", "Detail", DETAIL, "Enter"),
         binding("topics.back", "escape", "close", "Back", "back to the list"),
         binding("topics.before", "left_square_bracket", "step(-1)", "History", HISTORY, "[ ]"),
         binding("topics.after", "right_square_bracket", "step(1)", "Later"),
         binding("topics.fold", "b", "fold", "Group", "group similar topics"),
         binding("topics.close", "left", "unfold(False)", "Fold", "fold the group"),
         binding("topics.open", "right", "unfold(True)", "Unfold", "unfold the group"),
-        binding("topics.next", "n", "neighbour(1)", "Next topic", "the next topic"),
-        binding("topics.previous", "p", "neighbour(-1)", "Previous topic", "the previous topic"),
+        binding("topics.next", "n", "list('move', 1)", "Next topic", "the next topic"),
+        binding("topics.previous", "p", "list('move', -1)", "Previous topic", "the previous topic"),
     ]
 
     _wanted: int | None = None
@@ -150,7 +151,7 @@ class Topics(View):
                 yield ArticleList(id="topic-articles")
 
     def home(self) -> Widget:
-        return self.query_one(Evolution) if self._covered else self.query_one(TopicList)
+        return self.query_one(Evolution) if self._covered else super().home()
 
     @property
     def _covered(self) -> bool:
@@ -230,9 +231,6 @@ class Topics(View):
     def _article(self, event: ArticleList.Chosen) -> None:
         self.host.call_later(self.host.open_article, event.row.title)
 
-    def action_detail(self) -> None:
-        self.query_one(TopicList).action_choose()
-
     @on(TopicList.Chosen, "#all-topics")
     def _open_detail(self) -> None:
         self.add_class("-open")
@@ -273,9 +271,6 @@ class Topics(View):
 
     def action_unfold(self, out: bool) -> None:
         self.query_one(TopicList).unfold(out)
-
-    def action_neighbour(self, by: int) -> None:
-        self.query_one(TopicList).action_move(by)
 
     def chosen_topic(self) -> TopicRow | None:
         return self.query_one(TopicList).topic
