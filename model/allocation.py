@@ -55,11 +55,7 @@ class LambdaModel(LambdaTopics, OnlineModel):
         Option(str, "dtype", "of the topics", default="float32", choices=("float32", "float64")),
     )
     parts: ClassVar = {"_topics": Lambda.kept}
-    entries = (
-        *Lambda.ENTRIES,
-        Entry("warm_start", type="bool"),
-        Entry("amount_seen", "_amount", least=0),
-    )
+    entries = (*Lambda.ENTRIES, Entry("warm_start", type="bool"), Entry("amount_seen", "_amount", least=0))
 
     recipe: Any
     decorrelation: float

@@ -133,11 +133,7 @@ def shapes_and_sums(make: Make) -> None:
     for numbers, expected, what in (
         (rows, topics[:, ids].T, "topic_rows are not those of topics"),
         (probabilities, -np.sort(-topics)[:, :5], "top_words are not the most probable"),
-        (
-            probabilities,
-            np.take_along_axis(topics, leading, axis=1),
-            "top_words are otherwise in topics",
-        ),
+        (probabilities, np.take_along_axis(topics, leading, axis=1), "top_words are otherwise in topics"),
     ):
         np.testing.assert_allclose(numbers, expected, 1e-5, 1e-9, err_msg=what)
     assert np.all(prior > 0), "expected a document_prior that is positive everywhere"

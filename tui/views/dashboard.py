@@ -10,16 +10,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
-from wikitopics.tui.chart import (
-    X_KINDS,
-    Chart,
-    Picture,
-    Scale,
-    drawing,
-    measurement_caption,
-    title,
-    warning,
-)
+from wikitopics.tui.chart import X_KINDS, Chart, Picture, Scale, drawing, measurement_caption, title, warning
 from wikitopics.tui.follow import Choice, SessionView, same
 from wikitopics.tui.inks import Lines, name
 from wikitopics.tui.lists import TopicCard, TopicList, featured, topics_title
