@@ -54,7 +54,7 @@ class LambdaModel(LambdaTopics, OnlineModel):
     arguments: ClassVar[tuple[Option[Any], ...]] = (
         Option(str, "dtype", "of the topics", default="float32", choices=("float32", "float64")),
     )
-    parts: ClassVar = {"_topics": Lambda.kept}
+    parts: ClassVar = {"_topics": Lambda.of_state}
     entries = (*Lambda.ENTRIES, Entry("warm_start", type="bool"), Entry("amount_seen", "_amount", least=0))
 
     recipe: Any
@@ -156,8 +156,8 @@ class LambdaModel(LambdaTopics, OnlineModel):
     def with_topics(cls, topics: NDArray[np.floating[Any]], weights: Vector, prior: Vector) -> Self:
         """See `OnlineModel.with_topics`."""
         lambda_hat = np.ascontiguousarray(np.maximum(topics * weights[:, None], LEAST_WORDS).T, np.float32)
-        kept = Lambda.of(lambda_hat, 0.0)
-        shared = {entry.key: getattr(kept, entry.place[1]) for entry in Lambda.ENTRIES}
+        lambda_ = Lambda.of(lambda_hat, 0.0)
+        shared = {entry.key: getattr(lambda_, entry.path[1]) for entry in Lambda.ENTRIES}
         K, W = topics.shape
         state = {**cls.create(K, W, 1).state(), **shared, **cls._prior_entries(prior), "decorrelation": 0.0}
         return cls.from_state(state)

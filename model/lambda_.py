@@ -69,7 +69,7 @@ class Lambda:
     """Entries of a state for a model that has its topics as `_topics`."""
 
     @classmethod
-    def kept(cls, hat: NDArray[Any], total_hat: Vector, scale: float, eta: float) -> Self:
+    def of_state(cls, hat: NDArray[Any], total_hat: Vector, scale: float, eta: float) -> Self:
         """From a state; raises ValueError for a lambda that is not positive, or not finite in float32."""
         if not (eta + scale * float(hat.min()) > 0 and eta + scale * float(hat.max()) <= LARGEST):
             raise ValueError("lambda must be positive, and finite in float32")

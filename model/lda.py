@@ -75,11 +75,8 @@ class OnlineLDA(DirichletAllocation):
     label = "online LDA"
     summary = "the one to begin with"
     RECIPES = (LDA_WARM, LDA_PAPER)
-    PAPER: ClassVar = {
-        "tau0": 64.0,
-        "kappa": 0.5,
-        "decorrelation": 0.0,
-    }  # [H10] table 1, for minibatches of 4096
+    PAPER: ClassVar = {"tau0": 64.0, "kappa": 0.5, "decorrelation": 0.0}
+    """[H10] table 1, for minibatches of 4096."""
     USUAL = ({**PAPER, "decorrelation": 0.14}, PAPER)
     PAPERS = ("tau0", "kappa")
     options = (

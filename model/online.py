@@ -63,7 +63,7 @@ class Entry:
     optional: bool = False
 
     @property
-    def place(self) -> tuple[str, str]:
+    def path(self) -> tuple[str, str]:
         """The part of the model, "" for the model itself, and the attribute there."""
         part, _, name = (self.attribute or self.key).rpartition(".")
         return part, name
@@ -98,11 +98,11 @@ def bounded(least: float, most: float, default: Any = MISSING) -> Any:
     return field(default=default, metadata={"least": least, "most": most})
 
 
-def taken(model: object, entries: Sequence[Entry]) -> State:
+def values_of(model: object, entries: Sequence[Entry]) -> State:
     """A model's values as a state, with copies of arrays; optional values that are None are left out."""
     state: State = {}
     for entry in entries:
-        part, name = entry.place
+        part, name = entry.path
         owner = getattr(model, part) if part else model
         value = None if owner is None and entry.optional else getattr(owner, name)
         if value is not None:
@@ -113,13 +113,13 @@ def taken(model: object, entries: Sequence[Entry]) -> State:
 def put(
     model: object, values: Mapping[str, Plain], entries: Sequence[Entry], parts: Mapping[str, Any]
 ) -> None:
-    """The inverse of `taken`, for values from `checked`; parts: attribute -> what makes it from its values.
+    """The inverse of `values_of`, for values from `checked`; parts: attribute -> what makes it from them.
 
     Raises `StateError` where values do not make a part.
     """
     arguments: dict[str, State] = {part: {} for part in parts}
     for entry in entries:
-        part, name = entry.place
+        part, name = entry.path
         if not part:
             setattr(model, name, values.get(entry.key))
         elif entry.key in values:
@@ -139,10 +139,10 @@ def checked(state: Mapping[str, object], entries: Sequence[Entry], whose: str = 
     sizes: dict[str, int] = {}
     values: State = {}
     # Either everything of an optional part is there, or nothing.
-    there = {entry.place[0] for entry in entries if entry.optional and state.get(entry.key) is not None}
+    there = {entry.path[0] for entry in entries if entry.optional and state.get(entry.key) is not None}
     for entry in entries:
         value = plain(state.get(entry.key))
-        if value is None and entry.optional and not (entry.place[0] and entry.place[0] in there):
+        if value is None and entry.optional and not (entry.path[0] and entry.path[0] in there):
             continue
         fault = "is missing" if value is None else _fault(entry, value, sizes)
         if fault:
@@ -162,8 +162,8 @@ def _fault(entry: Entry, value: object, sizes: dict[str, int]) -> str:
     """What is wrong with a value, "" for nothing; notes the sizes that the value determines."""
     if entry.shape:
         if not isinstance(value, np.ndarray) or str(value.dtype) not in entry.type.split():
-            found = value.dtype if isinstance(value, np.ndarray) else type(value).__name__
-            return f"must be an array of {entry.type.replace(' ', ' or ')}, not {found}"
+            actual = value.dtype if isinstance(value, np.ndarray) else type(value).__name__
+            return f"must be an array of {entry.type.replace(' ', ' or ')}, not {actual}"
         letters = [letter.partition("-")[::2] for letter in entry.shape.split()]
         if len(letters) != value.ndim:
             return f"must have {len(letters)} dimensions, not the shape {value.shape}"
@@ -413,8 +413,8 @@ class OnlineModel(ABC):
 
         `from_state` continues exactly from here.
         """
-        kept = taken(self, self._all_entries())
-        return {"kind": self.kind, "version": self.version, **kept, "random": _random_state(self._random)}
+        values = values_of(self, self._all_entries())
+        return {"kind": self.kind, "version": self.version, **values, "random": _random_state(self._random)}
 
     @classmethod
     def from_state(cls, state: Mapping[str, object]) -> Self:
@@ -471,19 +471,19 @@ class OnlineModel(ABC):
 
 def _random_state(random: np.random.Generator) -> NDArray[np.uint64]:
     """(6,) PCG64's state and increment, each as its upper and lower 64 bits, then has_uint32 and uinteger."""
-    kept: Any = random.bit_generator.state
-    state, increment = kept["state"]["state"], kept["state"]["inc"]
+    generator: Any = random.bit_generator.state
+    state, increment = generator["state"]["state"], generator["state"]["inc"]
     halves = *divmod(state, 2**64), *divmod(increment, 2**64)
-    return np.array([*halves, kept["has_uint32"], kept["uinteger"]], np.uint64)
+    return np.array([*halves, generator["has_uint32"], generator["uinteger"]], np.uint64)
 
 
-def _random_from(kept: object) -> np.random.Generator:
+def _random_from(state: object) -> np.random.Generator:
     """The inverse of `_random_state`."""
-    fits = isinstance(kept, np.ndarray) and kept.dtype == np.uint64 and kept.shape == (6,)
-    if not (isinstance(kept, np.ndarray) and fits and kept[3] & 1 and kept[4] < 2 and kept[5] < 2**32):
+    fits = isinstance(state, np.ndarray) and state.dtype == np.uint64 and state.shape == (6,)
+    if not (isinstance(state, np.ndarray) and fits and state[3] & 1 and state[4] < 2 and state[5] < 2**32):
         # With an even increment, a generator may repeat one number for ever.
         raise StateError("the state's random must be a PCG64 generator's, with an odd increment")
-    high, low, inc_high, inc_low, has_uint32, uinteger = map(int, kept)
+    high, low, inc_high, inc_low, has_uint32, uinteger = map(int, state)
     random = np.random.Generator(np.random.PCG64())
     random.bit_generator.state = {
         "bit_generator": "PCG64",

@@ -118,23 +118,27 @@ def classical_scaling(far: NDArray[Any], dimensions: int = 2) -> NDArray[np.floa
 
     K = len(far)
     places = np.zeros((K, dimensions))
-    kept = min(dimensions, K)
-    if not kept:
+    n = min(dimensions, K)
+    if not n:
         return places
     squares = np.square(far, dtype=np.float64)
     rows = squares.mean(axis=0)
     centred = -0.5 * (squares - rows - rows[:, None] + rows.mean())
-    values, vectors = eigh((centred + centred.T) / 2, subset_by_index=(K - kept, K - 1))
-    longest = vectors[np.abs(vectors).argmax(axis=0), np.arange(kept)]
-    places[:, :kept] = (vectors * np.where(longest < 0, -1, 1) * np.sqrt(np.clip(values, 0, None)))[:, ::-1]
+    values, vectors = eigh((centred + centred.T) / 2, subset_by_index=(K - n, K - 1))
+    longest = vectors[np.abs(vectors).argmax(axis=0), np.arange(n)]
+    places[:, :n] = (vectors * np.where(longest < 0, -1, 1) * np.sqrt(np.clip(values, 0, None)))[:, ::-1]
     return places
 
 
 def _scaled(probabilities: NDArray[Any]) -> NDArray[np.float64]:
     numbers = probabilities.astype(np.float64)
-    total = numbers.sum(axis=-1, keepdims=True)
-    scaled: NDArray[np.float64] = np.divide(numbers, total, out=np.zeros_like(numbers), where=total > 0)
-    return scaled
+    return _shares(numbers, numbers.sum(axis=-1, keepdims=True))
+
+
+def _shares(numbers: NDArray[np.float64], total: NDArray[Any]) -> NDArray[np.float64]:
+    """numbers / total, and 0 where the total is 0."""
+    shares: NDArray[np.float64] = np.divide(numbers, total, out=np.zeros_like(numbers), where=total > 0)
+    return shares
 
 
 # Names of topics: the leading words that tell a topic apart from the others.
@@ -158,8 +162,7 @@ def ownership(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
     ids, probabilities = leading
     uses = probabilities.astype(np.float64) * np.asarray(shares, np.float64)[:, None]
     total = np.bincount(ids.ravel(), uses.ravel(), minlength=1)[ids]
-    owned: NDArray[np.float64] = np.divide(uses, total, out=np.zeros_like(uses), where=total > 0)
-    return owned
+    return _shares(uses, total)
 
 
 def distinctness(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
@@ -169,9 +172,7 @@ def distinctness(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
     """
     probabilities = leading[1].astype(np.float64)
     uses = probabilities.sum(1)
-    own = (ownership(leading, shares) * probabilities).sum(1)
-    distinct: NDArray[np.float64] = np.divide(own, uses, out=np.zeros_like(uses), where=uses > 0)
-    return distinct
+    return _shares((ownership(leading, shares) * probabilities).sum(1), uses)
 
 
 def relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE) -> NDArray[np.float64]:
@@ -391,7 +392,7 @@ def changes(looks: Sequence[TopicState], alive: Collection[int]) -> list[Change]
         return []
     first, *_, last = looks
     living = np.isin(np.arange(len(last.up)), list(alive))
-    up, down = (np.all(said, axis=0) for said in ([one.up for one in looks], [one.down for one in looks]))
+    up, down = (np.all(flags, axis=0) for flags in ([one.up for one in looks], [one.down for one in looks]))
     stay = living & ~down
     events = []
     for topic in np.flatnonzero(up & ~living).tolist():

@@ -24,7 +24,7 @@ from wikitopics.tui.chart import wanted
 from wikitopics.tui.follow import Choice, SessionView, TrainerProcess, Watch, run_in_background, wait_until
 from wikitopics.tui.inks import INKS, Drawn, Lines
 from wikitopics.tui.main import EVERYWHERE, VIEWS, Finds, Help, Main, commands
-from wikitopics.tui.questions import Agree, Ask, Starting, State
+from wikitopics.tui.questions import Agree, Ask, AskContact, NewSession, Starting, State
 from wikitopics.tui.terminal import Preferences, TerminalApp, binding, obey_signals, open_app, preferences
 from wikitopics.tui.views.articles import Articles
 from wikitopics.tui.views.crawl import nothing_left
@@ -164,10 +164,6 @@ class Wikitopics(TerminalApp[Ending]):
             self.choice.pinned.clear()
             self._begin_watching()
         await self.action_view(0)
-        self.look_again()
-
-    def look_again(self) -> None:
-        """Read the session now, without waiting for the next turn."""
         self.watched.look_again()
 
     def show(self) -> None:
@@ -253,7 +249,7 @@ class Wikitopics(TerminalApp[Ending]):
 
         def answered(answer: str | None) -> None:
             if answer == "begun":
-                self.look_again()
+                self.watched.look_again()
             elif answer == "ended" and (question := control.question(path)):
                 self._ask_to_agree(question)
             elif answer == "again":
@@ -298,7 +294,6 @@ class Wikitopics(TerminalApp[Ending]):
 
     def new_session(self) -> None:
         """Ask for a new session's settings, start its trainer, and show it."""
-        from wikitopics.tui.questions import NewSession
 
         async def created(new: tuple[Path, TrainerProcess] | None) -> None:
             if new is not None:
@@ -323,8 +318,6 @@ class Wikitopics(TerminalApp[Ending]):
             if self.path in self._trainers.paths() or not _lacks_contact(self.latest):
                 self._start_again()
             else:
-                from wikitopics.tui.questions import AskContact
-
                 self.push_screen(AskContact(leave="Back", sample=False), answered)
 
     def idle(self, action: str) -> str:
@@ -413,16 +406,14 @@ class Wikitopics(TerminalApp[Ending]):
                 return
         self._replay_moved()
 
-    def action_replaying(self, what: str, by: int = 0) -> None:
+    def action_replaying(self, what: str, *by: int) -> None:
         """Play, step or end."""
         replay = self.watched.replay
         assert replay is not None
         if what == "end":
             self.watched.replay = None
-        elif what == "play":
-            replay.play()
         else:
-            replay.step(by)
+            getattr(replay, what)(*by)
         self._replay_moved()
 
     def _tick(self) -> None:
@@ -432,7 +423,7 @@ class Wikitopics(TerminalApp[Ending]):
     def _replay_moved(self) -> None:
         self.refresh_bindings()
         self.show_status()
-        self.look_again()
+        self.watched.look_again()
 
     def action_find(self) -> None:
         self.main.open_find()

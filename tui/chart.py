@@ -307,8 +307,9 @@ class Chart(Picture, can_focus=True):
             return ""
         values = []
         for s in self.drawing.series:
-            if (nearest := _nearest(s, self.cross)) is not None:
-                value = self.drawing.value(float(s.y[nearest]))
+            if (known := np.isfinite(s.y)).any():
+                nearest = np.abs(s.x[known] - self.cross).argmin()
+                value = self.drawing.value(float(s.y[known][nearest]))
                 values.append(f"{s.name} {value}" if len(self.drawing.series) > 1 else value)
         return f"{self.drawing.tell_x(self.cross)}: {'  '.join(values)}" if values else ""
 
@@ -345,17 +346,6 @@ class Chart(Picture, can_focus=True):
         if self.cross != nearest:
             self.cross = nearest
             self._changed()
-
-
-def _nearest(series: Series, x: float) -> int | None:
-    """Index of the measured point closest to ``x``; None if nothing is measured."""
-    at = int(np.searchsorted(series.x, x))
-    for reach in (2, 64, series.x.size):
-        around = np.arange(max(at - reach, 0), min(at + reach, series.x.size))
-        around = around[np.isfinite(series.y[around])]
-        if around.size:
-            return int(around[np.abs(series.x[around] - x).argmin()])
-    return None
 
 
 # From a look at the session to the drawing of the chart.

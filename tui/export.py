@@ -7,7 +7,7 @@ from pathlib import Path
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal
 from textual.content import Content, ContentText
 from textual.widgets import Button, Input, Select, Static
 
@@ -24,7 +24,7 @@ from wikitopics.session.analysis.proportions import licence_of
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.paths import user_path
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.bars import Entry
+from wikitopics.tui.bars import TextField
 from wikitopics.tui.follow import run_in_background
 from wikitopics.tui.questions import Ask, Dialog, field
 from wikitopics.tui.text import plural, visible
@@ -47,9 +47,7 @@ class Export(Dialog[None]):
         self._busy = False
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="dialog form", can_focus=False) as box:
-            box.border_title = "Export"
-            box.border_subtitle = "Esc closes"
+        with self.box("Export", "Esc closes"):
             first = next(iter(TABLES.values()))
             file = self._default(first.name, _forms(first)[0][1])
             for label, name, choices in (
@@ -59,7 +57,7 @@ class Export(Dialog[None]):
             ):
                 select = Select(choices, value=choices[0][1], allow_blank=False, id=name, compact=True)
                 yield field(label, select)
-            yield field("File", Entry(file, id="file"))
+            yield field("File", TextField(file, id="file"))
             yield Static(id="export-progress", classes="hint")
             with Horizontal(classes="buttons"):
                 yield Button("Export", variant="primary", id="go", compact=True)

@@ -101,8 +101,8 @@ class Main(Screen[None]):
     def compose(self) -> ComposeResult:
         yield Lines(id="status")
         yield Container(id="views")
-        yield FindBar()
-        yield KeyBar()
+        yield FindBar(id="find")
+        yield KeyBar(id="keys")
 
     def __init__(self) -> None:
         super().__init__(id="main")
@@ -322,10 +322,11 @@ class Help(Dialog[None]):
 class Keys(Static):
     """Every key beside what it does, which is folded in a column of its own."""
 
+    _width = 0
+
     def __init__(self, groups: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> None:
         super().__init__()
         self._groups = groups
-        self._width = 0
 
     def on_resize(self, event: events.Resize) -> None:
         if event.size.width != self._width:

@@ -281,19 +281,8 @@ def dashed(lit: NDArray[np.bool_], pattern: int) -> NDArray[np.bool_]:
     heights = lit.sum(axis=0)
     along = np.cumsum(heights) - heights + np.cumsum(lit, axis=0) - 1
     dots = PATTERNS[pattern % len(PATTERNS)]
-    left: NDArray[np.bool_] = lit & dots[along % len(dots)]
-    return left
-
-
-def with_signs(
-    codes: NDArray[np.uint16], owners: NDArray[np.int8], patterns: Sequence[int]
-) -> NDArray[np.uint16]:
-    """The cells of an ASCII picture, with each series drawn in its sign."""
-    for series, pattern in enumerate(patterns):
-        sign = SIGNS[pattern % len(SIGNS)]
-        if sign:
-            codes[owners == series] = ord(sign)
-    return codes
+    dashes: NDArray[np.bool_] = lit & dots[along % len(dots)]
+    return dashes
 
 
 def sample(pattern: int, *, ascii_only: bool = False) -> str:
@@ -500,7 +489,10 @@ def plot(drawing: Drawing, frame: Frame) -> Plot:
     owners = np.full((height, width), -1, dtype=np.int8)
     for index, one in enumerate(of_each):
         owners[one > 0] = index
-    codes = with_signs(ASCII[together], owners, frame.patterns) if frame.ascii_only else BRAILLE[together]
+    codes = (ASCII if frame.ascii_only else BRAILLE)[together]
+    for index, pattern in enumerate(frame.patterns if frame.ascii_only else ()):
+        if sign := SIGNS[pattern % len(SIGNS)]:
+            codes[owners == index] = ord(sign)
     return Plot(
         codes=codes,
         owners=owners,

@@ -30,7 +30,7 @@ from wikitopics.session.request import DOWNLOAD, TrainRequest, check_new
 from wikitopics.session.settings import DEFAULT_KIND, load_kind, model_choices, parse_specs
 from wikitopics.session.storage.decoding import LONGEST_NAME
 from wikitopics.session.system import Signals
-from wikitopics.tui.bars import Entry
+from wikitopics.tui.bars import TextField
 from wikitopics.tui.follow import TrainerProcess, run_in_background
 from wikitopics.tui.terminal import SUSPEND, TerminalApp, obey_signals, open_app
 from wikitopics.tui.text import visible
@@ -48,6 +48,12 @@ class Dialog(ModalScreen[ScreenResultType]):
     def __init__(self) -> None:
         super().__init__()
         self._due: tuple[ScreenResultType | None] | None = None
+
+    def box(self, title: str, below: str = "", classes: str = "dialog form") -> VerticalScroll:
+        """The frame of the dialog, with a title and a text at its lower edge."""
+        box = VerticalScroll(classes=classes, can_focus=False)
+        box.border_title, box.border_subtitle = Content(title), below
+        return box
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
         """End with ``result``, at once or when it comes to the front again; later answers are ignored."""
@@ -108,8 +114,7 @@ class Ask(Dialog[str | None]):
         self._title, self._text, self._answers = title, text, answers
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="dialog ask", can_focus=False) as box:
-            box.border_title = Content(self._title)
+        with self.box(self._title, classes="dialog ask"):
             yield Static(Content(self._text), classes="reason")
             yield OptionList()
 
@@ -156,10 +161,8 @@ class Rename(Dialog[str | None]):
         self._row, self._rename = row, rename
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="dialog form", can_focus=False) as box:
-            box.border_title = Content(f"Name of topic {self._row.topic}")
-            box.border_subtitle = "Esc cancels"
-            yield Entry(visible(self._row.name), id="topic-name")
+        with self.box(f"Name of topic {self._row.topic}", "Esc cancels"):
+            yield TextField(visible(self._row.name), id="topic-name")
             yield Static(id="rename-told", classes="told")
             yield Static(HINT, classes="hint")
 
@@ -206,7 +209,6 @@ class Starting(Ask):
         super().__init__("Starting", "starting the trainer …", [*answers, ("stop", "q", "Quit")])
 
     def on_mount(self) -> None:
-        super().on_mount()
         self.set_interval(EVERY, self._look)
 
     def _look(self) -> None:
@@ -251,7 +253,7 @@ class AskContact(Dialog[Answer]):
 
     TELLS = "#contact-told"
     AUTO_FOCUS = ""
-    BINDINGS = [Binding("escape", "leave", "Quit")]  # noqa: RUF012 - Textual's own convention
+    BINDINGS = [Binding("escape", "dismiss('quit')", "Quit")]  # noqa: RUF012 - Textual's own convention
 
     def __init__(self, *, leave: str = "Quit", sample: bool = True) -> None:
         """``leave``: the label for leaving without an answer. ``sample``: whether the embedded sample is
@@ -262,12 +264,11 @@ class AskContact(Dialog[Answer]):
         """The contact saved so far, which is asked for again because it is not acceptable."""
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="dialog form", can_focus=False) as box:
-            box.border_title = "wikitopics: before the first article"
+        with self.box("wikitopics: before the first article"):
             yield Static(Content(WHY), classes="reason")
             yield Static("Your contact, for Wikimedia", classes="label")
             example = "you@host.org or https://host.org/you"
-            yield Entry(self._saved, placeholder=example, id="address")
+            yield TextField(self._saved, placeholder=example, id="address")
             wrong = (self._saved and config.contact_problem(self._saved)) or ""
             yield Static(Content(wrong), id="contact-told", classes="told")
             yield Static(Content(WHERE), classes="hint")
@@ -300,19 +301,14 @@ class AskContact(Dialog[Answer]):
             self.tell(str(error))
             self.query_one(self.TELLS).scroll_visible(animate=False)
 
-    @on(Button.Pressed, "#demo")
-    def _sample(self) -> None:
-        self.dismiss("demo")
-
-    @on(Button.Pressed, "#quit")
-    def action_leave(self) -> None:
-        self.dismiss("quit")
+    @on(Button.Pressed, "#demo, #quit")
+    def _declined(self, event: Button.Pressed) -> None:
+        self.dismiss("demo" if event.button.id == "demo" else "quit")
 
 
 class Contact(TerminalApp[Answer]):
     """The question, and nothing else."""
 
-    CSS_PATH = "app.tcss"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding("ctrl+c,ctrl+q", "leave", "Quit", priority=True, show=False),
@@ -364,7 +360,7 @@ def arguments(
         return [kind.command, "--headless", "--session", name], TrainRequest()
     if not models:
         raise SessionError("choose at least one model")
-    words, given = ["train", "--session", name, "--source", source], {}
+    words, options = ["train", "--session", name, "--source", source], {}
     for option in (*kind.options, *OWN_FIELDS):
         text = values.get(option.name, "")
         if option.needed and not text:
@@ -375,12 +371,12 @@ def arguments(
             except ValueError as error:
                 raise SessionError(f"{option.label} {error}") from None
             words += [option.flag, text]
-            given[option.name] = (value,) if option.of is tuple else value
+            options[option.name] = (value,) if option.of is tuple else value
     specs = [f"{kind}:topics={topics}" if topics else kind for kind, topics in models]
     parse_specs(specs, {})
     for spec in specs:
         words += [MODEL.flag, spec]
-    return words, TrainRequest(**given)
+    return words, TrainRequest(**options)
 
 
 class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
@@ -397,10 +393,8 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         """The explanation of each field while it has the focus, by its id."""
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="dialog form", can_focus=False) as box:
-            box.border_title = "New session"
-            box.border_subtitle = "Esc cancels"
-            yield field("Name", Entry("night", id="name"))
+        with self.box("New session", "Esc cancels"):
+            yield field("Name", TextField("night", id="name"))
             # The kinds of other packages are not loaded for this.
             choices = [(sources.load(name).label, name) for name in sources.BUILT_IN]
             choices += [(name, name) for name in sources.names() if name not in sources.BUILT_IN]
@@ -416,7 +410,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
             for kind, topics, words in model_choices():
                 with Horizontal(classes="trained model"):
                     yield Tick(kind, value=kind == DEFAULT_KIND, id=f"use-{kind}", compact=True)
-                    yield Entry(placeholder=topics, id=f"topics-{kind}", type="integer")
+                    yield TextField(placeholder=topics, id=f"topics-{kind}", type="integer")
                     yield Static(Content(words), classes="words")
                 self._hints[f"topics-{kind}"] = TOPICS.help
             with Vertical(classes="foot"):  # in sight wherever the form is scrolled to
@@ -440,7 +434,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
     def _field(self, option: Option[Any], classes: str = "") -> Widget:
         """The row for an option."""
         value = "" if option.default is None else str(option.default)
-        entry = Entry(value, id=f"option-{option.name}")
+        entry = TextField(value, id=f"option-{option.name}")
         self._hints[f"option-{option.name}"] = option.help
         return field(option.label, entry, f"of-{option.name} {classes}")
 

@@ -69,8 +69,8 @@ def clock(seconds: float) -> str:
     whole = max(0, int(seconds))
     days, rest = divmod(whole, 86_400)
     hours, rest = divmod(rest, 3_600)
-    minutes, left = divmod(rest, 60)
-    return f"{days}d {hours:02d}:{minutes:02d}" if days else f"{hours:02d}:{minutes:02d}:{left:02d}"
+    minutes, seconds = divmod(rest, 60)
+    return f"{days}d {hours:02d}:{minutes:02d}" if days else f"{hours:02d}:{minutes:02d}:{seconds:02d}"
 
 
 def size(n_bytes: float) -> str:

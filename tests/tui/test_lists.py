@@ -397,7 +397,7 @@ async def test_a_vast_dashboard_has_the_map_and_a_card(shown, live):
         await seeing.press(pilot, "r", "space", shows="REPLAY")
         first = app.watched.replay.points[0]
         app.watched.replay.step(-len(app.watched.replay.points))
-        app.look_again()
+        app.watched.look_again()
         seen = await seeing.until(pilot, f"after {first} articles ─")
         assert "most about it" not in seen  # what articles were about then is not known
         await seeing.until_true(lambda: drawn.pointed[1] == first)

@@ -232,7 +232,7 @@ class Dashboard(View):
     @on(SmallCharts.Picked)
     def _picked(self, event: SmallCharts.Picked) -> None:
         self.choice.metric = event.metric
-        self.host.look_again()
+        self.host.watched.look_again()
 
     @on(TopicList.Chosen, "#topics")
     @on(TopicMap.Chosen, "#over-time")
@@ -273,7 +273,7 @@ class Dashboard(View):
         if self.look is not None:
             names = [metric.name for metric in self.look.metrics]
             self.choice.metric = next_choice(self.choice.metric, names)
-            self.host.look_again()
+            self.host.watched.look_again()
 
     def chosen_topic(self) -> TopicRow | None:
         return self.query_one(TopicList).topic if not self.has_class("-tiny") else None

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -242,14 +243,8 @@ class TopicMap(RowList[TopicRow]):
         ink."""
         signs = ASCII_SHADES if self.ascii_only else SHADES
         out: Line = []
-        start = 0
-        for end in range(1, len(shades) + 1):
-            if end < len(shades) and shades[end] == shades[start] and column not in (start, end):
-                continue
-            shade = shades[start]
-            cell = "◆" if start == column else signs[shade] * (end - start)
-            out.append((cell, "strong" if start == column else INKS[shade]))
-            start = end
+        for (here, shade), cells in groupby(enumerate(shades), lambda cell: (cell[0] == column, cell[1])):
+            out.append(("◆", "strong") if here else (signs[shade] * len([*cells]), INKS[shade]))
         return out
 
 

@@ -115,8 +115,8 @@ class SessionList(RowList[SessionRow]):
         longest, source, tail = self._longest
         state = 16 if width >= ROOMY else STATE
         name = max(min(longest, width - len("   ") - 1 - state), len("name"))
-        left = width - len("   ") - name - 1 - state - 1 - ARTICLES - 2 - 1
-        return name, state, max(min(source, left - tail), SOURCE)
+        rest = width - len("   ") - name - 1 - state - 1 - ARTICLES - 2 - 1
+        return name, state, max(min(source, rest - tail), SOURCE)
 
     def parts(self, row: SessionRow, width: int) -> Line:
         name, state, source = self._widths(width)
@@ -181,7 +181,6 @@ class Sessions(View):
             yield TopicList(id="session-topics", disabled=True)  # to look at
 
     def on_mount(self) -> None:
-        super().on_mount()
         self.query_one(Picture).fit_y = True
 
     def fit(self, width: int, height: int) -> None:
@@ -268,7 +267,7 @@ class Sessions(View):
         else:
             marked.append(row.path)
         self.again()
-        self.host.look_again()
+        self.host.watched.look_again()
 
     def action_order(self) -> None:
         self.sort(next_choice(self._order, [*ORDERS]))

@@ -234,7 +234,7 @@ class View(Container):
         self.choice.relevant = not self.choice.relevant
         by = "relevance" if self.choice.relevant else "probability"
         self.app.notify(f"Words of topics by {by}")
-        self.host.look_again()
+        self.host.watched.look_again()
 
     def _topic(self) -> tuple[str, TopicRow] | None:
         """The topic under the cursor, and its model."""
@@ -256,7 +256,7 @@ class View(Container):
         def renamed(name: str | None) -> None:
             if name is not None:
                 self.app.notify(f"#{row.topic} is now called {name}")
-                self.host.look_again()
+                self.host.watched.look_again()
 
         self.app.push_screen(Rename(row, lambda name: rename(path, model, row.topic, name)), renamed)
 
