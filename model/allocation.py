@@ -147,10 +147,10 @@ class LambdaModel(LambdaTopics, OnlineModel):
         By the passes of SCVB0 with `document_prior`, which predict better than a variational update. A
         document without words gets the prior's proportions. Raises ValueError for a word id out of range.
         """
-        from wikitopics.model.scvb0_e_step import inferred
+        from wikitopics.model.scvb0_e_step import Passes, inferred
 
-        prior, passes = self.document_prior(), self.recipe.inference_passes
-        return inferred(batch, self._topics, self._apart, prior, passes, self._workers, self._theta_steps)
+        passes = Passes(self.document_prior(), self.recipe.inference_passes, self._theta_steps)
+        return inferred(batch, self._topics, self._apart, passes, self._workers)
 
     @classmethod
     def with_topics(cls, topics: NDArray[np.floating[Any]], weights: Vector, prior: Vector) -> Self:

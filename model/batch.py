@@ -164,10 +164,7 @@ class BatchHDP(OnlineHDP):
             tables = self._e_step(batch, local, self._corpus(ids, batch.D)).tables
         while len(self._bounds) < max_sweeps:
             corpus = corpus_of(self._topics.Elog_rows(ids), self.a, self.b)
-            T, iterations = self.max_topics_per_document, self.max_iterations
-            posterior = figure_9(
-                batch, local, corpus, T, self.alpha, self.tolerance, iterations, self._workers, tables
-            )
+            posterior = figure_9(batch, local, corpus, self._limits(), self._workers, tables)
             tables = posterior.tables
             documents = bounds(batch, local, corpus, self.alpha, posterior, self._workers)
             self._bounds = np.append(self._bounds, documents.sum() + self.corpus_bound())

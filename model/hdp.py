@@ -51,7 +51,7 @@ from wikitopics.model.schedules import Balance, StepSizes, raised
 from wikitopics.option import Option
 
 if TYPE_CHECKING:
-    from wikitopics.model.hdp_kernels import HDPCorpus, Tables
+    from wikitopics.model.hdp_kernels import HDPCorpus, HDPLimits, Tables
 
 
 # The numbers in which the HDP departs from its papers; a model's state keeps them.
@@ -334,12 +334,15 @@ class OnlineHDP(LambdaModel):
         """[SVI13] fig. 9 lines 5 to 10, as printed or started from each document's own topics."""
         from wikitopics.model.hdp_e_step import figure_9, shortlists
 
-        T, alpha, tolerance = self.max_topics_per_document, self.alpha, self.tolerance
         if self.warm_start:
-            return shortlists(
-                batch, local, corpus, self.n_topics, T, alpha, tolerance, self.recipe, self._workers
-            )
-        return figure_9(batch, local, corpus, T, alpha, tolerance, self.max_iterations, self._workers)
+            return shortlists(batch, local, corpus, self.n_topics, self._limits(), self._workers)
+        return figure_9(batch, local, corpus, self._limits(), self._workers)
+
+    def _limits(self) -> HDPLimits:
+        from wikitopics.model.hdp_kernels import HDPLimits
+
+        own = self.max_topics_per_document, self.alpha, self.tolerance, self.max_iterations
+        return HDPLimits(*own, *(getattr(self.recipe, name) for name in HDPLimits._fields[len(own) :]))
 
     def _learn_first(self, batch: Minibatch, enough: float) -> NDArray[np.float32]:
         """A minibatch of the first documents, from which the topics start.

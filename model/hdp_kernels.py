@@ -58,10 +58,15 @@ from wikitopics.model.lambda_ import Vector
 
 
 class HDPLimits(NamedTuple):
-    """Limits of a document's local step: see `hdp.Recipe`."""
+    """Settings and limits of a document's local step: see `OnlineHDP` and `hdp.Recipe`."""
 
+    T: int
+    alpha: float
+    tolerance: float
+    max_iterations: int
     em_steps: int
     fewest_words: float
+    candidates: int
     iterations: int
     rounds: int
     one_topic: float
@@ -140,9 +145,6 @@ def e_step(
     local: NDArray[np.int32],
     counts: Counts,
     corpus: HDPCorpus,
-    alpha: float,
-    T: int,
-    tolerance: float,
     limits: HDPLimits,
     posterior: Tables,
 ) -> None:
@@ -157,6 +159,7 @@ def e_step(
     Writes tables, most words first, their topics, and theta: (words of k + alpha sigma_k) / (words + alpha).
     """
     rows, sigma, Elog_sigma = corpus
+    T, alpha, tolerance = limits.T, limits.alpha, limits.tolerance
     tables, _, zeta, _, theta = posterior
     kind = rows.dtype.type
     K = theta.shape[1]
@@ -438,9 +441,7 @@ def ascend(
     local: NDArray[np.int32],
     counts: Counts,
     corpus: HDPCorpus,
-    alpha: float,
-    tolerance: float,
-    max_iterations: int,
+    limits: HDPLimits,
     fresh: bool,
     posterior: Tables,
 ) -> None:
@@ -470,8 +471,8 @@ def ascend(
             assign_words(ids, n_dw, Elog_rows, Elog_pi, zeta[d], here)  # line 6
         for i in range(T):
             words[i] = here[:, i].sum()
-        for _ in range(max_iterations):
-            document_sticks(alpha, words, gamma, Elog_pi)
+        for _ in range(limits.max_iterations):
+            document_sticks(limits.alpha, words, gamma, Elog_pi)
             choose_among_all(ids, here, Elog_rows, Elog_sigma, zeta[d])
             assign_words(ids, n_dw, Elog_rows, Elog_pi, zeta[d], here)
             change = 0.0
@@ -479,9 +480,9 @@ def ascend(
                 value = here[:, i].sum()
                 change += abs(value - words[i])
                 words[i] = value
-            if change <= tolerance * total:
+            if change <= limits.tolerance * total:
                 break
-        document_sticks(alpha, words, gamma, Elog_pi)
+        document_sticks(limits.alpha, words, gamma, Elog_pi)
         expected_proportions(gamma, zeta[d], theta[d])
 
 

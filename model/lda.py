@@ -162,9 +162,10 @@ class OnlineLDA(DirichletAllocation):
         forgets = self.warm_start and self.half_life is not None
         if forgets or self.recipe.collapsed(stage, self.n_topics):
             last = np.full(self.n_topics, self.recipe.last_alpha) if self._learn_alpha else alpha
-            alpha, passes = stage.alpha(last), self.recipe.passes + stage.more_passes
+            alpha = stage.alpha(last)
+            passes = collapsed.Passes(alpha, self.recipe.passes + stage.more_passes)
             rows = collapsed.word_rows(self._topics, words, balance, self._workers)
-            gamma, statistics = collapsed.e_step(batch, words, rows, alpha, passes, self._workers)
+            gamma, statistics = collapsed.e_step(batch, words, rows, passes, self._workers)
         else:
             rows = self._topics.exp_Elog_rows(words.ids, self._workers, balance)
             gamma, statistics = e_step(batch, words, rows, alpha, self._limits(), self._workers)

@@ -498,13 +498,9 @@ def run(
     """
     if trainer is None:
         SessionReader(path).close()  # if it is not a session, say so now, in one line
+    settings = preferences(names())
     app = Wikitopics(
-        path,
-        trainers=trainers,
-        trainer=trainer,
-        signals=signals,
-        preferences=preferences(names()),
-        notify_by=notify_by,
+        path, trainers=trainers, trainer=trainer, signals=signals, preferences=settings, notify_by=notify_by
     )
     try:
         return open_app(app, gone="leave")

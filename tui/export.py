@@ -21,7 +21,7 @@ from wikitopics.session.analysis.exports import (
     written_to,
 )
 from wikitopics.session.analysis.proportions import licence_of
-from wikitopics.session.errors import BadUsage, SessionError
+from wikitopics.session.errors import BadUsage
 from wikitopics.session.paths import user_path
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.bars import TextField
@@ -93,23 +93,20 @@ class Export(Dialog[None]):
             return
         what, form, model = self._chosen("#what", "#form", "#model")
         table = TABLES[what]
-        try:
+        with self.telling():
             target = user_path(self.query_one("#file", Input).value)
             # Not Path.is_dir, which raises for a folder that is not readable.
             if not target.name or (os.path.isdir(target) and FORMATS[form].folder is None):
                 raise BadUsage(f"name a file in the folder {target}")
             written_as = written_to(target, table, form)
-        except BadUsage as error:
-            self.tell(str(error))
-            return
-        work = partial(self._write, table, written_as, None if model == ALL_MODELS else model, target)
-        write = partial(run_in_background, self, work, "export")
-        if os.path.islink(target) or os.path.isfile(target) or os.path.isdir(target):
-            answers = [("replace", "r", "Replace it"), ("cancel", "c", "Cancel")]
-            question = Ask("Export", f"{visible(str(target))} exists already.", answers)
-            self.app.push_screen(question, lambda answer: write() if answer == "replace" else None)
-        else:
-            write()
+            work = partial(self._write, table, written_as, None if model == ALL_MODELS else model, target)
+            write = partial(run_in_background, self, work, "export")
+            if os.path.islink(target) or os.path.isfile(target) or os.path.isdir(target):
+                answers = [("replace", "r", "Replace it"), ("cancel", "c", "Cancel")]
+                question = Ask("Export", f"{visible(str(target))} exists already.", answers)
+                self.app.push_screen(question, lambda answer: write() if answer == "replace" else None)
+            else:
+                write()
 
     async def _write(self, table: Table, form: Format, model: str | None, target: Path) -> None:
         loop = asyncio.get_running_loop()
@@ -126,12 +123,9 @@ class Export(Dialog[None]):
 
         self._busy = True
         self.tell("writing …")
-        try:
+        with self.telling():
             self.tell(await asyncio.to_thread(in_thread))
-        except SessionError as error:
-            self.tell(str(error))
-        finally:
-            self._busy = False
+        self._busy = False
 
 
 def _forms(table: Table) -> list[tuple[ContentText, str]]:

@@ -108,7 +108,6 @@ class Dashboard(View):
     TITLE = "Dashboard"
     HOME = TopicList
     FINDS = A_TOPIC
-    LISTS_TOPICS = True
     PANELS = 8
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         binding("chart.log_x", "x", "scale('log_x')", "Log x", "logarithmic or linear x axis"),

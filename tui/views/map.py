@@ -255,7 +255,6 @@ class Map(View):
     TITLE = "Map"
     HOME = TopicMap
     FINDS = A_TOPIC
-    LISTS_TOPICS = True
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         binding("map.detail", "enter", "list('choose')", "Detail", "open the topic at that moment", "Enter"),
         binding("map.all", "escape", "all", "All topics", "show all topics again"),

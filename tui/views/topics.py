@@ -123,7 +123,6 @@ class Topics(View):
     TITLE = "Topics"
     HOME = TopicList
     FINDS = A_TOPIC
-    LISTS_TOPICS = True
     PANELS = 4
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         binding("topics.detail", "enter", "list('choose')", "Detail", DETAIL, "Enter"),

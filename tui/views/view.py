@@ -99,8 +99,6 @@ class View(Container):
     """With one panel there is nothing to maximise."""
     OF_MODEL = True
     """Whether it shows the selected model."""
-    LISTS_TOPICS = False
-    """Whether it lists topics in the selected order."""
 
     look: SessionView | None = None
     """The look that is drawn."""
@@ -204,7 +202,7 @@ class View(Container):
                 look = self.host.latest
                 return look is not None and self.OF_MODEL and len(look.models) > 1
             case "order_topics" | "order_words":
-                return self.LISTS_TOPICS
+                return self.FINDS == A_TOPIC  # it lists topics
             case "browse":
                 return self._address() is not None
             case "rename" | "pin":
