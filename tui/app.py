@@ -16,15 +16,15 @@ from textual.screen import Screen
 
 from wikitopics.session import config, control, escapes, sources
 from wikitopics.session.errors import SessionError
+from wikitopics.session.metrics import METRICS
 from wikitopics.session.paths import session_name, session_path
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import Signals
 from wikitopics.tui.bars import FindBar, condition, fitted, pieces, window_title
-from wikitopics.tui.chart import wanted
 from wikitopics.tui.follow import Choice, SessionView, TrainerProcess, Watch, run_in_background, wait_until
 from wikitopics.tui.inks import INKS, Drawn, Lines
 from wikitopics.tui.main import EVERYWHERE, VIEWS, Finds, Help, Main, commands
-from wikitopics.tui.questions import Agree, Ask, AskContact, NewSession, Starting, State
+from wikitopics.tui.questions import Agree, Ask, AskContact, Export, NewSession, Starting, State
 from wikitopics.tui.terminal import Preferences, TerminalApp, binding, obey_signals, open_app, preferences
 from wikitopics.tui.views.articles import Articles
 from wikitopics.tui.views.crawl import nothing_left
@@ -141,8 +141,10 @@ class Wikitopics(TerminalApp[Ending]):
             await wait_until(watch.due, POLL_SECONDS)
 
     def _wanted(self) -> tuple[str, ...]:
-        """The metrics whose curves are shown."""
-        return wanted(self.watched.latest, self.choice, small=self.size.width >= VAST)
+        """The metrics whose curves are shown, on the large chart and on the small ones."""
+        metrics = METRICS if self.latest is None else self.latest.metrics
+        small = [metric.name for metric in metrics if metric.brief and self.size.width >= VAST]
+        return tuple(sorted({self.choice.metric, *small}))
 
     async def _compare(self) -> None:
         """Keep the curves of the marked sessions current; one that cannot be read is reported and
@@ -438,8 +440,6 @@ class Wikitopics(TerminalApp[Ending]):
             self.main.query_one(FindBar).take(event.character)
 
     def action_export(self) -> None:
-        from wikitopics.tui.export import Export
-
         self.push_screen(Export(self.path, self.latest.models if self.latest is not None else ()))
 
     def action_help(self) -> None:

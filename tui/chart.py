@@ -11,7 +11,7 @@ from textual import events
 from textual.geometry import Offset
 from textual.message import Message
 
-from wikitopics.session.metrics import METRICS, SCORES, Metric
+from wikitopics.session.metrics import SCORES, Metric
 from wikitopics.session.records import Curve
 from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.inks import SERIES, Line, Lines
@@ -351,13 +351,6 @@ class Chart(Picture, can_focus=True):
 # From a look at the session to the drawing of the chart.
 
 X_KINDS = ("articles", "words", "time")
-
-
-def wanted(look: SessionView | None, choice: Choice, *, small: bool) -> tuple[str, ...]:
-    """The metrics whose curves are needed: the selected one, and those of the ``small`` charts."""
-    metrics = METRICS if look is None else look.metrics
-    beside = [metric.name for metric in metrics if metric.brief] if small else []
-    return tuple(sorted({choice.metric, *beside}))
 
 
 def title(look: SessionView, choice: Choice, x_kind: str) -> str:

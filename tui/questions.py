@@ -1,4 +1,4 @@
-"""The dialogs: their base, small questions, a trainer that starts, the contact, and a new session."""
+"""The dialogs: their base, small questions, a starting trainer, the contact, a new session, and exports."""
 
 import asyncio
 import contextlib
@@ -14,26 +14,37 @@ from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.content import Content
+from textual.content import Content, ContentText
 from textual.screen import ModalScreen, ScreenResultType
 from textual.widget import Widget
 from textual.widgets import Button, Checkbox, Input, OptionList, Select, Static
 from textual.widgets.option_list import Option as Choice
 
 from wikitopics.session import config, sources
+from wikitopics.session.analysis.exports import (
+    FORMATS,
+    TABLES,
+    ExportRequest,
+    Format,
+    Table,
+    save,
+    written_to,
+)
+from wikitopics.session.analysis.proportions import licence_of
 from wikitopics.session.control import Trainers, checked, forget, last_words, question
-from wikitopics.session.errors import SessionError
+from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.options import MODEL, OWN, SHARED, SOURCE, Option
-from wikitopics.session.paths import log_file, named_session
+from wikitopics.session.paths import log_file, named_session, user_path
 from wikitopics.session.records import TopicRow
 from wikitopics.session.request import DOWNLOAD, TrainRequest, check_new
 from wikitopics.session.settings import DEFAULT_KIND, load_kind, model_choices, parse_specs
 from wikitopics.session.storage.decoding import LONGEST_NAME
+from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import Signals
 from wikitopics.tui.bars import TextField
 from wikitopics.tui.follow import TrainerProcess, run_in_background
 from wikitopics.tui.terminal import SUSPEND, TerminalApp, obey_signals, open_app
-from wikitopics.tui.text import visible
+from wikitopics.tui.text import plural, visible
 
 # Base of the dialogs: a screen in front of the others, which ends once.
 
@@ -548,3 +559,108 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
             forget(path)
             raise
         return False, ""
+
+
+# Writes part of the session to a file, without blocking the screen.
+
+ALL_MODELS = "all models"
+
+
+class Export(Dialog[None]):
+    """What to export, in which format, of which model, to which file."""
+
+    TELLS = "#export-progress"
+
+    def __init__(self, path: Path, models: tuple[str, ...]) -> None:
+        super().__init__()
+        self._path, self._models = path, models
+        try:
+            self._folder = Path.cwd()
+        except OSError:  # it has been deleted
+            self._folder = Path()
+        self._busy = False
+
+    def compose(self) -> ComposeResult:
+        with self.box("Export", "Esc closes"):
+            first = next(iter(TABLES.values()))
+            file = self._default(first.name, _forms(first)[0][1])
+            for label, name, choices in (
+                ("What", "what", [(table.label, table.name) for table in TABLES.values()]),
+                ("Format", "form", _forms(first)),
+                ("Model", "model", self._model_choices(first)),
+            ):
+                select = Select(choices, value=choices[0][1], allow_blank=False, id=name, compact=True)
+                yield field(label, select)
+            yield field("File", TextField(file, id="file"))
+            yield Static(id="export-progress", classes="hint")
+            with Horizontal(classes="buttons"):
+                yield Button("Export", variant="primary", id="go", compact=True)
+                yield Button("Close", id="close", compact=True)
+
+    def _model_choices(self, table: Table) -> list[tuple[ContentText, str]]:
+        names = self._models if table.one_model else (ALL_MODELS, *self._models)
+        return [(Content(visible(name)), name) for name in names]
+
+    def _default(self, what: str, form: str) -> str:
+        return str(self._folder / f"{self._path.stem}-{what}{FORMATS[form].ending}")
+
+    def _chosen(self, *names: str) -> list[str]:
+        return [str(self.query_one(name, Select).value) for name in names]
+
+    @on(Select.Changed, "#what")
+    def _what(self, event: Select.Changed) -> None:
+        table = TABLES[str(event.value)]
+        for name, choices in (("#form", _forms(table)), ("#model", self._model_choices(table))):
+            select = self.query_one(name, Select)
+            select.set_options(choices)
+            select.value = choices[0][1]
+        self._rename()
+
+    @on(Select.Changed, "#form")
+    def _rename(self) -> None:
+        self.query_one("#file", Input).value = self._default(*self._chosen("#what", "#form"))
+
+    @on(Input.Submitted)
+    @on(Button.Pressed, "#go")
+    def _go(self) -> None:
+        if self._busy:
+            return
+        what, form, model = self._chosen("#what", "#form", "#model")
+        table = TABLES[what]
+        with self.telling():
+            target = user_path(self.query_one("#file", Input).value)
+            # Not Path.is_dir, which raises for a folder that is not readable.
+            if not target.name or (os.path.isdir(target) and FORMATS[form].folder is None):
+                raise BadUsage(f"name a file in the folder {target}")
+            written_as = written_to(target, table, form)
+            work = partial(self._write, table, written_as, None if model == ALL_MODELS else model, target)
+            write = partial(run_in_background, self, work, "export")
+            if os.path.islink(target) or os.path.isfile(target) or os.path.isdir(target):
+                answers = [("replace", "r", "Replace it"), ("cancel", "c", "Cancel")]
+                question = Ask("Export", f"{visible(str(target))} exists already.", answers)
+                self.app.push_screen(question, lambda answer: write() if answer == "replace" else None)
+            else:
+                write()
+
+    async def _write(self, table: Table, form: Format, model: str | None, target: Path) -> None:
+        loop = asyncio.get_running_loop()
+
+        def written(rows: int) -> None:
+            loop.call_soon_threadsafe(self.tell, f"{plural(rows, 'row')} written …")
+
+        def in_thread() -> str:
+            with SessionReader(self._path) as reader:
+                rows = save(table, form, ExportRequest(reader, table.models(reader, model)), target, written)
+                licence = licence_of(reader.settings()) if table.of_texts else None
+            message = f"{plural(rows, 'row')} in {target}" if rows is not None else f"written to {target}"
+            return f"{message}; {licence.text}" if licence is not None else message
+
+        self._busy = True
+        self.tell("writing …")
+        with self.telling():
+            self.tell(await asyncio.to_thread(in_thread))
+        self._busy = False
+
+
+def _forms(table: Table) -> list[tuple[ContentText, str]]:
+    return [(FORMATS[name].label, name) for name in table.formats]
