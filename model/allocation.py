@@ -32,6 +32,7 @@ from wikitopics.model.schedules import THETA_STEPS, Stage, StepSizes
 from wikitopics.option import Option
 
 DECORRELATED_AFTER = 1500  # documents: half as far after so many
+KAPPA = "how fast step sizes (tau0 + t)^-kappa fall; by default they follow the articles seen"
 LEAST_WORDS = 1e-3  # of each word in a topic from elsewhere: 0 has no logarithm
 
 
@@ -238,13 +239,7 @@ class DirichletAllocation(LambdaModel):
     """Latent Dirichlet allocation, however it is learnt."""
 
     STEP_OPTIONS: ClassVar = (
-        Option(
-            float,
-            "kappa",
-            "how fast step sizes (tau0 + t)^-kappa fall; by default they follow the articles seen",
-            least=0.5,
-            most=1,
-        ),
+        Option(float, "kappa", KAPPA, least=0.5, most=1),
         Option(float, "tau0", "damps the first of these step sizes", least=0, most=LARGEST),
         check.HALF_LIFE,
     )

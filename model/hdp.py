@@ -99,10 +99,6 @@ class Recipe(Balance):
     one_topic: float = 1e-3
     inference_passes: int = 2
 
-    def weighed(self, n_documents: float) -> float:
-        """The corpus size D that is weighed against the priors."""
-        return max(n_documents, self.smallest_corpus)
-
     def draw(self, documents: int, n_topics: int, random: np.random.Generator) -> NDArray[np.int64]:
         """(K, n) the documents, out of this many, from which each topic starts."""
         n = 1 if documents >= n_topics else self.mixed
@@ -363,7 +359,7 @@ class OnlineHDP(LambdaModel):
     def _start_from(self, documents: Minibatch) -> None:
         """Start the topics from documents, on top of the corpus's mean; the sticks are uniform and heavy."""
         K, recipe = self.n_topics, self.recipe
-        corpus = recipe.weighed(self.n_documents)
+        corpus = max(self.n_documents, recipe.smallest_corpus)
         mass = corpus * WORDS_A_DOCUMENT / K
         seeds = recipe.draw(documents.D, K, self._random)
         lambda_hat = mass * topics_from(documents, self.n_words, seeds, recipe.seed_weight)
@@ -384,7 +380,7 @@ class OnlineHDP(LambdaModel):
         # Steps on the parts of a minibatch together forget as much as one step on the whole.
         rho = 1 - (1 - StepSizes(self.tau0, self.kappa).rho(self._time)) ** whole
         rho = max(rho, self._least_rho(batch.D))
-        weight = rho * self.recipe.weighed(self.n_documents) / batch.D  # rho D/S
+        weight = rho * max(self.n_documents, self.recipe.smallest_corpus) / batch.D  # rho D/S
         mass, tables = np.zeros(self.n_topics), np.zeros(self.n_topics)
         theta = np.empty((batch.D, self.n_topics), np.float32)
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d sum_i zeta_di n_d phi_di), a part at a time

@@ -188,11 +188,9 @@ class OnlineLDA(DirichletAllocation):
         """
         from wikitopics.model.scvb0_e_step import proportions
 
-        return (
-            super().infer(batch)
-            if self.recipe.inference_passes
-            else proportions(self._ascent(batch)[2].gamma)
-        )
+        if self.recipe.inference_passes:
+            return super().infer(batch)
+        return proportions(self._ascent(batch)[2].gamma)
 
     def bound_perplexity(self, batch: Minibatch) -> float:
         """[H10]'s perplexity of documents: exp(-(their ELBO, topics held fixed) / their words).

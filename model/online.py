@@ -98,39 +98,6 @@ def bounded(least: float, most: float, default: Any = MISSING) -> Any:
     return field(default=default, metadata={"least": least, "most": most})
 
 
-def values_of(model: object, entries: Sequence[Entry]) -> State:
-    """A model's values as a state, with copies of arrays; optional values that are None are left out."""
-    state: State = {}
-    for entry in entries:
-        part, name = entry.path
-        owner = getattr(model, part) if part else model
-        value = None if owner is None and entry.optional else getattr(owner, name)
-        if value is not None:
-            state[entry.key] = value.copy() if isinstance(value, np.ndarray) else value
-    return state
-
-
-def put(
-    model: object, values: Mapping[str, Plain], entries: Sequence[Entry], parts: Mapping[str, Any]
-) -> None:
-    """The inverse of `values_of`, for values from `checked`; parts: attribute -> what makes it from them.
-
-    Raises `StateError` where values do not make a part.
-    """
-    arguments: dict[str, State] = {part: {} for part in parts}
-    for entry in entries:
-        part, name = entry.path
-        if not part:
-            setattr(model, name, values.get(entry.key))
-        elif entry.key in values:
-            arguments[part][name] = values[entry.key]
-    for part, make in parts.items():
-        try:
-            setattr(model, part, make(**arguments[part]) if arguments[part] else None)
-        except ValueError as error:
-            raise StateError(f"the state is damaged: {error}") from None
-
-
 def checked(state: Mapping[str, object], entries: Sequence[Entry], whose: str = "the state's ") -> State:
     """The entries' values out of a state, arrays as contiguous copies; keys that no entry names are ignored.
 
@@ -413,8 +380,14 @@ class OnlineModel(ABC):
 
         `from_state` continues exactly from here.
         """
-        values = values_of(self, self._all_entries())
-        return {"kind": self.kind, "version": self.version, **values, "random": _random_state(self._random)}
+        state: State = {"kind": self.kind, "version": self.version}
+        for entry in self._all_entries():  # optional values that are None are left out
+            part, name = entry.path
+            owner = getattr(self, part) if part else self
+            value = None if owner is None and entry.optional else getattr(owner, name)
+            if value is not None:
+                state[entry.key] = value.copy() if isinstance(value, np.ndarray) else value
+        return {**state, "random": _random_state(self._random)}
 
     @classmethod
     def from_state(cls, state: Mapping[str, object]) -> Self:
@@ -439,12 +412,27 @@ class OnlineModel(ABC):
         if version != cls.version:
             values = cls.upgraded(values)
         model = cls.__new__(cls)
-        put(model, checked(values, cls._all_entries()), cls._all_entries(), cls.parts)
+        model._restore(checked(values, cls._all_entries()))
         model._random = _random_from(values.get("random"))
         model._workers = Threads(1)
         if contradiction := model._contradiction():
             raise StateError(f"the state is damaged: {contradiction}")
         return model
+
+    def _restore(self, values: State) -> None:
+        """Set what a checked state holds; raises `StateError` where its values do not make a part."""
+        arguments: dict[str, State] = {part: {} for part in self.parts}
+        for entry in self._all_entries():
+            part, name = entry.path
+            if not part:
+                setattr(self, name, values.get(entry.key))
+            elif entry.key in values:
+                arguments[part][name] = values[entry.key]
+        for part, make in self.parts.items():
+            try:
+                setattr(self, part, make(**arguments[part]) if arguments[part] else None)
+            except ValueError as error:
+                raise StateError(f"the state is damaged: {error}") from None
 
     def _contradiction(self) -> str:
         """What contradicts itself in a state just read, each entry being valid by itself; "" for nothing."""
@@ -513,9 +501,6 @@ class CompletionSet:
     their number is odd, the seen half has one more. Documents with fewer than two distinct words are left
     out.
     """
-
-    seen: Minibatch
-    hidden: Minibatch
 
     def __init__(self, batch: Minibatch, seed: int = 0) -> None:
         sizes = np.diff(batch.indptr)

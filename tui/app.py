@@ -127,8 +127,11 @@ class Wikitopics(TerminalApp[Ending]):
             code = await watch.look(self._wanted(), relevant=self.choice.relevant)
             if not self.is_running:
                 return
-            if code:
-                self.explain_failure(code)
+            if code and (question := control.question(self.path)):
+                self._ask_to_agree(question)
+            elif code:  # the trainer ended before it opened the session
+                words = control.last_words(self.path) or f"the trainer ended with code {code}"
+                self.notify(words, severity="error")
             if not watch.trouble and isinstance(self.screen, Starting):
                 self.screen.dismiss("begun")  # the session can be shown: no question is left
             if watch.latest is not previous:
@@ -260,14 +263,6 @@ class Wikitopics(TerminalApp[Ending]):
                 self.exit("demo" if answer == "demo" else "stop")
 
         self.push_screen(Starting(state, sample=path != session_path("demo")), answered)
-
-    def explain_failure(self, code: int) -> None:
-        """The trainer of the session on screen ended before it opened it: ask its question, or say why."""
-        if question := control.question(self.path):
-            self._ask_to_agree(question)
-        else:
-            words = control.last_words(self.path) or f"the trainer ended with code {code}"
-            self.notify(words, severity="error")
 
     def _ask_to_agree(self, question: str) -> None:
         def answered(answer: str | None) -> None:

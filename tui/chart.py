@@ -90,12 +90,9 @@ class Picture(Lines):
     def frame(self) -> Frame:
         width, height = self.size
         right = max((cell_len(text) for _, text in self._end_labels()), default=0) + 1
-        width, height = (
-            max(width - self.left - 1 - (right if right < width // 2 else 0), 4),
-            max(height - 2, 1),
-        )
+        size = max(width - self.left - 1 - (right if right < width // 2 else 0), 4), max(height - 2, 1)
         scales = self.log_x, self.logs_y
-        return Frame(width, height, *scales, self.window, self.ascii_only, self.fit_y, self.patterns())
+        return Frame(*size, *scales, self.window, self.ascii_only, self.fit_y, self.patterns())
 
     def current_plot(self) -> Plot | None:
         width, height = self.size

@@ -136,8 +136,7 @@ class Main(Screen[None]):
         self.query_one(FindBar).shut()
         for other in self._made.values():
             other.display = False
-        new = index not in self._made
-        if new:
+        if new := index not in self._made:
             self._made[index] = VIEWS[index]()
         view = self._made[index]
         view.display = True
