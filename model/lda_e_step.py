@@ -42,6 +42,14 @@ from wikitopics.model.options import LARGEST_PRIOR
 # by psi(sum gamma), and rows are kept in a range that float32 holds.
 
 
+class LDALimits(NamedTuple):
+    """Limits of a document's E-step: see `OnlineLDA` and, for `drop`, `schedules.CollapsedStart`."""
+
+    tolerance: float
+    max_iterations: int
+    drop: float
+
+
 class Scratch(NamedTuple):
     """Memory for one document of n words.
 
@@ -76,9 +84,7 @@ def e_step_kernel(
     rows: Floats,
     alpha: Floats,
     psi_alpha: NDArray[np.float64],
-    drop: float,
-    tolerance: float,
-    max_iterations: int,
+    limits: LDALimits,
     wide: int,
     resume: bool,
     gamma: Floats,
@@ -135,12 +141,12 @@ def e_step_kernel(
         if not resume:
             # First iteration: x is the same for all topics, so phi_w is the word's row.
             add_lines(n, wide_line, n_dw, words, rows, expected)
-        least = min(drop, 0.1 * total / K)
-        small = tolerance * total
-        iterations = min(max_iterations, wide)
+        least = min(limits.drop, 0.1 * total / K)
+        small = limits.tolerance * total
+        iterations = min(limits.max_iterations, wide)
         done, change = over_all_topics(n, rows, alpha, least, small, iterations, scratch)
         active = gather(n, rows, alpha, least, scratch)
-        iterations = max_iterations - done
+        iterations = limits.max_iterations - done
         active = over_active_topics(n, alpha, least, small, change, iterations, active, scratch)
         for j in range(n):
             ratio[first + j] = r[j]
@@ -291,14 +297,6 @@ DOCUMENT_BLOCK = 128
 WIDE = 6  # most iterations over all topics before the active ones are gathered
 
 
-class LDALimits(NamedTuple):
-    """Limits of a document's E-step: see `OnlineLDA` and, for `drop`, `schedules.CollapsedStart`."""
-
-    tolerance: float
-    max_iterations: int
-    drop: float
-
-
 class Documents(NamedTuple):
     """The variational distribution of D documents with N entries.
 
@@ -360,11 +358,10 @@ def ascend(
     x = np.empty((batch.D, rows.shape[1]), dtype)
     ratio = np.empty(len(batch.word_ids), dtype)
     psi_alpha, narrow_alpha = psi(alpha), alpha.astype(dtype)
-    tolerance, iterations, drop = limits
-    drop = drop if dtype == np.float32 else 0.0
+    limits = limits if dtype == np.float32 else limits._replace(drop=0.0)
     excess = workers.total(
         e_step_kernel, batch.D, DOCUMENT_BLOCK, K, batch.indptr, words.local, batch.counts, rows,
-        narrow_alpha, psi_alpha, drop, tolerance, iterations, WIDE, start is not None, gamma, x, ratio,
+        narrow_alpha, psi_alpha, limits, WIDE, start is not None, gamma, x, ratio,
     )  # fmt: skip
     return Documents(gamma, x, ratio, excess)
 

@@ -399,8 +399,6 @@ class Wikitopics(TerminalApp[Ending]):
                 await watch.begin_replay()
                 if watch.replay is None:
                     self.notify("nothing to replay yet: snapshots begin with the first minibatch")
-            if watch.replay is None:
-                return
         self._replay_moved()
 
     def action_replaying(self, what: str, *by: int) -> None:
@@ -423,7 +421,8 @@ class Wikitopics(TerminalApp[Ending]):
         self.watched.look_again()
 
     def action_find(self) -> None:
-        self.main.open_find()
+        if self.main.view.FINDS and not self.main.finding:
+            self.main.query_one(FindBar).open(self.main.view.FINDS)
 
     def on_key(self, event: events.Key) -> None:
         """Handle a key that nothing has taken: one that has nothing to do now, or one typed while the find

@@ -253,13 +253,8 @@ class FindBar(Horizontal):
     def take(self, typed: str) -> None:
         """Add text typed before the line had the focus, which went to the widget that had it then."""
         line = self.query_one(Input)
-        if self.is_open and self.screen.focused is line:
+        if self.has_class("-open") and self.screen.focused is line:
             line.insert_text_at_cursor(typed)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the line is in sight."""
-        return self.has_class("-open")
 
     def shut(self) -> None:
         """Hide the line and change nothing."""

@@ -205,9 +205,7 @@ class Choice:
 
     def model_of(self, look: SessionView) -> str | None:
         """The model whose topics are listed."""
-        if self.model in look.models:
-            return self.model
-        return look.models[0] if look.models else None
+        return next(iter(self.models_of(look)), None)
 
     def models_of(self, look: SessionView) -> tuple[str, ...]:
         """The models on the chart."""

@@ -167,12 +167,7 @@ class Main(Screen[None]):
     @property
     def finding(self) -> bool:
         """Whether typed keys go into the find line."""
-        return self.query_one(FindBar).is_open
-
-    def open_find(self) -> None:
-        """Let the user type what to find in the view in sight."""
-        if self.view.FINDS and not self.finding:
-            self.query_one(FindBar).open(self.view.FINDS)
+        return self.query_one(FindBar).has_class("-open")
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:

@@ -322,7 +322,7 @@ class Contact(TerminalApp[Answer]):
 
     ENABLE_COMMAND_PALETTE = False
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        Binding("ctrl+c,ctrl+q", "leave", "Quit", priority=True, show=False),
+        Binding("ctrl+c,ctrl+q", "quit", "Quit", priority=True, show=False),
         SUSPEND,
     ]
 
@@ -333,9 +333,6 @@ class Contact(TerminalApp[Answer]):
     def on_mount(self) -> None:
         obey_signals(self, self._signals, lambda _: "quit")
         self.push_screen(AskContact(), self.exit)
-
-    def action_leave(self) -> None:
-        self.exit("quit")
 
 
 def ask() -> Answer:
