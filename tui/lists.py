@@ -149,7 +149,7 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         Binding("enter", "choose", "Detail", show=False),
     ]
 
-    cursor: reactive[int] = reactive(0, repaint=True)
+    cursor: reactive[int] = reactive(0)
     selectable = True
     """Whether rows can be selected; otherwise the list only scrolls."""
     headed = True
@@ -159,7 +159,7 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
     stays_on_top = False
     """Whether a cursor on the first row stays there, for lists that show the newest or best first."""
 
-    class Chosen(_OfRow):
+    class Selection(_OfRow):
         """Enter or a click on the row under the cursor."""
 
     class Moved(_OfRow):
@@ -280,12 +280,6 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         if (row := self.current) is not None:
             self.post_message(self.Moved(self, row))
 
-    def on_focus(self) -> None:
-        self.refresh()
-
-    def on_blur(self) -> None:
-        self.refresh()
-
     def action_move(self, by: int) -> None:
         if not self.selectable:
             self.scroll_relative(y=by, animate=False)
@@ -304,7 +298,7 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
     def action_choose(self) -> None:
         if (row := self.current) is not None and self.selectable:
             self.hold()
-            self.post_message(self.Chosen(self, row))
+            self.post_message(self.Selection(self, row))
 
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)

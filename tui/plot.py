@@ -68,10 +68,9 @@ def fitted(own: Floats, log: bool, margin: float = 0.0) -> Axis:
     if not finite.size:
         return Axis(0.0, 1.0, log)
     low, high = float(finite.min()), float(finite.max())
+    pad = margin * (high - low)
     if high - low < 1e-12 * max(1.0, abs(high)):
         pad = 0.15 if log else 0.5 * max(abs(high), 1.0)
-        return Axis(low - pad, high + pad, log)
-    pad = margin * (high - low)
     return Axis(low - pad, high + pad, log)
 
 

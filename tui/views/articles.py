@@ -222,8 +222,8 @@ class Articles(View):
             self.refresh_bindings()  # actions for an article
         name(listed, title)
 
-    @on(ArticleList.Chosen, "#articles")
-    def _chosen(self, event: ArticleList.Chosen) -> None:
+    @on(ArticleList.Selection, "#articles")
+    def _chosen(self, event: ArticleList.Selection) -> None:
         row: ArticleRow = event.row
         for model, topic, _ in row.topics:
             if model == self.model:

@@ -233,9 +233,9 @@ class Dashboard(View):
         self.choice.metric = event.metric
         self.host.watched.look_again()
 
-    @on(TopicList.Chosen, "#topics")
-    @on(TopicMap.Chosen, "#over-time")
-    def _chosen(self, event: TopicList.Chosen) -> None:
+    @on(TopicList.Selection, "#topics")
+    @on(TopicMap.Selection, "#over-time")
+    def _chosen(self, event: TopicList.Selection) -> None:
         if isinstance(event.row, TopicRow):
             at = event.control.at if isinstance(event.control, TopicMap) else None
             self.host.call_later(self.host.open_topic, event.row.topic, at)

@@ -281,8 +281,8 @@ class Map(View):
         name(drawn, f"{title} · {drawn.legend}", drawn.description)
         self.refresh_bindings()  # by now there is a topic to name and to pin
 
-    @on(TopicMap.Chosen, "#map")
-    def _chosen(self, event: TopicMap.Chosen) -> None:
+    @on(TopicMap.Selection, "#map")
+    def _chosen(self, event: TopicMap.Selection) -> None:
         self.host.call_later(self.host.open_topic, event.row.topic, self.query_one(TopicMap).at)
 
     def chosen_topic(self) -> TopicRow | None:

@@ -239,8 +239,8 @@ class Sessions(View):
         topics.show_topics(look, choice, "")
         name(topics, *topics_title(look, choice, ""))
 
-    @on(SessionList.Chosen, "#sessions")
-    def _chosen(self, event: SessionList.Chosen) -> None:
+    @on(SessionList.Selection, "#sessions")
+    def _chosen(self, event: SessionList.Selection) -> None:
         row: SessionRow = event.row
         if isinstance(row.status, str):
             self.app.notify(row.status, severity="error")

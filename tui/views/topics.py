@@ -226,11 +226,11 @@ class Topics(View):
         listed.show_articles(articles, topics, look, model, sought=model, topic=topic)
         name(listed, f"{look.noun.capitalize()} most about {row.label}")
 
-    @on(ArticleList.Chosen, "#topic-articles")
-    def _article(self, event: ArticleList.Chosen) -> None:
+    @on(ArticleList.Selection, "#topic-articles")
+    def _article(self, event: ArticleList.Selection) -> None:
         self.host.call_later(self.host.open_article, event.row.title)
 
-    @on(TopicList.Chosen, "#all-topics")
+    @on(TopicList.Selection, "#all-topics")
     def _open_detail(self) -> None:
         self.add_class("-open")
         self.query_one(TopicList).hold()
