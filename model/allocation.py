@@ -148,9 +148,9 @@ class LambdaModel(LambdaTopics, OnlineModel):
         By the passes of SCVB0 with `document_prior`, which predict better than a variational update. A
         document without words gets the prior's proportions. Raises ValueError for a word id out of range.
         """
-        from wikitopics.model.scvb0_e_step import Passes, inferred
+        from wikitopics.model.scvb0_e_step import ThetaPasses, inferred
 
-        passes = Passes(self.document_prior(), self.recipe.inference_passes, self._theta_steps)
+        passes = ThetaPasses(self.document_prior(), self.recipe.inference_passes, self._theta_steps)
         return inferred(batch, self._topics, self._apart, passes, self._workers)
 
     @classmethod

@@ -163,7 +163,7 @@ class OnlineLDA(DirichletAllocation):
         if forgets or self.recipe.collapsed(stage, self.n_topics):
             last = np.full(self.n_topics, self.recipe.last_alpha) if self._learn_alpha else alpha
             alpha = stage.alpha(last)
-            passes = collapsed.Passes(alpha, self.recipe.passes + stage.more_passes)
+            passes = collapsed.ThetaPasses(alpha, self.recipe.passes + stage.more_passes)
             rows = collapsed.word_rows(self._topics, words, balance, self._workers)
             gamma, statistics = collapsed.e_step(batch, words, rows, passes, self._workers)
         else:

@@ -160,7 +160,7 @@ class SCVB0(DirichletAllocation):
         A minibatch without words leaves the topics alone. Raises ValueError for a word id out of range,
         before any change.
         """
-        from wikitopics.model.scvb0_e_step import Passes, e_step, proportions, sum_Elog_theta, word_rows
+        from wikitopics.model.scvb0_e_step import ThetaPasses, e_step, proportions, sum_Elog_theta, word_rows
 
         words, tokens = batch.words(self.n_words), batch.n_tokens
         stage = self._begin_step(batch)
@@ -176,7 +176,7 @@ class SCVB0(DirichletAllocation):
             self._topics.rescale(self.recipe.random_share * self._corpus_tokens())
         rows = word_rows(self._topics, words, stage.balance(self._topics), self._workers)
         n = self.burn_in + 1 + stage.more_passes
-        passes = Passes(stage.alpha(self._final_alpha), n, self._theta_steps)
+        passes = ThetaPasses(stage.alpha(self._final_alpha), n, self._theta_steps)
         theta, statistics = e_step(batch, words, rows, passes, self._workers)
         # N_phi <- (1 - rho) N_phi + rho C/C_M sum m gamma, and N_Z likewise, [F13] eq. 7 and 8
         self._topics.step(self.rho, self.eta, self._corpus_tokens() / tokens, statistics, self._workers)

@@ -140,7 +140,7 @@ INFERENCE_BLOCK = 256
 SUM_BLOCK = 2048
 
 
-class Passes(NamedTuple):
+class ThetaPasses(NamedTuple):
     """How a document's proportions are found: (K,) their prior, `n` passes over its words, and step sizes."""
 
     alpha: Vector
@@ -155,7 +155,7 @@ def word_rows(topics: Lambda, words: Words, balance: Vector, workers: Threads) -
 
 
 def e_step(
-    batch: Minibatch, words: Words, rows: NDArray[Any], passes: Passes, workers: Threads
+    batch: Minibatch, words: Words, rows: NDArray[Any], passes: ThetaPasses, workers: Threads
 ) -> tuple[NDArray[Any], Statistics]:
     """N_theta + alpha after the passes, (D, K), and the sums of m gamma over the last of them."""
     K, U, K_padded = len(passes.alpha), *rows.shape
@@ -168,7 +168,7 @@ def e_step(
 
 
 def inferred(
-    batch: Minibatch, topics: Lambda, apart: float, passes: Passes, workers: Threads
+    batch: Minibatch, topics: Lambda, apart: float, passes: ThetaPasses, workers: Threads
 ) -> NDArray[np.float32]:
     """(D, K) proportions after the passes over each document, topics held fixed as they are read.
 
@@ -184,7 +184,7 @@ def _run_passes(
     batch: Minibatch,
     words: Words,
     rows: NDArray[Any],
-    passes: Passes,
+    passes: ThetaPasses,
     size: int,
     blocks: NDArray[Any],
     workers: Threads,

@@ -29,7 +29,7 @@ from wikitopics.tui.terminal import Preferences, TerminalApp, binding, obey_sign
 from wikitopics.tui.views.articles import Articles
 from wikitopics.tui.views.crawl import nothing_left
 from wikitopics.tui.views.dashboard import VAST
-from wikitopics.tui.views.topics import Topics
+from wikitopics.tui.views.topics import TopicView
 
 Ending = Literal["leave", "stop", "demo"]
 """What to do with the trainers started by a screen when it is closed: leave them running, stop them, or
@@ -209,9 +209,9 @@ class Wikitopics(TerminalApp[Ending]):
     async def open_topic(self, topic: int, at: int | None = None) -> None:
         """Show everything about this topic of the model in use; ``at``: articles at the snapshot whose words
         are wanted; None: the newest."""
-        await self.action_view(VIEWS.index(Topics))
+        await self.action_view(VIEWS.index(TopicView))
         view = self.main.view
-        if isinstance(view, Topics):
+        if isinstance(view, TopicView):
             self.call_after_refresh(view.open, topic, at)
 
     async def open_article(self, title: str) -> None:

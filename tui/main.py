@@ -28,7 +28,7 @@ from wikitopics.tui.views.dashboard import Dashboard
 from wikitopics.tui.views.log import Log
 from wikitopics.tui.views.map import Map
 from wikitopics.tui.views.sessions import Sessions
-from wikitopics.tui.views.topics import Topics
+from wikitopics.tui.views.topics import TopicView
 from wikitopics.tui.views.view import View
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ STAY = ("app.help", "app.quit")
 """Those of them that are shown before all others."""
 
 
-VIEWS: tuple[type[View], ...] = (Dashboard, Topics, Articles, Crawl, Log, Sessions, Map)
+VIEWS: tuple[type[View], ...] = (Dashboard, TopicView, Articles, Crawl, Log, Sessions, Map)
 """The views in the order of their keys 1, 2, 3 …"""
 
 

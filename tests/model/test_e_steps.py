@@ -23,11 +23,11 @@ def lda(topics, batch):
 
 
 def scvb0(topics, batch):
-    from wikitopics.model.scvb0_e_step import Passes, e_step, word_rows
+    from wikitopics.model.scvb0_e_step import ThetaPasses, e_step, word_rows
 
     words = batch.words(W)
     rows = word_rows(topics, words, EVEN, ONE)
-    return e_step(batch, words, rows, Passes(ALPHA, 2), ONE)
+    return e_step(batch, words, rows, ThetaPasses(ALPHA, 2), ONE)
 
 
 def hdp(topics, batch):

@@ -116,7 +116,7 @@ DETAIL, HISTORY = "show everything about the topic", "the topic as it was earlie
 ARTICLES = 50
 
 
-class Topics(View):
+class TopicView(View):
     """List and detail side by side if the terminal is wide; otherwise Enter opens the detail and Escape
     closes it."""
 
