@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model.hdp import PAPER, OnlineHDP
+from wikitopics.model.hdp import OnlineHDP
 from wikitopics.model.hdp_e_step import bounds, corpus_of, figure_9
 from wikitopics.model.hdp_e_step import sum_statistics as sum_hdp_statistics
 from wikitopics.model.lambda_ import Lambda, LambdaTopics, Statistics, random_topics
@@ -16,6 +16,7 @@ from wikitopics.model.lda import OnlineLDA
 from wikitopics.model.lda_e_step import Documents, LDALimits, ascend, document_bounds, sum_statistics
 from wikitopics.model.minibatch import Minibatch, Threads, Words
 from wikitopics.model.online import Entry
+from wikitopics.model.schedules import HDP_PAPER
 from wikitopics.model.scvb0_e_step import proportions
 
 # Batch variational Bayes for latent Dirichlet allocation: [H10] algorithm 1.
@@ -139,7 +140,7 @@ class BatchHDP(OnlineHDP):
 
     def __init__(self, n_words: int, **settings: Any) -> None:
         super().__init__(n_words, 1, dtype="float64", **settings)
-        self.recipe = PAPER  # the paper's: the documents are the whole corpus
+        self.recipe = HDP_PAPER  # the paper's: the documents are the whole corpus
         self._bounds = np.zeros(0)
 
     @property

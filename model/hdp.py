@@ -20,13 +20,12 @@ pass of figure 9 as printed ends with a dozen broad topics. So (1) the topics st
 random; (2) the sticks start uniform and heavy; (3) a document's tables start from its own topics
 (`hdp_kernels`); (4) topics that are ahead are held back during the first part of the stream
 (`schedules.Balance`); (5) a minibatch smaller than `whole_step` makes a smaller step; (6) D is large against
-the priors. All these numbers are a `Recipe`. `warm_start=False` is figure 9 line by line.
+the priors. All these numbers are a `schedules.HDPRecipe`. `warm_start=False` is figure 9 line by line.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -36,79 +35,13 @@ from wikitopics.model import options as check
 from wikitopics.model.allocation import LambdaModel
 from wikitopics.model.lambda_ import Lambda, Vector, random_topics, topics_from
 from wikitopics.model.minibatch import Minibatch, Words
-from wikitopics.model.online import (
-    LARGEST,
-    MOST,
-    MOST_ITERATIONS,
-    TINY,
-    WORDS_A_DOCUMENT,
-    Entry,
-    State,
-    bounded,
-)
+from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, TINY, WORDS_A_DOCUMENT, Entry, State
 from wikitopics.model.options import HALF_LIFE, decorrelation, prior
-from wikitopics.model.schedules import Balance, StepSizes, raised
+from wikitopics.model.schedules import HDP_PAPER, HDP_WARM, HDPRecipe, StepSizes, raised
 from wikitopics.option import Option
 
 if TYPE_CHECKING:
     from wikitopics.model.hdp_kernels import HDPCorpus, HDPLimits, Tables
-
-
-# The numbers in which the HDP departs from its papers; a model's state keeps them.
-
-
-@dataclass(frozen=True, kw_only=True)
-class Recipe(Balance):
-    """The numbers by which the default departs from the papers.
-
-    Start. Topics start from the first `first_documents` documents. Each takes the share `seed_weight` of its
-    words from one of them, and the rest from the mean of the corpus. No document is drawn twice before all
-    have been drawn. While there are fewer documents than topics, each topic starts from `mixed` of them,
-    since equal topics would stay equal. While there are fewer than `first_documents`, each start makes
-    `first_passes` over them. At first the uniform sticks weigh as much as the share `heavy` of all tables of
-    the corpus.
-    Corpus and steps. Lambda and sticks are those of a corpus of at least `smallest_corpus` documents, so that
-    every word read makes a topic sure of it; eta is `raised` where there are fewer than `eta_documents`. A
-    whole step takes as many documents as make about `steps` steps of the corpus, within `smallest_step` and
-    `largest_step`.
-    Documents. A document's shortlist has the topics that `em_steps` of EM expect to have more than
-    `fewest_words`, at most `candidates`. Each of `rounds` rounds makes at most `iterations` updates of phi
-    and gamma. Then tables choose their topics: only the likeliest if all others together have less than
-    `one_topic` times its probability.
-    Inference. `infer` makes `inference_passes` of SCVB0's update over a document's words. More would overfit
-    the words seen.
-    """
-
-    balance_power: float = bounded(0, 1, 0.7)
-    balance_documents: float = 20_000.0
-    first_documents: int = 1000
-    first_passes: int = 6
-    mixed: int = 5
-    seed_weight: float = bounded(TINY, 1, 0.1)
-    heavy: float = 0.1
-    smallest_corpus: float = bounded(0, LARGEST, 1e6)
-    eta_documents: float = bounded(0, LARGEST, 1e5)
-    steps: float = 40.0
-    smallest_step: int = 64
-    largest_step: int = 2048
-    em_steps: int = 3
-    candidates: int = 32
-    fewest_words: float = 4.0
-    iterations: int = 20
-    rounds: int = bounded(2, MOST_ITERATIONS, 4)
-    one_topic: float = 1e-3
-    inference_passes: int = 2
-
-    def draw(self, documents: int, n_topics: int, random: np.random.Generator) -> NDArray[np.int64]:
-        """(K, n) the documents, out of this many, from which each topic starts."""
-        n = 1 if documents >= n_topics else self.mixed
-        laps = -(-n_topics * n // documents)
-        order = np.concatenate([random.permutation(documents) for _ in range(laps)])
-        return order[: n_topics * n].reshape(n_topics, n)
-
-
-WARM, PAPER = Recipe(), Recipe(smallest_corpus=0.0, eta_documents=0.0)
-
 
 PART = 1024  # documents whose tables are held at a time
 MOST_TABLES = 1000  # that a document may have in a state: each takes memory
@@ -138,7 +71,7 @@ class OnlineHDP(LambdaModel):
     summary = "finds how many topics it needs, up to this number"
     default_topics = 300
     default_batch_size = 2048
-    RECIPES = (WARM, PAPER)
+    RECIPES = (HDP_WARM, HDP_PAPER)
     USUAL: ClassVar = ({"decorrelation": 0.17}, {"decorrelation": 0.0})
     options = (
         prior("alpha", "concentration of a document's tables", 1.0, shared=False),
@@ -170,7 +103,7 @@ class OnlineHDP(LambdaModel):
         Entry("time", "_time", least=0),
     )
 
-    recipe: Recipe
+    recipe: HDPRecipe
     omega: float
     alpha: float
     eta: float

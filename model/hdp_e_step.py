@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln, psi
 
 from wikitopics.model import hdp_kernels
 from wikitopics.model.hdp_kernels import HDPCorpus, HDPLimits, Tables
-from wikitopics.model.kernels import Floats
+from wikitopics.model.kernels import Floats, Ids
 from wikitopics.model.lambda_ import WORD_BLOCK, Statistics, Vector
 from wikitopics.model.minibatch import Minibatch, Threads
 
@@ -71,7 +70,7 @@ def corpus_of(rows: Floats, a: Vector, b: Vector, dtype: Any = np.float64) -> HD
 
 
 def shortlists(
-    batch: Minibatch, local: NDArray[np.int32], corpus: HDPCorpus, K: int, limits: HDPLimits, workers: Threads
+    batch: Minibatch, local: Ids, corpus: HDPCorpus, K: int, limits: HDPLimits, workers: Threads
 ) -> Tables:
     """The default local step, over each document's short list of topics: `hdp_kernels.e_step`."""
     D, T, C, dtype = batch.D, limits.T, min(K, limits.candidates), corpus.rows.dtype
@@ -89,7 +88,7 @@ def shortlists(
 
 def figure_9(
     batch: Minibatch,
-    local: NDArray[np.int32],
+    local: Ids,
     corpus: HDPCorpus,
     limits: HDPLimits,
     workers: Threads,
@@ -119,12 +118,7 @@ def sum_statistics(batch: Minibatch, posterior: Tables, W: int, workers: Threads
 
 
 def bounds(
-    batch: Minibatch,
-    local: NDArray[np.int32],
-    corpus: HDPCorpus,
-    alpha: float,
-    posterior: Tables,
-    workers: Threads,
+    batch: Minibatch, local: Ids, corpus: HDPCorpus, alpha: float, posterior: Tables, workers: Threads
 ) -> Vector:
     """(D,) each document's terms of the ELBO, nats; the corpus's rows are (U, K) E[log beta] of the words."""
     result = np.zeros(batch.D)

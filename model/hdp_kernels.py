@@ -45,6 +45,8 @@ from numpy.typing import NDArray
 from wikitopics.model.kernels import (
     Counts,
     Floats,
+    Ids,
+    Indices,
     add_lines,
     digamma,
     dot,
@@ -58,7 +60,7 @@ from wikitopics.model.lambda_ import Vector
 
 
 class HDPLimits(NamedTuple):
-    """Settings and limits of a document's local step: see `OnlineHDP` and `hdp.Recipe`."""
+    """Settings and limits of a document's local step: see `OnlineHDP` and `schedules.HDPRecipe`."""
 
     T: int
     alpha: float
@@ -95,9 +97,9 @@ class Tables(NamedTuple):
     """
 
     tables: Floats
-    topics: NDArray[np.int32]
+    topics: Ids
     zeta: Floats
-    n_topics: NDArray[np.int32]
+    n_topics: Ids
     theta: Floats
 
 
@@ -105,11 +107,11 @@ class HDPScratch(NamedTuple):
     """Memory for one document: the table at the top of this module."""
 
     n_dw: Floats
-    shortlist: NDArray[np.int32]
+    shortlist: Ids
     block: Floats
     logs: Floats
-    line: NDArray[np.int32]
-    order: NDArray[np.int32]
+    line: Ids
+    order: Ids
     words: Floats
     weight: Floats
     chosen: Floats
@@ -120,7 +122,7 @@ class HDPScratch(NamedTuple):
 
 @part
 def soft_em(
-    n: int, local: NDArray[np.int32], n_dw: Floats, rows: Floats, prior: Floats, steps: int, expected: Floats
+    n: int, local: Ids, n_dw: Floats, rows: Floats, prior: Floats, steps: int, expected: Floats
 ) -> None:
     """expected_k: words of topic k under proportions found by EM from `prior`, over all topics."""
     kind = rows.dtype.type
@@ -141,8 +143,8 @@ def soft_em(
 def e_step(
     start: int,
     stop: int,
-    indptr: NDArray[np.int64],
-    local: NDArray[np.int32],
+    indptr: Indices,
+    local: Ids,
     counts: Counts,
     corpus: HDPCorpus,
     limits: HDPLimits,
@@ -230,7 +232,7 @@ def e_step(
 
 
 @part
-def gather(n: int, c: int, here: NDArray[np.int32], rows: Floats, scratch: HDPScratch) -> None:
+def gather(n: int, c: int, here: Ids, rows: Floats, scratch: HDPScratch) -> None:
     """The words' entries of the topics on the shortlist, and their logarithms."""
     shortlist, block, logs = scratch.shortlist, scratch.block, scratch.logs
     for j in range(n):
@@ -263,9 +265,7 @@ def settle(n: int, t: int, T: int, alpha: float, small: float, iterations: int, 
 
 
 @part
-def seat(
-    d: int, rank: int, c: int, words: Any, chosen: Floats, shortlist: NDArray[np.int32], posterior: Tables
-) -> None:
+def seat(d: int, rank: int, c: int, words: Any, chosen: Floats, shortlist: Ids, posterior: Tables) -> None:
     """Write a table's topics, given how many words it has; chosen (C,) is its zeta. theta gains the
     topics' words."""
     _, topics, zeta, n_topics, theta = posterior
@@ -278,7 +278,7 @@ def seat(
 
 
 @part
-def best(K: int, expected: Floats, least: float, most: int, topics: NDArray[np.int32], words: Floats) -> int:
+def best(K: int, expected: Floats, least: float, most: int, topics: Ids, words: Floats) -> int:
     """The topics with more than `least` expected words, at most `most` and at least one, largest first."""
     c = 0
     for k in range(K):
@@ -300,7 +300,7 @@ def best(K: int, expected: Floats, least: float, most: int, topics: NDArray[np.i
 
 
 @kernel
-def sort_tables(t: int, words: Floats, order: NDArray[np.int32]) -> None:
+def sort_tables(t: int, words: Floats, order: Ids) -> None:
     """Sort the tables, most words first, into order, which is almost sorted already."""
     for a in range(1, t):
         table = order[a]
@@ -312,9 +312,7 @@ def sort_tables(t: int, words: Floats, order: NDArray[np.int32]) -> None:
 
 
 @kernel
-def weigh_tables(
-    t: int, T: int, alpha: float, words: Floats, order: NDArray[np.int32], weight: Floats
-) -> None:
+def weigh_tables(t: int, T: int, alpha: float, words: Floats, order: Ids, weight: Floats) -> None:
     """weight_i = exp(E[log sigma_i(pi)]) up to a constant, sticks in `order`; line 8's gamma."""
     gamma = np.empty(t, words.dtype)
     value = np.empty(t, words.dtype)
@@ -381,9 +379,9 @@ def choose_topics(t: int, c: int, n: int, one_topic: float, Elog_sigma: Floats, 
 def sum_statistics(
     start: int,
     stop: int,
-    indptr: NDArray[np.int64],
-    entries: NDArray[np.int64],
-    documents: NDArray[np.int64],
+    indptr: Indices,
+    entries: Indices,
+    documents: Indices,
     posterior: Tables,
     sums: Floats,
     mass: NDArray[np.float64],
@@ -437,8 +435,8 @@ def add_tables(posterior: Tables, chosen: NDArray[np.float64]) -> None:
 def ascend(
     start: int,
     stop: int,
-    indptr: NDArray[np.int64],
-    local: NDArray[np.int32],
+    indptr: Indices,
+    local: Ids,
     counts: Counts,
     corpus: HDPCorpus,
     limits: HDPLimits,
@@ -517,9 +515,7 @@ def document_sticks(alpha: float, words: Vector, gamma: Vector, Elog_pi: Vector)
 
 
 @kernel
-def choose_among_all(
-    ids: NDArray[np.int32], here: Floats, Elog_rows: Floats, Elog_sigma: Floats, zeta: Floats
-) -> None:
+def choose_among_all(ids: Ids, here: Floats, Elog_rows: Floats, Elog_sigma: Floats, zeta: Floats) -> None:
     """Line 8: zeta_i^k ∝ exp(E[log sigma_k] + sum_w n_dw phi_dwi E[log beta_kw]), (T, K)."""
     for i in range(zeta.shape[0]):
         for k in range(zeta.shape[1]):
@@ -534,7 +530,7 @@ def choose_among_all(
 
 @kernel
 def assign_words(
-    ids: NDArray[np.int32], n_dw: Counts, Elog_rows: Floats, Elog_pi: Vector, zeta: Floats, here: Floats
+    ids: Ids, n_dw: Counts, Elog_rows: Floats, Elog_pi: Vector, zeta: Floats, here: Floats
 ) -> None:
     """Line 9: phi_dwi ∝ exp(E[log sigma_i(pi)] + sum_k zeta_i^k E[log beta_kw]); here (n, T) = n_dw phi."""
     phi = np.empty(zeta.shape[0], zeta.dtype)
@@ -566,8 +562,8 @@ def normalise(log_weights: Floats) -> None:
 def document_bounds(
     start: int,
     stop: int,
-    indptr: NDArray[np.int64],
-    local: NDArray[np.int32],
+    indptr: Indices,
+    local: Ids,
     counts: Counts,
     corpus: HDPCorpus,
     alpha: float,

@@ -35,6 +35,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # Sums may be reordered and multiplications fused with additions; NaN and infinity keep their meaning.
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
+SETTINGS = {"nogil": True, "error_model": "numpy", "fastmath": REORDER, "no_cfunc_wrapper": True}
 
 _lock = threading.Lock()
 _under_way = 0
@@ -118,21 +119,16 @@ def _compiled(function: F, **inlining: Any) -> F:
     # Numba chooses the folder when it decorates. Other users of numba in this process keep their own.
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder or ""
     try:
-        compiled = numba.njit(
-            cache=bool(folder),
-            nogil=True,
-            error_model="numpy",
-            fastmath=REORDER,
-            no_cfunc_wrapper=True,
-            **inlining,
-        )(function)
+        compiled = numba.njit(cache=bool(folder), **SETTINGS, **inlining)(function)
     finally:
         numba.config.CACHE_DIR = before
     return cast(F, compiled)
 
 
 Floats = NDArray[np.floating]
-Counts = NDArray[np.int32] | NDArray[np.float32]
+Ids = NDArray[np.int32]
+Indices = NDArray[np.int64]
+Counts = Ids | NDArray[np.float32]
 LANES = 16  # float32 in a vector register
 _F = np.float32
 
@@ -144,7 +140,7 @@ def padded(n: int) -> int:
 
 
 @part
-def longest_of(start: int, stop: int, indptr: NDArray[np.int64]) -> int:
+def longest_of(start: int, stop: int, indptr: Indices) -> int:
     """The largest number of entries in one of the documents start to stop, at least 1."""
     longest = 1
     for d in range(start, stop):
@@ -200,9 +196,7 @@ def dot_lines(lines: int, n: int, r: Floats, line: NDArray[np.integer], block: F
 
 
 @kernel
-def mixtures(
-    indptr: NDArray[np.int64], local: NDArray[np.int32], rows: Floats, weights: Floats, out: Floats
-) -> None:
+def mixtures(indptr: Indices, local: Ids, rows: Floats, weights: Floats, out: Floats) -> None:
     """out[i] = sum_k weights[d, k] rows[local[i], k] for each entry i of each document d."""
     for d in range(indptr.size - 1):
         for i in range(indptr[d], indptr[d + 1]):
@@ -210,7 +204,7 @@ def mixtures(
 
 
 @kernel
-def sort_entries(local: NDArray[np.int32], following: NDArray[np.int64], entries: NDArray[np.int64]) -> None:
+def sort_entries(local: Ids, following: Indices, entries: Indices) -> None:
     """Counting sort of entries (N,) by their words; entries of one word stay in order.
 
     following: (U,) where each word's next entry goes
@@ -236,7 +230,7 @@ def digamma(x: float) -> float:
 
 
 @kernel
-def exp_digamma_first(n: int, x: NDArray[np.floating], out: NDArray[np.floating]) -> None:
+def exp_digamma_first(n: int, x: Floats, out: Floats) -> None:
     """out = exp(psi(x)) for the first n of x > 0; float64 to 1e-13, float32 to 2e-5 relative.
 
     In float32 it is free of branches, so that it runs on whole vector registers:
@@ -276,7 +270,7 @@ def exp_digamma_first(n: int, x: NDArray[np.floating], out: NDArray[np.floating]
 
 
 @kernel
-def log_first(n: int, x: NDArray[np.floating], out: NDArray[np.floating]) -> None:
+def log_first(n: int, x: Floats, out: Floats) -> None:
     """out = log x for the first n of x > 0; in float32 free of branches, to 1e-6 absolute.
 
     x = m 2^e with m within a factor of sqrt 2 of 1, and log m = 2 artanh((m - 1) / (m + 1)) by its series.
@@ -322,7 +316,7 @@ def log_first(n: int, x: NDArray[np.floating], out: NDArray[np.floating]) -> Non
 def weighted_rows(
     start: int,
     stop: int,
-    ids: NDArray[np.int32],
+    ids: Ids,
     lambda_hat: Floats,
     scale: Any,
     eta: Any,
@@ -350,7 +344,7 @@ def weighted_rows(
 def exp_Elog_rows(
     start: int,
     stop: int,
-    ids: NDArray[np.int32],
+    ids: Ids,
     lambda_hat: Floats,
     scale: float,
     eta: float,
@@ -402,9 +396,7 @@ def sum_digamma(lambda_hat: Floats, scale: float, eta: float) -> float:
 
 
 @kernel
-def add_rows(
-    start: int, stop: int, ids: NDArray[np.int32], sums: Floats, factor: Any, lambda_hat: Floats
-) -> None:
+def add_rows(start: int, stop: int, ids: Ids, sums: Floats, factor: Any, lambda_hat: Floats) -> None:
     """lambda_hat[w] += factor sums[u] for words start to stop."""
     K = lambda_hat.shape[1]
     for u in range(start, stop):
@@ -414,7 +406,7 @@ def add_rows(
 
 
 @kernel
-def leading_words(first: int, rows: Floats, leading: NDArray[np.int32], largest: Floats) -> None:
+def leading_words(first: int, rows: Floats, leading: Ids, largest: Floats) -> None:
     """The n largest values of each topic, largest first, ties by word id, once all words were given in order.
 
     first: the id of the word of rows[0]

@@ -12,6 +12,8 @@ from wikitopics.model.kernels import (
     LANES,
     Counts,
     Floats,
+    Ids,
+    Indices,
     add_lines,
     dot_lines,
     exp_digamma_first,
@@ -61,13 +63,13 @@ class Scratch(NamedTuple):
     x, g: (K') exp(psi(gamma)), (K,) gamma; as `expected`, of the active topics only once these are gathered
     """
 
-    words: NDArray[np.int64]
+    words: Indices
     n_dw: Floats
     mixture: Floats
     r: Floats
     block: Floats
-    line: NDArray[np.int64]
-    topic: NDArray[np.int64]
+    line: Indices
+    topic: Indices
     expected: Floats
     value: Floats
     x: Floats
@@ -78,8 +80,8 @@ class Scratch(NamedTuple):
 def e_step_kernel(
     start: int,
     stop: int,
-    indptr: NDArray[np.int64],
-    local: NDArray[np.int32],
+    indptr: Indices,
+    local: Ids,
     counts: Counts,
     rows: Floats,
     alpha: Floats,
@@ -259,9 +261,9 @@ def over_active_topics(
 def sum_statistics_kernel(
     start: int,
     stop: int,
-    indptr: NDArray[np.int64],
-    entries: NDArray[np.int64],
-    documents: NDArray[np.int64],
+    indptr: Indices,
+    entries: Indices,
+    documents: Indices,
     ratio: Floats,
     x: Floats,
     rows: Floats,

@@ -28,14 +28,9 @@ def prior(
 
 def decorrelation(default: float) -> Option[float]:
     """For kinds that keep their topics as `Lambda`; the papers' settings have none."""
-    return Option(
-        float,
-        "decorrelation",
-        "how far a topic's words lose weight because other topics use them too; 0: not at all; "
-        f"by default {default}",
-        least=0,
-        most=LARGEST_PRIOR,
-    )
+    effect = "how far a topic's words lose weight because other topics use them too; 0: not at all"
+    help = f"{effect}; by default {default}"
+    return Option(float, "decorrelation", help, least=0, most=LARGEST_PRIOR)
 
 
 HALF_LIFE = Option(

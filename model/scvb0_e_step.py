@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import psi
 
-from wikitopics.model.kernels import Counts, Floats, kernel, part
+from wikitopics.model.kernels import Counts, Floats, Ids, Indices, kernel, part
 from wikitopics.model.lambda_ import Lambda, Statistics, Vector
 from wikitopics.model.minibatch import Minibatch, Threads, Words
 from wikitopics.model.schedules import THETA_STEPS, StepSizes
@@ -37,8 +37,8 @@ GUARD = 256
 def documents(
     start: int,
     stop: int,
-    indptr: NDArray[np.int64],
-    local: NDArray[np.int32],
+    indptr: Indices,
+    local: Ids,
     counts: Counts,
     rows: Floats,
     alpha: Floats,
@@ -183,10 +183,10 @@ def inferred(
 def _run_passes(
     batch: Minibatch,
     words: Words,
-    rows: NDArray[Any],
+    rows: Floats,
     passes: ThetaPasses,
     size: int,
-    blocks: NDArray[Any],
+    blocks: Floats,
     workers: Threads,
 ) -> NDArray[Any]:
     """N_theta + alpha after the passes, (D, K), a block of `size` documents at a time.

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.model.conftest import planted
-from wikitopics.model.hdp import WARM
 from wikitopics.model.lambda_ import Lambda
 from wikitopics.model.minibatch import Threads
+from wikitopics.model.schedules import HDP_WARM
 
 ONE = Threads(1)
 K, W = 5, 40
@@ -37,7 +37,7 @@ def hdp(topics, batch):
     words = batch.words(W)
     rows = topics.exp_Elog_rows(words.ids, ONE, EVEN)
     corpus = corpus_of(rows, EVEN[1:], np.arange(K - 1, 0, -1.0), rows.dtype)
-    limits = HDPLimits(3, 1.0, 1e-2, 100, *(getattr(WARM, name) for name in HDPLimits._fields[4:]))
+    limits = HDPLimits(3, 1.0, 1e-2, 100, *(getattr(HDP_WARM, name) for name in HDPLimits._fields[4:]))
     tables = shortlists(batch, words.local, corpus, K, limits, ONE)
     return tables.theta, sum_statistics(batch, tables, W, ONE)
 
