@@ -46,6 +46,8 @@ from wikitopics.option import Option
 if TYPE_CHECKING:
     from wikitopics.model.lda_e_step import Documents, LDALimits, LDAStatistics
 
+BOUND = "exp(-the variational bound a word), as in [H10]"
+
 
 class OnlineLDA(DirichletAllocation):
     """Latent Dirichlet allocation learnt from minibatches, in one pass.
@@ -90,14 +92,7 @@ class OnlineLDA(DirichletAllocation):
         Option(float, "tolerance", "change that ends an E-step", default=3e-3, least=0, most=LARGEST),
         Option(int, "max_iterations", "of a document's E-step", default=100, least=0, most=MOST_ITERATIONS),
     )
-    metrics = (
-        Metric(
-            "bound_perplexity",
-            "Bound perplexity of {held_out}",
-            "exp(-the variational bound a word), as in [H10]",
-            better="lower",
-        ),
-    )
+    metrics = (Metric("bound_perplexity", "Bound perplexity of {held_out}", BOUND, better="lower"),)
 
     version = 6
     oldest_version = 4

@@ -409,9 +409,7 @@ def document_bounds(
 # Dirichlet parameters by [H10] section 2.2's Newton steps, linear in K; docs/derivations.md derives them.
 
 
-def alpha_step(
-    alpha: NDArray[np.float64], documents: int, sum_Elog_theta: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def alpha_step(alpha: Vector, documents: int, sum_Elog_theta: Vector) -> Vector:
     """(K,) H^-1 g for the bound of a minibatch as a function of alpha, in time O(K).
 
     sum_Elog_theta: (K,) sum over the documents of E[log theta_dk].
@@ -424,7 +422,7 @@ def alpha_step(
     h = -documents * polygamma(1, alpha)
     z = documents * polygamma(1, total)
     b = np.sum(g / h) / (1 / z + np.sum(1 / h))  # the matrix inversion lemma
-    step: NDArray[np.float64] = (g - b) / h
+    step: Vector = (g - b) / h
     return step
 
 

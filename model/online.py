@@ -81,16 +81,11 @@ class Entry:
             "float": cls("", least=TINY),
             "Vector": cls("", type="float64", shape="K", least=0),
         }
-        return tuple(
-            replace(
-                kinds[str(one.type)],
-                key=f"{prefix}_{one.name}",
-                attribute=f"{attribute}.{one.name}",
-                optional=optional,
-                **one.metadata,
-            )
-            for one in fields(part)
-        )
+        entries = []
+        for one in fields(part):
+            kind, key, path = kinds[str(one.type)], f"{prefix}_{one.name}", f"{attribute}.{one.name}"
+            entries.append(replace(kind, key=key, attribute=path, optional=optional, **one.metadata))
+        return tuple(entries)
 
 
 def bounded(least: float, most: float, default: Any = MISSING) -> Any:
@@ -511,14 +506,12 @@ class CompletionSet:
         rank[order] = np.arange(len(order)) - np.repeat(batch.indptr[:-1], sizes)
         hide = rank >= (sizes[documents] + 1) // 2
         use = sizes[documents] >= 2
-        self.seen, self.hidden = (
-            Minibatch(
-                np.append(0, np.cumsum(np.bincount(documents[half], minlength=batch.D)[sizes >= 2])),
-                batch.word_ids[half],
-                batch.counts[half],
-            )
-            for half in (use & ~hide, use & hide)
-        )
+        halves = []
+        for half in (use & ~hide, use & hide):
+            words = np.bincount(documents[half], minlength=batch.D)[sizes >= 2]
+            indptr = np.append(0, np.cumsum(words))
+            halves.append(Minibatch(indptr, batch.word_ids[half], batch.counts[half]))
+        self.seen, self.hidden = halves
 
     def score(self, model: Model) -> float:
         """Nats per hidden word: the mean of log sum_k E[theta_k] E[beta_kw]; NaN if there are none.

@@ -33,14 +33,8 @@ def decorrelation(default: float) -> Option[float]:
     return Option(float, "decorrelation", help, least=0, most=LARGEST_PRIOR)
 
 
-HALF_LIFE = Option(
-    int,
-    "half_life",
-    "articles after which what was learnt weighs half, for a stream whose subjects change; by default steps "
-    "only become smaller",
-    least=100,
-    most=1e12,
-)
+_HALF = "articles after which what was learnt weighs half, for a stream whose subjects change"
+HALF_LIFE = Option(int, "half_life", f"{_HALF}; by default steps only become smaller", least=100, most=1e12)
 """For kinds whose step sizes have the floor that `OnlineModel` computes from it."""
 
 
