@@ -69,18 +69,13 @@ class LambdaModel(LambdaTopics, OnlineModel):
         settings = cls._settings()
         if hasattr(cls, "RECIPES"):
             there = {entry.key for entry in cls._all_entries()}
-            cls.entries += tuple(
-                Entry(
-                    name,
-                    type=option.of.__name__,
+            for name, option in settings.items():
+                if option.of in (int, float) and name not in there and not hasattr(cls, name):
                     # one that can be learnt may become smaller than one that is given
-                    least=TINY if option.choices or option.above == 0 else option.least,
-                    most=option.most,
-                    optional=option.default is None and name not in cls.USUAL[0],
-                )
-                for name, option in settings.items()
-                if option.of in (int, float) and name not in there and not hasattr(cls, name)
-            )
+                    least = TINY if option.choices or option.above == 0 else option.least
+                    optional = option.default is None and name not in cls.USUAL[0]
+                    kind, most = option.of.__name__, option.most
+                    cls.entries += (Entry(name, type=kind, least=least, most=most, optional=optional),)
             if "recipe" not in cls.parts:
                 cls.entries += Entry.of_part(type(cls.RECIPES[0]), "recipe")
                 cls.parts = {**cls.parts, "recipe": type(cls.RECIPES[0])}
