@@ -34,6 +34,7 @@ from wikitopics.tui.views.topics import TopicView
 Ending = Literal["leave", "stop", "demo"]
 """What to do with the trainers started by a screen when it is closed: leave them running, stop them, or
 stop them and open the embedded sample instead."""
+ENDINGS = ("leave", "l", "Leave it running"), ("stop", "s", "Save and stop"), ("cancel", "c", "Cancel")
 
 POLL_SECONDS = 0.5
 COMPARE_SECONDS = 2.0
@@ -358,18 +359,13 @@ class Wikitopics(TerminalApp[Ending]):
             self.exit("stop")  # asked twice without an answer
         else:
             names = ", ".join(map(session_name, running))
-            answers = [
-                ("leave", "l", "Leave it running"),
-                ("stop", "s", "Save and stop"),
-                ("cancel", "c", "Cancel"),
-            ]
             words = f"This screen started the trainer of {names}, which can continue without it."
 
             def answered(answer: str | None) -> None:
                 if answer in ("leave", "stop"):
                     self.exit("leave" if answer == "leave" else "stop")
 
-            self.push_screen(Ask("Close the screen", words, answers), answered)
+            self.push_screen(Ask("Close the screen", words, ENDINGS), answered)
 
     # Keys ---------------------------------------------------------------------------------------
 

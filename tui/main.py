@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 # The keys that work in every view, and those that the bottom line shows.
 
 STEP = "to the previous or next snapshot"
+ORDER, WORDS = "sort topics by share, change, number or name", "order words by relevance or probability"
 
 EVERYWHERE = [
     binding("app.freeze", "space", "freeze", "Freeze", "freeze the view; training continues"),
@@ -51,12 +52,8 @@ EVERYWHERE = [
     binding("app.models", "m", "in_view('models')", "Model", "all models, or one at a time"),
     binding("app.maximise", "z", "in_view('maximise')", "Max", "maximise the selected panel"),
     binding("app.find", "slash", "find", "Find", "find in this view", "/"),
-    binding(
-        "app.order", "o", "in_view('order_topics')", "Order", "sort topics by share, change, number or name"
-    ),
-    binding(
-        "app.words", "W", "in_view('order_words')", "Words", "order words by relevance or probability", "W"
-    ),
+    binding("app.order", "o", "in_view('order_topics')", "Order", ORDER),
+    binding("app.words", "W", "in_view('order_words')", "Words", WORDS, "W"),
     binding("app.pin", "asterisk", "in_view('pin')", "Pin", "pin the topic to the top of lists", "*"),
     binding("app.rename", "N", "in_view('rename')", "Name", "give the topic a name", "N"),
     binding("app.browse", "w", "in_view('browse')", "Browser", "open what is selected in the browser"),
