@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from benchmarks.harness import Figures, Points
 from benchmarks.splits import Corpus, split
 from wikitopics.model import CompletionSet, Minibatch, OnlineLDA
-from wikitopics.model.coherence import npmi_of_words, top_words
-from wikitopics.model.online import IN_USE
-from wikitopics.model.topics import most_relevant
+from wikitopics.model.online import IN_USE, top_words
+from wikitopics.model.topics import most_relevant, npmi_of_words
 from wikitopics.session.records import SNAPSHOT_WORDS
 
 if TYPE_CHECKING:

@@ -6,21 +6,21 @@ imported.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from wikitopics.option import Option
+from wikitopics.model.options import TAKEN
+from wikitopics.option import Option, Registry, check_subclass, fault_in
 
 _NAMES = {
     "batch": ("BatchHDP", "BatchLDA"),
     "checking": ("check_model",),
-    "coherence": ("drift", "npmi"),
     "hdp": ("OnlineHDP",),
     "lda": ("OnlineLDA",),
     "minibatch": ("Minibatch",),
     "online": ("CompletionSet", "Entry", "OnlineModel", "StateError", "document_completion"),
     "options": ("Metric",),
-    "registry": ("KindError", "kinds"),
     "scvb0": ("SCVB0",),
+    "topics": ("drift", "npmi"),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from wikitopics.model.batch import BatchHDP as BatchHDP
     from wikitopics.model.batch import BatchLDA as BatchLDA
     from wikitopics.model.checking import check_model as check_model
-    from wikitopics.model.coherence import drift as drift
-    from wikitopics.model.coherence import npmi as npmi
     from wikitopics.model.hdp import OnlineHDP as OnlineHDP
     from wikitopics.model.lda import OnlineLDA as OnlineLDA
     from wikitopics.model.minibatch import Minibatch as Minibatch
@@ -39,11 +37,11 @@ if TYPE_CHECKING:
     from wikitopics.model.online import StateError as StateError
     from wikitopics.model.online import document_completion as document_completion
     from wikitopics.model.options import Metric as Metric
-    from wikitopics.model.registry import KindError as KindError
-    from wikitopics.model.registry import kinds as kinds
     from wikitopics.model.scvb0 import SCVB0 as SCVB0
+    from wikitopics.model.topics import drift as drift
+    from wikitopics.model.topics import npmi as npmi
 
-__all__ = [*_HOME, "Option"]
+__all__ = [*_HOME, "KindError", "Option", "kinds"]
 
 
 def __getattr__(name: str) -> Any:
@@ -52,3 +50,36 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     globals()[name] = value
     return value
+
+
+# The kinds: those of this package, and those that other packages provide.
+#
+# Another package registers one in the group `wikitopics.models`: name → subclass of `OnlineModel`. It is
+# imported only when it is asked for by name.
+
+
+class KindError(ValueError):
+    """A kind of model that does not exist or cannot be used; one line."""
+
+
+def _checked_kind(name: str, candidate: object) -> "type[OnlineModel]":
+    from wikitopics.model.online import OnlineModel
+
+    check_subclass(candidate, OnlineModel, "wikitopics.OnlineModel", name, "kind")
+    kind = cast("type[OnlineModel]", candidate)
+    if fault := fault_in(kind.options, TAKEN):
+        raise ValueError(fault)
+    return kind
+
+
+kinds: "Registry[type[OnlineModel]]" = Registry(
+    "kind of model",
+    "wikitopics.models",
+    {
+        "lda": "wikitopics.model.lda:OnlineLDA",
+        "scvb0": "wikitopics.model.scvb0:SCVB0",
+        "hdp": "wikitopics.model.hdp:OnlineHDP",
+    },
+    _checked_kind,
+    KindError,
+)

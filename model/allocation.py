@@ -1,4 +1,4 @@
-"""What models that have their topics as `Topics` share: settings, states, inference.
+"""What models that have their topics as `Lambda` share: settings, states, inference.
 
 And what only the two ways to learn latent Dirichlet allocation share: priors, warm start, and rebirth.
 
@@ -25,13 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model.lambda_ import LambdaTopics, Topics, Vector, topics_from
+from wikitopics.model.lambda_ import Lambda, LambdaTopics, Vector, topics_from
 from wikitopics.model.minibatch import Minibatch
 from wikitopics.model.online import LARGEST, MOST, TINY, Entry, OnlineModel, State, bounded
 from wikitopics.model.schedules import THETA_STEPS, Stage, StepSizes
 from wikitopics.option import Option
 
 DECORRELATED_AFTER = 1500  # documents: half as far after so many
+KAPPA = "how fast step sizes (tau0 + t)^-kappa fall; by default they follow the articles seen"
 LEAST_WORDS = 1e-3  # of each word in a topic from elsewhere: 0 has no logarithm
 
 
@@ -54,12 +55,8 @@ class LambdaModel(LambdaTopics, OnlineModel):
     arguments: ClassVar[tuple[Option[Any], ...]] = (
         Option(str, "dtype", "of the topics", default="float32", choices=("float32", "float64")),
     )
-    parts: ClassVar = {"_topics": Topics.kept}
-    entries = (
-        *Topics.ENTRIES,
-        Entry("warm_start", type="bool"),
-        Entry("amount_seen", "_amount", least=0),
-    )
+    parts: ClassVar = {"_topics": Lambda.of_state}
+    entries = (*Lambda.ENTRIES, Entry("warm_start", type="bool"), Entry("amount_seen", "_amount", least=0))
 
     recipe: Any
     decorrelation: float
@@ -72,18 +69,13 @@ class LambdaModel(LambdaTopics, OnlineModel):
         settings = cls._settings()
         if hasattr(cls, "RECIPES"):
             there = {entry.key for entry in cls._all_entries()}
-            cls.entries += tuple(
-                Entry(
-                    name,
-                    type=option.of.__name__,
+            for name, option in settings.items():
+                if option.of in (int, float) and name not in there and not hasattr(cls, name):
                     # one that can be learnt may become smaller than one that is given
-                    least=TINY if option.choices or option.above == 0 else option.least,
-                    most=option.most,
-                    optional=option.default is None and name not in cls.USUAL[0],
-                )
-                for name, option in settings.items()
-                if option.of in (int, float) and name not in there and not hasattr(cls, name)
-            )
+                    least = TINY if option.choices or option.above == 0 else option.least
+                    optional = option.default is None and name not in cls.USUAL[0]
+                    kind, most = option.of.__name__, option.most
+                    cls.entries += (Entry(name, type=kind, least=least, most=most, optional=optional),)
             if "recipe" not in cls.parts:
                 cls.entries += Entry.of_part(type(cls.RECIPES[0]), "recipe")
                 cls.parts = {**cls.parts, "recipe": type(cls.RECIPES[0])}
@@ -151,17 +143,17 @@ class LambdaModel(LambdaTopics, OnlineModel):
         By the passes of SCVB0 with `document_prior`, which predict better than a variational update. A
         document without words gets the prior's proportions. Raises ValueError for a word id out of range.
         """
-        from wikitopics.model.scvb0_e_step import inferred
+        from wikitopics.model.scvb0_e_step import ThetaPasses, inferred
 
-        prior, passes = self.document_prior(), self.recipe.inference_passes
-        return inferred(batch, self._topics, self._apart, prior, passes, self._workers, self._theta_steps)
+        passes = ThetaPasses(self.document_prior(), self.recipe.inference_passes, self._theta_steps)
+        return inferred(batch, self._topics, self._apart, passes, self._workers)
 
     @classmethod
     def with_topics(cls, topics: NDArray[np.floating[Any]], weights: Vector, prior: Vector) -> Self:
         """See `OnlineModel.with_topics`."""
         lambda_hat = np.ascontiguousarray(np.maximum(topics * weights[:, None], LEAST_WORDS).T, np.float32)
-        kept = Topics.of(lambda_hat, 0.0)
-        shared = {entry.key: getattr(kept, entry.place[1]) for entry in Topics.ENTRIES}
+        lambda_ = Lambda.of(lambda_hat, 0.0)
+        shared = {entry.key: getattr(lambda_, entry.path[1]) for entry in Lambda.ENTRIES}
         K, W = topics.shape
         state = {**cls.create(K, W, 1).state(), **shared, **cls._prior_entries(prior), "decorrelation": 0.0}
         return cls.from_state(state)
@@ -213,7 +205,7 @@ class Rebirth:
         return cls(np.full(n_topics, 1 / n_topics), recent=0.2 * half_life, calm=2 * half_life)
 
     def step(
-        self, topics: Topics, mass: Vector, batch: Minibatch, random: np.random.Generator
+        self, topics: Lambda, mass: Vector, batch: Minibatch, random: np.random.Generator
     ) -> NDArray[np.intp]:
         """The topics that are born again after a step on a minibatch; (K,) `mass`: each topic's words in
         it."""
@@ -242,13 +234,7 @@ class DirichletAllocation(LambdaModel):
     """Latent Dirichlet allocation, however it is learnt."""
 
     STEP_OPTIONS: ClassVar = (
-        Option(
-            float,
-            "kappa",
-            "how fast step sizes (tau0 + t)^-kappa fall; by default they follow the articles seen",
-            least=0.5,
-            most=1,
-        ),
+        Option(float, "kappa", KAPPA, least=0.5, most=1),
         Option(float, "tau0", "damps the first of these step sizes", least=0, most=LARGEST),
         check.HALF_LIFE,
     )

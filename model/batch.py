@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model.hdp import PAPER, OnlineHDP
+from wikitopics.model.hdp import OnlineHDP
 from wikitopics.model.hdp_e_step import bounds, corpus_of, figure_9
 from wikitopics.model.hdp_e_step import sum_statistics as sum_hdp_statistics
-from wikitopics.model.lambda_ import LambdaTopics, Statistics, Topics, random_topics
+from wikitopics.model.lambda_ import Lambda, LambdaTopics, Statistics, random_topics
 from wikitopics.model.lda import OnlineLDA
 from wikitopics.model.lda_e_step import Documents, LDALimits, ascend, document_bounds, sum_statistics
 from wikitopics.model.minibatch import Minibatch, Threads, Words
 from wikitopics.model.online import Entry
+from wikitopics.model.schedules import HDP_PAPER
 from wikitopics.model.scvb0_e_step import proportions
 
 # Batch variational Bayes for latent Dirichlet allocation: [H10] algorithm 1.
@@ -61,7 +62,7 @@ class BatchLDA(LambdaTopics):
         self.tolerance, self.max_iterations = float(tolerance), int(max_iterations)
         self._initialization = initialization
         self._seed, self._workers = seed, Threads(threads)
-        self._fitted: Topics | None = None
+        self._fitted: Lambda | None = None
         self.elbo = []
 
     def fit(self, batch: Minibatch) -> Self:
@@ -94,7 +95,7 @@ class BatchLDA(LambdaTopics):
         return proportions(self._e_step(batch, batch.words(self.n_words), None)[1].gamma)
 
     @property
-    def _topics(self) -> Topics:  # type: ignore[override]
+    def _topics(self) -> Lambda:  # type: ignore[override]
         if self._fitted is None:
             raise ValueError("fit the model first")
         return self._fitted
@@ -139,7 +140,7 @@ class BatchHDP(OnlineHDP):
 
     def __init__(self, n_words: int, **settings: Any) -> None:
         super().__init__(n_words, 1, dtype="float64", **settings)
-        self.recipe = PAPER  # the paper's: the documents are the whole corpus
+        self.recipe = HDP_PAPER  # the paper's: the documents are the whole corpus
         self._bounds = np.zeros(0)
 
     @property
@@ -164,10 +165,7 @@ class BatchHDP(OnlineHDP):
             tables = self._e_step(batch, local, self._corpus(ids, batch.D)).tables
         while len(self._bounds) < max_sweeps:
             corpus = corpus_of(self._topics.Elog_rows(ids), self.a, self.b)
-            T, iterations = self.max_topics_per_document, self.max_iterations
-            posterior = figure_9(
-                batch, local, corpus, T, self.alpha, self.tolerance, iterations, self._workers, tables
-            )
+            posterior = figure_9(batch, local, corpus, self._limits(), self._workers, tables)
             tables = posterior.tables
             documents = bounds(batch, local, corpus, self.alpha, posterior, self._workers)
             self._bounds = np.append(self._bounds, documents.sum() + self.corpus_bound())

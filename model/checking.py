@@ -55,7 +55,7 @@ def _missing(make: Make, error: AttributeError) -> str:
     """Which attribute the error says is missing, if the kind's `entries` are the reason; otherwise ""."""
     if not isinstance(error.obj, make.kind):
         return ""
-    if error.name in {entry.place[1] for entry in make.kind.entries}:
+    if error.name in {entry.path[1] for entry in make.kind.entries}:
         return f"expected the model to have {error.name}, an attribute that entries names"
     if hasattr(make(), str(error.name)):
         return f"expected a restored model to have {error.name}: is it among entries?"
@@ -98,8 +98,8 @@ def describes_itself(make: Make) -> None:
     for option in kind.options:
         assert option.convert(None) == option.default, f"expected None to give {option.name}'s default"
         if option.default is not None:
-            taken = option.convert(str(option.default))
-            assert taken == option.default, f"expected {option.name} to take its own default"
+            value = option.convert(str(option.default))
+            assert value == option.default, f"expected {option.name} to take its own default"
             default: dict[str, Any] = {option.name: option.default}
             make(**default)
 
@@ -113,8 +113,8 @@ def shapes_and_sums(make: Make) -> None:
     assert (model.updates, model.rho) == (0, 0.0), "expected no update and rho 0 before the first minibatch"
     for t, batch in enumerate(planted_minibatches(), 1):
         _check_rows("learn", model.learn(batch), (batch.D, K), np.float32)
-        found = f"found {model.updates}: learn must call _note_step once"
-        assert model.updates == t, f"expected {t} updates after {t} minibatches, {found}"
+        actual = f"found {model.updates}: learn must call _note_step once"
+        assert model.updates == t, f"expected {t} updates after {t} minibatches, {actual}"
         assert 0 < model.rho <= 1, f"expected rho between 0 and 1, found {model.rho}"
     batch = planted_minibatches()[0]
     _check_rows("infer", model.infer(batch), (batch.D, K), np.float32)
@@ -133,11 +133,7 @@ def shapes_and_sums(make: Make) -> None:
     for numbers, expected, what in (
         (rows, topics[:, ids].T, "topic_rows are not those of topics"),
         (probabilities, -np.sort(-topics)[:, :5], "top_words are not the most probable"),
-        (
-            probabilities,
-            np.take_along_axis(topics, leading, axis=1),
-            "top_words are otherwise in topics",
-        ),
+        (probabilities, np.take_along_axis(topics, leading, axis=1), "top_words are otherwise in topics"),
     ):
         np.testing.assert_allclose(numbers, expected, 1e-5, 1e-9, err_msg=what)
     assert np.all(prior > 0), "expected a document_prior that is positive everywhere"
@@ -186,9 +182,9 @@ def reading_on_does_no_harm(make: Make) -> None:
         _read(model, batch, 32, passes)
         scores.append(document_completion(model, held_out))
     early, late = scores
-    found = f"with {early:.3f} nats per word, found {late:.3f}: do the steps become smaller?"
+    change = f"with {early:.3f} nats per word, found {late:.3f}: do the steps become smaller?"
     expected = "expected held-out words to be predicted no worse after 16 passes over a stream than after 2"
-    assert late > early - 0.1, f"{expected}, {found}"
+    assert late > early - 0.1, f"{expected}, {change}"
 
 
 def unseen_words_are_possible(make: Make) -> None:
@@ -219,9 +215,9 @@ def documents_without_words_get_the_prior(make: Make) -> None:
     model.learn(Minibatch([0, 0], [], []))
     model.learn(planted_minibatches()[0])
     prior = model.document_prior() / model.document_prior().sum()
-    found = model.infer(Minibatch([0, 0, 0], [], []))
+    theta = model.infer(Minibatch([0, 0, 0], [], []))
     what = "document_prior is not what infer gives a document without words"
-    np.testing.assert_allclose(found, np.tile(prior, (2, 1)), 0.05, 1e-6, err_msg=what)
+    np.testing.assert_allclose(theta, np.tile(prior, (2, 1)), 0.05, 1e-6, err_msg=what)
     assert np.isfinite(model.topics()).all(), "expected finite topics after documents without words"
 
 
@@ -269,8 +265,8 @@ def going_on_equals_never_stopping(make: Make) -> None:
         _check_same(straight.state(), resumed.state(), when)
         _check_equal(straight.topics(), resumed.topics(), f"the same topics {when}")
         _check_equal(straight.infer(first), resumed.infer(first), f"the same inference {when}")
-        found, expected = (resumed.updates, resumed.rho), (straight.updates, straight.rho)
-        assert found == expected, f"expected updates and rho {expected}, found {found}"
+        actual, expected = (resumed.updates, resumed.rho), (straight.updates, straight.rho)
+        assert actual == expected, f"expected updates and rho {expected}, found {actual}"
 
 
 def a_half_life_is_a_floor_of_rho(make: Make) -> None:
@@ -292,11 +288,11 @@ def a_state_is_a_copy_that_knows_its_kind(make: Make) -> None:
     model.learn(batches[0])
     state = model.state()
     assert state.get("kind") == make.kind.kind, f"expected the state's kind to be {make.kind.kind!r}"
-    kept = {name: np.copy(v) if isinstance(v, np.ndarray) else v for name, v in state.items()}
+    earlier = {name: np.copy(v) if isinstance(v, np.ndarray) else v for name, v in state.items()}
     copy = make.kind.from_state(state)
     copy.learn(batches[1])
     model.learn(batches[1])
-    _check_same(kept, state, "of a state, whatever its models have learnt since")
+    _check_same(earlier, state, "of a state, whatever its models have learnt since")
     _check_refused(
         make.kind.from_state, {**state, "kind": "other"}, "of from_state for the state of another kind"
     )
@@ -323,9 +319,8 @@ def options_out_of_range_are_refused(make: Make) -> None:
         for value in (option.above, option.least - 1, option.most + 1, math.nan):
             if not math.isinf(value) and _refuses(option.convert, value):
                 must = f"as it must be {option.takes()}: __init__ must call check_options"
-                _check_refused(
-                    lambda given: make(**given), {option.name: value}, f"for {option.name}={value:g}, {must}"
-                )
+                setting = {option.name: value}
+                _check_refused(lambda one: make(**one), setting, f"for {option.name}={value:g}, {must}")
 
 
 CHECKS: tuple[Callable[[Make], None], ...] = (
@@ -363,8 +358,8 @@ def _through_a_file(state: Mapping[str, Any]) -> dict[str, Any]:
     file = io.BytesIO()
     np.savez(file, allow_pickle=False, **state)
     file.seek(0)
-    with np.load(file) as kept:
-        return dict(kept)
+    with np.load(file) as arrays:
+        return dict(arrays)
 
 
 def _refuses(take: Callable[[Any], object], value: object) -> bool:
@@ -406,6 +401,6 @@ def _check_same(a: Mapping[str, Any], b: Mapping[str, Any], when: str) -> None:
     assert a.keys() == b.keys(), f"expected the same keys {when}, found {a.keys() ^ b.keys()} in one only"
     for name in a:
         x, y = (str(getattr(one[name], "dtype", type(one[name]).__name__)) for one in (a, b))
-        found = f"found {x} and {y}: store it as the Entry's type"
-        assert x == y, f"expected {name} to be of the type of its Entry, {found}"
+        types = f"found {x} and {y}: store it as the Entry's type"
+        assert x == y, f"expected {name} to be of the type of its Entry, {types}"
         _check_equal(a[name], b[name], f"the same {name} {when}")

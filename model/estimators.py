@@ -148,14 +148,10 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         for name in ("n_components", "n_passes", "batch_size"):
             if (size := getattr(self, name)) is not None:
                 check_scalar(size, name, Integral, min_val=1)
-        return kinds.load(self.kind).create(
-            self.n_components,
-            self.n_features_in_,
-            documents if self.n_documents is None else self.n_documents,
-            self.options,
-            seed=int(check_random_state(self.random_state).randint(2**31)),
-            threads=effective_n_jobs(self.n_jobs),
-        )
+        model, threads = kinds.load(self.kind), effective_n_jobs(self.n_jobs)
+        D = documents if self.n_documents is None else self.n_documents
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        return model.create(self.n_components, self.n_features_in_, D, self.options, seed, threads)
 
     def _learn(self, batch: Minibatch, size: int) -> None:
         for start in range(0, batch.D, size):

@@ -12,21 +12,20 @@
 | eta | number | Dirichlet parameter of the topics | [SVI13] section 3.3 |
 | rho | number | step size | [SVI13] eq. 26 |
 
-The E-step is in `e_step.py`; its loops are in `kernels.py` and, as figure 9 prints them,
-`figure9_kernels.py`. `infer` uses `scvb0/e_step.py`; lambda is in `lambda_.py`.
+The E-step is in `hdp_e_step.py`, its loops in `hdp_kernels.py`. `infer` uses `scvb0_e_step.py`; lambda is in
+`lambda_.py`.
 
 **Where the default leaves the papers** (`warm_start=True`; all of it measured, docs/derivations.md): one
 pass of figure 9 as printed ends with a dozen broad topics. So (1) the topics start from documents, not at
 random; (2) the sticks start uniform and heavy; (3) a document's tables start from its own topics
-(`hdp.kernels`); (4) topics that are ahead are held back during the first part of the stream
+(`hdp_kernels`); (4) topics that are ahead are held back during the first part of the stream
 (`schedules.Balance`); (5) a minibatch smaller than `whole_step` makes a smaller step; (6) D is large against
-the priors. All these numbers are a `Recipe`. `warm_start=False` is figure 9 line by line.
+the priors. All these numbers are a `schedules.HDPRecipe`. `warm_start=False` is figure 9 line by line.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -34,85 +33,15 @@ from numpy.typing import NDArray
 
 from wikitopics.model import options as check
 from wikitopics.model.allocation import LambdaModel
-from wikitopics.model.lambda_ import Topics, Vector, random_topics, topics_from
+from wikitopics.model.lambda_ import Lambda, Vector, random_topics, topics_from
 from wikitopics.model.minibatch import Minibatch, Words
-from wikitopics.model.online import (
-    LARGEST,
-    MOST,
-    MOST_ITERATIONS,
-    TINY,
-    WORDS_A_DOCUMENT,
-    Entry,
-    State,
-    bounded,
-)
+from wikitopics.model.online import LARGEST, MOST, MOST_ITERATIONS, TINY, WORDS_A_DOCUMENT, Entry, State
 from wikitopics.model.options import HALF_LIFE, decorrelation, prior
-from wikitopics.model.schedules import Balance, StepSizes, raised
+from wikitopics.model.schedules import HDP_PAPER, HDP_WARM, HDPRecipe, StepSizes, raised
 from wikitopics.option import Option
 
 if TYPE_CHECKING:
-    from wikitopics.model.hdp_kernels import HDPCorpus, Tables
-
-
-# The numbers in which the HDP departs from its papers; a model's state keeps them.
-
-
-@dataclass(frozen=True, kw_only=True)
-class Recipe(Balance):
-    """The numbers by which the default departs from the papers.
-
-    Start. Topics start from the first `first_documents` documents. Each takes the share `seed_weight` of its
-    words from one of them, and the rest from the mean of the corpus. No document is drawn twice before all
-    have been drawn. While there are fewer documents than topics, each topic starts from `mixed` of them,
-    since equal topics would stay equal. While there are fewer than `first_documents`, each start makes
-    `first_passes` over them. At first the uniform sticks weigh as much as the share `heavy` of all tables of
-    the corpus.
-    Corpus and steps. Lambda and sticks are those of a corpus of at least `smallest_corpus` documents, so that
-    every word read makes a topic sure of it; eta is `raised` where there are fewer than `eta_documents`. A
-    whole step takes as many documents as make about `steps` steps of the corpus, within `smallest_step` and
-    `largest_step`.
-    Documents. A document's shortlist has the topics that `em_steps` of EM expect to have more than
-    `fewest_words`, at most `candidates`. Each of `rounds` rounds makes at most `iterations` updates of phi
-    and gamma. Then tables choose their topics: only the likeliest if all others together have less than
-    `one_topic` times its probability.
-    Inference. `infer` makes `inference_passes` of SCVB0's update over a document's words. More would overfit
-    the words seen.
-    """
-
-    balance_power: float = bounded(0, 1, 0.7)
-    balance_documents: float = 20_000.0
-    first_documents: int = 1000
-    first_passes: int = 6
-    mixed: int = 5
-    seed_weight: float = bounded(TINY, 1, 0.1)
-    heavy: float = 0.1
-    smallest_corpus: float = bounded(0, LARGEST, 1e6)
-    eta_documents: float = bounded(0, LARGEST, 1e5)
-    steps: float = 40.0
-    smallest_step: int = 64
-    largest_step: int = 2048
-    em_steps: int = 3
-    candidates: int = 32
-    fewest_words: float = 4.0
-    iterations: int = 20
-    rounds: int = bounded(2, MOST_ITERATIONS, 4)
-    one_topic: float = 1e-3
-    inference_passes: int = 2
-
-    def weighed(self, n_documents: float) -> float:
-        """The corpus size D that is weighed against the priors."""
-        return max(n_documents, self.smallest_corpus)
-
-    def draw(self, documents: int, n_topics: int, random: np.random.Generator) -> NDArray[np.int64]:
-        """(K, n) the documents, out of this many, from which each topic starts."""
-        n = 1 if documents >= n_topics else self.mixed
-        laps = -(-n_topics * n // documents)
-        order = np.concatenate([random.permutation(documents) for _ in range(laps)])
-        return order[: n_topics * n].reshape(n_topics, n)
-
-
-WARM, PAPER = Recipe(), Recipe(smallest_corpus=0.0, eta_documents=0.0)
-
+    from wikitopics.model.hdp_kernels import HDPCorpus, HDPLimits, Tables
 
 PART = 1024  # documents whose tables are held at a time
 MOST_TABLES = 1000  # that a document may have in a state: each takes memory
@@ -127,7 +56,7 @@ class OnlineHDP(LambdaModel):
     tau0, kappa: the step size of update t is (tau0 + t)^-kappa, t from 1; kappa within [0.5, 1], tau0 >= 0
     half_life: documents after which earlier learning has half its weight: the least step size follows from it
     decorrelation: how far a topic's words lose weight, where topics are read, because other topics use them
-    too (`Topics`); by default 0.17, or 0 without the warm start
+    too (`Lambda`); by default 0.17, or 0 without the warm start
     warm_start: the departures listed above; False follows [SVI13] figure 9 with footnote 6's random topics
     dtype: "float32", or "float64" for comparisons
     tolerance, max_iterations: a document's local step ends when its tables' words change by at most
@@ -142,7 +71,7 @@ class OnlineHDP(LambdaModel):
     summary = "finds how many topics it needs, up to this number"
     default_topics = 300
     default_batch_size = 2048
-    RECIPES = (WARM, PAPER)
+    RECIPES = (HDP_WARM, HDP_PAPER)
     USUAL: ClassVar = ({"decorrelation": 0.17}, {"decorrelation": 0.0})
     options = (
         prior("alpha", "concentration of a document's tables", 1.0, shared=False),
@@ -174,7 +103,7 @@ class OnlineHDP(LambdaModel):
         Entry("time", "_time", least=0),
     )
 
-    recipe: Recipe
+    recipe: HDPRecipe
     omega: float
     alpha: float
     eta: float
@@ -191,7 +120,7 @@ class OnlineHDP(LambdaModel):
         self._first = Minibatch([0], [], [])  # what the topics start from, until there are enough documents
         self._started_from = 0
         if self.warm_start:
-            topics = Topics.of(np.zeros((W, K), dtype), self._eta)
+            topics = Lambda.of(np.zeros((W, K), dtype), self._eta)
         else:
             topics = random_topics(self._random, "exponential", K, W, self.n_documents, self._eta, dtype)
         self._restart(topics, 0.0)
@@ -209,7 +138,7 @@ class OnlineHDP(LambdaModel):
         """A new model with at most this many topics; see `OnlineModel.create`."""
         return cls(n_words, n_documents, max_topics=topics, seed=seed, threads=threads, **(options or {}))
 
-    def _restart(self, topics: Topics, heavy: float) -> None:
+    def _restart(self, topics: Lambda, heavy: float) -> None:
         """The corpus before any step. heavy: tables that each topic is assumed to have already."""
         self._topics = topics
         K = topics.n_topics
@@ -334,12 +263,15 @@ class OnlineHDP(LambdaModel):
         """[SVI13] fig. 9 lines 5 to 10, as printed or started from each document's own topics."""
         from wikitopics.model.hdp_e_step import figure_9, shortlists
 
-        T, alpha, tolerance = self.max_topics_per_document, self.alpha, self.tolerance
         if self.warm_start:
-            return shortlists(
-                batch, local, corpus, self.n_topics, T, alpha, tolerance, self.recipe, self._workers
-            )
-        return figure_9(batch, local, corpus, T, alpha, tolerance, self.max_iterations, self._workers)
+            return shortlists(batch, local, corpus, self.n_topics, self._limits(), self._workers)
+        return figure_9(batch, local, corpus, self._limits(), self._workers)
+
+    def _limits(self) -> HDPLimits:
+        from wikitopics.model.hdp_kernels import HDPLimits
+
+        own = self.max_topics_per_document, self.alpha, self.tolerance, self.max_iterations
+        return HDPLimits(*own, *(getattr(self.recipe, name) for name in HDPLimits._fields[len(own) :]))
 
     def _learn_first(self, batch: Minibatch, enough: float) -> NDArray[np.float32]:
         """A minibatch of the first documents, from which the topics start.
@@ -360,12 +292,12 @@ class OnlineHDP(LambdaModel):
     def _start_from(self, documents: Minibatch) -> None:
         """Start the topics from documents, on top of the corpus's mean; the sticks are uniform and heavy."""
         K, recipe = self.n_topics, self.recipe
-        corpus = recipe.weighed(self.n_documents)
+        corpus = max(self.n_documents, recipe.smallest_corpus)
         mass = corpus * WORDS_A_DOCUMENT / K
         seeds = recipe.draw(documents.D, K, self._random)
         lambda_hat = mass * topics_from(documents, self.n_words, seeds, recipe.seed_weight)
         self._restart(
-            Topics.of(lambda_hat.astype(self._topics.dtype), self._eta),
+            Lambda.of(lambda_hat.astype(self._topics.dtype), self._eta),
             recipe.heavy * corpus * self.max_topics_per_document / K,
         )
         self._started_from = documents.D
@@ -381,7 +313,7 @@ class OnlineHDP(LambdaModel):
         # Steps on the parts of a minibatch together forget as much as one step on the whole.
         rho = 1 - (1 - StepSizes(self.tau0, self.kappa).rho(self._time)) ** whole
         rho = max(rho, self._least_rho(batch.D))
-        weight = rho * self.recipe.weighed(self.n_documents) / batch.D  # rho D/S
+        weight = rho * max(self.n_documents, self.recipe.smallest_corpus) / batch.D  # rho D/S
         mass, tables = np.zeros(self.n_topics), np.zeros(self.n_topics)
         theta = np.empty((batch.D, self.n_topics), np.float32)
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d sum_i zeta_di n_d phi_di), a part at a time

@@ -7,21 +7,16 @@ the row that each entry's word has in `Corpus.rows`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln, psi
 
-from wikitopics.model import hdp_figure9_kernels, hdp_kernels
+from wikitopics.model import hdp_kernels
 from wikitopics.model.hdp_kernels import HDPCorpus, HDPLimits, Tables
-from wikitopics.model.kernels import Floats
+from wikitopics.model.kernels import Floats, Ids
 from wikitopics.model.lambda_ import WORD_BLOCK, Statistics, Vector
 from wikitopics.model.minibatch import Minibatch, Threads
-
-if TYPE_CHECKING:
-    from wikitopics.model.hdp import Recipe
-
 
 BLOCK = 64  # documents
 
@@ -75,20 +70,10 @@ def corpus_of(rows: Floats, a: Vector, b: Vector, dtype: Any = np.float64) -> HD
 
 
 def shortlists(
-    batch: Minibatch,
-    local: NDArray[np.int32],
-    corpus: HDPCorpus,
-    K: int,
-    T: int,
-    alpha: float,
-    tolerance: float,
-    numbers: Recipe,
-    workers: Threads,
+    batch: Minibatch, local: Ids, corpus: HDPCorpus, K: int, limits: HDPLimits, workers: Threads
 ) -> Tables:
-    """The default local step, over each document's short list of topics: `hdp.kernels.e_step`."""
-    D, dtype = batch.D, corpus.rows.dtype
-    C = min(K, numbers.candidates)
-    limits = HDPLimits(*(getattr(numbers, name) for name in HDPLimits._fields))
+    """The default local step, over each document's short list of topics: `hdp_kernels.e_step`."""
+    D, T, C, dtype = batch.D, limits.T, min(K, limits.candidates), corpus.rows.dtype
     posterior = Tables(
         np.zeros((len(batch.word_ids), T), dtype),
         np.empty((D, T, C), np.int32),
@@ -96,31 +81,28 @@ def shortlists(
         np.zeros((D, T), np.int32),
         np.empty((D, K), dtype),
     )
-    arguments = corpus, alpha, T, tolerance, limits, posterior
-    workers.run(hdp_kernels.e_step, D, BLOCK, batch.indptr, local, batch.counts, *arguments)
+    arguments = batch.indptr, local, batch.counts, corpus, limits, posterior
+    workers.run(hdp_kernels.e_step, D, BLOCK, *arguments)
     return posterior
 
 
 def figure_9(
     batch: Minibatch,
-    local: NDArray[np.int32],
+    local: Ids,
     corpus: HDPCorpus,
-    T: int,
-    alpha: float,
-    tolerance: float,
-    max_iterations: int,
+    limits: HDPLimits,
     workers: Threads,
     start_from: Floats | None = None,
 ) -> Tables:
     """The local step of [SVI13] figure 9; `start_from`: tables that replace lines 5 and 6, and are
     changed."""
-    D, K, dtype = batch.D, len(corpus.sigma), corpus.rows.dtype
+    D, T, K, dtype = batch.D, limits.T, len(corpus.sigma), corpus.rows.dtype
     tables = np.zeros((len(batch.word_ids), T), dtype) if start_from is None else start_from
     everything = np.broadcast_to(np.arange(K, dtype=np.int32), (D, T, K)).copy()
     zeta, theta = np.empty((D, T, K), dtype), np.empty((D, K), dtype)
     posterior = Tables(tables, everything, zeta, np.full((D, T), K, np.int32), theta)
-    arguments = corpus, alpha, tolerance, max_iterations, start_from is None, posterior
-    workers.run(hdp_figure9_kernels.ascend, D, BLOCK, batch.indptr, local, batch.counts, *arguments)
+    arguments = batch.indptr, local, batch.counts, corpus, limits, start_from is None, posterior
+    workers.run(hdp_kernels.ascend, D, BLOCK, *arguments)
     return posterior
 
 
@@ -136,15 +118,10 @@ def sum_statistics(batch: Minibatch, posterior: Tables, W: int, workers: Threads
 
 
 def bounds(
-    batch: Minibatch,
-    local: NDArray[np.int32],
-    corpus: HDPCorpus,
-    alpha: float,
-    posterior: Tables,
-    workers: Threads,
+    batch: Minibatch, local: Ids, corpus: HDPCorpus, alpha: float, posterior: Tables, workers: Threads
 ) -> Vector:
     """(D,) each document's terms of the ELBO, nats; the corpus's rows are (U, K) E[log beta] of the words."""
     result = np.zeros(batch.D)
     arguments = batch.indptr, local, batch.counts, corpus, alpha, posterior, result
-    workers.run(hdp_figure9_kernels.document_bounds, batch.D, BLOCK, *arguments)
+    workers.run(hdp_kernels.document_bounds, batch.D, BLOCK, *arguments)
     return result

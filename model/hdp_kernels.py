@@ -1,6 +1,6 @@
 """The document loops of the HDP that make one pass count: short lists of topics, a table for each.
 
-At the end are the sums over words and tables of [SVI13] figure 9 line 11.
+Then come the sums over words and tables of [SVI13] figure 9 line 11, and the local step as it prints it.
 
 | symbol | shape and type | meaning |
 |---|---|---|
@@ -45,7 +45,10 @@ from numpy.typing import NDArray
 from wikitopics.model.kernels import (
     Counts,
     Floats,
+    Ids,
+    Indices,
     add_lines,
+    digamma,
     dot,
     exp_digamma_first,
     kernel,
@@ -53,13 +56,19 @@ from wikitopics.model.kernels import (
     longest_of,
     part,
 )
+from wikitopics.model.lambda_ import Vector
 
 
 class HDPLimits(NamedTuple):
-    """Limits of a document's local step: see `hdp.recipe.Recipe`."""
+    """Settings and limits of a document's local step: see `OnlineHDP` and `schedules.HDPRecipe`."""
 
+    T: int
+    alpha: float
+    tolerance: float
+    max_iterations: int
     em_steps: int
     fewest_words: float
+    candidates: int
     iterations: int
     rounds: int
     one_topic: float
@@ -68,7 +77,7 @@ class HDPLimits(NamedTuple):
 class HDPCorpus(NamedTuple):
     """The corpus as documents see it.
 
-    rows: (U, K') exp(E[log beta]) of a minibatch's words up to a constant per word; in `figure9_kernels`
+    rows: (U, K') exp(E[log beta]) of a minibatch's words up to a constant per word; in figure 9
     E[log beta], (U, K)
     sigma, Elog_sigma: (K') E[sigma(v)], E[log sigma(v)]
     """
@@ -88,9 +97,9 @@ class Tables(NamedTuple):
     """
 
     tables: Floats
-    topics: NDArray[np.int32]
+    topics: Ids
     zeta: Floats
-    n_topics: NDArray[np.int32]
+    n_topics: Ids
     theta: Floats
 
 
@@ -98,11 +107,11 @@ class HDPScratch(NamedTuple):
     """Memory for one document: the table at the top of this module."""
 
     n_dw: Floats
-    shortlist: NDArray[np.int32]
+    shortlist: Ids
     block: Floats
     logs: Floats
-    line: NDArray[np.int32]
-    order: NDArray[np.int32]
+    line: Ids
+    order: Ids
     words: Floats
     weight: Floats
     chosen: Floats
@@ -113,7 +122,7 @@ class HDPScratch(NamedTuple):
 
 @part
 def soft_em(
-    n: int, local: NDArray[np.int32], n_dw: Floats, rows: Floats, prior: Floats, steps: int, expected: Floats
+    n: int, local: Ids, n_dw: Floats, rows: Floats, prior: Floats, steps: int, expected: Floats
 ) -> None:
     """expected_k: words of topic k under proportions found by EM from `prior`, over all topics."""
     kind = rows.dtype.type
@@ -134,13 +143,10 @@ def soft_em(
 def e_step(
     start: int,
     stop: int,
-    indptr: NDArray[np.int64],
-    local: NDArray[np.int32],
+    indptr: Indices,
+    local: Ids,
     counts: Counts,
     corpus: HDPCorpus,
-    alpha: float,
-    T: int,
-    tolerance: float,
     limits: HDPLimits,
     posterior: Tables,
 ) -> None:
@@ -155,6 +161,7 @@ def e_step(
     Writes tables, most words first, their topics, and theta: (words of k + alpha sigma_k) / (words + alpha).
     """
     rows, sigma, Elog_sigma = corpus
+    T, alpha, tolerance = limits.T, limits.alpha, limits.tolerance
     tables, _, zeta, _, theta = posterior
     kind = rows.dtype.type
     K = theta.shape[1]
@@ -225,7 +232,7 @@ def e_step(
 
 
 @part
-def gather(n: int, c: int, here: NDArray[np.int32], rows: Floats, scratch: HDPScratch) -> None:
+def gather(n: int, c: int, here: Ids, rows: Floats, scratch: HDPScratch) -> None:
     """The words' entries of the topics on the shortlist, and their logarithms."""
     shortlist, block, logs = scratch.shortlist, scratch.block, scratch.logs
     for j in range(n):
@@ -258,9 +265,7 @@ def settle(n: int, t: int, T: int, alpha: float, small: float, iterations: int, 
 
 
 @part
-def seat(
-    d: int, rank: int, c: int, words: Any, chosen: Floats, shortlist: NDArray[np.int32], posterior: Tables
-) -> None:
+def seat(d: int, rank: int, c: int, words: Any, chosen: Floats, shortlist: Ids, posterior: Tables) -> None:
     """Write a table's topics, given how many words it has; chosen (C,) is its zeta. theta gains the
     topics' words."""
     _, topics, zeta, n_topics, theta = posterior
@@ -273,7 +278,7 @@ def seat(
 
 
 @part
-def best(K: int, expected: Floats, least: float, most: int, topics: NDArray[np.int32], words: Floats) -> int:
+def best(K: int, expected: Floats, least: float, most: int, topics: Ids, words: Floats) -> int:
     """The topics with more than `least` expected words, at most `most` and at least one, largest first."""
     c = 0
     for k in range(K):
@@ -295,7 +300,7 @@ def best(K: int, expected: Floats, least: float, most: int, topics: NDArray[np.i
 
 
 @kernel
-def sort_tables(t: int, words: Floats, order: NDArray[np.int32]) -> None:
+def sort_tables(t: int, words: Floats, order: Ids) -> None:
     """Sort the tables, most words first, into order, which is almost sorted already."""
     for a in range(1, t):
         table = order[a]
@@ -307,9 +312,7 @@ def sort_tables(t: int, words: Floats, order: NDArray[np.int32]) -> None:
 
 
 @kernel
-def weigh_tables(
-    t: int, T: int, alpha: float, words: Floats, order: NDArray[np.int32], weight: Floats
-) -> None:
+def weigh_tables(t: int, T: int, alpha: float, words: Floats, order: Ids, weight: Floats) -> None:
     """weight_i = exp(E[log sigma_i(pi)]) up to a constant, sticks in `order`; line 8's gamma."""
     gamma = np.empty(t, words.dtype)
     value = np.empty(t, words.dtype)
@@ -376,9 +379,9 @@ def choose_topics(t: int, c: int, n: int, one_topic: float, Elog_sigma: Floats, 
 def sum_statistics(
     start: int,
     stop: int,
-    indptr: NDArray[np.int64],
-    entries: NDArray[np.int64],
-    documents: NDArray[np.int64],
+    indptr: Indices,
+    entries: Indices,
+    documents: Indices,
     posterior: Tables,
     sums: Floats,
     mass: NDArray[np.float64],
@@ -413,3 +416,210 @@ def add_tables(posterior: Tables, chosen: NDArray[np.float64]) -> None:
         for i in range(n_topics.shape[1]):
             for a in range(n_topics[d, i]):
                 chosen[topics[d, i, a]] += zeta[d, i, a]
+
+
+# The HDP's local step as printed, [SVI13] figure 9 lines 5 to 10, and the bound that it raises.
+#
+# | symbol | shape and type | meaning |
+# |---|---|---|
+# | Elog_rows | (U, K) floats | E[log beta] of the minibatch's words, a row a word |
+# | zeta | (D, T, K) floats | a table's topics; in `document_bounds` (D, T, C), of those in `topics` |
+# | bounds | (D,) float64 | a document's terms of the ELBO |
+#
+# Here every document has T tables and every table all K topics. Within a document: ids, n_dw (n,) are the
+# rows of its words and their counts, here (n, T) its part of `tables`, words (T,) float64 the sums of that,
+# gamma (T, 2) and Elog_pi (T,) float64 its sticks.
+
+
+@kernel
+def ascend(
+    start: int,
+    stop: int,
+    indptr: Indices,
+    local: Ids,
+    counts: Counts,
+    corpus: HDPCorpus,
+    limits: HDPLimits,
+    fresh: bool,
+    posterior: Tables,
+) -> None:
+    """Coordinate ascent for documents start to stop, until the tables' words change by at most `tolerance`.
+
+    fresh: start with lines 5 and 6; else from the phi in `tables`.
+    """
+    Elog_rows, _, Elog_sigma = corpus
+    tables, _, zeta, _, theta = posterior
+    T = zeta.shape[1]
+    gamma = np.empty((T, 2))
+    Elog_pi = np.zeros(T)
+    words = np.empty(T)
+    nothing = np.zeros_like(Elog_sigma)
+    for d in range(start, stop):
+        first = indptr[d]
+        n = indptr[d + 1] - first
+        ids, n_dw = local[first : first + n], counts[first : first + n]
+        here = tables[first : first + n]
+        total = n_dw.sum()
+        if fresh:
+            for j in range(n):
+                for i in range(T):
+                    here[j, i] = n_dw[j]
+            choose_among_all(ids, here, Elog_rows, nothing, zeta[d])  # line 5: the same for all tables
+            Elog_pi[:] = 0
+            assign_words(ids, n_dw, Elog_rows, Elog_pi, zeta[d], here)  # line 6
+        for i in range(T):
+            words[i] = here[:, i].sum()
+        for _ in range(limits.max_iterations):
+            document_sticks(limits.alpha, words, gamma, Elog_pi)
+            choose_among_all(ids, here, Elog_rows, Elog_sigma, zeta[d])
+            assign_words(ids, n_dw, Elog_rows, Elog_pi, zeta[d], here)
+            change = 0.0
+            for i in range(T):
+                value = here[:, i].sum()
+                change += abs(value - words[i])
+                words[i] = value
+            if change <= limits.tolerance * total:
+                break
+        document_sticks(limits.alpha, words, gamma, Elog_pi)
+        expected_proportions(gamma, zeta[d], theta[d])
+
+
+@kernel
+def expected_proportions(gamma: Vector, zeta: Floats, theta: Floats) -> None:
+    """theta (K,) = sum_i E[sigma_i(pi)] zeta_i, zeta (T, K)."""
+    T = zeta.shape[0]
+    theta[:] = 0
+    rest = 1.0
+    for i in range(T):
+        stick = gamma[i, 0] / (gamma[i, 0] + gamma[i, 1]) if i < T - 1 else 1.0
+        for k in range(zeta.shape[1]):
+            theta[k] += rest * stick * zeta[i, k]
+        rest *= 1 - stick
+
+
+@kernel
+def document_sticks(alpha: float, words: Vector, gamma: Vector, Elog_pi: Vector) -> None:
+    """Line 8, gamma (T, 2), whose last row has no meaning, and E[log sigma_i(pi)] (T,)."""
+    T = words.size
+    rest = words.sum()
+    before = 0.0
+    for i in range(T):
+        rest -= words[i]
+        gamma[i, 0] = 1 + words[i]
+        gamma[i, 1] = alpha + max(rest, 0.0)
+        Elog_pi[i] = before
+        if i < T - 1:
+            both = digamma(gamma[i, 0] + gamma[i, 1])
+            Elog_pi[i] += digamma(gamma[i, 0]) - both
+            before += digamma(gamma[i, 1]) - both
+
+
+@kernel
+def choose_among_all(ids: Ids, here: Floats, Elog_rows: Floats, Elog_sigma: Floats, zeta: Floats) -> None:
+    """Line 8: zeta_i^k ∝ exp(E[log sigma_k] + sum_w n_dw phi_dwi E[log beta_kw]), (T, K)."""
+    for i in range(zeta.shape[0]):
+        for k in range(zeta.shape[1]):
+            zeta[i, k] = Elog_sigma[k]
+        for j in range(ids.size):
+            if here[j, i] > 0:
+                row = Elog_rows[ids[j]]
+                for k in range(zeta.shape[1]):
+                    zeta[i, k] += here[j, i] * row[k]
+        normalise(zeta[i])
+
+
+@kernel
+def assign_words(
+    ids: Ids, n_dw: Counts, Elog_rows: Floats, Elog_pi: Vector, zeta: Floats, here: Floats
+) -> None:
+    """Line 9: phi_dwi ∝ exp(E[log sigma_i(pi)] + sum_k zeta_i^k E[log beta_kw]); here (n, T) = n_dw phi."""
+    phi = np.empty(zeta.shape[0], zeta.dtype)
+    for j in range(ids.size):
+        row = Elog_rows[ids[j]]
+        for i in range(zeta.shape[0]):
+            value = zeta.dtype.type(0)
+            for k in range(zeta.shape[1]):
+                value += zeta[i, k] * row[k]
+            phi[i] = value + Elog_pi[i]
+        normalise(phi)
+        for i in range(zeta.shape[0]):
+            here[j, i] = n_dw[j] * phi[i]
+
+
+@kernel
+def normalise(log_weights: Floats) -> None:
+    """exp(x) / sum exp(x), in place."""
+    largest = log_weights.max()
+    total = log_weights.dtype.type(0)
+    for k in range(log_weights.size):
+        log_weights[k] = math.exp(log_weights[k] - largest)
+        total += log_weights[k]
+    for k in range(log_weights.size):
+        log_weights[k] /= total
+
+
+@kernel
+def document_bounds(
+    start: int,
+    stop: int,
+    indptr: Indices,
+    local: Ids,
+    counts: Counts,
+    corpus: HDPCorpus,
+    alpha: float,
+    posterior: Tables,
+    bounds: Vector,
+) -> None:
+    """[W11] L_j without the corpus terms, nats, for documents start to stop; gamma at its optimum.
+
+    Every sum over words counts each word n_dw times, the words' entropy too. A document with fewer than T
+    tables has no variables for the others, which the model integrates to one.
+    """
+    Elog_rows, _, Elog_sigma = corpus
+    tables, topics, zeta, n_topics, _ = posterior
+    T = n_topics.shape[1]
+    for d in range(start, stop):
+        first, last = indptr[d], indptr[d + 1]
+        rest = 0.0
+        for j in range(first, last):
+            rest += counts[j]
+        before = 0.0
+        bound = 0.0
+        for i in range(T):
+            if n_topics[d, i] == 0:
+                break
+            words = 0.0
+            for j in range(first, last):
+                words += tables[j, i]
+            rest = max(rest - words, 0.0)
+            Elog_pi = before
+            if i < T - 1:
+                Elog_v, Elog_not_v, of_stick = stick_bound(alpha, 1 + words, alpha + rest)
+                Elog_pi += Elog_v
+                before += Elog_not_v
+                bound += of_stick
+            # E[log p(z | pi)] - E[log q(z)]
+            for j in range(first, last):
+                if tables[j, i] > 0:
+                    bound += tables[j, i] * (Elog_pi - math.log(tables[j, i] / counts[j]))
+            for a in range(n_topics[d, i]):
+                share = zeta[d, i, a]
+                if share > 0:
+                    k = topics[d, i, a]
+                    # E[log p(c | v)] - E[log q(c)]
+                    bound += share * (Elog_sigma[k] - math.log(share))
+                    # E[log p(w | c, z, beta)]
+                    for j in range(first, last):
+                        bound += share * tables[j, i] * Elog_rows[local[j], k]
+        bounds[d] = bound
+
+
+@kernel
+def stick_bound(alpha: float, gamma1: float, gamma2: float) -> tuple[float, float, float]:
+    """Under Beta(gamma1, gamma2): E[log pi_i], E[log(1 - pi_i)], E[log p(pi_i | alpha)] - E[log q(pi_i)]."""
+    both = digamma(gamma1 + gamma2)
+    Elog_v, Elog_not_v = digamma(gamma1) - both, digamma(gamma2) - both
+    bound = math.log(alpha) + (alpha - 1) * Elog_not_v
+    bound -= (gamma1 - 1) * Elog_v + (gamma2 - 1) * Elog_not_v
+    bound -= math.lgamma(gamma1 + gamma2) - math.lgamma(gamma1) - math.lgamma(gamma2)
+    return Elog_v, Elog_not_v, bound

@@ -1,4 +1,4 @@
-"""What the kernels of several models share: sums over lines, and digamma and logarithm.
+"""What the kernels of several models share: sums over lines, digamma and logarithm, and the loops of lambda.
 
 A "line" is a row of a matrix, in any order.
 
@@ -35,6 +35,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # Sums may be reordered and multiplications fused with additions; NaN and infinity keep their meaning.
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
+SETTINGS = {"nogil": True, "error_model": "numpy", "fastmath": REORDER, "no_cfunc_wrapper": True}
 
 _lock = threading.Lock()
 _under_way = 0
@@ -118,21 +119,16 @@ def _compiled(function: F, **inlining: Any) -> F:
     # Numba chooses the folder when it decorates. Other users of numba in this process keep their own.
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder or ""
     try:
-        compiled = numba.njit(
-            cache=bool(folder),
-            nogil=True,
-            error_model="numpy",
-            fastmath=REORDER,
-            no_cfunc_wrapper=True,
-            **inlining,
-        )(function)
+        compiled = numba.njit(cache=bool(folder), **SETTINGS, **inlining)(function)
     finally:
         numba.config.CACHE_DIR = before
     return cast(F, compiled)
 
 
 Floats = NDArray[np.floating]
-Counts = NDArray[np.int32] | NDArray[np.float32]
+Ids = NDArray[np.int32]
+Indices = NDArray[np.int64]
+Counts = Ids | NDArray[np.float32]
 LANES = 16  # float32 in a vector register
 _F = np.float32
 
@@ -144,7 +140,7 @@ def padded(n: int) -> int:
 
 
 @part
-def longest_of(start: int, stop: int, indptr: NDArray[np.int64]) -> int:
+def longest_of(start: int, stop: int, indptr: Indices) -> int:
     """The largest number of entries in one of the documents start to stop, at least 1."""
     longest = 1
     for d in range(start, stop):
@@ -200,9 +196,7 @@ def dot_lines(lines: int, n: int, r: Floats, line: NDArray[np.integer], block: F
 
 
 @kernel
-def mixtures(
-    indptr: NDArray[np.int64], local: NDArray[np.int32], rows: Floats, weights: Floats, out: Floats
-) -> None:
+def mixtures(indptr: Indices, local: Ids, rows: Floats, weights: Floats, out: Floats) -> None:
     """out[i] = sum_k weights[d, k] rows[local[i], k] for each entry i of each document d."""
     for d in range(indptr.size - 1):
         for i in range(indptr[d], indptr[d + 1]):
@@ -210,7 +204,7 @@ def mixtures(
 
 
 @kernel
-def sort_entries(local: NDArray[np.int32], following: NDArray[np.int64], entries: NDArray[np.int64]) -> None:
+def sort_entries(local: Ids, following: Indices, entries: Indices) -> None:
     """Counting sort of entries (N,) by their words; entries of one word stay in order.
 
     following: (U,) where each word's next entry goes
@@ -236,7 +230,7 @@ def digamma(x: float) -> float:
 
 
 @kernel
-def exp_digamma_first(n: int, x: NDArray[np.floating], out: NDArray[np.floating]) -> None:
+def exp_digamma_first(n: int, x: Floats, out: Floats) -> None:
     """out = exp(psi(x)) for the first n of x > 0; float64 to 1e-13, float32 to 2e-5 relative.
 
     In float32 it is free of branches, so that it runs on whole vector registers:
@@ -276,7 +270,7 @@ def exp_digamma_first(n: int, x: NDArray[np.floating], out: NDArray[np.floating]
 
 
 @kernel
-def log_first(n: int, x: NDArray[np.floating], out: NDArray[np.floating]) -> None:
+def log_first(n: int, x: Floats, out: Floats) -> None:
     """out = log x for the first n of x > 0; in float32 free of branches, to 1e-6 absolute.
 
     x = m 2^e with m within a factor of sqrt 2 of 1, and log m = 2 artanh((m - 1) / (m + 1)) by its series.
@@ -298,3 +292,137 @@ def log_first(n: int, x: NDArray[np.floating], out: NDArray[np.floating]) -> Non
         series = _F(1 / 3) + q * series
         series = _F(1) + q * series
         out[j] = _F(2) * s * series + _F(e) * _F(0.6931471805599453)
+
+
+# The loops of `Lambda`.
+#
+# | symbol | shape and type | meaning |
+# |---|---|---|
+# | start, stop | numbers | the rows of `ids` that a call is about |
+# | ids | (U,) int32 | word ids, increasing |
+# | lambda_hat | (W, K) float32 or float64 | lambda = eta + scale lambda_hat, one row per word |
+# | scale, eta | numbers of that type | |
+# | psi_total | (K,) float64 | psi(sum_w lambda_kw) |
+# | weight | (K,), rows' type | a factor on each topic |
+# | pressure | number | how much less a word weighs for each use by other topics |
+# | rows | (U, K'), lambda_hat's type | one row per word; K padded to whole registers |
+# | sums | (U, K') or (U, K), lambda_hat's type | sum_d n_dw phi_dwk |
+# | leading | (K, n) int32 | each topic's first words so far |
+# | largest | (K, n), lambda_hat's type | their values in `rows` |
+# | factor | number | what the sums are multiplied by; a float64 has the product made in float64 |
+
+
+@kernel
+def weighted_rows(
+    start: int,
+    stop: int,
+    ids: Ids,
+    lambda_hat: Floats,
+    scale: Any,
+    eta: Any,
+    pressure: Any,
+    weight: Floats,
+    rows: Floats,
+) -> None:
+    """rows[u] = lambda_kw weight_k / (1 + pressure sum_{l != k} lambda_hat_lw) for words start to stop."""
+    K = weight.size
+    one = rows.dtype.type(1)
+    for u in range(start, stop):
+        w = ids[u]
+        for k in range(K):
+            rows[u, k] = (scale * lambda_hat[w, k] + eta) * weight[k]
+        rows[u, K:] = 0
+        if pressure > 0:
+            total = rows.dtype.type(0)
+            for k in range(K):
+                total += lambda_hat[w, k]
+            for k in range(K):
+                rows[u, k] /= one + pressure * (total - lambda_hat[w, k])
+
+
+@kernel
+def exp_Elog_rows(
+    start: int,
+    stop: int,
+    ids: Ids,
+    lambda_hat: Floats,
+    scale: float,
+    eta: float,
+    psi_total: NDArray[np.float64],
+    weight: Floats,
+    rows: Floats,
+) -> None:
+    """rows[u] = exp(psi(lambda_kw)) weight_k over its sum, for words start to stop."""
+    K = weight.size
+    lam = np.empty(K, rows.dtype)
+    value = np.empty(K, rows.dtype)
+    for u in range(start, stop):
+        w = ids[u]
+        for k in range(K):
+            lam[k] = eta + scale * lambda_hat[w, k]
+        exp_digamma_first(K, lam, value)
+        total = rows.dtype.type(0)
+        for k in range(K):
+            value[k] *= weight[k]
+            total += value[k]
+        if total > 1e-25:
+            inverse = 1 / total
+            for k in range(K):
+                # Nothing is lost below 1e-25 of the row, and no denormal number slows the E-step.
+                rows[u, k] = value[k] * inverse if value[k] > 1e-25 * total else 0
+        else:
+            # Everything underflows (a small eta, a new word): relative to the largest, in float64, without
+            # balance.
+            largest = -np.inf
+            for k in range(K):
+                largest = max(largest, digamma(lam[k]) - psi_total[k])
+            summed = 0.0
+            for k in range(K):
+                summed += math.exp(digamma(lam[k]) - psi_total[k] - largest)
+            for k in range(K):
+                rows[u, k] = math.exp(digamma(lam[k]) - psi_total[k] - largest) / summed
+        for k in range(K, rows.shape[1]):
+            rows[u, k] = 0
+
+
+@kernel
+def sum_digamma(lambda_hat: Floats, scale: float, eta: float) -> float:
+    """sum_kw psi(lambda_kw), in float64."""
+    total = 0.0
+    for i in range(lambda_hat.shape[0]):
+        for j in range(lambda_hat.shape[1]):
+            total += digamma(eta + scale * lambda_hat[i, j])
+    return total
+
+
+@kernel
+def add_rows(start: int, stop: int, ids: Ids, sums: Floats, factor: Any, lambda_hat: Floats) -> None:
+    """lambda_hat[w] += factor sums[u] for words start to stop."""
+    K = lambda_hat.shape[1]
+    for u in range(start, stop):
+        w = ids[u]
+        for k in range(K):
+            lambda_hat[w, k] += factor * sums[u, k]
+
+
+@kernel
+def leading_words(first: int, rows: Floats, leading: Ids, largest: Floats) -> None:
+    """The n largest values of each topic, largest first, ties by word id, once all words were given in order.
+
+    first: the id of the word of rows[0]
+    largest: at first all below any of rows
+    """
+    K, last = leading.shape[0], leading.shape[1] - 1
+    least = largest[:, last].copy()
+    for u in range(rows.shape[0]):
+        for k in range(K):
+            value = rows[u, k]
+            if value > least[k]:
+                i = last
+                while i > 0 and value > largest[k, i - 1]:
+                    largest[k, i] = largest[k, i - 1]
+                    leading[k, i] = leading[k, i - 1]
+                    i -= 1
+                largest[k, i] = value
+                leading[k, i] = first + u
+                least[k] = largest[k, last]

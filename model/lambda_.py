@@ -44,7 +44,7 @@ class Statistics:
 
 
 @dataclass
-class Topics:
+class Lambda:
     """hat: (W, K) float32 or float64; total_hat: (K,) float64, its sums over the words, carried along.
 
     Where topics are read, not where they are learnt, they are decorrelated (docs/derivations.md): by `apart`,
@@ -69,7 +69,7 @@ class Topics:
     """Entries of a state for a model that has its topics as `_topics`."""
 
     @classmethod
-    def kept(cls, hat: NDArray[Any], total_hat: Vector, scale: float, eta: float) -> Self:
+    def of_state(cls, hat: NDArray[Any], total_hat: Vector, scale: float, eta: float) -> Self:
         """From a state; raises ValueError for a lambda that is not positive, or not finite in float32."""
         if not (eta + scale * float(hat.min()) > 0 and eta + scale * float(hat.max()) <= LARGEST):
             raise ValueError("lambda must be positive, and finite in float32")
@@ -120,11 +120,10 @@ class Topics:
     ) -> NDArray[Any]:
         """(U, K') lambda_kw weight_k / (1 + pressure (n_w - n_wk)) of some words, one row per word; K padded
         with zeros."""
-        from wikitopics.model import lambda_kernels as kernels
-        from wikitopics.model.kernels import padded
+        from wikitopics.model import kernels
 
         number = self.dtype.type
-        rows = np.empty((len(word_ids), padded(self.n_topics)), self.dtype)
+        rows = np.empty((len(word_ids), kernels.padded(self.n_topics)), self.dtype)
         numbers = number(self.scale), number(self.eta), number(pressure), weight.astype(self.dtype)
         workers.run(kernels.weighted_rows, len(word_ids), WORD_BLOCK, word_ids, self.hat, *numbers, rows)
         return rows
@@ -161,7 +160,7 @@ class Topics:
 
     def top_words(self, n: int, apart: float) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """As `OnlineModel.top_words`; reads lambda once."""
-        from wikitopics.model.lambda_kernels import leading_words
+        from wikitopics.model.kernels import leading_words
 
         check.at_least_one(n=n)
         shape = (self.n_topics, min(n, self.n_words))
@@ -184,14 +183,13 @@ class Topics:
         """
         from scipy.special import psi
 
-        from wikitopics.model import lambda_kernels as kernels
-        from wikitopics.model.kernels import padded
+        from wikitopics.model import kernels
 
         dtype = self.dtype
         psi_total = psi(self.totals())
         weight = (np.exp(psi_total.min() - psi_total) * balance).astype(dtype)
         numbers = dtype.type(self.scale), dtype.type(self.eta), psi_total, weight
-        rows = np.empty((len(word_ids), padded(self.n_topics)), dtype)
+        rows = np.empty((len(word_ids), kernels.padded(self.n_topics)), dtype)
         workers.run(kernels.exp_Elog_rows, len(word_ids), WORD_BLOCK, word_ids, self.hat, *numbers, rows)
         return rows
 
@@ -199,7 +197,7 @@ class Topics:
         """sum_kw E[log beta_kw]; costs K W."""
         from scipy.special import psi
 
-        from wikitopics.model.lambda_kernels import sum_digamma
+        from wikitopics.model.kernels import sum_digamma
 
         total = sum_digamma(self.hat, self.scale, self.eta)
         return float(total - self.n_words * psi(self.totals()).sum())
@@ -235,7 +233,7 @@ class Topics:
 
     def add(self, weight: float, statistics: Statistics, workers: Threads, precise: bool = False) -> None:
         """lambda <- lambda + weight sstats; precise: with the product in float64, whatever lambda's type."""
-        from wikitopics.model.lambda_kernels import add_rows
+        from wikitopics.model.kernels import add_rows
 
         self._read = None
         factor = weight / self.scale
@@ -257,12 +255,12 @@ class Topics:
 
 def random_topics(
     random: np.random.Generator, initialization: str, K: int, W: int, D: float, eta: float, dtype: str
-) -> Topics:
+) -> Lambda:
     """A random lambda: "gamma" is Gamma(100, 0.01), mean 1; "exponential" is [SVI13] footnote 6."""
     if initialization == "gamma":
-        return Topics.of(random.gamma(100.0, 0.01, (W, K)).astype(dtype), 0.0)
+        return Lambda.of(random.gamma(100.0, 0.01, (W, K)).astype(dtype), 0.0)
     # lambda - eta ~ Exponential(D 100 / (K W))
-    return Topics.of(random.exponential(D * WORDS_A_DOCUMENT / (K * W), (W, K)).astype(dtype), eta)
+    return Lambda.of(random.exponential(D * WORDS_A_DOCUMENT / (K * W), (W, K)).astype(dtype), eta)
 
 
 def topics_from(documents: Minibatch, n_words: int, seeds: NDArray[np.integer[Any]], weight: float) -> Vector:
@@ -284,9 +282,9 @@ def topics_from(documents: Minibatch, n_words: int, seeds: NDArray[np.integer[An
 
 
 class LambdaTopics:
-    """What a model answers from its topics, if they have a variational Dirichlet, kept as `Topics`."""
+    """What a model answers from its topics, if they have a variational Dirichlet, kept as `Lambda`."""
 
-    _topics: Topics
+    _topics: Lambda
 
     @property
     def _apart(self) -> float:

@@ -8,15 +8,14 @@
 | alpha, eta | (K,), number | Dirichlet parameters of proportions and topics | [H10] section 2 |
 | rho | number | step size (tau0 + t)^-kappa | [H10] section 2.2 |
 
-The E-step is `e_step.py` (its loops `kernels.py`), lambda is `lambda_.py`, Newton's steps for alpha
-and eta are `newton.py`.
+The E-step, with its loops and Newton's steps for alpha and eta, is `lda_e_step.py`; lambda is `lambda_.py`.
 
 **The warm start is not in the papers.** Plain online variational Bayes starves topics while symmetry breaks:
 the first few documents decide which topics live. Four measures prevent that. Their schedules follow the words
 seen, so that minibatch sizes and document lengths hardly matter (measurements:
 docs/decisions/0005-warm-start.md and 0015-first-minutes.md). A step asks the `schedules.CollapsedStart`:
 
-- *collapsed start*: at first the E-step is the collapsed one of [F13] (`scvb0/e_step.py`), which does not
+- *collapsed start*: at first the E-step is the collapsed one of [F13] (`scvb0_e_step.py`), which does not
   take half a word from each topic of a document as exp(psi(.)) does, with a symmetric alpha that starts large
   and falls geometrically: topics separate along what many documents have in common. It stays so for good, and
   alpha is not learnt, where documents have too few words for each topic to spare half of one, and with a
@@ -47,6 +46,8 @@ from wikitopics.option import Option
 if TYPE_CHECKING:
     from wikitopics.model.lda_e_step import Documents, LDALimits, LDAStatistics
 
+BOUND = "exp(-the variational bound a word), as in [H10]"
+
 
 class OnlineLDA(DirichletAllocation):
     """Latent Dirichlet allocation learnt from minibatches, in one pass.
@@ -58,7 +59,7 @@ class OnlineLDA(DirichletAllocation):
     half_life: documents after which earlier learning has half its weight: no step size falls below what that
     requires
     decorrelation: how far a topic's words lose weight, where topics are read, because other topics use them
-    too (`Topics`); by default 0.14, or 0 without the warm start
+    too (`Lambda`); by default 0.14, or 0 without the warm start
     warm_start: the departure from the papers that the top of this file describes: alpha starts large, topics
     are kept in balance at first, and without tau0 and kappa the step size follows the documents seen. False
     is the papers' own algorithm, with tau0 = 64 and kappa = 0.5 unless given. By default it is on unless both
@@ -76,11 +77,8 @@ class OnlineLDA(DirichletAllocation):
     label = "online LDA"
     summary = "the one to begin with"
     RECIPES = (LDA_WARM, LDA_PAPER)
-    PAPER: ClassVar = {
-        "tau0": 64.0,
-        "kappa": 0.5,
-        "decorrelation": 0.0,
-    }  # [H10] table 1, for minibatches of 4096
+    PAPER: ClassVar = {"tau0": 64.0, "kappa": 0.5, "decorrelation": 0.0}
+    """[H10] table 1, for minibatches of 4096."""
     USUAL = ({**PAPER, "decorrelation": 0.14}, PAPER)
     PAPERS = ("tau0", "kappa")
     options = (
@@ -94,14 +92,7 @@ class OnlineLDA(DirichletAllocation):
         Option(float, "tolerance", "change that ends an E-step", default=3e-3, least=0, most=LARGEST),
         Option(int, "max_iterations", "of a document's E-step", default=100, least=0, most=MOST_ITERATIONS),
     )
-    metrics = (
-        Metric(
-            "bound_perplexity",
-            "Bound perplexity of {held_out}",
-            "exp(-the variational bound a word), as in [H10]",
-            better="lower",
-        ),
-    )
+    metrics = (Metric("bound_perplexity", "Bound perplexity of {held_out}", BOUND, better="lower"),)
 
     version = 6
     oldest_version = 4
@@ -166,9 +157,10 @@ class OnlineLDA(DirichletAllocation):
         forgets = self.warm_start and self.half_life is not None
         if forgets or self.recipe.collapsed(stage, self.n_topics):
             last = np.full(self.n_topics, self.recipe.last_alpha) if self._learn_alpha else alpha
-            alpha, passes = stage.alpha(last), self.recipe.passes + stage.more_passes
+            alpha = stage.alpha(last)
+            passes = collapsed.ThetaPasses(alpha, self.recipe.passes + stage.more_passes)
             rows = collapsed.word_rows(self._topics, words, balance, self._workers)
-            gamma, statistics = collapsed.e_step(batch, words, rows, alpha, passes, self._workers)
+            gamma, statistics = collapsed.e_step(batch, words, rows, passes, self._workers)
         else:
             rows = self._topics.exp_Elog_rows(words.ids, self._workers, balance)
             gamma, statistics = e_step(batch, words, rows, alpha, self._limits(), self._workers)
@@ -191,11 +183,9 @@ class OnlineLDA(DirichletAllocation):
         """
         from wikitopics.model.scvb0_e_step import proportions
 
-        return (
-            super().infer(batch)
-            if self.recipe.inference_passes
-            else proportions(self._ascent(batch)[2].gamma)
-        )
+        if self.recipe.inference_passes:
+            return super().infer(batch)
+        return proportions(self._ascent(batch)[2].gamma)
 
     def bound_perplexity(self, batch: Minibatch) -> float:
         """[H10]'s perplexity of documents: exp(-(their ELBO, topics held fixed) / their words).

@@ -12,6 +12,8 @@ from wikitopics.model.kernels import (
     LANES,
     Counts,
     Floats,
+    Ids,
+    Indices,
     add_lines,
     dot_lines,
     exp_digamma_first,
@@ -20,7 +22,7 @@ from wikitopics.model.kernels import (
     padded,
     part,
 )
-from wikitopics.model.lambda_ import WORD_BLOCK, Statistics, Topics, Vector
+from wikitopics.model.lambda_ import WORD_BLOCK, Lambda, Statistics, Vector
 from wikitopics.model.minibatch import Minibatch, Threads, Words
 from wikitopics.model.options import LARGEST_PRIOR
 
@@ -42,6 +44,14 @@ from wikitopics.model.options import LARGEST_PRIOR
 # by psi(sum gamma), and rows are kept in a range that float32 holds.
 
 
+class LDALimits(NamedTuple):
+    """Limits of a document's E-step: see `OnlineLDA` and, for `drop`, `schedules.CollapsedStart`."""
+
+    tolerance: float
+    max_iterations: int
+    drop: float
+
+
 class Scratch(NamedTuple):
     """Memory for one document of n words.
 
@@ -53,13 +63,13 @@ class Scratch(NamedTuple):
     x, g: (K') exp(psi(gamma)), (K,) gamma; as `expected`, of the active topics only once these are gathered
     """
 
-    words: NDArray[np.int64]
+    words: Indices
     n_dw: Floats
     mixture: Floats
     r: Floats
     block: Floats
-    line: NDArray[np.int64]
-    topic: NDArray[np.int64]
+    line: Indices
+    topic: Indices
     expected: Floats
     value: Floats
     x: Floats
@@ -70,15 +80,13 @@ class Scratch(NamedTuple):
 def e_step_kernel(
     start: int,
     stop: int,
-    indptr: NDArray[np.int64],
-    local: NDArray[np.int32],
+    indptr: Indices,
+    local: Ids,
     counts: Counts,
     rows: Floats,
     alpha: Floats,
     psi_alpha: NDArray[np.float64],
-    drop: float,
-    tolerance: float,
-    max_iterations: int,
+    limits: LDALimits,
     wide: int,
     resume: bool,
     gamma: Floats,
@@ -135,12 +143,12 @@ def e_step_kernel(
         if not resume:
             # First iteration: x is the same for all topics, so phi_w is the word's row.
             add_lines(n, wide_line, n_dw, words, rows, expected)
-        least = min(drop, 0.1 * total / K)
-        small = tolerance * total
-        iterations = min(max_iterations, wide)
+        least = min(limits.drop, 0.1 * total / K)
+        small = limits.tolerance * total
+        iterations = min(limits.max_iterations, wide)
         done, change = over_all_topics(n, rows, alpha, least, small, iterations, scratch)
         active = gather(n, rows, alpha, least, scratch)
-        iterations = max_iterations - done
+        iterations = limits.max_iterations - done
         active = over_active_topics(n, alpha, least, small, change, iterations, active, scratch)
         for j in range(n):
             ratio[first + j] = r[j]
@@ -253,9 +261,9 @@ def over_active_topics(
 def sum_statistics_kernel(
     start: int,
     stop: int,
-    indptr: NDArray[np.int64],
-    entries: NDArray[np.int64],
-    documents: NDArray[np.int64],
+    indptr: Indices,
+    entries: Indices,
+    documents: Indices,
     ratio: Floats,
     x: Floats,
     rows: Floats,
@@ -285,24 +293,16 @@ def sum_statistics_kernel(
 # The E-step of variational LDA, [H10] algorithm 2: from documents and topics to gamma and statistics.
 #
 # These functions are pure: they change none of their arguments. `words` are those of a minibatch, `rows` are
-# `Topics.exp_Elog_rows` of these words, and alpha is (K,) float64.
+# `Lambda.exp_Elog_rows` of these words, and alpha is (K,) float64.
 
 DOCUMENT_BLOCK = 128
 WIDE = 6  # most iterations over all topics before the active ones are gathered
 
 
-class LDALimits(NamedTuple):
-    """Limits of a document's E-step: see `OnlineLDA` and, for `drop`, `schedules.CollapsedStart`."""
-
-    tolerance: float
-    max_iterations: int
-    drop: float
-
-
 class Documents(NamedTuple):
     """The variational distribution of D documents with N entries.
 
-    gamma: (D, K); x: (D, K') and ratio: (N,), which give phi: `lda.kernels`
+    gamma: (D, K); x: (D, K') and ratio: (N,), which give phi: the table above
     excess: (K,) sum_d psi(gamma_dk) - psi(alpha_k)
     """
 
@@ -360,11 +360,10 @@ def ascend(
     x = np.empty((batch.D, rows.shape[1]), dtype)
     ratio = np.empty(len(batch.word_ids), dtype)
     psi_alpha, narrow_alpha = psi(alpha), alpha.astype(dtype)
-    tolerance, iterations, drop = limits
-    drop = drop if dtype == np.float32 else 0.0
+    limits = limits if dtype == np.float32 else limits._replace(drop=0.0)
     excess = workers.total(
         e_step_kernel, batch.D, DOCUMENT_BLOCK, K, batch.indptr, words.local, batch.counts, rows,
-        narrow_alpha, psi_alpha, drop, tolerance, iterations, WIDE, start is not None, gamma, x, ratio,
+        narrow_alpha, psi_alpha, limits, WIDE, start is not None, gamma, x, ratio,
     )  # fmt: skip
     return Documents(gamma, x, ratio, excess)
 
@@ -379,7 +378,7 @@ def sum_statistics(
 
 
 def document_bounds(
-    topics: Topics, batch: Minibatch, words: Words, rows: NDArray[Any], alpha: Vector, posterior: Documents
+    topics: Lambda, batch: Minibatch, words: Words, rows: NDArray[Any], alpha: Vector, posterior: Documents
 ) -> Vector:
     """(D,) each document's terms of the ELBO, [H10] eq. 3, with phi at its optimum for gamma.
 
@@ -410,9 +409,7 @@ def document_bounds(
 # Dirichlet parameters by [H10] section 2.2's Newton steps, linear in K; docs/derivations.md derives them.
 
 
-def alpha_step(
-    alpha: NDArray[np.float64], documents: int, sum_Elog_theta: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def alpha_step(alpha: Vector, documents: int, sum_Elog_theta: Vector) -> Vector:
     """(K,) H^-1 g for the bound of a minibatch as a function of alpha, in time O(K).
 
     sum_Elog_theta: (K,) sum over the documents of E[log theta_dk].
@@ -425,7 +422,7 @@ def alpha_step(
     h = -documents * polygamma(1, alpha)
     z = documents * polygamma(1, total)
     b = np.sum(g / h) / (1 / z + np.sum(1 / h))  # the matrix inversion lemma
-    step: NDArray[np.float64] = (g - b) / h
+    step: Vector = (g - b) / h
     return step
 
 

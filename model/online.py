@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model.coherence import top_words
 from wikitopics.model.minibatch import Minibatch, Threads
 from wikitopics.model.options import Metric
 from wikitopics.option import Option
@@ -64,7 +63,7 @@ class Entry:
     optional: bool = False
 
     @property
-    def place(self) -> tuple[str, str]:
+    def path(self) -> tuple[str, str]:
         """The part of the model, "" for the model itself, and the attribute there."""
         part, _, name = (self.attribute or self.key).rpartition(".")
         return part, name
@@ -82,54 +81,16 @@ class Entry:
             "float": cls("", least=TINY),
             "Vector": cls("", type="float64", shape="K", least=0),
         }
-        return tuple(
-            replace(
-                kinds[str(one.type)],
-                key=f"{prefix}_{one.name}",
-                attribute=f"{attribute}.{one.name}",
-                optional=optional,
-                **one.metadata,
-            )
-            for one in fields(part)
-        )
+        entries = []
+        for one in fields(part):
+            kind, key, path = kinds[str(one.type)], f"{prefix}_{one.name}", f"{attribute}.{one.name}"
+            entries.append(replace(kind, key=key, attribute=path, optional=optional, **one.metadata))
+        return tuple(entries)
 
 
 def bounded(least: float, most: float, default: Any = MISSING) -> Any:
     """A field of a part of a model, for `Entry.of_part`."""
     return field(default=default, metadata={"least": least, "most": most})
-
-
-def taken(model: object, entries: Sequence[Entry]) -> State:
-    """A model's values as a state, with copies of arrays; optional values that are None are left out."""
-    state: State = {}
-    for entry in entries:
-        part, name = entry.place
-        owner = getattr(model, part) if part else model
-        value = None if owner is None and entry.optional else getattr(owner, name)
-        if value is not None:
-            state[entry.key] = value.copy() if isinstance(value, np.ndarray) else value
-    return state
-
-
-def put(
-    model: object, values: Mapping[str, Plain], entries: Sequence[Entry], parts: Mapping[str, Any]
-) -> None:
-    """The inverse of `taken`, for values from `checked`; parts: attribute -> what makes it from its values.
-
-    Raises `StateError` where values do not make a part.
-    """
-    arguments: dict[str, State] = {part: {} for part in parts}
-    for entry in entries:
-        part, name = entry.place
-        if not part:
-            setattr(model, name, values.get(entry.key))
-        elif entry.key in values:
-            arguments[part][name] = values[entry.key]
-    for part, make in parts.items():
-        try:
-            setattr(model, part, make(**arguments[part]) if arguments[part] else None)
-        except ValueError as error:
-            raise StateError(f"the state is damaged: {error}") from None
 
 
 def checked(state: Mapping[str, object], entries: Sequence[Entry], whose: str = "the state's ") -> State:
@@ -140,10 +101,10 @@ def checked(state: Mapping[str, object], entries: Sequence[Entry], whose: str = 
     sizes: dict[str, int] = {}
     values: State = {}
     # Either everything of an optional part is there, or nothing.
-    there = {entry.place[0] for entry in entries if entry.optional and state.get(entry.key) is not None}
+    there = {entry.path[0] for entry in entries if entry.optional and state.get(entry.key) is not None}
     for entry in entries:
         value = plain(state.get(entry.key))
-        if value is None and entry.optional and not (entry.place[0] and entry.place[0] in there):
+        if value is None and entry.optional and not (entry.path[0] and entry.path[0] in there):
             continue
         fault = "is missing" if value is None else _fault(entry, value, sizes)
         if fault:
@@ -163,8 +124,8 @@ def _fault(entry: Entry, value: object, sizes: dict[str, int]) -> str:
     """What is wrong with a value, "" for nothing; notes the sizes that the value determines."""
     if entry.shape:
         if not isinstance(value, np.ndarray) or str(value.dtype) not in entry.type.split():
-            found = value.dtype if isinstance(value, np.ndarray) else type(value).__name__
-            return f"must be an array of {entry.type.replace(' ', ' or ')}, not {found}"
+            actual = value.dtype if isinstance(value, np.ndarray) else type(value).__name__
+            return f"must be an array of {entry.type.replace(' ', ' or ')}, not {actual}"
         letters = [letter.partition("-")[::2] for letter in entry.shape.split()]
         if len(letters) != value.ndim:
             return f"must have {len(letters)} dimensions, not the shape {value.shape}"
@@ -186,6 +147,21 @@ def _fault(entry: Entry, value: object, sizes: dict[str, int]) -> str:
 
 IN_USE = 1e-3  # a topic in use has more than this share of the corpus
 WORDS_A_DOCUMENT = 100  # if nothing is known, as in [SVI13] footnote 6
+
+
+def top_words(topics: NDArray[Any], n: int = 10) -> NDArray[np.int64]:
+    """(K, n) word ids of each topic's n most probable words, most probable first, ties by word id.
+
+    topics: (K, W); n beyond W gives W.
+    """
+    K, W = topics.shape
+    n = min(n, W)
+    leading = np.empty((K, n), dtype=np.int64)
+    for k, topic in enumerate(topics):
+        least = np.partition(topic, W - n)[W - n]
+        candidates = np.flatnonzero(topic >= least)
+        leading[k] = candidates[np.argsort(-topic[candidates], kind="stable")[:n]]
+    return leading
 
 
 class OnlineModel(ABC):
@@ -399,8 +375,14 @@ class OnlineModel(ABC):
 
         `from_state` continues exactly from here.
         """
-        kept = taken(self, self._all_entries())
-        return {"kind": self.kind, "version": self.version, **kept, "random": _random_state(self._random)}
+        state: State = {"kind": self.kind, "version": self.version}
+        for entry in self._all_entries():  # optional values that are None are left out
+            part, name = entry.path
+            owner = getattr(self, part) if part else self
+            value = None if owner is None and entry.optional else getattr(owner, name)
+            if value is not None:
+                state[entry.key] = value.copy() if isinstance(value, np.ndarray) else value
+        return {**state, "random": _random_state(self._random)}
 
     @classmethod
     def from_state(cls, state: Mapping[str, object]) -> Self:
@@ -425,12 +407,27 @@ class OnlineModel(ABC):
         if version != cls.version:
             values = cls.upgraded(values)
         model = cls.__new__(cls)
-        put(model, checked(values, cls._all_entries()), cls._all_entries(), cls.parts)
+        model._restore(checked(values, cls._all_entries()))
         model._random = _random_from(values.get("random"))
         model._workers = Threads(1)
         if contradiction := model._contradiction():
             raise StateError(f"the state is damaged: {contradiction}")
         return model
+
+    def _restore(self, values: State) -> None:
+        """Set what a checked state holds; raises `StateError` where its values do not make a part."""
+        arguments: dict[str, State] = {part: {} for part in self.parts}
+        for entry in self._all_entries():
+            part, name = entry.path
+            if not part:
+                setattr(self, name, values.get(entry.key))
+            elif entry.key in values:
+                arguments[part][name] = values[entry.key]
+        for part, make in self.parts.items():
+            try:
+                setattr(self, part, make(**arguments[part]) if arguments[part] else None)
+            except ValueError as error:
+                raise StateError(f"the state is damaged: {error}") from None
 
     def _contradiction(self) -> str:
         """What contradicts itself in a state just read, each entry being valid by itself; "" for nothing."""
@@ -457,19 +454,19 @@ class OnlineModel(ABC):
 
 def _random_state(random: np.random.Generator) -> NDArray[np.uint64]:
     """(6,) PCG64's state and increment, each as its upper and lower 64 bits, then has_uint32 and uinteger."""
-    kept: Any = random.bit_generator.state
-    state, increment = kept["state"]["state"], kept["state"]["inc"]
+    generator: Any = random.bit_generator.state
+    state, increment = generator["state"]["state"], generator["state"]["inc"]
     halves = *divmod(state, 2**64), *divmod(increment, 2**64)
-    return np.array([*halves, kept["has_uint32"], kept["uinteger"]], np.uint64)
+    return np.array([*halves, generator["has_uint32"], generator["uinteger"]], np.uint64)
 
 
-def _random_from(kept: object) -> np.random.Generator:
+def _random_from(state: object) -> np.random.Generator:
     """The inverse of `_random_state`."""
-    fits = isinstance(kept, np.ndarray) and kept.dtype == np.uint64 and kept.shape == (6,)
-    if not (isinstance(kept, np.ndarray) and fits and kept[3] & 1 and kept[4] < 2 and kept[5] < 2**32):
+    fits = isinstance(state, np.ndarray) and state.dtype == np.uint64 and state.shape == (6,)
+    if not (isinstance(state, np.ndarray) and fits and state[3] & 1 and state[4] < 2 and state[5] < 2**32):
         # With an even increment, a generator may repeat one number for ever.
         raise StateError("the state's random must be a PCG64 generator's, with an odd increment")
-    high, low, inc_high, inc_low, has_uint32, uinteger = map(int, kept)
+    high, low, inc_high, inc_low, has_uint32, uinteger = map(int, state)
     random = np.random.Generator(np.random.PCG64())
     random.bit_generator.state = {
         "bit_generator": "PCG64",
@@ -500,9 +497,6 @@ class CompletionSet:
     out.
     """
 
-    seen: Minibatch
-    hidden: Minibatch
-
     def __init__(self, batch: Minibatch, seed: int = 0) -> None:
         sizes = np.diff(batch.indptr)
         documents = batch.documents()
@@ -512,14 +506,12 @@ class CompletionSet:
         rank[order] = np.arange(len(order)) - np.repeat(batch.indptr[:-1], sizes)
         hide = rank >= (sizes[documents] + 1) // 2
         use = sizes[documents] >= 2
-        self.seen, self.hidden = (
-            Minibatch(
-                np.append(0, np.cumsum(np.bincount(documents[half], minlength=batch.D)[sizes >= 2])),
-                batch.word_ids[half],
-                batch.counts[half],
-            )
-            for half in (use & ~hide, use & hide)
-        )
+        halves = []
+        for half in (use & ~hide, use & hide):
+            words = np.bincount(documents[half], minlength=batch.D)[sizes >= 2]
+            indptr = np.append(0, np.cumsum(words))
+            halves.append(Minibatch(indptr, batch.word_ids[half], batch.counts[half]))
+        self.seen, self.hidden = halves
 
     def score(self, model: Model) -> float:
         """Nats per hidden word: the mean of log sum_k E[theta_k] E[beta_kw]; NaN if there are none.

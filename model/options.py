@@ -27,25 +27,14 @@ def prior(
 
 
 def decorrelation(default: float) -> Option[float]:
-    """For kinds that keep their topics as `Topics`; the papers' settings have none."""
-    return Option(
-        float,
-        "decorrelation",
-        "how far a topic's words lose weight because other topics use them too; 0: not at all; "
-        f"by default {default}",
-        least=0,
-        most=LARGEST_PRIOR,
-    )
+    """For kinds that keep their topics as `Lambda`; the papers' settings have none."""
+    effect = "how far a topic's words lose weight because other topics use them too; 0: not at all"
+    help = f"{effect}; by default {default}"
+    return Option(float, "decorrelation", help, least=0, most=LARGEST_PRIOR)
 
 
-HALF_LIFE = Option(
-    int,
-    "half_life",
-    "articles after which what was learnt weighs half, for a stream whose subjects change; by default steps "
-    "only become smaller",
-    least=100,
-    most=1e12,
-)
+_HALF = "articles after which what was learnt weighs half, for a stream whose subjects change"
+HALF_LIFE = Option(int, "half_life", f"{_HALF}; by default steps only become smaller", least=100, most=1e12)
 """For kinds whose step sizes have the floor that `OnlineModel` computes from it."""
 
 

@@ -3,7 +3,8 @@
 **The warm start** is how a model departs from its paper while symmetry breaks, so that few topics starve. A
 model keeps its numbers as `recipe`, and its state keeps them as `recipe_…`. A step asks `WarmStart.stage`
 where it stands, and the `Stage` for alpha, balance, passes and step size. With the numbers of `LDA_PAPER` and
-`SCVB0_PAPER` there is nothing to change. Measurements: decisions 0005, 0015, 0025 and 0028.
+`SCVB0_PAPER` there is nothing to change. The HDP departs in other ways, those of `HDPRecipe`. Measurements:
+decisions 0005, 0015, 0025 and 0028.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from wikitopics.model.minibatch import Minibatch
 from wikitopics.model.online import LARGEST, MOST_ITERATIONS, TINY, bounded
 
 if TYPE_CHECKING:
-    from wikitopics.model.lambda_ import Topics, Vector
+    from numpy.typing import NDArray
+
+    from wikitopics.model.lambda_ import Lambda, Vector
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ class Balance:
         `amount`."""
         return n_documents * (amount / documents) if documents else n_documents
 
-    def balance(self, topics: Topics, seen: float, n_documents: float) -> Vector:
+    def balance(self, topics: Lambda, seen: float, n_documents: float) -> Vector:
         """(K,) factors on the topics after `seen` documents of a corpus of `n_documents`."""
         period = min(self.balance_documents, self.balance_share * n_documents)
         power = self.balance_power * (1 - seen / period) if seen < period else 0.0
@@ -177,7 +180,7 @@ class Stage:
         annealed: Vector = start * (final / start) ** (self.now / until)
         return annealed
 
-    def balance(self, topics: Topics) -> Vector:
+    def balance(self, topics: Lambda) -> Vector:
         """(K,) factors on the topics."""
         return self.start.balance(topics, self.now, self.in_all)
 
@@ -255,7 +258,57 @@ class SCVB0Start(WarmStart):
     learning_topics: int = 4
 
 
-LDA_WARM, SCVB0_WARM = CollapsedStart(), SCVB0Start()
+@dataclass(frozen=True, kw_only=True)
+class HDPRecipe(Balance):
+    """The numbers by which the default departs from the papers.
+
+    Start. Topics start from the first `first_documents` documents. Each takes the share `seed_weight` of its
+    words from one of them, and the rest from the mean of the corpus. No document is drawn twice before all
+    have been drawn. While there are fewer documents than topics, each topic starts from `mixed` of them,
+    since equal topics would stay equal. While there are fewer than `first_documents`, each start makes
+    `first_passes` over them. At first the uniform sticks weigh as much as the share `heavy` of all tables of
+    the corpus.
+    Corpus and steps. Lambda and sticks are those of a corpus of at least `smallest_corpus` documents, so that
+    every word read makes a topic sure of it; eta is `raised` where there are fewer than `eta_documents`. A
+    whole step takes as many documents as make about `steps` steps of the corpus, within `smallest_step` and
+    `largest_step`.
+    Documents. A document's shortlist has the topics that `em_steps` of EM expect to have more than
+    `fewest_words`, at most `candidates`. Each of `rounds` rounds makes at most `iterations` updates of phi
+    and gamma. Then tables choose their topics: only the likeliest if all others together have less than
+    `one_topic` times its probability.
+    Inference. `infer` makes `inference_passes` of SCVB0's update over a document's words. More would overfit
+    the words seen.
+    """
+
+    balance_power: float = bounded(0, 1, 0.7)
+    balance_documents: float = 20_000.0
+    first_documents: int = 1000
+    first_passes: int = 6
+    mixed: int = 5
+    seed_weight: float = bounded(TINY, 1, 0.1)
+    heavy: float = 0.1
+    smallest_corpus: float = bounded(0, LARGEST, 1e6)
+    eta_documents: float = bounded(0, LARGEST, 1e5)
+    steps: float = 40.0
+    smallest_step: int = 64
+    largest_step: int = 2048
+    em_steps: int = 3
+    candidates: int = 32
+    fewest_words: float = 4.0
+    iterations: int = 20
+    rounds: int = bounded(2, MOST_ITERATIONS, 4)
+    one_topic: float = 1e-3
+    inference_passes: int = 2
+
+    def draw(self, documents: int, n_topics: int, random: np.random.Generator) -> NDArray[np.int64]:
+        """(K, n) the documents, out of this many, from which each topic starts."""
+        n = 1 if documents >= n_topics else self.mixed
+        laps = -(-n_topics * n // documents)
+        order = np.concatenate([random.permutation(documents) for _ in range(laps)])
+        return order[: n_topics * n].reshape(n_topics, n)
+
+
+LDA_WARM, SCVB0_WARM, HDP_WARM = CollapsedStart(), SCVB0Start(), HDPRecipe()
 LDA_PAPER = CollapsedStart(
     document_words=0.0,
     balance_power=0.0,
@@ -267,3 +320,4 @@ LDA_PAPER = CollapsedStart(
     inference_passes=0,
 )
 SCVB0_PAPER = SCVB0Start(document_words=0.0, balance_power=0.0, random_share=1.0, annealing_documents=0.0)
+HDP_PAPER = HDPRecipe(smallest_corpus=0.0, eta_documents=0.0)

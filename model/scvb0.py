@@ -13,7 +13,7 @@
 
 A word that occurs m times in a document is updated once, by the closed form of m updates (clumping, [F13] eq.
 9), which also holds if m is not whole. N_phi + eta is kept as the lambda of the other models (`lambda_.py`),
-the E-step is `e_step.py` (its loops `kernels.py`). docs/derivations.md has derivations, and says in which
+the E-step is `scvb0_e_step.py`. docs/derivations.md has derivations, and says in which
 sense this is MAP estimation.
 
 **The warm start is not in [F13].** Online topic models starve many topics while symmetry breaks. With
@@ -56,7 +56,7 @@ class SCVB0(DirichletAllocation):
     half_life: documents after which earlier learning has half its weight: no step size falls below what that
     requires
     decorrelation: how far a topic's words lose weight, where topics are read, because other topics use them
-    too (`Topics`); by default 0.15, or 0 without the warm start
+    too (`Lambda`); by default 0.15, or 0 without the warm start
     burn_in: passes over a document before the one that updates the topics; one more while alpha falls
     warm_start: False leaves out the departures from [F13] that the top of this file describes
     dtype: "float32", or "float64" for comparisons
@@ -160,7 +160,7 @@ class SCVB0(DirichletAllocation):
         A minibatch without words leaves the topics alone. Raises ValueError for a word id out of range,
         before any change.
         """
-        from wikitopics.model.scvb0_e_step import e_step, proportions, sum_Elog_theta, word_rows
+        from wikitopics.model.scvb0_e_step import ThetaPasses, e_step, proportions, sum_Elog_theta, word_rows
 
         words, tokens = batch.words(self.n_words), batch.n_tokens
         stage = self._begin_step(batch)
@@ -175,9 +175,9 @@ class SCVB0(DirichletAllocation):
             # The random topics before the first word weigh a share of the corpus, whatever its size.
             self._topics.rescale(self.recipe.random_share * self._corpus_tokens())
         rows = word_rows(self._topics, words, stage.balance(self._topics), self._workers)
-        passes = self.burn_in + 1 + stage.more_passes
-        alpha = stage.alpha(self._final_alpha)
-        theta, statistics = e_step(batch, words, rows, alpha, passes, self._workers, self._theta_steps)
+        n = self.burn_in + 1 + stage.more_passes
+        passes = ThetaPasses(stage.alpha(self._final_alpha), n, self._theta_steps)
+        theta, statistics = e_step(batch, words, rows, passes, self._workers)
         # N_phi <- (1 - rho) N_phi + rho C/C_M sum m gamma, and N_Z likewise, [F13] eq. 7 and 8
         self._topics.step(self.rho, self.eta, self._corpus_tokens() / tokens, statistics, self._workers)
         some = slice(self.recipe.learning_documents)

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import psi
 
-from wikitopics.model.kernels import Counts, Floats, kernel, part
-from wikitopics.model.lambda_ import Statistics, Topics, Vector
+from wikitopics.model.kernels import Counts, Floats, Ids, Indices, kernel, part
+from wikitopics.model.lambda_ import Lambda, Statistics, Vector
 from wikitopics.model.minibatch import Minibatch, Threads, Words
 from wikitopics.model.schedules import THETA_STEPS, StepSizes
 
@@ -37,8 +37,8 @@ GUARD = 256
 def documents(
     start: int,
     stop: int,
-    indptr: NDArray[np.int64],
-    local: NDArray[np.int32],
+    indptr: Indices,
+    local: Ids,
     counts: Counts,
     rows: Floats,
     alpha: Floats,
@@ -140,71 +140,66 @@ INFERENCE_BLOCK = 256
 SUM_BLOCK = 2048
 
 
-def word_rows(topics: Topics, words: Words, balance: Vector, workers: Threads) -> NDArray[Any]:
+class ThetaPasses(NamedTuple):
+    """How a document's proportions are found: (K,) their prior, `n` passes over its words, and step sizes."""
+
+    alpha: Vector
+    n: int
+    steps: StepSizes = THETA_STEPS
+
+
+def word_rows(topics: Lambda, words: Words, balance: Vector, workers: Threads) -> NDArray[Any]:
     """(U, K') (N_phi + eta) / (N_Z + W eta) times balance, (K,), up to one constant: eq. 5's first factor."""
     weight = balance / topics.totals()
     return topics.weighted_rows(words.ids, weight / weight.max(), workers)
 
 
 def e_step(
-    batch: Minibatch,
-    words: Words,
-    rows: NDArray[Any],
-    alpha: Vector,
-    n: int,
-    workers: Threads,
-    steps: StepSizes = THETA_STEPS,
+    batch: Minibatch, words: Words, rows: NDArray[Any], passes: ThetaPasses, workers: Threads
 ) -> tuple[NDArray[Any], Statistics]:
-    """N_theta + alpha after n passes, (D, K), and the sums of m gamma over the last of them."""
-    K, U, K_padded = len(alpha), *rows.shape
+    """N_theta + alpha after the passes, (D, K), and the sums of m gamma over the last of them."""
+    K, U, K_padded = len(passes.alpha), *rows.shape
     blocks_at_most = max(1, min(MAX_BLOCKS, MAX_CELLS // max(1, U * K_padded)))
     size = max(DOCUMENT_BLOCK, -(-batch.D // blocks_at_most))
     blocks = np.empty((-(-batch.D // size), U, K_padded), rows.dtype)
-    theta = _passes(batch, words, rows, alpha, steps, n, size, blocks, workers)
+    theta = _run_passes(batch, words, rows, passes, size, blocks, workers)
     mass = workers.total(sum_statistics, U, SUM_BLOCK, K, blocks)
     return theta, Statistics(words.ids, blocks[0], mass)
 
 
 def inferred(
-    batch: Minibatch,
-    topics: Topics,
-    apart: float,
-    alpha: Vector,
-    n: int,
-    workers: Threads,
-    steps: StepSizes = THETA_STEPS,
+    batch: Minibatch, topics: Lambda, apart: float, passes: ThetaPasses, workers: Threads
 ) -> NDArray[np.float32]:
-    """(D, K) proportions after n passes over the words of each document, topics held fixed as they are read.
+    """(D, K) proportions after the passes over each document, topics held fixed as they are read.
 
     This is how every model infers by default. Raises ValueError for a word id out of range.
     """
     words = batch.words(topics.n_words)
     rows = topics.read_rows(words.ids, apart, workers)
     nothing = np.empty((1, 0, rows.shape[1]), rows.dtype)
-    return proportions(_passes(batch, words, rows, alpha, steps, n, INFERENCE_BLOCK, nothing, workers))
+    return proportions(_run_passes(batch, words, rows, passes, INFERENCE_BLOCK, nothing, workers))
 
 
-def _passes(
+def _run_passes(
     batch: Minibatch,
     words: Words,
-    rows: NDArray[Any],
-    alpha: Vector,
-    steps: StepSizes,
-    n: int,
+    rows: Floats,
+    passes: ThetaPasses,
     size: int,
-    blocks: NDArray[Any],
+    blocks: Floats,
     workers: Threads,
 ) -> NDArray[Any]:
-    """N_theta + alpha after n passes, (D, K), a block of `size` documents at a time.
+    """N_theta + alpha after the passes, (D, K), a block of `size` documents at a time.
 
     The sums of m gamma over the last pass are added to a block of `blocks`.
 
     blocks: (blocks, U, K'), or (1, 0, K') for no sums
     """
-    K, dtype = len(alpha), rows.dtype
+    alpha, n, steps = passes
+    dtype = rows.dtype
     keep = steps.keep(n * int(np.diff(batch.indptr).max(initial=0))).astype(dtype)
     padded_alpha = np.zeros(rows.shape[1], dtype)
-    padded_alpha[:K] = alpha
+    padded_alpha[: len(alpha)] = alpha
     theta = np.empty((batch.D, rows.shape[1]), dtype)
 
     def block(start: int, stop: int) -> None:
@@ -214,7 +209,7 @@ def _passes(
         )
 
     workers.map(block, batch.D, size)
-    return theta[:, :K]
+    return theta[:, : len(alpha)]
 
 
 def proportions(theta: NDArray[Any]) -> NDArray[np.float32]:

@@ -16,27 +16,25 @@ from textual.screen import Screen
 
 from wikitopics.session import config, control, escapes, sources
 from wikitopics.session.errors import SessionError
+from wikitopics.session.metrics import METRICS
 from wikitopics.session.paths import session_name, session_path
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import Signals
-from wikitopics.tui.chart import wanted
-from wikitopics.tui.follow import TrainerProcess, Watch, wait_until
+from wikitopics.tui.bars import FindBar, condition, fitted, pieces, window_title
+from wikitopics.tui.follow import Choice, SessionView, TrainerProcess, Watch, run_in_background, wait_until
 from wikitopics.tui.inks import INKS, Drawn, Lines
-from wikitopics.tui.keys import EVERYWHERE, binding
-from wikitopics.tui.look import Choice, SessionView, run_in_background
-from wikitopics.tui.main import VIEWS, Main
-from wikitopics.tui.palette import Finds, Help, commands
-from wikitopics.tui.questions import Agree, Ask, Starting, State
-from wikitopics.tui.terminal import Preferences, TerminalApp, obey_signals, open_app, preferences
+from wikitopics.tui.main import EVERYWHERE, VIEWS, Finds, Help, Main, commands
+from wikitopics.tui.questions import Agree, Ask, AskContact, Export, NewSession, Starting, State
+from wikitopics.tui.terminal import Preferences, TerminalApp, binding, obey_signals, open_app, preferences
 from wikitopics.tui.views.articles import Articles
 from wikitopics.tui.views.crawl import nothing_left
 from wikitopics.tui.views.dashboard import VAST
-from wikitopics.tui.views.topics import Topics
-from wikitopics.tui.widgets.bars import FindBar, condition, fitted, pieces, window_title
+from wikitopics.tui.views.topics import TopicView
 
 Ending = Literal["leave", "stop", "demo"]
 """What to do with the trainers started by a screen when it is closed: leave them running, stop them, or
 stop them and open the embedded sample instead."""
+ENDINGS = ("leave", "l", "Leave it running"), ("stop", "s", "Save and stop"), ("cancel", "c", "Cancel")
 
 POLL_SECONDS = 0.5
 COMPARE_SECONDS = 2.0
@@ -130,8 +128,11 @@ class Wikitopics(TerminalApp[Ending]):
             code = await watch.look(self._wanted(), relevant=self.choice.relevant)
             if not self.is_running:
                 return
-            if code:
-                self.explain_failure(code)
+            if code and (question := control.question(self.path)):
+                self._ask_to_agree(question)
+            elif code:  # the trainer ended before it opened the session
+                words = control.last_words(self.path) or f"the trainer ended with code {code}"
+                self.notify(words, severity="error")
             if not watch.trouble and isinstance(self.screen, Starting):
                 self.screen.dismiss("begun")  # the session can be shown: no question is left
             if watch.latest is not previous:
@@ -144,8 +145,10 @@ class Wikitopics(TerminalApp[Ending]):
             await wait_until(watch.due, POLL_SECONDS)
 
     def _wanted(self) -> tuple[str, ...]:
-        """The metrics whose curves are shown."""
-        return wanted(self.watched.latest, self.choice, small=self.size.width >= VAST)
+        """The metrics whose curves are shown, on the large chart and on the small ones."""
+        metrics = METRICS if self.latest is None else self.latest.metrics
+        small = [metric.name for metric in metrics if metric.brief and self.size.width >= VAST]
+        return tuple(sorted({self.choice.metric, *small}))
 
     async def _compare(self) -> None:
         """Keep the curves of the marked sessions current; one that cannot be read is reported and
@@ -167,10 +170,6 @@ class Wikitopics(TerminalApp[Ending]):
             self.choice.pinned.clear()
             self._begin_watching()
         await self.action_view(0)
-        self.look_again()
-
-    def look_again(self) -> None:
-        """Read the session now, without waiting for the next turn."""
         self.watched.look_again()
 
     def show(self) -> None:
@@ -211,9 +210,9 @@ class Wikitopics(TerminalApp[Ending]):
     async def open_topic(self, topic: int, at: int | None = None) -> None:
         """Show everything about this topic of the model in use; ``at``: articles at the snapshot whose words
         are wanted; None: the newest."""
-        await self.action_view(VIEWS.index(Topics))
+        await self.action_view(VIEWS.index(TopicView))
         view = self.main.view
-        if isinstance(view, Topics):
+        if isinstance(view, TopicView):
             self.call_after_refresh(view.open, topic, at)
 
     async def open_article(self, title: str) -> None:
@@ -256,7 +255,7 @@ class Wikitopics(TerminalApp[Ending]):
 
         def answered(answer: str | None) -> None:
             if answer == "begun":
-                self.look_again()
+                self.watched.look_again()
             elif answer == "ended" and (question := control.question(path)):
                 self._ask_to_agree(question)
             elif answer == "again":
@@ -265,14 +264,6 @@ class Wikitopics(TerminalApp[Ending]):
                 self.exit("demo" if answer == "demo" else "stop")
 
         self.push_screen(Starting(state, sample=path != session_path("demo")), answered)
-
-    def explain_failure(self, code: int) -> None:
-        """The trainer of the session on screen ended before it opened it: ask its question, or say why."""
-        if question := control.question(self.path):
-            self._ask_to_agree(question)
-        else:
-            words = control.last_words(self.path) or f"the trainer ended with code {code}"
-            self.notify(words, severity="error")
 
     def _ask_to_agree(self, question: str) -> None:
         def answered(answer: str | None) -> None:
@@ -301,7 +292,6 @@ class Wikitopics(TerminalApp[Ending]):
 
     def new_session(self) -> None:
         """Ask for a new session's settings, start its trainer, and show it."""
-        from wikitopics.tui.questions import NewSession
 
         async def created(new: tuple[Path, TrainerProcess] | None) -> None:
             if new is not None:
@@ -326,8 +316,6 @@ class Wikitopics(TerminalApp[Ending]):
             if self.path in self._trainers.paths() or not _lacks_contact(self.latest):
                 self._start_again()
             else:
-                from wikitopics.tui.questions import AskContact
-
                 self.push_screen(AskContact(leave="Back", sample=False), answered)
 
     def idle(self, action: str) -> str:
@@ -371,18 +359,13 @@ class Wikitopics(TerminalApp[Ending]):
             self.exit("stop")  # asked twice without an answer
         else:
             names = ", ".join(map(session_name, running))
-            answers = [
-                ("leave", "l", "Leave it running"),
-                ("stop", "s", "Save and stop"),
-                ("cancel", "c", "Cancel"),
-            ]
             words = f"This screen started the trainer of {names}, which can continue without it."
 
             def answered(answer: str | None) -> None:
                 if answer in ("leave", "stop"):
                     self.exit("leave" if answer == "leave" else "stop")
 
-            self.push_screen(Ask("Close the screen", words, answers), answered)
+            self.push_screen(Ask("Close the screen", words, ENDINGS), answered)
 
     # Keys ---------------------------------------------------------------------------------------
 
@@ -412,20 +395,16 @@ class Wikitopics(TerminalApp[Ending]):
                 await watch.begin_replay()
                 if watch.replay is None:
                     self.notify("nothing to replay yet: snapshots begin with the first minibatch")
-            if watch.replay is None:
-                return
         self._replay_moved()
 
-    def action_replaying(self, what: str, by: int = 0) -> None:
+    def action_replaying(self, what: str, *by: int) -> None:
         """Play, step or end."""
         replay = self.watched.replay
         assert replay is not None
         if what == "end":
             self.watched.replay = None
-        elif what == "play":
-            replay.play()
         else:
-            replay.step(by)
+            getattr(replay, what)(*by)
         self._replay_moved()
 
     def _tick(self) -> None:
@@ -435,10 +414,11 @@ class Wikitopics(TerminalApp[Ending]):
     def _replay_moved(self) -> None:
         self.refresh_bindings()
         self.show_status()
-        self.look_again()
+        self.watched.look_again()
 
     def action_find(self) -> None:
-        self.main.open_find()
+        if self.main.view.FINDS and not self.main.finding:
+            self.main.query_one(FindBar).open(self.main.view.FINDS)
 
     def on_key(self, event: events.Key) -> None:
         """Handle a key that nothing has taken: one that has nothing to do now, or one typed while the find
@@ -450,8 +430,6 @@ class Wikitopics(TerminalApp[Ending]):
             self.main.query_one(FindBar).take(event.character)
 
     def action_export(self) -> None:
-        from wikitopics.tui.export import Export
-
         self.push_screen(Export(self.path, self.latest.models if self.latest is not None else ()))
 
     def action_help(self) -> None:
@@ -510,13 +488,9 @@ def run(
     """
     if trainer is None:
         SessionReader(path).close()  # if it is not a session, say so now, in one line
+    settings = preferences(names())
     app = Wikitopics(
-        path,
-        trainers=trainers,
-        trainer=trainer,
-        signals=signals,
-        preferences=preferences(names()),
-        notify_by=notify_by,
+        path, trainers=trainers, trainer=trainer, signals=signals, preferences=settings, notify_by=notify_by
     )
     try:
         return open_app(app, gone="leave")

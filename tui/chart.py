@@ -11,12 +11,11 @@ from textual import events
 from textual.geometry import Offset
 from textual.message import Message
 
-from wikitopics.session.metrics import METRICS, SCORES, Metric
+from wikitopics.session.metrics import SCORES, Metric
 from wikitopics.session.records import Curve
-from wikitopics.tui.axes import duration, plain
+from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.inks import SERIES, Line, Lines
-from wikitopics.tui.look import Choice, SessionView
-from wikitopics.tui.plot import Drawing, Frame, Plot, Series, plot, runs, sample
+from wikitopics.tui.plot import Drawing, Frame, Plot, Series, duration, plain, plot, runs, sample
 from wikitopics.tui.text import age, bar, clock, count, folded, measured, plural, short, squeezed, visible
 
 # The chart's picture: lines over their axes, drawn row by row. It knows series, not sessions.
@@ -91,12 +90,9 @@ class Picture(Lines):
     def frame(self) -> Frame:
         width, height = self.size
         right = max((cell_len(text) for _, text in self._end_labels()), default=0) + 1
-        width, height = (
-            max(width - self.left - 1 - (right if right < width // 2 else 0), 4),
-            max(height - 2, 1),
-        )
+        size = max(width - self.left - 1 - (right if right < width // 2 else 0), 4), max(height - 2, 1)
         scales = self.log_x, self.logs_y
-        return Frame(width, height, *scales, self.window, self.ascii_only, self.fit_y, self.patterns())
+        return Frame(*size, *scales, self.window, self.ascii_only, self.fit_y, self.patterns())
 
     def current_plot(self) -> Plot | None:
         width, height = self.size
@@ -278,12 +274,12 @@ class Chart(Picture, can_focus=True):
             self.window = (low + shift, high + shift)
         self._changed()
 
-    def zoom(self, factor: float) -> None:
-        """Show ``factor`` of the present range, around the crosshair or at the right end."""
+    def zoom(self, way: int) -> None:
+        """Show a smaller (1) or larger (-1) range, around the crosshair or at the right end."""
         chart = self.current_plot()
         if chart is None or not self.drawing.series:
             return
-        axis = chart.x_axis
+        axis, factor = chart.x_axis, ZOOM**way
         centre = 1.0 if self.cross is None else float(axis.position(np.array([self.cross]))[0])
         centre = min(max(centre, 0.0), 1.0)
         span = axis.high - axis.low
@@ -308,8 +304,9 @@ class Chart(Picture, can_focus=True):
             return ""
         values = []
         for s in self.drawing.series:
-            if (nearest := _nearest(s, self.cross)) is not None:
-                value = self.drawing.value(float(s.y[nearest]))
+            if (known := np.isfinite(s.y)).any():
+                nearest = np.abs(s.x[known] - self.cross).argmin()
+                value = self.drawing.value(float(s.y[known][nearest]))
                 values.append(f"{s.name} {value}" if len(self.drawing.series) > 1 else value)
         return f"{self.drawing.tell_x(self.cross)}: {'  '.join(values)}" if values else ""
 
@@ -330,11 +327,11 @@ class Chart(Picture, can_focus=True):
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         event.stop()
-        self.zoom(ZOOM)
+        self.zoom(1)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
-        self.zoom(1 / ZOOM)
+        self.zoom(-1)
 
     def _point_at(self, offset: Offset | None) -> None:
         chart, x = self.current_plot(), self.drawing.all_x
@@ -348,27 +345,9 @@ class Chart(Picture, can_focus=True):
             self._changed()
 
 
-def _nearest(series: Series, x: float) -> int | None:
-    """Index of the measured point closest to ``x``; None if nothing is measured."""
-    at = int(np.searchsorted(series.x, x))
-    for reach in (2, 64, series.x.size):
-        around = np.arange(max(at - reach, 0), min(at + reach, series.x.size))
-        around = around[np.isfinite(series.y[around])]
-        if around.size:
-            return int(around[np.abs(series.x[around] - x).argmin()])
-    return None
-
-
 # From a look at the session to the drawing of the chart.
 
 X_KINDS = ("articles", "words", "time")
-
-
-def wanted(look: SessionView | None, choice: Choice, *, small: bool) -> tuple[str, ...]:
-    """The metrics whose curves are needed: the selected one, and those of the ``small`` charts."""
-    metrics = METRICS if look is None else look.metrics
-    beside = [metric.name for metric in metrics if metric.brief] if small else []
-    return tuple(sorted({choice.metric, *beside}))
 
 
 def title(look: SessionView, choice: Choice, x_kind: str) -> str:

@@ -1,25 +1,87 @@
-"""The main screen: status line, one of the views, key bar."""
+"""The main screen: status line, one of the views, key bar; its keys, the command palette and the help."""
 
-from textual import on
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Container
+from textual.command import Hit, Hits, Provider
+from textual.containers import Container, VerticalScroll
+from textual.content import Content
+from textual.markup import escape
 from textual.screen import Screen
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
+from wikitopics.session.errors import SessionError
+from wikitopics.session.records import in_line
+from wikitopics.tui.bars import FindBar, Hint, KeyBar, shown_key
 from wikitopics.tui.inks import Lines
-from wikitopics.tui.keys import IN_BAR, STAY
+from wikitopics.tui.lists import matching
+from wikitopics.tui.questions import Dialog
+from wikitopics.tui.terminal import SUSPEND, at_once, binding
+from wikitopics.tui.text import folded, nearness, plural, share, visible
 from wikitopics.tui.views.articles import Articles
 from wikitopics.tui.views.crawl import Crawl
 from wikitopics.tui.views.dashboard import Dashboard
 from wikitopics.tui.views.log import Log
 from wikitopics.tui.views.map import Map
 from wikitopics.tui.views.sessions import Sessions
-from wikitopics.tui.views.topics import Topics
+from wikitopics.tui.views.topics import TopicView
 from wikitopics.tui.views.view import View
-from wikitopics.tui.widgets.bars import FindBar, Hint, KeyBar, shown_key
 
-VIEWS: tuple[type[View], ...] = (Dashboard, Topics, Articles, Crawl, Log, Sessions, Map)
+if TYPE_CHECKING:
+    from wikitopics.tui.app import Wikitopics
+
+# The keys that work in every view, and those that the bottom line shows.
+
+STEP = "to the previous or next snapshot"
+ORDER, WORDS = "sort topics by share, change, number or name", "order words by relevance or probability"
+
+EVERYWHERE = [
+    binding("app.freeze", "space", "freeze", "Freeze", "freeze the view; training continues"),
+    binding("app.replay", "r", "replay", "Replay", "replay from the first snapshot"),
+    at_once(binding("replay.play", "space", "replaying('play')", "Pause", "pause or continue")),
+    at_once(binding("replay.before", "left", "replaying('step', -1)", "Step", STEP, "←→")),
+    at_once(binding("replay.after", "right", "replaying('step', 1)", "Step")),
+    at_once(binding("replay.end", "escape", "replaying('end')", "End", "back to now")),
+    binding("app.pause", "P", "pause", "Pause", "pause or resume training", "P"),
+    binding("app.restart", "R", "restart", "Start again", "restart the trainer", "R"),
+    binding("app.save", "S", "save", "Save", "save the session now", "S"),
+    binding("app.models", "m", "in_view('models')", "Model", "all models, or one at a time"),
+    binding("app.maximise", "z", "in_view('maximise')", "Max", "maximise the selected panel"),
+    binding("app.find", "slash", "find", "Find", "find in this view", "/"),
+    binding("app.order", "o", "in_view('order_topics')", "Order", ORDER),
+    binding("app.words", "W", "in_view('order_words')", "Words", WORDS, "W"),
+    binding("app.pin", "asterisk", "in_view('pin')", "Pin", "pin the topic to the top of lists", "*"),
+    binding("app.rename", "N", "in_view('rename')", "Name", "give the topic a name", "N"),
+    binding("app.browse", "w", "in_view('browse')", "Browser", "open what is selected in the browser"),
+    binding("app.export", "e", "export", "Export", "write topics, metrics … to a file"),
+    binding("app.copy", "c", "in_view('copy')", "Copy", "copy the selection to the clipboard"),
+    binding("app.theme", "t", "theme", "Theme", "dark or light"),
+    binding("app.help", "question_mark", "help", "Help", "all keys", "?"),
+    SUSPEND,
+    binding("app.quit", "q", "leave", "Quit", "close this screen"),
+    Binding("ctrl+c", "leave", "Quit", priority=True, system=True),
+    Binding("ctrl+q", "leave", "Quit", priority=True, system=True),
+]
+
+IN_BAR = (
+    "replay.play", "replay.before", "replay.end", "app.freeze", "sessions.new", "sessions.compare",
+    "sessions.all", "topics.back", "topics.fold", "articles.all", "topics.before", "app.browse", "app.find",
+    "app.help", "app.quit", "chart.left", "crawl.left", "map.left", "chart.log_x", "app.maximise",
+    "chart.axis", "app.models", "chart.zoom_in", "crawl.zoom_in", "chart.reset", "crawl.reset",
+    "chart.metric", "chart.log_y", "chart.fit_y", "crawl.log_y", "topics.detail", "dashboard.detail",
+    "map.detail", "app.rename", "app.order", "sessions.order", "sessions.delete", "app.pin", "app.pause",
+    "app.export", "app.replay", "app.copy",
+)  # fmt: skip
+"""The keys in the bottom line, the most useful first; the rest are in the help and the palette."""
+STAY = ("app.help", "app.quit")
+"""Those of them that are shown before all others."""
+
+
+VIEWS: tuple[type[View], ...] = (Dashboard, TopicView, Articles, Crawl, Log, Sessions, Map)
 """The views in the order of their keys 1, 2, 3 …"""
 
 
@@ -36,8 +98,8 @@ class Main(Screen[None]):
     def compose(self) -> ComposeResult:
         yield Lines(id="status")
         yield Container(id="views")
-        yield FindBar()
-        yield KeyBar()
+        yield FindBar(id="find")
+        yield KeyBar(id="keys")
 
     def __init__(self) -> None:
         super().__init__(id="main")
@@ -71,8 +133,7 @@ class Main(Screen[None]):
         self.query_one(FindBar).shut()
         for other in self._made.values():
             other.display = False
-        new = index not in self._made
-        if new:
+        if new := index not in self._made:
             self._made[index] = VIEWS[index]()
         view = self._made[index]
         view.display = True
@@ -103,12 +164,7 @@ class Main(Screen[None]):
     @property
     def finding(self) -> bool:
         """Whether typed keys go into the find line."""
-        return self.query_one(FindBar).is_open
-
-    def open_find(self) -> None:
-        """Let the user type what to find in the view in sight."""
-        if self.view.FINDS and not self.finding:
-            self.query_one(FindBar).open(self.view.FINDS)
+        return self.query_one(FindBar).has_class("-open")
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -156,3 +212,121 @@ class Main(Screen[None]):
         keys = [by_id[name] for name in IN_BAR if name in by_id]
         for bar in self.query(KeyBar):  # there is none any more while the screen closes
             bar.show(views, keys)
+
+
+TOPICS, TITLES = 8, 12
+"""The most hits of each kind."""
+LEAST = 3
+"""The number of letters from which titles are searched."""
+
+
+class KeyCommand(NamedTuple):
+    """A key that applies now."""
+
+    key: str
+    does: str
+    where: str
+    """The view in which it works, or "Everywhere"."""
+    act: Callable[[], Coroutine[object, object, bool]]
+
+
+def commands(app: "Wikitopics") -> Iterator[KeyCommand]:
+    """Everything that applies now, once each."""
+    seen = set()
+    for node, one, enabled, _ in app.main.active_bindings.values():
+        if not one.id or one.id in seen or not enabled or not one.tooltip:
+            continue
+        seen.add(one.id)
+        key = one.key_display or app.get_key_display(one)
+        where = "Everywhere" if node is app else app.main.view.TITLE
+        yield KeyCommand(key, one.tooltip, where, partial(app.run_action, one.action, node))
+
+
+class Finds(Provider):
+    """Each hit opens the topic or article that it names."""
+
+    async def search(self, query: str) -> Hits:
+        app = cast("Wikitopics", self.app)
+        look = app.latest
+        if look is None:
+            return
+        model = app.choice.model_of(look)
+        for rank, row in enumerate(matching(look.topics_of(model), query)[:TOPICS]):
+            words = f"Topic, {share(row.share)}: {in_line(word for word, _ in row.words)}"
+            yield self._hit(0.9 - rank / 100, row.label, words, partial(app.open_topic, row.topic))
+        title = query.strip()
+        if len(title) < LEAST:
+            return
+        try:
+            articles = await app.watched.ask(lambda reader: reader.find_articles(title, TITLES), aside=True)
+        except SessionError:
+            return  # the status line says why the session cannot be read
+        for article in articles:
+            near = nearness(query, article.title)
+            words = f"{look.noun[:-1].capitalize()} of {plural(article.words, 'word')}"
+            yield self._hit(0.5 - near / 10, article.title, words, partial(app.open_article, article.title))
+
+    def _hit(self, score: float, text: str, words: str, act: Callable[[], Awaitable[None]]) -> Hit:
+        text, words = visible(text), visible(words)
+        return Hit(score, Content(text), partial(self.app.call_later, act), text, escape(words))
+
+
+# All keys that work now, grouped by purpose.
+
+ABOUT = (
+    "The curve is measured on held-out texts that no model ever trains on: lower perplexity is better. "
+    "Training runs in a process of its own and can continue without this screen."
+)
+ALWAYS = (
+    ("Tab", "to the next panel; Shift+Tab to the previous one"),
+    ("↑↓", "move in a list, as j and k do; also Page Up, Page Down"),
+    ("Home", "to the top of a list, as g does; End or G to its end"),
+    ("Enter", "open the selected item of a list"),
+    ("Ctrl+P", "find any command, topic or title by name"),
+)
+"""Keys that are not our own bindings, or have too many names to be listed with them."""
+
+COLUMN = 8
+"""Cells of the keys and the space after them."""
+
+
+class Help(Dialog[None]):
+    """Closed by any of the usual keys."""
+
+    BINDINGS = [Binding("escape,q,question_mark,enter,space", "dismiss(None)", "Close")]  # noqa: RUF012
+
+    def __init__(self, commands: Iterable[KeyCommand]) -> None:
+        """``commands``: listed below the place in which they work."""
+        super().__init__()
+        self._groups: dict[str, list[tuple[str, str]]] = {}
+        for command in commands:
+            self._groups.setdefault(command.where, []).append((command.key, command.does))
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="dialog") as box:
+            box.border_title = "Help"
+            box.border_subtitle = "Esc closes"
+            yield Static(Content(f"{ABOUT}\n"), classes="reason")
+            yield Keys((*self._groups.items(), ("Moving about", ALWAYS)))
+
+
+class Keys(Static):
+    """Every key beside what it does, which is folded in a column of its own."""
+
+    _width = 0
+
+    def __init__(self, groups: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> None:
+        super().__init__()
+        self._groups = groups
+
+    def on_resize(self, event: events.Resize) -> None:
+        if event.size.width != self._width:
+            self._width = event.size.width
+            lines = []
+            for heading, keys in self._groups:
+                lines += [Content(), Content.styled(heading, "bold")]
+                for key, words in keys:
+                    first, *more = folded(words, self._width - COLUMN)
+                    lines.append(Content.assemble((f"{key:>{COLUMN - 2}}", "$accent"), f"  {first}"))
+                    lines += [Content(" " * COLUMN + line) for line in more]
+            self.update(Content("\n").join(lines[1:]))

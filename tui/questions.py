@@ -1,4 +1,4 @@
-"""The dialogs: their base, small questions, a trainer that starts, the contact, and a new session."""
+"""The dialogs: their base, small questions, a starting trainer, the contact, a new session, and exports."""
 
 import asyncio
 import contextlib
@@ -14,28 +14,37 @@ from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.content import Content
+from textual.content import Content, ContentText
 from textual.screen import ModalScreen, ScreenResultType
 from textual.widget import Widget
 from textual.widgets import Button, Checkbox, Input, OptionList, Select, Static
 from textual.widgets.option_list import Option as Choice
 
 from wikitopics.session import config, sources
+from wikitopics.session.analysis.exports import (
+    FORMATS,
+    TABLES,
+    ExportRequest,
+    Format,
+    Table,
+    save,
+    written_to,
+)
+from wikitopics.session.analysis.proportions import licence_of
 from wikitopics.session.control import Trainers, checked, forget, last_words, question
-from wikitopics.session.errors import SessionError
+from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.options import MODEL, OWN, SHARED, SOURCE, Option
-from wikitopics.session.paths import log_file, named_session
+from wikitopics.session.paths import log_file, named_session, user_path
 from wikitopics.session.records import TopicRow
 from wikitopics.session.request import DOWNLOAD, TrainRequest, check_new
 from wikitopics.session.settings import DEFAULT_KIND, load_kind, model_choices, parse_specs
 from wikitopics.session.storage.decoding import LONGEST_NAME
+from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import Signals
-from wikitopics.tui.follow import TrainerProcess
-from wikitopics.tui.keys import SUSPEND
-from wikitopics.tui.look import run_in_background
-from wikitopics.tui.terminal import TerminalApp, obey_signals, open_app
-from wikitopics.tui.text import visible
-from wikitopics.tui.widgets.bars import Entry
+from wikitopics.tui.bars import TextField
+from wikitopics.tui.follow import TrainerProcess, run_in_background
+from wikitopics.tui.terminal import SUSPEND, TerminalApp, obey_signals, open_app
+from wikitopics.tui.text import plural, visible
 
 # Base of the dialogs: a screen in front of the others, which ends once.
 
@@ -50,6 +59,12 @@ class Dialog(ModalScreen[ScreenResultType]):
     def __init__(self) -> None:
         super().__init__()
         self._due: tuple[ScreenResultType | None] | None = None
+
+    def box(self, title: str, below: str = "", classes: str = "dialog form") -> VerticalScroll:
+        """The frame of the dialog, with a title and a text at its lower edge."""
+        box = VerticalScroll(classes=classes, can_focus=False)
+        box.border_title, box.border_subtitle = Content(title), below
+        return box
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
         """End with ``result``, at once or when it comes to the front again; later answers are ignored."""
@@ -110,8 +125,7 @@ class Ask(Dialog[str | None]):
         self._title, self._text, self._answers = title, text, answers
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="dialog ask", can_focus=False) as box:
-            box.border_title = Content(self._title)
+        with self.box(self._title, classes="dialog ask"):
             yield Static(Content(self._text), classes="reason")
             yield OptionList()
 
@@ -158,10 +172,8 @@ class Rename(Dialog[str | None]):
         self._row, self._rename = row, rename
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="dialog form", can_focus=False) as box:
-            box.border_title = Content(f"Name of topic {self._row.topic}")
-            box.border_subtitle = "Esc cancels"
-            yield Entry(visible(self._row.name), id="topic-name")
+        with self.box(f"Name of topic {self._row.topic}", "Esc cancels"):
+            yield TextField(visible(self._row.name), id="topic-name")
             yield Static(id="rename-told", classes="told")
             yield Static(HINT, classes="hint")
 
@@ -208,7 +220,6 @@ class Starting(Ask):
         super().__init__("Starting", "starting the trainer …", [*answers, ("stop", "q", "Quit")])
 
     def on_mount(self) -> None:
-        super().on_mount()
         self.set_interval(EVERY, self._look)
 
     def _look(self) -> None:
@@ -253,7 +264,7 @@ class AskContact(Dialog[Answer]):
 
     TELLS = "#contact-told"
     AUTO_FOCUS = ""
-    BINDINGS = [Binding("escape", "leave", "Quit")]  # noqa: RUF012 - Textual's own convention
+    BINDINGS = [Binding("escape", "dismiss('quit')", "Quit")]  # noqa: RUF012 - Textual's own convention
 
     def __init__(self, *, leave: str = "Quit", sample: bool = True) -> None:
         """``leave``: the label for leaving without an answer. ``sample``: whether the embedded sample is
@@ -264,12 +275,11 @@ class AskContact(Dialog[Answer]):
         """The contact saved so far, which is asked for again because it is not acceptable."""
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="dialog form", can_focus=False) as box:
-            box.border_title = "wikitopics: before the first article"
+        with self.box("wikitopics: before the first article"):
             yield Static(Content(WHY), classes="reason")
             yield Static("Your contact, for Wikimedia", classes="label")
             example = "you@host.org or https://host.org/you"
-            yield Entry(self._saved, placeholder=example, id="address")
+            yield TextField(self._saved, placeholder=example, id="address")
             wrong = (self._saved and config.contact_problem(self._saved)) or ""
             yield Static(Content(wrong), id="contact-told", classes="told")
             yield Static(Content(WHERE), classes="hint")
@@ -302,22 +312,17 @@ class AskContact(Dialog[Answer]):
             self.tell(str(error))
             self.query_one(self.TELLS).scroll_visible(animate=False)
 
-    @on(Button.Pressed, "#demo")
-    def _sample(self) -> None:
-        self.dismiss("demo")
-
-    @on(Button.Pressed, "#quit")
-    def action_leave(self) -> None:
-        self.dismiss("quit")
+    @on(Button.Pressed, "#demo, #quit")
+    def _declined(self, event: Button.Pressed) -> None:
+        self.dismiss("demo" if event.button.id == "demo" else "quit")
 
 
 class Contact(TerminalApp[Answer]):
     """The question, and nothing else."""
 
-    CSS_PATH = "app.tcss"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        Binding("ctrl+c,ctrl+q", "leave", "Quit", priority=True, show=False),
+        Binding("ctrl+c,ctrl+q", "quit", "Quit", priority=True, show=False),
         SUSPEND,
     ]
 
@@ -328,9 +333,6 @@ class Contact(TerminalApp[Answer]):
     def on_mount(self) -> None:
         obey_signals(self, self._signals, lambda _: "quit")
         self.push_screen(AskContact(), self.exit)
-
-    def action_leave(self) -> None:
-        self.exit("quit")
 
 
 def ask() -> Answer:
@@ -366,7 +368,7 @@ def arguments(
         return [kind.command, "--headless", "--session", name], TrainRequest()
     if not models:
         raise SessionError("choose at least one model")
-    words, given = ["train", "--session", name, "--source", source], {}
+    words, options = ["train", "--session", name, "--source", source], {}
     for option in (*kind.options, *OWN_FIELDS):
         text = values.get(option.name, "")
         if option.needed and not text:
@@ -377,12 +379,12 @@ def arguments(
             except ValueError as error:
                 raise SessionError(f"{option.label} {error}") from None
             words += [option.flag, text]
-            given[option.name] = (value,) if option.of is tuple else value
+            options[option.name] = (value,) if option.of is tuple else value
     specs = [f"{kind}:topics={topics}" if topics else kind for kind, topics in models]
     parse_specs(specs, {})
     for spec in specs:
         words += [MODEL.flag, spec]
-    return words, TrainRequest(**given)
+    return words, TrainRequest(**options)
 
 
 class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
@@ -399,10 +401,8 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
         """The explanation of each field while it has the focus, by its id."""
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="dialog form", can_focus=False) as box:
-            box.border_title = "New session"
-            box.border_subtitle = "Esc cancels"
-            yield field("Name", Entry("night", id="name"))
+        with self.box("New session", "Esc cancels"):
+            yield field("Name", TextField("night", id="name"))
             # The kinds of other packages are not loaded for this.
             choices = [(sources.load(name).label, name) for name in sources.BUILT_IN]
             choices += [(name, name) for name in sources.names() if name not in sources.BUILT_IN]
@@ -418,7 +418,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
             for kind, topics, words in model_choices():
                 with Horizontal(classes="trained model"):
                     yield Tick(kind, value=kind == DEFAULT_KIND, id=f"use-{kind}", compact=True)
-                    yield Entry(placeholder=topics, id=f"topics-{kind}", type="integer")
+                    yield TextField(placeholder=topics, id=f"topics-{kind}", type="integer")
                     yield Static(Content(words), classes="words")
                 self._hints[f"topics-{kind}"] = TOPICS.help
             with Vertical(classes="foot"):  # in sight wherever the form is scrolled to
@@ -442,7 +442,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
     def _field(self, option: Option[Any], classes: str = "") -> Widget:
         """The row for an option."""
         value = "" if option.default is None else str(option.default)
-        entry = Entry(value, id=f"option-{option.name}")
+        entry = TextField(value, id=f"option-{option.name}")
         self._hints[f"option-{option.name}"] = option.help
         return field(option.label, entry, f"of-{option.name} {classes}")
 
@@ -556,3 +556,108 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
             forget(path)
             raise
         return False, ""
+
+
+# Writes part of the session to a file, without blocking the screen.
+
+ALL_MODELS = "all models"
+
+
+class Export(Dialog[None]):
+    """What to export, in which format, of which model, to which file."""
+
+    TELLS = "#export-progress"
+
+    def __init__(self, path: Path, models: tuple[str, ...]) -> None:
+        super().__init__()
+        self._path, self._models = path, models
+        try:
+            self._folder = Path.cwd()
+        except OSError:  # it has been deleted
+            self._folder = Path()
+        self._busy = False
+
+    def compose(self) -> ComposeResult:
+        with self.box("Export", "Esc closes"):
+            first = next(iter(TABLES.values()))
+            file = self._default(first.name, _forms(first)[0][1])
+            for label, name, choices in (
+                ("What", "what", [(table.label, table.name) for table in TABLES.values()]),
+                ("Format", "form", _forms(first)),
+                ("Model", "model", self._model_choices(first)),
+            ):
+                select = Select(choices, value=choices[0][1], allow_blank=False, id=name, compact=True)
+                yield field(label, select)
+            yield field("File", TextField(file, id="file"))
+            yield Static(id="export-progress", classes="hint")
+            with Horizontal(classes="buttons"):
+                yield Button("Export", variant="primary", id="go", compact=True)
+                yield Button("Close", id="close", compact=True)
+
+    def _model_choices(self, table: Table) -> list[tuple[ContentText, str]]:
+        names = self._models if table.one_model else (ALL_MODELS, *self._models)
+        return [(Content(visible(name)), name) for name in names]
+
+    def _default(self, what: str, form: str) -> str:
+        return str(self._folder / f"{self._path.stem}-{what}{FORMATS[form].ending}")
+
+    def _chosen(self, *names: str) -> list[str]:
+        return [str(self.query_one(name, Select).value) for name in names]
+
+    @on(Select.Changed, "#what")
+    def _what(self, event: Select.Changed) -> None:
+        table = TABLES[str(event.value)]
+        for name, choices in (("#form", _forms(table)), ("#model", self._model_choices(table))):
+            select = self.query_one(name, Select)
+            select.set_options(choices)
+            select.value = choices[0][1]
+        self._rename()
+
+    @on(Select.Changed, "#form")
+    def _rename(self) -> None:
+        self.query_one("#file", Input).value = self._default(*self._chosen("#what", "#form"))
+
+    @on(Input.Submitted)
+    @on(Button.Pressed, "#go")
+    def _go(self) -> None:
+        if self._busy:
+            return
+        what, form, model = self._chosen("#what", "#form", "#model")
+        table = TABLES[what]
+        with self.telling():
+            target = user_path(self.query_one("#file", Input).value)
+            # Not Path.is_dir, which raises for a folder that is not readable.
+            if not target.name or (os.path.isdir(target) and FORMATS[form].folder is None):
+                raise BadUsage(f"name a file in the folder {target}")
+            written_as = written_to(target, table, form)
+            work = partial(self._write, table, written_as, None if model == ALL_MODELS else model, target)
+            write = partial(run_in_background, self, work, "export")
+            if os.path.islink(target) or os.path.isfile(target) or os.path.isdir(target):
+                answers = [("replace", "r", "Replace it"), ("cancel", "c", "Cancel")]
+                question = Ask("Export", f"{visible(str(target))} exists already.", answers)
+                self.app.push_screen(question, lambda answer: write() if answer == "replace" else None)
+            else:
+                write()
+
+    async def _write(self, table: Table, form: Format, model: str | None, target: Path) -> None:
+        loop = asyncio.get_running_loop()
+
+        def written(rows: int) -> None:
+            loop.call_soon_threadsafe(self.tell, f"{plural(rows, 'row')} written …")
+
+        def in_thread() -> str:
+            with SessionReader(self._path) as reader:
+                rows = save(table, form, ExportRequest(reader, table.models(reader, model)), target, written)
+                licence = licence_of(reader.settings()) if table.of_texts else None
+            message = f"{plural(rows, 'row')} in {target}" if rows is not None else f"written to {target}"
+            return f"{message}; {licence.text}" if licence is not None else message
+
+        self._busy = True
+        self.tell("writing …")
+        with self.telling():
+            self.tell(await asyncio.to_thread(in_thread))
+        self._busy = False
+
+
+def _forms(table: Table) -> list[tuple[ContentText, str]]:
+    return [(FORMATS[name].label, name) for name in table.formats]

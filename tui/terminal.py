@@ -8,12 +8,13 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import TextIOWrapper
 from typing import Any, TypeVar, cast
 
 from rich.segment import Segment
 from textual.app import App
+from textual.binding import Binding
 from textual.color import Color
 from textual.css.query import NoMatches
 from textual.drivers.linux_driver import LinuxDriver
@@ -53,18 +54,19 @@ _COLOURS = {
     "panel": ("#22252b", "#eae7e2", _BLACK, _WHITE),
 }
 _INKS = {
-    "text-muted-own": ("#8b95a3", "#5d666f", _SILVER, _GREY),
-    "faint": ("#6f7884", "#7d848c", _SILVER, _GREY),
-    "frame": ("#30353d", "#cfcdc7", _GREY, _SILVER),
-    "focus": ("#5b7884", "#6f96a0", _CYAN, _BLUE),
-    "spark": ("#4f8f86", "#5b9a90", _CYAN, _CYAN),
-    "cursor": ("#313842", "#d9e6ea", _BLUE, _AQUA),
-    "fresh": ("#1b2c2b", "#e3f0ec", _BLACK, _WHITE),
-    "bar": ("#1d2026", "#eeece9", _BLACK, _WHITE),
-    "series-0": ("#7cc4d8", "#1b6f94", _AQUA, _BLUE),
-    "series-1": ("#e3b672", "#a4650a", _YELLOW, _RED),
-    "series-2": ("#b8a2e3", "#6d4fa8", _VIOLET, _MAGENTA),
-    "series-3": ("#9fcf8b", "#3d7a27", _LIME, _GREEN),
+    # as above, of a theme that leaves all colours to the terminal, and of any other: a colour, how much of it
+    "text-muted-own": ("#8b95a3", "#5d666f", _SILVER, _GREY, "ansi_default", "foreground", 0.8),
+    "faint": ("#6f7884", "#7d848c", _SILVER, _GREY, "ansi_bright_black", "foreground", 0.5),
+    "frame": ("#30353d", "#cfcdc7", _GREY, _SILVER, "ansi_bright_black", "foreground", 0.2),
+    "focus": ("#5b7884", "#6f96a0", _CYAN, _BLUE, "ansi_cyan", "accent", 0.6),
+    "spark": ("#4f8f86", "#5b9a90", _CYAN, _CYAN, "ansi_cyan", "primary", 0.6),
+    "cursor": ("#313842", "#d9e6ea", _BLUE, _AQUA, "ansi_blue", "primary", 0.15),
+    "fresh": ("#1b2c2b", "#e3f0ec", _BLACK, _WHITE, "ansi_default", "accent", 0.1),
+    "bar": ("#1d2026", "#eeece9", _BLACK, _WHITE, "ansi_default", "foreground", 0.05),
+    "series-0": ("#7cc4d8", "#1b6f94", _AQUA, _BLUE, "ansi_cyan", "primary", 0.9),
+    "series-1": ("#e3b672", "#a4650a", _YELLOW, _RED, "ansi_yellow", "warning", 0.9),
+    "series-2": ("#b8a2e3", "#6d4fa8", _VIOLET, _MAGENTA, "ansi_magenta", "accent", 0.9),
+    "series-3": ("#9fcf8b", "#3d7a27", _LIME, _GREEN, "ansi_green", "success", 0.9),
 }
 
 
@@ -72,7 +74,7 @@ DARK, LIGHT, DARK_16, LIGHT_16 = (
     Theme(
         f"wikitopics-{('dark', 'light')[column % 2]}",
         dark=column % 2 == 0,
-        variables={name: row[column] for name, row in _INKS.items()},
+        variables={name: row[:4][column] for name, row in _INKS.items()},
         **cast(dict[str, Any], {name: row[column] for name, row in _COLOURS.items()}),
     )
     for column in range(4)
@@ -87,28 +89,30 @@ def house(colours: str | None) -> tuple[Theme, Theme]:
 def inks(theme: Theme) -> dict[str, str]:
     """Our inks mixed from the colours of another theme."""
     if theme.ansi:
-        ansi = {ink: name for ink, (name, _, _) in _MIXED.items()}
+        ansi = {ink: name for ink, (*_, name, _, _) in _INKS.items()}
         return ansi if theme.dark else ansi | {"cursor": "ansi_bright_cyan"}
     colours = theme.to_color_system().generate()
     blend = Color.parse(colours["background"]).blend
-    return {ink: blend(Color.parse(colours[name]), part).hex for ink, (_, name, part) in _MIXED.items()}
+    return {ink: blend(Color.parse(colours[name]), part).hex for ink, (*_, name, part) in _INKS.items()}
 
 
-_MIXED = {
-    # of a theme that leaves all colours to the terminal; of any other: a colour and how much of it
-    "text-muted-own": ("ansi_default", "foreground", 0.8),
-    "faint": ("ansi_bright_black", "foreground", 0.5),
-    "frame": ("ansi_bright_black", "foreground", 0.2),
-    "focus": ("ansi_cyan", "accent", 0.6),
-    "spark": ("ansi_cyan", "primary", 0.6),
-    "cursor": ("ansi_blue", "primary", 0.15),
-    "fresh": ("ansi_default", "accent", 0.1),
-    "bar": ("ansi_default", "foreground", 0.05),
-    "series-0": ("ansi_cyan", "primary", 0.9),
-    "series-1": ("ansi_yellow", "warning", 0.9),
-    "series-2": ("ansi_magenta", "accent", 0.9),
-    "series-3": ("ansi_green", "success", 0.9),
-}
+# How a key is declared. Its name is that in the config file's table `[keys]`.
+
+
+def binding(name: str, keys: str, action: str, label: str, does: str = "", shown: str = "") -> Binding:
+    """A key with a name. ``label``: for the bottom line; ``does``: for the help and the palette, where a key
+    without it is left out; ``shown``: how the key is written, if not by its name."""
+    return Binding(keys, action, label, id=name, tooltip=does, key_display=shown or None)
+
+
+def at_once(binding: Binding) -> Binding:
+    """The same key, handled before whatever has the focus."""
+    return replace(binding, priority=True)
+
+
+SUSPEND = at_once(
+    binding("app.suspend", "ctrl+z", "suspend_process", "Suspend", "suspend the screen; `fg` brings it back")
+)
 
 
 # The screen's settings in the user's config file.
@@ -225,14 +229,14 @@ class TerminalOutput:
 
     def write(self, text: str) -> None:
         """Send all of it."""
-        data, given = text.encode(self._encoding, "replace"), time.monotonic()
+        data, progress = text.encode(self._encoding, "replace"), time.monotonic()
         while data:
             try:
                 data = data[os.write(self._file, data) :]
-                given = time.monotonic()
+                progress = time.monotonic()
             except BlockingIOError:
                 select.select([], [self._file], [], 0.1)
-                if self.ending and time.monotonic() > given + PATIENCE:
+                if self.ending and time.monotonic() > progress + PATIENCE:
                     self._forget()
             except OSError:
                 self._forget()

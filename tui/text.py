@@ -69,8 +69,8 @@ def clock(seconds: float) -> str:
     whole = max(0, int(seconds))
     days, rest = divmod(whole, 86_400)
     hours, rest = divmod(rest, 3_600)
-    minutes, left = divmod(rest, 60)
-    return f"{days}d {hours:02d}:{minutes:02d}" if days else f"{hours:02d}:{minutes:02d}:{left:02d}"
+    minutes, seconds = divmod(rest, 60)
+    return f"{days}d {hours:02d}:{minutes:02d}" if days else f"{hours:02d}:{minutes:02d}:{seconds:02d}"
 
 
 def size(n_bytes: float) -> str:
@@ -86,16 +86,16 @@ def plural(number: int, noun: str) -> str:
     return f"{count(number)} {noun}" + ("" if number == 1 else "s")
 
 
-APART = 3
+MISMATCH = 3
 """The `nearness` of a text that is not found."""
 
 
 def nearness(sought: str, text: str) -> int:
     """How well ``text`` matches ``sought``, ignoring case: 0 for whole words, 1 at the start of a word, 2
-    elsewhere, else APART."""
+    elsewhere, else MISMATCH."""
     here = re.escape(sought.casefold())
     patterns = rf"(?<!\w){here}(?!\w)", rf"(?<!\w){here}", here
-    return next((i for i, each in enumerate(patterns) if re.search(each, text.casefold())), APART)
+    return next((i for i, each in enumerate(patterns) if re.search(each, text.casefold())), MISMATCH)
 
 
 def cut(text: str, cells: int) -> str:

@@ -27,7 +27,7 @@ from benchmarks.measuring import (
     words,
 )
 from wikitopics.model import SCVB0, BatchLDA, Minibatch, OnlineLDA
-from wikitopics.model.coherence import npmi
+from wikitopics.model.topics import npmi
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -31,7 +31,7 @@ from wikitopics.session.records import Curve, TopicEvent
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.app import Wikitopics
 from wikitopics.tui.chart import Chart
-from wikitopics.tui.look import SessionView
+from wikitopics.tui.follow import SessionView
 
 EXPERIMENT = Experiment("screen", "how soon the screen draws and answers, and what it costs")
 SIZE = 200, 60

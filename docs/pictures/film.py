@@ -38,7 +38,7 @@ def places(points: int, most: int) -> list[int]:
 
 async def drawn(app: Wikitopics, pilot: Pilot[Ending]) -> str:
     """The screen once it shows the replay's point and no longer changes."""
-    app.look_again()
+    app.watched.look_again()
     while app.latest is None or app.watched.replay is None or app.latest.as_of != app.watched.replay.articles:
         await pilot.pause(0.02)
     before, now = "", picture(app)

@@ -10,9 +10,6 @@
 | gamma | (T-1, 2) | variational Betas of its sticks |
 | counts | (n,) | how often each word occurs |
 | omega, alpha, eta | numbers | concentrations of corpus and document, Dirichlet parameter of the topics |
-
-`recipe` is not in the papers: it is the local step by which the model departs from figure 9 unless it is made
-with `warm_start=False`.
 """
 
 from __future__ import annotations
@@ -76,71 +73,6 @@ def figure_9(
         if np.abs(counts @ phi - last).sum() <= tolerance * counts.sum():
             break
     return phi, zeta
-
-
-def recipe(
-    counts: Array,
-    Elog_beta: Array,
-    sticks: Array,
-    T: int,
-    alpha: float,
-    tolerance: float,
-    balance: Array | float = 1.0,
-) -> tuple[Array, Array, Array]:
-    """The default local step: shortlist by EM, a table per topic, sorted tables.
-
-    balance: (K,) factors on the topics. Returns phi, zeta, and the document's proportions (K,).
-    """
-    Elog_beta = Elog_beta + np.log(balance * np.ones(len(Elog_beta)))[:, None]
-    Elog_sigma, sigma = Elog_sticks(sticks), expected_sticks(sticks)
-    if len(counts) == 0:
-        return np.zeros((0, 0)), np.zeros((0, len(sigma))), sigma
-    beta = np.exp(Elog_beta - Elog_beta.max(axis=0))
-    weights = alpha * sigma
-    for _ in range(3):
-        responsibility = weights[:, None] * beta / (weights @ beta)
-        expected = responsibility @ counts
-        weights = expected + alpha * sigma
-    shortlist = [k for k in np.argsort(-expected, kind="stable") if expected[k] > 4][:32]
-    shortlist = shortlist or [int(np.argmax(expected))]
-    words = expected[shortlist[:T]]
-    zeta = np.eye(len(shortlist))[: len(words)]
-    Elog_beta, Elog_sigma = Elog_beta[shortlist], Elog_sigma[shortlist]
-
-    def assign(words: Array, zeta: Array) -> Array:
-        """Line 9 with sticks in the order of the tables' words."""
-        order = np.argsort(-words, kind="stable")
-        padded = np.append(words[order], np.zeros(T - len(words)))
-        Elog_pi = np.empty(len(words))
-        Elog_pi[order] = Elog_sticks(document_gamma(padded, alpha))[: len(words)]
-        return normalised(Elog_pi + (zeta @ Elog_beta).T)
-
-    for round_ in range(4):
-        for _ in range(20):
-            phi = assign(words, zeta)
-            last, words = words, counts @ phi
-            if np.abs(words - last).sum() <= tolerance * counts.sum():
-                break
-        if round_ == 3:
-            break
-        chosen = normalised(Elog_sigma + (counts[:, None] * phi).T @ Elog_beta.T)
-        settled = True
-        for i, row in enumerate(chosen):
-            if row.sum() < row.max() * (1 + 1e-3):
-                row[:] = np.arange(len(row)) == np.argmax(row)
-                settled &= np.array_equal(row, zeta[i])
-            else:
-                settled = False
-            row /= row.sum()
-        zeta = chosen
-        if settled:
-            break
-    phi = assign(words, zeta)
-    order = np.argsort(-words, kind="stable")
-    everywhere = np.zeros((len(order), len(sigma)))
-    everywhere[:, shortlist] = zeta[order]
-    theta = (counts @ phi[:, order] @ everywhere + alpha * sigma) / (counts.sum() + alpha)
-    return phi[:, order], everywhere, theta
 
 
 def document_bound(

@@ -19,6 +19,7 @@ from scipy.special import gammaln, psi
 from wikitopics.model.minibatch import Minibatch
 
 Array = NDArray[np.float64]
+Ids = NDArray[np.int32]
 
 
 def Elog_dirichlet(parameters: Array) -> Array:
@@ -27,7 +28,7 @@ def Elog_dirichlet(parameters: Array) -> Array:
     return Elog
 
 
-def words_of(batch: Minibatch, d: int) -> tuple[NDArray[np.int32], Array]:
+def words_of(batch: Minibatch, d: int) -> tuple[Ids, Array]:
     """The ids and counts of document d's distinct words."""
     entries = slice(batch.indptr[d], batch.indptr[d + 1])
     return batch.word_ids[entries], batch.counts[entries].astype(float)
@@ -42,12 +43,7 @@ def phi_of(gamma: Array, Elog_beta: Array) -> Array:
 
 
 def e_step_document(
-    ids: NDArray[np.int32],
-    counts: Array,
-    Elog_beta: Array,
-    alpha: Array,
-    tolerance: float,
-    max_iterations: int,
+    ids: Ids, counts: Array, Elog_beta: Array, alpha: Array, tolerance: float, max_iterations: int
 ) -> tuple[Array, Array]:
     """[SVI13] figure 6 lines 5 to 9, from gamma = 1: gamma and phi; Elog_beta (K, W).
 
@@ -84,9 +80,7 @@ def learn(lambda_: Array, batch: Minibatch, rho: float, D: float, alpha: Array, 
     return learnt
 
 
-def document_elbo(
-    ids: NDArray[np.int32], counts: Array, gamma: Array, phi: Array, Elog_beta: Array, alpha: Array
-) -> float:
+def document_elbo(ids: Ids, counts: Array, gamma: Array, phi: Array, Elog_beta: Array, alpha: Array) -> float:
     """A document's terms of the ELBO, [H10] eq. 3, for any phi and gamma, nats."""
     Elog_theta = Elog_dirichlet(gamma)
     with np.errstate(divide="ignore", invalid="ignore"):

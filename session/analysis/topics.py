@@ -9,8 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import Minibatch
-from wikitopics.model.coherence import classical_scaling, npmi_of_words
-from wikitopics.model.topics import most_relevant_to, ownership, parents, repeats, tree
+from wikitopics.model.topics import (
+    classical_scaling,
+    most_relevant_to,
+    npmi_of_words,
+    ownership,
+    parents,
+    repeats,
+    tree,
+)
 from wikitopics.session.metrics import OF_STREAM, OF_TOPICS, SCORES, Metric
 from wikitopics.session.records import COHERENT_WORDS, SNAPSHOT_WORDS, in_line
 from wikitopics.session.settings import own_metrics

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.model.conftest import planted
-from wikitopics.model.hdp import WARM
-from wikitopics.model.lambda_ import Topics
+from wikitopics.model.lambda_ import Lambda
 from wikitopics.model.minibatch import Threads
+from wikitopics.model.schedules import HDP_WARM
 
 ONE = Threads(1)
 K, W = 5, 40
@@ -23,21 +23,23 @@ def lda(topics, batch):
 
 
 def scvb0(topics, batch):
-    from wikitopics.model.scvb0_e_step import e_step, word_rows
+    from wikitopics.model.scvb0_e_step import ThetaPasses, e_step, word_rows
 
     words = batch.words(W)
     rows = word_rows(topics, words, EVEN, ONE)
-    return e_step(batch, words, rows, ALPHA, 2, ONE)
+    return e_step(batch, words, rows, ThetaPasses(ALPHA, 2), ONE)
 
 
 def hdp(topics, batch):
     from wikitopics.model.hdp_e_step import corpus_of, shortlists, sum_statistics
+    from wikitopics.model.hdp_kernels import HDPLimits
 
     words = batch.words(W)
     rows = topics.exp_Elog_rows(words.ids, ONE, EVEN)
     corpus = corpus_of(rows, EVEN[1:], np.arange(K - 1, 0, -1.0), rows.dtype)
-    found = shortlists(batch, words.local, corpus, K, 3, 1.0, 1e-2, WARM, ONE)
-    return found.theta, sum_statistics(batch, found, W, ONE)
+    limits = HDPLimits(3, 1.0, 1e-2, 100, *(getattr(HDP_WARM, name) for name in HDPLimits._fields[4:]))
+    tables = shortlists(batch, words.local, corpus, K, limits, ONE)
+    return tables.theta, sum_statistics(batch, tables, W, ONE)
 
 
 @pytest.fixture(params=[lda, scvb0, hdp], ids=lambda e_step: e_step.__name__)
@@ -46,7 +48,7 @@ def e_step(request):
 
 
 def made():
-    return Topics.of(np.random.default_rng(5).gamma(1.0, 3.0, (W, K)).astype(np.float32), 0.05)
+    return Lambda.of(np.random.default_rng(5).gamma(1.0, 3.0, (W, K)).astype(np.float32), 0.05)
 
 
 def test_an_e_step_changes_nothing(e_step):

@@ -7,7 +7,7 @@ from tests.model.conftest import read
 from wikitopics.model import Minibatch, kinds
 from wikitopics.model.allocation import Rebirth
 from wikitopics.model.checking import planted_documents
-from wikitopics.model.lambda_ import Topics
+from wikitopics.model.lambda_ import Lambda
 
 
 def made(kind, **options):
@@ -85,7 +85,7 @@ def used(rebirth, topics, shares, times=20):
 
 
 def test_one_subject_that_leaves_costs_one_topic():
-    topics = Topics.of(np.ones((40, 10)) * 100, 0.1)
+    topics = Lambda.of(np.ones((40, 10)) * 100, 0.1)
     rebirth = Rebirth.of(10, 100)
     assert not any(used(rebirth, topics, [0.1] * 10))
     born = used(rebirth, topics, [0.01, *[0.11] * 9])
@@ -93,6 +93,6 @@ def test_one_subject_that_leaves_costs_one_topic():
 
 
 def test_nothing_is_born_of_nothing():
-    topics = Topics.of(np.ones((40, 10)) * 100, 0.1)
+    topics = Lambda.of(np.ones((40, 10)) * 100, 0.1)
     assert not any(used(Rebirth.of(10, 100), topics, [0.0] * 10))
     assert Rebirth.of(10, None) is None

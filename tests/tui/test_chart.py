@@ -5,21 +5,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikitopics.tui.axes import Axis, ago, duration, fitted, own_space, plain, ticks
 from wikitopics.tui.plot import (
     ASCII,
     BRAILLE,
     PATTERNS,
+    Axis,
     Drawing,
     Frame,
     Series,
+    ago,
     cells,
     dashed,
     dots,
+    duration,
     fit,
+    fitted,
+    own_space,
+    plain,
     plot,
     sample,
     spans,
+    ticks,
 )
 from wikitopics.tui.text import bar, spark
 

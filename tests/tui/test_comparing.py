@@ -7,8 +7,7 @@ import pytest
 
 from tests.tui import canned, seeing
 from wikitopics.tui.chart import Chart, warning
-from wikitopics.tui.follow import Watch
-from wikitopics.tui.look import Beside, SessionView
+from wikitopics.tui.follow import Beside, SessionView, Watch
 from wikitopics.tui.views.dashboard import SmallChart
 
 
@@ -87,7 +86,7 @@ async def test_one_unmarked_while_it_is_read_is_not_told_of(open_app, sessions, 
     async with app.run_test(size=(160, 50)) as pilot:
         await seeing.until(pilot, "lda 1,3")
         app.choice.compared.append(beta)
-        app.look_again()
+        app.watched.look_again()
         await seeing.until_true(lambda: not app.choice.compared)
         await pilot.pause()
         assert not seeing.notices(app)

@@ -9,11 +9,11 @@ from textual.binding import Binding
 from textual.command import CommandPalette
 
 from tests.tui import canned, seeing
+from wikitopics.tui.bars import window_title
 from wikitopics.tui.chart import Chart
-from wikitopics.tui.keys import EVERYWHERE
+from wikitopics.tui.lists import TopicList
+from wikitopics.tui.main import EVERYWHERE
 from wikitopics.tui.views.dashboard import Dashboard, SmallChart
-from wikitopics.tui.widgets.bars import window_title
-from wikitopics.tui.widgets.topiclist import TopicList
 
 
 async def test_any_size_at_any_moment(shown, live):

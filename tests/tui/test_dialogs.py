@@ -12,8 +12,7 @@ from textual.widgets import Input, Select
 
 from tests.tui import seeing
 from tests.tui.standins import Process
-from wikitopics.tui.export import Export
-from wikitopics.tui.questions import Ask, NewSession
+from wikitopics.tui.questions import Ask, Export, NewSession
 
 # Dialogs: how they end, and what they show at any size; exports.
 

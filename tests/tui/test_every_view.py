@@ -4,8 +4,8 @@ from rich.console import Console
 
 from tests.tui import seeing
 from wikitopics.tui.app import VIEWS
-from wikitopics.tui.widgets.bars import Hint, KeyBar
-from wikitopics.tui.widgets.topiclist import TopicList
+from wikitopics.tui.bars import Hint, KeyBar
+from wikitopics.tui.lists import TopicList
 
 
 async def test_every_view_at_every_size(shown, live):

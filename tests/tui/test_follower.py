@@ -20,8 +20,7 @@ from wikitopics.session.storage.writer import Changes, HeartbeatWriter, SessionW
 from wikitopics.session.training.start import feed_first_articles, store_vocabulary
 from wikitopics.session.training.stream import Stream, VocabularyBuild
 from wikitopics.tui import chart
-from wikitopics.tui.follow import Follower
-from wikitopics.tui.look import Beside
+from wikitopics.tui.follow import Beside, Follower
 from wikitopics.tui.questions import Ask
 from wikitopics.vocab import Vocabulary
 

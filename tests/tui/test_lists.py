@@ -14,13 +14,12 @@ from tests.tui.standins import topic
 from wikitopics.session.records import ShareHistory
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.inks import Clickable, Drawn
+from wikitopics.tui.lists import GroupRow, RowList, TopicList, featured, matching, ordered
 from wikitopics.tui.questions import Rename
 from wikitopics.tui.text import nearness, share
 from wikitopics.tui.views.articles import ArticleList
 from wikitopics.tui.views.map import SHADES, TopicMap, columns, levels
 from wikitopics.tui.views.topics import Evolution
-from wikitopics.tui.widgets.rowlist import GroupRow, RowList, featured, matching, ordered
-from wikitopics.tui.widgets.topiclist import TopicList
 
 # Lists whose rows move: the chosen row stays chosen, and what is found stands in a sensible order.
 
@@ -89,7 +88,7 @@ async def test_another_model_is_listed_from_its_top(shown, live):
 
 
 async def test_rows_that_a_snapshot_changes_are_marked_for_a_moment(shown, growing, monkeypatch):
-    monkeypatch.setattr("wikitopics.tui.widgets.topiclist.FRESH_SECONDS", 1.0)
+    monkeypatch.setattr("wikitopics.tui.lists.FRESH_SECONDS", 1.0)
     async with shown(growing, size=(120, 40), words="lda 1,3") as (app, _):
         listed = app.main.view.query_one(TopicList)
         before = {row.topic: row for row in listed.rows}
@@ -398,7 +397,7 @@ async def test_a_vast_dashboard_has_the_map_and_a_card(shown, live):
         await seeing.press(pilot, "r", "space", shows="REPLAY")
         first = app.watched.replay.points[0]
         app.watched.replay.step(-len(app.watched.replay.points))
-        app.look_again()
+        app.watched.look_again()
         seen = await seeing.until(pilot, f"after {first} articles ─")
         assert "most about it" not in seen  # what articles were about then is not known
         await seeing.until_true(lambda: drawn.pointed[1] == first)

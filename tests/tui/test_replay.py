@@ -2,7 +2,7 @@
 
 from tests.session.rows import sql
 from tests.tui import seeing
-from wikitopics.tui.look import Replay
+from wikitopics.tui.follow import Replay
 
 
 def test_a_replay_goes_to_its_end_and_can_begin_again():

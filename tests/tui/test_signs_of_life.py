@@ -13,8 +13,9 @@ from tests.tui import canned, seeing
 from wikitopics.session.records import Flow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui import chart
+from wikitopics.tui.bars import pieces
 from wikitopics.tui.chart import measurement_caption
-from wikitopics.tui.look import Choice, SessionView
+from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.views.crawl import (
     facts,
     finished,
@@ -25,7 +26,6 @@ from wikitopics.tui.views.crawl import (
     request_rate,
     wait_text,
 )
-from wikitopics.tui.widgets.bars import pieces
 
 # No number looks alive that is not: rates, sparklines and axes in every state of the trainer.
 

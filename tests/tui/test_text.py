@@ -14,12 +14,12 @@ from tests.tui import canned, seeing
 from tests.tui.standins import topic
 from wikitopics.session.storage.writer import HeartbeatWriter
 from wikitopics.tui import text
+from wikitopics.tui.bars import KeyBar, fitted
 from wikitopics.tui.chart import Chart
+from wikitopics.tui.lists import word_line, words_of
 from wikitopics.tui.plot import Drawing, Series
 from wikitopics.tui.text import folded, measured, padded, squeezed
 from wikitopics.tui.views.topics import COLUMN, Evolution
-from wikitopics.tui.widgets.bars import KeyBar, fitted
-from wikitopics.tui.widgets.topiclist import word_line, words_of
 
 # What there is no room for is shortened where that does no harm, folded, or scrolled to; never cut off.
 

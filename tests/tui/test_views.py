@@ -8,11 +8,11 @@ from rich.cells import cell_len
 
 from tests.tui import canned, seeing
 from wikitopics.session.storage.writer import HeartbeatWriter
+from wikitopics.tui.lists import TopicList
 from wikitopics.tui.questions import Ask
 from wikitopics.tui.views.articles import ArticleList
 from wikitopics.tui.views.log import EventList
-from wikitopics.tui.views.topics import Evolution, Topics, doublings
-from wikitopics.tui.widgets.topiclist import TopicList
+from wikitopics.tui.views.topics import Evolution, TopicView, doublings
 
 
 def test_columns_are_doublings_and_the_newest():
@@ -66,11 +66,11 @@ def test_newcomers_are_marked_column_by_column():
 async def test_the_dashboard_leads_to_a_topic_and_an_article_to_its_topic(shown, live):
     async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
         await seeing.press(pilot, "down", "down", "enter", shows="over time, by articles read")
-        assert isinstance(app.screen.view, Topics)
+        assert isinstance(app.screen.view, TopicView)
         await seeing.press(pilot, "3", shows="Bauhaus")
         topic = app.screen.query_one("#articles", ArticleList).current.topics[0][1]
         await pilot.press("enter")
-        await seeing.until_true(lambda: isinstance(app.screen.view, Topics))
+        await seeing.until_true(lambda: isinstance(app.screen.view, TopicView))
         await seeing.until(pilot, f"#{topic} ")
 
 

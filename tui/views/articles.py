@@ -8,12 +8,12 @@ from textual import on
 from textual.app import ComposeResult
 
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
+from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, linked, name
-from wikitopics.tui.keys import binding
-from wikitopics.tui.look import SessionView
+from wikitopics.tui.lists import RowList
+from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count, cut, nearness, padded, plural, visible, weight
 from wikitopics.tui.views.view import View
-from wikitopics.tui.widgets.rowlist import RowList
 
 # Articles, one per line, with what a model made of each: a list, and the newest of those being read.
 
@@ -117,8 +117,8 @@ class ArticleList(RowList[ArticleRow]):
         room = max(width - NUMBERS, 0)
         many = 1 + sum(room >= least for least in ROOM_FOR)
         title = max(min(room // 2 if many == 1 else room * 3 // 8, 60), 12)
-        left = room - title - (SHARE if self._topic is not None else 0)
-        return title, max(left // many, LEAST), many if left >= LEAST or self._topic is None else 0
+        rest = room - title - (SHARE if self._topic is not None else 0)
+        return title, max(rest // many, LEAST), many if rest >= LEAST or self._topic is None else 0
 
 
 def now_reading(look: SessionView, model: str | None, width: int, height: int) -> list[Line]:
@@ -174,11 +174,6 @@ FOUND = 2000
 """The most titles that a search lists with whole words first: the newest ones."""
 
 
-def topic_sought(sought: str) -> int | None:
-    """The number of the topic that is sought, as in "#12"."""
-    return int(sought[1:]) if sought.startswith("#") and sought[1:].isdecimal() else None
-
-
 class Articles(View):
     """One list that shows the stream, or the articles found."""
 
@@ -204,7 +199,8 @@ class Articles(View):
         self.fill("articles", values, partial(self._fill, look, model, first))
 
     async def _fill(self, look: SessionView, model: str | None, first: int | None) -> None:
-        sought, topic = self.sought, topic_sought(self.sought)
+        sought = self.sought
+        topic = int(sought[1:]) if sought.startswith("#") and sought[1:].isdecimal() else None
         if model is not None and topic is not None:
             rows = await self.ask(lambda reader: reader.articles_about(model, topic, MANY))
             title = f"{look.noun.capitalize()} most about {look.topic_label(model, topic)}"
@@ -226,8 +222,8 @@ class Articles(View):
             self.refresh_bindings()  # actions for an article
         name(listed, title)
 
-    @on(ArticleList.Chosen, "#articles")
-    def _chosen(self, event: ArticleList.Chosen) -> None:
+    @on(ArticleList.Selection, "#articles")
+    def _chosen(self, event: ArticleList.Selection) -> None:
         row: ArticleRow = event.row
         for model, topic, _ in row.topics:
             if model == self.model:

@@ -17,17 +17,16 @@ from wikitopics.session.options import ARTICLES
 from wikitopics.session.paths import command
 from wikitopics.session.records import Event, Flow, Status, age, skips_told
 from wikitopics.session.sources import described, noun, unit_noun
-from wikitopics.tui.axes import ago
+from wikitopics.tui.bars import condition, source_words
 from wikitopics.tui.chart import Chart
+from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.inks import Line, Part, name
-from wikitopics.tui.keys import binding
-from wikitopics.tui.look import Choice, SessionView
-from wikitopics.tui.plot import Drawing, Series
+from wikitopics.tui.lists import ordered
+from wikitopics.tui.plot import Drawing, Series, ago
+from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import clock, count, folded, limited, measured, plural, share, short, size, spark
 from wikitopics.tui.views.log import EventList, Fact, Facts
-from wikitopics.tui.views.view import View
-from wikitopics.tui.widgets.bars import condition, source_words
-from wikitopics.tui.widgets.rowlist import ordered
+from wikitopics.tui.views.view import View, chart_keys
 
 # The flow of articles: how fast they come in, how fast they are learnt, and what limits it; and the whole
 # session in a few numbers, for a terminal too small for anything else.
@@ -235,9 +234,6 @@ def numbers(look: SessionView, choice: Choice) -> list[Line]:
     return lines
 
 
-WIDE, TALL = 110, 34
-
-
 class Crawl(View):
     """Facts beside the rates of the last half hour, with the newest errors below."""
 
@@ -245,12 +241,8 @@ class Crawl(View):
     OF_MODEL = False
     PANELS = 3
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        binding("crawl.log_y", "y", "log_y", "Log y", "logarithmic or linear rates"),
-        binding("crawl.left", "left", "cross(-1)", "Crosshair", "show the rates at one moment", "←→"),
-        binding("crawl.right", "right", "cross(1)", "Crosshair"),
-        binding("crawl.zoom_in", "plus,equals_sign", "zoom(1)", "Zoom", "zoom around the crosshair", "+-"),
-        binding("crawl.zoom_out", "minus", "zoom(-1)", "Zoom out"),
-        binding("crawl.reset", "0", "reset", "Reset", "the whole half hour"),
+        binding("crawl.log_y", "y", "chart('toggle', 'log_y')", "Log y", "logarithmic or linear rates"),
+        *chart_keys("crawl", "show the rates at one moment", "the whole half hour"),
     ]
 
     _flow: object = None
@@ -272,13 +264,9 @@ class Crawl(View):
         return chart if chart.display else self.query_one(Facts)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in {"log_y", "cross", "zoom", "reset"} and self.is_mounted:
+        if action == "chart" and self.is_mounted:
             return self.query_one(Chart).display
         return super().check_action(action, parameters)
-
-    def fit(self, width: int, height: int) -> None:
-        self.set_class(width >= WIDE, "-wide")
-        self.set_class(height >= TALL, "-tall")
 
     def draw(self, look: SessionView) -> None:
         name(self.query_one(Facts), "Crawl" + look.of_now())
@@ -289,9 +277,6 @@ class Crawl(View):
             self.query_one(Chart).draw(rates(look))
         self._entitle()
         self.query_one(EventList).show_items(errors(look))
-
-    def action_log_y(self) -> None:
-        self.query_one(Chart).toggle("log_y")
 
     @on(Chart.Pointed)
     def _entitle(self) -> None:

@@ -11,17 +11,16 @@ from textual.widget import Widget
 
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
 from wikitopics.tui.chart import X_KINDS, Chart, Picture, Scale, drawing, measurement_caption, title, warning
+from wikitopics.tui.follow import Choice, SessionView, same
 from wikitopics.tui.inks import Lines, name
-from wikitopics.tui.keys import binding
-from wikitopics.tui.look import Choice, SessionView, same
+from wikitopics.tui.lists import TopicCard, TopicList, featured, topics_title
+from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count
 from wikitopics.tui.views.articles import now_reading
 from wikitopics.tui.views.crawl import flow_lines, numbers
 from wikitopics.tui.views.log import NOTHING_CHANGED, EventList, change_words, what_changed
 from wikitopics.tui.views.map import TopicMap
-from wikitopics.tui.views.view import A_TOPIC, TINY_HEIGHT, TINY_WIDTH, View, next_choice
-from wikitopics.tui.widgets.rowlist import featured
-from wikitopics.tui.widgets.topiclist import TopicCard, TopicList, topics_title
+from wikitopics.tui.views.view import A_TOPIC, FAR, TINY_HEIGHT, TINY_WIDTH, View, chart_keys, next_choice
 
 # Small charts beside the large one: the models' other metrics at a glance.
 
@@ -95,8 +94,6 @@ ABOUT = 12
 """Articles listed on the topic card."""
 FIT_Y = "show the later part of the curves, or the whole"
 CROSS = "move the crosshair from measurement to measurement"
-FAR = 10
-"""Columns of a long step of the crosshair."""
 
 
 class Panel(Lines, can_focus=True):
@@ -111,7 +108,6 @@ class Dashboard(View):
     TITLE = "Dashboard"
     HOME = TopicList
     FINDS = A_TOPIC
-    LISTS_TOPICS = True
     PANELS = 8
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         binding("chart.log_x", "x", "scale('log_x')", "Log x", "logarithmic or linear x axis"),
@@ -119,13 +115,9 @@ class Dashboard(View):
         binding("chart.fit_y", "Y", "scale('fit_y')", "Whole", FIT_Y, "Y"),
         binding("chart.axis", "a", "x_kind", "Axis", "x axis: articles, words or time"),
         binding("chart.metric", "v", "metric", "Metric", "which metric the chart shows"),
-        binding("chart.left", "left", "cross(-1)", "Crosshair", CROSS, "←→"),
-        binding("chart.right", "right", "cross(1)", "Crosshair"),
-        ("shift+left", f"cross(-{FAR})"),
-        ("shift+right", f"cross({FAR})"),
-        binding("chart.zoom_in", "plus,equals_sign", "zoom(1)", "Zoom", "zoom around the crosshair", "+-"),
-        binding("chart.zoom_out", "minus", "zoom(-1)", "Zoom out"),
-        binding("chart.reset", "0", "reset", "Reset", "show the whole curve, no crosshair"),
+        *chart_keys("chart", CROSS, "show the whole curve, no crosshair"),
+        ("shift+left", f"chart('step', -{FAR})"),
+        ("shift+right", f"chart('step', {FAR})"),
         ("up", "list('move', -1)"),
         ("down", "list('move', 1)"),
         ("pageup", "list('page', -1)"),
@@ -239,11 +231,11 @@ class Dashboard(View):
     @on(SmallCharts.Picked)
     def _picked(self, event: SmallCharts.Picked) -> None:
         self.choice.metric = event.metric
-        self.host.look_again()
+        self.host.watched.look_again()
 
-    @on(TopicList.Chosen, "#topics")
-    @on(TopicMap.Chosen, "#over-time")
-    def _chosen(self, event: TopicList.Chosen) -> None:
+    @on(TopicList.Selection, "#topics")
+    @on(TopicMap.Selection, "#over-time")
+    def _chosen(self, event: TopicList.Selection) -> None:
         if isinstance(event.row, TopicRow):
             at = event.control.at if isinstance(event.control, TopicMap) else None
             self.host.call_later(self.host.open_topic, event.row.topic, at)
@@ -280,10 +272,7 @@ class Dashboard(View):
         if self.look is not None:
             names = [metric.name for metric in self.look.metrics]
             self.choice.metric = next_choice(self.choice.metric, names)
-            self.host.look_again()
-
-    def action_list(self, what: str, *by: int) -> None:
-        getattr(self.query_one(TopicList), f"action_{what}")(*by)
+            self.host.watched.look_again()
 
     def chosen_topic(self) -> TopicRow | None:
         return self.query_one(TopicList).topic if not self.has_class("-tiny") else None

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from textual.app import ComposeResult
 
 from wikitopics.session.records import Event, TopicChange, TopicEvent
-from wikitopics.tui.follow import LOG_LINES
+from wikitopics.tui.follow import LOG_LINES, SessionView
 from wikitopics.tui.inks import Line, name
-from wikitopics.tui.keys import binding
-from wikitopics.tui.look import SessionView
+from wikitopics.tui.lists import Folded
+from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count, folded, plural, visible
 from wikitopics.tui.views.view import View
-from wikitopics.tui.widgets.rowlist import Folded
 
 # What has happened: the session's log, and what became of topics; and facts about it, one per line.
 

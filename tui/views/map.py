@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +12,13 @@ from textual.app import ComposeResult
 from textual.message import Message
 
 from wikitopics.session.records import ShareHistory, TopicRow
-from wikitopics.tui.axes import Axis, Floats, own_space, ticks
+from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.inks import Clickable, Line, name
-from wikitopics.tui.keys import binding
-from wikitopics.tui.look import Choice, SessionView
+from wikitopics.tui.lists import NO_TOPICS, RowList, matching, words_of
+from wikitopics.tui.plot import Axis, Floats, own_space, ticks
+from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count, padded, plural, share, short
-from wikitopics.tui.views.view import A_TOPIC, View
-from wikitopics.tui.widgets.rowlist import RowList, matching
-from wikitopics.tui.widgets.topiclist import NO_TOPICS, words_of
+from wikitopics.tui.views.view import A_TOPIC, FAR, View
 
 # All topics over the whole stream: one row per topic, one column per stretch of the stream. The shade shows
 # how much of the text is the topic's own.
@@ -180,7 +180,7 @@ class TopicMap(RowList[TopicRow]):
             return len(self._history.articles) - 1
         return max(int(np.searchsorted(self._history.articles, self.at, "right")) - 1, 0)
 
-    def along(self, by: int) -> None:
+    def action_along(self, by: int) -> None:
         """Move to the next column that shows another snapshot, ``by`` times."""
         if self._history is None:
             return
@@ -243,19 +243,9 @@ class TopicMap(RowList[TopicRow]):
         ink."""
         signs = ASCII_SHADES if self.ascii_only else SHADES
         out: Line = []
-        start = 0
-        for end in range(1, len(shades) + 1):
-            if end < len(shades) and shades[end] == shades[start] and column not in (start, end):
-                continue
-            shade = shades[start]
-            cell = "◆" if start == column else signs[shade] * (end - start)
-            out.append((cell, "strong" if start == column else INKS[shade]))
-            start = end
+        for (here, shade), cells in groupby(enumerate(shades), lambda cell: (cell[0] == column, cell[1])):
+            out.append(("◆", "strong") if here else (signs[shade] * len([*cells]), INKS[shade]))
         return out
-
-
-FAR = 10
-"""Columns of a long step."""
 
 
 class Map(View):
@@ -265,14 +255,13 @@ class Map(View):
     TITLE = "Map"
     HOME = TopicMap
     FINDS = A_TOPIC
-    LISTS_TOPICS = True
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        binding("map.detail", "enter", "choose", "Detail", "open the topic at that moment", "Enter"),
+        binding("map.detail", "enter", "list('choose')", "Detail", "open the topic at that moment", "Enter"),
         binding("map.all", "escape", "all", "All topics", "show all topics again"),
-        binding("map.left", "left", "along(-1)", "Along", "earlier or later in the stream", "←→"),
-        binding("map.right", "right", "along(1)", "Later"),
-        ("shift+left", f"along(-{FAR})"),
-        ("shift+right", f"along({FAR})"),
+        binding("map.left", "left", "list('along', -1)", "Along", "earlier or later in the stream", "←→"),
+        binding("map.right", "right", "list('along', 1)", "Later"),
+        ("shift+left", f"list('along', -{FAR})"),
+        ("shift+right", f"list('along', {FAR})"),
     ]
 
     def compose(self) -> ComposeResult:
@@ -292,15 +281,9 @@ class Map(View):
         name(drawn, f"{title} · {drawn.legend}", drawn.description)
         self.refresh_bindings()  # by now there is a topic to name and to pin
 
-    @on(TopicMap.Chosen, "#map")
-    def _chosen(self, event: TopicMap.Chosen) -> None:
+    @on(TopicMap.Selection, "#map")
+    def _chosen(self, event: TopicMap.Selection) -> None:
         self.host.call_later(self.host.open_topic, event.row.topic, self.query_one(TopicMap).at)
-
-    def action_along(self, by: int) -> None:
-        self.query_one(TopicMap).along(by)
-
-    def action_choose(self) -> None:
-        self.query_one(TopicMap).action_choose()
 
     def chosen_topic(self) -> TopicRow | None:
         return self.query_one(TopicMap).current

@@ -17,17 +17,15 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.metrics import METRICS
 from wikitopics.session.paths import command
 from wikitopics.session.records import Status
+from wikitopics.tui.bars import condition, source_words
 from wikitopics.tui.chart import X_KINDS, Picture, drawing, measurement_caption, title
-from wikitopics.tui.follow import MOST, Follower
+from wikitopics.tui.follow import MOST, Follower, SessionView, run_in_background
 from wikitopics.tui.inks import Clickable, Line, Part, name
-from wikitopics.tui.keys import binding
-from wikitopics.tui.look import SessionView, run_in_background
+from wikitopics.tui.lists import RowList, TopicList, topics_title
 from wikitopics.tui.questions import Ask
+from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import age, count, cut, measured, padded, plural, squeezed, visible
 from wikitopics.tui.views.view import View, next_choice
-from wikitopics.tui.widgets.bars import condition, source_words
-from wikitopics.tui.widgets.rowlist import RowList
-from wikitopics.tui.widgets.topiclist import TopicList, topics_title
 
 # Sessions, one per line: name, state and progress.
 
@@ -117,8 +115,8 @@ class SessionList(RowList[SessionRow]):
         longest, source, tail = self._longest
         state = 16 if width >= ROOMY else STATE
         name = max(min(longest, width - len("   ") - 1 - state), len("name"))
-        left = width - len("   ") - name - 1 - state - 1 - ARTICLES - 2 - 1
-        return name, state, max(min(source, left - tail), SOURCE)
+        rest = width - len("   ") - name - 1 - state - 1 - ARTICLES - 2 - 1
+        return name, state, max(min(source, rest - tail), SOURCE)
 
     def parts(self, row: SessionRow, width: int) -> Line:
         name, state, source = self._widths(width)
@@ -151,8 +149,6 @@ def _tail(status: Status | str) -> Line:
 
 
 COMPARE = "mark the session: its curves are drawn over this one's"
-WIDE, TALL = 110, 34
-"""The columns and lines from which more of one session is shown."""
 EVERY = 3.0
 """Seconds between two looks at the folder while the view is in sight."""
 
@@ -185,12 +181,10 @@ class Sessions(View):
             yield TopicList(id="session-topics", disabled=True)  # to look at
 
     def on_mount(self) -> None:
-        super().on_mount()
         self.query_one(Picture).fit_y = True
 
     def fit(self, width: int, height: int) -> None:
-        self.set_class(width >= WIDE, "-wide")
-        self.set_class(height >= TALL, "-tall")
+        super().fit(width, height)
         if self.is_mounted:
             self._show_chosen()
 
@@ -245,8 +239,8 @@ class Sessions(View):
         topics.show_topics(look, choice, "")
         name(topics, *topics_title(look, choice, ""))
 
-    @on(SessionList.Chosen, "#sessions")
-    def _chosen(self, event: SessionList.Chosen) -> None:
+    @on(SessionList.Selection, "#sessions")
+    def _chosen(self, event: SessionList.Selection) -> None:
         row: SessionRow = event.row
         if isinstance(row.status, str):
             self.app.notify(row.status, severity="error")
@@ -273,7 +267,7 @@ class Sessions(View):
         else:
             marked.append(row.path)
         self.again()
-        self.host.look_again()
+        self.host.watched.look_again()
 
     def action_order(self) -> None:
         self.sort(next_choice(self._order, [*ORDERS]))

@@ -10,13 +10,13 @@ from textual.widget import Widget
 
 from wikitopics.session.analysis.topics import overview, topic_tree
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
+from wikitopics.tui.follow import SessionView, run_in_background
 from wikitopics.tui.inks import Line, Lines, Part, name
-from wikitopics.tui.keys import binding
-from wikitopics.tui.look import SessionView, run_in_background
+from wikitopics.tui.lists import TopicCard, TopicList, topics_title
+from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count, padded, share
 from wikitopics.tui.views.articles import ArticleList, leading
 from wikitopics.tui.views.view import A_TOPIC, View
-from wikitopics.tui.widgets.topiclist import TopicCard, TopicList, topics_title
 
 # How a topic's words developed: top words by number of articles read, side by side ([H10] figure 1).
 
@@ -112,28 +112,28 @@ class Evolution(Lines, can_focus=True):
 SIDE_BY_SIDE = 110
 LOW, TALL, LOFTY = 22, 38, 55
 KEPT_WORDS = 20
-HISTORY = "the topic as it was earlier or later"
+DETAIL, HISTORY = "show everything about the topic", "the topic as it was earlier or later"
 ARTICLES = 50
 
 
-class Topics(View):
+class TopicView(View):
     """List and detail side by side if the terminal is wide; otherwise Enter opens the detail and Escape
     closes it."""
 
     TITLE = "Topics"
+    HOME = TopicList
     FINDS = A_TOPIC
-    LISTS_TOPICS = True
     PANELS = 4
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        binding("topics.detail", "enter", "detail", "Detail", "show everything about the topic", "Enter"),
+        binding("topics.detail", "enter", "list('choose')", "Detail", DETAIL, "Enter"),
         binding("topics.back", "escape", "close", "Back", "back to the list"),
         binding("topics.before", "left_square_bracket", "step(-1)", "History", HISTORY, "[ ]"),
         binding("topics.after", "right_square_bracket", "step(1)", "Later"),
         binding("topics.fold", "b", "fold", "Group", "group similar topics"),
         binding("topics.close", "left", "unfold(False)", "Fold", "fold the group"),
         binding("topics.open", "right", "unfold(True)", "Unfold", "unfold the group"),
-        binding("topics.next", "n", "neighbour(1)", "Next topic", "the next topic"),
-        binding("topics.previous", "p", "neighbour(-1)", "Previous topic", "the previous topic"),
+        binding("topics.next", "n", "list('move', 1)", "Next topic", "the next topic"),
+        binding("topics.previous", "p", "list('move', -1)", "Previous topic", "the previous topic"),
     ]
 
     _wanted: int | None = None
@@ -150,7 +150,7 @@ class Topics(View):
                 yield ArticleList(id="topic-articles")
 
     def home(self) -> Widget:
-        return self.query_one(Evolution) if self._covered else self.query_one(TopicList)
+        return self.query_one(Evolution) if self._covered else super().home()
 
     @property
     def _covered(self) -> bool:
@@ -226,14 +226,11 @@ class Topics(View):
         listed.show_articles(articles, topics, look, model, sought=model, topic=topic)
         name(listed, f"{look.noun.capitalize()} most about {row.label}")
 
-    @on(ArticleList.Chosen, "#topic-articles")
-    def _article(self, event: ArticleList.Chosen) -> None:
+    @on(ArticleList.Selection, "#topic-articles")
+    def _article(self, event: ArticleList.Selection) -> None:
         self.host.call_later(self.host.open_article, event.row.title)
 
-    def action_detail(self) -> None:
-        self.query_one(TopicList).action_choose()
-
-    @on(TopicList.Chosen, "#all-topics")
+    @on(TopicList.Selection, "#all-topics")
     def _open_detail(self) -> None:
         self.add_class("-open")
         self.query_one(TopicList).hold()
@@ -273,9 +270,6 @@ class Topics(View):
 
     def action_unfold(self, out: bool) -> None:
         self.query_one(TopicList).unfold(out)
-
-    def action_neighbour(self, by: int) -> None:
-        self.query_one(TopicList).action_move(by)
 
     def chosen_topic(self) -> TopicRow | None:
         return self.query_one(TopicList).topic

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from textual import on
+from textual.binding import Binding
 from textual.containers import Container
 from textual.widget import Widget
 
@@ -18,10 +19,12 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.session.storage.files import replacing
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.chart import ZOOM, Chart
-from wikitopics.tui.look import Choice, SessionView, Work, run_in_background
+from wikitopics.tui.chart import Chart
+from wikitopics.tui.follow import Choice, SessionView, Work, run_in_background
+from wikitopics.tui.lists import ORDERS, RowList
+from wikitopics.tui.questions import Rename
+from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import cut, visible
-from wikitopics.tui.widgets.rowlist import ORDERS, RowList
 
 if TYPE_CHECKING:
     from wikitopics.tui.app import Wikitopics
@@ -59,8 +62,24 @@ T = TypeVar("T")
 
 TINY_WIDTH, TINY_HEIGHT = 60, 16
 """With fewer cells than this, there is room only for numbers."""
+WIDE, TALL = 110, 34
+"""With as many, more panels are shown."""
+FAR = 10
+"""Columns of a long step of a crosshair."""
+ZOOMS = "zoom around the crosshair"
 A_TOPIC = "a topic's name, number or word"
 """What `/` finds in a list of topics."""
+
+
+def chart_keys(view: str, crosshair: str, reset: str) -> list[Binding]:
+    """The keys of a view's chart; ``crosshair``, ``reset``: what these do."""
+    return [
+        binding(f"{view}.left", "left", "chart('step', -1)", "Crosshair", crosshair, "←→"),
+        binding(f"{view}.right", "right", "chart('step', 1)", "Crosshair"),
+        binding(f"{view}.zoom_in", "plus,equals_sign", "chart('zoom', 1)", "Zoom", ZOOMS, "+-"),
+        binding(f"{view}.zoom_out", "minus", "chart('zoom', -1)", "Zoom out"),
+        binding(f"{view}.reset", "0", "chart('reset')", "Reset", reset),
+    ]
 
 
 def next_choice(now: T, every: Sequence[T]) -> T:
@@ -80,8 +99,6 @@ class View(Container):
     """With one panel there is nothing to maximise."""
     OF_MODEL = True
     """Whether it shows the selected model."""
-    LISTS_TOPICS = False
-    """Whether it lists topics in the selected order."""
 
     look: SessionView | None = None
     """The look that is drawn."""
@@ -155,6 +172,8 @@ class View(Container):
 
     def fit(self, width: int, height: int) -> None:
         """Adjust to the terminal's size."""
+        self.set_class(width >= WIDE, "-wide")
+        self.set_class(height >= TALL, "-tall")
 
     def find(self, text: str) -> None:
         """Show only rows that contain ``text``; "" shows everything."""
@@ -165,15 +184,13 @@ class View(Container):
     def action_all(self) -> None:
         self.find("")
 
-    def action_cross(self, columns: int) -> None:
-        """Move the crosshair of the view's chart."""
-        self.query_one(Chart).step(columns)
+    def action_chart(self, what: str, *values: object) -> None:
+        """Have the view's chart `step`, `zoom`, `reset` or `toggle`."""
+        getattr(self.query_one(Chart), what)(*values)
 
-    def action_zoom(self, way: int) -> None:
-        self.query_one(Chart).zoom(ZOOM if way > 0 else 1 / ZOOM)
-
-    def action_reset(self) -> None:
-        self.query_one(Chart).reset()
+    def action_list(self, what: str, *values: object) -> None:
+        """Run an action of the widget that has the focus when the view opens."""
+        getattr(self.query_one(self.HOME), f"action_{what}")(*values)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         match action:
@@ -185,7 +202,7 @@ class View(Container):
                 look = self.host.latest
                 return look is not None and self.OF_MODEL and len(look.models) > 1
             case "order_topics" | "order_words":
-                return self.LISTS_TOPICS
+                return self.FINDS == A_TOPIC  # it lists topics
             case "browse":
                 return self._address() is not None
             case "rename" | "pin":
@@ -215,7 +232,7 @@ class View(Container):
         self.choice.relevant = not self.choice.relevant
         by = "relevance" if self.choice.relevant else "probability"
         self.app.notify(f"Words of topics by {by}")
-        self.host.look_again()
+        self.host.watched.look_again()
 
     def _topic(self) -> tuple[str, TopicRow] | None:
         """The topic under the cursor, and its model."""
@@ -230,8 +247,6 @@ class View(Container):
             self.host.show()
 
     def action_rename(self) -> None:
-        from wikitopics.tui.questions import Rename
-
         if (chosen := self._topic()) is None:
             return
         (model, row), path = chosen, self.host.path
@@ -239,7 +254,7 @@ class View(Container):
         def renamed(name: str | None) -> None:
             if name is not None:
                 self.app.notify(f"#{row.topic} is now called {name}")
-                self.host.look_again()
+                self.host.watched.look_again()
 
         self.app.push_screen(Rename(row, lambda name: rename(path, model, row.topic, name)), renamed)
 

@@ -16,9 +16,8 @@ import numpy as np
 
 from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.model import KindError, Metric, kinds
-from wikitopics.model.coherence import classical_scaling, distances
 from wikitopics.model.online import IN_USE
-from wikitopics.model.topics import ownership
+from wikitopics.model.topics import classical_scaling, distances, ownership
 from wikitopics.session.analysis.proportions import licence_of, listed_articles
 from wikitopics.session.analysis.topics import (
     Branch,

@@ -7,21 +7,15 @@ import pytest
 from scipy.special import psi
 
 from tests.model.conftest import emptied, planted, read
+from tests.model.hdp.recipe import recipe
 from wikitopics.model import Minibatch
-from wikitopics.model.hdp import PAPER, WARM, OnlineHDP
+from wikitopics.model.hdp import OnlineHDP
 from wikitopics.model.lambda_ import topics_from
 from wikitopics.model.reference.hdp import Elog_sticks as oracle_Elog_sticks
-from wikitopics.model.reference.hdp import (
-    document_bound,
-    document_gamma,
-    expected_sticks,
-    figure_9,
-    learn,
-    recipe,
-)
+from wikitopics.model.reference.hdp import document_bound, document_gamma, expected_sticks, figure_9, learn
 from wikitopics.model.reference.lda import words_of
 from wikitopics.model.reference.scvb0 import local_step
-from wikitopics.model.schedules import THETA_STEPS, raised
+from wikitopics.model.schedules import HDP_PAPER, HDP_WARM, THETA_STEPS, raised
 
 # A small HDP, and documents for it.
 
@@ -43,7 +37,7 @@ def make(**options):
 
 def as_given(model):
     """The same model with D as it was given, however small."""
-    model.recipe = PAPER
+    model.recipe = HDP_PAPER
     return model
 
 
@@ -150,7 +144,7 @@ def test_held_out_proportions_are_passes_over_the_document(documents):
 @pytest.mark.parametrize("D", [40, 16])
 def test_no_two_topics_start_from_the_same_documents(D):
     of_a_word_each = Minibatch(np.arange(D + 1), np.arange(D), np.ones(D, int))
-    topics = topics_from(of_a_word_each, D, WARM.draw(D, 20, np.random.default_rng(0)), 0.1)
+    topics = topics_from(of_a_word_each, D, HDP_WARM.draw(D, 20, np.random.default_rng(0)), 0.1)
     np.testing.assert_allclose(topics.sum(axis=0), 1)
     assert np.unique(topics.round(9), axis=1).shape == topics.shape
 
@@ -179,7 +173,7 @@ def test_the_bound_with_tables_is_below_the_evidence():
 
 
 def test_a_corpus_weighs_as_a_large_one_against_the_priors(documents):
-    small, large = (make(n_documents=D, dtype="float64") for D in (documents.D, WARM.smallest_corpus))
+    small, large = (make(n_documents=D, dtype="float64") for D in (documents.D, HDP_WARM.smallest_corpus))
     for model in (small, large):
         model.learn(documents)
     # Every topic and stick rests on the words and tables of a large corpus, and D stays the one given.
@@ -211,11 +205,11 @@ def test_the_start_weighs_as_much_as_the_corpus(documents):
     """Shown by steps that change next to nothing: 100 words a document, and the tables of all documents."""
     model = make(dtype="float64", tau0=1e12, kappa=1.0)
     model.learn(documents[:5])
-    D = WARM.smallest_corpus
+    D = HDP_WARM.smallest_corpus
     np.testing.assert_allclose(
         model.topic_weights(), D * 100 / 8 + 30 * raised(ETA, model.n_documents, 1e5), rtol=1e-6
     )
-    tables = WARM.heavy * D * T / 8
+    tables = HDP_WARM.heavy * D * T / 8
     np.testing.assert_allclose(model.a, 1 + tables, rtol=1e-6)
     np.testing.assert_allclose(model.b, OMEGA + tables * np.arange(7, 0, -1), rtol=1e-6)
 

@@ -8,7 +8,7 @@ from scipy.special import gammaln
 
 from tests.model.conftest import batch_of, needs_jit, planted, read
 from wikitopics.model import BatchLDA, OnlineLDA
-from wikitopics.model.lambda_ import Topics
+from wikitopics.model.lambda_ import Lambda
 from wikitopics.model.lda_e_step import (
     LDALimits,
     alpha_step,
@@ -71,7 +71,7 @@ def bounds_of(documents, topics, alpha, limits):
 
 
 def some_topics():
-    return Topics.of(np.random.default_rng(5).gamma(1.0, 3.0, (30, 5)), 0.05)
+    return Lambda.of(np.random.default_rng(5).gamma(1.0, 3.0, (30, 5)), 0.05)
 
 
 def test_slopes_vanish_where_a_document_converged(documents):

@@ -10,8 +10,7 @@ from wikitopics.session.analysis.topics import metrics_of
 from wikitopics.session.metrics import METRICS, OF_STREAM, OF_TOPICS, SCORES
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.chart import drawing, title
-from wikitopics.tui.follow import Follower
-from wikitopics.tui.look import Choice
+from wikitopics.tui.follow import Choice, Follower
 
 SURPRISED = """
 from wikitopics.model import Metric

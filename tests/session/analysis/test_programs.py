@@ -153,7 +153,7 @@ def test_its_page_shows_it(cli, three, tmp_path, browser):
 
 
 def test_axes_are_real_numbers_also_of_topics_that_are_alike():
-    from wikitopics.model.coherence import classical_scaling
+    from wikitopics.model.topics import classical_scaling
     from wikitopics.session.analysis.topics import hellinger
 
     for beta in (np.full((7, 9), 1 / 9), np.eye(3, 9) * 0.9 + 0.1 / 9, np.full((1, 9), 1 / 9), np.eye(2)):

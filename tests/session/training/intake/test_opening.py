@@ -53,7 +53,7 @@ def test_a_trainer_compiles_nothing_after_the_warm_up():
 
 
 FIRST_START = """
-from wikitopics.model.lambda_kernels import add_rows
+from wikitopics.model.kernels import add_rows
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.training.intake.opening import warm_up
 

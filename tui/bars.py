@@ -1,6 +1,7 @@
 """The lines around a view: status above, keys below, and a line to type into."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,8 @@ from textual.widgets import Input
 
 from wikitopics.session.records import Status
 from wikitopics.session.sources import described, unit_noun
+from wikitopics.tui.follow import Replay
 from wikitopics.tui.inks import Drawn, Line, Part
-from wikitopics.tui.look import Replay
 from wikitopics.tui.text import age, clock, count, limited, squeezed, visible
 
 # The top line: whether the trainer is alive, what it reads, its progress, and when it last saved.
@@ -159,11 +160,10 @@ class Hint:
 class KeyBar(Drawn):
     """Shows as many hints as fit; the first are the most important, but for those that stay anyway."""
 
-    def __init__(self) -> None:
-        super().__init__(id="keys")
-        self._views: list[Hint] = []
-        self._keys: list[Hint] = []
-        self._spots: list[tuple[int, int, str]] = []
+    _views: Sequence[Hint] = ()
+    _keys: Sequence[Hint] = ()
+    _spots: Sequence[tuple[int, int, str]] = ()
+    """The first cell of each hint, the one after its last, and its action."""
 
     def show(self, views: list[Hint], keys: list[Hint]) -> None:
         """The views first, then the keys."""
@@ -176,7 +176,7 @@ class KeyBar(Drawn):
             return self.strip([], width)
         brief = sum(len(_text(hint)) for hint in self._views) + KEYS > width
         parts: list[Part] = []
-        self._spots = []
+        spots = []
         at = 0
         owed = sum(len(_text(hint)) for hint in self._keys if hint.stays)
         for hint in [*self._views, *self._keys]:
@@ -191,8 +191,9 @@ class KeyBar(Drawn):
             inks = ("cursor", "cursor") if hint.active else ("accent", "muted" if is_view else "")
             cells = len(hint.key) + 1
             parts += [(text[:cells], inks[0]), (text[cells:], inks[1])]
-            self._spots.append((at, at + len(text), hint.action))
+            spots.append((at, at + len(text), hint.action))
             at += len(text)
+        self._spots = spots
         return self.strip(parts, width)
 
     async def on_click(self, event: events.Click) -> None:
@@ -222,7 +223,7 @@ NOTHING_TURNED = "[^\u202a-\u202e\u2066-\u2069]*"
 """No character that reverses what the terminal shows after it."""
 
 
-class Entry(Input):
+class TextField(Input):
     """An input for names, addresses and files; what is pasted beyond its limits is refused."""
 
     def __init__(self, value: str = "", **more: Any) -> None:
@@ -237,11 +238,8 @@ class FindBar(Horizontal):
 
     BINDINGS = [Binding("escape", "let_go", "Cancel", id="find.cancel", tooltip="cancel the search")]  # noqa: RUF012 - Textual's own convention
 
-    def __init__(self) -> None:
-        super().__init__(id="find")
-
     def compose(self) -> ComposeResult:
-        yield Entry()
+        yield TextField()
 
     def open(self, what: str) -> None:
         """Show the line; ``what`` says what can be found here."""
@@ -255,13 +253,8 @@ class FindBar(Horizontal):
     def take(self, typed: str) -> None:
         """Add text typed before the line had the focus, which went to the widget that had it then."""
         line = self.query_one(Input)
-        if self.is_open and self.screen.focused is line:
+        if self.has_class("-open") and self.screen.focused is line:
             line.insert_text_at_cursor(typed)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the line is in sight."""
-        return self.has_class("-open")
 
     def shut(self) -> None:
         """Hide the line and change nothing."""

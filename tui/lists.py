@@ -1,15 +1,356 @@
-"""Topics: their share and trend, their names and their words."""
+"""Lists that draw only the rows in sight, at any length, and never parse markup; and the list of topics."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Generic, TypeVar
 
 from rich.cells import cell_len
+from textual import events
+from textual.binding import Binding
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget
 
 from wikitopics.session.analysis.topics import Branch
 from wikitopics.session.records import APART, ArticleRow, TopicRow, word_separator
-from wikitopics.tui.inks import Clickable, Line, Lines, Part, linked, name
-from wikitopics.tui.look import Choice, SessionView
-from wikitopics.tui.text import bar, count, cut, padded, plural, share, short, spark, visible, weight
-from wikitopics.tui.widgets.rowlist import GroupRow, Row, RowList, grouped, matching
+from wikitopics.tui.follow import Choice, SessionView
+from wikitopics.tui.inks import Clickable, Drawn, Line, Lines, Part, linked, name
+from wikitopics.tui.text import (
+    MISMATCH,
+    bar,
+    count,
+    cut,
+    nearness,
+    padded,
+    plural,
+    share,
+    short,
+    spark,
+    visible,
+    weight,
+)
+
+# How topics are listed: their order, their selection and their groups. Pure.
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRow:
+    """A group of similar topics, in one row."""
+
+    number: int
+    name: str
+    share: float
+    change: float
+    many: int
+    """The number of its topics."""
+    is_open: bool
+    """Whether its topics are listed below it."""
+
+
+Row = TopicRow | GroupRow
+
+ORDERS: Mapping[str, Callable[[Row], tuple[object, ...]]] = {
+    "share": lambda row: (-row.share,),
+    "change": lambda row: (-abs(row.change),),
+    "number": lambda row: (),
+    "name": lambda row: (row.name.casefold(),),
+}
+"""The orders of topics; equal ones are ordered by number."""
+
+
+def ordered(rows: Collection[TopicRow], order: str, pinned: Collection[int] = ()) -> list[TopicRow]:
+    """The topics in this order, with pinned ones before all others."""
+    key = ORDERS[order]
+    return sorted(rows, key=lambda row: (row.topic not in pinned, *key(row), row.topic))
+
+
+def matching(
+    rows: Collection[TopicRow], text: str, order: str = "share", pinned: Collection[int] = ()
+) -> list[TopicRow]:
+    """The topics with ``text`` in their name or among their words, or with that number ("#12"), whole
+    words first; "" finds all."""
+    sought = text.strip().removeprefix("#")
+    if not sought:
+        return ordered(rows, order, pinned)
+    near = {
+        row.topic: sought != str(row.topic)
+        and nearness(sought, " ".join([row.name, *(word for word, _ in row.words)]))
+        for row in rows
+    }
+    matches = [row for row in ordered(rows, order, pinned) if near[row.topic] < MISMATCH]
+    return sorted(matches, key=lambda row: near[row.topic])
+
+
+def featured(
+    rows: Sequence[TopicRow], chosen: TopicRow | None, pinned: Collection[int]
+) -> tuple[TopicRow | None, str]:
+    """The topic to show in more detail, and why that one: the selected one, else the largest pinned one,
+    else the one whose share has moved most."""
+    if chosen is not None:
+        return chosen, "chosen"
+    if on_top := [row for row in rows if row.topic in pinned]:
+        return max(on_top, key=lambda row: row.share), "pinned"
+    return max(rows, key=lambda row: abs(row.change), default=None), "moved most"
+
+
+def grouped(
+    rows: Sequence[TopicRow],
+    groups: Sequence[Branch],
+    opened: Collection[int],
+    order: str,
+    pinned: Collection[int] = (),
+) -> list[Row]:
+    """The groups in this order, each of those in ``opened`` followed by its topics; pinned topics come
+    before all groups. ``rows``: topic k at index k."""
+    heads: list[tuple[GroupRow, list[TopicRow]]] = []
+    for group in groups:  # its topics may have changed since they were grouped
+        inside = [rows[topic] for topic in group.topics]
+        share, change = sum(row.share for row in inside), sum(row.change for row in inside)
+        is_open = group.number in opened
+        heads.append((GroupRow(group.number, group.name, share, change, len(inside), is_open), inside))
+    listed: list[Row] = [*ordered([row for row in rows if row.topic in pinned], order)]
+    for head, inside in sorted(heads, key=lambda one: (*ORDERS[order](one[0]), one[0].number)):
+        listed.append(head)
+        if head.is_open:
+            listed += ordered([row for row in inside if row.topic not in pinned], order)
+    return listed
+
+
+T = TypeVar("T")
+
+
+class _OfRow(Message):
+    """Something happened to a row of a list."""
+
+    def __init__(self, rows: "RowList[Any]", row: Any) -> None:
+        super().__init__()
+        self.row = row
+        self._rows = rows
+
+    @property
+    def control(self) -> Widget:
+        return self._rows
+
+
+class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=False):
+    """Base of all lists. A subclass draws a row (`parts`) and, if it has one, the header (`header`)."""
+
+    BINDINGS = [  # noqa: RUF012
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("down,j", "move(1)", "Down", show=False),
+        Binding("pageup", "page(-1)", "Page up", show=False),
+        Binding("pagedown", "page(1)", "Page down", show=False),
+        Binding("home,g", "to(0)", "First", show=False),
+        Binding("end,G", "to(-1)", "Last", show=False),
+        Binding("enter", "choose", "Detail", show=False),
+    ]
+
+    cursor: reactive[int] = reactive(0)
+    selectable = True
+    """Whether rows can be selected; otherwise the list only scrolls."""
+    headed = True
+    """Whether there is a line above the rows, which a subclass draws in `header`."""
+    empty = ""
+    """The line shown while there are no rows."""
+    stays_on_top = False
+    """Whether a cursor on the first row stays there, for lists that show the newest or best first."""
+
+    class Selection(_OfRow):
+        """Enter or a click on the row under the cursor."""
+
+    class Moved(_OfRow):
+        """The cursor moved to another row."""
+
+    @dataclass
+    class Sort(Message):
+        """A click on a column's head."""
+
+        order: str
+
+    rows: Sequence[T] = ()
+    held = False
+    """Whether the user selected the row under the cursor; the cursor then follows that row."""
+
+    # What a subclass gives ------------------------------------------------------------------
+
+    def header(self, width: int) -> Line:
+        """The line above the rows, if there is one."""
+        raise NotImplementedError
+
+    def parts(self, row: T, width: int) -> Line:
+        """One row."""
+        raise NotImplementedError
+
+    def under(self, row: T) -> str:
+        """The ink beneath a row that the cursor is not on."""
+        return ""
+
+    def key(self, row: T) -> object:
+        """What identifies a row across updates, so that the cursor can stay on it."""
+        return None
+
+    # ------------------------------------------------------------------------------------------
+
+    @property
+    def width(self) -> int:
+        """Cells of a line, without the scrollbar."""
+        return self.scrollable_content_region.width
+
+    @property
+    def current(self) -> T | None:
+        """The row under the cursor."""
+        return self.rows[self.cursor] if 0 <= self.cursor < len(self.rows) else None
+
+    def show(self, rows: Sequence[T], *, anew: bool = False) -> None:
+        """Draw these rows from now on. A row that is `held` keeps the cursor, by `key`; otherwise the cursor
+        stays at its place.
+
+        ``anew``: draw even if the rows are the same as before.
+        """
+        if not anew and self.rows == rows:
+            return
+        selected = self.current
+        self.rows = rows
+        self._fit()
+        if self.held and selected is not None:
+            self._follow(self.key(selected))
+        if self.cursor >= len(rows):
+            self.set_reactive(RowList.cursor, max(0, len(rows) - 1))
+        self.refresh()
+
+    def hold(self) -> None:
+        """From now on the cursor follows the row under it."""
+        self.held = self.current is not None and not (self.stays_on_top and self.cursor == 0)
+
+    def release(self) -> None:
+        """Go back to the first row, whichever that is."""
+        self.held = False
+        self.set_reactive(RowList.cursor, 0)
+        self.scroll_to(y=0, animate=False, force=True, immediate=True)
+
+    def _follow(self, key: object) -> None:
+        """Put the cursor on the row with this key; a row that was in sight stays in sight."""
+        index = next((i for i, row in enumerate(self.rows) if self.key(row) == key), self.cursor)
+        by, was_in_sight = index - self.cursor, self._in_sight(self.cursor)
+        self.set_reactive(RowList.cursor, index)
+        if was_in_sight and not self._in_sight(index):
+            # Scroll by as much as the row has moved, so that it keeps its place on the screen.
+            self.scroll_to(y=self.scroll_offset.y + by, animate=False, force=True, immediate=True)
+
+    def _in_sight(self, row: int) -> bool:
+        return 0 <= row - self.scroll_offset.y < self.scrollable_content_region.height - self.headed
+
+    def _fit(self) -> None:
+        self.virtual_size = Size(self.size.width, len(self.rows) + self.headed)
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._fit()
+        if self.held:
+            self._reveal()  # it may have moved while the list was hidden
+
+    def render_line(self, y: int) -> Strip:
+        width = self.width
+        if self.headed and y == 0:
+            return self.strip(self.header(width), width, "header")
+        index = y + round(self.scroll_offset.y) - self.headed
+        if not self.rows and index == 0 and self.empty:
+            return self.strip([(self.empty, "muted")], width)
+        if not 0 <= index < len(self.rows):
+            return self.strip([], width)
+        chosen = self.selectable and index == self.cursor and self.has_focus
+        row = self.rows[index]
+        return self.strip(self.parts(row, width), width, "cursor" if chosen else self.under(row))
+
+    def go_to(self, row: int) -> None:
+        """Select a row and scroll it into sight."""
+        self.cursor = row
+        self.hold()
+        self._reveal()
+
+    def _reveal(self) -> None:
+        self.scroll_to_region(
+            Region(0, self.cursor, self.size.width, 1 + self.headed), animate=False, force=True, x_axis=False
+        )
+
+    def watch_cursor(self) -> None:
+        if (row := self.current) is not None:
+            self.post_message(self.Moved(self, row))
+
+    def action_move(self, by: int) -> None:
+        if not self.selectable:
+            self.scroll_relative(y=by, animate=False)
+        elif self.rows:
+            self.go_to(min(max(self.cursor + by, 0), len(self.rows) - 1))
+
+    def action_page(self, by: int) -> None:
+        self.action_move(by * max(1, self.size.height - 2))
+
+    def action_to(self, row: int) -> None:
+        if not self.selectable:
+            self.scroll_to(y=self.max_scroll_y if row < 0 else 0, animate=False)
+        elif self.rows:
+            self.go_to(row % len(self.rows))
+
+    def action_choose(self) -> None:
+        if (row := self.current) is not None and self.selectable:
+            self.hold()
+            self.post_message(self.Selection(self, row))
+
+    def on_click(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        if not self.selectable or offset is None:
+            return
+        index = offset.y + round(self.scroll_offset.y) - self.headed
+        if offset.y < self.headed:
+            heads = self.header(self.width)
+            ends = accumulate(cell_len(text) for text, _ in heads)
+            head = next((text for end, (text, _) in zip(ends, heads, strict=True) if offset.x < end), "")
+            if isinstance(head, Clickable):
+                self.post_message(self.Sort(head.order))
+        elif 0 <= index < len(self.rows):
+            is_choice = index == self.cursor or event.chain > 1
+            self.go_to(index)
+            if is_choice:
+                self.action_choose()
+
+
+class Folded(RowList[Line], Generic[T]):
+    """Items in lines that are folded to the width, so that none is cut; the list only scrolls."""
+
+    selectable = headed = False
+    follows = False
+    """Whether new lines appear at the end, so that the end matters."""
+    items: Sequence[T] = ()
+    _end = 0
+    """The offset of the end as it was last drawn."""
+
+    def fold(self, width: int) -> list[Line]:
+        """The lines of all items, each of at most ``width`` cells."""
+        raise NotImplementedError
+
+    def show_items(self, items: Sequence[T]) -> None:
+        """Draw these; a list scrolled to its end stays there."""
+        if self.items != items:
+            self.items = items
+            self._refold()
+
+    def _refold(self) -> None:
+        at_end = self.follows and self.scroll_offset.y >= self._end - 1
+        self.show(self.fold(max(self.size.width - 1, 1)))  # one cell is for the scrollbar
+        self._end = self.max_scroll_y
+        if at_end:
+            self.call_after_refresh(self.action_to, -1)
+
+    def parts(self, row: Line, width: int) -> Line:
+        return row
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._refold()
+
 
 NO_TOPICS = " no topics yet: they appear with the first minibatch"
 TREND = 8

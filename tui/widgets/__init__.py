@@ -1,1 +1,0 @@
-"""The pieces that make up the views."""
