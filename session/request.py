@@ -7,7 +7,7 @@ from wikitopics.crawler.mediawiki.source import ENGLISH, check_spaced
 from wikitopics.crawler.source import Asked, BadSource, CrawlerError, Identity, PageKind, SourceKind
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.option import OptionValues, flag
-from wikitopics.session import sources
+from wikitopics.session import __version__, sources
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.options import (
     ARTICLES,
@@ -24,7 +24,6 @@ from wikitopics.session.options import (
 )
 from wikitopics.session.paths import session_folder, user_path, vocabulary_file
 from wikitopics.session.settings import ModelSpec, Settings, batch_sizes, parse_specs, shared_value
-from wikitopics.session.version import __version__
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.vocabulary import UnknownVocabulary, VocabularyError, shipped

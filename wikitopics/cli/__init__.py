@@ -16,8 +16,8 @@ from typing import Any
 import click
 
 from wikitopics.cli import options, output
+from wikitopics.session import __version__
 from wikitopics.session.errors import SessionError, did_you_mean
-from wikitopics.session.version import __version__
 
 _COMMANDS = {
     "demo": "wikitopics.cli.train",

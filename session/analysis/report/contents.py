@@ -19,6 +19,7 @@ from wikitopics.model import KindError, Metric, kinds
 from wikitopics.model.coherence import classical_scaling, distances
 from wikitopics.model.online import IN_USE
 from wikitopics.model.topics import ownership
+from wikitopics.session import __version__
 from wikitopics.session.analysis.proportions import Address, addresses, licence_of
 from wikitopics.session.analysis.topics import (
     Branch,
@@ -47,7 +48,6 @@ from wikitopics.session.sources import described, noun, unit_noun
 from wikitopics.session.storage.database import VERSION
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.topics import relevant_first
-from wikitopics.session.version import __version__
 
 ARTICLES = 10
 """The most articles of each topic."""

@@ -38,13 +38,13 @@ from wikitopics.crawler.source import (
     SourceInfo,
     utf8_size,
 )
+from wikitopics.session import __version__
 from wikitopics.session.errors import BadUsage, Damaged, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import CLUSTER, ENCRYPTED
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.training.intake.jobs import CountedJob, counting_workers, pages_of_job
 from wikitopics.session.training.intake.workers import JobFailed, WorkerDied
-from wikitopics.session.version import __version__
 from wikitopics.vocab import Vocabulary
 
 T = TypeVar("T")

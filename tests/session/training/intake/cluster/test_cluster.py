@@ -113,7 +113,7 @@ async def test_a_worker_of_another_version_is_refused(dump, dask):
     other = dask.folder / "other"
     other.mkdir()
     (other / "sitecustomize.py").write_text(
-        "import wikitopics.session.version\nwikitopics.session.version.__version__ = '9.9.9'\n"
+        "import wikitopics.session\nwikitopics.session.__version__ = '9.9.9'\n"
     )
     dask.start_scheduler()
     dask.start_worker(other)
