@@ -28,9 +28,8 @@ from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.settings import ModelSpec, new_model
 from wikitopics.session.sources import DASK, check_identity
-from wikitopics.session.training.intake.blocks import Blocks, CountedBlocks, Intake, Pool
+from wikitopics.session.training.intake.blocks import Blocks, CountedBlocks, Intake, Pool, counting_workers
 from wikitopics.session.training.intake.counts import Counts
-from wikitopics.session.training.intake.jobs import counting_workers
 from wikitopics.session.training.intake.workers import JobFailed, WorkerDied, Workers
 from wikitopics.session.training.measuring import HeldOut
 from wikitopics.vocab import Vocabulary

@@ -20,8 +20,7 @@ def trainer_of(tmp_path, corpus, new_session, monkeypatch):
     from tests.session.memory import INFO
     from wikitopics.session.storage.writer import SessionWriter
     from wikitopics.session.system import Signals, TrainerLock
-    from wikitopics.session.training.intake.blocks import Intake
-    from wikitopics.session.training.intake.jobs import CountedJob, count_pages
+    from wikitopics.session.training.intake.blocks import CountedJob, Intake, count_pages
     from wikitopics.session.training.run import Limits, Monitor, Run
     from wikitopics.session.training.stream import Stream
     from wikitopics.vocab import Vocabulary

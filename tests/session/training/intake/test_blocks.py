@@ -15,10 +15,12 @@ from tests.session.memory import INFO, Memory, Pool, blocks_of, log_of, status
 from wikitopics.crawler.source import Activity, Page, PageBatch
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.counts import Block
-from wikitopics.session.training.intake.blocks import MOST_AHEAD, Intake, Rate
-from wikitopics.session.training.intake.jobs import (
+from wikitopics.session.training.intake.blocks import (
     EMPTY,
+    MOST_AHEAD,
     CountedJob,
+    Intake,
+    Rate,
     count_pages,
     counting_workers,
     pages_of_job,

@@ -10,8 +10,7 @@ from tests.crawler.dumps import multistream
 from tests.session.memory import Pool, blocks_of
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.source import Asked, BadPosition, BadSource
-from wikitopics.session.training.intake.blocks import Intake
-from wikitopics.session.training.intake.jobs import counting_workers
+from wikitopics.session.training.intake.blocks import Intake, counting_workers
 from wikitopics.session.training.intake.workers import Workers
 
 WORDS = ("article", "r")
@@ -109,7 +108,7 @@ async def test_a_page_that_breaks_its_worker_is_left_out_alone(source, monkeypat
         return Workers(number, exec, (POISONED, {"words": words, "info": info}))
 
     whole, _ = await read(source)
-    monkeypatch.setattr("wikitopics.session.training.intake.jobs.Workers", poisoned)
+    monkeypatch.setattr("wikitopics.session.training.intake.blocks.Workers", poisoned)
     found, _ = await read(source)
     assert ids(found) == ids(whole)
     empty = {

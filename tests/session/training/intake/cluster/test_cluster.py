@@ -13,8 +13,7 @@ from tests.crawler.dumps import multistream
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.source import Activity, Asked, SourceInfo
 from wikitopics.session.errors import SessionError
-from wikitopics.session.training.intake.blocks import Intake
-from wikitopics.session.training.intake.jobs import counting_workers
+from wikitopics.session.training.intake.blocks import Intake, counting_workers
 from wikitopics.vocab import Vocabulary
 
 pytestmark = pytest.mark.interop
