@@ -1,6 +1,8 @@
 """What a user asks of a trainer, and whether an existing session can provide it."""
 
 from dataclasses import replace
+from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 from wikitopics.crawler.mediawiki.source import DOWNLOAD as DOWNLOAD
 from wikitopics.crawler.mediawiki.source import ENGLISH, check_spaced
@@ -11,6 +13,9 @@ from wikitopics.session import __version__, sources
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.options import (
     ARTICLES,
+    CLUSTER,
+    CLUSTER_UNENCRYPTED,
+    ENCRYPTED,
     HELD_OUT,
     KEPT,
     LINKS,
@@ -20,6 +25,7 @@ from wikitopics.session.options import (
     SHARED,
     SOURCE,
     TOKENS,
+    UNENCRYPTED,
     VOCAB,
 )
 from wikitopics.session.paths import session_folder, user_path, vocabulary_file
@@ -31,6 +37,10 @@ from wikitopics.vocab.vocabulary import UnknownVocabulary, VocabularyError, ship
 WATCHED = 10_000
 """The most articles between two measurements of what is crawled from a server: a minute or two at Wikipedia's
 pace."""
+
+
+CLUSTER_PORT = 8786
+"""The port on which `dask scheduler` listens by default."""
 
 
 class TrainRequest(OptionValues):
@@ -304,3 +314,45 @@ def _differs(flag: str, asked: object, stored: object) -> BadUsage:
 def _as_typed(value: object) -> str:
     """The value as written after its option."""
     return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def cluster_address(request: TrainRequest) -> str | None:
+    """The requested scheduler, as Dask writes it; None if there is none.
+
+    Raises `BadUsage` for what is no address, and for one to which articles cannot be sent safely.
+    """
+    text = request.get(CLUSTER)
+    if text is None:
+        if CLUSTER_UNENCRYPTED in request:
+            raise BadUsage(f"{CLUSTER_UNENCRYPTED.flag} needs {CLUSTER.flag} {CLUSTER.metavar}")
+        return None
+    try:
+        parts = urlsplit(text if "://" in text else f"tcp://{text}")
+        host, port = parts.hostname, parts.port or CLUSTER_PORT
+    except ValueError:
+        host, port = None, 0
+    clean = text.isascii() and text.isprintable() and " " not in text
+    if (
+        not clean
+        or not host
+        or parts.scheme not in (*ENCRYPTED, *UNENCRYPTED)
+        or parts.path.strip("/")
+        or parts.query
+        or parts.fragment
+        or parts.username is not None
+    ):
+        raise BadUsage(
+            f"{CLUSTER.flag} {text!r} is not an address of a Dask scheduler: write tls://HOST:{CLUSTER_PORT}"
+        )
+    try:
+        is_here = ip_address(host).is_loopback
+    except ValueError:
+        is_here = host == "localhost"  # other names may lead anywhere
+    address = f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+    if parts.scheme in UNENCRYPTED and not is_here and CLUSTER_UNENCRYPTED not in request:
+        raise BadUsage(
+            f"{CLUSTER.flag} {address} is not encrypted: anyone on the network can read the articles and run "
+            f"programs here and on the workers. Use tls:// (docs/scaling.md), or {CLUSTER_UNENCRYPTED.flag} "
+            "on a network of your own"
+        )
+    return address

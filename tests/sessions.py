@@ -52,8 +52,7 @@ def new_session() -> Callable[..., Path]:
 
     from wikitopics.session.request import TrainRequest, new_settings
     from wikitopics.session.training.intake.counts import Counts
-    from wikitopics.session.training.intake.opening import open_source
-    from wikitopics.session.training.start import complete, create
+    from wikitopics.session.training.start import complete, create, open_source
 
     def make(path: Path, corpus: Corpus, **options: Any) -> Path:
         request = TrainRequest(

@@ -37,7 +37,7 @@ from wikitopics.crawler.dumps.xml import DumpFiles
 from wikitopics.crawler.embedded.corpus import SampleArticles, Writer, load_sample, words_for_bytes
 from wikitopics.crawler.source import Asked, Page
 from wikitopics.session.training.intake.blocks import Intake, count_pages
-from wikitopics.session.training.intake.opening import open_source
+from wikitopics.session.training.start import open_source
 from wikitopics.vocab import Vocabulary
 
 EXPERIMENT = Experiment("dump", "how fast a dump becomes word counts")

@@ -159,7 +159,7 @@ async def test_an_answer_that_nobody_waits_for_any_more_is_no_news():
 
 WORKER = """
 import os
-from wikitopics.session.training.intake import jobs as counting
+from wikitopics.session.training.intake import blocks as counting
 
 def prose(page, info):
     if "raises" in page.title:

@@ -19,7 +19,7 @@ NUMBERS = range(1, 901)
 POISONED = """
 import os
 from wikitopics.crawler.source import SourceInfo
-from wikitopics.session.training.intake import jobs as counting
+from wikitopics.session.training.intake import blocks as counting
 count = counting.count_pages
 def choosy(pages, vocabulary, info):
     for page in pages:

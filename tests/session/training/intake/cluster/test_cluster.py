@@ -23,7 +23,7 @@ NUMBERS = range(1, 401)
 POISON = """
 import os, sys
 if sys.argv[0] == "-m":  # the process that counts
-    from wikitopics.session.training.intake import jobs as counting
+    from wikitopics.session.training.intake import blocks as counting
     count = counting.count_pages
     def choosy(pages, vocabulary, info):
         if any(page.page_id == 200 for page in pages):
@@ -57,7 +57,7 @@ async def read(dump, cluster=None, meanwhile=lambda source: None):
     if cluster is None:
         pool = counting_workers(VOCABULARY.words, info, 1)
     else:
-        from wikitopics.session.training.intake.opening import far_pool
+        from wikitopics.session.training.start import far_pool
 
         pool = await far_pool(cluster, VOCABULARY, info, source.activity, lambda _: None)
     feed = Intake(source, pool)

@@ -9,8 +9,7 @@ from tests.commands import python
 from tests.waiting import until
 from wikitopics.model.kernels import is_compiling
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.request import TrainRequest
-from wikitopics.session.training.intake.opening import cluster_address
+from wikitopics.session.request import TrainRequest, cluster_address
 
 NEW_KERNELS = """
 import sys
@@ -22,7 +21,7 @@ from wikitopics.model import Minibatch, kinds
 from wikitopics.session.settings import new_model
 from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.request import TrainRequest
-from wikitopics.session.training.intake.opening import warm_up
+from wikitopics.session.training.start import warm_up
 from wikitopics.session.training.measuring import HeldOut
 
 def compiled():
@@ -55,7 +54,7 @@ def test_a_trainer_compiles_nothing_after_the_warm_up():
 FIRST_START = """
 from wikitopics.model.lambda_kernels import add_rows
 from wikitopics.session.request import TrainRequest
-from wikitopics.session.training.intake.opening import warm_up
+from wikitopics.session.training.start import warm_up
 
 warm_up(TrainRequest(model=("scvb0",)).specs())
 print(add_rows.stats.cache_misses.total(), add_rows.stats.cache_hits.total() > 0)
