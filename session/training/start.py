@@ -395,8 +395,9 @@ def _obey(signals: Signals) -> None:
 
 
 async def _train(path: Path, request: TrainRequest, report: Tell, say: Say, signals: Signals) -> str:
-    asyncio.get_running_loop().set_default_executor(Unawaited())
-    # From here on, slow work is done in threads, so that signals are noticed.
+    # From here on, slow work is done in threads, so that signals are noticed. There are few: each one that has
+    # read parts of a dump keeps some 10 MB.
+    asyncio.get_running_loop().set_default_executor(Unawaited(max(2, os.cpu_count() or 1)))
     _obey(signals)
     plan = await asyncio.to_thread(resolve, path, request)
     make_folder(path.parent)

@@ -113,9 +113,8 @@ class _Worker:
     def tell(self, fn: Callable[..., object], args: Any, kwargs: Any = None) -> None:
         """Have it call ``fn``."""
         assert self._process.stdin is not None
-        message = pickle.dumps((fn, args, kwargs or {}))
         try:
-            self._process.stdin.write(message)
+            pickle.dump((fn, args, kwargs or {}), self._process.stdin)  # large bytes are not copied
             self._process.stdin.flush()
         except (OSError, ValueError):  # ValueError: closed by end() in another thread
             raise self._died() from None
