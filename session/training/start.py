@@ -374,17 +374,17 @@ def train(path: Path, request: TrainRequest, report: Tell, say: Say) -> str:
     each with an ``exit_code``; nothing is created if the source cannot be opened.
     """
     with Signals() as signals:
-        signals.at_once = lambda number: _insist(number, signals)
+
+        def insist(number: signal.Signals) -> None:
+            """Exit at once on an interrupt that follows another signal."""
+            if number == signal.SIGINT and len(signals.noted) > 1:
+                os._exit(130)  # the last commit stands, and a new session gets its name last
+
+        signals.at_once = insist
         try:
             return asyncio.run(_train(path, request, report, say, signals))
         except asyncio.CancelledError:
             return "stopped before training began"
-
-
-def _insist(number: signal.Signals, signals: Signals) -> None:
-    """Exit at once on an interrupt that follows another signal."""
-    if number == signal.SIGINT and len(signals.noted) > 1:
-        os._exit(130)  # the last commit stands, and a new session gets its name last
 
 
 def _obey(signals: Signals) -> None:
@@ -395,8 +395,8 @@ def _obey(signals: Signals) -> None:
 
 
 async def _train(path: Path, request: TrainRequest, report: Tell, say: Say, signals: Signals) -> str:
-    # From here on, slow work is done in threads, so that signals are noticed. There are few: each one that has
-    # read parts of a dump keeps some 10 MB.
+    # From here on, slow work is done in threads, so that signals are noticed. There are few threads: each
+    # that has read parts of a dump keeps some 10 MB.
     asyncio.get_running_loop().set_default_executor(Unawaited(max(2, os.cpu_count() or 1)))
     _obey(signals)
     plan = await asyncio.to_thread(resolve, path, request)

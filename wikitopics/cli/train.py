@@ -32,7 +32,7 @@ from wikitopics.crawler.mediawiki.source import CONTACT
 from wikitopics.crawler.source import Unconfirmed
 from wikitopics.model import kinds
 from wikitopics.session import escapes
-from wikitopics.session.errors import BadUsage, NoSession, SessionError
+from wikitopics.session.errors import BadUsage, NoSession, os_error_as
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import ARTICLES, MODEL, NOTIFY, ON_END
 from wikitopics.session.paths import command, log_file, session_name, session_path
@@ -224,11 +224,9 @@ def also_to(log: Path, session: Path) -> Iterator[Callable[[str], None]]:
     keep_sessions(log)
     if os.path.realpath(log) == os.path.realpath(session):
         raise BadUsage(f"--log {log} is the session itself: name another file")
-    try:
+    with os_error_as(f"cannot write {log}"):
         log.parent.mkdir(parents=True, exist_ok=True)
         handler = LogFile(log, maxBytes=5_000_000, backupCount=3, encoding="utf-8")
-    except OSError as error:
-        raise SessionError(f"cannot write {log}: {error.strerror}") from None
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
 
     def keep(message: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.session.errors import BadUsage
+from wikitopics.session.errors import BadUsage, os_error_as
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.decoding import Column, NpzArrays, TooLarge, is_undamaged, open_npz
 from wikitopics.session.storage.files import open_input
@@ -35,10 +35,8 @@ class CountsFile:
         Raises `BadUsage` for any other kind of file, and for one with another ``n_words``.
         """
         self.path, self.name = path, path.name
-        try:
+        with os_error_as(str(path), BadUsage):
             self._file = open_input(path)
-        except OSError as error:
-            raise BadUsage(f"{path}: {error.strerror or 'cannot be read'}") from None
         self._n_words = n_words
         try:
             npz = _open(path, self._file)
@@ -120,10 +118,8 @@ class CountsFile:
         return digest.hexdigest()
 
     def _read(self, name: str, start: int, stop: int) -> NDArray[np.int32]:
-        try:
+        with os_error_as(str(self.path), BadUsage):
             part = self._columns[name][start:stop]
-        except OSError as error:
-            raise BadUsage(f"{self.path}: {error.strerror}") from None
         numbers = _whole(self.path, name, part, np.int32)
         if name == "counts" and numbers.size and int(numbers.min()) < 1:
             raise BadUsage(f"{self.path}: counts must be 1 or more")

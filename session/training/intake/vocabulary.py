@@ -9,7 +9,7 @@ from wikitopics.crawler.markup.texts import UNKNOWN, noticing, prose
 from wikitopics.crawler.source import Markup, Page, Source, SourceInfo, Stretch, close_batches
 from wikitopics.crawler.texts.files import TextFiles, ending
 from wikitopics.crawler.texts.records import Contents, Document, plain_texts
-from wikitopics.session.errors import BadUsage
+from wikitopics.session.errors import BadUsage, os_error_as
 from wikitopics.session.storage.files import open_input
 from wikitopics.session.training.intake.blocks import skipped
 
@@ -41,10 +41,8 @@ def file_documents(
 
 def _plain_documents(path: str, say: Callable[[str], None], markup: Markup, lines: bool) -> Iterator[str]:
     """The prose of a plain text of any name; a pipe, too."""
-    try:
+    with os_error_as(path, BadUsage):
         file = open_input(path, pipes=True)
-    except OSError as error:
-        raise BadUsage(f"{path}: {error.strerror}") from None
     with file:
         contents = Contents(file, path, tell=say)
 
