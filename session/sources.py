@@ -39,7 +39,7 @@ BUILT_IN = {
     "dump": "wikitopics.crawler.dumps.source:Dump",
     "recent": "wikitopics.crawler.mediawiki.source:Recent",
     "texts": "wikitopics.crawler.texts.source:Texts",
-    "counts": "wikitopics.session.training.intake.counts:Counts",
+    "counts": "wikitopics.session.training.counts:Counts",
     "demo": "wikitopics.crawler.embedded.source:Demo",
 }
 RESERVED = ("session", "log", "json", "help")

@@ -30,7 +30,7 @@ from wikitopics.session.request import TrainRequest, check_resumable, load_vocab
 from wikitopics.session.storage.opened import keep_index
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import acting_later, in_use, owner
-from wikitopics.session.training.intake.vocabulary import file_documents
+from wikitopics.session.training.vocabulary import file_documents
 from wikitopics.stored import StoredSession, path_of
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.build import VocabularyRecipe, build_vocabulary

@@ -36,7 +36,7 @@ from wikitopics.crawler.dumps.source import Dump
 from wikitopics.crawler.dumps.xml import DumpFiles
 from wikitopics.crawler.embedded.corpus import SampleArticles, Writer, load_sample, words_for_bytes
 from wikitopics.crawler.source import Asked, Page
-from wikitopics.session.training.intake.blocks import Intake, count_pages
+from wikitopics.session.training.blocks import Intake, count_pages
 from wikitopics.session.training.start import open_source
 from wikitopics.vocab import Vocabulary
 

@@ -25,7 +25,7 @@ from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.trainer import ControlRequest, HeartbeatWriter
 from wikitopics.session.storage.writer import SessionWriter
-from wikitopics.session.training.intake.blocks import Blocks, Rate
+from wikitopics.session.training.blocks import Blocks, Rate
 from wikitopics.session.training.measuring import Measured
 from wikitopics.session.training.stream import Stream, VocabularyBuild, Work
 

@@ -65,12 +65,12 @@ from wikitopics.session.storage.topics import model_row
 from wikitopics.session.storage.trainer import request_control
 from wikitopics.session.storage.writer import SessionWriter, file_bytes
 from wikitopics.session.system import Signals, TrainerLock
-from wikitopics.session.training.intake.blocks import Blocks, CountedBlocks, Intake, Pool, counting_workers
-from wikitopics.session.training.intake.counts import Counts
-from wikitopics.session.training.intake.workers import JobFailed, WorkerDied, Workers
+from wikitopics.session.training.blocks import Blocks, CountedBlocks, Intake, Pool, counting_workers
+from wikitopics.session.training.counts import Counts
 from wikitopics.session.training.measuring import HeldOut
 from wikitopics.session.training.run import BEAT_SECONDS, FINISHED, Limits, Monitor, Run, Say, Tell
 from wikitopics.session.training.stream import Stream, VocabularyBuild
+from wikitopics.session.training.workers import JobFailed, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.build import Built
 from wikitopics.vocab.rules import Rule
@@ -196,7 +196,7 @@ async def far_pool(
 ) -> Pool:
     """The workers of a cluster, once there are any."""
     try:
-        from wikitopics.session.training.intake.cluster import Cluster
+        from wikitopics.session.training.cluster import Cluster
     except ModuleNotFoundError:
         raise BadUsage(sources.DASK.needed(CLUSTER.flag)) from None
     cluster = Cluster(address, vocabulary, info, activity)

@@ -222,7 +222,7 @@ def build(
     from wikitopics.session.config import with_contact
     from wikitopics.session.request import TrainRequest
     from wikitopics.session.storage.files import check_target, replacing
-    from wikitopics.session.training.intake.vocabulary import crawled_documents, file_documents
+    from wikitopics.session.training.vocabulary import crawled_documents, file_documents
     from wikitopics.vocab.build import VocabularyRecipe, build_vocabulary
     from wikitopics.vocab.vocabulary import BadDocuments
 

@@ -15,7 +15,7 @@ from tests.session.memory import INFO, Memory, Pool, blocks_of, log_of, status
 from wikitopics.crawler.source import Activity, Page, PageBatch
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.counts import Block
-from wikitopics.session.training.intake.blocks import (
+from wikitopics.session.training.blocks import (
     EMPTY,
     MOST_AHEAD,
     CountedJob,
@@ -26,7 +26,7 @@ from wikitopics.session.training.intake.blocks import (
     pages_of_job,
     start_worker,
 )
-from wikitopics.session.training.intake.workers import JobFailed, WorkerDied, Workers
+from wikitopics.session.training.workers import JobFailed, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
 
 
@@ -101,7 +101,7 @@ class Slow(Large):
 
 async def test_what_is_read_ahead_is_bounded_by_its_bytes(monkeypatch):
     source = Large()
-    monkeypatch.setattr("wikitopics.session.training.intake.blocks.JOBS_AHEAD", 100)
+    monkeypatch.setattr("wikitopics.session.training.blocks.JOBS_AHEAD", 100)
     feed = Intake(source, idle([]))
     feed.start(None)
     for _ in range(1000):
@@ -159,7 +159,7 @@ async def test_an_answer_that_nobody_waits_for_any_more_is_no_news():
 
 WORKER = """
 import os
-from wikitopics.session.training.intake import blocks as counting
+from wikitopics.session.training import blocks as counting
 
 def prose(page, info):
     if "raises" in page.title:
@@ -247,9 +247,9 @@ async def test_a_skipped_page_is_in_the_account_and_in_the_log(trainer_of, corpu
             raise JobFailed("ValueError('not\\nthis one')")
         return CountedJob(count_pages(job.fetched, Vocabulary.from_words(corpus.words), INFO))
 
-    monkeypatch.setattr("wikitopics.session.training.intake.blocks.count_job", choosy)
+    monkeypatch.setattr("wikitopics.session.training.blocks.count_job", choosy)
     monkeypatch.setattr(
-        "wikitopics.session.training.intake.blocks.pages_of_job", lambda job: (job.fetched, CountedJob(EMPTY))
+        "wikitopics.session.training.blocks.pages_of_job", lambda job: (job.fetched, CountedJob(EMPTY))
     )
     told = []
     source = poisoned(corpus.words, {25: "it raises \x1b[2J\u202e"})

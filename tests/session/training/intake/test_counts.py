@@ -15,8 +15,8 @@ from tests.session.rows import documents, largest
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.storage.articles import insert_articles, renew_topics
 from wikitopics.session.storage.database import CREATE, Database
-from wikitopics.session.training.intake import blocks
-from wikitopics.session.training.intake.blocks import CountsFile
+from wikitopics.session.training import blocks
+from wikitopics.session.training.blocks import CountsFile
 
 GOOD = {
     "indptr": np.array([0, 2, 2, 3]),
@@ -303,7 +303,7 @@ def small_reads(read):
 
 
 def test_more_documents_than_memory_has_room_for_are_refused(counts_file, tmp_path, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.intake.blocks.MOST_DOCUMENTS", 2)
+    monkeypatch.setattr("wikitopics.session.training.blocks.MOST_DOCUMENTS", 2)
     with pytest.raises(BadUsage, match="over 2 documents"):
         counts_file(write(tmp_path / "c.npz"), 5)
 

@@ -11,11 +11,11 @@ from wikitopics.crawler.dumps.containers import HeldFile
 from wikitopics.crawler.dumps.parts import DumpPart
 from wikitopics.crawler.source import FetchedPages, Page, SourceInfo
 from wikitopics.session.errors import Damaged
-from wikitopics.session.training.intake.blocks import CountedJob, count_job, count_pages, pages_of_job
+from wikitopics.session.training.blocks import CountedJob, count_job, count_pages, pages_of_job
 from wikitopics.vocab import Vocabulary
 
 pytest.importorskip("distributed")
-from wikitopics.session.training.intake.cluster import (
+from wikitopics.session.training.cluster import (
     Answer,
 )
 

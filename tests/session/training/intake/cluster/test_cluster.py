@@ -13,7 +13,7 @@ from tests.crawler.dumps import multistream
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.source import Activity, Asked, SourceInfo
 from wikitopics.session.errors import SessionError
-from wikitopics.session.training.intake.blocks import Intake, counting_workers
+from wikitopics.session.training.blocks import Intake, counting_workers
 from wikitopics.vocab import Vocabulary
 
 pytestmark = pytest.mark.interop
@@ -23,7 +23,7 @@ NUMBERS = range(1, 401)
 POISON = """
 import os, sys
 if sys.argv[0] == "-m":  # the process that counts
-    from wikitopics.session.training.intake import blocks as counting
+    from wikitopics.session.training import blocks as counting
     count = counting.count_pages
     def choosy(pages, vocabulary, info):
         if any(page.page_id == 200 for page in pages):
@@ -45,9 +45,9 @@ def small(monkeypatch):
     """Small blocks, many rounds, one job after another, and parts that hold too little."""
     monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.BLOCK", 30)
     monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.LANES", 2)
-    monkeypatch.setattr("wikitopics.session.training.intake.blocks.MOST_AHEAD", 1)
+    monkeypatch.setattr("wikitopics.session.training.blocks.MOST_AHEAD", 1)
     monkeypatch.setattr("wikitopics.crawler.dumps.parts.BEYOND", 300)
-    monkeypatch.setattr("wikitopics.session.training.intake.cluster.FIRST_PATIENCE", 100)
+    monkeypatch.setattr("wikitopics.session.training.cluster.FIRST_PATIENCE", 100)
 
 
 async def read(dump, cluster=None, meanwhile=lambda source: None):
@@ -136,14 +136,14 @@ async def test_a_page_that_kills_its_process_is_left_out_alone(dump, dask):
 
 
 async def test_a_cluster_without_workers_is_told_in_a_line(dump, dask, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.intake.cluster.FIRST_PATIENCE", 0)
+    monkeypatch.setattr("wikitopics.session.training.cluster.FIRST_PATIENCE", 0)
     dask.start_scheduler()
     with pytest.raises(SessionError, match="the cluster has no worker"):
         await read(dump, dask.address)
 
 
 ANSWERS = """
-from wikitopics.session.training.intake import cluster
+from wikitopics.session.training import cluster
 
 class Evil:
     def __reduce__(self):
@@ -154,7 +154,7 @@ cluster.answer = lambda *_: {found}
 
 
 async def test_what_listens_and_never_answers_is_given_up_at_the_start(dump, dask, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.intake.cluster.REPLY_SECONDS", 1)
+    monkeypatch.setattr("wikitopics.session.training.cluster.REPLY_SECONDS", 1)
     with (
         socket.create_server(("127.0.0.1", dask.port)),
         pytest.raises(SessionError, match=r"no Dask scheduler answers at .* in time"),
@@ -198,7 +198,7 @@ async def test_an_answer_that_is_none_ends_the_run(dump, dask, found, why):
 
 def test_what_dask_leaves_behind_is_not_reported(caplog):
     """As after a scheduler's restart: "Future exception was never retrieved", on standard error."""
-    executor = pytest.importorskip("wikitopics.session.training.intake.cluster")
+    executor = pytest.importorskip("wikitopics.session.training.cluster")
     cluster = executor.Cluster("tcp://127.0.0.1:9", VOCABULARY, SourceInfo("", None), Activity())
 
     async def leave():

@@ -11,7 +11,7 @@ from wikitopics.crawler.texts.files import TextFiles, ending
 from wikitopics.crawler.texts.records import Contents, Document, plain_texts
 from wikitopics.session.errors import BadUsage, os_error_as
 from wikitopics.session.storage.files import open_input
-from wikitopics.session.training.intake.blocks import skipped
+from wikitopics.session.training.blocks import skipped
 
 
 def file_documents(

@@ -40,7 +40,7 @@ from wikitopics.session.errors import BadUsage, SessionError, os_error_as
 from wikitopics.session.storage.counts import Block, KeptCounts
 from wikitopics.session.storage.decoding import Column, NpzArrays, TooLarge, is_undamaged, open_npz, whole
 from wikitopics.session.storage.files import open_input
-from wikitopics.session.training.intake.workers import JobFailed, WorkerDied, Workers
+from wikitopics.session.training.workers import JobFailed, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule, rule_of
 from wikitopics.vocab.vocabulary import Lexicon

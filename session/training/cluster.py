@@ -43,8 +43,8 @@ from wikitopics.session.errors import BadUsage, Damaged, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import CLUSTER, ENCRYPTED
 from wikitopics.session.storage.counts import Block
-from wikitopics.session.training.intake.blocks import CountedJob, counting_workers, pages_of_job
-from wikitopics.session.training.intake.workers import JobFailed, WorkerDied
+from wikitopics.session.training.blocks import CountedJob, counting_workers, pages_of_job
+from wikitopics.session.training.workers import JobFailed, WorkerDied
 from wikitopics.vocab import Vocabulary
 
 T = TypeVar("T")
