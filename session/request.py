@@ -57,13 +57,13 @@ class TrainRequest(OptionValues):
     def specs(self, kind: SourceKind | None = None) -> tuple[ModelSpec, ...]:
         """The models requested, with what a source of this kind suggests. Raises `BadUsage`."""
         usual = {} if kind is None else kind.model_defaults
-        given = {option.name: self[option] for option in SHARED if option in self}
-        specs = parse_specs(self.get(MODEL) or (), {**usual, **given})
+        shared = {option.name: self[option] for option in SHARED if option in self}
+        specs = parse_specs(self.get(MODEL) or (), {**usual, **shared})
         for spec in specs:
-            if HALF_LIFE.name in given and HALF_LIFE.name not in spec.options:
+            if HALF_LIFE.name in shared and HALF_LIFE.name not in spec.options:
                 raise BadUsage(
                     f"{flag(HALF_LIFE.name)}: {spec.name}, a model of kind {spec.kind}, has no half-life; "
-                    f"give it to the others, as in --model lda:{HALF_LIFE.name}={given[HALF_LIFE.name]}"
+                    f"give it to the others, as in --model lda:{HALF_LIFE.name}={shared[HALF_LIFE.name]}"
                 )
         return specs
 
@@ -98,13 +98,13 @@ class TrainRequest(OptionValues):
 
     def asked(self, kind: SourceKind, *, resuming: bool = False) -> Asked:
         """The options for a source of this kind."""
-        given = {
+        values = {
             option.name: option.resolved(self[option], lambda name: str(user_path(name)))
             for option in kind.options
             if option in self
         }
         return Asked(
-            given,
+            values,
             held_out=self.get(HELD_OUT),
             articles=self.get(ARTICLES),
             resuming=resuming,
@@ -133,12 +133,12 @@ def load_vocabulary(name: str, *, of_texts: bool = True) -> Vocabulary:
     """
     if "/" in name or "." in name:
         return Vocabulary.from_file(user_path(name), strict=of_texts)
-    kept = sorted(path.stem for path in vocabulary_file(name).parent.glob("*.txt"))
-    if name in kept and name not in shipped():
+    built = sorted(path.stem for path in vocabulary_file(name).parent.glob("*.txt"))
+    if name in built and name not in shipped():
         return Vocabulary.from_file(vocabulary_file(name))
     if name not in shipped():
-        known = ", ".join((*shipped(), *kept))
-        raise UnknownVocabulary(f"no vocabulary is called {name!r}; available: {known} (or name a file)")
+        available = ", ".join((*shipped(), *built))
+        raise UnknownVocabulary(f"no vocabulary is called {name!r}; available: {available} (or name a file)")
     return Vocabulary.load(name)
 
 
@@ -149,14 +149,14 @@ def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Voc
     """
     specs, identity = request.specs(kind), request.identity(kind)
     if request[PASSES] > 1:
-        asked = f"{PASSES.flag} {request[PASSES]}"
+        wanted = f"{PASSES.flag} {request[PASSES]}"
         if not kind.repeatable(identity):
             raise BadUsage(
-                f"{asked}: only texts, word counts and a dump in files are read more than once; leave it out"
+                f"{wanted}: only texts, word counts and a dump in files are read more than once; leave it out"
             )
         if forgetful := [spec.name for spec in specs if HALF_LIFE.name in spec.options]:
             raise BadUsage(
-                f"{asked}: {forgetful[0]} has a half-life, so it forgets a pass during the next one; "
+                f"{wanted}: {forgetful[0]} has a half-life, so it forgets a pass during the next one; "
                 f"leave out {PASSES.flag} or {flag(HALF_LIFE.name)}"
             )
     sizes = batch_sizes(specs)
@@ -261,9 +261,9 @@ def check_resumable(request: TrainRequest, stored: Settings, vocabulary: Vocabul
         _same(f"{VOCAB.flag} {request[VOCAB]} by word rule", str(vocabulary.rule), stored.rule)
     if MODEL in request:
         topics = {spec.name: spec.topics for spec in stored.models}
-        asked = [spec.with_usual(topics.get(spec.name, spec.topics)) for spec in request.specs(kind)]
-        if list(stored.models) != asked:
-            raise _differs(MODEL.flag, " ".join(map(str, asked)), " ".join(map(str, stored.models)))
+        models = [spec.with_usual(topics.get(spec.name, spec.topics)) for spec in request.specs(kind)]
+        if list(stored.models) != models:
+            raise _differs(MODEL.flag, " ".join(map(str, models)), " ".join(map(str, stored.models)))
     else:
         for option in SHARED:
             for spec in stored.models if option in request else ():
@@ -277,18 +277,16 @@ def check_resumable(request: TrainRequest, stored: Settings, vocabulary: Vocabul
 
 def _check_source(request: TrainRequest, kind: SourceKind, stored: Settings) -> None:
     """The same for the options of the source; those not given are as the session has them."""
-    named = [option for option in kind.options if option.scope == "session" and option in request]
+    options = [option for option in kind.options if option.scope == "session" and option in request]
     asked = request.asked(kind)
-    given, values = (
-        {option.kept_as or option.name for option in kind.options if option in asked},
-        asked.values,
-    )
-    kept = {option.name: stored.source_options.get(option.name) for option in kind.options}
-    for name, value in kept.items():
-        if name not in given and value is not None:
-            values = {**values, name: tuple(value) if isinstance(value, list) else value}
-    identity = kind.identity(replace(asked, values=values)) if named else {}
-    for option in named:
+    keys = {option.kept_as or option.name for option in kind.options if option in asked}
+    others = {
+        option.name: tuple(value) if isinstance(value, list) else value
+        for option in kind.options
+        if option.name not in keys and (value := stored.source_options.get(option.name)) is not None
+    }
+    identity = kind.identity(replace(asked, values={**asked.values, **others})) if options else {}
+    for option in options:
         key = option.kept_as or option.name
         if key not in identity:
             raise BadUsage(
@@ -298,16 +296,16 @@ def _check_source(request: TrainRequest, kind: SourceKind, stored: Settings) -> 
         _same(option.flag, identity[key], stored.source_options.get(key))
 
 
-def _same(flag: str, asked: object, stored: object) -> None:
-    if asked != stored:
-        raise _differs(flag, asked, stored)
+def _same(flag: str, requested: object, stored: object) -> None:
+    if requested != stored:
+        raise _differs(flag, requested, stored)
 
 
-def _differs(flag: str, asked: object, stored: object) -> BadUsage:
+def _differs(flag: str, requested: object, stored: object) -> BadUsage:
     made = "without it" if stored is None or stored is False else f"with {_as_typed(stored)}"
-    given = flag if asked is True else f"{flag} {_as_typed(asked)}"
+    words = flag if requested is True else f"{flag} {_as_typed(requested)}"
     return BadUsage(
-        f"{given}: this session was made {made}; leave {flag} out to resume it, or give another --session"
+        f"{words}: this session was made {made}; leave {flag} out to resume it, or give another --session"
     )
 
 

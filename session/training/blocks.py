@@ -11,10 +11,9 @@ import time
 from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, ParamSpec, Protocol, TypeVar
+from typing import Any, BinaryIO, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +39,7 @@ from wikitopics.session.errors import BadUsage, SessionError, os_error_as
 from wikitopics.session.storage.counts import Block, KeptCounts
 from wikitopics.session.storage.decoding import Column, NpzArrays, TooLarge, is_undamaged, open_npz, whole
 from wikitopics.session.storage.files import open_input
-from wikitopics.session.training.workers import JobFailed, WorkerDied, Workers
+from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule, rule_of
 from wikitopics.vocab.vocabulary import Lexicon
@@ -208,7 +207,6 @@ class Rate:
         return sum(number for _, number in self._events)
 
 
-P = ParamSpec("P")
 T = TypeVar("T")
 Wait = Literal["network", "parsing"]
 JOBS_AHEAD = 8
@@ -221,19 +219,6 @@ TRIES = 8
 """The most attempts to read one job better than before."""
 MOST_DEATHS = 3
 """If more jobs than this in a row kill their workers, the pages are not to blame."""
-
-
-class Pool(Protocol):
-    """Workers that know a vocabulary and a source."""
-
-    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Have a worker call ``fn``."""
-
-    def jobs(self) -> int:
-        """The number of jobs done at a time; it may change."""
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the workers, whatever they are doing."""
 
 
 class Blocks(ABC):
@@ -439,8 +424,8 @@ class CountedBlocks(Blocks):
         self._next = 0
 
     def start(self, position: Position | None) -> None:
-        place = "progress.position"
-        self._next = whole(position.get("document"), place, 0, len(self._file)) if position else 0
+        number = position.get("document") if position else 0
+        self._next = whole(number, "progress.position", 0, len(self._file))
 
     async def next(self) -> Block | None:
         if self._next >= len(self._file):

@@ -14,7 +14,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, TypeVar
@@ -44,7 +44,7 @@ from wikitopics.session.escapes import visible
 from wikitopics.session.options import CLUSTER, ENCRYPTED
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.training.blocks import CountedJob, counting_workers, pages_of_job
-from wikitopics.session.training.workers import JobFailed, WorkerDied
+from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied
 from wikitopics.vocab import Vocabulary
 
 T = TypeVar("T")
@@ -203,7 +203,7 @@ def versions_in_use(fingerprint: str) -> dict[str, str]:
 # In the trainer --------------------------------------------------------------------------------------------
 
 
-class Cluster(Executor):
+class Cluster(Pool):
     """Counts the jobs of one source. Everything with Dask happens in a separate thread."""
 
     def __init__(self, address: str, vocabulary: Vocabulary, info: SourceInfo, activity: Activity) -> None:
@@ -221,7 +221,6 @@ class Cluster(Executor):
         self._thread = threading.Thread(target=self._run, name="cluster", daemon=True)
 
     def jobs(self) -> int:
-        """The number of jobs done at a time."""
         return self._threads
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:

@@ -361,11 +361,16 @@ class Monitor:
     """
 
     def __init__(
-        self, path: Path, run: Run, report: Tell, say: Say, given: Mapping[str, object] = MappingProxyType({})
+        self,
+        path: Path,
+        run: Run,
+        report: Tell,
+        say: Say,
+        options: Mapping[str, object] = MappingProxyType({}),
     ) -> None:
         """``report``: called with every heartbeat; ``say``: takes messages that should not wait for one;
-        ``given``: as in `TrainerActivity`."""
-        self._path, self._run, self._given = path, run, given
+        ``options``: those of this run alone, as ``given`` in `TrainerActivity`."""
+        self._path, self._run, self._options = path, run, options
         self._report, self._say = report, say
         progress, settings = run.stream.progress, run.stream.settings
         self._passes, self._noun = settings[PASSES], sources.noun(settings.source)
@@ -521,15 +526,15 @@ class Monitor:
             lines.append(("info", f"skipped so far: {progress.skipped:,} ({skips_told(progress.skips)})"))
         return lines
 
-    def _hindrances(self, told: Sequence[str]) -> list[Line]:
-        """Log why the run is blocked, and when it resumes."""
+    def _hindrances(self, errors: Sequence[str]) -> list[Line]:
+        """Log why the run is blocked, unless that is one of these ``errors``, and when it resumes."""
         wait, now = self._wait(), self._run.elapsed()
         hindrance = wait.what if wait is not None and wait.failing else None
         before, self._hindrance = self._hindrance, hindrance
         if hindrance is not None:
             if before is None:
                 self._hindered_at = now
-            return [] if hindrance in (before, *told) else [("error", hindrance)]
+            return [] if hindrance in (before, *errors) else [("error", hindrance)]
         if before is not None and (lasted := now - self._hindered_at) >= LASTING_SECONDS:
             return [("info", f"resumed after {age(lasted)}")]
         return []
@@ -539,7 +544,7 @@ class Monitor:
         wait = self._wait() or Wait("")
         return TrainerActivity(
             article_limit=stream.article_limit,
-            given=self._given,
+            given=self._options,
             waiting_for=wait.what or None,
             waiting_until=wait.until,
             failing=wait.failing,

@@ -55,7 +55,6 @@ from wikitopics.session.request import (
     new_settings,
 )
 from wikitopics.session.settings import ModelSpec, Settings, default_topics, load_kind, new_model
-from wikitopics.session.storage import writer
 from wikitopics.session.storage.counts import documents_room
 from wikitopics.session.storage.database import remove_database
 from wikitopics.session.storage.files import make_folder, replacing
@@ -64,13 +63,14 @@ from wikitopics.session.storage.released import is_released, upgrade_from_1_0
 from wikitopics.session.storage.topics import model_row
 from wikitopics.session.storage.trainer import request_control
 from wikitopics.session.storage.writer import SessionWriter, file_bytes
+from wikitopics.session.storage.writer import create as create_session
 from wikitopics.session.system import Signals, TrainerLock
-from wikitopics.session.training.blocks import Blocks, CountedBlocks, Intake, Pool, counting_workers
+from wikitopics.session.training.blocks import Blocks, CountedBlocks, Intake, counting_workers
 from wikitopics.session.training.counts import Counts
 from wikitopics.session.training.measuring import HeldOut
 from wikitopics.session.training.run import BEAT_SECONDS, FINISHED, Limits, Monitor, Run, Say, Tell
 from wikitopics.session.training.stream import Stream, VocabularyBuild
-from wikitopics.session.training.workers import JobFailed, WorkerDied, Workers
+from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.build import Built
 from wikitopics.vocab.rules import Rule
@@ -208,13 +208,13 @@ async def far_pool(
 async def open_with_retries(source: Source, say: Callable[[str], None]) -> SourceInfo:
     """Open the source; if it takes longer than a moment, say what is being waited for."""
     opening = asyncio.ensure_future(source.open())
-    told = None
+    reported = ""
     try:
         while not (await asyncio.wait({opening}, timeout=2.0))[0]:
             errors = source.activity.errors
             waiting = errors[-1].text if errors else source.activity.waiting_for
-            if waiting and waiting != told:
-                told = waiting
+            if waiting and waiting != reported:
+                reported = waiting
                 say(waiting + _for_how_long(source.activity))
     finally:
         opening.cancel()
@@ -259,9 +259,9 @@ def too_few(
     noun = "document" if kind.own else "article"
     hint = "" if read >= LEAST else kind.division(settings.source_options)
     hint = "Give more, or hold out fewer" if documents >= LEAST else hint
-    left = f"{'only one' if documents > held_out else 'no'} {noun} to train on{of}"
+    lack = f"{'only one' if documents > held_out else 'no'} {noun} to train on{of}"
     return BadUsage(
-        f"{settings.source_name}: {left}, and at least two are needed" + (f". {hint}" if hint else "")
+        f"{settings.source_name}: {lack}, and at least two are needed" + (f". {hint}" if hint else "")
     )
 
 
@@ -290,7 +290,7 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
 def create(path: Path, settings: Settings, vocabulary: Vocabulary | Rule) -> None:
     """Create the session's file, with its models before their first article; only a rule: without words."""
     words = vocabulary.words if isinstance(vocabulary, Vocabulary) else ()
-    writer.create(path, settings, words, new_models(settings, len(words)) if words else ())
+    create_session(path, settings, words, new_models(settings, len(words)) if words else ())
 
 
 def new_models(settings: Settings, n_words: int) -> list[dict[str, object]]:
@@ -408,10 +408,10 @@ async def _train(path: Path, request: TrainRequest, report: Tell, say: Say, sign
         keeping = asyncio.create_task(_keep(lock))
         try:
             limits = Limits(request.get(HOURS) or math.inf, request.get(MAX_MB) or math.inf)
-            reason, left = await run(plan, limits, report, say, signals)
+            reason, limits = await run(plan, limits, report, say, signals)
             if reason == FINISHED and isinstance(plan.vocabulary, Rule):
                 plan = await asyncio.to_thread(resolve, path, request)
-                reason, _ = await run(plan, left, report, say, signals)
+                reason, _ = await run(plan, limits, report, say, signals)
             return reason
         finally:
             keeping.cancel()
@@ -463,9 +463,9 @@ async def run(plan: Plan, limits: Limits, report: Tell, say: Say, signals: Signa
             say(line)
         this = Run(store, stream, source.feed, limits)
         signals.tell(lambda number: this.stop(f"stopped by {number.name}"))
-        limiting = [option for option in sources.run_options(plan.kind) if option in plan.request]
-        given = {option.name: plan.request[option] for option in limiting}
-        reason = await Monitor(plan.path, this, report, say, given).follow()
+        options = [option for option in sources.run_options(plan.kind) if option in plan.request]
+        values = {option.name: plan.request[option] for option in options}
+        reason = await Monitor(plan.path, this, report, say, values).follow()
         if isinstance(stream, Stream) and reason == FINISHED:
             limit, progress = stream.article_limit, stream.progress
             if progress.documents >= LEAST or (limit is not None and progress.articles >= limit):
@@ -489,7 +489,7 @@ async def run(plan: Plan, limits: Limits, report: Tell, say: Say, signals: Signa
 def _build(path: Path, built: Built | None, seconds: float) -> str:
     """Give the session the vocabulary that was built, and keep it; returns a message about it."""
     assert built is not None
-    store = writer.SessionWriter(path)
+    store = SessionWriter(path)
     try:
         settings = store.settings()
         copy = save_user_copy(settings.vocabulary, built.vocabulary)
@@ -506,7 +506,7 @@ def _build(path: Path, built: Built | None, seconds: float) -> str:
 @contextlib.asynccontextmanager
 async def open_session(
     plan: Plan, say: Say
-) -> AsyncGenerator[tuple[writer.SessionWriter, Stream | VocabularyBuild, Opened]]:
+) -> AsyncGenerator[tuple[SessionWriter, Stream | VocabularyBuild, Opened]]:
     """Open the source, then the session, which is created if it is new; both are closed at the end.
 
     Raises the errors of both, and `BadUsage` if a new one would have too little to train on.
@@ -527,13 +527,13 @@ async def open_session(
         elif is_released(plan.path):
             say("converting this session from the format of 1.0.0, once")
             await _to_its_end(lambda: upgrade_from_1_0(plan.path))
-        store = writer.SessionWriter(plan.path)
+        store = SessionWriter(plan.path)
         stream = await asyncio.to_thread(_read, store, plan)
         opened.callback(store.close)  # a run has already closed it, which does no harm
         yield store, stream, source
 
 
-def _read(store: writer.SessionWriter, plan: Plan) -> Stream | VocabularyBuild:
+def _read(store: SessionWriter, plan: Plan) -> Stream | VocabularyBuild:
     """What an open session holds; it is closed on an error.
 
     A stop does not wait for it, and leaves the session open: SQLite crashes if a connection is closed while
@@ -567,7 +567,7 @@ async def _to_its_end(work: Callable[[], T]) -> T:
 
 
 def _remarks(
-    plan: Plan, store: writer.SessionWriter, stream: Stream | VocabularyBuild, source: Opened
+    plan: Plan, store: SessionWriter, stream: Stream | VocabularyBuild, source: Opened
 ) -> Iterator[str]:
     """What is about to be done, and what else there is to say of it."""
     if isinstance(stream, VocabularyBuild):
@@ -653,7 +653,7 @@ def _derived(plan: Plan, settings: Settings, source: Opened) -> Iterator[str]:
         )
 
 
-def _room(plan: Plan, store: writer.SessionWriter, source: Opened) -> Iterator[str]:
+def _room(plan: Plan, store: SessionWriter, source: Opened) -> Iterator[str]:
     """The space that the file will need, if it exceeds the free space and the length of the stream is
     known."""
     if source.info.articles is None and ARTICLES not in plan.request:

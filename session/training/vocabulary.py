@@ -47,12 +47,12 @@ def _plain_documents(path: str, say: Callable[[str], None], markup: Markup, line
         contents = Contents(file, path, tell=say)
 
         def pages() -> Iterator[Page]:
-            for number, (found, line) in enumerate(plain_texts(contents, lines), 1):
-                if isinstance(found, Document):
+            for number, (record, line) in enumerate(plain_texts(contents, lines), 1):
+                if isinstance(record, Document):
                     contents.found()
-                    yield Page(number, path, 0, found.text, markup)
+                    yield Page(number, path, 0, record.text, markup)
                 else:
-                    say(f"{path}, line {line:,}: {found.why}; skipped")
+                    say(f"{path}, line {line:,}: {record.why}; skipped")
 
         for page in noticing(pages(), lambda page: page.text if markup == "text" else "", say):
             yield _prose(page, say)

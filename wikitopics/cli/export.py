@@ -254,8 +254,8 @@ def build(
         with progress:
             built = build_vocabulary(documents, VocabularyRecipe.of_language(language), size=size)
     except BadDocuments as error:
-        told = {TEXTS.name: [path for path in sources if ".xml" not in Path(path).name], LINES.name: lines}
-        hint = Texts().division(told)
+        plain = [path for path in sources if ".xml" not in Path(path).name]
+        hint = Texts().division({TEXTS.name: plain, LINES.name: lines})
         raise BadDocuments(f"{error}. {hint}" if hint else str(error)) from None
     with replacing(output) as file:
         file.write(("\n".join(built.vocabulary.lines) + "\n").encode())

@@ -277,13 +277,13 @@ class ProgressLines:
             parts.append(f"perplexity after {report.measured.articles:,}: {scores}")
         if now.crawl_rate:
             parts.append(f"reading {output.rate(now.crawl_rate * 3600)} {report.noun}/h")
-        left = _seconds_left(report)
+        seconds = _seconds_left(report)
         if progress.lap is not None:
             parts.append(f"{progress.lap:.1%} of the source read")
-        if left is not None:
+        if seconds is not None:
             from wikitopics.session.records import age  # loads NumPy
 
-            parts.append(f"{age(left)} left")
+            parts.append(f"{age(seconds)} left")
         if report.state == "paused":
             parts.append("paused")
         if now.waiting_for and report.state != "stopping":
@@ -301,8 +301,8 @@ class ProgressLines:
 def _seconds_left(report: "Report") -> float | None:
     """Seconds until everything wanted has been read; None if that cannot be told, or the run is ending."""
     progress = report.progress
-    left = report.activity.seconds_left(progress.articles, progress.crawled, progress.lap)
-    return left if report.state == "running" else None
+    seconds = report.activity.seconds_left(progress.articles, progress.crawled, progress.lap)
+    return seconds if report.state == "running" else None
 
 
 class JsonLines(ProgressLines):
