@@ -13,7 +13,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, TypeVar
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,8 @@ class CountedJob:
     """Why the job cannot be read at all now, as when its disk is gone; "" if it was read."""
     lack: Lack | None = None
     """What is needed to read more of it, if that is available."""
+    pages: tuple[Page, ...] = ()
+    """Its articles themselves, if these are to be counted one at a time."""
 
 
 def start_worker(words: Sequence[str], info: SourceInfo) -> None:
@@ -96,8 +98,8 @@ def count_job(job: Job) -> CountedJob:
     return _read(job, info, count)
 
 
-def pages_of_job(job: Job) -> tuple[tuple[Page, ...], CountedJob]:
-    """A job's articles themselves, to be counted one at a time, and everything else about the job."""
+def pages_of_job(job: Job) -> CountedJob:
+    """A job's articles themselves, uncounted, and everything else about the job."""
     assert _worker is not None
     articles: list[Page] = []
 
@@ -105,8 +107,7 @@ def pages_of_job(job: Job) -> tuple[tuple[Page, ...], CountedJob]:
         articles.extend(pages)
         return EMPTY
 
-    rest = _read(job, _worker[1], keep)
-    return tuple(articles), rest
+    return replace(_read(job, _worker[1], keep), pages=tuple(articles))
 
 
 def _read(job: Job, info: SourceInfo, count: Callable[[Sequence[Page]], Block]) -> CountedJob:
@@ -207,7 +208,6 @@ class Rate:
         return sum(number for _, number in self._events)
 
 
-T = TypeVar("T")
 Wait = Literal["network", "parsing"]
 JOBS_AHEAD = 8
 """Jobs in progress, or twice as many as are done at a time."""
@@ -573,11 +573,11 @@ class Intake(Blocks):
         with contextlib.suppress(JobFailed, WorkerDied):
             return await self._result(count_job, job)
         try:
-            pages, rest = await self._result_alone(pages_of_job, job)
+            rest = await self._result_alone(pages_of_job, job)
         except (JobFailed, WorkerDied) as error:
             return CountedJob(replace(EMPTY, warnings=(f"{job} cannot be read: {str(error)[:200]}",)))
         blocks, warnings = [], list(rest.block.warnings)
-        for page in pages:
+        for page in rest.pages:
             try:
                 blocks.append((await self._result_alone(count_job, FetchedPages((page,)))).block)
                 continue
@@ -588,12 +588,12 @@ class Intake(Blocks):
             warnings.append(skipped(page, reason))
             blocks.append(Block.uncounted(page))
         block = replace(Block.concatenate(blocks), skips=rest.block.skips, warnings=tuple(warnings))
-        return replace(rest, block=block)
+        return replace(rest, block=block, pages=())
 
-    async def _result(self, fn: Callable[[Job], T], job: Job) -> T:
+    async def _result(self, fn: Callable[[Job], CountedJob], job: Job) -> CountedJob:
         return await asyncio.wrap_future(self._pool.submit(fn, job))
 
-    async def _result_alone(self, fn: Callable[[Job], T], job: Job) -> T:
+    async def _result_alone(self, fn: Callable[[Job], CountedJob], job: Job) -> CountedJob:
         """The result of a job whose worker may be lost. Raises SessionError if several in a row are."""
         try:
             result = await self._result(fn, job)

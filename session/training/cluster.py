@@ -86,11 +86,8 @@ class Answer(msgspec.Struct):
     pages: tuple[Page, ...] = ()
 
     @classmethod
-    def of(
-        cls, found: CountedJob | tuple[tuple[Page, ...], CountedJob], versions: dict[str, str]
-    ) -> "Answer":
+    def of(cls, job: CountedJob, versions: dict[str, str]) -> "Answer":
         """The answer to a job that gave this."""
-        pages, job = found if isinstance(found, tuple) else ((), found)
         block = job.block
         return cls(
             versions,
@@ -99,7 +96,7 @@ class Answer(msgspec.Struct):
             warnings=block.warnings,
             fault=job.fault,
             lack=job.lack,
-            pages=pages,
+            pages=job.pages,
         )
 
     @classmethod
@@ -119,12 +116,10 @@ class Answer(msgspec.Struct):
             if list(rows) != [(p.page_id, p.revision_id, p.title, p.id or "") for p in job.fetched]:
                 raise Damaged(f"{_PLACE} is about other pages")
         block = replace(block, skips=self.skips, warnings=tuple(map(visible, self.warnings)))
-        counted = CountedJob(block, visible(self.fault), self.lack)
-        if fn is not pages_of_job:
-            return counted
-        if any(utf8_size(page.text) > LARGEST_TEXT for page in self.pages):
+        pages = self.pages if fn is pages_of_job else ()
+        if any(utf8_size(page.text) > LARGEST_TEXT for page in pages):
             raise Damaged(f"{_PLACE} has a page that is too large")
-        return self.pages, counted
+        return CountedJob(block, visible(self.fault), self.lack, pages)
 
 
 def _checked(block: Block) -> Block:

@@ -225,7 +225,7 @@ async def test_a_fourth_death_in_a_row_is_no_fault_of_the_pages(corpus, good, en
         """Some pages, if these come alone."""
         answer, pages = Future(), job.fetched
         if fn is pages_of_job:
-            answer.set_result((pages, CountedJob(EMPTY)))
+            answer.set_result(CountedJob(EMPTY, pages=pages))
         elif len(pages) == 1 and pages[0].page_id in good:
             answer.set_result(CountedJob(Block.uncounted(pages[0])))
         else:
@@ -249,7 +249,7 @@ async def test_a_skipped_page_is_in_the_account_and_in_the_log(trainer_of, corpu
 
     monkeypatch.setattr("wikitopics.session.training.blocks.count_job", choosy)
     monkeypatch.setattr(
-        "wikitopics.session.training.blocks.pages_of_job", lambda job: (job.fetched, CountedJob(EMPTY))
+        "wikitopics.session.training.blocks.pages_of_job", lambda job: CountedJob(EMPTY, pages=job.fetched)
     )
     told = []
     source = poisoned(corpus.words, {25: "it raises \x1b[2J\u202e"})
