@@ -374,17 +374,17 @@ def train(path: Path, request: TrainRequest, report: Tell, say: Say) -> str:
     each with an ``exit_code``; nothing is created if the source cannot be opened.
     """
     with Signals() as signals:
-
-        def insist(number: signal.Signals) -> None:
-            """Exit at once on an interrupt that follows another signal."""
-            if number == signal.SIGINT and len(signals.noted) > 1:
-                os._exit(130)  # the last commit stands, and a new session gets its name last
-
-        signals.at_once = insist
+        signals.at_once = lambda number: _insist(number, signals)
         try:
             return asyncio.run(_train(path, request, report, say, signals))
         except asyncio.CancelledError:
             return "stopped before training began"
+
+
+def _insist(number: signal.Signals, signals: Signals) -> None:
+    """Exit at once on an interrupt that follows another signal."""
+    if number == signal.SIGINT and len(signals.noted) > 1:
+        os._exit(130)  # the last commit stands, and a new session gets its name last
 
 
 def _obey(signals: Signals) -> None:
