@@ -85,55 +85,49 @@ def start_worker(words: Sequence[str], info: SourceInfo) -> None:
 
 def count_job(job: Job) -> CountedJob:
     """The word counts of a job's articles, in their order, in a worker that `start_worker` has prepared."""
-    assert _worker is not None
-    vocabulary, info = _worker
-
-    def count(pages: Sequence[Page]) -> Block:
-        signal.setitimer(signal.ITIMER_VIRTUAL, CALL_SECONDS)
-        try:
-            return count_pages(pages, vocabulary, info)
-        finally:
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-
-    return _read(job, info, count)
+    return _read(job, counts=True)
 
 
 def pages_of_job(job: Job) -> CountedJob:
     """A job's articles themselves, uncounted, and everything else about the job."""
+    return _read(job, counts=False)
+
+
+def _read(job: Job, *, counts: bool) -> CountedJob:
     assert _worker is not None
-    articles: list[Page] = []
-
-    def keep(pages: Sequence[Page]) -> Block:
-        articles.extend(pages)
-        return EMPTY
-
-    return replace(_read(job, _worker[1], keep), pages=tuple(articles))
-
-
-def _read(job: Job, info: SourceInfo, count: Callable[[Sequence[Page]], Block]) -> CountedJob:
-    """Have a job's articles counted, some at a time."""
+    vocabulary, info = _worker
     blocks: list[Block] = []
     skips: Counter[Skip] = Counter()
     pages: list[Page] = []
     warnings: tuple[str, ...] = ()
     fault = ""
     lack: Lack | None = None
+
+    def count() -> None:
+        signal.setitimer(signal.ITIMER_VIRTUAL, CALL_SECONDS)
+        try:
+            blocks.append(count_pages(pages, vocabulary, info))
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        pages.clear()
+
     try:
         for page in job.pages(info):
             if not isinstance(page, Page):
                 skips[page] += 1
                 continue
             pages.append(page)
-            if len(pages) == PAGES_TOGETHER:
-                blocks.append(count(pages))
-                pages.clear()
+            if counts and len(pages) == PAGES_TOGETHER:
+                count()
     except (CutOff, Lacking) as error:
         warnings = (f"{job}: {error}; everything after the last complete page is left out",)
         lack = "more" if isinstance(error, Lacking) else "again"
     except BadSource as error:
         fault = str(error)
-    blocks.append(count(pages))
-    return CountedJob(replace(Block.concatenate(blocks), skips=skips, warnings=warnings), fault, lack)
+    if counts:
+        count()
+    block = replace(Block.concatenate(blocks), skips=skips, warnings=warnings)
+    return CountedJob(block, fault, lack, tuple(pages))
 
 
 def count_pages(pages: Sequence[Page], vocabulary: Vocabulary | Rule, info: SourceInfo) -> Block:
