@@ -16,15 +16,8 @@ from typing import NamedTuple
 from wikitopics.crawler.dumps.source import YES
 from wikitopics.crawler.system import open_own, start_python
 from wikitopics.crawler.texts.files import GIVEN
-from wikitopics.session.errors import (
-    BadUsage,
-    NoSession,
-    NotASession,
-    NotRunning,
-    SessionError,
-    SessionInUse,
-    os_error_as,
-)
+from wikitopics.session import errors
+from wikitopics.session.errors import BadUsage, NoSession, NotASession, NotRunning, SessionError, SessionInUse
 from wikitopics.session.paths import beside, is_at, log_file, no_session, session_folder
 from wikitopics.session.records import Status
 from wikitopics.session.sources import described, run_options
@@ -203,7 +196,7 @@ def stop(path: Path, tell: Callable[[str], None] = lambda _: None) -> None:
             return
     if trainer.lives():
         unreachable = f"the trainer (pid {trainer.pid}) cannot be signalled"
-        with os_error_as(unreachable), suppress(ProcessLookupError):
+        with errors.os_error_as(unreachable), suppress(ProcessLookupError):
             os.kill(trainer.pid, signal.SIGTERM)
     if not _ended(path, trainer, PATIENCE_SECONDS):
         raise SessionError(
@@ -261,7 +254,7 @@ class InMemoryTexts(NamedTuple):
         Raises SessionError, and `SessionInUse` if another one holds it.
         """
         make_folder(self.texts.parent)
-        with os_error_as(f"cannot write {self.texts}"):
+        with errors.os_error_as(f"cannot write {self.texts}"):
             descriptor, _ = try_lock(self.texts)
         if descriptor is None:
             raise SessionInUse("another call of `wikitopics.train` is training this session: give another")
@@ -276,7 +269,7 @@ class InMemoryTexts(NamedTuple):
 
         Raises SessionError, and what ``documents`` raises.
         """
-        with os_error_as(f"cannot write {self.texts}"):
+        with errors.os_error_as(f"cannot write {self.texts}"):
             os.ftruncate(held, 0)
             with open(held, "wb", closefd=False) as file:
                 lines = (file.write(json.dumps(document).encode() + b"\n") for document in documents)

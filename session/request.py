@@ -125,6 +125,41 @@ class TrainRequest(OptionValues):
         except BadSource as error:
             raise BadUsage(str(error)) from None
 
+    def cluster_address(self) -> str | None:
+        """The requested scheduler, as Dask writes it; None if there is none.
+
+        Raises `BadUsage` for what is no address, and for one to which articles cannot be sent safely.
+        """
+        text = self.get(CLUSTER)
+        if text is None:
+            if CLUSTER_UNENCRYPTED in self:
+                raise BadUsage(f"{CLUSTER_UNENCRYPTED.flag} needs {CLUSTER.flag} {CLUSTER.metavar}")
+            return None
+        wrong = BadUsage(
+            f"{CLUSTER.flag} {text!r} is not an address of a Dask scheduler: write tls://HOST:{CLUSTER_PORT}"
+        )
+        try:
+            parts = urlsplit(text if "://" in text else f"tcp://{text}")
+            host, port = parts.hostname, parts.port or CLUSTER_PORT
+        except ValueError:
+            raise wrong from None
+        clean = text.isascii() and text.isprintable() and " " not in text
+        beyond = parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None
+        if not clean or not host or beyond or parts.scheme not in (*ENCRYPTED, *UNENCRYPTED):
+            raise wrong
+        try:
+            is_here = ip_address(host).is_loopback
+        except ValueError:
+            is_here = host == "localhost"  # other names may lead anywhere
+        address = f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+        if parts.scheme in UNENCRYPTED and not is_here and CLUSTER_UNENCRYPTED not in self:
+            raise BadUsage(
+                f"{CLUSTER.flag} {address} is not encrypted: anyone on the network can read the articles and "
+                "run programs here and on the workers. Use tls:// (docs/scaling.md), or "
+                f"{CLUSTER_UNENCRYPTED.flag} on a network of your own"
+            )
+        return address
+
 
 def load_vocabulary(name: str, *, of_texts: bool = True) -> Vocabulary:
     """A shipped vocabulary by name, one that was built for a session, or a file.
@@ -312,45 +347,3 @@ def _differs(flag: str, requested: object, stored: object) -> BadUsage:
 def _as_typed(value: object) -> str:
     """The value as written after its option."""
     return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-
-
-def cluster_address(request: TrainRequest) -> str | None:
-    """The requested scheduler, as Dask writes it; None if there is none.
-
-    Raises `BadUsage` for what is no address, and for one to which articles cannot be sent safely.
-    """
-    text = request.get(CLUSTER)
-    if text is None:
-        if CLUSTER_UNENCRYPTED in request:
-            raise BadUsage(f"{CLUSTER_UNENCRYPTED.flag} needs {CLUSTER.flag} {CLUSTER.metavar}")
-        return None
-    try:
-        parts = urlsplit(text if "://" in text else f"tcp://{text}")
-        host, port = parts.hostname, parts.port or CLUSTER_PORT
-    except ValueError:
-        host, port = None, 0
-    clean = text.isascii() and text.isprintable() and " " not in text
-    if (
-        not clean
-        or not host
-        or parts.scheme not in (*ENCRYPTED, *UNENCRYPTED)
-        or parts.path.strip("/")
-        or parts.query
-        or parts.fragment
-        or parts.username is not None
-    ):
-        raise BadUsage(
-            f"{CLUSTER.flag} {text!r} is not an address of a Dask scheduler: write tls://HOST:{CLUSTER_PORT}"
-        )
-    try:
-        is_here = ip_address(host).is_loopback
-    except ValueError:
-        is_here = host == "localhost"  # other names may lead anywhere
-    address = f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port}"
-    if parts.scheme in UNENCRYPTED and not is_here and CLUSTER_UNENCRYPTED not in request:
-        raise BadUsage(
-            f"{CLUSTER.flag} {address} is not encrypted: anyone on the network can read the articles and run "
-            f"programs here and on the workers. Use tls:// (docs/scaling.md), or {CLUSTER_UNENCRYPTED.flag} "
-            "on a network of your own"
-        )
-    return address

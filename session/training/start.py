@@ -47,13 +47,7 @@ from wikitopics.session.options import (
 )
 from wikitopics.session.paths import vocabulary_file
 from wikitopics.session.records import SNAPSHOT_WORDS, skips_told
-from wikitopics.session.request import (
-    TrainRequest,
-    check_resumable,
-    cluster_address,
-    load_vocabulary,
-    new_settings,
-)
+from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
 from wikitopics.session.settings import ModelSpec, Settings, default_topics, load_kind, new_model
 from wikitopics.session.storage.counts import documents_room
 from wikitopics.session.storage.database import remove_database
@@ -429,7 +423,7 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
 
     Raises for every error that can be found before the source is contacted.
     """
-    cluster_address(request)  # raises where there can be no cluster
+    request.cluster_address()  # raises where there can be no cluster
     is_new = not os.path.exists(path)
     if is_new:
         kind = request.kind()
@@ -513,7 +507,7 @@ async def open_session(
     """
     settings, asked = plan.settings, plan.request.asked(plan.kind, resuming=not plan.is_new)
     async with contextlib.AsyncExitStack() as opened:
-        cluster = cluster_address(plan.request)
+        cluster = plan.request.cluster_address()
         source = await open_source(
             plan.kind, settings.source_options, asked, plan.vocabulary, say, settings.models, cluster
         )

@@ -9,7 +9,7 @@ from tests.commands import python
 from tests.waiting import until
 from wikitopics.model.kernels import is_compiling
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.request import TrainRequest, cluster_address
+from wikitopics.session.request import TrainRequest
 
 NEW_KERNELS = """
 import sys
@@ -85,8 +85,8 @@ def test_a_compilation_is_told_as_long_as_it_lasts():
     ],
 )
 def test_addresses_of_a_scheduler(text, address):
-    assert cluster_address(TrainRequest(cluster=text)) == address
-    assert cluster_address(TrainRequest()) is None
+    assert TrainRequest(cluster=text).cluster_address() == address
+    assert TrainRequest().cluster_address() is None
 
 
 @pytest.mark.parametrize(
@@ -94,13 +94,13 @@ def test_addresses_of_a_scheduler(text, address):
 )
 def test_what_is_no_address(text):
     with pytest.raises(BadUsage, match="not an address of a Dask scheduler"):
-        cluster_address(TrainRequest(cluster=text))
+        TrainRequest(cluster=text).cluster_address()
 
 
 @pytest.mark.parametrize("text", ["10.0.0.5:8786", "tcp://head.example.org", "ws://localhost.example.org:80"])
 def test_unencrypted_only_on_loopback_or_where_that_is_accepted(text):
     with pytest.raises(BadUsage, match="--cluster-unencrypted"):
-        cluster_address(TrainRequest(cluster=text))
-    assert cluster_address(TrainRequest(cluster=text, cluster_unencrypted=True))
+        TrainRequest(cluster=text).cluster_address()
+    assert TrainRequest(cluster=text, cluster_unencrypted=True).cluster_address()
     with pytest.raises(BadUsage, match="--cluster-unencrypted needs --cluster ADDRESS"):
-        cluster_address(TrainRequest(cluster_unencrypted=True))
+        TrainRequest(cluster_unencrypted=True).cluster_address()
