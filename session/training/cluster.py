@@ -350,10 +350,9 @@ class Cluster(Pool):
                     size = (await self._client.nbytes([task.key], summary=False)).get(task.key, 0)
                     if size > LARGEST:
                         raise SessionError(failed(f"an answer of over {LARGEST >> 20} MB"))
-                    gather = self._client.scheduler.gather(
+                    reply = await self._client.scheduler.gather(
                         keys=[task.key], deserializers=("msgpack", "error")
                     )
-                    reply = await gather
                 if task.key in reply.get("data", ()):
                     return reply["data"][task.key]
                 await asyncio.sleep(LOOK_SECONDS)  # its worker was lost meanwhile: it is done again

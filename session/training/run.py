@@ -27,7 +27,7 @@ from wikitopics.session.storage.trainer import ControlRequest, HeartbeatWriter
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.blocks import Blocks, Rate
 from wikitopics.session.training.measuring import Measured
-from wikitopics.session.training.stream import Stream, VocabularyBuild, Work
+from wikitopics.session.training.stream import Consumer, Work
 
 FINISHED = "finished"
 """The reason for the end of a run that was not stopped."""
@@ -93,9 +93,7 @@ class Run:
     the run's limits; only the first stop counts.
     """
 
-    def __init__(
-        self, store: SessionWriter, stream: Stream | VocabularyBuild, feed: Blocks, limits: Limits
-    ) -> None:
+    def __init__(self, store: SessionWriter, stream: Consumer, feed: Blocks, limits: Limits) -> None:
         self.stream = stream
         """Replaced after a step was abandoned."""
         self.feed = feed

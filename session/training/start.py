@@ -63,7 +63,7 @@ from wikitopics.session.training.blocks import Blocks, CountedBlocks, Intake, co
 from wikitopics.session.training.counts import Counts
 from wikitopics.session.training.measuring import HeldOut
 from wikitopics.session.training.run import BEAT_SECONDS, FINISHED, Limits, Monitor, Run, Say, Tell
-from wikitopics.session.training.stream import Stream, VocabularyBuild
+from wikitopics.session.training.stream import Consumer, Stream, VocabularyBuild
 from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.build import Built
@@ -149,7 +149,7 @@ async def open_source(
     identity: Identity,
     asked: Asked,
     vocabulary: Vocabulary | Rule,
-    say: Callable[[str], None],
+    say: Say,
     specs: Sequence[ModelSpec] = (),
     cluster: str | None = None,
 ) -> Opened:
@@ -176,7 +176,7 @@ async def open_source(
         info = await open_with_retries(source, say)
         # the few articles for a vocabulary are counted here
         if cluster is not None and isinstance(vocabulary, Vocabulary):
-            pool: Pool = await far_pool(cluster, vocabulary, info, source.activity, say)
+            pool: Pool = await far_pool(cluster, vocabulary, info, source, say)
         else:
             pool = counting_workers(vocabulary.lines, info, min(os.cpu_count() or 1, MOST_WORKERS))
     except BaseException:
@@ -185,21 +185,19 @@ async def open_source(
     return Opened(info, {**identity, **info.identity}, Intake(source, pool))
 
 
-async def far_pool(
-    address: str, vocabulary: Vocabulary, info: SourceInfo, activity: Activity, say: Callable[[str], None]
-) -> Pool:
+async def far_pool(address: str, vocabulary: Vocabulary, info: SourceInfo, source: Source, say: Say) -> Pool:
     """The workers of a cluster, once there are any."""
     try:
         from wikitopics.session.training.cluster import Cluster
     except ModuleNotFoundError:
         raise BadUsage(sources.DASK.needed(CLUSTER.flag)) from None
-    cluster = Cluster(address, vocabulary, info, activity)
+    cluster = Cluster(address, vocabulary, info, source.activity)
     await asyncio.to_thread(cluster.connect)
     say(f"counting on a cluster: {cluster.jobs()} threads of {cluster.workers} workers")
     return cluster
 
 
-async def open_with_retries(source: Source, say: Callable[[str], None]) -> SourceInfo:
+async def open_with_retries(source: Source, say: Say) -> SourceInfo:
     """Open the source; if it takes longer than a moment, say what is being waited for."""
     opening = asyncio.ensure_future(source.open())
     reported = ""
@@ -498,9 +496,7 @@ def _build(path: Path, built: Built | None, seconds: float) -> str:
 
 
 @contextlib.asynccontextmanager
-async def open_session(
-    plan: Plan, say: Say
-) -> AsyncGenerator[tuple[SessionWriter, Stream | VocabularyBuild, Opened]]:
+async def open_session(plan: Plan, say: Say) -> AsyncGenerator[tuple[SessionWriter, Consumer, Opened]]:
     """Open the source, then the session, which is created if it is new; both are closed at the end.
 
     Raises the errors of both, and `BadUsage` if a new one would have too little to train on.
@@ -527,7 +523,7 @@ async def open_session(
         yield store, stream, source
 
 
-def _read(store: SessionWriter, plan: Plan) -> Stream | VocabularyBuild:
+def _read(store: SessionWriter, plan: Plan) -> Consumer:
     """What an open session holds; it is closed on an error.
 
     A stop does not wait for it, and leaves the session open: SQLite crashes if a connection is closed while
@@ -560,9 +556,7 @@ async def _to_its_end(work: Callable[[], T]) -> T:
     return result
 
 
-def _remarks(
-    plan: Plan, store: SessionWriter, stream: Stream | VocabularyBuild, source: Opened
-) -> Iterator[str]:
+def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened) -> Iterator[str]:
     """What is about to be done, and what else there is to say of it."""
     if isinstance(stream, VocabularyBuild):
         yield _builds(stream, source)

@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from wikitopics.session.training.run import Report
 
 
+Say = Callable[[str], None]
+"""Takes a line for people."""
+
 # `train --on-end COMMAND` and `--notify HOW`, carried out when a trainer ends unless it is killed.
 
 PATIENCE = 20.0
@@ -56,14 +59,12 @@ class End:
     """How a trainer ends."""
 
     reason: str = ""
-    tell: Callable[[str], None] = lambda reason: None
+    tell: Say = lambda reason: None
     """Is told the reason, unless that is an error."""
 
 
 @contextlib.contextmanager
-def at_end(
-    command: str | None, path: Path, tell: Callable[[str], None], notify: str | None = None
-) -> Iterator[End]:
+def at_end(command: str | None, path: Path, tell: Say, notify: str | None = None) -> Iterator[End]:
     """Run ``command`` and give notice once after the block, even if it raises; the block sets the reason."""
     end, code = End(), 0
     try:
@@ -87,9 +88,7 @@ def at_end(
                 _run(command, path, end.reason, code, tell, signals)
 
 
-def _run(
-    command: str, path: Path, reason: str, code: int, tell: Callable[[str], None], signals: Signals
-) -> None:
+def _run(command: str, path: Path, reason: str, code: int, tell: Say, signals: Signals) -> None:
     """Run the command with the user's shell. Its output goes to standard error, and its result changes
     nothing. Ctrl+C ends it, other signals act when it has ended."""
     said = {"WIKITOPICS_REASON": visible(" ".join(reason.split())), "WIKITOPICS_EXIT_CODE": str(code)}
@@ -214,7 +213,7 @@ class LogFile(logging.handlers.RotatingFileHandler):
 
 
 @contextlib.contextmanager
-def also_to(log: Path, session: Path) -> Iterator[Callable[[str], None]]:
+def also_to(log: Path, session: Path) -> Iterator[Say]:
     """Yield a function that writes a line to standard error and, with the time, to a rotated file.
 
     The file also gets the error that ends it all, which standard error gets from the command line.
@@ -249,7 +248,7 @@ def also_to(log: Path, session: Path) -> Iterator[Callable[[str], None]]:
 class ProgressLines:
     """Progress lines on stderr: two early ones, then every 30 s (5 s on a terminal)."""
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
+    def __init__(self, tell: Say) -> None:
         self._tell = tell
         self._next = 0.0
         self._every = 5.0 if sys.stderr.isatty() else 30.0

@@ -59,7 +59,7 @@ async def read(dump, cluster=None, meanwhile=lambda source: None):
     else:
         from wikitopics.session.training.start import far_pool
 
-        pool = await far_pool(cluster, VOCABULARY, info, source.activity, lambda _: None)
+        pool = await far_pool(cluster, VOCABULARY, info, source, lambda _: None)
     feed = Intake(source, pool)
     feed.start(None)
     found = []
