@@ -1,7 +1,7 @@
 """Errors that a user can run into; each message is one clear line, and each class has an exit code."""
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 
@@ -12,6 +12,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"Did you mean '{close[0]}'?" if close else f"Available: {', '.join(names)}"
 
 
+Say = Callable[[str], None]
+"""Takes a line for people."""
 NO_TOPICS = "no topics yet: they appear after the first minibatch"
 
 

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from functools import partial
 from operator import gt
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from wikitopics.model.kernels import is_compiling
 from wikitopics.session import sources
-from wikitopics.session.errors import NotNow, SessionError
+from wikitopics.session.errors import NotNow, Say, SessionError
 from wikitopics.session.options import PASSES
 from wikitopics.session.records import BoundBy, State, TrainerActivity, age, skips_told
 from wikitopics.session.storage.counts import Block
@@ -346,7 +345,6 @@ class Report:
     """What the texts of the source are called."""
 
 
-Say = Callable[[str], None]
 Tell = Callable[[Report], None]
 
 
@@ -358,14 +356,7 @@ class Monitor:
     is alive or send it requests.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        run: Run,
-        report: Tell,
-        say: Say,
-        options: Mapping[str, object] = MappingProxyType({}),
-    ) -> None:
+    def __init__(self, path: Path, run: Run, report: Tell, say: Say, options: Mapping[str, object]) -> None:
         """``report``: called with every heartbeat; ``say``: takes messages that should not wait for one;
         ``options``: those of this run alone, as ``given`` in `TrainerActivity`."""
         self._path, self._run, self._options = path, run, options

@@ -31,7 +31,7 @@ from wikitopics.model.kernels import nothing_kept
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.session import sources
 from wikitopics.session.config import with_contact
-from wikitopics.session.errors import BadUsage, MissingKind, SessionError
+from wikitopics.session.errors import BadUsage, MissingKind, Say, SessionError
 from wikitopics.session.options import (
     ARTICLES,
     CLUSTER,
@@ -62,7 +62,7 @@ from wikitopics.session.system import Signals, TrainerLock
 from wikitopics.session.training.blocks import Blocks, CountedBlocks, Intake, counting_workers
 from wikitopics.session.training.counts import Counts
 from wikitopics.session.training.measuring import HeldOut
-from wikitopics.session.training.run import BEAT_SECONDS, FINISHED, Limits, Monitor, Run, Say, Tell
+from wikitopics.session.training.run import BEAT_SECONDS, FINISHED, Limits, Monitor, Run, Tell
 from wikitopics.session.training.stream import Consumer, Stream, VocabularyBuild
 from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ from wikitopics.crawler.mediawiki.source import CONTACT
 from wikitopics.crawler.source import Unconfirmed
 from wikitopics.model import kinds
 from wikitopics.session import escapes
-from wikitopics.session.errors import BadUsage, NoSession, os_error_as
+from wikitopics.session.errors import BadUsage, NoSession, Say, os_error_as
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import ARTICLES, MODEL, NOTIFY, ON_END
 from wikitopics.session.paths import command, log_file, session_name, session_path
@@ -44,9 +44,6 @@ if TYPE_CHECKING:
     from wikitopics.session.request import TrainRequest
     from wikitopics.session.training.run import Report
 
-
-Say = Callable[[str], None]
-"""Takes a line for people."""
 
 # `train --on-end COMMAND` and `--notify HOW`, carried out when a trainer ends unless it is killed.
 

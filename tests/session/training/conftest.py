@@ -47,7 +47,7 @@ def trainer_of(tmp_path, corpus, new_session, monkeypatch):
             feed = Intake(source, Threads(2))
             one = Run(store, trainer, feed, limits)
             signals.tell(lambda number: one.stop(f"stopped by {number.name}"))
-            task = asyncio.create_task(Monitor(path, one, report, say).follow())
+            task = asyncio.create_task(Monitor(path, one, report, say, {}).follow())
             try:
                 if meanwhile is not None:
                     await meanwhile(one)
