@@ -271,8 +271,5 @@ class Settings(OptionValues):
     def as_json(self) -> dict[str, Any]:
         """Plain values for the store; `decode_settings` is the inverse."""
         own = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "values"}
-        plain = {
-            "source_options": dict(self.source_options),
-            "models": [one.as_json() for one in self.models],
-        }
-        return {**own, **plain, **self.values}
+        models = [spec.as_json() for spec in self.models]
+        return {**own, "source_options": dict(self.source_options), "models": models, **self.values}
