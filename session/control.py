@@ -176,7 +176,7 @@ def ask(path: Path, **columns: bool) -> None:
     request_control(path, **columns)
 
 
-def stop(path: Path, tell: Callable[[str], None] = lambda _: None) -> None:
+def stop(path: Path, tell: errors.Say = lambda _: None) -> None:
     """Have the trainer commit and exit; returns when it has.
 
     If it does not obey, it is sent SIGTERM, but only if its process is known for certain. ``tell`` takes a
