@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from benchmarks.harness import Unavailable
 from benchmarks.splits import CORPORA, FOLDER, batch_of, in_order, split
 from wikitopics.model import Minibatch
-from wikitopics.vocab.build import ENGLISH
+from wikitopics.vocab.vocabulary import ENGLISH
 
 SOURCES = ("short", "full", "docstrings", "manuals")
 """Two corpora of `splits`, and two kinds of text that are no articles: of the packages installed here."""

@@ -45,14 +45,14 @@ def check_source(kind: type[PageKind], **options: Any) -> None:
     """
     described = kind()
     known = {option.name: option for option in described.options}
-    given = {}
+    values = {}
     for name, value in options.items():
         assert name in known, f"expected an option of {kind.__name__}, found {name!r}"
-        given[name] = _taken(known[name], value)
+        values[name] = _taken(known[name], value)
     for option in described.options:
-        is_given = option.name in given or not option.needed
+        is_given = option.name in values or not option.needed
         assert is_given, f"expected a value for {option.name}, which is needed"
-    _run_to_end(_check(described, Asked(given)))
+    _run_to_end(_check(described, Asked(values)))
 
 
 def _taken(option: Option[Any], value: object) -> object:
@@ -107,10 +107,10 @@ async def _check(kind: PageKind, asked: Asked) -> None:
         position = batches[after].position
         async with _opened(kind, identity, again) as (source, _):
             resumed = await _read(source, position, len(expected) + MOST_BATCHES, len(expected))
-        found = [page for batch in resumed for page in batch.pages][: len(expected)]
-        assert found == expected, (
+        pages = [page for batch in resumed for page in batch.pages][: len(expected)]
+        assert pages == expected, (
             f"expected the same pages again after the position {dict(position)}, "
-            f"found {_titles(found)} instead of {_titles(expected)}"
+            f"found {_titles(pages)} instead of {_titles(expected)}"
         )
 
 
@@ -135,11 +135,11 @@ async def _read(
     source: Source, position: Position | None, most_batches: int, most_pages: float = math.inf
 ) -> list[PageBatch]:
     """The batches after a position, until there are enough of them or of their pages."""
-    taken: list[PageBatch] = []
-    batches = source.batches(position)
+    batches: list[PageBatch] = []
+    stream = source.batches(position)
     try:
-        while len(taken) < most_batches and sum(len(batch.pages) for batch in taken) < most_pages:
-            batch = await anext(batches, None)
+        while len(batches) < most_batches and sum(len(batch.pages) for batch in batches) < most_pages:
+            batch = await anext(stream, None)
             if batch is None:
                 break
             assert isinstance(batch, PageBatch), f"expected batches to yield a PageBatch, found {batch!r:.60}"
@@ -147,10 +147,10 @@ async def _read(
             counts = dict(batch.skips) if isinstance(batch.skips, Mapping) else {None: batch.skips}
             are_numbers = all(isinstance(why, str) and type(n) is int and n >= 0 for why, n in counts.items())
             assert are_numbers, f"expected skips to be numbers of pages by reason, found {batch.skips!r:.60}"
-            taken.append(batch)
+            batches.append(batch)
     finally:
-        await close_batches(batches)
-    return taken
+        await close_batches(stream)
+    return batches
 
 
 def _check_pages(batches: Sequence[PageBatch]) -> None:

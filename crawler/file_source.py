@@ -95,12 +95,11 @@ class PageFiles(ABC):
         """The pages after ``place``. Raises BadSource."""
 
     @abstractmethod
-    def mark(self) -> dict[str, int]:
-        """A mark that shows later whether the files, once read, are still the same."""
+    def mark(self, before: Place = START) -> dict[str, int]:
+        """A mark that shows later whether the files are still the same.
 
-    @abstractmethod
-    def check(self, mark: Mapping[str, int]) -> dict[str, int]:
-        """The mark of the files as they are now. Raises BadSource if they have changed since ``mark``."""
+        Raises BadSource if they have changed since the mark ``before``, if there is one.
+        """
 
 
 def page_hash(page_id: int) -> int:
@@ -189,7 +188,7 @@ class FileSource:
         if self.files.is_repeatable:
             await _in_thread(self.files.look)
             if not self._resuming:
-                self._scan = await _in_thread(lambda: self._choose(self._held_out))
+                self._scan = await _in_thread(self._choose)
         return replace(self.files.info, articles=self._scan[0] if self._scan else None)
 
     def batches(self, position: Position | None) -> AsyncIterator[PageBatch]:
@@ -212,8 +211,9 @@ class FileSource:
         if all(message != error.text for error in self.activity.errors):
             self.activity.note(time.time(), message)
 
-    def _choose(self, held_out: int | None, size: int | None = None) -> tuple[int, Sequence[Chosen]]:
+    def _choose(self, size: int | None = None) -> tuple[int, Sequence[Chosen]]:
         """The first reading. ``size``: how many articles came first when this session began."""
+        held_out = self._held_out
         most = default_held_out(None) if held_out is None else held_out
         wanted = with_spare(most) if size is None else size
         articles, chosen = scan(self.files, wanted, self._progress)
@@ -237,9 +237,9 @@ class FileSource:
             yield from self._lap(position)
             return
         if position:
-            position |= self.files.check(position)
+            position |= self.files.mark(position)
         if "threshold" not in position:
-            articles, chosen = self._scan or self._choose(self._held_out, position.get("first"))
+            articles, chosen = self._scan or self._choose(position.get("first"))
             self._scan = None
             position = self.files.mark() | {"articles": articles, "first": len(chosen)} | position
             yield from self._first(articles, chosen, position)

@@ -12,15 +12,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    ClassVar,
-    Literal,
-    NamedTuple,
-    Protocol,
-    TypeGuard,
-)
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, TypeGuard
 
 from wikitopics.option import Option, OptionValues
 
@@ -144,8 +136,6 @@ ZST = Extra("zst", ("zstandard",), "dumps and texts that end in .zst")
 
 # The licences of sources' texts, for passing on titles or word counts.
 
-_WIKIPEDIA = ".wikipedia.org"
-
 
 @dataclass(frozen=True, slots=True)
 class Licence:
@@ -173,7 +163,7 @@ SAMPLE = Licence(
 def of_wiki(address: URL) -> Licence:
     """The licence of the wiki that has this address."""
     host = address.host or ""
-    if host.endswith(_WIKIPEDIA):
+    if host.endswith(".wikipedia.org"):
         return Licence(host, "CC BY-SA 4.0", "https://creativecommons.org/licenses/by-sa/4.0/")
     return Licence(host, "the licence that this wiki names on its pages")
 
@@ -392,10 +382,7 @@ class PageBatch:
     skips: Skips = field(default_factory=dict)
     lap: float | None = None
     """The share of the whole source read so far, 0 to 1, if it is known."""
-
-    @property
-    def rereadable(self) -> bool:
-        return False
+    rereadable: ClassVar = False
 
     @property
     def jobs(self) -> Sequence[Callable[[], Awaitable[Job]]]:

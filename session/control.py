@@ -26,7 +26,7 @@ from wikitopics.session.storage.decoding import LONGEST_NAME
 from wikitopics.session.storage.files import last_line, make_folder, replacing
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.topics import give_name
-from wikitopics.session.storage.trainer import request_control
+from wikitopics.session.storage.writer import request_control
 from wikitopics.session.system import Process, TrainerLock, kill_group, owner, start_command, try_lock
 
 # Trainers in processes of their own: started here, and either left running or ended by whoever started

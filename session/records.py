@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from wikitopics.session.errors import Damaged
 from wikitopics.session.sources import noun
 
 # What a value may be. The session file is read by these types, and everything else in it is damage.
@@ -188,8 +189,79 @@ class TrainerActivity:
         return replace(self, **{name: getattr(none, name) for name in (*waiting, *pace)})
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Status:
+class Scored(NamedTuple):
+    """A minibatch as the models predicted it before it was trained."""
+
+    articles: PositiveCount
+    words: Count
+    """The words that were hidden and predicted, in a sample of the articles."""
+    nats: tuple[Annotated[float, Meta(ge=-1e15, le=1e15)], ...]
+    """The log-likelihood of all of them, for each model."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """The progress of the stream: the one row of the table `progress`.
+
+    Always ``crawled = articles + held_out + pending + skipped``.
+    A document that is read again counts again, in ``crawled``, ``articles`` and ``tokens``.
+    """
+
+    articles: Count = 0
+    tokens: Count = 0
+    held_out: Count = 0
+    crawled: Count = 0
+    pending: Count = 0
+    skipped: Count = 0
+    skips: Annotated[dict[Text, Count], JSON] = field(default_factory=dict)
+    """``skipped`` by reason."""
+    again: Count = 0
+    """How many of the ``articles`` had been trained before, in an earlier pass."""
+    minibatches: Count = 0
+    pending_offset: Count = 0
+    """Documents of the first pending row that are already trained."""
+    position: Annotated[dict[str, Any] | None, JSON] = None
+    lap: Rate | None = None
+    """The share of the source that was read, of all passes together."""
+    renew_from: Count | None = None
+    """Number of the first of the newest articles that must still be inferred again; None if there is none."""
+    prequential: Annotated[tuple[Scored, ...], JSON] = ()
+    """The newest minibatches, as few as together have 1,000 articles; none if no model forgets."""
+    finished: bool = False
+    elapsed_seconds: Moment = 0.0
+    bytes_read: Count = 0
+    next_seq: PositiveCount = field(default=1, compare=False)
+    """Number of the next article, by the last commit. No number is used twice, even if --keep-articles drops
+    rows."""
+    committed_at: Moment = field(default=0.0, compare=False)
+    """When that was, in seconds since the epoch."""
+
+    @property
+    def documents(self) -> int:
+        """The articles trained, each counted once."""
+        return self.articles - self.again
+
+    @property
+    def pass_(self) -> int:
+        """The pass of the newest article, from 1."""
+        return -(-self.articles // self.documents) if self.articles else 1
+
+    def predicted(self, number: int) -> float | None:
+        """A model's log-likelihood per word of the newest articles before they were trained."""
+        if any(number >= len(one.nats) for one in self.prequential):
+            raise Damaged("progress.prequential lacks a model")
+        words = sum(one.words for one in self.prequential)
+        return sum(one.nats[number] for one in self.prequential) / words if words else None
+
+    def skip(self, reason: str, number: int) -> None:
+        """Count ``number`` more skipped articles."""
+        if number:
+            self.skipped += number
+            self.skips[reason] = self.skips.get(reason, 0) + number
+
+
+@dataclass(slots=True, kw_only=True, repr=False)
+class Status(Progress):
     """One look at a session. Fields mean the same as in `status --json`; the others are for the screen."""
 
     session: str
@@ -198,33 +270,15 @@ class Status:
     pid: int | None
     source: str
     source_name: str
-    articles: int
-    """Trained articles, each counted as often as it was read."""
-    documents: int
-    """The same, each counted once."""
-    tokens: int
-    held_out: int
     held_out_target: int
-    crawled: int
-    pending: int
-    skipped: int
-    skips: Mapping[str, int]
-    """``skipped`` by reason."""
-    elapsed_seconds: float
     articles_per_hour: float
-    bytes_read: int
-    committed_at: float
-    """When training results were last saved, in seconds since the epoch; it changes with each new state."""
     checkpoint_age_seconds: float | None
     heartbeat_age_seconds: float | None
-    lap: float | None
     activity: TrainerActivity
     """The activity of the running trainer, or what remains of the last one's."""
     models: tuple[ModelStatus, ...]
     passes: int
     """How often all documents are read."""
-    pass_: int
-    """The pass of the newest article, from 1; `pass` in JSON, a word that Python keeps for itself."""
     suspended: bool = False
     """Whether the trainer is known to do nothing until it is continued, as after Ctrl+Z."""
     death: str = ""

@@ -40,7 +40,7 @@ BUILT_IN = {
     "recent": "wikitopics.crawler.mediawiki.source:Recent",
     "texts": "wikitopics.crawler.texts.source:Texts",
     "counts": "wikitopics.session.training.counts:Counts",
-    "demo": "wikitopics.crawler.embedded.source:Demo",
+    "demo": "wikitopics.crawler.embedded:Demo",
 }
 RESERVED = ("session", "log", "json", "help")
 """Options of the commands themselves."""

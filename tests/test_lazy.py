@@ -17,7 +17,7 @@ for kind in map(kinds.load, kinds.names()):
 RUN = "from wikitopics.cli import run\n"
 HELP = f"{RUN}for name in {COMMANDS}: assert run([name, '--help']) == 0"
 WORKERS = """
-import wikitopics.crawler.dumps.parts
+import wikitopics.crawler.dumps.shuffled
 from wikitopics.crawler import extract_html, extract_wikitext
 """
 TRAIN = f"{RUN}assert run(['train', *sys.argv[1:]]) == 0"

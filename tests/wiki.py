@@ -9,27 +9,29 @@ import argparse
 import asyncio
 import html
 import random
+import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
 from aiohttp import web
 
+from wikitopics.crawler.embedded import EmbeddedWiki
 from wikitopics.crawler.embedded import __main__ as program
 from wikitopics.crawler.embedded.api import ApiError, EmbeddedApi, body_of, packed, revision
 from wikitopics.crawler.embedded.corpus import (
     REFERENCES,
+    Corpus,
     SampleArticle,
     SampleArticles,
     Slot,
     Writer,
     load_sample,
-    words_for_bytes,
 )
-from wikitopics.crawler.embedded.source import EmbeddedWiki
 
 ERRORS: Mapping[str, tuple[int, str | None]] = {
     "429": (429, "1"),
@@ -50,6 +52,7 @@ REQUEST_KINDS = (
     *("endless", "stall", "reset", "truncated", "out-of-order", "duplicate"),
 )
 """Kinds that affect one request; each request has at most one."""
+COPY = re.compile(r"(.+) \(copy (\d{1,12})\)", re.DOTALL)
 PAGE_KINDS = ("deleted", "disambiguation", "oversized")
 """Kinds that affect a page permanently: the same pages for the same seed."""
 
@@ -96,6 +99,17 @@ class Faults:
         return rate > 0 and random.Random(f"{kind} {self.seed} {index}").random() < rate
 
 
+def find(articles: SampleArticles, title: str) -> int | None:
+    """The index of the article with that title."""
+    first, spared, copy = articles.corpus.titles, articles.spared, COPY.fullmatch(title)
+    index = first.index(title) if title in first else None
+    if index is None and copy and copy[1] in first:
+        base, lap = first.index(copy[1]), int(copy[2])
+        if lap >= 1 and base >= spared:
+            index = len(first) + (lap - 1) * (len(first) - spared) + base - spared
+    return index if index is not None and index < articles.size else None
+
+
 class FaultyApi(EmbeddedApi):
     """The embedded wiki's API with faults."""
 
@@ -114,9 +128,22 @@ class FaultyApi(EmbeddedApi):
             pages.append(dict(pages[0]))
         return reply
 
+    def listed(
+        self, query: Mapping[str, str], props: Sequence[str]
+    ) -> tuple[list[dict[str, Any]], dict[str, str], dict[str, str]]:
+        if "titles" not in query:
+            return super().listed(query, props)
+        titles = query["titles"].split("|")[:50]
+        indexes = [find(self.articles, title.replace("_", " ")) for title in titles]
+        entries = [
+            {"ns": 0, "title": title, "missing": True} if index is None else self.entry(index, props)
+            for title, index in zip(titles, indexes, strict=True)
+        ]
+        return entries, {}, {}
+
     def index_of_title(self, title: str) -> int | None:
         """The index of a page that exists."""
-        index = self.articles.find(title)
+        index = find(self.articles, title)
         return None if index is None or self.faults.hits("deleted", index) else index
 
     def wikitext(self, index: int) -> str:
@@ -429,10 +456,43 @@ def _cut(request: web.Request) -> None:
         request.transport.abort()
 
 
+class SizedArticles(SampleArticles):
+    """Articles of ``words_each`` words, drawn from each article's distribution; None: of as many as it has."""
+
+    def __init__(self, corpus: Corpus, size: int, seed: int = 0, words_each: int | None = None) -> None:
+        super().__init__(corpus, size, seed)
+        self._words_each = words_each
+
+    def article(self, index: int) -> SampleArticle:
+        article = super().article(index)
+        if self._words_each is None or not len(article.word_ids):
+            return article
+        rng = np.random.default_rng((self._seed, index))
+        return replace(article, word_ids=rng.choice(article.word_ids, self._words_each))
+
+
+def words_for_bytes(corpus: Corpus, wanted: int) -> int:
+    """The number of words with which articles of this corpus have about ``wanted`` bytes of wikitext."""
+    writer, few, many = Writer(corpus.words), 200, 1200
+
+    def mean_bytes(words_each: int) -> float:
+        articles = SizedArticles(corpus, 20, 0, words_each)
+        return sum(len(writer.wikitext(articles.article(i)).encode()) for i in range(20)) / 20
+
+    beside = mean_bytes(few)
+    a_word = (mean_bytes(many) - beside) / (many - few)
+    return max(1, round(few + (wanted - beside) / a_word))
+
+
 class PagesWiki(EmbeddedWiki):
     """The wiki in a process of its own."""
 
     module = "tests.wiki"
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
 
 
 def main() -> None:
@@ -451,7 +511,7 @@ def main() -> None:
         parser.error(str(error))
     corpus = load_sample()
     words_each = words_for_bytes(corpus, options.article_bytes) if options.article_bytes else None
-    api = FaultyApi(SampleArticles(corpus, options.size, options.seed, words_each), faults=faults)
+    api = FaultyApi(SizedArticles(corpus, options.size, options.seed, words_each), faults=faults)
     asyncio.run(program.serve(make_app(api, options.latency), options.port))
 
 

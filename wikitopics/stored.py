@@ -82,12 +82,12 @@ class Topics(list[Topic]):
     def _repr_html_(self) -> str | None:
         if REPORT.missing():
             return None
-        from wikitopics.session.analysis.report import notebook
+        from wikitopics.session.analysis.report import page
 
-        return notebook.framed(self._pieces(MOST_SHOWN))
+        return page.framed(self._pieces(MOST_SHOWN))
 
     def _pieces(self, most: int) -> Html:
-        from wikitopics.session.analysis.report import notebook
+        from wikitopics.session.analysis.report import page
         from wikitopics.session.analysis.report.contents import course_of
 
         used = [topic for topic in self if topic.in_use]
@@ -100,7 +100,7 @@ class Topics(list[Topic]):
             (topic.number, topic.name, topic.share, course_of(history, topic.number), topic.words[:10])
             for topic in shown
         )
-        return notebook.noted(heading) + notebook.listed(rows)
+        return page.noted(heading) + page.listed(rows)
 
 
 def open(session: str | os.PathLike[str] = "default") -> StoredSession:
@@ -339,13 +339,13 @@ class StoredSession:
     def _repr_html_(self) -> str | None:
         if REPORT.missing():
             return None
-        from wikitopics.session.analysis.report import notebook
+        from wikitopics.session.analysis.report import page
 
         try:
             models = [self.topics(model.name)._pieces(MOST_SHOWN // 2) for model in self.status().models]
         except SessionError:
             models = []
-        return notebook.framed(notebook.noted(repr(self).strip("<>")), *models)
+        return page.framed(page.noted(repr(self).strip("<>")), *models)
 
     @contextmanager
     def _open(self) -> Iterator[SessionReader]:

@@ -33,8 +33,7 @@ from wikitopics.session.system import acting_later, in_use, owner
 from wikitopics.session.training.vocabulary import file_documents
 from wikitopics.stored import StoredSession, path_of
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.build import VocabularyRecipe, build_vocabulary
-from wikitopics.vocab.vocabulary import VocabularyError
+from wikitopics.vocab.vocabulary import VocabularyError, VocabularyRecipe, build_vocabulary
 
 LOOK_SECONDS = 0.3
 """Seconds between two looks at the session for its progress."""
@@ -259,7 +258,7 @@ def _is_finished(
         raise SessionError(str(error)) from None
     try:
         if position:
-            TextFiles([str(files.texts)], lines=settings.source_options.get(LINES.name)).check(position)
+            TextFiles([str(files.texts)], lines=settings.source_options.get(LINES.name)).mark(position)
     except BadSource:
         raise SessionError(other) from None
     if vocabulary != counter:

@@ -22,9 +22,8 @@ from aiohttp.typedefs import Handler
 from benchmarks import processes
 from benchmarks.harness import Experiment, Figures
 from benchmarks.served import serving
-from tests.wiki import FaultyApi, PagesWiki, make_app
-from wikitopics.crawler.embedded.corpus import SampleArticles, load_sample
-from wikitopics.crawler.embedded.source import EmbeddedWiki
+from tests.wiki import FaultyApi, PagesWiki, SizedArticles, make_app
+from wikitopics.crawler.embedded.corpus import load_sample
 from wikitopics.crawler.http.rules import wikimedia_limits
 from wikitopics.crawler.mediawiki.api import ApiSource
 from wikitopics.crawler.mediawiki.html import HtmlSource
@@ -128,7 +127,7 @@ def simulate(latency: float, page_latency: float, trainers: int) -> Figures:
         return await handler(request)
 
     # Short articles, since the waiting is measured here.
-    api = FaultyApi(SampleArticles(load_sample(), 10_000_000, 0, 30))
+    api = FaultyApi(SizedArticles(load_sample(), 10_000_000, 0, 30))
     app = make_app(api, latency)
     app.middlewares.append(note)
     with (
@@ -181,7 +180,7 @@ async def _watched(url: str, articles: int) -> list[tuple[int, float]]:
 
 @EXPERIMENT.point(minutes=4)
 def memory() -> Figures:
-    wiki = EmbeddedWiki(["--article-bytes", "8000"])
+    wiki = PagesWiki(["--size", "1000000", "--article-bytes", "8000"])
     try:
         curve = asyncio.run(_watched(wiki.url, ARTICLES["memory"]))
     finally:

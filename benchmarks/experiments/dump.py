@@ -32,9 +32,10 @@ from benchmarks.harness import Experiment, Figures
 from benchmarks.processes import family, memory_mb
 from benchmarks.range_server import serving
 from benchmarks.splits import articles as real_articles
+from tests.wiki import SizedArticles, words_for_bytes
 from wikitopics.crawler.dumps.source import Dump
 from wikitopics.crawler.dumps.xml import DumpFiles
-from wikitopics.crawler.embedded.corpus import SampleArticles, Writer, load_sample, words_for_bytes
+from wikitopics.crawler.embedded.corpus import Writer, load_sample
 from wikitopics.crawler.source import Asked, Page
 from wikitopics.session.training.blocks import Intake, count_pages
 from wikitopics.session.training.start import open_source
@@ -52,7 +53,7 @@ Packing = Callable[[bytes], bytes]
 def pages(articles: int) -> Iterator[str]:
     """The pages of the dump as XML, 100 at a time."""
     corpus = load_sample()
-    made, writer = SampleArticles(corpus, articles, 0, words_for_bytes(corpus, 8000)), Writer(corpus.words)
+    made, writer = SizedArticles(corpus, articles, 0, words_for_bytes(corpus, 8000)), Writer(corpus.words)
     for start in range(0, articles, 100):
         yield "".join(
             f"<page><title>{escape(made.title(i))}</title><ns>0</ns><id>{i + 1}</id><revision>"

@@ -16,8 +16,8 @@ import numpy as np
 
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.splits import in_order, split, vocabulary_of_2010
+from wikitopics.crawler.embedded import Demo
 from wikitopics.crawler.embedded.corpus import load_sample
-from wikitopics.crawler.embedded.source import Demo
 from wikitopics.model import Minibatch, OnlineModel, kinds
 from wikitopics.session.records import SNAPSHOT_WORDS, TopicChange, TopicEvent, TopWords
 from wikitopics.session.training.measuring import Chronicle, minibatch_size, snapshot_due

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.harness import Experiment, Figures
 from benchmarks.processes import PROGRAM, Screen, family, memory_mb
-from wikitopics.crawler.embedded.source import EmbeddedWiki
+from tests.wiki import PagesWiki
 from wikitopics.session.storage.reader import SessionReader
 
 EXPERIMENT = Experiment("front_door", "from wiki to saved minibatch with a screen attached")
@@ -24,7 +24,7 @@ COLUMNS, ROWS = 120, 36
 
 @EXPERIMENT.point(minutes=2.2)
 def watched() -> Figures:
-    wiki = EmbeddedWiki(["--size", "10000000", "--article-bytes", "8000"])
+    wiki = PagesWiki(["--size", "10000000", "--article-bytes", "8000"])
     running: list[subprocess.Popen[bytes]] = []
     with tempfile.TemporaryDirectory() as folder:
         session = Path(folder) / "front.db"

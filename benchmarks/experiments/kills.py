@@ -60,7 +60,7 @@ def counts(folder: Path, stops: int, documents: int) -> Tally:
 def wiki(folder: Path, stops: int, articles: int) -> Tally:
     """The embedded wiki, misbehaving."""
     injected = CountedFaults(Faults.parse(FAULTS).rates)
-    api = FaultyApi(SampleArticles(load_sample(), articles, 0, None), faults=injected)
+    api = FaultyApi(SampleArticles(load_sample(), articles), faults=injected)
     with serving(make_app(api, latency=0.02)) as url:
         command = ["train", "--api-url", url, "--rpm", "0", "--held-out", "100", *MODELS_OF_WIKI]
         tally = crawls(folder, command, stops, articles)

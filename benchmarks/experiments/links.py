@@ -28,8 +28,8 @@ from wikitopics.crawler.source import Markup, Page, SourceInfo
 from wikitopics.model import SCVB0, Minibatch, OnlineLDA
 from wikitopics.model.coherence import npmi, npmi_of_words, top_words
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.build import VocabularyRecipe, build_vocabulary
 from wikitopics.vocab.rules import LINKS, Rule
+from wikitopics.vocab.vocabulary import VocabularyRecipe, build_vocabulary
 
 EXPERIMENT = Experiment("links", "links instead of words: speed of extraction, and the topics of each")
 REPEATS = 7

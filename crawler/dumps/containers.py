@@ -219,15 +219,15 @@ def has_blocks(read: Read) -> bool:
 
 def _marks(data: bytes, start: int) -> list[tuple[int, int]]:
     """(the bit where it begins, which mark) for all marks that begin in byte ``start`` or later."""
-    found = []
+    marks = []
     for pattern, shift in _PATTERNS:
         at = data.find(pattern, start + 1)
         while at >= 0:
             bit = 8 * (at - 1) + shift
             if at + 6 <= len(data) and (mark := _bits(data, bit, bit + _MARK_BITS)) in (_BLOCK, _END):
-                found.append((bit, mark))
+                marks.append((bit, mark))
             at = data.find(pattern, at + 1)
-    return sorted(found)
+    return sorted(marks)
 
 
 def _bits(data: bytes, start: int, stop: int) -> int:
@@ -433,3 +433,40 @@ def _unpacks(file: RangedFile, start: int) -> bool:
         return next(data_blocks(reading(file, start), "", start), None) is not None
     except (CutOff, BadSource):  # data may look like a frame that needs much memory
         return False
+
+
+# Any file that can be read from its middle, whatever its format.
+
+_LITTLE = 32 << 10
+"""Bytes of a piece behind the end of a part, where only the end of a page has to be found."""
+
+
+def can_be_parted(file: RangedFile, most: int | None = None) -> bool:
+    """Whether reading can begin within the file; ``most`` as for `has_frames`. Raises BadSource."""
+    head = file.read(0, HEAD)
+    if head.startswith(b"BZh"):
+        return has_blocks(reading(file, 0))
+    magic = magic_of(head)
+    return magic is None or has_frames(file, magic, most)
+
+
+def blocks(file: RangedFile, start: int, stop: int) -> Iterator[tuple[int, Iterator[bytes]]]:
+    """Yield (byte at which reading can begin, the data from there in pieces), from ``start`` to the file's
+    end.
+
+    There are none if none begins before ``stop``; what begins behind it comes in small pieces.
+    """
+    head, read = file.read(0, HEAD), reading(file, start)
+    if (magic := magic_of(head)) is not None:
+        whole = frames(file, magic, start, stop - start)
+    else:
+        whole = bzip2_blocks(read, start) if head.startswith(b"BZh") else _plain_blocks(read, start, stop)
+    for at, pieces in whole:
+        small = (piece[i : i + _LITTLE] for piece in pieces for i in range(0, len(piece), _LITTLE))
+        yield at, pieces if at < stop else small
+
+
+def _plain_blocks(read: Read, start: int, stop: int) -> Iterator[tuple[int, Iterator[bytes]]]:
+    while data := read(min(_READ, stop - start) if start < stop else _LITTLE):
+        yield start, iter((data,))
+        start += len(data)

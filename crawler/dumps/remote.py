@@ -5,7 +5,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from mmap import MADV_DONTNEED, MAP_PRIVATE, PAGESIZE, mmap
 from typing import Any
@@ -13,8 +13,7 @@ from typing import Any
 from yarl import URL
 
 from wikitopics.crawler.dumps import DUMP_FILES, VERSIONS
-from wikitopics.crawler.dumps.parts import BEYOND, DumpFile, DumpPart
-from wikitopics.crawler.dumps.shuffled import Chunk, ShuffledDump
+from wikitopics.crawler.dumps.shuffled import BEYOND, Chunk, DumpFile, DumpPart, Schedule, ShuffledDump
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import RateLimits, dump_limits, is_wikimedia
 from wikitopics.crawler.http.wire import Clock, Reply, RequestBounds, Wanted
@@ -44,27 +43,19 @@ _CONTENT_RANGE = re.compile(r"bytes (\d{1,16})-(\d{1,16})/(\d{1,16})")
 _GONE = (401, 403, 404, 410)
 
 
-@dataclass(eq=False)
-class ServedFile:
-    """A file on a server, as far as the server states."""
-
-    url: URL
-    size: int
-    version: str
-    """Its ETag, or the time of its last change; "" if neither is given."""
-
-
 class RangeServer:
     """Requests bytes of files through ``client``, by their addresses."""
 
     def __init__(self, client: Client) -> None:
+        self.room = MOST_CACHED
+        """Further bytes of its files that may be cached."""
         self._client = client
         self._most = LARGEST
         self._found_at: dict[URL, URL] = {}
         """The targets of redirects."""
         self._turn = asyncio.Lock()
 
-    async def look(self, url: URL, first: int) -> tuple[ServedFile, bytes]:
+    async def look(self, url: URL, first: int) -> tuple["RemoteFile", bytes]:
         """A file that is not known yet, and its ``first`` bytes. Raises a CrawlerError."""
 
         def check(reply: Reply) -> None:
@@ -75,16 +66,16 @@ class RangeServer:
                 raise BadSource(f"{url}: {what}")
             _check_encoding(reply, url)
 
-        def read(reply: Reply) -> tuple[ServedFile, bytes]:
+        def read(reply: Reply) -> tuple[RemoteFile, bytes]:
             start, stop, size = _range_of(reply)
             if start or stop != min(first, size) or len(reply.body) != stop:
                 raise _another_range(reply)
             self._found_at[url] = reply.url
-            return ServedFile(url, size, self._version(reply)), reply.body
+            return RemoteFile(url, size, self._version(reply), self), reply.body
 
         return await self._client.fetch(url, read, wanted=Wanted(_range(0, first), first, check))
 
-    async def read(self, file: ServedFile, start: int, stop: int) -> bytes:
+    async def read(self, file: "RemoteFile", start: int, stop: int) -> bytes:
         """These bytes of the file, retried for as long as the client allows.
 
         Raises CrawlerError, also if it is a different file now.
@@ -109,7 +100,7 @@ class RangeServer:
                 start = end
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    async def _once(self, file: ServedFile, start: int, stop: int) -> bytes:
+    async def _once(self, file: "RemoteFile", start: int, stop: int) -> bytes:
         url = file.url
         at = self._found_at.get(url, url)
 
@@ -140,7 +131,7 @@ class RangeServer:
             headers["If-Range"] = file.version
         return await self._client.once(at, read, Wanted(headers, stop - start, check))
 
-    def _is_same(self, reply: Reply, file: ServedFile) -> bool:
+    def _is_same(self, reply: Reply, file: "RemoteFile") -> bool:
         version = self._version(reply)
         return not version or not file.version or version == file.version
 
@@ -172,10 +163,10 @@ def _range_of(reply: Reply) -> tuple[int, int, int]:
     """(start, stop, bytes of the whole file) of a reply. Raises TransientError if they are missing."""
     if reply.status != 206:
         raise TransientError(f"{reply.url.host} answers {reply.status}", lasting=True)
-    found = _CONTENT_RANGE.fullmatch(reply.headers.get("Content-Range", "").strip())
-    if found is None:
+    match = _CONTENT_RANGE.fullmatch(reply.headers.get("Content-Range", "").strip())
+    if match is None:
         raise _another_range(reply)
-    start, last, size = map(int, found.groups())
+    start, last, size = map(int, match.groups())
     if not start <= last < size <= MOST_SIZE:
         raise _another_range(reply)
     return start, last + 1, size
@@ -199,40 +190,17 @@ ROUNDS_AHEAD = 2
 """Rounds whose chunks are requested while an earlier one is read."""
 
 
-class Cache:
-    """Bytes of files that are needed more than once: those at the beginnings of files and of chunks."""
-
-    def __init__(self) -> None:
-        self.room = MOST_CACHED
-        self._pieces: dict[RemoteFile, dict[int, bytes]] = {}
-
-    def keep(self, file: "RemoteFile", start: int, data: bytes) -> None:
-        """Cache bytes, as long as there is room."""
-        if len(data) <= self.room:
-            self.room -= len(data)
-            self._pieces.setdefault(file, {})[start] = data
-
-    def drop(self, file: "RemoteFile", start: int, stop: int) -> None:
-        """Drop whatever holds one of these bytes."""
-        pieces = self._pieces.get(file, {})
-        for begin in [begin for begin, data in pieces.items() if begin < stop and start < begin + len(data)]:
-            self.room += len(pieces.pop(begin))
-
-    def next(self, file: "RemoteFile", start: int, stop: int) -> tuple[bytes, int]:
-        """(the cached bytes from ``start`` on, the byte before which no others are cached)."""
-        pieces = self._pieces.get(file, {})
-        for begin, data in pieces.items():
-            if begin <= start < begin + len(data):
-                return data[start - begin : stop - begin], stop
-        return b"", min((begin for begin in pieces if start < begin < stop), default=stop)
-
-
 @dataclass(eq=False)
-class RemoteFile(ServedFile):
-    """A file on a server, as one of a dump's."""
+class RemoteFile:
+    """A file on a server, as far as the server states: one of a dump's."""
 
+    url: URL
+    size: int
+    version: str
+    """Its ETag, or the time of its last change; "" if neither is given."""
     server: RangeServer
-    cache: Cache
+    cached: dict[int, bytes] = field(default_factory=dict)
+    """Bytes that are needed more than once, by their place: at the beginnings of the file and of chunks."""
 
     @property
     def name(self) -> str:
@@ -244,19 +212,33 @@ class RemoteFile(ServedFile):
         pieces: list[bytes] = []
         stop = min(stop, self.size)
         while start < stop:
-            piece, end = self.cache.next(self, start, stop)
-            if not piece:
+            at = next((at for at, data in self.cached.items() if at <= start < at + len(data)), None)
+            if at is not None:
+                piece = self.cached[at][start - at : stop - at]
+            else:
+                end = min((at for at in self.cached if start < at < stop), default=stop)
                 piece = await self.server.read(self, start, end)
                 if end - start <= FIRST:
-                    self.cache.keep(self, start, piece)
+                    self.cache(start, piece)
             pieces.append(piece)
             start += len(piece)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     async def fresh_bytes(self, start: int, stop: int) -> bytes:
         """See `DumpFile`."""
-        self.cache.drop(self, start, stop)
+        self.drop(start, stop)
         return await self.server.read(self, start, min(stop, self.size))
+
+    def cache(self, start: int, data: bytes) -> None:
+        """Cache bytes, as long as there is room."""
+        if len(data) <= self.server.room:
+            self.server.room -= len(data)
+            self.cached[start] = data
+
+    def drop(self, start: int, stop: int) -> None:
+        """Drop whatever cached bytes hold one of these."""
+        for at in [at for at, data in self.cached.items() if at < stop and start < at + len(data)]:
+            self.server.room += len(self.cached.pop(at))
 
 
 class Segment:
@@ -339,10 +321,10 @@ async def newest_dump(client: Client, home: URL, wiki: str) -> tuple[str, Sequen
     old, new = home / wiki / "", home / _CURRENT / wiki / ""
     latest = time.strftime("%Y%m%d", time.gmtime(client.clock.wall() + _DAY))
     olds, news = await _dates(client, old, _OLD_DATE, latest), await _dates(client, new, _NEW_DATE, latest)
-    found = [(f"{d[:4]}-{d[4:6]}-{d[6:]}", 0, old / d / "", _old_files) for d in olds]
-    found += [(d, 1, new / d / "xml" / "bzip2" / "", _new_files) for d in news]
+    dumps = [(f"{d[:4]}-{d[4:6]}-{d[6:]}", 0, old / d / "", _old_files) for d in olds]
+    dumps += [(d, 1, new / d / "xml" / "bzip2" / "", _new_files) for d in news]
     fault = None
-    for date, _, folder, files in sorted(found, key=lambda one: one[:2], reverse=True):
+    for date, _, folder, files in sorted(dumps, key=lambda dump: dump[:2], reverse=True):
         try:
             urls = await files(client, folder)
         except BadSource as error:  # an older one may be usable
@@ -376,12 +358,12 @@ async def _old_files(client: Client, folder: URL) -> tuple[URL, ...]:
 
 
 def _in_order(folder: URL, names: Iterable[str], form: re.Pattern[str]) -> tuple[URL, ...]:
-    found = [match for match in map(form.fullmatch, names) if match is not None]
-    if len(found) > _MOST_FILES:
-        raise BadSource(f"{folder}: it lists {len(found):,} files; give those of one dump with --dump")
-    found.sort(key=lambda match: (int(match[1] or 0), match[0]))
-    _check_ranges(folder, [match for match in found if match[1]])
-    return tuple(folder / match[0] for match in found)
+    matches = [match for match in map(form.fullmatch, names) if match is not None]
+    if len(matches) > _MOST_FILES:
+        raise BadSource(f"{folder}: it lists {len(matches):,} files; give those of one dump with --dump")
+    matches.sort(key=lambda match: (int(match[1] or 0), match[0]))
+    _check_ranges(folder, [match for match in matches if match[1]])
+    return tuple(folder / match[0] for match in matches)
 
 
 def _check_ranges(folder: URL, files: Sequence[re.Match[str]]) -> None:
@@ -479,7 +461,7 @@ class RemoteDump(ShuffledDump):
             budget_folder=asked.budget_folder,
             clock=clock,
             bounds=bounds,
-            elsewhere=_followed if agreed else _not_agreed,
+            elsewhere=(lambda *_: None) if agreed else _not_agreed,
         )
         self._client.opening = True
         self._server = RangeServer(self._client)
@@ -513,64 +495,60 @@ class RemoteDump(ShuffledDump):
             size = format_size(sum(file.size for file in files))
             named = f"{self._wiki} of {date}" if date else self.name
             count = "1 file" if len(files) == 1 else f"{len(files)} files"
-            told = ", which receives your contact" if self._names_somebody else ""
-            raise Unconfirmed(f"{named}, {size} in {count}, comes from {home.host}{told}; nothing is stored")
+            extra = ", which receives your contact" if self._names_somebody else ""
+            raise Unconfirmed(f"{named}, {size} in {count}, comes from {home.host}{extra}; nothing is stored")
         return files
 
     async def _find(self) -> Sequence[RemoteFile]:
-        cache, server = Cache(), self._server
+        server = self._server
         files: list[RemoteFile] = []
         if self.schedule is None:
             for url in self._urls:
-                served, data = await server.look(url, FIRST)
-                files.append(RemoteFile(url, served.size, served.version, server, cache))
-                cache.keep(files[-1], 0, data)
-                await self.check(files[-1])
-                if cache.room < MOST_CACHED // 2:  # the rest is for the places in the files
-                    cache.drop(files[-1], 0, FIRST)
+                file, data = await server.look(url, FIRST)
+                files.append(file)
+                file.cache(0, data)
+                await self.check(file)
+                if server.room < MOST_CACHED // 2:  # the rest is for the places in the files
+                    file.drop(0, FIRST)
         else:
             versions = self._versions or [""] * len(self._urls)
             for url, size, version in zip(self._urls, self.schedule.sizes, versions, strict=True):
-                files.append(RemoteFile(url, size, version, server, cache))
+                files.append(RemoteFile(url, size, version, server))
         size = sum(file.size for file in files)
         if size > MOST_SIZE:
             raise BadSource(f"{self.name}: its server says that it has over {format_size(MOST_SIZE)}")
         if size <= MOST_CACHED:
             for file in files:
                 data = await file.bytes_from(0, file.size)
-                cache.drop(file, 0, file.size)
-                cache.keep(file, 0, data)
+                file.drop(0, file.size)
+                file.cache(0, data)
         self.identity = {
             DUMP_FILES: [file.name for file in files],
             VERSIONS: [file.version for file in files],
         }
         return files
 
-    async def part(self, number: int, chunk: Chunk, part: int) -> DumpPart:
-        schedule = self.schedule
-        assert schedule is not None
+    async def part(self, schedule: Schedule, number: int, chunk: Chunk, part: int) -> DumpPart:
         if self._requested < 0:
             # Training begins sooner if the first part of each chunk comes before the rest of any.
             first = list(schedule.parts_of(number))
             for one, begin in first:
-                self._request(one, begin, begin)
+                self._request(schedule, one, begin, begin)
             for one, begin in first:
-                self._request(one, begin + 1, schedule.last_part(number, begin))
+                self._request(schedule, one, begin + 1, schedule.last_part(number, begin))
             self._requested = number
         while self._requested < min(number + ROUNDS_AHEAD, schedule.rounds - 1):
             self._requested += 1
             for one in schedule.begins(self._requested):
-                self._request(one, 0, schedule.last_part(self._requested, 0))
-        start, stop = schedule.bounds(chunk, part)
-        found = await DumpPart.read(self._segments.pop((chunk, part)), start, stop)
-        return replace(found, file=self.files[chunk.file])
+                self._request(schedule, one, 0, schedule.last_part(self._requested, 0))
+        read = await DumpPart.read(self._segments.pop((chunk, part)), *schedule.bounds(chunk, part))
+        return replace(read, file=self.files[chunk.file])
 
-    def _request(self, chunk: Chunk, first: int, last: int) -> None:
+    def _request(self, schedule: Schedule, chunk: Chunk, first: int, last: int) -> None:
         """Have these parts of a chunk requested, at once."""
-        assert self.schedule is not None
         file = self.files[chunk.file]
         if first <= last:
-            start, stop = self.schedule.bounds(chunk, first)[0], self.schedule.bounds(chunk, last)[1]
+            start, stop = schedule.bounds(chunk, first)[0], schedule.bounds(chunk, last)[1]
             segment = Segment(file, start, min(stop + BEYOND, file.size))
             self._segments |= {(chunk, part): segment for part in range(first, last + 1)}
 
@@ -580,10 +558,6 @@ class RemoteDump(ShuffledDump):
             request.cancel()
         await asyncio.gather(*requests, return_exceptions=True)
         await self._client.close()
-
-
-def _followed(reply: Reply, there: URL) -> None:
-    """Follow the redirect: the user has agreed to it."""
 
 
 def _not_agreed(reply: Reply, there: URL) -> None:

@@ -8,6 +8,7 @@ articles to hold out: a few from the beginning of each of several chunks, spread
 """
 
 import asyncio
+import re
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,14 +16,23 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import count
-from typing import Annotated, Any, NamedTuple, TypeVar
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import msgspec
 from msgspec import Meta
 
 from wikitopics.crawler.dumps import DUMP_FILES, SCHEDULE
-from wikitopics.crawler.dumps.containers import LARGEST, LocalFile, data_blocks, reading
-from wikitopics.crawler.dumps.parts import DumpFile, DumpPart, can_be_parted
+from wikitopics.crawler.dumps.containers import (
+    HEAD,
+    LARGEST,
+    HeldFile,
+    LocalFile,
+    blocks,
+    can_be_parted,
+    data_blocks,
+    reading,
+)
 from wikitopics.crawler.dumps.xml import DumpFiles, DumpReader
 from wikitopics.crawler.source import (
     Activity,
@@ -31,17 +41,165 @@ from wikitopics.crawler.source import (
     BadSource,
     CutOff,
     Identity,
+    Lack,
     Lacking,
     Page,
     Piece,
     Position,
+    Skip,
     Skips,
     SourceInfo,
     default_held_out,
     with_spare,
 )
 
+# Parts of dump files that can be read independently, in any process and in any order.
+#
+# A part is a range of bytes of a file as stored on disk. Its pages are those whose first byte is in data
+# whose unpacking begins there: a block, a frame, or for a plain file the byte itself. So each page is in
+# exactly one part, wherever files are divided.
+
 T = TypeVar("T")
+
+BEYOND = 512 << 10
+"""Bytes held behind the end of a part: the block of its last page hardly ever ends later."""
+MOST_HELD = 64 << 20
+"""The most bytes that one part is given."""
+_MOST_UNPACKED = 256 << 20
+"""The most bytes of a part's data; a dump unpacks to five or twenty times its size."""
+_MOST_ARTICLES = 50_000
+"""The most articles of a part; the shortest ones of a real dump, in large numbers, take a hundred bytes
+each."""
+_PAGE = re.compile(rb"<page[\s>]")
+
+
+class DumpFile(Protocol):
+    """One file of a dump, on this machine or on a server."""
+
+    @property
+    def name(self) -> str:
+        """The name for people."""
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+
+    async def bytes_from(self, start: int, stop: int) -> bytes:
+        """Bytes ``start`` to before ``stop``, fewer only at the file's end. Raises a `CrawlerError`."""
+
+    async def fresh_bytes(self, start: int, stop: int) -> bytes | None:
+        """The same, as the place where the file is stored now gives them; None if that would not differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class DumpPart:
+    """The pages that begin in the bytes before ``stop`` of those that are ``held``.
+
+    Of its articles, ``each`` are held out: the first, and every ``stride``-th after it.
+    """
+
+    held: HeldFile
+    stop: int
+    each: int = 0
+    stride: int = 1
+    is_place: bool = False
+    """Whether it gives the articles that are held out, and nothing else, or all the others."""
+    file: DumpFile | None = field(default=None, compare=False)
+    """Where more of it can be read; not in another process."""
+    articles: ClassVar = 0
+    """Unknown."""
+
+    @classmethod
+    async def read(cls, file: DumpFile, start: int, stop: int) -> "DumpPart":
+        """The part of ``file`` from ``start`` to ``stop``. Raises a `CrawlerError`."""
+        data = await file.bytes_from(start, min(stop + BEYOND, file.size))
+        if len(data) < stop - start:
+            raise BadSource(f"{file.name}: the file became smaller while it was read")
+        head = data[:HEAD] if start == 0 else await file.bytes_from(0, HEAD)
+        return cls(HeldFile(file.name, file.size, head, start, data), stop, file=file)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DumpPart, (self.held, self.stop, self.each, self.stride, self.is_place)
+
+    @property
+    def size(self) -> int:
+        return len(self.held.data)
+
+    def __str__(self) -> str:
+        return f"{Path(self.held.name).name}, bytes {self.held.start:,} to {self.stop:,}"
+
+    async def renewed(self, lack: Lack) -> "DumpPart | None":
+        """The part with three times as many bytes, or with fresh ones."""
+        held, file = self.held, self.file
+        assert file is not None
+        if lack == "more":
+            if held.stop >= held.size or len(held.data) >= MOST_HELD:
+                return None
+            data = await file.bytes_from(held.start, min(held.stop + 2 * len(held.data), held.size))
+        else:
+            fresh = await file.fresh_bytes(held.start, held.stop)
+            if fresh is None or fresh == held.data:
+                return None
+            data = fresh
+        return replace(self, held=replace(held, data=data))
+
+    def pages(self, info: SourceInfo) -> Iterator[Page | Skip]:
+        """Its articles in their order, and, unless it is a place, why others were skipped.
+
+        Raises CutOff after the last page that can be read, Lacking, BadSource.
+        """
+        articles, behind = 0, self.each * self.stride
+        for page in self._pages(info):
+            if not isinstance(page, Page):
+                if not self.is_place:
+                    yield page
+                continue
+            if articles == _MOST_ARTICLES:
+                raise CutOff(f"it holds over {_MOST_ARTICLES:,} articles")
+            if (articles < behind and articles % self.stride == 0) == self.is_place:
+                yield page
+            articles += 1
+            if self.is_place and articles > behind - self.stride:
+                return
+
+    def _pages(self, info: SourceInfo) -> Iterator[Page | Skip]:
+        is_first = self.held.start == 0
+        reader = DumpReader(self.held.name, info, continued=not is_first)
+        has_begun, before, unpacked = is_first, b"", 0
+        fed, inside = 0, 1  # bytes given to the reader, and how many of them are the part's own
+        with reader:
+            for start, pieces in blocks(self.held, self.held.start, self.stop):
+                is_behind = start >= self.stop
+                if is_behind and (not before if not has_begun else reader.between_pages or reader.has_ended):
+                    return
+                for data in pieces:
+                    unpacked += len(data)
+                    if unpacked > _MOST_UNPACKED:
+                        raise CutOff(f"it unpacks to over {_MOST_UNPACKED >> 20} MB")
+                    if not has_begun:
+                        first = _PAGE.search(before + data)
+                        if is_behind and (first is None or first.start() >= len(before)):
+                            return
+                        data = before + data
+                        if first is None:
+                            before = data[-5:]  # a tag may be divided
+                            continue
+                        has_begun, data = True, data[first.start() :]
+                    fed += len(data)
+                    if not is_behind:
+                        inside = fed
+                    for entry in reader.feed(data):
+                        if entry.start >= inside:
+                            return
+                        if entry.page is not None:
+                            yield entry.page
+                        if entry.end > inside:
+                            return
+            if has_begun:
+                reader.close()
+
+
+# The random order: which parts are read in which round.
 
 PLACES = 54
 """The number of places where articles are held out, if the dump has as many chunks: a few may have none."""
@@ -190,10 +348,7 @@ class Round:
     seed: int | None
     """How its articles are mixed; None: one of each part in turn."""
     skips: Skips = field(default_factory=dict)
-
-    @property
-    def rereadable(self) -> bool:
-        return True
+    rereadable: ClassVar = True
 
     def order(self, page_ids: Sequence[Sequence[int]]) -> Sequence[int]:
         """See `Stretch`."""
@@ -239,7 +394,7 @@ class ShuffledDump(ABC):
         """The files, in their order, checked if there is no schedule yet. Raises a CrawlerError."""
 
     @abstractmethod
-    async def part(self, number: int, chunk: Chunk, part: int) -> DumpPart:
+    async def part(self, schedule: Schedule, number: int, chunk: Chunk, part: int) -> DumpPart:
         """The part of a chunk that this round reads. Raises a CrawlerError."""
 
     @abstractmethod
@@ -276,32 +431,33 @@ class ShuffledDump(ABC):
         """All rounds after ``position``. Raises BadPosition."""
         schedule = self.schedule
         assert schedule is not None
-        position = {"round": 0, "done": 0} if position is None else position
-        first, done = position.get("round"), position.get("done")
-        if not all(type(number) is int and 0 <= number < 1 << 63 for number in (first, done)):
-            raise BadPosition
-        assert first is not None
-        assert done is not None
+        first = done = 0
+        if position is not None:
+            stored = position.get("round"), position.get("done")
+            try:
+                first, done = msgspec.convert(stored, tuple[_Count, _Count])
+            except msgspec.ValidationError:
+                raise BadPosition from None
         before = bool(schedule.each)
         rounds = before + schedule.rounds
         for number in range(first, rounds):
             if number < before:
-                jobs = [partial(self._place, chunk) for chunk in sorted(schedule.places)]
+                jobs = [partial(self._place, schedule, chunk) for chunk in sorted(schedule.places)]
             else:
                 shuffled = number - before
-                jobs = [partial(self._part, shuffled, *which) for which in schedule.parts_of(shuffled)]
+                parts = schedule.parts_of(shuffled)
+                jobs = [partial(self._part, schedule, shuffled, *which) for which in parts]
             seed = None if number < before else schedule.seed
             yield Round(number, rounds, jobs, done if number == first else 0, seed)
 
-    async def _place(self, chunk: Chunk) -> DumpPart:
-        assert self.schedule is not None
-        part = await read_place(self.files[chunk.file], *self.schedule.bounds(chunk, 0))
-        return replace(part, each=self.schedule.each, stride=self.schedule.stride, is_place=True)
+    async def _place(self, schedule: Schedule, chunk: Chunk) -> DumpPart:
+        part = await read_place(self.files[chunk.file], *schedule.bounds(chunk, 0))
+        return replace(part, each=schedule.each, stride=schedule.stride, is_place=True)
 
-    async def _part(self, number: int, chunk: Chunk, part: int) -> DumpPart:
-        assert self.schedule is not None
-        held_out = self.schedule.each if not part and chunk in self.schedule.places else 0
-        return replace(await self.part(number, chunk, part), each=held_out, stride=self.schedule.stride)
+    async def _part(self, schedule: Schedule, number: int, chunk: Chunk, part: int) -> DumpPart:
+        held_out = schedule.each if not part and chunk in schedule.places else 0
+        read = await self.part(schedule, number, chunk, part)
+        return replace(read, each=held_out, stride=schedule.stride)
 
 
 class LocalDump(ShuffledDump):
@@ -318,9 +474,8 @@ class LocalDump(ShuffledDump):
             await self.check(file)
         return files
 
-    async def part(self, number: int, chunk: Chunk, part: int) -> DumpPart:
-        assert self.schedule is not None
-        start, stop = self.schedule.bounds(chunk, part)
+    async def part(self, schedule: Schedule, number: int, chunk: Chunk, part: int) -> DumpPart:
+        start, stop = schedule.bounds(chunk, part)
         self.activity.bytes_read += stop - start
         return await DumpPart.read(self.files[chunk.file], start, stop)
 
@@ -390,16 +545,16 @@ async def survey(
     total, size = (sum(column) for column in zip(*counts, strict=True)) if counts else (0, 0)
     articles = round(total * sum(schedule.sizes) / max(1, size))
     wanted = default_held_out(articles or None) if held_out is None else held_out
-    found = [articles for articles, _ in counts]
-    share = sum(map(bool, found)) / max(1, len(found))
+    tallies = [articles for articles, _ in counts]
+    share = sum(map(bool, tallies)) / max(1, len(tallies))
     n_places = min(len(places), round(wanted / max(share, 0.01)))
     each = next(
         each
         for each in count()
-        if each >= max(found, default=0)
-        or sum(min(articles, each) for articles in found) * n_places >= with_spare(wanted) * len(found)
+        if each >= max(tallies, default=0)
+        or sum(min(articles, each) for articles in tallies) * n_places >= with_spare(wanted) * len(tallies)
     )
-    few = sorted(found)[len(found) // 4] if found else 0  # most places have more
+    few = sorted(tallies)[len(tallies) // 4] if tallies else 0  # most places have more
     return msgspec.structs.replace(
         schedule, n_places=n_places, each=each, stride=max(1, few // max(1, each)), articles=articles
     )

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wikitopics.crawler.dumps import BASE, DUMP_FILES, OLD_ORDER, SCHEDULE, VERSIONS
-from wikitopics.crawler.http.addresses import (
+from wikitopics.crawler.http.rules import (
     api_candidates,
     by_path,
     dump_address,
     is_address,
+    is_wikimedia,
     language_api,
     wiki_address,
 )
-from wikitopics.crawler.http.rules import is_wikimedia
 from wikitopics.crawler.mediawiki.source import API_URL, CONTACT, LANG, language_of
 from wikitopics.crawler.source import Asked, BadSource, Identity, Licence, PageKind, of_wiki
 from wikitopics.option import Option
@@ -140,8 +140,7 @@ class Dump(PageKind):
             return None
 
     def open(self, identity: Identity, asked: Asked) -> Source:
-        from wikitopics.crawler.dumps.containers import LocalFile
-        from wikitopics.crawler.dumps.parts import can_be_parted
+        from wikitopics.crawler.dumps.containers import LocalFile, can_be_parted
         from wikitopics.crawler.dumps.remote import RemoteDump, database
         from wikitopics.crawler.dumps.shuffled import LocalDump
         from wikitopics.crawler.dumps.xml import DumpFiles

@@ -1,7 +1,7 @@
 """Parses the XML of a MediaWiki dump into pages, piece by piece, without trusting it."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -334,15 +334,12 @@ class DumpFiles(PageFiles):
     def info(self) -> SourceInfo:
         return self._reader.info if self._reader else SourceInfo(self.name, None)
 
-    def mark(self) -> dict[str, int]:
+    def mark(self, before: Place = START) -> dict[str, int]:
         """The size: a dump is written once, and only ever replaced by another."""
-        return {"size": self.size}
-
-    def check(self, mark: Mapping[str, int]) -> dict[str, int]:
-        """The mark of the dump as it is now. Raises BadSource if that has changed."""
-        if mark.get("size", self.size) != self.size:
+        size = self.size
+        if before.get("size", size) != size:
             raise BadSource(f"{self.name}: the dump has changed since this session began to read it")
-        return self.mark()
+        return {"size": size}
 
     def look(self) -> None:
         """Read up to the first article. Raises BadSource if this is not a dump."""

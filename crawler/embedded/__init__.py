@@ -1,1 +1,142 @@
-"""A small Wikipedia on loopback, for the demo, for tests, and for simulating what can go wrong on a wiki."""
+"""A small Wikipedia on loopback, for the demo, for tests, and for simulating what can go wrong on a wiki.
+
+It runs in a child process, and the same client that crawls Wikipedia crawls it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from wikitopics.crawler.source import (
+    SAMPLE,
+    Activity,
+    Asked,
+    Identity,
+    Licence,
+    PageKind,
+    Position,
+    SourceInfo,
+    WikiUnreachable,
+)
+from wikitopics.crawler.system import start_python
+from wikitopics.option import Option
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from wikitopics.crawler.mediawiki.api import ApiSource
+    from wikitopics.crawler.source import PageBatch, Source
+
+WIKI_SIZE = Option(
+    int,
+    "wiki_size",
+    "Articles of the embedded wiki (default: its 20,000 texts, each once). Beyond those it adds "
+    "copies, resampled from their words.",
+    metavar="N",
+    least=1,
+    most=10**12,
+)
+
+
+class Demo(PageKind):
+    """A wiki of this many articles, served by this machine to itself."""
+
+    name = "demo"
+    label = "The embedded sample: no network, no settings"
+    options = (WIKI_SIZE,)
+    presets: ClassVar = {"topics": "50", "batch_size": "256", "documents": 20_000, "held_out": 200}
+    command = "demo"
+    asks_server = True
+    remark = (
+        "real word counts of 20,000 articles, served by this machine to itself; nothing comes from the "
+        "internet"
+    )
+
+    def identity(self, asked: Asked) -> Identity:
+        from wikitopics.crawler.embedded.corpus import SAMPLE_ARTICLES
+
+        enough = (asked.articles or 0) + (asked.held_out or 0)
+        return {WIKI_SIZE.name: asked.get(WIKI_SIZE) or max(SAMPLE_ARTICLES, enough)}
+
+    def fault(self, identity: Identity) -> str:
+        size = identity.get(WIKI_SIZE.name)
+        return "" if type(size) is int and size >= 1 else f"{WIKI_SIZE.name} is not a number of articles"
+
+    def wiki(self, identity: Identity) -> str:
+        """The same for all sizes: a larger wiki has the same articles, and more."""
+        return self.name
+
+    def licence(self, identity: Identity) -> Licence:
+        """The sample's licence."""
+        return SAMPLE
+
+    def open(self, identity: Identity, asked: Asked) -> Source:
+        return DemoSource(version=asked.version, size=identity[WIKI_SIZE.name])
+
+    def shown(self, source_name: str) -> str:
+        return "embedded sample (demo)"
+
+
+class EmbeddedWiki:
+    """A running embedded wiki; it ends with `stop`, or with this process, however that ends.
+
+    ``options`` are those of `python -m wikitopics.crawler.embedded`, for instance ``["--size", "3000"]``.
+    Raises `WikiUnreachable` if it does not start.
+    """
+
+    module = "wikitopics.crawler.embedded"
+
+    def __init__(self, options: Sequence[str] = ()) -> None:
+        self._process = start_python(self.module, options, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline().decode().strip()
+        if not line.startswith("http://"):
+            self.stop()
+            raise WikiUnreachable("the embedded wiki did not start")
+        self.url = line
+        """Its api.php."""
+
+    def stop(self) -> None:
+        """End it and wait for that; safe to call twice."""
+        with self._process:  # closes its pipes, and waits
+            self._process.kill()  # it has nothing to save
+
+
+class DemoSource:
+    """A wiki of ``size`` articles in a separate process, which ends with `close` or with this process.
+
+    Wikis of the same size are the same, whatever port they listen on, so positions remain valid.
+    """
+
+    def __init__(self, *, version: str, size: int) -> None:
+        self.activity = Activity()
+        self._options = ["--size", str(size)]
+        self._version = version
+        self._wiki: EmbeddedWiki | None = None
+        self._source: ApiSource | None = None
+
+    async def open(self) -> SourceInfo:
+        """Start the wiki and ask it for its siteinfo."""
+        from wikitopics.crawler.mediawiki.api import ApiSource
+        from wikitopics.crawler.mediawiki.wiki import Wiki
+
+        if self._source is None:
+            self._wiki = await asyncio.to_thread(EmbeddedWiki, self._options)
+            self._source = ApiSource(Wiki(self._wiki.url, version=self._version))
+            self.activity = self._source.activity
+        # The port differs the next time: nothing to store.
+        return replace(await self._source.open(), name="embedded sample", identity={})
+
+    def batches(self, position: Position | None) -> AsyncIterator[PageBatch]:
+        """Its lap, as for any wiki. Only after `open`."""
+        assert self._source is not None
+        return self._source.batches(position)
+
+    async def close(self) -> None:
+        if self._source is not None:
+            await self._source.close()
+        if self._wiki is not None:
+            await asyncio.to_thread(self._wiki.stop)

@@ -14,7 +14,7 @@ import sys
 from aiohttp import web
 
 from wikitopics.crawler.embedded.api import EmbeddedApi, make_app
-from wikitopics.crawler.embedded.corpus import SampleArticles, load_sample, words_for_bytes
+from wikitopics.crawler.embedded.corpus import SampleArticles, load_sample
 from wikitopics.crawler.system import end_with_parent
 
 
@@ -25,14 +25,9 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, help="0: any free one")
     parser.add_argument("--size", type=int, default=1_000_000, help="number of articles")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--article-bytes", type=int, help="wikitext of about this many bytes for every article"
-    )
     options = parser.parse_args()
-    corpus = load_sample()
-    words_each = words_for_bytes(corpus, options.article_bytes) if options.article_bytes else None
     try:
-        articles = SampleArticles(corpus, options.size, options.seed, words_each)
+        articles = SampleArticles(load_sample(), options.size, options.seed)
     except ValueError as error:
         parser.error(str(error))
     asyncio.run(serve(make_app(EmbeddedApi(articles, seed=options.seed)), options.port))

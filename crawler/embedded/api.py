@@ -46,22 +46,7 @@ class EmbeddedApi:
         if query.get("meta") == "siteinfo":
             return {"batchcomplete": True, "query": _siteinfo(self.articles.size)}
         props = query.get("prop", "").split("|")
-        here: dict[str, str] = {}
-        behind: dict[str, str] = {}
-        if query.get("generator") == "random":
-            indexes, here, behind = self._random(query)
-            entries = [self.entry(index, props) for index in indexes]
-        elif "pageids" in query:
-            numbers = query["pageids"].split("|")
-            if len(numbers) > _MOST_WITH_TEXT:
-                raise ApiError("toomanyvalues", 'Too many values supplied for parameter "pageids".')
-            if not all(map(str.isdigit, numbers)):
-                raise ApiError("badinteger", 'Invalid value for integer parameter "pageids".')
-            entries = [self.entry(int(number) - 1, props) for number in numbers]
-        elif "titles" in query:
-            entries = [self._titled(title, props) for title in query["titles"].split("|")[:_MOST_WITH_TEXT]]
-        else:
-            return {"batchcomplete": True}
+        entries, here, behind = self.listed(query, props)
         stuck_at = self.add_texts(query, entries) if "revisions" in props else None
         reply: dict[str, Any] = {"query": {"pages": entries}} if entries else {}
         if stuck_at is not None:
@@ -69,6 +54,20 @@ class EmbeddedApi:
         if behind:
             reply["continue"] = {**behind, "continue": "grncontinue||"}
         return {"batchcomplete": True, **reply}
+
+    def listed(
+        self, query: Mapping[str, str], props: Sequence[str]
+    ) -> tuple[list[dict[str, Any]], dict[str, str], dict[str, str]]:
+        """The pages of the query, the cursor that lists them again, and the cursor after them."""
+        if query.get("generator") == "random":
+            indexes, here, behind = self._random(query)
+            return [self.entry(index, props) for index in indexes], here, behind
+        numbers = query["pageids"].split("|") if "pageids" in query else []
+        if len(numbers) > _MOST_WITH_TEXT:
+            raise ApiError("toomanyvalues", 'Too many values supplied for parameter "pageids".')
+        if not all(map(str.isdigit, numbers)):
+            raise ApiError("badinteger", 'Invalid value for integer parameter "pageids".')
+        return [self.entry(int(number) - 1, props) for number in numbers], {}, {}
 
     # -- pages -------------------------------------------------------------------
 
@@ -85,10 +84,6 @@ class EmbeddedApi:
         if not 0 <= index < self.articles.size:
             return {"pageid": index + 1, "missing": True}
         return {"pageid": index + 1, "ns": 0, "title": self.articles.title(index)}
-
-    def _titled(self, title: str, props: Sequence[str]) -> dict[str, Any]:
-        index = self.articles.find(title.replace("_", " "))
-        return {"ns": 0, "title": title, "missing": True} if index is None else self.entry(index, props)
 
     def add_texts(self, query: Mapping[str, str], entries: Sequence[dict[str, Any]]) -> str | None:
         """Give the entries their texts as far as the reply's size allows; returns where to continue, if

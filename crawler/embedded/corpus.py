@@ -3,7 +3,6 @@
 import json
 import lzma
 import random
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -11,8 +10,8 @@ from importlib import resources
 import numpy as np
 from numpy.typing import NDArray
 
-_COPY = re.compile(r"(.+) \(copy (\d{1,12})\)", re.DOTALL)
 MOST_SPARED = 1000
+_DATA = resources.files("wikitopics.crawler") / "data"
 
 
 @dataclass(frozen=True)
@@ -45,34 +44,21 @@ class SampleArticles:
     (its first 1,000 at most).
 
     Every article is generated from ``seed`` and its index whenever it is needed, always the same.
-    ``words_each``: draw this many words from each article's distribution instead of using its own counts.
     """
 
-    def __init__(self, corpus: Corpus, size: int, seed: int = 0, words_each: int | None = None) -> None:
+    def __init__(self, corpus: Corpus, size: int, seed: int = 0) -> None:
         if size < 0 or (size > 0 and not len(corpus.titles)):
             raise ValueError("size must not be negative, and must be 0 without a corpus")
         self.corpus = corpus
         self.size = size
         self._seed = seed
-        self._words_each = words_each
         # A trainer holds the first articles out and must not be given copies of them later.
-        self._spared = min(MOST_SPARED, len(corpus.titles) // 10)
-        self._index = {title: i for i, title in enumerate(corpus.titles)}
+        self.spared = min(MOST_SPARED, len(corpus.titles) // 10)
 
     def title(self, index: int) -> str:
         """The title of article ``index``, 0 to size - 1."""
         base, lap = self._place(index)
         return self.corpus.titles[base] + (f" (copy {lap})" if lap else "")
-
-    def find(self, title: str) -> int | None:
-        """The index of the article with that title."""
-        index = self._index.get(title)
-        copy = _COPY.fullmatch(title)
-        if index is None and copy:  # the inverse of `_place`
-            base, lap, n = self._index.get(copy[1], -1), int(copy[2]), len(self.corpus.titles)
-            if lap >= 1 and base >= self._spared:
-                index = n + (lap - 1) * (n - self._spared) + base - self._spared
-        return index if index is not None and index < self.size else None
 
     def article(self, index: int) -> SampleArticle:
         """Article ``index`` with its words in the order in which they are written."""
@@ -81,8 +67,8 @@ class SampleArticles:
         span = slice(corpus.indptr[base], corpus.indptr[base + 1])
         ids, counts = corpus.word_ids[span], corpus.counts[span]
         total = int(counts.sum())
-        if self._words_each is not None or index >= len(corpus.titles):
-            drawn = rng.random(self._words_each if self._words_each is not None else total) * total
+        if index >= len(corpus.titles):
+            drawn = rng.random(total) * total
             words = ids[np.searchsorted(np.cumsum(counts), drawn, side="right")] if total else ids[:0]
         else:
             words = rng.permutation(np.repeat(ids, counts))
@@ -93,8 +79,8 @@ class SampleArticles:
         n = len(self.corpus.titles)
         if index < n:
             return index, 0
-        lap, place = divmod(index - n, n - self._spared)
-        return self._spared + place, lap + 1
+        lap, place = divmod(index - n, n - self.spared)
+        return self.spared + place, lap + 1
 
 
 # The shipped sample: titles and word counts of 20,000 real articles.
@@ -121,8 +107,7 @@ def load_sample() -> Corpus:
 
     Its words are all in the shipped English vocabulary; counts above 255 are clipped.
     """
-    packed = (resources.files("wikitopics.crawler") / "data" / "sample.xz").read_bytes()
-    data = lzma.decompress(packed)
+    data = lzma.decompress((_DATA / "sample.xz").read_bytes())
     text_bytes, n_articles, n_entries = np.frombuffer(data, dtype="<u4", count=3).tolist()
     text = json.loads(data[12 : 12 + text_bytes])
     offset = 12 + text_bytes
@@ -228,11 +213,12 @@ class Writer:
         # Doubled, so that a pattern beginning anywhere is one slice.
         self._starts_sentence *= 2
         self._wiki = [_in_wikitext(*slot) for slot in enumerate(self.slots)] * 2
+        self._frame = (_DATA / "article.wikitext").read_text(encoding="utf-8")
 
     def wikitext(self, article: SampleArticle) -> str:
         """The article as its authors see it in the editor."""
-        head, foot = _wiki_head(article.title, article.index), _wiki_foot(article.title)
-        return f"{head}{self.prose(article, self._wiki)}{foot}"
+        frame = self._frame.replace("$title", article.title).replace("$index", str(article.index))
+        return frame.replace("$words", self.prose(article, self._wiki))
 
     def prose(self, article: SampleArticle, around: Sequence[tuple[str, str]]) -> str:
         """The words, and what is ``around`` each of a pattern that stands there twice."""
@@ -262,37 +248,3 @@ def _in_wikitext(number: int, slot: Slot) -> tuple[str, str]:
             f"<ref>{{{{cite journal |author={author} |journal={work} |year={year} |page={number}}}}}</ref>"
         )
     return slot.before + begin, close + end
-
-
-def _wiki_head(title: str, index: int) -> str:
-    return (
-        "{{Short description|Entry of the embedded sample}}\n{{Use dmy dates|date=May 2024}}\n"
-        f"{{{{Infobox subject\n| name = {title}\n| image = Sample {index}.jpg\n| caption = A view\n"
-        "| established = {{start date|1901|2|3}}\n| website = {{URL|sample.invalid}}\n}}\n"
-        f"[[File:Sample {index}.jpg|thumb|upright=1.2|A view from the [[north]]]]\n"
-        "<!-- the lead -->\n"
-    )
-
-
-def _wiki_foot(title: str) -> str:
-    return (
-        '\n\n{| class="wikitable sortable"\n|+ Figures\n! Year !! Number\n|-\n| 1901 || {{nts|12345}}\n'
-        "|-\n| 1951 || {{nts|23456}}\n|}\n\n== See also ==\n* [[Portal (hub)]]\n* [[List of portals]]\n\n"
-        "== References ==\n{{Reflist|30em}}\n\n== External links ==\n"
-        "* [https://sample.invalid/ Official website]\n"
-        f"\n{{{{Navbox portals}}}}\n{{{{DEFAULTSORT:{title}}}}}\n[[Category:Embedded sample]]\n"
-        "[[Category:Portals established in 1901]]\n"
-    )
-
-
-def words_for_bytes(corpus: Corpus, wanted: int) -> int:
-    """The number of words with which articles of this corpus have about ``wanted`` bytes of wikitext."""
-    writer, few, many = Writer(corpus.words), 200, 1200
-
-    def mean_bytes(words_each: int) -> float:
-        articles = SampleArticles(corpus, 20, 0, words_each)
-        return sum(len(writer.wikitext(articles.article(i)).encode()) for i in range(20)) / 20
-
-    beside = mean_bytes(few)
-    a_word = (mean_bytes(many) - beside) / (many - few)
-    return max(1, round(few + (wanted - beside) / a_word))

@@ -14,8 +14,7 @@ from urllib.parse import unquote
 import aiohttp
 from yarl import URL
 
-from wikitopics.crawler.http.addresses import wiki_address
-from wikitopics.crawler.http.rules import is_wikimedia
+from wikitopics.crawler.http.rules import is_wikimedia, wiki_address
 from wikitopics.crawler.source import BadSource, ContactMissing
 
 # Makes text from a server safe to print in a message.
@@ -103,7 +102,7 @@ def _plain(text: str) -> str:
         before = text
         text = _HUGE_REFERENCE.sub(" ", _TAG.sub(" ", text))
         text = html.unescape(unquote(text))
-        text = _UNICODE_ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
+        text = _UNICODE_ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
         if text == before:
             break
     return text
@@ -219,7 +218,7 @@ def _web_page(text: str) -> str:
 
 
 def _coded(url: URL) -> str:
-    path = re.sub(r"[^\w/.%-]", lambda found: f"%{ord(found[0]):02X}", url.raw_path, flags=re.ASCII)
+    path = re.sub(r"[^\w/.%-]", lambda match: f"%{ord(match[0]):02X}", url.raw_path, flags=re.ASCII)
     return f"{url.scheme}://{url.raw_host}{path}"
 
 

@@ -6,32 +6,12 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from wikitopics.crawler.markup.prose import ITEM, LINK, in_kept_sections, links_in, tidy, words
+from wikitopics.crawler.markup.prose import ITEM, LINK, NAMES, in_kept_sections, links_in, tidy, words
 
 if TYPE_CHECKING:
     from bs4.builder import TreeBuilder
 
-_TAGS = words("""
-caption style script noscript math figure figcaption audio video nav footer aside head title iframe object svg
-textarea select button form pre template canvas map embed
-""")
-_CLASSES = words("""
-infobox navbox navbox-styles sidebar vertical-navbox hatnote dablink rellink mainarticle seealso reference
-references reflist mw-references-wrap refbegin mw-editsection thumb thumbinner thumbcaption tmulti gallery
-shortdescription noprint catlinks toc metadata ambox tmbox mbox-small navigation-not-searchable sistersitebox
-side-box portalbox portal-bar portal quotebox mw-cite-backlink citation Inline-Template mwe-math-element error
-printfooter mw-jump-link IPA geo geo-inline geo-inline-hidden locmap listen mw-kartographer-container haudio
-navbar mw-highlight sortkey authority-control mw-indicators mw-headline-number mw-hidden printonly
-mw-empty-elt succession-box mw-collapsible-toggle mw-redirectedfrom tex
-timeline-wrapper mw-ext-score searchaux mw-authority-control taxonbar-header asbox stub
-""")
-_IDS = words("""
-toc catlinks coordinates siteSub contentSub jump-to-nav siteNotice mw-navigation mw-panel mw-head footer
-""")
-_BLOCKS = words("""
-p div br hr li ul ol dl dt dd center blockquote section article header main body h1 h2 h3 h4 h5 h6
-table tr td th
-""")
+_TAGS, _CLASSES, _IDS, _BLOCKS = (NAMES[key] for key in ("tags", "furniture", "ids", "blocks"))
 _LISTS = words("ul ol dl")
 _LAYOUTS = words("multicol col-begin")
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -99,11 +79,11 @@ def html_links(page: bytes | str, article_path: str) -> list[str]:
     hrefs: list[str] = []
     text = _article(page)
     try:
-        found = list(links_in(_kept(text, hrefs), hrefs)) if "<" in text else []
+        links = list(links_in(_kept(text, hrefs), hrefs)) if "<" in text else []
     except _TooDeep:
         return []
     before, _, after = article_path.partition("$1")
-    return [target for href in found if (target := _target(href, before, after))]
+    return [target for href in links if (target := _target(href, before, after))]
 
 
 def _target(href: str, before: str, after: str) -> str:

@@ -10,7 +10,7 @@ from typing import TypeVar
 from urllib.parse import unquote
 
 from wikitopics.crawler.markup.html import extract_html, html_links
-from wikitopics.crawler.markup.prose import without_invisible, words
+from wikitopics.crawler.markup.prose import NAMES, without_invisible, words
 from wikitopics.crawler.markup.wikitext import extract_wikitext, remove_tags, wikitext_links
 from wikitopics.crawler.source import LONGEST_TITLE, Markup, Page, SourceInfo
 
@@ -19,32 +19,6 @@ from wikitopics.crawler.source import LONGEST_TITLE, Markup, Page, SourceInfo
 # After `MediaWikiTitleCodec::splitTitleString`, for the main namespace. On a wiki where articles have
 # subpages, ``[[/part]]`` names one of them; here it is the article "/part", as on Wikipedia.
 
-_NAMESPACES = words("""
-media special talk user user_talk wikipedia wikipedia_talk project project_talk file file_talk image
-image_talk mediawiki mediawiki_talk template template_talk help help_talk category category_talk portal
-portal_talk draft draft_talk module module_talk timedtext timedtext_talk book book_talk wp wt
-""")
-"""Names that every Wikipedia knows, in lower case, besides its own."""
-_ELSEWHERE = words("""
-b c commons d doi foundation m mediawikiwiki meta metawikipedia mw n phab q s species toollabs v voy w
-wikibooks wikidata wikimedia wikinews wikiquote wikisource wikispecies wikiversity wikivoyage wikt wiktionary
-wmf
-
-aa ab ace ady af ak als alt am ami an ang ann anp ar arc ary arz as ast atj av avk awa ay az azb ba ban bar
-bat-smg bbc bcl bdr be be-tarask be-x-old bew bg bh bi bjn blk bm bn bo bpy br bs btm bug bxr ca cbk-zam cdo
-ce ceb ch cho chr chy ckb co cr crh cs csb cu cv cy da dag de dga din diq dsb dtp dty dv dz ee el eml en eo
-es et eu ext fa fat ff fi fiu-vro fj fo fon fr frp frr fur fy ga gag gan gcr gd gl glk gn gom gor got gpe gsw
-gu guc gur guw gv ha hak haw he hi hif ho hr hsb ht hu hy hyw hz ia iba id ie ig igl ii ik ilo inh io is it
-iu ja jam jbo jv ka kaa kab kbd kbp kcg kg kge ki kj kk kl km kn knc ko koi kr krc ks ksh ku kus kv kw ky la
-lad lb lbe lez lfn lg li lij lld lmo ln lo lt ltg lv lzh mad mai map-bms mdf mg mh mhr mi min mk ml mn mni
-mnw mo mos mr mrj ms mt mus mwl my myv mzn na nah nan nap nds nds-nl ne new ng nia nl nn no nov nqo nr nrm
-nso nup nv ny oc olo om or os pa pag pam pap pcd pcm pdc pfl pi pih pl pms pnb pnt ps pt pwn qu rm rmy rn ro
-roa-rup roa-tara rsk ru rue rup rw sa sah sat sc scn sco sd se sg sgs sh shi shn si simple sk skr sl sm smn
-sn so sq sr srn ss st stq su sv sw syl szl szy ta tay tcy tdd te tet tg th ti tig tk tl tly tn to tok tpi tr
-trv ts tt tum tw ty tyv udm ug uk ur uz ve vec vep vi vls vo vro wa war wo wuu xal xh xmf yi yo yue za zea
-zgh zh zh-classical zh-min-nan zh-yue zu
-""")
-"""Prefixes of other wikis: Wikimedia's projects, and Wikipedias by language. A dump does not list them."""
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9,.()'!$*-]*+(?: [A-Za-z0-9,.()'!$*-]++)*+")
 """The common case: already a title, except for its first capital."""
@@ -81,7 +55,7 @@ def titles(targets: Iterable[str], info: SourceInfo, own: str = "") -> Iterator[
 @lru_cache(maxsize=8)
 def _foreign(namespaces: tuple[str, ...]) -> frozenset[str]:
     """Prefixes of all that is no article, in lower case with underscores."""
-    return _NAMESPACES | _ELSEWHERE | {_BLANKS.sub("_", name).lower() for name in namespaces}
+    return NAMES["namespaces"] | NAMES["elsewhere"] | {_BLANKS.sub("_", name).lower() for name in namespaces}
 
 
 def _title(target: str, foreign: frozenset[str]) -> str:
@@ -161,10 +135,7 @@ _SIGNS = {
 """The signs of wikitext. Each occurs elsewhere too: links in notebooks, templates in Jinja, headings in
 AsciiDoc."""
 _TAG = re.compile(r"</?([a-z][a-z0-9]*)(?=[ \t\n/>])[^<>]{0,1000}>", re.IGNORECASE)
-_TAGS = words("""
-a b br blockquote body code div em figure font h1 h2 h3 h4 h5 h6 head hr html i img li ol p pre script section
-small span strong style sub sup table tbody td th title tr tt u ul
-""")
+_TAGS = NAMES["html"]
 
 T = TypeVar("T")
 UNKNOWN = SourceInfo("", None)
@@ -176,16 +147,16 @@ def markup_of(text: str) -> tuple[Markup, str]:
     Wikitext needs two kinds of signs, HTML two tags: a `<`, a `[1]` or a lone tag is prose.
     """
     text = text[:_MOST_CHARACTERS]
-    if len(signs := [sign for sign, found in _SIGNS.items() if found.search(text)]) > 1:
+    if len(signs := [sign for sign, pattern in _SIGNS.items() if pattern.search(text)]) > 1:
         return "wikitext", signs[0]
     tags = [name for tag in _TAG.finditer(text) if (name := tag[1].lower()) in _TAGS]
     return ("html", f"<{min(tags, key=len)}>") if len(tags) > 1 else ("text", "")
 
 
-def noticing(found: Iterable[T], text_of: Callable[[T], str], tell: Callable[[str], None]) -> Iterator[T]:
+def noticing(items: Iterable[T], text_of: Callable[[T], str], tell: Callable[[str], None]) -> Iterator[T]:
     """Pass everything on; once a sample of the texts has gone by, `tell` of markup if many hold some."""
     seen: list[tuple[Markup, str]] = []
-    for one in found:
+    for one in items:
         if len(seen) < SAMPLE and (text := text_of(one)):
             seen.append(markup_of(text))
             if len(seen) == SAMPLE:

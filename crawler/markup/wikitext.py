@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from wikitopics.crawler.markup.prose import EDGES, ITEM, LINK, in_kept_sections, links_in, tidy, words
+from wikitopics.crawler.markup.prose import EDGES, ITEM, LINK, NAMES, in_kept_sections, links_in, tidy, words
 
 # Templates that stand for words of their sentence; all other templates are left out.
 #
@@ -13,24 +13,6 @@ from wikitopics.crawler.markup.prose import EDGES, ITEM, LINK, in_kept_sections,
 Arguments = Sequence[str]
 """The texts between the bars, not counting the template's name."""
 
-_FIRST = """
-nowrap|nobr|nobreak|nowr|small|smaller|large|larger|big|resize|em|strong|bold|italic|noitalic|normal|kbd|mono
-code|abbr|abbrlink|tooltip|sup|sub|quote|cquote|blockquote|quotation|rquote|bquote|poemquote|poem quote|lord
-centered pull quote|nihongo foot|flag|flagcountry|flagu|flagdeco|sic|vanchor|visible anchor|ill|math|mvar
-interlanguage link|interlanguage link multi|illm|columns-list|col-list|columns list|not a typo|typo|as written
-uppercase|lcfirst|ucfirst|title case|avoid wrap|no wrap|center|centre|block center|align|hebrew|nastaliq
-sc|smallcaps|small caps|sc2|nihongo2|nihongo3|stl|station link|stn|keypress|tq|block indent|plainlist
-plain list|flatlist|flat list|circa|c.|ca.|floruit|fl.|first word|no italic|noitalics|gloss|script|unicode
-polytonic|iast|bibleverse-nb|native name
-"""
-_SECOND = """
-lang|langx|wikt-lang|color|font color|fontcolor|colour|text color|highlight|background color|transl
-transliteration|bg|indent
-"""
-_ALL = """
-nihongo|ubl|unbulleted list|hlist|ship|bulleted list|ordered list|unordered list|comma separated entries
-bibleverse|bibleref|bibleref2|linktext|nihongo krt|ublist|verse translation|blist|olist
-"""
 _LITERAL = {
     **dict.fromkeys(("'", "-'", "apostrophe"), "'"),
     **dict.fromkeys(("snd", "spnd", "spaced ndash", "spaced en dash", "dash"), " – "),
@@ -46,11 +28,7 @@ _LITERAL = {
     "zwnj": "\u200c",
     "spaced mdash": " — ",
 }
-_PLACES = {
-    name: place
-    for names, place in ((_FIRST, 0), (_SECOND, 1), (_ALL, -1))
-    for name in names.strip().replace("\n", "|").split("|")
-}
+_PLACES = {name: place for key, place in (("first", 0), ("second", 1), ("all", -1)) for name in NAMES[key]}
 _SHIPS = words("hms uss ss mv rms hmas hmcs hmnzs ins uscgc usns usat sms mt gts css hnlms hmsas")
 _WITH_WORDS = {*_PLACES, *_SHIPS, "convert", "cvt", "sclass", "sclass2", "as of", "asof", "zh"}
 _UNIT_NAMES = """
@@ -135,16 +113,8 @@ def _convert(named: dict[str, str], positional: list[str]) -> str:
 # kB of ``<b a="`` took mwparserfromhell 16 seconds, and a crawler reads whatever strangers have written.)
 
 _TAG = re.compile(r"<(?:!--|(/?)([a-zA-Z][a-zA-Z0-9]*)\b([^<>]*+)>)")
-_DROPPED = words("""
-ref references math chem ce gallery timeline source syntaxhighlight score imagemap hiero graph mapframe
-maplink templatedata templatestyles inputbox categorytree charinsert indicator includeonly pre style script
-rss quiz languages listing phonos chart
-""")
-_LINE_BREAKS = words("""
-p div br hr li ul ol dl dt dd center blockquote poem h1 h2 h3 h4 h5 h6 tr td th caption noinclude onlyinclude
-section article aside
-""")
-_CLOSINGS = {name: re.compile(rf"</{name}\s*+>", re.IGNORECASE) for name in (*_DROPPED, "nowiki")}
+_LINE_BREAKS = NAMES["breaks"]
+_CLOSINGS = {name: re.compile(rf"</{name}\s*+>", re.IGNORECASE) for name in (*NAMES["dropped"], "nowiki")}
 _MARKUP = str.maketrans(dict.fromkeys("{}[]|<>=*#;:'_", " "))
 
 
@@ -225,10 +195,10 @@ def resolve(text: str, render_link: Callable[[str, list[str]], str]) -> str:
     out: list[str] = []
     stack: list[_Frame] = []
     too_deep = 0
-    text, bracket = text.replace(_BAR, " ").replace(_WRITTEN_BAR, " "), _TOKEN
-    if _BARS.search(text) is not None:
-        text, bracket = _BARS.sub(_written, text), _TOKEN_WRITTEN
-    pieces = bracket.split("\n" + text)
+    text = text.replace(_BAR, " ").replace(_WRITTEN_BAR, " ")
+    if has_written := _BARS.search(text) is not None:
+        text = _BARS.sub(_written, text)
+    pieces = (_TOKEN_WRITTEN if has_written else _TOKEN).split("\n" + text)
     in_turn = iter(pieces)
     for before, token, target, shown, template in zip(*[in_turn] * 5, strict=False):
         if before:
@@ -238,7 +208,7 @@ def resolve(text: str, render_link: Callable[[str, list[str]], str]) -> str:
                 out.append(token[2:-2])
             elif target is None:
                 out.append(render_template(template))
-            elif _WRITTEN_BAR in token:
+            elif has_written and _WRITTEN_BAR in token:
                 target, *texts = _parts(token[2:-2])
                 out.append(render_link(target, texts))
             else:
@@ -286,13 +256,13 @@ def _close(
         # A bracket closes only the innermost construct: it must not tear a template or a table apart.
         if not stack or stack[-1][0] != _LINK:
             return
-        place = len(stack) - 1
+        index = len(stack) - 1
     else:
-        place = next((i for i in range(len(stack) - 1, -1, -1) if stack[i][0] == kind), -1)
-        if place < 0:
+        index = next((i for i in range(len(stack) - 1, -1, -1) if stack[i][0] == kind), -1)
+        if index < 0:
             return
-    inner = stack[place + 1 :]
-    del stack[place + 1 :]
+    inner = stack[index + 1 :]
+    del stack[index + 1 :]
     _flatten(inner, out)
     _, begin = stack.pop()
     content = "".join(out[begin:])
@@ -344,14 +314,6 @@ def _flatten(frames: list[_Frame], out: list[str]) -> None:
     out[frames[0][1] :] = ["".join(pieces).replace("|", _BAR)]
 
 
-_IGNORED = words("""
-file image fichier datei bild archivo imagen immagine ficheiro imagem bestand afbeelding plik grafika fil
-файл изображение ファイル 画像 文件 檔案 图像 圖像
-category kategorie catégorie categoría categoria categorie kategoria kategori категория カテゴリ 分类 分類
-""")
-"""Links to files and categories are not words; the names of their namespaces on the larger Wikipedias, in
-lower case."""
-
 _EXTERNAL_LINK = re.compile(
     r"\[(?:(?:https?|ftp|irc)://|//|mailto:|news:)[^\s\[\]]*+([^\[\]\n]*+)\]", re.IGNORECASE
 )
@@ -394,8 +356,8 @@ def wikitext_links(
     The arguments, and what is prose, as for `extract_wikitext`.
     """
     targets: list[str] = []
-    kept = _kept(text.replace(LINK, " "), (*file_names, *category_names), targets)
-    return list(links_in(kept, targets))
+    lines = _kept(text.replace(LINK, " "), (*file_names, *category_names), targets)
+    return list(links_in(lines, targets))
 
 
 def _kept(text: str, names: Collection[str], targets: list[str] | None = None) -> Iterator[str]:
@@ -403,7 +365,7 @@ def _kept(text: str, names: Collection[str], targets: list[str] | None = None) -
     lines."""
     if text.lstrip()[:9].lower() == "#redirect":
         return iter(())
-    ignored = _IGNORED
+    ignored = NAMES["ignored"]
     if names:
         ignored |= {name.lower().replace("_", " ") for name in names}
 
@@ -431,13 +393,11 @@ def _kept(text: str, names: Collection[str], targets: list[str] | None = None) -
     text = resolve(remove_tags(text.replace("\x00", " ")), render)
     if "\x00" in text:
         text = _UNCLOSED_LINK.sub(lambda match: "" if match[1].strip().lower() in ignored else match[0], text)
-    for _ in range(_NESTED_VARIANTS if "-{" in text else 0):
+    for _ in range(_NESTED_VARIANTS if "{" in text else 0):
         text, inner = _VARIANTS.subn(_one_variant, text)
         if not inner:
             break
-    if "__" in text:
-        text = _MAGIC_WORD.sub(" ", text)
-    text = _EXTERNAL_LINK.sub(r"\1", text)
+    text = _EXTERNAL_LINK.sub(r"\1", _MAGIC_WORD.sub(" ", text))
     return in_kept_sections(_lines(text, plain=targets is None))
 
 
@@ -483,10 +443,10 @@ def _one_variant(match: re.Match[str]) -> str:
     content, flags = match[1], _FLAGS.match(match[1])
     if flags is not None:
         content = content[flags.end() :]
-        given = set((flags[1] or "").replace(" ", "").split(";"))
-        if given & _UNSEEN:
+        letters = set((flags[1] or "").replace(" ", "").split(";"))
+        if letters & _UNSEEN:
             return ""
-        if "R" in given:
+        if "R" in letters:
             return content
     rules = list(_VARIANT.finditer(content))
     if not rules or rules[0].start():  # what comes before the first would belong to none

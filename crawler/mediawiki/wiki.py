@@ -14,9 +14,8 @@ from urllib.parse import quote
 
 from yarl import URL
 
-from wikitopics.crawler.http.addresses import api_candidates
 from wikitopics.crawler.http.client import Client
-from wikitopics.crawler.http.rules import RateLimits, limits_for, wikimedia_page_limits
+from wikitopics.crawler.http.rules import RateLimits, api_candidates, limits_for, wikimedia_page_limits
 from wikitopics.crawler.http.wire import REASON_BYTES, Clock, Reply, RequestBounds, plain_reason
 from wikitopics.crawler.mediawiki import FOUND_API
 from wikitopics.crawler.source import (

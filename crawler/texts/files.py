@@ -4,7 +4,7 @@ import contextlib
 import os
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -107,18 +107,18 @@ def text_files(paths: Sequence[str], tell: Callable[[str], None]) -> tuple[TextF
     read, and for links to folders already read, which may form a loop, or into the kernel's file systems.
     Raises BadSource.
     """
-    found: list[TextFile] = []
+    files: list[TextFile] = []
     for path in paths:
-        before = len(found)
+        before = len(files)
         for file in _folder(path, tell) if os.path.isdir(path) else (_file(path),):
-            found.append(file)
-            if len(found) > MOST_FILES:
+            files.append(file)
+            if len(files) > MOST_FILES:
                 raise BadSource(f"{printable(path)}: over {MOST_FILES:,} files: join them into a .jsonl")
-        if len(found) == before:
+        if len(files) == before:
             raise BadSource(
                 f"{printable(path)}: no .txt file in this folder; name .jsonl and .csv files one by one"
             )
-    return tuple(found)
+    return tuple(files)
 
 
 def _folder(root: str, tell: Callable[[str], None]) -> Iterator[TextFile]:
@@ -136,11 +136,11 @@ def _folder(root: str, tell: Callable[[str], None]) -> Iterator[TextFile]:
             yield _file(path, root)
             continue
         try:
-            found = os.stat(path)
-            if (found.st_dev, found.st_ino) in seen:
+            status = os.stat(path)
+            if (status.st_dev, status.st_ino) in seen:
                 tell(f"{printable(path)}: a link to a folder already read; left out")
                 continue
-            seen.add((found.st_dev, found.st_ino))
+            seen.add((status.st_dev, status.st_ino))
             with os.scandir(path) as entries:
                 names = [
                     entry.name
@@ -158,13 +158,13 @@ def _folder(root: str, tell: Callable[[str], None]) -> Iterator[TextFile]:
 
 def _kernel_devices() -> set[int | None]:
     """The device numbers of /proc, /sys, /dev and, on Linux, of all file systems of such types."""
-    found = {_device(path) for path in ("/proc", "/sys", "/dev")}
+    devices = {_device(path) for path in ("/proc", "/sys", "/dev")}
     with contextlib.suppress(OSError), open("/proc/self/mountinfo", errors="replace") as mounts:
         for mount in mounts:
             _, _, device, _, place, *_, kind, _, _ = mount.split(" ")
             if kind in _KERNEL or (kind == "tmpfs" and place.startswith(("/proc/", "/sys/"))):
-                found.add(os.makedev(*map(int, device.split(":"))))
-    return found - {_device("/"), None}
+                devices.add(os.makedev(*map(int, device.split(":"))))
+    return devices - {_device("/"), None}
 
 
 def _device(path: str) -> int | None:
@@ -190,12 +190,7 @@ def fingerprint(files: Sequence[TextFile]) -> int:
     digest = blake2b(digest_size=8)
     for file in files:
         digest.update(f"{file.label}\0{file.size}\0{file.modified}\0".encode())
-    return number_of(digest.digest())
-
-
-def number_of(digest: bytes) -> int:
-    """8 bytes as a number below 2**63."""
-    return int.from_bytes(digest, "big") >> 1
+    return int.from_bytes(digest.digest(), "big") >> 1
 
 
 # Documents whose id came before.
@@ -307,47 +302,32 @@ class TextFiles(PageFiles):
         """List the files. Raises BadSource for a folder without texts; others come later."""
         _ = self.files
 
-    def mark(self) -> dict[str, int]:
-        """A mark that shows later whether a file has changed."""
-        if self._content is None:
-            self._read_through()
-        return self._listing() | {"content": self._content or 0, "repeated": len(self._repeats)}
-
-    def check(self, mark: Mapping[str, int]) -> dict[str, int]:
-        """The mark of the files as they are now. Raises BadSource, naming a file, if one has changed.
+    def mark(self, before: Place = START) -> dict[str, int]:
+        """See `PageFiles`. The message for changed files names one of them.
 
         Files that differ only in their times, as copies do, are read completely and compared.
         """
-        listing = self._listing()
-        if any(listing[key] != mark.get(key) for key in ("files", "size")):
-            raise self._changed(mark)
-        is_same = listing.items() <= mark.items() and not mark.get("repeated")
-        if self._content is None and not is_same:
-            self._read_through()
-        if self._content is not None and self._content != mark.get("content"):
-            raise self._changed(mark)
-        return listing
-
-    def _listing(self) -> dict[str, int]:
-        newest = max(file.modified for file in self.files)
-        return {"files": self.count, "size": self.size, "newest": newest, "listing": fingerprint(self.files)}
-
-    def _changed(self, mark: Mapping[str, int]) -> BadSource:
         newest = max(self.files, key=lambda file: file.modified)
-        since = "since this session began: restore it, or start another --session"
-        if self.count != mark.get("files"):
-            return BadSource(
-                f"{self.name}: {self.count:,} files, no longer {mark.get('files', 0):,}: changed {since}"
-            )
-        if self.count == 1 or newest.modified > mark.get("newest", 0):
-            return BadSource(f"{printable(newest.path)} has changed {since}")
-        return BadSource(f"{self.name}: one of the files has changed {since}")
-
-    def _read_through(self) -> None:
-        for _ in self.first_reading():
-            pass
-        if self._content is None:
-            raise BadSource(f"{self.name} was not read to its end")
+        now = {"files": self.count, "size": self.size, "newest": newest.modified}
+        now["listing"] = fingerprint(self.files)
+        is_same = now.items() <= before.items() and not before.get("repeated")
+        is_changed = bool(before) and any(now[key] != before.get(key) for key in ("files", "size"))
+        if self._content is None and not is_same and not is_changed:
+            for _ in self.first_reading():
+                pass
+            if self._content is None:
+                raise BadSource(f"{self.name} was not read to its end")
+        if not before:
+            return now | {"content": self._content or 0, "repeated": len(self._repeats)}
+        if is_changed or self._content not in (None, before.get("content")):
+            since = "since this session began: restore it, or start another --session"
+            what = f"{self.name}: one of the files has"
+            if self.count != before.get("files"):
+                what = f"{self.name}: {self.count:,} files, no longer {before.get('files', 0):,}:"
+            elif self.count == 1 or newest.modified > before.get("newest", 0):
+                what = f"{printable(newest.path)} has"
+            raise BadSource(f"{what} changed {since}")
+        return now
 
     def first_reading(self, tell: Tell = silently) -> Iterator[Found]:
         """All documents from the start. Raises BadSource if there are none."""
@@ -374,10 +354,10 @@ class TextFiles(PageFiles):
             raise BadSource(
                 f"there are no documents in {self.name}" + (f" ({messages[0]})" if messages else "")
             )
-        self._content, self._repeats = number_of(digest.digest()), repeats
+        self._content, self._repeats = int.from_bytes(digest.digest(), "big") >> 1, repeats
 
     def read(self, place: Place = START) -> Iterator[Found]:
-        """The documents after ``place``, once the first reading is over or `check` has succeeded."""
+        """The documents after ``place``, once the first reading is over or `mark` has found no change."""
         return self._read(place, self.tell, self._repeats)
 
     def _read(
@@ -396,24 +376,24 @@ class TextFiles(PageFiles):
             if self.closed:
                 return
             begin = place if index == first else START
-            for (found, line), after in self._records(file, begin, digest, tell):
+            for (record, line), after in self._records(file, begin, digest, tell):
                 number += 1
-                if isinstance(found, Document) and found.id and not self._takes_all(file):
-                    if new_ids is not None and not new_ids.add(found.id):
+                if isinstance(record, Document) and record.id and not self._takes_all(file):
+                    if new_ids is not None and not new_ids.add(record.id):
                         repeats.append(number)
                     if is_in(repeats, number):
-                        found = BadRecord("repeated", f"the id {found.id[:100]!r} is a duplicate")
+                        record = BadRecord("repeated", f"the id {record.id[:100]!r} is a duplicate")
                 here = {"file": index, **after, "number": number}
-                if isinstance(found, Document):
-                    yield self._page(file, line, number, found), here
+                if isinstance(record, Document):
+                    yield self._page(file, line, number, record), here
                     continue
                 named += 1
                 if named <= MOST_NAMED:
                     where = "" if self._is_one(file) else f", line {line:,}"
-                    tell(f"{printable(file.path)}{where}: {found.why}; skipped")
+                    tell(f"{printable(file.path)}{where}: {record.why}; skipped")
                 elif named == MOST_NAMED + 1:
                     tell("more documents are skipped; they are counted, but not named here")
-                yield found.skip, here
+                yield record.skip, here
 
     def _records(
         self, file: TextFile, begin: Place, digest: Callable[[bytes], object], tell: Tell
@@ -436,7 +416,7 @@ class TextFiles(PageFiles):
                 else:
                     for record in self._parts(file, contents):
                         if isinstance(record[0], Document):
-                            contents.found()
+                            contents.without = 0
                         yield record, {"offset": contents.offset, "line": contents.number}
                 while data := opened.read(1 << 20):  # bytes not looked at belong to the file too
                     seen(data)
@@ -462,20 +442,19 @@ class TextFiles(PageFiles):
             return plain_texts(contents, bool(self._lines))
         if file.ending == JSON_LINES:
             return json_lines(contents, self._keys, may_be_empty=self._takes_all(file))
-        name = printable(file.path)
         if not contents.offset:
-            return table_rows(contents, Columns.of(contents, file.ending, self._column, name))
+            return table_rows(contents, Columns.of(contents, file.ending, self._column))
         with _opened(file) as opened:
-            start = Contents(opened, name, stopped=lambda: self.closed)
-            return table_rows(contents, Columns.of(start, file.ending, self._column, name))
+            start = Contents(opened, contents.name, stopped=contents.stopped)
+            return table_rows(contents, Columns.of(start, file.ending, self._column))
 
-    def _page(self, file: TextFile, line: int, number: int, found: Document) -> Page:
-        title = found.title or found.id
+    def _page(self, file: TextFile, line: int, number: int, document: Document) -> Page:
+        title = document.title or document.id
         if not title and self._is_one(file):
             title = file.label
         elif not title and file.ending == PLAIN and self._markup == "text":
-            title = _beginning(found.text)
-        return Page(number, title or f"{file.label}:{line}", 0, found.text, self._markup, found.id)
+            title = _beginning(document.text)
+        return Page(number, title or f"{file.label}:{line}", 0, document.text, self._markup, document.id)
 
 
 def _beginning(text: str) -> str:

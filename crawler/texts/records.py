@@ -47,41 +47,32 @@ class Stopped(Exception):
     """The rest of the file is no longer wanted."""
 
 
+@dataclass(eq=False)
 class Contents:
     """One open file, unpacked if its name says that it is compressed: its lines, or all of it.
 
     ``offset`` and ``number`` say where to begin: a plain file is read from there on, a compressed one from
-    its start. ``seen`` is called with the bytes as stored on disk; ``stopped`` is called before each block
-    and says whether to end; ``tell`` takes one line for people if the file ends early. Reading raises
-    BadSource, Stopped and, for all of the file, CutOff.
+    its start. Reading raises BadSource, Stopped and, for all of the file, CutOff.
     """
 
-    def __init__(
-        self,
-        file: BinaryIO,
-        name: str,
-        offset: int = 0,
-        number: int = 0,
-        seen: Callable[[bytes], object] = lambda _: None,
-        stopped: Callable[[], bool] = lambda: False,
-        tell: Tell = silently,
-    ) -> None:
-        self.offset = offset
-        """The end of the last line handed out, in unpacked bytes."""
-        self.number = number
-        """The number of lines up to there, from the file's start."""
+    file: BinaryIO
+    name: str
+    offset: int = 0
+    """The end of the last line handed out, in unpacked bytes."""
+    number: int = 0
+    """The number of lines up to there, from the file's start."""
+    seen: Callable[[bytes], object] = lambda _: None
+    """Called with the bytes as stored on disk."""
+    stopped: Callable[[], bool] = lambda: False
+    """Called before each block; says whether to end."""
+    tell: Tell = silently
+    """Takes one line for people if the file ends early."""
+    without: int = 0
+    """Bytes read since the last document."""
+
+    def __post_init__(self) -> None:
         self.lines = self._lines()
         """The further lines with their ends; None for one over ``LARGEST_DOCUMENT``."""
-        self._file = file
-        self._name = name
-        self._seen = seen
-        self._stopped = stopped
-        self._tell = tell
-        self._without = 0
-
-    def found(self) -> None:
-        """Note that a document was found in the lines read."""
-        self._without = 0
 
     def whole(self) -> bytes | None:
         """All of a file that is one document; None if it is over ``LARGEST_DOCUMENT``. Raises CutOff."""
@@ -99,10 +90,10 @@ class Contents:
         size = 0
         try:
             for block in self._blocks():
-                self._without += len(block) + LINE_COST * block.count(b"\n")
-                if self._without > MOST_WITHOUT:
+                self.without += len(block) + LINE_COST * block.count(b"\n")
+                if self.without > MOST_WITHOUT:
                     bound = f"{MOST_WITHOUT // LINE_COST:,} lines, or {MOST_WITHOUT >> 30} GB"
-                    raise BadSource(f"{self._name}: over {bound}, without a document: leave this file out")
+                    raise BadSource(f"{self.name}: over {bound}, without a document: leave this file out")
                 begin = 0
                 while begin < len(block):
                     end = block.find(b"\n", begin) + 1
@@ -117,7 +108,7 @@ class Contents:
                         yield self._line(pieces, size)
                         pieces, size = [], 0
         except CutOff as error:
-            self._tell(f"{self._name}: {error}; everything after line {self.number:,} is left out")
+            self.tell(f"{self.name}: {error}; everything after line {self.number:,} is left out")
             return
         if size:
             yield self._line(pieces, size)
@@ -133,20 +124,20 @@ class Contents:
 
     def _blocks(self) -> Iterator[bytes]:
         skip, blocks = 0, iter(lambda: self._read(_READ), b"")
-        if is_packed(self._name):
-            skip, blocks = self.offset, (block.data for block in data_blocks(self._read, self._name))
+        if is_packed(self.name):
+            skip, blocks = self.offset, (block.data for block in data_blocks(self._read, self.name))
         elif self.offset:  # a pipe has only its beginning
-            self._file.seek(self.offset)
+            self.file.seek(self.offset)
         for block in blocks:
-            if self._stopped():
+            if self.stopped():
                 raise Stopped
             if rest := block[skip:]:
                 yield rest
             skip -= len(block) - len(rest)
 
     def _read(self, size: int) -> bytes:
-        data = self._file.read(size)
-        self._seen(data)
+        data = self.file.read(size)
+        self.seen(data)
         return data
 
 
@@ -200,13 +191,13 @@ class JsonKeys:
     is_there: bool = False
     others: dict[str, None] = field(default_factory=dict)
 
-    def text_of(self, found: Mapping[str, object]) -> object:
+    def text_of(self, record: Mapping[str, object]) -> object:
         """The text of a record; None if it has none. Its keys are remembered."""
-        key = self.text if self.text in found else self.otherwise
-        self.is_there = self.is_there or key in found
+        key = self.text if self.text in record else self.otherwise
+        self.is_there = self.is_there or key in record
         if not self.is_there and len(self.others) < _MOST_KEYS:
-            self.others |= dict.fromkeys(islice(found, _MOST_KEYS))
-        return None if key is None else found.get(key)
+            self.others |= dict.fromkeys(islice(record, _MOST_KEYS))
+        return None if key is None else record.get(key)
 
 
 def no_text(noun: str, named: str | None, there: Iterable[str]) -> str:
@@ -230,15 +221,15 @@ def json_lines(contents: Contents, keys: JsonKeys, *, may_be_empty: bool = False
 
 def _from_json(line: bytes | None, keys: JsonKeys, may_be_empty: bool) -> Document:
     try:
-        found = json.loads(_utf8(line))
+        record = json.loads(_utf8(line))
     except (ValueError, RecursionError):
         raise BadRecord("not JSON", "not JSON") from None
-    if not isinstance(found, dict):
+    if not isinstance(record, dict):
         raise BadRecord("no text", f'not an object with a "{keys.text}"')
-    text = keys.text_of(found)
+    text = keys.text_of(record)
     if may_be_empty and not (isinstance(text, str) and text.strip()):
         text = ""
-    return _document(text, found.get("title"), found.get("id"), may_be_empty)
+    return _document(text, record.get("title"), record.get("id"), may_be_empty)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,19 +243,19 @@ class Columns:
     id: int
 
     @classmethod
-    def of(cls, contents: Contents, ending: str, column: str | None, name: str) -> "Columns":
+    def of(cls, contents: Contents, ending: str, column: str | None) -> "Columns":
         """Read the first row, which names the columns.
 
         ``column`` is the text column; None: the one called `text`. Raises BadSource if there is none.
         """
-        header = _header(contents, name)
+        header = _header(contents)
         rows = {mark: _cells(header, mark) for mark in _DELIMITERS[ending]}
         wanted = column or "text"
         delimiter = next((mark for mark, cells in rows.items() if wanted in cells), None)
         if delimiter is None:
             columns = max(rows.values(), key=len)
             why = no_text("column", column, columns) if columns else "the file is empty"
-            raise BadSource(f"{name}: {why}")
+            raise BadSource(f"{contents.name}: {why}")
         cells = rows[delimiter]
         lower = [cell.lower() for cell in cells]
         places = (lower.index(key) if key in lower else len(lower) for key in ("title", "id"))
@@ -309,7 +300,7 @@ def _from_row(row: Sequence[str], columns: Columns) -> Document:
     return _document(text, title, external_id)
 
 
-def _header(contents: Contents, name: str) -> str:
+def _header(contents: Contents) -> str:
     lines: list[bytes] = []
     quotes = 0
     while not lines or (quotes % 2 and contents.offset <= _LONGEST_HEADER):
@@ -320,11 +311,13 @@ def _header(contents: Contents, name: str) -> str:
         quotes += line.count(b'"')
     header = b"".join(lines)
     if b"\r" in header.rstrip(b"\r\n"):
-        raise BadSource(f"{name}: its lines end in carriage returns only: save it with other line ends")
+        raise BadSource(
+            f"{contents.name}: its lines end in carriage returns only: save it with other line ends"
+        )
     try:
         return header.decode("utf-8")
     except UnicodeDecodeError:
-        raise BadSource(f"{name}, line 1: not UTF-8; save the table as CSV in UTF-8") from None
+        raise BadSource(f"{contents.name}, line 1: not UTF-8; save the table as CSV in UTF-8") from None
 
 
 def _cells(header: str, delimiter: str) -> list[str]:

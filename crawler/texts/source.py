@@ -87,8 +87,8 @@ class Texts(PageKind):
             "each line of a .jsonl is a document": JSON_LINES in kinds,
             "each row of a table is a document": not kinds.isdisjoint(TABLES),
         }
-        told = "; ".join(way for way, is_there in ways.items() if is_there)
-        return told[:1].upper() + told[1:]
+        text = "; ".join(way for way, is_there in ways.items() if is_there)
+        return text[:1].upper() + text[1:]
 
     def open(self, identity: Identity, asked: Asked) -> Source:
         from wikitopics.crawler.file_source import FileSource

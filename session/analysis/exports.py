@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.sources import INTEROP, PARQUET
+from wikitopics.session.sources import INTEROP, PARQUET, described
 
 if TYPE_CHECKING:
-    from gensim.models import LdaModel
     from numpy.typing import NDArray
 
     from wikitopics.model import OnlineModel
@@ -59,17 +58,10 @@ class ExportRequest:
     bom: bool = False
     """Whether --bom was given."""
 
-    @property
-    def has_ids(self) -> bool:
-        """Whether documents have ids of their own."""
-        return self.reader.has_ids()
 
-    @property
-    def is_own(self) -> bool:
-        """Whether the documents are the user's own."""
-        from wikitopics.session.sources import described
-
-        return described(self.reader.settings().source).own
+def has_ids(request: ExportRequest) -> bool:
+    """Whether documents have ids of their own."""
+    return request.reader.has_ids()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +177,7 @@ def _metrics(request: ExportRequest) -> Iterator[Row]:
     "articles",
     "Articles: each with its largest topic",
     "page_id title revision_id words model topic proportion",
-    optional={"role": attrgetter("everything"), "id": attrgetter("has_ids")},
+    optional={"role": attrgetter("everything"), "id": has_ids},
     everything="include held-out and skipped articles, with a role column",
     of_texts=True,
     count=lambda request: (
@@ -194,13 +186,13 @@ def _metrics(request: ExportRequest) -> Iterator[Row]:
 )
 def _articles(request: ExportRequest) -> Iterator[Batch]:
     """One row for each article and model, with its largest topic."""
-    has_ids, everything = request.has_ids, request.everything
+    ids, everything = has_ids(request), request.everything
     models = [(n, model) for n, model in enumerate(request.reader.models()) if model in request.models]
     for columns in request.reader.all_articles(trained_only=not everything):
         rows: list[Row] = []
         for _, *common, role, topics, shares, id in zip(*columns, strict=True):
             of_models = [(model, topics[n], shares[n]) for n, model in models] if topics else [(None,) * 3]
-            optional = (role,) * everything + (id,) * has_ids
+            optional = (role,) * everything + (id,) * ids
             rows += [(*common, *largest, *optional) for largest in of_models]
         yield list(zip(*rows, strict=True))
 
@@ -226,7 +218,7 @@ def _repeated(values: Iterable[object], times: Iterable[int]) -> list[object]:
     "Proportions: the topics of every article (npz: one model's, as CSR)",
     "page_id title model topic proportion",
     formats=("csv", "tsv", "json", "parquet", "npz"),
-    optional={"id": attrgetter("has_ids"), "role": attrgetter("is_own")},
+    optional={"id": has_ids, "role": lambda of: described(of.reader.settings().source).own},
     arrays=_proportions_matrix,
     everything="include held-out documents of your own in npz, too",
     of_texts=True,
@@ -238,12 +230,8 @@ def _proportions(request: ExportRequest) -> Iterator[Batch]:
 
 def _proportions_of_blocks(request: ExportRequest) -> Iterator[Batch]:
     """One row for each recorded topic, article after article, each of them model after model."""
-    reader, models = request.reader, request.models
     more = TABLES["proportions"].header(request)[len(TABLES["proportions"].columns) :]
-    for block in reader.each_block():
-        with reader.one_moment():
-            articles = reader.articles_of(*block)
-            recorded = [reader.proportions_of(model, *block) for model in models]
+    for articles, recorded in request.reader.each_block(request.models):
         of_article = list(zip(*(of_model.lengths.tolist() for of_model in recorded), strict=True))
         times, lengths = list(map(sum, of_article)), list(chain.from_iterable(of_article))
         topics = [iter(of_model.topics.tolist()) for of_model in recorded]
@@ -251,7 +239,7 @@ def _proportions_of_blocks(request: ExportRequest) -> Iterator[Batch]:
         yield (
             _repeated((one.page_id for one in articles), times),
             _repeated((one.title for one in articles), times),
-            _repeated(cycle(models), lengths),
+            _repeated(cycle(request.models), lengths),
             list(chain.from_iterable(map(islice, cycle(topics), lengths))),
             list(chain.from_iterable(map(islice, cycle(values), lengths))),
             *(_repeated(map(attrgetter(name), articles), times) for name in more),
@@ -316,50 +304,46 @@ _ITERATIONS = 8
 """Iterations of gensim's inference. More would fit the words seen but not the unseen ones."""
 
 
-def write_gensim(request: ExportRequest, path: Path) -> None:
-    """Write a folder with the files of ``LdaModel.save``, for ``LdaModel.load("FOLDER/model")``."""
-    from wikitopics.session.storage.files import replacing_folder
-
-    with replacing_folder(path, STEM) as folder:
-        _lda_model(request).save(str(folder / STEM))
-
-
 def underscored(words: Sequence[str]) -> Sequence[str]:
     """The words as programs take them that have no blanks in words; as they are if two would become one."""
     joined = [word.replace(" ", "_") for word in words]
     return joined if len(set(joined)) == len(joined) else words
 
 
-def _lda_model(request: ExportRequest) -> "LdaModel":
+def _write_gensim(request: ExportRequest, path: Path) -> None:
+    """Write a folder with the files of ``LdaModel.save``, for ``LdaModel.load("FOLDER/model")``."""
     import numpy as np
 
-    try:
-        from gensim.corpora import Dictionary
-        from gensim.models import LdaModel
-    except ModuleNotFoundError:
-        raise BadUsage(INTEROP.needed("--format gensim")) from None
-    with request.reader.one_moment():
-        model, words = trained_model(request), request.reader.vocabulary()
-        trained = request.reader.progress().articles
-    lambda_ = model.topics().astype(np.float64)
-    lambda_ *= model.topic_weights()[:, None]
-    eta = float(lambda_.min())
-    dictionary = Dictionary()
-    dictionary.token2id = {word: number for number, word in enumerate(underscored(words))}
-    theirs = LdaModel(
-        id2word=dictionary,
-        num_topics=model.n_topics,
-        alpha=model.document_prior(),
-        eta=eta,
-        iterations=_ITERATIONS,
-        dtype=np.float64,  # in float32, gensim's smallest word probability is 1e-7
-        random_state=0,
-    )
-    theirs.state.sstats = lambda_ - eta
-    theirs.state.numdocs = model.n_documents
-    theirs.num_updates = trained
-    theirs.sync_state()
-    return theirs
+    from wikitopics.session.storage.files import replacing_folder
+
+    with replacing_folder(path, STEM) as folder:
+        try:
+            from gensim.corpora import Dictionary
+            from gensim.models import LdaModel
+        except ModuleNotFoundError:
+            raise BadUsage(INTEROP.needed("--format gensim")) from None
+        with request.reader.one_moment():
+            model, words = trained_model(request), request.reader.vocabulary()
+            trained = request.reader.progress().articles
+        lambda_ = model.topics().astype(np.float64)
+        lambda_ *= model.topic_weights()[:, None]
+        eta = float(lambda_.min())
+        dictionary = Dictionary()
+        dictionary.token2id = {word: number for number, word in enumerate(underscored(words))}
+        theirs = LdaModel(
+            id2word=dictionary,
+            num_topics=model.n_topics,
+            alpha=model.document_prior(),
+            eta=eta,
+            iterations=_ITERATIONS,
+            dtype=np.float64,  # in float32, gensim's smallest word probability is 1e-7
+            random_state=0,
+        )
+        theirs.state.sstats = lambda_ - eta
+        theirs.state.numdocs = model.n_documents
+        theirs.num_updates = trained
+        theirs.sync_state()
+        theirs.save(str(folder / STEM))
 
 
 # The formats.
@@ -503,7 +487,7 @@ FORMATS = {
         Format("json", "JSON", ending=".json", stream=_json),
         Format("parquet", "Parquet", ending=".parquet", stream=_parquet, binary=True),
         Format("npz", "NumPy .npz", ending=".npz", stream=_npz, binary=True),
-        Format("gensim", "gensim LdaModel, a folder", ending="-gensim", folder=write_gensim),
+        Format("gensim", "gensim LdaModel, a folder", ending="-gensim", folder=_write_gensim),
         Format("ldavis", "LDAvis JSON", ending=".ldavis.json", stream=_ldavis),
     )
 }

@@ -126,11 +126,11 @@ class Topic:
     def _repr_html_(self) -> str | None:
         if REPORT.missing():
             return None
-        from wikitopics.session.analysis.report import notebook
+        from wikitopics.session.analysis.report import page
 
-        heading = notebook.noted(f"#{self.number} {self.name}, {self.share:.1%} of all words")
+        heading = page.noted(f"#{self.number} {self.name}, {self.share:.1%} of all words")
         words = list(zip(self.words, self.probabilities, self.own, strict=True))
-        return notebook.framed(heading, notebook.described(words))
+        return page.framed(heading, page.described(words))
 
 
 def described_topics(reader: SessionReader, model: str) -> list[Topic]:

@@ -1,6 +1,12 @@
-"""The articles read and their topics in each model: the tables `articles` and `recent`."""
+"""The articles read and their topics in each model.
+
+The tables are `articles` and `recent`, and for questions about all proportions at once `blocks` and
+`proportions`.
+"""
 
 import json
+import zlib
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
@@ -14,24 +20,216 @@ from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.records import ArticleRow, Count, PositiveCount, Role, Text
 from wikitopics.session.settings import ModelSpec
-from wikitopics.session.storage import released
-from wikitopics.session.storage.counts import MOST_BLOCKS, Block, stored_block
-from wikitopics.session.storage.database import ROLES, SMALL, Database, largest_topic
-from wikitopics.session.storage.decoding import convert, numbers
+from wikitopics.session.storage.counts import MOST_BLOCKS, Block, from_zero, gather, stored_block
+from wikitopics.session.storage.database import ROLES, SMALL, Database, largest_topic, select
+from wikitopics.session.storage.decoding import numbers
 from wikitopics.session.storage.opened import OpenedSession
-from wikitopics.session.storage.proportions import (
-    BLOCK,
-    IS_HELD_OUT,
-    LARGEST_ARTICLE,
-    OF_BLOCK,
-    Proportions,
-    RecordedArticles,
-    drop_held_out,
-    insert_block,
-)
+
+# The proportions of articles in a few large rows: one row per minibatch, and at the end of a session over the
+# user's own documents also those held out. SQLite takes half a second to return a million rows of `articles`,
+# and a twentieth of that for a thousand blocks.
+
+MOST_KEPT = 16
+"""The most topics stored for an article, the largest ones."""
+LEAST = 0.005
+"""Smaller proportions are not stored, or in a model of over 100 topics those under half an equal share."""
+LARGEST_ARTICLE = 1 + 3 * MOST_KEPT
+"""The most bytes of an article."""
+_FULL = 255
+"""Square roots are stored in this many steps from 0 to 1. The Hellinger distance compares square roots,
+and so every proportion, large or small, is equally exact."""
+OF_BLOCK = "WHERE model = ? AND first_seq = ?"
+BLOCK = {"first_seq": PositiveCount, "articles": PositiveCount}
+IS_HELD_OUT = "EXISTS (SELECT 1 FROM articles a WHERE a.seq = b.first_seq AND a.role = 1)"
+"""Whether a row of `blocks`, named b, holds held-out articles; no row holds both kinds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proportions:
+    """The largest proportions of ``n`` articles in one model, as compressed sparse rows: the part that a
+    session stores.
+
+    An article takes one byte, and two for each of its topics (three if the model has over 256).
+    """
+
+    lengths: NDArray[np.uint8]
+    """(n,) topics stored, at least 1"""
+    topics: NDArray[np.unsignedinteger[Any]]
+    """Ascending within an article."""
+    roots: NDArray[np.uint8]
+    """Parallel to ``topics``: square roots of their proportions, in 255ths, at least 1."""
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, rows: slice) -> "Proportions":
+        return self.take(np.arange(len(self))[rows])
+
+    def indptr(self) -> NDArray[np.int64]:
+        """(n + 1,) where each article begins in the other two arrays."""
+        return from_zero(self.lengths)
+
+    def values(self) -> NDArray[np.float32]:
+        """The proportions parallel to ``topics``; an article's sum is at most 1, less what was not stored."""
+        values = self.roots.astype(np.float32)
+        values /= _FULL
+        values *= values
+        return values
+
+    @staticmethod
+    def of(theta: NDArray[np.floating[Any]]) -> "Proportions":
+        """The largest of ``theta``, (n, K), whose rows sum to 1."""
+        K = theta.shape[1]
+        stored = theta >= min(LEAST, 0.5 / K)
+        many = np.flatnonzero(np.count_nonzero(stored, axis=1) > MOST_KEPT)
+        if len(many):
+            largest = np.argpartition(theta[many], K - MOST_KEPT, axis=1)[:, K - MOST_KEPT :]
+            stored[many] = False
+            stored[many[:, None], largest] = True
+        places = np.flatnonzero(stored)
+        exact = np.sqrt(theta.ravel()[places]) * _FULL
+        lengths = np.count_nonzero(stored, axis=1)
+        result = Proportions(
+            lengths.astype(np.uint8),
+            (places % K).astype(_type_of_topics(K)),
+            np.rint(exact).astype(np.uint8),
+        )
+        squares = np.add.reduceat(result.roots.astype(np.int64) ** 2, result.indptr()[:-1])
+        over = np.repeat(squares > _FULL**2, lengths)  # they must sum to at most 1
+        result.roots[over] = exact[over]
+        return result
+
+    @staticmethod
+    def concatenate(parts: Sequence["Proportions"]) -> "Proportions":
+        """One run made of several of the same model, in order."""
+        return Proportions(
+            np.concatenate([part.lengths for part in parts]),
+            np.concatenate([part.topics for part in parts]),
+            np.concatenate([part.roots for part in parts]),
+        )
+
+    def take(self, rows: NDArray[np.integer[Any]]) -> "Proportions":
+        """Those of these articles, in this order."""
+        _, elements = gather(self.indptr(), rows)
+        return Proportions(self.lengths[rows], self.topics[elements], self.roots[elements])
+
+    def to_bytes(self) -> bytes:
+        """The three arrays, one after another."""
+        return self.lengths.tobytes() + self.topics.tobytes() + self.roots.tobytes()
+
+    @staticmethod
+    def from_blocks(blocks: Sequence[tuple[object, int]], n_topics: int) -> "Proportions":
+        """The inverse of `to_bytes`, for many at once: (bytes, number of articles) of each.
+
+        ``n_topics``: the model's. Raises `Damaged`.
+        """
+        dtype = _type_of_topics(n_topics)
+        lengths, topics, roots, sizes = [], [], [], []
+        for data, articles in blocks:
+            if not isinstance(data, bytes):
+                raise Damaged("proportions.data is not a blob")
+            size, more = divmod(len(data) - articles, dtype.itemsize + 1)
+            if more or not articles <= size <= MOST_KEPT * articles:
+                raise Damaged("proportions.data has the wrong length")
+            middle = articles + size * dtype.itemsize
+            lengths.append(data[:articles])
+            topics.append(data[articles:middle])
+            roots.append(data[middle:])
+            sizes.append(size)
+        result = Proportions(
+            np.frombuffer(b"".join(lengths), np.uint8),
+            np.frombuffer(b"".join(topics), dtype),
+            np.frombuffer(b"".join(roots), np.uint8),
+        )
+        if blocks:
+            result._check(np.cumsum([articles for _, articles in blocks]), np.cumsum(sizes), n_topics)
+        return result
+
+    def _check(self, articles: NDArray[Any], sizes: NDArray[Any], n_topics: int) -> None:
+        """Check that each block's lengths match its topics, and that `of` can have produced every number."""
+        starts = self.indptr()
+        if not self.lengths.all() or not np.array_equal(starts[articles], sizes):
+            raise Damaged("proportions.data has articles of another length")
+        ascends = self.topics[1:] > self.topics[:-1]
+        ascends[starts[1:-1] - 1] = True
+        if self.topics.max() >= n_topics or not ascends.all() or not self.roots.all():
+            raise Damaged("proportions.data holds numbers that are out of range")
+
+
+def _type_of_topics(n_topics: int) -> np.dtype[np.unsignedinteger[Any]]:
+    return np.dtype("u1" if n_topics <= 256 else "<u2")
+
+
+def title_key(title: str) -> int:
+    """16 bits of a title, ignoring capitals, which distinguish most other titles from the one sought."""
+    return zlib.crc32(title.casefold().encode("utf-8", "replace")) & 0xFFFF
+
+
+def insert_block(db: Database, block: Block, proportions: Sequence[Proportions], first_seq: int) -> None:
+    """Add articles with the numbers from ``first_seq`` on; ``proportions``: for each model."""
+    ids, narrow = block.page_ids, block.page_ids.astype("<i4")
+    # Documents of a file of word counts have only numbers.
+    titles = (title or f"document {number}" for title, number in zip(block.titles, ids.tolist(), strict=True))
+    packed = (narrow if (narrow == ids).all() else ids.astype("<i8")).tobytes()
+    keys = np.array(list(map(title_key, titles)), "<u2").tobytes()
+    db.conn.execute("INSERT INTO blocks VALUES (?, ?, ?, ?)", [first_seq, len(block), packed, keys])
+    db.conn.executemany(
+        "INSERT INTO proportions VALUES (?, ?, ?)",
+        [(model, first_seq, one.to_bytes()) for model, one in enumerate(proportions)],
+    )
+
+
+def renew_proportions(
+    db: Database, seqs: Sequence[int], proportions: Sequence[Proportions], topics: Sequence[int]
+) -> None:
+    """Replace the proportions of the articles ``seqs`` with the models' current ones.
+
+    ``seqs`` ascend; ``topics``: for each model.
+    """
+    if not proportions:
+        return
+    between = "WHERE first_seq <= ? AND first_seq >= (SELECT max(first_seq) FROM blocks WHERE first_seq <= ?)"
+    for first, size in select(db.conn, "blocks", BLOCK, between, [seqs[-1], seqs[0]]):
+        start, stop = bisect_left(seqs, first), bisect_left(seqs, first + size)
+        if start == stop:
+            continue
+        rows = np.arange(size)
+        rows[np.array(seqs[start:stop]) - first] = size + np.arange(stop - start)
+        for model, (new, K) in enumerate(zip(proportions, topics, strict=True)):
+            room = LARGEST_ARTICLE * size + SMALL
+            stored = select(db.conn, "proportions", {"data": Any}, OF_BLOCK, [model, first], largest=room)
+            old = Proportions.from_blocks([(data, size) for (data,) in stored or [(None,)]], K)
+            both = Proportions.concatenate([old, new[start:stop]])
+            data = both.take(rows).to_bytes()
+            db.execute(f"UPDATE proportions SET data = ? {OF_BLOCK}", [data, model, first])
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedArticles:
+    """The articles whose proportions are recorded, in the order of the stream: ``n`` articles in some
+    blocks."""
+
+    first_seqs: NDArray[np.int64]
+    """Number of the first article of each block; the others follow."""
+    starts: NDArray[np.int64]
+    """Where each block begins among all of them."""
+    page_ids: NDArray[np.int64]
+    """(n,)"""
+    title_keys: NDArray[np.uint16]
+    """(n,) see `title_key`"""
+
+    def seqs(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """The numbers of the articles at these rows."""
+        block = np.searchsorted(self.starts, rows, side="right") - 1
+        return np.asarray(self.first_seqs[block] + rows - self.starts[block], np.int64)
+
+
+# The articles, and those among them that have their topics inferred again.
 
 LARGEST = np.dtype(">u2")
 """`articles.topics`: a topic and ten-thousandths, for one model after another."""
+LARGEST_RELEASED = np.dtype("<u2")
+"""The same in a file of 1.0.0."""
 RECENT_ARTICLES = 20_000
 """This many of the newest articles keep their counts and have their topics inferred again."""
 DROPPED_EVERY = 2**18
@@ -47,6 +245,22 @@ _AT_ONCE = 1000
 _MOST_ALIKE = 5000
 _LARGEST_ROW = 2**18
 """The most bytes of an article's row: a title is at most a quarter of it."""
+_ABOUT_TOPIC_RELEASED = (
+    "JOIN article_topics t USING (seq) WHERE t.model = ? AND t.topic = ?"
+    " ORDER BY t.proportion DESC, t.seq DESC LIMIT ?"
+)
+"""In a file of 1.0.0 the articles with a model's topic as their largest, for a model's number, a topic and a
+limit."""
+_ROW = {
+    "seq": PositiveCount,
+    "page_id": int,
+    f"{_TITLE} AS title": Text,
+    "revision_id": int,
+    "words": Count,
+    "role": Literal[0, 1, 2],
+    "topics": Any,
+    "id": Text | None,
+}
 Columns = tuple[Sequence[Any], ...]
 """Articles by column, for callers that read millions; () if there are none.
 
@@ -142,7 +356,8 @@ def insert_held_out_topics(db: Database, block: Block, topics: ArticleTopics, mo
 
 def drop_held_out_topics(db: Database) -> None:
     """Take the topics of held-out articles away again."""
-    drop_held_out(db)
+    for table in ("proportions", "blocks"):
+        db.execute(f"DELETE FROM {table} AS b WHERE {IS_HELD_OUT}")
     db.execute("UPDATE articles SET topics = NULL WHERE role = 1 AND topics IS NOT NULL")
 
 
@@ -163,7 +378,7 @@ def keep_top(db: Database, topics: Sequence[int], most: int) -> None:
 
     ``topics``: the number of topics of each model.
     """
-    kept: set[int] = set()
+    best: set[int] = set()
     for model, K in enumerate(topics):
         largest = largest_topic(model)
         for topic in range(K):
@@ -172,10 +387,10 @@ def keep_top(db: Database, topics: Sequence[int], most: int) -> None:
                 f" ORDER BY {largest} DESC, seq LIMIT ?",
                 [*largest_between(topic), most],
             )
-            kept.update(seq for (seq,) in rows)
+            best.update(seq for (seq,) in rows)
     db.execute(
         "DELETE FROM articles WHERE role = 0 AND seq NOT IN (SELECT value FROM json_each(?))",
-        [json.dumps(sorted(kept))],
+        [json.dumps(sorted(best))],
     )
 
 
@@ -198,21 +413,11 @@ class ArticleReader(OpenedSession):
 
     def numbered(self, seqs: Iterable[int]) -> dict[int, ArticleRow]:
         """Those articles of these numbers (`seq`) that exist."""
-        left, found = list(seqs), {}
-        while left:
-            now, left = left[:_AT_ONCE], left[_AT_ONCE:]
-            rows = self._articles(f"WHERE seq IN ({', '.join('?' * len(now))})", now)
-            found.update({row.seq: row for row in rows})
-        return found
-
-    def articles_of(self, first_seq: int, articles: int) -> list[ArticleRow]:
-        """This many articles from this number on. Raises `Damaged` if one is missing."""
-        found = self._articles(
-            "WHERE seq BETWEEN ? AND ? ORDER BY seq", [first_seq, first_seq + articles - 1]
-        )
-        if len(found) != articles:
-            raise Damaged("blocks and articles do not match")
-        return found
+        wanted, rows = list(seqs), []
+        for start in range(0, len(wanted), _AT_ONCE):
+            some = wanted[start : start + _AT_ONCE]
+            rows += self._articles(f"WHERE seq IN ({', '.join('?' * len(some))})", some)
+        return {row.seq: row for row in rows}
 
     def resembling(self, title: str) -> list[ArticleRow]:
         """Articles whose title may be a mistyped one: half of it, or one word, matches."""
@@ -229,28 +434,28 @@ class ArticleReader(OpenedSession):
         largest = largest_topic(number)
         with self.one_moment():
             if self._is_released():
-                found = self._articles(released.ABOUT_TOPIC, [number, topic, limit])
+                rows = self._articles(_ABOUT_TOPIC_RELEASED, [number, topic, limit])
             else:
-                found = self._articles(
+                rows = self._articles(
                     f"WHERE {largest} BETWEEN ? AND ? AND role = 0 ORDER BY {largest} DESC, seq DESC LIMIT ?",
                     [*largest_between(topic), limit],
                 )
-        if any((model, topic) not in [largest[:2] for largest in article.topics] for article in found):
+        if any((model, topic) not in [largest[:2] for largest in article.topics] for article in rows):
             raise Damaged("the order by topic and articles do not match")
-        return found
+        return rows
 
     def all_articles(self, *, trained_only: bool) -> Iterator[Columns]:
         """The stream in its order, by column, in batches of bounded memory."""
         last, only = 0, "AND role = 0" if trained_only else ""
-        while found := self._columns(f"WHERE seq > ? {only} ORDER BY seq LIMIT {_AT_ONCE}", [last]):
-            yield found
-            last = found[0][-1]
+        while columns := self._columns(f"WHERE seq > ? {only} ORDER BY seq LIMIT {_AT_ONCE}", [last]):
+            yield columns
+            last = columns[0][-1]
 
     def trained_among(self, page_ids: Sequence[int]) -> tuple[frozenset[int], bool]:
         """Which of these pages it is known to have trained on, and whether all that it trained on are
         known. They are not if the session keeps only the articles most about a topic, or none."""
         trained = f"FROM articles WHERE role = {ROLES.index('trained')}"
-        ((kept,),) = self._rows(f"SELECT count(*) {trained}")
+        ((stored,),) = self._rows(f"SELECT count(*) {trained}")
         wanted = json.dumps(list(page_ids))
         rows = self._rows(
             f"SELECT DISTINCT page_id {trained} AND page_id IN (SELECT value FROM json_each(?))",
@@ -258,7 +463,7 @@ class ArticleReader(OpenedSession):
             largest=SMALL + len(wanted),  # a limit of what is asked, too
             most=len(page_ids),
         )
-        return frozenset(page for (page,) in rows), kept >= self.progress().documents
+        return frozenset(page for (page,) in rows), stored >= self.progress().documents
 
     def has_ids(self) -> bool:
         """Whether the source's articles have ids of their own."""
@@ -282,9 +487,9 @@ class ArticleReader(OpenedSession):
         for first, articles in rows:
             if len(seqs) == most:
                 break
-            found = stored_block(self, "recent", "first_seq", first, articles)
+            block = stored_block(self, "recent", "first_seq", first, articles)
             start = max(0, first_seq - first)
-            part = found[start : start + most - len(seqs)]
+            part = block[start : start + most - len(seqs)]
             parts.append(part)
             seqs += range(first + start, first + start + len(part))
         return seqs, Block.concatenate(parts)
@@ -305,7 +510,7 @@ class ArticleReader(OpenedSession):
         columns, room = {**BLOCK, "page_ids": Any, "titles": Any}, self._room(8)
         clause = f"b {_where(held_out)} ORDER BY first_seq"
         rows = self.select("blocks", columns, clause, largest=room, most=MOST_BLOCKS)
-        firsts, sizes = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))
+        firsts, sizes = (np.array([row[column] for row in rows], np.int64) for column in (0, 1))
         if (firsts[1:] < firsts[:-1] + sizes[:-1]).any():
             raise Damaged("blocks.articles is out of range")
         titles = [row[3] for row in rows]
@@ -316,29 +521,27 @@ class ArticleReader(OpenedSession):
             wide = isinstance(packed, bytes) and len(packed) == 8 * articles
             dtype = np.int64 if wide else np.int32
             page_ids.append(numbers(packed, "blocks.page_ids", dtype, (articles,), -(2**63), 2**63 - 1))
-        return RecordedArticles(
-            firsts,
-            np.cumsum(sizes) - sizes,
-            np.concatenate(page_ids),
-            np.frombuffer(b"".join(titles), "<u2"),
-        )
+        keys = np.frombuffer(b"".join(titles), "<u2")
+        return RecordedArticles(firsts, np.cumsum(sizes) - sizes, np.concatenate(page_ids), keys)
 
     def proportions(self, model: str, *, held_out: bool = False) -> Proportions:
         """The proportions of all `recorded_articles` in one model."""
-        blocks = self.select(
-            "blocks",
-            {"p.data": Any, "b.articles": PositiveCount},
-            "b LEFT JOIN proportions p ON p.first_seq = b.first_seq AND p.model = ?"
-            f" {_where(held_out)} ORDER BY b.first_seq",
-            [self._number(model)],
-            largest=self._room(LARGEST_ARTICLE),
-            most=MOST_BLOCKS,
-        )
+        joined = "b LEFT JOIN proportions p ON p.first_seq = b.first_seq AND p.model = ?"
+        clause = f"{joined} {_where(held_out)} ORDER BY b.first_seq"
+        columns, room = {"p.data": Any, "b.articles": PositiveCount}, self._room(LARGEST_ARTICLE)
+        number = self._number(model)
+        blocks = self.select("blocks", columns, clause, [number], largest=room, most=MOST_BLOCKS)
         return Proportions.from_blocks(blocks, self.spec(model).topics)
 
-    def each_block(self) -> list[tuple[int, int]]:
-        """(first number, articles) of every block, in the order of the stream."""
-        return self.select("blocks", BLOCK, "ORDER BY first_seq", most=MOST_BLOCKS)
+    def each_block(self, models: Sequence[str]) -> Iterator[tuple[list[ArticleRow], list[Proportions]]]:
+        """The articles of every block in the order of the stream, and their proportions in these models."""
+        for first, size in self.select("blocks", BLOCK, "ORDER BY first_seq", most=MOST_BLOCKS):
+            with self.one_moment():
+                rows = self._articles("WHERE seq BETWEEN ? AND ? ORDER BY seq", [first, first + size - 1])
+                recorded = [self.proportions_of(model, first, size) for model in models]
+            if len(rows) != size:
+                raise Damaged("blocks and articles do not match")
+            yield rows, recorded
 
     def proportions_of(self, model: str, first_seq: int, articles: int) -> Proportions:
         """The proportions of one block in one model."""
@@ -351,8 +554,8 @@ class ArticleReader(OpenedSession):
         self, model: str, seqs: Collection[int], most: int
     ) -> dict[int, list[tuple[int, float]]]:
         """The ``most`` largest (topic, proportion) of these articles, as far as they are recorded."""
-        found: dict[int, list[tuple[int, float]]] = {}
-        first, articles, kept = 0, 0, None
+        leading: dict[int, list[tuple[int, float]]] = {}
+        first, articles, block = 0, 0, None
         for seq in sorted(seqs):
             if not first <= seq < first + articles:
                 last_before = "WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1"
@@ -360,45 +563,32 @@ class ArticleReader(OpenedSession):
                 first, articles = rows[0] if rows else (0, 0)
                 if seq >= first + articles:
                     continue
-                kept = self.proportions_of(model, first, articles)
-            assert kept is not None
-            one = kept[seq - first : seq - first + 1]
+                block = self.proportions_of(model, first, articles)
+            assert block is not None
+            one = block[seq - first : seq - first + 1]
             pairs = zip(one.topics.tolist(), one.values().tolist(), strict=True)
-            found[seq] = sorted(pairs, key=lambda pair: -pair[1])[:most]
-        return found
+            leading[seq] = sorted(pairs, key=lambda pair: -pair[1])[:most]
+        return leading
 
     def _room(self, of_an_article: int) -> int:
         return SMALL + of_an_article * self.settings().batch_size
 
     def _articles(self, clause: str, parameters: Sequence[object]) -> list[ArticleRow]:
-        if not (found := self._columns(clause, parameters)):
+        if not (columns := self._columns(clause, parameters)):
             return []
-        *plain, topics, shares, ids = found
+        *plain, topics, shares, ids = columns
         largest = map(tuple, map(zip, repeat(self.models()), topics, shares))
         return list(map(ArticleRow, *plain, largest, ids))
 
     def _columns(self, clause: str, parameters: Sequence[object]) -> Columns:
         with self.one_moment():
-            rows = self._rows(
-                f"SELECT seq, page_id, {_TITLE}, revision_id, words, role, topics, id FROM articles {clause}",
-                parameters,
-                largest=_LARGEST_ROW,
-                most=MOST_ARTICLES,
-            )
-            dtype = released.LARGEST if self._is_released() else LARGEST
+            rows = self.select("articles", _ROW, clause, parameters, largest=_LARGEST_ROW, most=MOST_ARTICLES)
+            dtype = LARGEST_RELEASED if self._is_released() else LARGEST
         if not rows:
             return ()
-        seqs, page_ids, titles, revision_ids, words, roles, packed, ids = zip(*rows, strict=True)
-        return (
-            convert(seqs, list[PositiveCount], "articles.seq"),
-            convert(page_ids, list[int], "articles.page_id"),
-            convert(titles, list[Text], "articles.title"),
-            convert(revision_ids, list[int], "articles.revision_id"),
-            convert(words, list[Count], "articles.words"),
-            [ROLES[role] for role in convert(roles, list[Literal[0, 1, 2]], "articles.role")],
-            *_decode_largest(packed, self.settings().models, dtype),
-            convert(ids, list[Text | None], "articles.id"),
-        )
+        *plain, roles, packed, ids = zip(*rows, strict=True)
+        largest = _decode_largest(packed, self.settings().models, dtype)
+        return (*plain, [ROLES[role] for role in roles], *largest, ids)
 
 
 def _where(held_out: bool) -> str:
@@ -410,16 +600,16 @@ def _decode_largest(
     packed: Sequence[object], models: Sequence[ModelSpec], dtype: np.dtype[Any]
 ) -> tuple[list[list[int]], list[list[float]]]:
     """`articles.topics`: each model's largest topic, and its proportion; none for untrained articles."""
-    there = [one for one in packed if one is not None]
+    trained = [one for one in packed if one is not None]
     size = 2 * dtype.itemsize * len(models)
-    if not all(isinstance(one, bytes) and len(one) == size for one in there):
+    if not all(isinstance(one, bytes) and len(one) == size for one in trained):
         raise Damaged("articles.topics has the wrong length")
-    pairs = np.frombuffer(b"".join(there), dtype).reshape(len(there), len(models), 2)  # type: ignore[arg-type]
+    pairs = np.frombuffer(b"".join(trained), dtype).reshape(len(trained), len(models), 2)  # type: ignore[arg-type]
     topics, shares = pairs[:, :, 0], pairs[:, :, 1]
     if (topics >= [model.topics for model in models]).any() or (shares > 10_000).any():
         raise Damaged("articles.topics is out of range")
-    found = iter(zip(topics.tolist(), (shares / 10_000).tolist(), strict=True))
-    each = [([], []) if one is None else next(found) for one in packed]
+    each_trained = iter(zip(topics.tolist(), (shares / 10_000).tolist(), strict=True))
+    each = [([], []) if one is None else next(each_trained) for one in packed]
     return [topic for topic, _ in each], [share for _, share in each]
 
 

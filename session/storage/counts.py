@@ -67,20 +67,7 @@ class Block:
         return len(self.titles)
 
     def __getitem__(self, rows: slice) -> "Block":
-        start, stop, _ = rows.indices(len(self))
-        stop = max(start, stop)
-        low, high = int(self.indptr[start]), int(self.indptr[stop])
-        return Block(
-            self.page_ids[start:stop],
-            self.revision_ids[start:stop],
-            self.titles[start:stop],
-            self.indptr[start : stop + 1] - low,
-            self.word_ids[low:high],
-            self.counts[low:high],
-            None if self.ids is None else self.ids[start:stop],
-            self.lexicon,
-            self.unread,
-        )
+        return self.take(np.arange(len(self))[rows])
 
     def take(self, order: Sequence[int] | NDArray[np.intp]) -> "Block":
         """These articles, in this order."""
@@ -278,12 +265,12 @@ def whole_numbers(
     dtype: type[np.signedinteger[Any]],
 ) -> NDArray[Any]:
     """The array of this name and shape, its whole numbers from ``low`` to ``high``."""
-    found = arrays.get(name)
-    if found is None or found.shape != shape or found.dtype.kind not in "iu":
+    array = arrays.get(name)
+    if array is None or array.shape != shape or array.dtype.kind not in "iu":
         raise Damaged(f"{place} lacks {name}, or has unexpected ones")
-    if found.size and not low <= int(found.min()) <= int(found.max()) <= high:
+    if array.size and not low <= int(array.min()) <= int(array.max()) <= high:
         raise Damaged(f"{place} has {name} that are out of range")
-    return found.astype(dtype)
+    return array.astype(dtype)
 
 
 def narrow(values: NDArray[Any]) -> NDArray[Any]:
@@ -357,12 +344,12 @@ def decode_block(row: tuple[Any, ...]) -> Block:
     lexicon = tuple(words.split("\n")) if words else ()
     if len(set(lexicon)) < len(lexicon):
         raise Damaged("first_articles.words has a word twice")
-    found = Block.from_bytes(documents, "first_articles.documents", len(lexicon), lexicon)
-    missed = whole(unread, "first_articles.unread", high=len(found))
+    block = Block.from_bytes(documents, "first_articles.documents", len(lexicon), lexicon)
+    missed = whole(unread, "first_articles.unread", high=len(block))
     return replace(
-        found,
+        block,
         # Which of the articles without words they are makes no difference.
-        unread=frozenset(found.page_ids[~found.has_words][:missed].tolist()),
+        unread=frozenset(block.page_ids[~block.has_words][:missed].tolist()),
         skips=skips,
         position=position,
         lap=lap,
@@ -407,11 +394,11 @@ class WordCounts:
         def get(name: str, most: int) -> NDArray[Any]:
             return whole_numbers(arrays, name, place, (n_words,), 0, most, np.int64)
 
-        found = WordCounts(get("counts", tokens), get("articles", articles))
-        total = int(found.counts.sum())
-        if total > tokens or (total < tokens and not again) or (found.articles > found.counts).any():
+        result = WordCounts(get("counts", tokens), get("articles", articles))
+        total = int(result.counts.sum())
+        if total > tokens or (total < tokens and not again) or (result.articles > result.counts).any():
             raise Damaged(f"{place} and progress do not match")
-        return found
+        return result
 
 
 def _once_an_article(block: Block, n_words: int) -> NDArray[np.integer[Any]]:
@@ -465,9 +452,8 @@ class CountsReader(OpenedSession):
     def kept_rows(self) -> list[tuple[int, int]]:
         """The rows of word counts kept, in the order of the stream: their numbers, and how many articles each
         has."""
-        return self.select(
-            "kept_counts", {"id": Count, "articles": PositiveCount}, "ORDER BY id", most=MOST_BLOCKS
-        )
+        columns = {"id": Count, "articles": PositiveCount}
+        return self.select("kept_counts", columns, "ORDER BY id", most=MOST_BLOCKS)
 
     def kept_documents(self, row_id: int, articles: int) -> Block:
         """The word counts of one of these rows."""

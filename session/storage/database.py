@@ -3,7 +3,7 @@
 One SQLite file is one session. A file is a session if its tables, as SQLite itself reports them, are these
 and hold nothing that SQLite would compute: no view, trigger, virtual table, generated column, default or
 condition. Only the orders of `order_by_topic` are computed, by SQL that is known word by word. Whoever
-changes a table here extends `wikitopics.session.storage.released`, and raises `VERSION`.
+changes a table here extends `upgrade_from_1_0`, and raises `VERSION`.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ import stat
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -35,88 +35,76 @@ VERSION = 9
 RELEASED = 8
 """That of 1.0.0, which is read unconverted, and converted to this format when training continues."""
 
-MODELS = """CREATE TABLE models (id INTEGER PRIMARY KEY, topics_in_use INTEGER, updates INTEGER, rho REAL,
-    scalars TEXT, arrays BLOB)"""
-PROGRESS = """id INTEGER PRIMARY KEY, articles INTEGER, tokens INTEGER, held_out INTEGER,
-    crawled INTEGER, pending INTEGER, skipped INTEGER, minibatches INTEGER, pending_offset INTEGER,
-    next_seq INTEGER, position TEXT, lap REAL, finished INTEGER, elapsed_seconds REAL, bytes_read INTEGER,
-    committed_at REAL, renew_from INTEGER, skips TEXT, prequential TEXT"""
-CREATE = f"""
-CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT);
-CREATE TABLE vocabulary (id INTEGER PRIMARY KEY, fingerprint TEXT, words TEXT);
--- id: the model's place in settings.models. Its state comes last, so that the rest is read without it.
-{MODELS};
-
--- skips: JSON, the number of skipped articles by reason. renew_from: where the newest articles must still be
--- inferred again. prequential: how the newest minibatches were predicted, if a model has a half-life.
--- again: how many of the articles had been trained before, in an earlier pass.
-CREATE TABLE progress ({PROGRESS}, again INTEGER);
-
--- Word counts of articles crawled but not yet trained, one row per stretch of the crawl.
-CREATE TABLE pending (id INTEGER PRIMARY KEY, documents BLOB);
-CREATE TABLE held_out (id INTEGER PRIMARY KEY, documents BLOB);
--- The newest trained articles again, to be inferred again with what the models learn later.
-CREATE TABLE recent (first_seq INTEGER PRIMARY KEY, articles INTEGER, documents BLOB);
--- With --keep-counts, or several passes: all held-out articles, then the trained ones, in the order of the
--- stream. id: the number of the first article.
-CREATE TABLE kept_counts (id INTEGER PRIMARY KEY, articles INTEGER, documents BLOB);
--- Until the session has a vocabulary, the counts of all words of its first articles, one row per stretch of
--- the crawl. words: the words that the documents' word ids number, one per line. skips, position and lap as
--- in progress, for and after this stretch. unread: pages that could not be counted.
-CREATE TABLE first_articles (id INTEGER PRIMARY KEY, documents BLOB, words TEXT, skips TEXT, unread INTEGER,
-    position TEXT, lap REAL);
-
--- role: index into ROLES. topics: each model's largest topic, as two big-endian uint16 (topic,
--- ten-thousandths), which sort as bytes. id: a document's id in its own collection; null if the source has no
--- such ids.
-CREATE TABLE articles (seq INTEGER PRIMARY KEY, page_id INTEGER, title TEXT, revision_id INTEGER,
-    words INTEGER, role INTEGER, topics BLOB, id TEXT);
--- One row per minibatch, with `--keep-articles all`: the numbers of its articles are first_seq and on.
-CREATE TABLE blocks (first_seq INTEGER PRIMARY KEY, articles INTEGER, page_ids BLOB, titles BLOB);
-CREATE TABLE proportions (model INTEGER, first_seq INTEGER, data BLOB, PRIMARY KEY (model, first_seq));
--- How often each word was trained on.
-CREATE TABLE word_counts (id INTEGER PRIMARY KEY, arrays BLOB);
-
--- Measured values, without those that follow from others.
-CREATE TABLE metrics (model INTEGER, articles INTEGER, tokens INTEGER, seconds REAL, metric TEXT, value REAL,
-    PRIMARY KEY (model, metric, articles));
-CREATE TABLE snapshots (model INTEGER, articles INTEGER, word_ids BLOB, probabilities BLOB, shares BLOB,
-    PRIMARY KEY (model, articles));
--- Names made of words. alive: born and not dead. lasting: the name that events know, if another is shown.
-CREATE TABLE topic_names (model INTEGER, topic INTEGER, name TEXT, alive INTEGER, lasting TEXT,
-    PRIMARY KEY (model, topic));
-CREATE TABLE given_names (model INTEGER, topic INTEGER, name TEXT, PRIMARY KEY (model, topic));
-CREATE TABLE topic_events (id INTEGER PRIMARY KEY, model INTEGER, articles INTEGER, event TEXT, topic INTEGER,
-    other INTEGER, name TEXT);
-
-CREATE TABLE runs (id INTEGER PRIMARY KEY, started_at REAL, ended_at REAL, first_article INTEGER,
-    reason TEXT);
-CREATE TABLE events (id INTEGER PRIMARY KEY, at REAL, level TEXT, message TEXT);
-CREATE TABLE heartbeat (id INTEGER PRIMARY KEY, at REAL, pid INTEGER, state TEXT, activity TEXT);
-CREATE TABLE flow (id INTEGER PRIMARY KEY, at REAL, crawl_rate REAL, train_rate REAL, queue INTEGER);
-CREATE TABLE control (id INTEGER PRIMARY KEY, paused INTEGER, save INTEGER, stop INTEGER);
-INSERT INTO control VALUES (1, 0, 0, 0);
-"""
-
-AS_RELEASED = f"""
-DROP TABLE progress;
-CREATE TABLE progress ({PROGRESS});
-DROP TABLE models;
-CREATE TABLE models (id INTEGER PRIMARY KEY, name TEXT, kind TEXT, spec TEXT, topics INTEGER, scalars TEXT,
-    arrays BLOB, topics_in_use INTEGER, updates INTEGER, rho REAL, log_likelihood REAL);
-DROP TABLE topic_names;
-CREATE TABLE topic_names (model INTEGER, topic INTEGER, name TEXT, alive INTEGER, PRIMARY KEY (model, topic));
--- In articles.topics the numbers are little-endian, and here they are again, in order.
-CREATE TABLE article_topics (model INTEGER, topic INTEGER, proportion INTEGER, seq INTEGER,
-    PRIMARY KEY (model, topic, proportion, seq)) WITHOUT ROWID;
-"""
-"""How the tables of 1.0.0 differ."""
+TABLES = {
+    "settings": "(key TEXT PRIMARY KEY, value TEXT)",
+    "vocabulary": "(id INTEGER PRIMARY KEY, fingerprint TEXT, words TEXT)",
+    # id: the model's place in settings.models. Its state comes last, so that the rest is read without it.
+    "models": "(id INTEGER PRIMARY KEY, topics_in_use INTEGER, updates INTEGER, rho REAL, scalars TEXT,"
+    " arrays BLOB)",
+    # skips: JSON, the number of skipped articles by reason. renew_from: where the newest articles must still
+    # be inferred again. prequential: how the newest minibatches were predicted, if a model has a half-life.
+    # again: how many of the articles had been trained before, in an earlier pass.
+    "progress": "(id INTEGER PRIMARY KEY, articles INTEGER, tokens INTEGER, held_out INTEGER,"
+    " crawled INTEGER, pending INTEGER, skipped INTEGER, minibatches INTEGER, pending_offset INTEGER,"
+    " next_seq INTEGER, position TEXT, lap REAL, finished INTEGER, elapsed_seconds REAL, bytes_read INTEGER,"
+    " committed_at REAL, renew_from INTEGER, skips TEXT, prequential TEXT, again INTEGER)",
+    # Word counts of articles crawled but not yet trained, one row per stretch of the crawl.
+    "pending": "(id INTEGER PRIMARY KEY, documents BLOB)",
+    "held_out": "(id INTEGER PRIMARY KEY, documents BLOB)",
+    # The newest trained articles again, to be inferred again with what the models learn later.
+    "recent": "(first_seq INTEGER PRIMARY KEY, articles INTEGER, documents BLOB)",
+    # With --keep-counts, or several passes: all held-out articles, then the trained ones, in the order of the
+    # stream. id: the number of the first article.
+    "kept_counts": "(id INTEGER PRIMARY KEY, articles INTEGER, documents BLOB)",
+    # Until the session has a vocabulary, the counts of all words of its first articles, one row per stretch
+    # of the crawl. words: the words that the documents' word ids number, one per line. skips, position and
+    # lap as in progress, for and after this stretch. unread: pages that could not be counted.
+    "first_articles": "(id INTEGER PRIMARY KEY, documents BLOB, words TEXT, skips TEXT, unread INTEGER,"
+    " position TEXT, lap REAL)",
+    # role: index into ROLES. topics: each model's largest topic, as two big-endian uint16 (topic,
+    # ten-thousandths), which sort as bytes. id: a document's id in its own collection; null if the source has
+    # no such ids.
+    "articles": "(seq INTEGER PRIMARY KEY, page_id INTEGER, title TEXT, revision_id INTEGER, words INTEGER,"
+    " role INTEGER, topics BLOB, id TEXT)",
+    # One row per minibatch, with `--keep-articles all`: the numbers of its articles are first_seq and on.
+    "blocks": "(first_seq INTEGER PRIMARY KEY, articles INTEGER, page_ids BLOB, titles BLOB)",
+    "proportions": "(model INTEGER, first_seq INTEGER, data BLOB, PRIMARY KEY (model, first_seq))",
+    # How often each word was trained on.
+    "word_counts": "(id INTEGER PRIMARY KEY, arrays BLOB)",
+    # Measured values, without those that follow from others.
+    "metrics": "(model INTEGER, articles INTEGER, tokens INTEGER, seconds REAL, metric TEXT, value REAL,"
+    " PRIMARY KEY (model, metric, articles))",
+    "snapshots": "(model INTEGER, articles INTEGER, word_ids BLOB, probabilities BLOB, shares BLOB,"
+    " PRIMARY KEY (model, articles))",
+    # Names made of words. alive: born and not dead. lasting: the name that events know, if another is shown.
+    "topic_names": "(model INTEGER, topic INTEGER, name TEXT, alive INTEGER, lasting TEXT,"
+    " PRIMARY KEY (model, topic))",
+    "given_names": "(model INTEGER, topic INTEGER, name TEXT, PRIMARY KEY (model, topic))",
+    "topic_events": "(id INTEGER PRIMARY KEY, model INTEGER, articles INTEGER, event TEXT, topic INTEGER,"
+    " other INTEGER, name TEXT)",
+    "runs": "(id INTEGER PRIMARY KEY, started_at REAL, ended_at REAL, first_article INTEGER, reason TEXT)",
+    "events": "(id INTEGER PRIMARY KEY, at REAL, level TEXT, message TEXT)",
+    "heartbeat": "(id INTEGER PRIMARY KEY, at REAL, pid INTEGER, state TEXT, activity TEXT)",
+    "flow": "(id INTEGER PRIMARY KEY, at REAL, crawl_rate REAL, train_rate REAL, queue INTEGER)",
+    "control": "(id INTEGER PRIMARY KEY, paused INTEGER, save INTEGER, stop INTEGER)",
+}
+TABLES_RELEASED = {
+    **TABLES,
+    "progress": TABLES["progress"].replace(", again INTEGER", ""),
+    "models": "(id INTEGER PRIMARY KEY, name TEXT, kind TEXT, spec TEXT, topics INTEGER, scalars TEXT,"
+    " arrays BLOB, topics_in_use INTEGER, updates INTEGER, rho REAL, log_likelihood REAL)",
+    "topic_names": TABLES["topic_names"].replace(", lasting TEXT", ""),
+    # In articles.topics the numbers are little-endian, and here they are again, in order.
+    "article_topics": "(model INTEGER, topic INTEGER, proportion INTEGER, seq INTEGER,"
+    " PRIMARY KEY (model, topic, proportion, seq)) WITHOUT ROWID",
+}
+"""Those of 1.0.0."""
 
 _ORDER = "by_topic_of_model_"
 
 _COLUMNS = """
-SELECT m.name, c.name, c.type, c."notnull", c.pk FROM sqlite_master m, pragma_table_xinfo(m.name) c
-WHERE m.type = 'table' ORDER BY m.name, c.cid
+SELECT m.name, c.cid, c.name, c.type, c."notnull", c.pk FROM sqlite_master m, pragma_table_xinfo(m.name) c
+WHERE m.type = 'table'
 """
 _MORE_THAN_COLUMNS = """
 SELECT m.name FROM sqlite_master m, pragma_table_xinfo(m.name) c
@@ -132,9 +120,6 @@ AND (i."unique" OR i.partial OR c.cid < 0)
 _OTHERS = frozenset({"_sqlite_migrations", "sqlite_stat1", "sqlite_stat3", "sqlite_stat4"})
 """Tables that nothing here reads: of sqlite-utils, which made the sessions of 1.0.0, and of ANALYZE."""
 
-Columns = dict[str, list[tuple[Any, ...]]]
-"""For each table (name, type, not null, place in the key) of each of its columns."""
-
 
 def largest_topic(model: int) -> str:
     """SQL for the largest topic of an article in a model, and its proportion: four bytes of `articles`."""
@@ -146,12 +131,17 @@ def order_by_topic(model: int) -> str:
     return f"CREATE INDEX {_ORDER}{model} ON articles ({largest_topic(model)})"
 
 
+def create_tables(tables: Mapping[str, str] = TABLES) -> str:
+    """SQL to create these tables."""
+    return "".join(f"CREATE TABLE {name} {columns};\n" for name, columns in tables.items())
+
+
 @cache
-def tables(version: int = VERSION) -> Columns:
-    """The tables of a session of this format."""
+def schema(version: int = VERSION) -> frozenset[tuple[Any, ...]]:
+    """(table, place, name, type, not null, place in the key) of each column of a session of this format."""
     with closing(sqlite3.connect(":memory:")) as fresh:
-        fresh.executescript(CREATE + (AS_RELEASED if version == RELEASED else ""))
-        return _by_table(fresh.execute(_COLUMNS))
+        fresh.executescript(create_tables(TABLES_RELEASED if version == RELEASED else TABLES))
+        return frozenset(fresh.execute(_COLUMNS))
 
 
 def check_tables(read: Callable[[str], Iterable[tuple[Any, ...]]], version: int) -> None:
@@ -159,8 +149,8 @@ def check_tables(read: Callable[[str], Iterable[tuple[Any, ...]]], version: int)
 
     ``read``: the rows of a query. Raises `Damaged`.
     """
-    wanted, orders = tables(version), set()
-    known = wanted.keys() | _OTHERS
+    wanted, orders = schema(version), set()
+    known = {table for table, *_ in wanted} | _OTHERS
     for kind, name, sql in read("SELECT type, name, sql FROM sqlite_master"):
         # First, since a virtual table would run its module's code as soon as its columns are asked for.
         # SQLite itself writes the first words. No pragma reports a CHECK.
@@ -174,20 +164,11 @@ def check_tables(read: Callable[[str], Iterable[tuple[Any, ...]]], version: int)
         model = str(name).removeprefix(_ORDER)
         if model.isdecimal() and len(model) < 4 and sql == order_by_topic(int(model)):
             orders.add(name)
-    found = _by_table(read(_COLUMNS))
-    for name in (wanted.keys() | found.keys()) - _OTHERS:
-        if found.get(name) != wanted.get(name):
-            raise _strange(name)
+    for name in {table for table, *_ in wanted.symmetric_difference(read(_COLUMNS))} - _OTHERS:
+        raise _strange(name)
     for (name,) in read(_MORE_THAN_COLUMNS):
         if name not in orders:
             raise _strange(name)
-
-
-def _by_table(rows: Iterable[tuple[Any, ...]]) -> Columns:
-    found: Columns = {}
-    for table, *column in rows:
-        found.setdefault(table, []).append(tuple(column))
-    return found
 
 
 def _strange(name: object) -> Damaged:
@@ -201,29 +182,27 @@ def _strange(name: object) -> Damaged:
 # sessions and wants such columns in databases of its own has to import pandas or sqlite-utils first.
 
 
-class _Hiding:
-    """Hides a package from one thread's imports; other threads, such as a notebook's, find it as usual."""
+class Without:
+    """Makes imports of this package fail within the block, unless it is already loaded.
+
+    Other threads, such as a notebook's, find it as usual.
+    """
 
     def __init__(self, name: str) -> None:
         self._name, self._thread = name, threading.get_ident()
+
+    def __enter__(self) -> None:
+        sys.meta_path.insert(0, self)
+
+    def __exit__(self, *_: object) -> None:
+        sys.meta_path.remove(self)
 
     def find_spec(self, fullname: str, *_: object) -> None:
         if fullname == self._name and threading.get_ident() == self._thread:
             raise ModuleNotFoundError(f"{fullname} is not needed here", name=fullname)
 
 
-@contextmanager
-def _without(name: str) -> Iterator[None]:
-    """Make imports of this package fail within the block, unless it is already loaded."""
-    hiding = _Hiding(name)
-    sys.meta_path.insert(0, hiding)
-    try:
-        yield
-    finally:
-        sys.meta_path.remove(hiding)
-
-
-with _without("pandas"):
+with Without("pandas"):
     from sqlite_utils import Database
 
 __all__ = ["Database"]
@@ -277,12 +256,9 @@ def open_session(path: Path, how: str, timeout: float) -> sqlite3.Connection:
     """A connection to a session that may be read; ``how``: parameters of SQLite's URI. Raises
     `SessionError`, for example if the file has just been deleted."""
     with session_errors(path):
+        uri = f"{path.absolute().as_uri()}?{how}"
         connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?{how}",
-            uri=True,
-            timeout=timeout,
-            isolation_level=None,
-            check_same_thread=False,
+            uri, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False
         )
         try:
             check_session(connection, path)
@@ -293,19 +269,20 @@ def open_session(path: Path, how: str, timeout: float) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
-def writing(db: Database) -> Iterator[None]:
-    """A transaction that may write from its first statement on.
+def writing(db: Database, path: Path) -> Iterator[None]:
+    """A transaction that may write from its first statement on. Raises `SessionError` about ``path``.
 
     A transaction that begins by reading (as sqlite-utils does, to list the tables) fails at once if another
     program writes in between, whatever its timeout, because what it has read is outdated.
     """
-    db.conn.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        db.conn.execute("COMMIT")
-    except BaseException:
-        db.conn.rollback()
-        raise
+    with session_errors(path):
+        db.conn.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            db.conn.execute("COMMIT")
+        except BaseException:
+            db.conn.rollback()
+            raise
 
 
 def as_session_error(error: sqlite3.Error, path: Path) -> SessionError:
@@ -415,16 +392,16 @@ def check_file(path: Path) -> os.stat_result:
     if os.path.isdir(path):  # Path.is_dir raises for a folder that is not readable
         raise NotASession(f"{path} is a folder, not a session")
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError as error:
         raise SessionError(f"{path}: {error.strerror}") from None
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise NotASession(f"{path} is a pipe or a device, not a session")
-    if not found.st_size:  # such as those of /proc, which SQLite cannot even open
+    if not status.st_size:  # such as those of /proc, which SQLite cannot even open
         raise NotASession(f"{path} is empty, not a wikitopics session")
     if not os.access(path, os.R_OK):
         raise SessionError(f"{path}: Permission denied")
-    return found
+    return status
 
 
 def fold_log(path: Path) -> None:
@@ -492,6 +469,11 @@ def is_ours(path: Path) -> bool:
     return os.path.isfile(path) and any(
         _pragma(path, "application_id", how) == APPLICATION_ID for how in ("mode=ro&immutable=1", "mode=ro")
     )
+
+
+def is_released(path: Path) -> bool:
+    """Whether a session is of the format of 1.0.0."""
+    return _pragma(path, "user_version", "mode=ro") == RELEASED
 
 
 def keep_sessions(target: Path) -> None:

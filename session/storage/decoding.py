@@ -56,7 +56,7 @@ def convert_rows(
     rows: Sequence[Sequence[object]], table: str, columns: Mapping[str, Any]
 ) -> list[tuple[Any, ...]]:
     """Rows of a table, each value as the type of its column; a flag is stored as 0 or 1."""
-    names, kinds = tuple(columns), tuple(columns.values())
+    names, kinds = [name.rpartition(" AS ")[2] for name in columns], tuple(columns.values())
     packed = [number for number, kind in enumerate(kinds) if kind is bool or JSON in get_args(kind)]
     cells: Any = [list(row) for row in rows] if packed else rows
     for row in cells if packed else ():
@@ -150,10 +150,10 @@ class OnDisk:
         start, stop, _ = part.indices(self.length)
         size = max(0, stop - start)
         self.file.seek(self.offset + start * self.dtype.itemsize)
-        found = np.fromfile(self.file, self.dtype, size)
-        if len(found) < size:
+        numbers = np.fromfile(self.file, self.dtype, size)
+        if len(numbers) < size:
             raise OSError(None, "it has shrunk since it was opened")
-        return found
+        return numbers
 
 
 Column = OnDisk | NDArray[Any]

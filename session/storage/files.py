@@ -82,10 +82,8 @@ def check_target(target: Path) -> None:
     or a device.
     """
     keep_sessions(target)
-    try:
+    with _errors_of(target):
         _check_place(target)
-    except OSError as error:
-        raise _cannot_write(target, error) from None
 
 
 @contextlib.contextmanager
@@ -97,14 +95,12 @@ def draft_of(target: Path, *, mode: int = 0o666) -> Iterator[Path]:
     """
     check_target(target)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        with _draft_in(target.parent, partial(os.open, flags=flags, mode=mode)) as draft:
-            yield draft
-            sync(draft)
-            draft.replace(target)
-            sync_names(target.parent)
-    except OSError as error:
-        raise _cannot_write(target, error) from None
+    make = partial(os.open, flags=flags, mode=mode)
+    with _errors_of(target), _draft_in(target.parent, make) as draft:
+        yield draft
+        sync(draft)
+        draft.replace(target)
+        sync_names(target.parent)
 
 
 @contextlib.contextmanager
@@ -126,7 +122,7 @@ def replacing_folder(target: Path, stem: str) -> Iterator[Path]:
     files is replaced. Raises the errors of `replacing`.
     """
     keep_sessions(target)
-    try:
+    with _errors_of(target):
         _check_folder(target, stem)
         with _draft_in(target.parent, _new_folder) as draft:
             yield draft
@@ -134,8 +130,6 @@ def replacing_folder(target: Path, stem: str) -> Iterator[Path]:
                 sync(path)
             _swap(draft, target)
             sync_names(target.parent)
-    except OSError as error:
-        raise _cannot_write(target, error) from None
 
 
 @contextlib.contextmanager
@@ -146,7 +140,10 @@ def _draft_in(folder: Path, make: Callable[[Path], int]) -> Iterator[Path]:
     kernel frees the lock if this process dies, however it dies, and the next one that writes to the folder
     deletes the draft. Raises OSError.
     """
-    _sweep(folder)
+    for old in left_behind(folder):
+        if old.name.startswith(f"{_DRAFT}{_machine()}-") and old.suffix == ".new":
+            with contextlib.suppress(OSError):
+                _remove(old)
     while True:
         draft = folder / f"{_DRAFT}{_machine()}-{secrets.token_hex(8)}.new"
         descriptor = make(draft)
@@ -172,21 +169,14 @@ def _machine() -> str:
     return hashlib.blake2b(os.uname().nodename.encode(), digest_size=4).hexdigest()
 
 
-def _sweep(folder: Path) -> None:
-    """Delete the drafts in a folder that this user's dead processes on this machine left there."""
-    for draft in left_behind(folder):
-        if draft.name.startswith(f"{_DRAFT}{_machine()}-") and draft.suffix == ".new":
-            with contextlib.suppress(OSError), _locked(draft):
-                _remove(draft)
+def left_behind(folder: Path) -> Iterator[Path]:
+    """The drafts of this user in a folder that no process holds, those of 1.0.0 among them.
 
-
-def left_behind(folder: Path) -> list[Path]:
-    """The drafts of this user in a folder that no process holds, those of 1.0.0 among them."""
-    found = []
+    The one that was yielded last is locked.
+    """
     for draft in sorted(one for name in _NAMES for one in folder.glob(name)):
         with contextlib.suppress(OSError), _locked(draft):
-            found.append(draft)
-    return found
+            yield draft
 
 
 @contextlib.contextmanager
@@ -240,8 +230,13 @@ def open_to_append(path: Path) -> BinaryIO:
     return os.fdopen(open_own(path, os.O_WRONLY | os.O_APPEND, mode=0o666), "ab")
 
 
-def _cannot_write(target: Path, error: OSError) -> SessionError:
-    return SessionError(f"cannot write {target}: {error.strerror or error}")
+@contextlib.contextmanager
+def _errors_of(target: Path) -> Iterator[None]:
+    """Turn an OSError in the block into a `SessionError`."""
+    try:
+        yield
+    except OSError as error:
+        raise SessionError(f"cannot write {target}: {error.strerror or error}") from None
 
 
 def _check_place(path: Path) -> None:

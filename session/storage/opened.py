@@ -7,12 +7,10 @@ import hashlib
 import json
 import os
 import sqlite3
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, NotRequired, Self, TypedDict
+from typing import Annotated, Any, NotRequired, Self, TypedDict
 
 from msgspec import Meta
 
@@ -21,7 +19,7 @@ from wikitopics.session.errors import NO_TOPICS, BadUsage, Damaged, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import KEPT
 from wikitopics.session.paths import WAL, beside, command, no_session, session_name
-from wikitopics.session.records import JSON, Count, Moment, PositiveCount, Rate, Text
+from wikitopics.session.records import JSON, PositiveCount, Progress, Scored, Text
 from wikitopics.session.settings import BATCH_SIZE, MOST_TOPICS, NAME, ModelSpec, Settings
 from wikitopics.session.storage.database import (
     RELEASED,
@@ -34,7 +32,7 @@ from wikitopics.session.storage.database import (
     select,
     session_errors,
 )
-from wikitopics.session.storage.decoding import MOST_WORD_BYTES, columns_of, convert, from_json, row_of, whole
+from wikitopics.session.storage.decoding import MOST_WORD_BYTES, columns_of, convert, from_json, whole
 from wikitopics.session.system import owner
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import is_printable
@@ -84,9 +82,9 @@ def decode_settings(rows: Sequence[tuple[Any, ...]]) -> Settings:
         raise Damaged("settings.models and settings.batch_sizes do not match")
     if any(max(sizes) % size for size in sizes):
         raise Damaged("settings.batch_sizes do not divide the largest")
-    kept = {option.name: _kept(option, values) for option in KEPT}
-    kept = {name: value for name, value in kept.items() if value is not None}
-    return Settings(kept, **{**stored, "models": models})
+    options = {option.name: _kept(option, values) for option in KEPT}
+    options = {name: value for name, value in options.items() if value is not None}
+    return Settings(options, **{**stored, "models": models})
 
 
 def _spec(value: Mapping[str, Any]) -> ModelSpec:
@@ -127,87 +125,10 @@ def decode_words(fingerprint: object, words: object) -> tuple[str, ...]:
     joined = convert(words, Annotated[str, Meta(max_length=MOST_WORD_BYTES)], "vocabulary.words")
     if hashlib.sha256(joined.encode()).hexdigest() != fingerprint:
         raise Damaged("vocabulary.words differ from those the session was made with")
-    found = tuple(joined.split("\n"))
-    if len(found) < 2 or len(set(found)) < len(found) or not all(map(is_printable, found)):
+    lines = tuple(joined.split("\n"))
+    if len(lines) < 2 or len(set(lines)) < len(lines) or not all(map(is_printable, lines)):
         raise Damaged("vocabulary.words are not a vocabulary")
-    return found
-
-
-# The progress of the stream: the one row of `progress`.
-
-
-class Scored(NamedTuple):
-    """A minibatch as the models predicted it before it was trained."""
-
-    articles: PositiveCount
-    words: Count
-    """The words that were hidden and predicted, in a sample of the articles."""
-    nats: tuple[Annotated[float, Meta(ge=-1e15, le=1e15)], ...]
-    """The log-likelihood of all of them, for each model."""
-
-
-@dataclass(slots=True)
-class Progress:
-    """The progress of the stream. ``crawled = articles + held_out + pending + skipped``, always.
-
-    A document that is read again counts again, in ``crawled``, ``articles`` and ``tokens``.
-    """
-
-    articles: Count = 0
-    tokens: Count = 0
-    held_out: Count = 0
-    crawled: Count = 0
-    pending: Count = 0
-    skipped: Count = 0
-    skips: Annotated[dict[Text, Count], JSON] = field(default_factory=dict)
-    """``skipped`` by reason."""
-    again: Count = 0
-    """How many of the ``articles`` had been trained before, in an earlier pass."""
-    minibatches: Count = 0
-    pending_offset: Count = 0
-    """Documents of the first pending row that are already trained."""
-    position: Annotated[dict[str, Any] | None, JSON] = None
-    lap: Rate | None = None
-    """The share of the source that was read, of all passes together."""
-    renew_from: Count | None = None
-    """Number of the first of the newest articles that must still be inferred again; None if there is none."""
-    prequential: Annotated[tuple[Scored, ...], JSON] = ()
-    """The newest minibatches, as few as together have 1,000 articles; none if no model forgets."""
-    finished: bool = False
-    elapsed_seconds: Moment = 0.0
-    bytes_read: Count = 0
-    next_seq: PositiveCount = field(default=1, compare=False)
-    """Number of the next article, by the last commit. No number is used twice, even if --keep-articles drops
-    rows."""
-    committed_at: Moment = field(default=0.0, compare=False)
-    """When that was, in seconds since the epoch."""
-
-    @property
-    def documents(self) -> int:
-        """The articles trained, each counted once."""
-        return self.articles - self.again
-
-    @property
-    def pass_(self) -> int:
-        """The pass of the newest article, from 1."""
-        return -(-self.articles // self.documents) if self.articles else 1
-
-    def predicted(self, number: int) -> float | None:
-        """A model's log-likelihood per word of the newest articles before they were trained."""
-        if any(number >= len(one.nats) for one in self.prequential):
-            raise Damaged("progress.prequential lacks a model")
-        words = sum(one.words for one in self.prequential)
-        return sum(one.nats[number] for one in self.prequential) / words if words else None
-
-    def row(self, next_seq: int) -> dict[str, object]:
-        """The columns of its row, written now."""
-        return {"id": 1, **row_of(replace(self, next_seq=next_seq, committed_at=time.time()))}
-
-    def skip(self, reason: str, number: int) -> None:
-        """Count ``number`` more skipped articles."""
-        if number:
-            self.skipped += number
-            self.skips[reason] = self.skips.get(reason, 0) + number
+    return lines
 
 
 class OpenedSession:

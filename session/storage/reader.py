@@ -5,21 +5,32 @@ import os
 import shutil
 import sqlite3
 import time
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Annotated
 
 from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.options import HELD_OUT, PASSES
 from wikitopics.session.paths import is_at
-from wikitopics.session.records import Event, Flow, PastRun, State, Status, TrainerActivity, per_hour
+from wikitopics.session.records import (
+    JSON,
+    Event,
+    Flow,
+    Moment,
+    PastRun,
+    Progress,
+    State,
+    Status,
+    Text,
+    TrainerActivity,
+    per_hour,
+)
 from wikitopics.session.storage.articles import ArticleReader
 from wikitopics.session.storage.counts import CountsReader
-from wikitopics.session.storage.database import as_session_error
+from wikitopics.session.storage.database import session_errors
 from wikitopics.session.storage.decoding import columns_of
 from wikitopics.session.storage.files import draft_of
-from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.topics import TopicReader
-from wikitopics.session.storage.trainer import HEARTBEAT, Heartbeat
 from wikitopics.session.system import Process, in_use, owner_pid
 
 STALE_SECONDS = 15.0
@@ -28,7 +39,21 @@ BEATS_SECONDS = 2.0
 """A trainer's heart beats several times in this many seconds."""
 HEARTBEAT_BYTES = 64 << 10
 """The free space that a heartbeat takes at most."""
-_OF_PROGRESS = {field.name for field in fields(Progress)} & {field.name for field in fields(Status)}
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """A trainer's last sign of life."""
+
+    at: float
+    process: Process
+    state: State
+    activity: TrainerActivity
+
+
+_PROCESS = "json_extract(activity, '$.process')"
+HEARTBEAT = {"at": Moment, _PROCESS: Text, "state": State, "activity": Annotated[TrainerActivity, JSON]}
+"""What a `Heartbeat` is read from."""
 
 
 class SessionReader(TopicReader, ArticleReader, CountsReader):
@@ -83,8 +108,8 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
         elif late and state != "paused" and self._disk_full():
             # The trainer lives and waits, but cannot write that it does.
             state = "running"
-            told = f"the disk is full: {self.path}"
-            activity = replace(activity.ended(), waiting_for=told, failing=True)
+            reason = f"the disk is full: {self.path}"
+            activity = replace(activity.ended(), waiting_for=reason, failing=True)
         if at_work:  # the last commit may be old, as while the wiki cannot be reached
             progress.elapsed_seconds = max(progress.elapsed_seconds, activity.elapsed_seconds)
         return Status(
@@ -94,11 +119,9 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
             pid=pid,
             source=settings.source,
             source_name=settings.source_name,
-            **{name: getattr(progress, name) for name in _OF_PROGRESS},
+            **{field.name: getattr(progress, field.name) for field in fields(Progress)},
             held_out_target=settings[HELD_OUT],
-            documents=progress.documents,
             passes=settings[PASSES],
-            pass_=progress.pass_,
             articles_per_hour=per_hour(progress.articles, progress.elapsed_seconds),
             checkpoint_age_seconds=max(0.0, now - progress.committed_at) if progress.crawled else None,
             heartbeat_age_seconds=None if beat is None else max(0.0, now - beat.at),
@@ -123,14 +146,11 @@ def backup(path: Path, target: Path) -> None:
     """
     if os.path.lexists(target):
         raise SessionError(f"{target} already exists: name a new file")
-    try:
-        with SessionReader(path) as reader, draft_of(target, mode=0o600) as draft:
-            reader._connection.execute("VACUUM INTO ?", [str(draft)])
-            # On the copy, no trainer must seem to have died.
-            with contextlib.closing(sqlite3.connect(draft)) as copy, copy:
-                copy.execute("UPDATE heartbeat SET state = 'stopped'")
-    except sqlite3.Error as error:
-        raise as_session_error(error, target) from None
+    with session_errors(target), SessionReader(path) as reader, draft_of(target, mode=0o600) as draft:
+        reader._connection.execute("VACUUM INTO ?", [str(draft)])
+        # On the copy, no trainer must seem to have died.
+        with contextlib.closing(sqlite3.connect(draft)) as copy, copy:
+            copy.execute("UPDATE heartbeat SET state = 'stopped'")
 
 
 def check_alone(path: Path) -> None:

@@ -105,10 +105,10 @@ def parts(name: str) -> tuple[str, ...]:
     return tuple(name.split(APART if APART in name else BETWEEN))
 
 
-def relevant_first(kept: TopWords) -> TopWords:
+def relevant_first(snapshot: TopWords) -> TopWords:
     """The same words, each topic's most relevant ones first."""
-    word_ids, probabilities = by_relevance(kept.leading, kept.shares)
-    return replace(kept, word_ids=word_ids, probabilities=probabilities)
+    word_ids, probabilities = by_relevance(snapshot.leading, snapshot.shares)
+    return replace(snapshot, word_ids=word_ids, probabilities=probabilities)
 
 
 class TopicReader(OpenedSession):
@@ -144,31 +144,21 @@ class TopicReader(OpenedSession):
             "topics_in_use": Count,
             "updates": Count,
             "rho": Annotated[float, Meta(ge=0, le=1)],
-            f"({score})": Annotated[float, Meta(ge=-MOST_SCORE, le=MOST_SCORE)] | None,
-            f"({score.replace('value', 'articles', 1)})": Count | None,
+            f"({score}) AS log_likelihood": Annotated[float, Meta(ge=-MOST_SCORE, le=MOST_SCORE)] | None,
+            f"({score.replace('value', 'articles', 1)}) AS measured_at": Count | None,
         }
         rows = self.select("models", columns, "m ORDER BY id")
         specs = self.settings().models
         if not rows and self.settings().building:  # they wait for the vocabulary
-            return tuple(
-                ModelStatus(spec.name, spec.kind, spec.topics, 0, 0, 0.0, None, None) for spec in specs
-            )
+            rows = [(number, 0, 0, 0.0, None, None) for number in range(len(specs))]
         if [row[0] for row in rows] != list(range(len(specs))):
             raise Damaged("models and settings.models do not match")
-        return tuple(
-            ModelStatus(
-                spec.name,
-                spec.kind,
-                spec.topics,
-                whole(in_use, "models.topics_in_use", high=spec.topics),
-                updates,
-                rho,
-                None if score is None else math.exp(-score),
-                score,
-                at,
-            )
-            for spec, (_, in_use, updates, rho, score, at) in zip(specs, rows, strict=True)
-        )
+        statuses = []
+        for spec, (_, in_use, updates, rho, score, at) in zip(specs, rows, strict=True):
+            model = spec.name, spec.kind, spec.topics, whole(in_use, "models.topics_in_use", high=spec.topics)
+            perplexity = None if score is None else math.exp(-score)
+            statuses.append(ModelStatus(*model, updates, rho, perplexity, score, at))
+        return tuple(statuses)
 
     def model_status(self, name: str) -> ModelStatus:
         """The model of this name."""
@@ -189,14 +179,13 @@ class TopicReader(OpenedSession):
 
     def curve(self, model: str, metric: str) -> Curve:
         """One metric of one model over the stream."""
-        found = self.select(
+        rows = self.select(
             "metrics",
             {name: _MEASUREMENT[name] for name in ("articles", "tokens", "seconds", "value")},
             "WHERE model = ? AND metric = ? ORDER BY articles",
             [self._number(model), "log_likelihood" if metric == "perplexity" else metric],
         )
-        columns = zip(*found, strict=True) if found else ((), (), (), ())
-        articles, tokens, seconds, values = (np.array(column, np.float64) for column in columns)
+        articles, tokens, seconds, values = np.array(rows, np.float64).reshape(-1, 4).T
         return Curve(articles, tokens, seconds, _perplexity(values) if metric == "perplexity" else values)
 
     def newest(self) -> tuple[int, int]:
@@ -208,36 +197,35 @@ class TopicReader(OpenedSession):
 
     def all_metrics(self) -> list[tuple[str, int, int, float, str, float]]:
         """The measurements: (model, articles, tokens, seconds, metric, value), by model, then articles."""
-        found = self.select("metrics", _MEASUREMENT, f"WHERE {_STORED}", most=MOST_MEASUREMENTS)
-        found += [
+        rows = self.select("metrics", _MEASUREMENT, f"WHERE {_STORED}", most=MOST_MEASUREMENTS)
+        rows += [
             (model, articles, "perplexity", tokens, seconds, float(_perplexity(value)))
-            for model, articles, metric, tokens, seconds, value in found
+            for model, articles, metric, tokens, seconds, value in rows
             if metric == "log_likelihood"
         ]
-        names = {model: self._spec_in("metrics", model).name for model in {row[0] for row in found}}
+        names = {model: self._spec_in("metrics", model).name for model in {row[0] for row in rows}}
         return [
             (names[model], at, tokens, seconds, metric, value)
-            for model, at, metric, tokens, seconds, value in sorted(found, key=lambda row: row[:3])
+            for model, at, metric, tokens, seconds, value in sorted(rows, key=lambda row: row[:3])
         ]
 
     def metric_names(self) -> list[str]:
         """The metrics measured for any model, in alphabetical order."""
         rows = self.select("metrics", {"metric": Text}, f"WHERE {_STORED} GROUP BY metric")
-        found = {metric for (metric,) in rows}
-        return sorted(found | ({"perplexity"} if "log_likelihood" in found else set()))
+        metrics = {metric for (metric,) in rows}
+        return sorted(metrics | ({"perplexity"} if "log_likelihood" in metrics else set()))
 
-    def snapshots(self, model: str) -> list[int]:
-        """Article counts at which the model's topics were stored, ascending."""
-        rows = self.select(
-            "snapshots", {"articles": Count}, "WHERE model = ? ORDER BY articles", [self._number(model)]
-        )
-        return [articles for (articles,) in rows]
+    def snapshots(self, model: str, as_of: int | None = None) -> list[int]:
+        """Article counts at which the model's topics were stored, ascending, up to ``as_of`` if given."""
+        ascending, number = "WHERE model = ? ORDER BY articles", self._number(model)
+        rows = self.select("snapshots", {"articles": Count}, ascending, [number])
+        return [articles for (articles,) in rows if as_of is None or articles <= as_of]
 
     def each_snapshot(self, model: str) -> Iterator[tuple[int, list[Words]]]:
         """(articles, every topic's words) at every stored point, oldest first, with one point at a time in
         memory."""
-        for kept in self.words_at(model, self.snapshots(model)):
-            yield kept.articles, [self._pairs(kept, topic) for topic in range(len(kept.shares))]
+        for snapshot in self.words_at(model, self.snapshots(model)):
+            yield snapshot.articles, [self._pairs(snapshot, topic) for topic in range(len(snapshot.shares))]
 
     def words_at(self, model: str, points: Iterable[int]) -> Iterator[TopWords]:
         """The topics stored at these article counts, except those that a trainer thins out meanwhile."""
@@ -249,28 +237,24 @@ class TopicReader(OpenedSession):
         """The shares of all topics at every stored point; nothing is read twice."""
         number, topics = self._number(model), self.spec(model).topics
         known = self._shares.get(number, {})
-        found = {}
-        for articles in self.snapshots(model):
-            if articles in known:
-                found[articles] = known[articles]
-                continue
-            for one in self.words_at(model, [articles]):
-                own = one.shares * distinctness(one.leading, one.shares)
-                found[articles] = np.stack([one.shares, own.astype(np.float32)])
-        self._shares[number] = found
-        both = np.array(list(found.values()), np.float32).reshape(-1, 2, topics)
-        return ShareHistory(np.array(list(found), np.int64), both[:, 0], both[:, 1])
+        points = self.snapshots(model)
+        shares = {articles: known[articles] for articles in points if articles in known}
+        for one in self.words_at(model, [articles for articles in points if articles not in known]):
+            own = one.shares * distinctness(one.leading, one.shares)
+            shares[one.articles] = np.stack([one.shares, own.astype(np.float32)])
+        self._shares[number] = shares
+        both = np.array([shares[articles] for articles in sorted(shares)], np.float32).reshape(-1, 2, topics)
+        return ShareHistory(np.array(sorted(shares), np.int64), both[:, 0], both[:, 1])
 
     def topic_history(
         self, model: str, topic: int, top: int = 10, as_of: int | None = None, *, relevant: bool = False
     ) -> list[tuple[int, float, Words]]:
         """(articles, share, top words) of one topic at every stored point, up to ``as_of`` articles if
         given; ``relevant``: the most relevant words first, not the most probable."""
-        points = [point for point in self.snapshots(model) if as_of is None or point <= as_of]
-        each = self.words_at(model, points)
+        each = self.words_at(model, self.snapshots(model, as_of))
         return [
-            (kept.articles, float(kept.shares[topic]), self._pairs(kept, topic)[:top])
-            for kept in (map(relevant_first, each) if relevant else each)
+            (snapshot.articles, float(snapshot.shares[topic]), self._pairs(snapshot, topic)[:top])
+            for snapshot in (map(relevant_first, each) if relevant else each)
         ]
 
     def topic_names(self, model: str) -> tuple[str, ...]:
@@ -298,15 +282,15 @@ class TopicReader(OpenedSession):
     def _called(self, model: str, by_words: Sequence[str]) -> tuple[str, ...]:
         """The names, with given names in their places."""
         number = self._number(model)
-        called = {topic: name for of, topic, name in self.given_names() if of == number}
-        return tuple(called.get(topic, name) for topic, name in enumerate(by_words))
+        names = {topic: name for of, topic, name in self.given_names() if of == number}
+        return tuple(names.get(topic, name) for topic, name in enumerate(by_words))
 
     def given_names(self) -> tuple[tuple[int, int, str], ...]:
         """(number of the model, topic, name) of every given name."""
-        found = self.select("given_names", _GIVEN_NAME, "ORDER BY model, topic")
-        for model, topic, _ in found:
+        rows = self.select("given_names", _GIVEN_NAME, "ORDER BY model, topic")
+        for model, topic, _ in rows:
             self._spec_in("given_names", model, topic=topic)
-        return tuple(found)
+        return tuple(rows)
 
     def topic_events(self) -> list[TopicEvent]:
         """The topic events of all models, oldest first."""
@@ -328,19 +312,18 @@ class TopicReader(OpenedSession):
         ``as_of``: as they were after this many articles; ``relevant``: with their most relevant words first,
         not the most probable.
         """
-        there = [articles for articles in self.snapshots(model) if as_of is None or articles <= as_of]
-        kept = list(self.words_at(model, _late(there)))
-        if not kept:
+        snapshots = list(self.words_at(model, _late(self.snapshots(model, as_of))))
+        if not snapshots:
             return []
-        newest, then = (relevant_first(one) if relevant else one for one in (kept[-1], kept[0]))
-        trend = np.stack([one.shares for one in kept], axis=1)
+        newest, then = (relevant_first(one) if relevant else one for one in (snapshots[-1], snapshots[0]))
+        trend = np.stack([one.shares for one in snapshots], axis=1)
         rows = []
         if as_of is None:
-            called = self.topic_names(model)
+            topic_names = self.topic_names(model)
         else:
             by_words = names(most_relevant(newest.leading, newest.shares), self.vocabulary())
-            called = self._called(model, by_words)
-        for topic, name in enumerate(called):
+            topic_names = self._called(model, by_words)
+        for topic, name in enumerate(topic_names):
             words, before = self._pairs(newest, topic), self._pairs(then, topic)[:LEADING]
             leading = {word for word, _ in words[: min(top, LEADING)]}
             rows.append(
@@ -364,11 +347,11 @@ class TopicReader(OpenedSession):
 
     def snapshots_at(self, articles: int) -> dict[int, TopWords]:
         """The snapshots at this article count, by the model's number."""
-        return {kept.model: kept for kept in self._snapshots("WHERE articles = ?", [articles])}
+        return {snapshot.model: snapshot for snapshot in self._snapshots("WHERE articles = ?", [articles])}
 
     def _snapshots(self, clause: str, parameters: Sequence[object]) -> list[TopWords]:
         rows = self.select("snapshots", _SNAPSHOT, clause, parameters, largest=LARGEST_SNAPSHOT)
-        last, found = len(self.vocabulary()) - 1, []
+        last, snapshots = len(self.vocabulary()) - 1, []
         for model, articles, word_ids, probabilities, shares in rows:
             K = self._spec_in("snapshots", model).topics
             ids = numbers(word_ids, "snapshots.word_ids", np.int32, (K, -1), 0, last)
@@ -376,12 +359,12 @@ class TopicReader(OpenedSession):
                 raise Damaged("snapshots.word_ids has the wrong length")
             of_words = numbers(probabilities, "snapshots.probabilities", np.float32, ids.shape, 0, 1.001)
             of_topics = numbers(shares, "snapshots.shares", np.float32, (K,), 0, 1.001)
-            found.append(TopWords(model, articles, ids, of_words, of_topics))
-        return found
+            snapshots.append(TopWords(model, articles, ids, of_words, of_topics))
+        return snapshots
 
-    def _pairs(self, kept: TopWords, topic: int) -> Words:
+    def _pairs(self, snapshot: TopWords, topic: int) -> Words:
         words = self.vocabulary()
-        ids, probabilities = kept.word_ids[topic].tolist(), kept.probabilities[topic].tolist()
+        ids, probabilities = snapshot.word_ids[topic].tolist(), snapshot.probabilities[topic].tolist()
         return tuple((words[i], p) for i, p in zip(ids, probabilities, strict=True))
 
 
@@ -390,9 +373,9 @@ def _late(snapshots: Sequence[int]) -> list[int]:
     between at even ratios. So a trend covers the same part of the stream however dense snapshots are."""
     if not snapshots:
         return []
-    kept = np.maximum(snapshots, 1)  # a damaged file may say 0
-    wanted = kept[-1] * 0.5 ** np.linspace(1, 0, TREND_POINTS)
-    nearest = np.abs(np.log(kept[:, None] / wanted)).argmin(axis=0)
+    points = np.maximum(snapshots, 1)  # a damaged file may say 0
+    wanted = points[-1] * 0.5 ** np.linspace(1, 0, TREND_POINTS)
+    nearest = np.abs(np.log(points[:, None] / wanted)).argmin(axis=0)
     return [snapshots[place] for place in np.unique(nearest).tolist()]
 
 

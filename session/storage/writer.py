@@ -1,6 +1,7 @@
 """Writing the session file: everything of one stretch of training is committed together or not at all.
 
-Only one trainer writes (see `wikitopics.session.system`), from one thread.
+Only one trainer writes (see `wikitopics.session.system`), from one thread, and from another one that it is
+alive.
 """
 
 import contextlib
@@ -10,44 +11,46 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.paths import WAL, beside, is_at
-from wikitopics.session.records import Count, Role, TopicEvent, TopWords
-from wikitopics.session.settings import Settings
-from wikitopics.session.storage.articles import (
-    DROPPED_EVERY,
-    ArticleTopics,
-    drop_held_out_topics,
-    insert_articles,
-    insert_held_out_topics,
-    insert_recent,
-    keep_top,
-    recent_row,
-    renew_topics,
-    replace_articles,
+from wikitopics.session.records import (
+    Count,
+    Flow,
+    Progress,
+    Role,
+    State,
+    TopicEvent,
+    TopWords,
+    TrainerActivity,
 )
+from wikitopics.session.settings import Settings
+from wikitopics.session.storage import articles, topics
+from wikitopics.session.storage.articles import DROPPED_EVERY, LARGEST_RELEASED, ArticleTopics
 from wikitopics.session.storage.counts import Block, WordCounts, encode_block
 from wikitopics.session.storage.database import (
     APPLICATION_ID,
-    CREATE,
+    TABLES,
     VERSION,
     Database,
-    as_session_error,
     connect,
+    create_tables,
+    only_row,
     order_by_topic,
     session_errors,
     writing,
 )
+from wikitopics.session.storage.decoding import columns_of, row_of
 from wikitopics.session.storage.files import draft_of
-from wikitopics.session.storage.opened import Progress
-from wikitopics.session.storage.proportions import insert_block, renew_proportions
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.topics import TopicNames, insert_events, insert_snapshots, replace_names
+from wikitopics.session.storage.topics import TopicNames, state_room
+from wikitopics.session.system import Process
 
 Row = dict[str, object]
 
@@ -107,13 +110,27 @@ def create(
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _check_free(path)
-        with draft_of(path, mode=0o600) as draft:
-            _fill(draft, settings, words, models)
+        with session_errors(path), draft_of(path, mode=0o600) as draft:
+            with contextlib.closing(sqlite3.connect(draft, isolation_level=None)) as connection:
+                db = Database(connection)
+                # A draft left by a power cut is discarded, so it is flushed only once, when it is complete.
+                connection.execute("PRAGMA synchronous = OFF")
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                orders = "; ".join(map(order_by_topic, range(len(settings.models))))
+                connection.executescript(f"BEGIN; {create_tables()} {orders}; COMMIT;")
+                with writing(db, path):
+                    db.table("settings").insert_all(
+                        {"key": key, "value": json.dumps(value)} for key, value in settings.as_json().items()
+                    )
+                    if not settings.building:
+                        _insert_words(db, settings, words, models)
+                    db.table("progress").insert(_progress_row(Progress(), 1))
+                    db.table("control").insert({"id": 1, "paused": 0, "save": 0, "stop": 0})
+                    db.execute(f"PRAGMA user_version = {VERSION}")
+                connection.execute("PRAGMA journal_mode = WAL")
             # Not by a hard link, which would check and take the name in one step: some file systems have
             # none. With the lock held, no other trainer takes the name in between.
             _check_free(path)
-    except sqlite3.Error as error:
-        raise as_session_error(error, path) from None
     except OSError as error:
         raise SessionError(f"cannot create {path}: {error.strerror}") from None
 
@@ -121,27 +138,6 @@ def create(
 def _check_free(path: Path) -> None:
     if os.path.lexists(path):
         raise SessionError(f"cannot create {path}: {os.strerror(errno.EEXIST)}")
-
-
-def _fill(
-    draft: Path, settings: Settings, words: Sequence[str], models: Sequence[Mapping[str, object]]
-) -> None:
-    with contextlib.closing(sqlite3.connect(draft, isolation_level=None)) as connection:
-        db = Database(connection)
-        # A draft left by a power cut is discarded, so it is flushed only once, when it is complete.
-        connection.execute("PRAGMA synchronous = OFF")
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        orders = "; ".join(map(order_by_topic, range(len(settings.models))))
-        connection.executescript(f"BEGIN; {CREATE} {orders}; COMMIT;")
-        with writing(db):
-            db.table("settings").insert_all(
-                {"key": key, "value": json.dumps(value)} for key, value in settings.as_json().items()
-            )
-            if not settings.building:
-                _insert_words(db, settings, words, models)
-            db.table("progress").insert(Progress().row(1))
-            db.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute("PRAGMA journal_mode = WAL")
 
 
 def _insert_words(
@@ -152,6 +148,11 @@ def _insert_words(
     for number, row in enumerate(models):
         db.table("models").insert({"id": number, **row})
     db.table("word_counts").insert({"id": 1, "arrays": WordCounts.none(len(words)).to_bytes()})
+
+
+def _progress_row(progress: Progress, next_seq: int) -> Row:
+    """The columns of its row, written now."""
+    return {"id": 1, **row_of(replace(progress, next_seq=next_seq, committed_at=time.time()))}
 
 
 class SessionWriter(SessionReader):
@@ -173,10 +174,10 @@ class SessionWriter(SessionReader):
         """Give a session without a vocabulary one; ``settings`` include it. Its first articles stay."""
         before = self.progress()
         progress = Progress(elapsed_seconds=before.elapsed_seconds, bytes_read=before.bytes_read)
-        with session_errors(self.path), writing(self._db):
+        with writing(self._db, self.path):
             _insert_words(self._db, settings, words, models)
             self._db.table("settings").update("fingerprint", {"value": json.dumps(settings.fingerprint)})
-            self._put("progress", 1, progress.row(self._next_seq))
+            self._put("progress", 1, _progress_row(progress, self._next_seq))
 
     @property
     def next_seq(self) -> int:
@@ -196,35 +197,35 @@ class SessionWriter(SessionReader):
         if not is_at(self.path, self.file):  # SQLite would continue writing to a file without a name
             raise SessionError(f"{self.path} was removed or replaced while it trained: training ends here")
         settings = self.settings()
-        topics = [spec.topics for spec in settings.models]
+        n_topics = [spec.topics for spec in settings.models]
         # The large values are packed before the transaction, during which nothing else can write. The
         # heartbeat, for one, must be written, or the trainer would look as if it hangs.
         counts = self._packed(changes, first_pending)
         word_counts = None if changes.word_counts is None else changes.word_counts.to_bytes()
         next_seq = self._next_seq
-        with session_errors(self.path), writing(self._db):
+        with writing(self._db, self.path):
             if changes.drops_held_out:
-                drop_held_out_topics(self._db)
-            for block, role, found in changes.articles:
+                articles.drop_held_out_topics(self._db)
+            for block, role, present in changes.articles:
+                numbers = range(next_seq, next_seq + len(block))
                 if settings[KEEP_ARTICLES] != "none" or role != "trained":
-                    insert_articles(self._db, block, role, found, range(next_seq, next_seq + len(block)))
-                if found is not None and found.proportions:
-                    insert_block(self._db, block, found.proportions, next_seq)
-                next_seq += len(block)
+                    articles.insert_articles(self._db, block, role, present, numbers)
+                if present is not None and present.proportions:
+                    articles.insert_block(self._db, block, present.proportions, next_seq)
+                next_seq = numbers.stop
             for seqs, present in changes.renewed:
-                renew_topics(self._db, seqs, present)
+                articles.renew_topics(self._db, seqs, present)
+                articles.renew_proportions(self._db, seqs, present.proportions, n_topics)
             for seqs, block, present in changes.again:
                 if settings[KEEP_ARTICLES] != "none":
-                    replace_articles(self._db, block, present, seqs)
-            for seqs, present in (*changes.renewed, *((seqs, found) for seqs, _, found in changes.again)):
-                if present.proportions:
-                    renew_proportions(self._db, seqs, present.proportions, topics)
+                    articles.replace_articles(self._db, block, present, seqs)
+                articles.renew_proportions(self._db, seqs, present.proportions, n_topics)
             if changes.held_out is not None:
-                insert_held_out_topics(self._db, *changes.held_out, settings.batch_size)
+                articles.insert_held_out_topics(self._db, *changes.held_out, settings.batch_size)
             if changes.drops_articles and settings[KEEP_ARTICLES] == "top":
-                keep_top(self._db, topics, TOP_ARTICLES)
+                articles.keep_top(self._db, n_topics, TOP_ARTICLES)
             self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
-            insert_recent(self._db, counts.pop("recent"))
+            articles.insert_recent(self._db, counts.pop("recent"))
             for table, rows in counts.items():
                 self._db.table(table).insert_all(rows)
             if changes.reads_first_articles:
@@ -233,11 +234,11 @@ class SessionWriter(SessionReader):
                 "INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?, ?)", changes.metrics
             )
             self._delete("metrics", changes.thinned_metrics)
-            insert_snapshots(self._db, changes.snapshots)
+            topics.insert_snapshots(self._db, changes.snapshots)
             self._delete("snapshots", changes.thinned_snapshots)
             for model, known in changes.topic_names.items():
-                replace_names(self._db, model, known)
-            insert_events(self._db, changes.topic_events)
+                topics.replace_names(self._db, model, known)
+            topics.insert_events(self._db, changes.topic_events)
             now = time.time()
             self._db.table("events").insert_all(
                 {"at": now, "level": "info", "message": message} for message in changes.log
@@ -246,7 +247,7 @@ class SessionWriter(SessionReader):
                 self._put("word_counts", 1, {"arrays": word_counts})
             for number, row in changes.models.items():
                 self._put("models", number, row)
-            self._put("progress", 1, progress.row(next_seq))
+            self._put("progress", 1, _progress_row(progress, next_seq))
         self._next_seq = next_seq
         log = beside(self.path, WAL)
         if log.exists() and log.stat().st_size > LARGEST_LOG:
@@ -255,7 +256,7 @@ class SessionWriter(SessionReader):
     def _packed(self, changes: Changes, first_pending: int) -> dict[str, list[Row]]:
         """The rows with word counts to add, by table."""
         keeps, keeps_counts = self.settings()[KEEP_ARTICLES] != "none", self.settings().keeps_counts
-        found: dict[str, list[Row]] = {
+        rows: dict[str, list[Row]] = {
             "recent": [],
             "kept_counts": [],
             "held_out": [],
@@ -269,15 +270,15 @@ class SessionWriter(SessionReader):
         next_seq = self._next_seq
         for block, role, _ in changes.articles:
             if role == "trained" and keeps:
-                found["recent"].append(recent_row(block, next_seq))
+                rows["recent"].append(articles.recent_row(block, next_seq))
             if role != "skipped" and keeps_counts:
-                found["kept_counts"].append(
+                rows["kept_counts"].append(
                     {"id": next_seq, "articles": len(block), "documents": block.to_bytes()}
                 )
             if role == "held_out":
-                found["held_out"].append({"documents": block.to_bytes()})
+                rows["held_out"].append({"documents": block.to_bytes()})
             next_seq += len(block)
-        return found
+        return rows
 
     def _put(self, table: str, number: int, values: Mapping[str, Any]) -> None:
         """Update an existing row. sqlite-utils would first read all of it, including a model's arrays."""
@@ -333,3 +334,126 @@ def file_bytes(settings: Settings, n_words: int, articles: int) -> int:
         "none": 0,
     }[settings[KEEP_ARTICLES]]
     return NEWEST + TOPIC * topics + state + max(LARGEST_LOG, state) + counts + kept
+
+
+# What a trainer reports about itself, and what others ask of it, apart from what is learnt: the tables
+# `heartbeat`, `flow`, `events` and `runs`, and `control`, which others write and the trainer reads.
+
+FLOW_ROWS = 900
+EVENT_ROWS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class ControlRequest:
+    """Requests from others to a running trainer."""
+
+    paused: bool
+    save: bool
+    stop: bool
+
+
+class HeartbeatWriter:
+    """The small writes about the running trainer, on a separate connection (and thread).
+
+    They describe the present, and losing the newest costs nothing, so they never share a transaction with
+    training results. Each raises `SessionError`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._process = Process.own()
+        self._db = connect(path)
+
+    def begin(self, first_article: int) -> int:
+        """Note the start of a run; returns its number."""
+        now = time.time()
+        with writing(self._db, self._path):
+            self._db.execute(
+                "UPDATE runs SET ended_at = started_at, reason = 'killed' WHERE ended_at IS NULL"
+            )
+            only_row(self._db.conn, "control", {"id": int})  # to check that there is one
+            self._db.table("runs").insert({"started_at": now, "first_article": first_article})
+            return int(self._db.execute("SELECT max(id) FROM runs").fetchone()[0])
+
+    def beat(self, state: State, activity: TrainerActivity, *, keep_flow: bool = False) -> ControlRequest:
+        """Report that the trainer is alive and what it does; returns what others ask of it.
+
+        ``keep_flow``: store the rates too, for the screen's graphs.
+        """
+        now, process = time.time(), self._process
+        text = json.dumps({**row_of(activity), "process": process.as_text()}, default=dict)
+        row = [now, process.pid, state, text]
+        with writing(self._db, self._path):
+            self._db.execute("INSERT OR REPLACE INTO heartbeat VALUES (1, ?, ?, ?, ?)", row)
+            if keep_flow:
+                flow = Flow(now, activity.crawl_rate, activity.train_rate, activity.queue)
+                self._db.table("flow").insert(row_of(flow))
+                self._db.execute("DELETE FROM flow WHERE id <= (SELECT max(id) FROM flow) - ?", [FLOW_ROWS])
+            request = ControlRequest(**only_row(self._db.conn, "control", columns_of(ControlRequest)))
+            if request.save:
+                self._db.execute("UPDATE control SET save = 0")
+        return request
+
+    def event(self, level: str, message: str) -> None:
+        """Add a line to the session's log."""
+        with writing(self._db, self._path):
+            self._db.table("events").insert({"at": time.time(), "level": level, "message": message})
+            self._db.execute("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?", [EVENT_ROWS])
+
+    def end(self, run: int, reason: str) -> None:
+        """Note the regular end of a run."""
+        with writing(self._db, self._path):
+            self._db.table("runs").update(run, {"ended_at": time.time(), "reason": reason})
+
+    def close(self) -> None:
+        """Safe to call twice."""
+        self._db.close()
+
+
+def request_control(path: Path, **columns: bool) -> None:
+    """Ask a session's trainer to be `paused`, to `save` or to `stop`, or not. Raises `SessionError`."""
+    with contextlib.closing(connect(path)) as db, session_errors(path):
+        db.execute(f"UPDATE control SET {', '.join(f'{name} = :{name}' for name in columns)}", columns)
+
+
+# Files of 1.0.0, brought to this format. What is read differently in them is beside what reads it.
+
+_RENEWED = f"""
+DROP TABLE article_topics;
+ALTER TABLE models RENAME TO old_models;
+CREATE TABLE models {TABLES["models"]};
+INSERT INTO models SELECT id, topics_in_use, updates, rho, scalars, arrays FROM old_models;
+DROP TABLE old_models;
+ALTER TABLE progress ADD COLUMN again INTEGER;
+UPDATE progress SET again = 0;
+ALTER TABLE topic_names ADD COLUMN lasting TEXT;
+DELETE FROM metrics WHERE metric = 'perplexity';
+UPDATE articles SET topics = big_endian(topics) WHERE topics IS NOT NULL;
+DROP TABLE IF EXISTS _sqlite_migrations
+"""
+
+
+def upgrade_from_1_0(path: Path) -> None:
+    """Bring a session of 1.0.0 to this format in one transaction. Raises `SessionError`; then nothing is
+    changed.
+
+    The caller holds the session's lock. Takes some ten seconds for a million articles.
+    """
+    with contextlib.closing(connect(path)) as db, session_errors(path):
+        session = SessionReader(path, db.conn)
+        models, n_words = session.settings().models, len(session.vocabulary())
+        largest = max(state_room(spec.topics, n_words) for spec in models)
+        db.conn.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(largest, 2**31 - 1))
+        db.conn.create_function("big_endian", 1, _swapped, deterministic=True)
+        with writing(db, path):
+            for statement in (*_RENEWED.split(";"), *map(order_by_topic, range(len(models)))):
+                db.conn.execute(statement)
+            db.conn.execute(f"PRAGMA user_version = {VERSION}")
+        db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _swapped(topics: Any) -> Any:
+    """`articles.topics` as big-endian numbers; what holds none is refused when it is read."""
+    if not isinstance(topics, bytes) or len(topics) % LARGEST_RELEASED.itemsize:
+        return topics
+    return np.frombuffer(topics, LARGEST_RELEASED).byteswap().tobytes()

@@ -14,9 +14,8 @@ from wikitopics.model.topics import LOOKS, Change, TopicState, changes, fits, ho
 from wikitopics.session import sources
 from wikitopics.session.metrics import METRICS, Evaluation
 from wikitopics.session.options import PASSES
-from wikitopics.session.records import SNAPSHOT_WORDS, TopicChange, TopicEvent, TopWords
+from wikitopics.session.records import SNAPSHOT_WORDS, Progress, Scored, TopicChange, TopicEvent, TopWords
 from wikitopics.session.storage.articles import DROPPED_EVERY
-from wikitopics.session.storage.opened import Progress, Scored
 from wikitopics.session.storage.topics import TopicNames, names, parts
 from wikitopics.session.storage.writer import Changes, SessionWriter
 

@@ -19,11 +19,9 @@ from wikitopics.model.kernels import is_compiling
 from wikitopics.session import sources
 from wikitopics.session.errors import NotNow, Say, SessionError
 from wikitopics.session.options import PASSES
-from wikitopics.session.records import BoundBy, State, TrainerActivity, age, skips_told
+from wikitopics.session.records import BoundBy, Progress, State, TrainerActivity, age, skips_told
 from wikitopics.session.storage.counts import Block
-from wikitopics.session.storage.opened import Progress
-from wikitopics.session.storage.trainer import ControlRequest, HeartbeatWriter
-from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.storage.writer import ControlRequest, HeartbeatWriter, SessionWriter
 from wikitopics.session.training.blocks import Blocks, Rate
 from wikitopics.session.training.measuring import Measured
 from wikitopics.session.training.stream import Consumer, Work

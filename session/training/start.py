@@ -50,13 +50,16 @@ from wikitopics.session.records import SNAPSHOT_WORDS, skips_told
 from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
 from wikitopics.session.settings import ModelSpec, Settings, default_topics, load_kind, new_model
 from wikitopics.session.storage.counts import documents_room
-from wikitopics.session.storage.database import remove_database
+from wikitopics.session.storage.database import is_released, remove_database
 from wikitopics.session.storage.files import make_folder, replacing
 from wikitopics.session.storage.reader import SessionReader, check_alone
-from wikitopics.session.storage.released import is_released, upgrade_from_1_0
 from wikitopics.session.storage.topics import model_row
-from wikitopics.session.storage.trainer import request_control
-from wikitopics.session.storage.writer import SessionWriter, file_bytes
+from wikitopics.session.storage.writer import (
+    SessionWriter,
+    file_bytes,
+    request_control,
+    upgrade_from_1_0,
+)
 from wikitopics.session.storage.writer import create as create_session
 from wikitopics.session.system import Signals, TrainerLock
 from wikitopics.session.training.blocks import Blocks, CountedBlocks, Intake, counting_workers
@@ -66,8 +69,8 @@ from wikitopics.session.training.run import BEAT_SECONDS, FINISHED, Limits, Moni
 from wikitopics.session.training.stream import Consumer, Stream, VocabularyBuild
 from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.build import Built
 from wikitopics.vocab.rules import Rule
+from wikitopics.vocab.vocabulary import Built
 
 T = TypeVar("T")
 OUTGROWN = 4

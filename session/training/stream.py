@@ -16,17 +16,16 @@ from numpy.typing import NDArray
 from wikitopics.model import Minibatch
 from wikitopics.session.errors import Damaged
 from wikitopics.session.options import HELD_OUT, KEEP_ARTICLES, PASSES, SEED, VOCAB_ARTICLES
-from wikitopics.session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, UNREAD
+from wikitopics.session.records import HELD_OUT_ALREADY, NO_KNOWN_WORD, UNREAD, Progress
 from wikitopics.session.settings import Settings, load_model
 from wikitopics.session.sources import described, noun
 from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.counts import Block
-from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.topics import model_row
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training import measuring
-from wikitopics.vocab.build import Built, VocabularyRecipe, best_words
 from wikitopics.vocab.rules import Rule
+from wikitopics.vocab.vocabulary import Built, VocabularyRecipe, best_words
 
 # The later passes over a session's documents: all that were trained, again, each time in another order.
 #

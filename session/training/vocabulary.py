@@ -45,7 +45,7 @@ def _plain_documents(path: str, say: Say, markup: Markup, lines: bool) -> Iterat
         def pages() -> Iterator[Page]:
             for number, (record, line) in enumerate(plain_texts(contents, lines), 1):
                 if isinstance(record, Document):
-                    contents.found()
+                    contents.without = 0
                     yield Page(number, path, 0, record.text, markup)
                 else:
                     say(f"{path}, line {line:,}: {record.why}; skipped")

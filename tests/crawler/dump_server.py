@@ -152,7 +152,7 @@ SMALL = {
     "remote.MOST_CACHED": 3000,
     "remote.SMALLEST": 1000,
     "remote.LARGEST": 8000,
-    "parts.BEYOND": 500,
+    "shuffled.BEYOND": 500,
     "remote.BEYOND": 500,
     "shuffled._COUNTED": 300,
 }

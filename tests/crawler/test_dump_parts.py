@@ -16,9 +16,8 @@ import zstandard
 from tests.crawler.dumps import FOOT, HEAD, dump, multistream, page, write
 from tests.waiting import until
 from wikitopics.crawler.dumps.containers import HEAD as HEAD_BYTES
-from wikitopics.crawler.dumps.containers import HeldFile, LocalFile, bzip2_blocks
-from wikitopics.crawler.dumps.parts import DumpPart, can_be_parted
-from wikitopics.crawler.dumps.shuffled import LocalDump, Schedule, spread, survey
+from wikitopics.crawler.dumps.containers import HeldFile, LocalFile, bzip2_blocks, can_be_parted
+from wikitopics.crawler.dumps.shuffled import DumpPart, LocalDump, Schedule, spread, survey
 from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.source import Asked, BadSource, CutOff, Lacking, Page, SourceInfo
 
@@ -111,7 +110,7 @@ def test_a_frame_is_not_looked_for_behind_endless_marks_of_none(tmp_path, false)
 
 
 def test_a_part_with_more_articles_than_any_real_one_ends_there(tmp_path, monkeypatch):
-    monkeypatch.setattr("wikitopics.crawler.dumps.parts._MOST_ARTICLES", 100)
+    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled._MOST_ARTICLES", 100)
     (whole,) = parts_in(local(tmp_path / "dump.xml", dump(NUMBERS)))
     pages = whole.pages(INFO)
     assert [page.page_id for page in itertools.islice(pages, 100)] == list(range(1, 101))

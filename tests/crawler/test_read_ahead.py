@@ -6,15 +6,15 @@ from yarl import URL
 from tests.crawler.dumps import dump
 from tests.crawler.remote import WORDS
 from tests.session.memory import blocks_of
-from wikitopics.crawler.dumps import parts, remote, shuffled
-from wikitopics.crawler.dumps.remote import RemoteDump, Segment, ServedFile
+from wikitopics.crawler.dumps import containers, remote, shuffled
+from wikitopics.crawler.dumps.remote import RemoteDump, RemoteFile, Segment
 from wikitopics.crawler.source import Asked
 from wikitopics.session.training.blocks import Intake, counting_workers
 
 SMALLER = 1 << 9
 SIZES = [
-    (shuffled, ("CHUNK", "PART", "_COUNTED", "_SMALL")),
-    (parts, ("BEYOND", "_READ", "_LITTLE")),
+    (shuffled, ("CHUNK", "PART", "_COUNTED", "_SMALL", "BEYOND")),
+    (containers, ("_READ", "_LITTLE")),
     (remote, ("BEYOND", "FIRST", "MOST_CACHED")),
 ]
 
@@ -26,9 +26,10 @@ class Server:
 
     def __init__(self, data):
         self.data, self.sent, self.requests = data, 0, 0
+        self.room = remote.MOST_CACHED
 
     async def look(self, url, first):
-        return ServedFile(url, len(self.data), "v1"), await self.read(None, 0, first)
+        return RemoteFile(url, len(self.data), "v1", self), await self.read(None, 0, first)
 
     async def read(self, file, start, stop):
         found = self.data[start:stop]

@@ -438,5 +438,5 @@ def test_every_place_goes_on_with_the_next_document(tmp_path, lines, documents):
     assert len(found) == documents
     for done in range(0, documents, 3):
         again = TextFiles([*paths, str(tmp_path / "e")], lines=lines)
-        again.check(files.mark())
+        again.mark(files.mark())
         assert list(again.read(found[done][1])) == found[done + 1 :]

@@ -26,7 +26,7 @@ from wikitopics.session.paths import LOCK, beside, log_file
 from wikitopics.session.records import TrainerActivity
 from wikitopics.session.storage import reader as heartbeat
 from wikitopics.session.storage.reader import SessionReader, check_alone
-from wikitopics.session.storage.trainer import HeartbeatWriter, request_control
+from wikitopics.session.storage.writer import HeartbeatWriter, request_control
 from wikitopics.session.system import Process, TrainerLock, lock_path
 
 

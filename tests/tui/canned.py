@@ -14,14 +14,12 @@ import numpy as np
 
 from tests.session import rows as small
 from wikitopics.model.topics import most_relevant
-from wikitopics.session.records import TopicEvent, TopWords, TrainerActivity
+from wikitopics.session.records import Progress, TopicEvent, TopWords, TrainerActivity
 from wikitopics.session.settings import ModelSpec, Settings
 from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.counts import Block
-from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.topics import TopicNames, names
-from wikitopics.session.storage.trainer import HeartbeatWriter
-from wikitopics.session.storage.writer import Changes, SessionWriter, create
+from wikitopics.session.storage.writer import Changes, HeartbeatWriter, SessionWriter, create
 from wikitopics.session.system import TrainerLock
 
 THEMES = (

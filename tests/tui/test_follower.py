@@ -16,8 +16,7 @@ from wikitopics.session.analysis.topics import topic_tree
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage import writer as stores
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.trainer import HeartbeatWriter
-from wikitopics.session.storage.writer import Changes, SessionWriter
+from wikitopics.session.storage.writer import Changes, HeartbeatWriter, SessionWriter
 from wikitopics.session.training.start import feed_first_articles, store_vocabulary
 from wikitopics.session.training.stream import Stream, VocabularyBuild
 from wikitopics.tui import chart

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from tests.tui import canned, seeing
 from tests.tui.standins import topic
-from wikitopics.session.storage.trainer import HeartbeatWriter
+from wikitopics.session.storage.writer import HeartbeatWriter
 from wikitopics.tui import text
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.plot import Drawing, Series

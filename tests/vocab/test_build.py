@@ -6,9 +6,8 @@ import pytest
 
 from tests.real_text import CORPUS, needs_corpus
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.build import ENGLISH, VocabularyRecipe, build_vocabulary
 from wikitopics.vocab.rules import Rule
-from wikitopics.vocab.vocabulary import BadDocuments
+from wikitopics.vocab.vocabulary import ENGLISH, BadDocuments, VocabularyRecipe, build_vocabulary
 
 ALL = VocabularyRecipe(Rule(), (), 1.0)
 

@@ -10,7 +10,7 @@ import pytest
 import wikitopics as wt
 from tests import packages
 from tests.session.memory import status
-from wikitopics.crawler.embedded.source import EmbeddedWiki
+from wikitopics.crawler.embedded import EmbeddedWiki
 from wikitopics.session.analysis.exports import TABLES
 
 OF_SOURCES = packages.section("A source of your own")

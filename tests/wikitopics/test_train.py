@@ -16,14 +16,13 @@ from tests.sessions import RELEASES
 from wikitopics.cli import train
 from wikitopics.cli.output import rate
 from wikitopics.cli.train import JsonLines, ProgressLines, at_end
+from wikitopics.crawler.embedded import Demo
 from wikitopics.crawler.embedded.corpus import SAMPLE_ARTICLES, SampleArticles, load_sample
-from wikitopics.crawler.embedded.source import Demo
 from wikitopics.model import kinds
 from wikitopics.session.errors import SessionError
-from wikitopics.session.records import TrainerActivity
+from wikitopics.session.records import Progress, TrainerActivity
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.settings import default_topics
-from wikitopics.session.storage.opened import Progress
 from wikitopics.session.training.measuring import Measured
 from wikitopics.session.training.run import Report
 from wikitopics.session.training.start import default_passes

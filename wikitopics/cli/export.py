@@ -223,8 +223,7 @@ def build(
     from wikitopics.session.request import TrainRequest
     from wikitopics.session.storage.files import check_target, replacing
     from wikitopics.session.training.vocabulary import crawled_documents, file_documents
-    from wikitopics.vocab.build import VocabularyRecipe, build_vocabulary
-    from wikitopics.vocab.vocabulary import BadDocuments
+    from wikitopics.vocab.vocabulary import BadDocuments, VocabularyRecipe, build_vocabulary
 
     language = None if wiki[LANG.name] is None else language_of(wiki[LANG.name])
     if language is not None:

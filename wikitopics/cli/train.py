@@ -27,7 +27,7 @@ from wikitopics.cli.options import (
     take,
 )
 from wikitopics.crawler.dumps.source import YES
-from wikitopics.crawler.embedded.source import WIKI_SIZE, Demo
+from wikitopics.crawler.embedded import WIKI_SIZE, Demo
 from wikitopics.crawler.mediawiki.source import CONTACT
 from wikitopics.crawler.source import Unconfirmed
 from wikitopics.model import kinds

@@ -20,7 +20,7 @@ from wikitopics.model.coherence import classical_scaling, distances
 from wikitopics.model.online import IN_USE
 from wikitopics.model.topics import ownership
 from wikitopics.session import __version__
-from wikitopics.session.analysis.proportions import Address, addresses, licence_of
+from wikitopics.session.analysis.proportions import licence_of, listed_articles
 from wikitopics.session.analysis.topics import (
     Branch,
     coherences,
@@ -86,7 +86,7 @@ class ReportTopic:
     """(articles, share, the topic's own part of it) at the snapshots, oldest first."""
     looks: Sequence[Look]
     """The topic over time, oldest first; the last look is the present."""
-    articles: Sequence[tuple[str, str | None, float]]
+    articles: Sequence[tuple[str, str | None, float | None]]
     """The articles most about it: (title, http or https address of the revision that was read, None if it is
     not known, proportion)."""
     events: Sequence[TopicEvent]
@@ -125,11 +125,11 @@ def contents(reader: SessionReader, progress: Callable[[int], None] = lambda top
     numbers = count(1)
     with reader.one_moment():
         settings, status = reader.settings(), reader.status()
-        kind, address = described(settings.source), addresses(settings)
+        kind = described(settings.source)
         models = [
-            _model(reader, model, place, address, lambda: progress(next(numbers)))
+            _model(reader, model, place, lambda: progress(next(numbers)))
             for place, model in enumerate(status.models)
-            if reader.newest_words(model.name) is not None
+            if reader.snapshots(model.name)
         ]
         if not models:
             raise SessionError(NO_TOPICS)
@@ -153,9 +153,7 @@ def contents(reader: SessionReader, progress: Callable[[int], None] = lambda top
         }
 
 
-def _model(
-    reader: SessionReader, status: ModelStatus, place: int, address: Address, done: Callable[[], None]
-) -> ReportModel:
+def _model(reader: SessionReader, status: ModelStatus, place: int, done: Callable[[], None]) -> ReportModel:
     """One model; ``done`` is called after each topic."""
     name, anchor = status.name, f"m{place}"  # a name may contain text that looks like another anchor
     newest = reader.newest_words(name)
@@ -187,10 +185,8 @@ def _model(
             shares=course_of(history, row.topic),
             looks=_looks(looks, row.topic, reader.vocabulary()),
             articles=[
-                (visible(article.title), address(article), share)
-                for article in reader.articles_about(name, row.topic, ARTICLES)
-                for model, _, share in article.topics
-                if model == name
+                (visible(article.title), article.url, article.proportion)
+                for article in listed_articles(reader, name, row.topic, ARTICLES)
             ],
             events=[event for event in events if row.topic in (event.topic, event.other)],
         )
@@ -229,27 +225,27 @@ def course_of(history: ShareHistory, topic: int) -> list[tuple[int, float, float
 
 
 def _looks(looks: Sequence[TopWords], topic: int, words: Sequence[str]) -> list[Look]:
-    found: list[Look] = []
+    history: list[Look] = []
     before: list[int] | None = None
     for look in looks:
         ids = look.word_ids[topic, :LOOK_WORDS].tolist()
         marked = [(visible(words[i]), before is not None and i not in before) for i in ids]
-        found.append((look.articles, float(look.shares[topic]), marked))
+        history.append((look.articles, float(look.shares[topic]), marked))
         before = ids
-    return found
+    return history
 
 
 def _metrics(reader: SessionReader, status: Status) -> list[tuple[Metric, Curves]]:
     """The metrics that have curves, with the titles of their charts."""
     called = noun(status.source)
     held_out = f"{status.held_out:,} held-out {called[:-1] if status.held_out == 1 else called}"
-    found = []
+    charts = []
     for metric in metrics_of(reader):
         curves = [_sound(reader.curve(model.name, metric.name)) for model in status.models]
         if shown := {place: curve for place, curve in enumerate(curves) if len(curve.values)}:
             title = visible(metric.title.replace("{held_out}", held_out))
-            found.append((replace(metric, title=title), shown))
-    return found
+            charts.append((replace(metric, title=title), shown))
+    return charts
 
 
 def _sound(curve: Curve) -> Curve:

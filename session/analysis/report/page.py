@@ -1,22 +1,23 @@
-"""The page: one HTML file with its style and its script, which loads nothing else."""
+"""The page: one HTML file with its style and its script, which loads nothing else; and pieces of it for a
+notebook.
+"""
 
 import base64
 import hashlib
 import time
+from collections.abc import Iterable, Sequence
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from wikitopics.session.analysis.report.contents import Curves
-from wikitopics.session.analysis.report.curves import chart, formatted
-from wikitopics.session.analysis.report.small import bars, growth, thin
-from wikitopics.session.analysis.report.svg import SERIES, cut
-from wikitopics.session.analysis.report.topicmap import NARROW, WIDE, topic_map
-from wikitopics.session.analysis.report.topictree import topic_tree
+from wikitopics.session.analysis.report import pictures
 from wikitopics.session.escapes import visible
-from wikitopics.session.records import skips_told
+from wikitopics.session.records import in_line, skips_told
+
+if TYPE_CHECKING:
+    from wikitopics.session.analysis.report.contents import Curves
 
 LARGEST = 2_990_000
 """The most bytes of a page: small enough for a phone and an e-mail."""
@@ -56,17 +57,17 @@ def page(contents: dict[str, Any]) -> str:
     environment.filters |= {
         "count": lambda number: f"{number:,}",
         "percent": lambda part: f"{part:.1%}",
-        "formatted": formatted,
+        "formatted": pictures.formatted,
         "points": lambda part: f"{round(100 * part, 2) + 0.0:+.2f} points".replace("-", "−"),
         "moment": moment,
         "duration": duration,
-        "thin": thin,
-        "cut": cut,
-        "in_words": lambda event: cut(visible(event.told()), 200),
+        "thin": pictures.thin,
+        "cut": pictures.cut,
+        "in_words": lambda event: pictures.cut(visible(event.told()), 200),
         "last": last,
         "megabytes": lambda size: f"{size / 1e6:,.1f} MB",
     }
-    environment.globals |= {"growth": growth, "bars": bars, "skips_told": skips_told}
+    environment.globals |= {"growth": pictures.growth, "bars": pictures.bars, "skips_told": skips_told}
     style, script = (_asset(name) for name in ("page.css", "page.js"))
     template = environment.get_template("page.html.jinja")
     models = contents["models"]
@@ -76,17 +77,17 @@ def page(contents: dict[str, Any]) -> str:
         "script": Markup(script),
         "policy": f"default-src 'none'; style-src {_hashed(style)}; script-src {_hashed(script)}; "
         "img-src data:; base-uri 'none'; form-action 'none'",
-        "n_series": SERIES,
+        "n_series": pictures.SERIES,
         "charts": [
-            (metric, curves, chart(metric, curves, names, contents["read_noun"]))
+            (metric, curves, pictures.chart(metric, curves, names, contents["read_noun"]))
             for metric, curves in contents["metrics"]
         ],
         "maps": {
-            model.anchor: [topic_map(model, *size) for size in (WIDE, NARROW)]
+            model.anchor: [pictures.topic_map(model, *size) for size in (pictures.WIDE, pictures.NARROW)]
             for model in models
             if model.topics
         },
-        "trees": {model.anchor: topic_tree(model) for model in models if len(model.groups) > 1},
+        "trees": {model.anchor: pictures.topic_tree(model) for model in models if len(model.groups) > 1},
         "few": FEW,
         "most_events": MOST_EVENTS,
         "most_shown": MOST_SHOWN,
@@ -112,9 +113,9 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
 
 
-def last(curves: Curves, place: int) -> str:
+def last(curves: "Curves", place: int) -> str:
     """The newest value of the model at this place; "" if it has none."""
-    return formatted(float(curves[place].values[-1])) if place in curves else ""
+    return pictures.formatted(float(curves[place].values[-1])) if place in curves else ""
 
 
 def _asset(name: str) -> str:
@@ -123,3 +124,49 @@ def _asset(name: str) -> str:
 
 def _hashed(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+# Sessions and topics in a notebook: small pieces of HTML that load nothing, everything in them escaped.
+
+POINTS = 36
+"""The most points of a topic's curve."""
+
+
+def framed(*parts: Markup) -> str:
+    """The pieces as one, with their style."""
+    piece = Markup('<div class="wikitopics"><style>\n{}</style>{}</div>')
+    return str(piece.format(Markup(_asset("notebook.css")), Markup("").join(parts)))
+
+
+def noted(text: str) -> Markup:
+    """A line above a table."""
+    return Markup('<p class="note">{}</p>').format(visible(text))
+
+
+def listed(topics: Iterable[tuple[int, str, float, pictures.Course, Sequence[str]]]) -> Markup:
+    """A row for each topic: its number, name, share, how that grew, and its words."""
+    row = Markup("<tr><td>{}</td><th>{}</th><td>{:.1%}</td><td>{}</td><td class='words'>{}</td></tr>")
+    return _table(
+        row.format(
+            number, _word(name, 80), share, pictures.growth(course, POINTS), in_line(map(_word, words))
+        )
+        for number, name, share, course, words in topics
+    )
+
+
+def described(words: Sequence[tuple[str, float, float]]) -> Markup:
+    """A row for each word of one topic, as in the report: (word, its probability, the topic's own part)."""
+    picture = Markup("<td class='bars' rowspan='{}'>{}</td>").format(len(words), pictures.bars(words))
+    row = Markup("<tr><th>{}</th>{}<td>{:.1%}</td></tr>")
+    return _table(
+        row.format(_word(word), Markup("") if place else picture, probability)
+        for place, (word, probability, _) in enumerate(words)
+    )
+
+
+def _table(rows: Iterable[Markup]) -> Markup:
+    return Markup("<table>{}</table>").format(Markup("").join(rows))
+
+
+def _word(text: str, most: int = 40) -> str:
+    return pictures.cut(visible(text), most)

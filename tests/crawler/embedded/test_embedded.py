@@ -14,11 +14,21 @@ import pytest
 from tests.corpora import synthetic_corpus
 from tests.crawler import laps
 from tests.waiting import gone, until
-from tests.wiki import PAGE_KINDS, REQUEST_KINDS, Faults, FaultyApi, make_app, render_page
+from tests.wiki import (
+    PAGE_KINDS,
+    REQUEST_KINDS,
+    Faults,
+    FaultyApi,
+    SizedArticles,
+    find,
+    make_app,
+    render_page,
+    words_for_bytes,
+)
+from wikitopics.crawler.embedded import EmbeddedWiki
 from wikitopics.crawler.embedded import __main__ as program
 from wikitopics.crawler.embedded.api import ApiError
-from wikitopics.crawler.embedded.corpus import SampleArticles, words_for_bytes
-from wikitopics.crawler.embedded.source import EmbeddedWiki
+from wikitopics.crawler.embedded.corpus import SampleArticles
 from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.markup.html import extract_html
 from wikitopics.crawler.markup.wikitext import extract_wikitext
@@ -85,9 +95,9 @@ def test_articles_are_the_same_always_and_differ_from_one_another():
     assert one.wikitext(60) != other.wikitext(60)
     assert len({one.wikitext(i) for i in range(200)}) == 200
     for index in (0, 59, 60, 499):
-        assert one.articles.find(one.articles.title(index)) == index
-    assert one.articles.find(one.articles.title(60) + "x") is None
-    assert wiki(60).articles.find(one.articles.title(60)) is None
+        assert find(one.articles, one.articles.title(index)) == index
+    assert find(one.articles, one.articles.title(60) + "x") is None
+    assert find(wiki(60).articles, one.articles.title(60)) is None
 
 
 def test_pages_that_do_not_exist_are_listed_as_missing():
@@ -109,7 +119,7 @@ def test_counts_are_those_of_the_corpus():
 
 def test_articles_of_a_wanted_size():
     for wanted in (3000, 8000, 30_000):
-        api = FaultyApi(SampleArticles(CORPUS, 100, 0, words_for_bytes(CORPUS, wanted)))
+        api = FaultyApi(SizedArticles(CORPUS, 100, 0, words_for_bytes(CORPUS, wanted)))
         mean = sum(len(api.wikitext(i).encode()) for i in range(100)) / 100
         assert mean == pytest.approx(wanted, rel=0.05)
 
@@ -220,17 +230,17 @@ async def test_it_can_be_told_to_end_as_soon_as_it_tells_its_address(monkeypatch
 def test_launch_and_stop():
     running = EmbeddedWiki(["--size", "5"])
     assert running.url.startswith("http://127.0.0.1:")
-    os.kill(running.pid, 0)
+    os.kill(running._process.pid, 0)
     running.stop()
     running.stop()
     with pytest.raises(ProcessLookupError):
-        os.kill(running.pid, 0)
+        os.kill(running._process.pid, 0)
 
 
 def test_it_dies_with_a_parent_that_is_killed():
     script = (
-        "from wikitopics.crawler.embedded.source import EmbeddedWiki\n"
-        "wiki = EmbeddedWiki(); print(wiki.pid, flush=True); input()"
+        "from wikitopics.crawler.embedded import EmbeddedWiki\n"
+        "wiki = EmbeddedWiki(); print(wiki._process.pid, flush=True); input()"
     )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-c", script], text=True, **pipes) as parent:

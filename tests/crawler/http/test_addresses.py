@@ -4,7 +4,7 @@ import pytest
 from yarl import URL
 
 from wikitopics.crawler.dumps.source import Dump
-from wikitopics.crawler.embedded.source import Demo
+from wikitopics.crawler.embedded import Demo
 from wikitopics.crawler.mediawiki.source import Api
 from wikitopics.crawler.texts.source import Texts
 

@@ -1,7 +1,6 @@
 import pytest
 
-from wikitopics.crawler.http.addresses import api_candidates, language_api
-from wikitopics.crawler.http.rules import dump_limits, is_wikimedia, limits_for
+from wikitopics.crawler.http.rules import api_candidates, dump_limits, is_wikimedia, language_api, limits_for
 from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import BadSource
 

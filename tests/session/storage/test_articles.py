@@ -8,23 +8,25 @@ import pytest
 
 from tests.session import rows as small
 from tests.session.rows import largest, settings
+from wikitopics.session.records import Progress
 from wikitopics.session.storage.articles import (
+    Proportions,
     insert_articles,
+    insert_block,
     insert_recent,
     keep_top,
     recent_row,
+    renew_proportions,
     renew_topics,
 )
-from wikitopics.session.storage.database import CREATE, Database, largest_topic, select
-from wikitopics.session.storage.opened import Progress
-from wikitopics.session.storage.proportions import Proportions, insert_block, renew_proportions
+from wikitopics.session.storage.database import Database, create_tables, largest_topic, select
 from wikitopics.session.storage.reader import SessionReader
 
 
 @pytest.fixture
 def db():
     database = Database(memory=True)
-    database.conn.executescript(CREATE)
+    database.conn.executescript(create_tables())
     yield database
     database.close()
 

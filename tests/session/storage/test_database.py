@@ -13,11 +13,10 @@ import pytest
 
 from tests.session.rows import sql
 from wikitopics.session.errors import NoSession, NotASession, SessionError
-from wikitopics.session.storage.database import _without, connect, is_ours, is_sqlite
-from wikitopics.session.storage.opened import Progress
+from wikitopics.session.records import Progress
+from wikitopics.session.storage.database import Without, connect, is_ours, is_sqlite
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.trainer import HeartbeatWriter
-from wikitopics.session.storage.writer import Changes, SessionWriter
+from wikitopics.session.storage.writer import Changes, HeartbeatWriter, SessionWriter
 from wikitopics.tui.follow import Follower
 
 # Files that are no session, or are of a newer version, are told as such and left as they are.
@@ -92,7 +91,7 @@ TRAINER = """
 import sys
 from pathlib import Path
 from wikitopics.session.records import TrainerActivity
-from wikitopics.session.storage.trainer import HeartbeatWriter
+from wikitopics.session.storage.writer import HeartbeatWriter
 from wikitopics.session.storage.writer import Changes
 from wikitopics.session.storage.writer import SessionWriter
 path = Path(sys.argv[1])
@@ -204,7 +203,7 @@ def test_a_look_at_a_session_leaves_nothing_beside_it(path):
 def test_a_package_is_hidden_from_this_thread_alone(tmp_path, monkeypatch):
     (tmp_path / "some_guest.py").write_text("")
     monkeypatch.syspath_prepend(tmp_path)
-    with _without("some_guest"), ThreadPoolExecutor(1) as other:
+    with Without("some_guest"), ThreadPoolExecutor(1) as other:
         with pytest.raises(ImportError):
             importlib.import_module("some_guest")
         assert other.submit(importlib.import_module, "some_guest").result(60)

@@ -158,7 +158,7 @@ def test_what_a_live_process_writes_stays(tmp_path):
             file.write(b"x")
         assert one.exists()
         assert other.exists()
-        assert left_behind(tmp_path) == []
+        assert list(left_behind(tmp_path)) == []
     assert sorted(os.listdir(tmp_path)) == ["a", "b", "c"]
 
 

@@ -20,9 +20,9 @@ import wikitopics
 from tests.session.rows import sql
 from tests.sessions import RELEASES
 from wikitopics.session.errors import DiskFull
-from wikitopics.session.storage import released as formats
+from wikitopics.session.storage import writer as formats
 from wikitopics.session.storage.counts import KeptCounts
-from wikitopics.session.storage.database import RELEASED, VERSION, tables
+from wikitopics.session.storage.database import RELEASED, VERSION, is_released, schema
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
 
@@ -167,16 +167,16 @@ def test_nobody_sees_a_difference(seen, released):
     before = seen(released)
     with SessionReader(released) as reader:
         states = [reader.model_state(name) for name in MODELS]
-    assert formats.is_released(released)
+    assert is_released(released)
     formats.upgrade_from_1_0(released)
-    assert not formats.is_released(released)
+    assert not is_released(released)
     assert seen(released) == before
     with SessionReader(released) as reader:
         for state, name in zip(states, MODELS, strict=True):
             now = reader.model_state(name)
             assert {key: str(value) for key, value in now.items()} == {k: str(v) for k, v in state.items()}
     made = {name for (name,) in sql(released, "SELECT name FROM sqlite_master WHERE type = 'table'")}
-    assert made == tables().keys()
+    assert made == {table for table, *_ in schema()}
     orders = sql(released, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'by_topic_of_model_%'")
     assert orders == [(len(MODELS),)]
 
@@ -196,10 +196,10 @@ def test_a_reader_that_is_open_meanwhile_goes_on(released):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from wikitopics.session.storage import released
+from wikitopics.session.storage import writer
 from wikitopics.session.storage.database import Database
 
-left, connect = int(sys.argv[2]), released.connect
+left, connect = int(sys.argv[2]), writer.connect
 
 def noted(sql):
     global left
@@ -212,8 +212,8 @@ def watched(path):
     db.conn.set_trace_callback(noted)
     return db
 
-released.connect = watched
-released.upgrade_from_1_0(Path(sys.argv[1]))
+writer.connect = watched
+writer.upgrade_from_1_0(Path(sys.argv[1]))
 """
 
 
@@ -224,7 +224,7 @@ def test_a_kill_at_any_statement_leaves_the_old_file_or_the_new_one(cli, seen, r
         run = subprocess.run([sys.executable, "-c", KILLED, str(released), str(statement)], check=False)
         codes.append(run.returncode)
         assert version(released) in (RELEASED, VERSION)
-        formats.upgrade_from_1_0(released) if formats.is_released(released) else None
+        formats.upgrade_from_1_0(released) if is_released(released) else None
         assert cli("export", "articles").out == before["export articles"]
     assert codes[0] == -signal.SIGKILL
     assert codes[-1] == 0

@@ -11,9 +11,9 @@ import pytest
 
 from tests.session.rows import WORDS, changes, documents, row, settings, sql
 from wikitopics.session.errors import Damaged, DiskFull, SessionError
+from wikitopics.session.records import Progress
 from wikitopics.session.storage import writer as stores
 from wikitopics.session.storage.database import SMALL, VERSION, Database, connect, read_rows
-from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.topics import check_size
 from wikitopics.session.storage.writer import Changes, SessionWriter, file_bytes
@@ -154,7 +154,7 @@ def test_a_heartbeat_in_the_middle_of_a_commit_does_not_refuse_it(path, monkeypa
         except sqlite3.OperationalError as error:
             refused.append(str(error))
 
-    monkeypatch.setattr(stores, "insert_articles", insert_articles)
+    monkeypatch.setattr(stores.articles, "insert_articles", insert_articles)
     rows = (documents(1, 2), "held_out", None)
     with (
         contextlib.closing(SessionWriter(path)) as store,

@@ -11,8 +11,7 @@ from tests.session.training.driving import MODELS, Driver
 from wikitopics.model import Minibatch, kinds
 from wikitopics.model.checking import planted_documents
 from wikitopics.model.topics import LOOKS
-from wikitopics.session.records import TopicEvent, TopWords
-from wikitopics.session.storage.opened import Progress, Scored
+from wikitopics.session.records import Progress, Scored, TopicEvent, TopWords
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.training.measuring import (
     SAMPLE,

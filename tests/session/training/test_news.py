@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from tests.session.rows import settings
 from wikitopics.crawler.mediawiki.source import Api
 from wikitopics.crawler.source import Activity
-from wikitopics.session.storage.opened import Progress
+from wikitopics.session.records import Progress
 from wikitopics.session.training.measuring import Measured
 from wikitopics.session.training.run import Monitor, Wait
 

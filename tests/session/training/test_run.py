@@ -18,8 +18,7 @@ from tests.waiting import until_true
 from wikitopics.crawler.source import Activity, WikiRefused, WikiUnreachable
 from wikitopics.session import control
 from wikitopics.session.errors import DiskFull, SessionError
-from wikitopics.session.storage.trainer import HeartbeatWriter
-from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.storage.writer import HeartbeatWriter, SessionWriter
 from wikitopics.session.training import blocks as feed_module
 from wikitopics.session.training import run as runs
 from wikitopics.session.training.run import Limits, Run, commit_due

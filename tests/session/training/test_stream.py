@@ -11,10 +11,10 @@ from tests.session.memory import status
 from tests.session.training.driving import MODELS, Driver, account, block
 from wikitopics.model import kinds
 from wikitopics.session.errors import Damaged, SessionError
+from wikitopics.session.records import Progress
 from wikitopics.session.storage import decoding
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.database import connect
-from wikitopics.session.storage.opened import Progress
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.blocks import CountsFile

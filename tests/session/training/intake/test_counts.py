@@ -14,7 +14,7 @@ import pytest
 from tests.session.rows import documents, largest
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.storage.articles import insert_articles, renew_topics
-from wikitopics.session.storage.database import CREATE, Database
+from wikitopics.session.storage.database import Database, create_tables
 from wikitopics.session.training import blocks
 from wikitopics.session.training.blocks import CountsFile
 
@@ -367,7 +367,7 @@ def test_a_very_large_minibatch_is_trained(cli, corpus):
 def test_the_topics_of_a_very_large_minibatch_are_inferred_again():
     seqs = range(1, 100_003)
     db = Database(memory=True)
-    db.conn.executescript(CREATE)
+    db.conn.executescript(create_tables())
     zeros = np.zeros(len(seqs), np.intp)
     insert_articles(db, documents(*seqs), "trained", largest((zeros, zeros + 0.5)), seqs)
     renew_topics(db, seqs, largest((zeros + 1, zeros + 0.75)))

@@ -46,7 +46,7 @@ def small(monkeypatch):
     monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.BLOCK", 30)
     monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.LANES", 2)
     monkeypatch.setattr("wikitopics.session.training.blocks.MOST_AHEAD", 1)
-    monkeypatch.setattr("wikitopics.crawler.dumps.parts.BEYOND", 300)
+    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.BEYOND", 300)
     monkeypatch.setattr("wikitopics.session.training.cluster.FIRST_PATIENCE", 100)
 
 

@@ -1,0 +1,440 @@
+"""The report's drawings: curves, the map and the tree of topics, and tiny pictures of each topic.
+
+Importing this loads no matplotlib.
+"""
+
+import contextlib
+import io
+import math
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
+from xml.etree import ElementTree
+
+import numpy as np
+from markupsafe import Markup, escape
+from numpy.typing import NDArray
+
+from wikitopics.model import Metric
+from wikitopics.session.records import Curve
+from wikitopics.session.storage.topics import parts
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.path import Path
+
+    from wikitopics.session.analysis.report.contents import Curves, ReportModel, ReportTopic
+
+# Matplotlib's SVG simplified for a page that has its own colours and fonts, and forbids style attributes.
+#
+# A drawing uses inks, colours that stand for a meaning. Here each ink becomes a class, to which the page's
+# style sheet gives a colour for light and for dark. Only paths, texts and links remain of the SVG.
+
+SERIES = 6
+"""Colours for models; with more models, they are used again."""
+INKS = {
+    name: f"#0000{place:02x}"
+    for place, name in enumerate(
+        ("ink", "muted", "grid", "paper", *(f"series{place}" for place in range(SERIES))), start=1
+    )
+}
+"""The colour drawn for each ink; none of these colours is ever seen."""
+CLASS = "as-"
+"""The prefix of an artist's id whose remainder becomes a class of its paths and texts."""
+
+_NAMES = {colour: name for name, colour in INKS.items()}
+_SVG, _LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
+_KEPT = {"path": ("d",), "text": ("x", "y", "transform")}
+_ATTRIBUTES = ("stroke-width", "stroke-dasharray", "fill-opacity", "stroke-opacity", "opacity", "text-anchor")
+_SAYS_NOTHING = re.compile(r"start$|rotate\(-?0 ")
+_NUMBER = re.compile(r"-?\d+\.\d+")
+
+
+def series(place: int) -> str:
+    """The ink of the model at this place."""
+    return INKS[f"series{place % SERIES}"]
+
+
+def cut(text: str, most: int = 90) -> str:
+    """The text in at most ``most`` letters."""
+    return text if len(text) <= most else text[: most - 1].rstrip(" ,") + "…"
+
+
+@contextlib.contextmanager
+def figure(width: float, height: float) -> "Iterator[Figure]":
+    """An empty drawing, in units in which a letter is about 11 high; the user's own settings do not affect
+    it."""
+    import matplotlib.style
+    from matplotlib.figure import Figure
+
+    ours: dict[str, object] = {
+        "svg.fonttype": "none",
+        "svg.hashsalt": "wikitopics",
+        "figure.dpi": 72,
+        "font.size": 11,
+        "text.color": INKS["ink"],
+        "text.parse_math": False,
+        "axes.labelcolor": INKS["muted"],
+        "axes.edgecolor": INKS["grid"],
+        "axes.facecolor": "none",
+        "grid.color": INKS["grid"],
+        **{f"axes.spines.{side}": False for side in ("left", "right", "top")},
+    }
+    for axis in ("xtick", "ytick"):
+        ours |= {f"{axis}.major.size": 0, f"{axis}.major.pad": 5, f"{axis}.color": INKS["muted"]}
+    with matplotlib.style.context(["default", ours]), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about letters that its own font lacks; the page has other fonts
+        yield Figure(figsize=(width / 72, height / 72), dpi=72, frameon=False)
+
+
+def plain(drawn: "Figure", name: str, titles: Mapping[str, str] | None = None) -> Markup:
+    """The drawing for the page. ``name``: a description for those who cannot see it; ``titles``: those of
+    links."""
+    buffer = io.BytesIO()
+    drawn.savefig(buffer, format="svg", metadata={"Date": None})
+    root = ElementTree.fromstring(buffer.getvalue())
+    inside = "".join(_plain(root, "", titles or {}))
+    return Markup('<svg viewBox="{}" role="img" aria-label="{}">{}</svg>').format(
+        root.get("viewBox"), name, Markup(inside)
+    )
+
+
+def _plain(parent: ElementTree.Element, role: str, titles: Mapping[str, str]) -> Iterator[str]:
+    for element in parent:
+        tag = element.tag.removeprefix(_SVG) if isinstance(element.tag, str) else ""
+        if tag == "g":
+            name = element.get("id", "")
+            yield from _plain(element, name.removeprefix(CLASS) if name.startswith(CLASS) else role, titles)
+        elif tag == "a":
+            target = element.get(_LINK, "")
+            yield f'<a href="{escape(target)}" tabindex="-1">'
+            if target in titles:
+                yield f"<title>{escape(titles[target])}</title>"
+            yield from _plain(element, role, titles)
+            yield "</a>"
+        elif tag in _KEPT:
+            inside = f">{escape(element.text or '')}</text>" if tag == "text" else "/>"
+            yield f"<{tag}{_attributes(element, tag, role)}{inside}"
+
+
+def _attributes(element: ElementTree.Element, tag: str, role: str) -> str:
+    style = dict(part.strip().split(": ", 1) for part in element.get("style", "").split(";") if ":" in part)
+    inks = {paint: _NAMES.get(style.get(paint, "")) for paint in ("fill", "stroke")}
+    classes = " ".join(filter(None, (role, *(f"{paint[0]}-{ink}" for paint, ink in inks.items() if ink))))
+    pairs = {"class": classes} if classes else {}
+    if not inks["fill"]:
+        pairs["fill"] = "none"
+    kept = {key: style.get(key, "") for key in _ATTRIBUTES}
+    kept |= {key: element.get(key, "") for key in _KEPT[tag]}
+    pairs |= {key: _short(value) for key, value in kept.items() if value and not _SAYS_NOTHING.match(value)}
+    return "".join(f' {key}="{escape(value)}"' for key, value in pairs.items())
+
+
+def _short(value: str) -> str:
+    """The value to a tenth of a unit, without unnecessary spaces."""
+    rounded = _NUMBER.sub(lambda match: f"{float(match[0]):.1f}".removesuffix(".0"), value)
+    return re.sub(r"\s*([MLCzZ])\s*", r"\1", rounded).replace("\n", " ")
+
+
+# Tiny drawings, some for every topic: bare paths, since no library writes them as briefly.
+
+T = TypeVar("T")
+Course = Sequence[tuple[int, float, float]]
+"""A topic's share over time: (articles, share, the topic's own part of it)."""
+
+
+def growth(course: Course, points: int) -> Markup:
+    """A topic's share over the articles, with the part made up by its own words filled."""
+    if len(course) < 2:
+        return Markup("")
+    width, height = 240, 40
+    articles, shares, own = np.array(thin(course, points)).T
+    xs = np.log(articles / articles[0]) / np.log(articles[-1] / articles[0]) * width
+    line, filled = (_line(xs, (1 - values / shares.max()) * (height - 2) + 1) for values in (shares, own))
+    return _tiny(width, height, own=f"{filled}V{height}H0z", line=line)
+
+
+def bars(words: Sequence[tuple[str, float, float]]) -> Markup:
+    """One bar per word, one below another: its probability, with the part that is the topic's own in dark."""
+    most = max(probability for _, probability, _ in words)
+    lengths = [100 * probability / (most or 1) for _, probability, _ in words]
+    every = "".join(f"M0 {row}.5h{length:.0f}" for row, length in enumerate(lengths))
+    own = "".join(
+        f"M0 {row}.5h{length * part:.0f}"
+        for row, (length, (_, _, part)) in enumerate(zip(lengths, words, strict=True))
+    )
+    return _tiny(100, len(words), all=every, own=own)
+
+
+def _tiny(width: int, height: int, **paths: str) -> Markup:
+    """A picture of these paths, by class."""
+    inside = Markup("").join(Markup('<path class="{}" d="{}"/>').format(*path) for path in paths.items())
+    picture = Markup('<svg viewBox="0 0 {} {}" aria-hidden="true" preserveAspectRatio="none">{}</svg>')
+    return picture.format(width, height, inside)
+
+
+def thin(items: Sequence[T], most: int) -> Sequence[T]:
+    """At most ``most`` of the items, evenly spaced; the first and the last stay."""
+    if len(items) <= most:
+        return items
+    return [items[round(i * (len(items) - 1) / (most - 1))] for i in range(most)]
+
+
+def _line(xs: NDArray[np.float64], ys: NDArray[np.float64]) -> str:
+    places = zip(xs.round().astype(int).tolist(), ys.round().astype(int).tolist(), strict=True)
+    return "M" + " ".join(f"{x} {y}" for x, y in places)
+
+
+# A chart of one metric over the articles read, with a curve for each model.
+
+WIDTH, HEIGHT = 420, 250
+LEFT, BELOW, RIGHT, ABOVE = 52, 36, 10, 10
+POINTS = 300
+"""The most points of a curve; the chart has no room for more."""
+DASHES = ("solid", "dashed", "dotted")
+STEEP = 4
+"""A curve whose ends differ by more than this factor is drawn on a logarithmic scale."""
+
+
+def chart(metric: Metric, curves: "Curves", names: dict[int, str], noun: str) -> Markup:
+    """The chart. ``names``: those of the models, by place; ``noun``: what was read, such as "articles"."""
+    with figure(WIDTH, HEIGHT) as drawn:
+        inside = 1 - (LEFT + RIGHT) / WIDTH, 1 - (BELOW + ABOVE) / HEIGHT
+        axes = drawn.add_axes((LEFT / WIDTH, BELOW / HEIGHT, *inside))
+        ends = []
+        for place, curve in curves.items():
+            articles, values = thinned(curve)
+            axes.plot(
+                articles,
+                values,
+                color=series(place),
+                linewidth=2,
+                linestyle=DASHES[place // SERIES % len(DASHES)],
+                marker="o" if len(values) == 1 else "",
+                solid_capstyle="round",
+                clip_on=False,
+            )
+            ends.append(
+                f"{names[place]} from {formatted(values[0])} at {articles[0]:,.0f} {noun}"
+                f" to {formatted(values[-1])} at {articles[-1]:,.0f}"
+            )
+        _scales(axes, metric, noun, np.concatenate([curve.values for curve in curves.values()]))
+        return plain(drawn, f"{metric.title}: {'; '.join(ends)}")
+
+
+def thinned(curve: Curve) -> tuple[list[float], list[float]]:
+    """The curve's articles and values, thinned to as many as can be seen, evenly over a logarithmic scale."""
+    articles, values = curve.articles.astype(float), curve.values
+    if len(values) > POINTS:
+        wanted = np.geomspace(articles[0], articles[-1], POINTS)
+        chosen = np.unique(np.searchsorted(articles, wanted).clip(0, len(values) - 1))
+        articles, values = articles[chosen], values[chosen]
+    return articles.tolist(), values.tolist()
+
+
+def formatted(value: float) -> str:
+    """The value with its significant digits: "1,187", "0.213"."""
+    size = abs(value)
+    text = f"{size:,.0f}" if value == int(value) or size >= 100 else f"{size:.{1 if size >= 10 else 3}f}"
+    return f"−{text}" if value < 0 else text
+
+
+def _scales(axes: "Axes", metric: Metric, noun: str, values: np.ndarray) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+    axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    axes.xaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if high / low < 200 else (1,), numticks=12))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel(noun if noun == "readings" else f"{noun} trained", labelpad=5)
+    if not metric.whole and values.min() >= 1 and values.max() > STEEP * values.min():
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(10, subs=(1, 1.5, 2, 3, 5, 7), numticks=12))
+        axes.yaxis.set_minor_locator(NullLocator())
+    else:
+        axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10], integer=metric.whole))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
+    axes.grid(visible=True, axis="y", linewidth=1)
+
+
+def short(value: float) -> str:
+    """The value as an axis label: "500", "20k", "0.15"."""
+    for least, unit, letter in ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")):
+        if value >= least:
+            return f"{value / unit:.4g}{letter}"
+    return (f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}").replace("-", "−")
+
+
+# The topics of one model in the plane: close to each other if they share words.
+
+WIDE, NARROW = (760, 520), (400, 560)
+"""Width and height of a map beside text, and of one for phones."""
+MARGIN = 48
+COVERED = 0.16
+"""The part of the map that all topics would cover if they lay side by side."""
+LARGEST = 92
+"""The largest width of a circle."""
+STRETCH = 1.6
+"""The largest ratio between the scales of the two directions."""
+APART, PUSHES = 0.9, 100
+"""The part of the distance at which two circles touch, and the steps in which they are pushed that far
+apart."""
+LETTER, LARGE = 11.5, 13
+"""Heights of labels; the large ones are those of the largest topics."""
+LARGE_LABELS = 9
+LONGEST = 26
+"""The most letters of a label."""
+
+Places = NDArray[np.float64]
+"""(K, 2) the centres of the circles."""
+Box = tuple[float, float, float, float]
+"""Left, bottom, right, top."""
+Label = tuple[float, float, str, str]
+"""A name centred at (x, y), and its class: "major" for those of the largest topics, otherwise "minor"."""
+
+
+def topic_map(model: "ReportModel", width: int, height: int) -> Markup:
+    """The map, with each topic as large as its share and linked to its description."""
+    topics = model.topics
+    shares = np.array([topic.share for topic in topics])
+    across = np.minimum(LARGEST, np.sqrt(4 / math.pi * COVERED * width * height * shares / sum(shares)))
+    size = np.array([width, height])
+    places = _places(np.array([topic.place for topic in topics]), across / 2, size)
+    with figure(width, height) as drawn:
+        axes = drawn.add_axes((0, 0, 1, 1))
+        axes.set_axis_off()
+        axes.set(xlim=(0, width), ylim=(0, height))
+        circles = axes.scatter(
+            places[:, 0],
+            places[:, 1],
+            s=across**2,
+            marker=_circle(),
+            color=series(model.place),
+            edgecolors=series(model.place),
+            linewidths=1,
+            clip_on=False,
+        )
+        circles.set_urls([f"#{topic.anchor}" for topic in topics])
+        for number, (x, y, text, role) in _labels(topics, places, across, size).items():
+            label = axes.text(x, y, text, ha="center", va="center_baseline", url=f"#{topics[number].anchor}")
+            label.set_gid(CLASS + role)
+        about = f"A map of {len(topics)} topics of {model.status.name}; the list below has them all."
+        titles = {f"#{topic.anchor}": f"{topic.name} ({topic.share:.1%})" for topic in topics}
+        return plain(drawn, about, titles)
+
+
+def _circle() -> "Path":
+    """A circle of four curves: matplotlib's own has eight, which would double the size of the page."""
+    from matplotlib.path import Path
+
+    k = 4 / 3 * math.tan(math.pi / 8)
+    quarter = np.array([(1, 0), (1, k), (k, 1), (0, 1)]) / 2
+    turns = [np.linalg.matrix_power(np.array([[0, 1], [-1, 0]]), turn) for turn in range(4)]
+    places = np.concatenate([quarter[:1], *(quarter[1:] @ turn for turn in turns), quarter[:1]])
+    return Path(places, [Path.MOVETO, *[Path.CURVE4] * 12, Path.CLOSEPOLY])
+
+
+def _places(places: Places, radii: NDArray[np.float64], size: NDArray[np.int64]) -> Places:
+    """The places scaled to fill the map, with overlapping circles pushed apart; an upright map is turned."""
+    edge = np.array([MARGIN, MARGIN])
+    if size[1] > size[0]:
+        places = places[:, ::-1]
+    low, high = places.min(axis=0), places.max(axis=0)
+    scales = (size - 2 * edge) / np.maximum(high - low, 1e-9)
+    scales = np.minimum(scales, STRETCH * scales.min())
+    places = size / 2 + (places - (low + high) / 2) * scales
+    room = (radii + radii[:, None]) * APART
+    for _ in range(PUSHES):
+        towards = places - places[:, None]
+        far = np.sqrt((towards**2).sum(axis=-1)) + np.eye(len(places)) * size[0]
+        lacking = np.clip(room - far, 0, None)
+        if not lacking.any():
+            break
+        places = places + 0.25 * (towards * (lacking / np.maximum(far, 1e-6))[:, :, None]).sum(axis=0)
+        places = np.clip(places, edge, size - edge)
+    return places
+
+
+def _labels(
+    topics: "Sequence[ReportTopic]", places: Places, across: NDArray[np.float64], size: NDArray[np.int64]
+) -> dict[int, Label]:
+    """Names where there is room, by topic: the largest topics first, and last the first words of names."""
+    width, height = size.tolist()
+    labels: dict[int, Label] = {}
+    boxes: list[Box] = []
+    small = LETTER, "minor", len(topics)
+    for letter, role, most, whole in ((LARGE, "major", LARGE_LABELS, True), (*small, True), (*small, False)):
+        for number, topic in enumerate(topics):
+            if number in labels or len(labels) >= most:
+                continue
+            text = cut(topic.name if whole else parts(topic.name)[0], LONGEST)
+            half, high = 0.3 * letter * len(text), 0.62 * letter
+            x = min(max(places[number, 0], half), width - half)
+            for beside in (0.0, -across[number] / 2 - high, across[number] / 2 + high):
+                y = places[number, 1] + beside
+                box = x - half, y - high, x + half, y + high
+                if box[1] >= 0 and box[3] <= height and not any(_overlap(box, other) for other in boxes):
+                    labels[number] = x, y, text, role
+                    boxes.append(box)
+                    break
+    return labels
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+# The whole tree over the topics of one model, in the order of its groups.
+
+LONGEST_IN_TREE = 36
+"""The most letters of a name in the tree."""
+
+
+def topic_tree(model: "ReportModel") -> Markup:
+    """One row per topic; the farther left two branches meet, the less they have in common."""
+    topics = [topic for _, _, members in model.groups for topic in members]
+    width, of_tree, above, below = 380, 130, 10, 36  # the names have the rest of the width
+    height = 17 * len(topics) + above + below
+    xs, ys = _brackets(model)
+    with figure(width, height) as drawn:
+        axes = drawn.add_axes((0.01, below / height, of_tree / width, 1 - (above + below) / height))
+        axes.set(xlim=(max(branch.height for branch in model.tree) * 1.02, 0), ylim=(len(topics) - 0.5, -0.5))
+        axes.set_xlabel("distance")
+        axes.locator_params(axis="x", nbins=3)
+        axes.yaxis.set_visible(False)
+        axes.plot(xs, ys, color=series(model.place), linewidth=1.4, clip_on=False, solid_joinstyle="round")
+        for row, topic in enumerate(topics):
+            axes.annotate(
+                f"{cut(topic.name, LONGEST_IN_TREE)}  {topic.share:.1%}",
+                (0, row),
+                xytext=(6, 0),
+                textcoords="offset points",
+                va="center_baseline",
+                color=INKS["ink"],
+                annotation_clip=False,
+                url=f"#{topic.anchor}",
+            )
+        return plain(
+            drawn, f"The tree of {len(topics)} topics of {model.status.name}; its groups are listed too."
+        )
+
+
+def _brackets(model: "ReportModel") -> tuple[list[float], list[float]]:
+    """The line that joins the branches: the heights of two branches and of their join, and their rows."""
+    order = (topic.number for _, _, members in model.groups for topic in members)
+    rows = {topic: float(row) for row, topic in enumerate(order)}
+    heights = dict.fromkeys(rows, 0.0)
+    parts: dict[int | None, list[int]] = {}
+    xs: list[float] = []
+    ys: list[float] = []
+    for branch in model.tree:  # children come before their parents
+        if below := parts.get(branch.number):
+            one, other = below
+            xs += [heights[one], branch.height, branch.height, heights[other], float("nan")]
+            ys += [rows[one], rows[one], rows[other], rows[other], float("nan")]
+            rows[branch.number], heights[branch.number] = (rows[one] + rows[other]) / 2, branch.height
+        parts.setdefault(branch.parent, []).append(branch.number)
+    return xs, ys
