@@ -68,13 +68,13 @@ def with_contact(request: "TrainRequest", kind: "SourceKind", identity: "Identit
     from wikitopics.crawler.http.contact import check_contact
     from wikitopics.crawler.mediawiki.source import CONTACT
 
-    given = request.get(CONTACT)
+    text = request.get(CONTACT)
     if kind.needs_contact(identity):
-        given = check_contact(given or contact() or "")
-    elif not given:
+        text = check_contact(text or contact() or "")
+    elif not text:
         with suppress(SessionError):
-            given = contact()
-    return request.giving(**{CONTACT.name: given})
+            text = contact()
+    return request.giving(**{CONTACT.name: text})
 
 
 def lacks_contact() -> bool:
@@ -115,8 +115,8 @@ def save_contact(text: str) -> Path:
     _parsed(before)  # a file that cannot be read is not written either
     lines = before.splitlines()
     tables = next((n for n, old in enumerate(lines) if old.lstrip().startswith("[")), len(lines))
-    kept = [old for n, old in enumerate(lines) if n >= tables or not re.match(r"\s*contact\s*=", old)]
-    after = "\n".join([line, *kept]) + "\n"
+    others = [old for n, old in enumerate(lines) if n >= tables or not re.match(r"\s*contact\s*=", old)]
+    after = "\n".join([line, *others]) + "\n"
     try:
         tomllib.loads(after)
     except ValueError:  # such as an old contact of several lines

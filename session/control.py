@@ -16,6 +16,7 @@ from typing import NamedTuple
 from wikitopics.crawler.dumps.source import YES
 from wikitopics.crawler.system import open_own, start_python
 from wikitopics.crawler.texts.files import GIVEN
+from wikitopics.session import errors
 from wikitopics.session.errors import BadUsage, NoSession, NotASession, NotRunning, SessionError, SessionInUse
 from wikitopics.session.paths import beside, is_at, log_file, no_session, session_folder
 from wikitopics.session.records import Status
@@ -175,7 +176,7 @@ def ask(path: Path, **columns: bool) -> None:
     request_control(path, **columns)
 
 
-def stop(path: Path, tell: Callable[[str], None] = lambda _: None) -> None:
+def stop(path: Path, tell: errors.Say = lambda _: None) -> None:
     """Have the trainer commit and exit; returns when it has.
 
     If it does not obey, it is sent SIGTERM, but only if its process is known for certain. ``tell`` takes a
@@ -194,14 +195,9 @@ def stop(path: Path, tell: Callable[[str], None] = lambda _: None) -> None:
         if _ended(path, trainer, OBEY_SECONDS):
             return
     if trainer.lives():
-        try:
+        unreachable = f"the trainer (pid {trainer.pid}) cannot be signalled"
+        with errors.os_error_as(unreachable), suppress(ProcessLookupError):
             os.kill(trainer.pid, signal.SIGTERM)
-        except ProcessLookupError:
-            pass
-        except OSError as error:
-            raise SessionError(
-                f"the trainer (pid {trainer.pid}) cannot be signalled: {error.strerror}"
-            ) from None
     if not _ended(path, trainer, PATIENCE_SECONDS):
         raise SessionError(
             f"the trainer has not ended within {PATIENCE_SECONDS:.0f} s; {_how_to_end(trainer)}"
@@ -258,10 +254,8 @@ class InMemoryTexts(NamedTuple):
         Raises SessionError, and `SessionInUse` if another one holds it.
         """
         make_folder(self.texts.parent)
-        try:
+        with errors.os_error_as(f"cannot write {self.texts}"):
             descriptor, _ = try_lock(self.texts)
-        except OSError as error:
-            raise SessionError(f"cannot write {self.texts}: {error.strerror}") from None
         if descriptor is None:
             raise SessionInUse("another call of `wikitopics.train` is training this session: give another")
         try:
@@ -275,13 +269,11 @@ class InMemoryTexts(NamedTuple):
 
         Raises SessionError, and what ``documents`` raises.
         """
-        try:
+        with errors.os_error_as(f"cannot write {self.texts}"):
             os.ftruncate(held, 0)
             with open(held, "wb", closefd=False) as file:
                 lines = (file.write(json.dumps(document).encode() + b"\n") for document in documents)
                 return sum(size > 0 for size in lines)
-        except OSError as error:
-            raise SessionError(f"cannot write {self.texts}: {error.strerror}") from None
 
     def write_words(self, lines: Iterable[str]) -> str:
         """Write the lines of the vocabulary; returns the file's name. Raises SessionError."""

@@ -1,7 +1,8 @@
 """Errors that a user can run into; each message is one clear line, and each class has an exit code."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -11,6 +12,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"Did you mean '{close[0]}'?" if close else f"Available: {', '.join(names)}"
 
 
+Say = Callable[[str], None]
+"""Takes a line for people."""
 NO_TOPICS = "no topics yet: they appear after the first minibatch"
 
 
@@ -24,6 +27,15 @@ class BadUsage(SessionError):
     """An option that is not valid, or contradicts the settings with which the session was created."""
 
     exit_code = 2
+
+
+@contextmanager
+def os_error_as(what: str, kind: type[SessionError] = SessionError) -> Iterator[None]:
+    """Raise an error of this class for an OSError in the block: ``what``, and the system's reason."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{what}: {error.strerror or error}") from None
 
 
 class SessionInUse(SessionError):

@@ -57,7 +57,4 @@ def visible(text: str) -> str:
 def _shown(ch: str) -> str:
     if ch in _KEEP or unicodedata.category(ch) not in {"Cc", "Cf", "Zl", "Zp", "Cs", "Co"}:
         return ch
-    code = ord(ch)
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return f"\\x{ord(ch):02x}" if ch.isascii() else ch.encode("ascii", "backslashreplace").decode()

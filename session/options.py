@@ -10,6 +10,8 @@ from typing import Any, Final
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.option import Option as Option
 
+Options = tuple[Option[Any], ...]
+
 SOURCE = Option(
     str,
     "source",
@@ -112,16 +114,7 @@ VOCAB_ARTICLES = _count(
     most=1_000_000,
     default=10_000,
 )
-KEPT: tuple[Option[Any], ...] = (
-    SEED,
-    HELD_OUT,
-    DOCUMENTS,
-    KEEP_ARTICLES,
-    KEEP_COUNTS,
-    PASSES,
-    TOKENS,
-    VOCAB_ARTICLES,
-)
+KEPT: Options = (SEED, HELD_OUT, DOCUMENTS, KEEP_ARTICLES, KEEP_COUNTS, PASSES, TOKENS, VOCAB_ARTICLES)
 """Settings fixed for the session when it is created."""
 
 ARTICLES = _count(
@@ -143,7 +136,7 @@ THREADS = _count(
     default=1,
     scope="run",
 )
-RUN: tuple[Option[Any], ...] = (ARTICLES, HOURS, MAX_MB, THREADS)
+RUN: Options = (ARTICLES, HOURS, MAX_MB, THREADS)
 """Settings that may change with every run."""
 
 ON_END = Option(
@@ -179,8 +172,8 @@ CLUSTER_UNENCRYPTED = Option(
 )
 ENCRYPTED, UNENCRYPTED = ("tls", "wss"), ("tcp", "ws")
 """The protocols of a scheduler's address."""
-OUTSIDE: tuple[Option[Any], ...] = (ON_END, NOTIFY, CLUSTER, CLUSTER_UNENCRYPTED)
+OUTSIDE: Options = (ON_END, NOTIFY, CLUSTER, CLUSTER_UNENCRYPTED)
 """Settings that act outside the program; no session keeps them."""
 
-OWN: tuple[Option[Any], ...] = (SOURCE, VOCAB, MODEL, *SHARED, *KEPT, *RUN, *OUTSIDE)
+OWN: Options = (SOURCE, VOCAB, MODEL, *SHARED, *KEPT, *RUN, *OUTSIDE)
 """All settings except those of the sources."""

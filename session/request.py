@@ -1,16 +1,21 @@
 """What a user asks of a trainer, and whether an existing session can provide it."""
 
 from dataclasses import replace
+from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 from wikitopics.crawler.mediawiki.source import DOWNLOAD as DOWNLOAD
 from wikitopics.crawler.mediawiki.source import ENGLISH, check_spaced
 from wikitopics.crawler.source import Asked, BadSource, CrawlerError, Identity, PageKind, SourceKind
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.option import OptionValues, flag
-from wikitopics.session import sources
+from wikitopics.session import __version__, sources
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.options import (
     ARTICLES,
+    CLUSTER,
+    CLUSTER_UNENCRYPTED,
+    ENCRYPTED,
     HELD_OUT,
     KEPT,
     LINKS,
@@ -20,11 +25,11 @@ from wikitopics.session.options import (
     SHARED,
     SOURCE,
     TOKENS,
+    UNENCRYPTED,
     VOCAB,
 )
 from wikitopics.session.paths import session_folder, user_path, vocabulary_file
 from wikitopics.session.settings import ModelSpec, Settings, batch_sizes, parse_specs, shared_value
-from wikitopics.session.version import __version__
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.vocabulary import UnknownVocabulary, VocabularyError, shipped
@@ -32,6 +37,10 @@ from wikitopics.vocab.vocabulary import UnknownVocabulary, VocabularyError, ship
 WATCHED = 10_000
 """The most articles between two measurements of what is crawled from a server: a minute or two at Wikipedia's
 pace."""
+
+
+CLUSTER_PORT = 8786
+"""The port on which `dask scheduler` listens by default."""
 
 
 class TrainRequest(OptionValues):
@@ -48,13 +57,13 @@ class TrainRequest(OptionValues):
     def specs(self, kind: SourceKind | None = None) -> tuple[ModelSpec, ...]:
         """The models requested, with what a source of this kind suggests. Raises `BadUsage`."""
         usual = {} if kind is None else kind.model_defaults
-        given = {option.name: self[option] for option in SHARED if option in self}
-        specs = parse_specs(self.get(MODEL) or (), {**usual, **given})
+        shared = {option.name: self[option] for option in SHARED if option in self}
+        specs = parse_specs(self.get(MODEL) or (), {**usual, **shared})
         for spec in specs:
-            if HALF_LIFE.name in given and HALF_LIFE.name not in spec.options:
+            if HALF_LIFE.name in shared and HALF_LIFE.name not in spec.options:
                 raise BadUsage(
                     f"{flag(HALF_LIFE.name)}: {spec.name}, a model of kind {spec.kind}, has no half-life; "
-                    f"give it to the others, as in --model lda:{HALF_LIFE.name}={given[HALF_LIFE.name]}"
+                    f"give it to the others, as in --model lda:{HALF_LIFE.name}={shared[HALF_LIFE.name]}"
                 )
         return specs
 
@@ -89,13 +98,13 @@ class TrainRequest(OptionValues):
 
     def asked(self, kind: SourceKind, *, resuming: bool = False) -> Asked:
         """The options for a source of this kind."""
-        given = {
+        values = {
             option.name: option.resolved(self[option], lambda name: str(user_path(name)))
             for option in kind.options
             if option in self
         }
         return Asked(
-            given,
+            values,
             held_out=self.get(HELD_OUT),
             articles=self.get(ARTICLES),
             resuming=resuming,
@@ -116,6 +125,41 @@ class TrainRequest(OptionValues):
         except BadSource as error:
             raise BadUsage(str(error)) from None
 
+    def cluster_address(self) -> str | None:
+        """The requested scheduler, as Dask writes it; None if there is none.
+
+        Raises `BadUsage` for what is no address, and for one to which articles cannot be sent safely.
+        """
+        text = self.get(CLUSTER)
+        if text is None:
+            if CLUSTER_UNENCRYPTED in self:
+                raise BadUsage(f"{CLUSTER_UNENCRYPTED.flag} needs {CLUSTER.flag} {CLUSTER.metavar}")
+            return None
+        wrong = BadUsage(
+            f"{CLUSTER.flag} {text!r} is not an address of a Dask scheduler: write tls://HOST:{CLUSTER_PORT}"
+        )
+        try:
+            parts = urlsplit(text if "://" in text else f"tcp://{text}")
+            host, port = parts.hostname, parts.port or CLUSTER_PORT
+        except ValueError:
+            raise wrong from None
+        clean = text.isascii() and text.isprintable() and " " not in text
+        beyond = parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None
+        if not clean or not host or beyond or parts.scheme not in (*ENCRYPTED, *UNENCRYPTED):
+            raise wrong
+        try:
+            is_here = ip_address(host).is_loopback
+        except ValueError:
+            is_here = host == "localhost"  # other names may lead anywhere
+        address = f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+        if parts.scheme in UNENCRYPTED and not is_here and CLUSTER_UNENCRYPTED not in self:
+            raise BadUsage(
+                f"{CLUSTER.flag} {address} is not encrypted: anyone on the network can read the articles and "
+                "run programs here and on the workers. Use tls:// (docs/scaling.md), or "
+                f"{CLUSTER_UNENCRYPTED.flag} on a network of your own"
+            )
+        return address
+
 
 def load_vocabulary(name: str, *, of_texts: bool = True) -> Vocabulary:
     """A shipped vocabulary by name, one that was built for a session, or a file.
@@ -124,12 +168,12 @@ def load_vocabulary(name: str, *, of_texts: bool = True) -> Vocabulary:
     """
     if "/" in name or "." in name:
         return Vocabulary.from_file(user_path(name), strict=of_texts)
-    kept = sorted(path.stem for path in vocabulary_file(name).parent.glob("*.txt"))
-    if name in kept and name not in shipped():
+    built = sorted(path.stem for path in vocabulary_file(name).parent.glob("*.txt"))
+    if name in built and name not in shipped():
         return Vocabulary.from_file(vocabulary_file(name))
     if name not in shipped():
-        known = ", ".join((*shipped(), *kept))
-        raise UnknownVocabulary(f"no vocabulary is called {name!r}; available: {known} (or name a file)")
+        available = ", ".join((*shipped(), *built))
+        raise UnknownVocabulary(f"no vocabulary is called {name!r}; available: {available} (or name a file)")
     return Vocabulary.load(name)
 
 
@@ -140,14 +184,14 @@ def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Voc
     """
     specs, identity = request.specs(kind), request.identity(kind)
     if request[PASSES] > 1:
-        asked = f"{PASSES.flag} {request[PASSES]}"
+        wanted = f"{PASSES.flag} {request[PASSES]}"
         if not kind.repeatable(identity):
             raise BadUsage(
-                f"{asked}: only texts, word counts and a dump in files are read more than once; leave it out"
+                f"{wanted}: only texts, word counts and a dump in files are read more than once; leave it out"
             )
         if forgetful := [spec.name for spec in specs if HALF_LIFE.name in spec.options]:
             raise BadUsage(
-                f"{asked}: {forgetful[0]} has a half-life, so it forgets a pass during the next one; "
+                f"{wanted}: {forgetful[0]} has a half-life, so it forgets a pass during the next one; "
                 f"leave out {PASSES.flag} or {flag(HALF_LIFE.name)}"
             )
     sizes = batch_sizes(specs)
@@ -252,9 +296,9 @@ def check_resumable(request: TrainRequest, stored: Settings, vocabulary: Vocabul
         _same(f"{VOCAB.flag} {request[VOCAB]} by word rule", str(vocabulary.rule), stored.rule)
     if MODEL in request:
         topics = {spec.name: spec.topics for spec in stored.models}
-        asked = [spec.with_usual(topics.get(spec.name, spec.topics)) for spec in request.specs(kind)]
-        if list(stored.models) != asked:
-            raise _differs(MODEL.flag, " ".join(map(str, asked)), " ".join(map(str, stored.models)))
+        models = [spec.with_usual(topics.get(spec.name, spec.topics)) for spec in request.specs(kind)]
+        if list(stored.models) != models:
+            raise _differs(MODEL.flag, " ".join(map(str, models)), " ".join(map(str, stored.models)))
     else:
         for option in SHARED:
             for spec in stored.models if option in request else ():
@@ -268,18 +312,16 @@ def check_resumable(request: TrainRequest, stored: Settings, vocabulary: Vocabul
 
 def _check_source(request: TrainRequest, kind: SourceKind, stored: Settings) -> None:
     """The same for the options of the source; those not given are as the session has them."""
-    named = [option for option in kind.options if option.scope == "session" and option in request]
+    options = [option for option in kind.options if option.scope == "session" and option in request]
     asked = request.asked(kind)
-    given, values = (
-        {option.kept_as or option.name for option in kind.options if option in asked},
-        asked.values,
-    )
-    kept = {option.name: stored.source_options.get(option.name) for option in kind.options}
-    for name, value in kept.items():
-        if name not in given and value is not None:
-            values = {**values, name: tuple(value) if isinstance(value, list) else value}
-    identity = kind.identity(replace(asked, values=values)) if named else {}
-    for option in named:
+    keys = {option.kept_as or option.name for option in kind.options if option in asked}
+    others = {
+        option.name: tuple(value) if isinstance(value, list) else value
+        for option in kind.options
+        if option.name not in keys and (value := stored.source_options.get(option.name)) is not None
+    }
+    identity = kind.identity(replace(asked, values={**asked.values, **others})) if options else {}
+    for option in options:
         key = option.kept_as or option.name
         if key not in identity:
             raise BadUsage(
@@ -289,16 +331,16 @@ def _check_source(request: TrainRequest, kind: SourceKind, stored: Settings) -> 
         _same(option.flag, identity[key], stored.source_options.get(key))
 
 
-def _same(flag: str, asked: object, stored: object) -> None:
-    if asked != stored:
-        raise _differs(flag, asked, stored)
+def _same(flag: str, requested: object, stored: object) -> None:
+    if requested != stored:
+        raise _differs(flag, requested, stored)
 
 
-def _differs(flag: str, asked: object, stored: object) -> BadUsage:
+def _differs(flag: str, requested: object, stored: object) -> BadUsage:
     made = "without it" if stored is None or stored is False else f"with {_as_typed(stored)}"
-    given = flag if asked is True else f"{flag} {_as_typed(asked)}"
+    words = flag if requested is True else f"{flag} {_as_typed(requested)}"
     return BadUsage(
-        f"{given}: this session was made {made}; leave {flag} out to resume it, or give another --session"
+        f"{words}: this session was made {made}; leave {flag} out to resume it, or give another --session"
     )
 
 

@@ -136,13 +136,13 @@ def _parse(text: str, shared: Mapping[str, object]) -> ModelSpec:
     try:
         kind = load_kind(kind_name)
         options = options_of(kind)
-        given = _given(rest, kind.kind, ("name", *(option.name for option in options)))
-        name = given.get("name", kind.kind)
+        texts = _texts_by_key(rest, kind.kind, ("name", *(option.name for option in options)))
+        name = texts.get("name", kind.kind)
         if not NAME.fullmatch(name):
             raise BadUsage("a model's name has letters, digits, '.', '_' and '-'")
         values: dict[str, Any] = {}
         for option in options:
-            value = given.get(option.name, shared.get(option.name) if option.shared else None)
+            value = texts.get(option.name, shared.get(option.name) if option.shared else None)
             if value is not None:
                 values[option.name] = _parsed(option, value)
     except BadUsage as error:
@@ -154,7 +154,7 @@ def _parse(text: str, shared: Mapping[str, object]) -> ModelSpec:
     )
 
 
-def _given(text: str, kind: str, keys: Sequence[str]) -> dict[str, str]:
+def _texts_by_key(text: str, kind: str, keys: Sequence[str]) -> dict[str, str]:
     """The values of "key=value,…" by key."""
     values: dict[str, str] = {}
     for item in filter(None, (part.strip() for part in text.split(","))):
@@ -271,8 +271,5 @@ class Settings(OptionValues):
     def as_json(self) -> dict[str, Any]:
         """Plain values for the store; `decode_settings` is the inverse."""
         own = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "values"}
-        plain = {
-            "source_options": dict(self.source_options),
-            "models": [one.as_json() for one in self.models],
-        }
-        return {**own, **plain, **self.values}
+        models = [spec.as_json() for spec in self.models]
+        return {**own, "source_options": dict(self.source_options), "models": models, **self.values}

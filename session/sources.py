@@ -39,7 +39,7 @@ BUILT_IN = {
     "dump": "wikitopics.crawler.dumps.source:Dump",
     "recent": "wikitopics.crawler.mediawiki.source:Recent",
     "texts": "wikitopics.crawler.texts.source:Texts",
-    "counts": "wikitopics.session.training.intake.counts:Counts",
+    "counts": "wikitopics.session.training.counts:Counts",
     "demo": "wikitopics.crawler.embedded:Demo",
 }
 RESERVED = ("session", "log", "json", "help")
@@ -70,11 +70,11 @@ def load(name: str) -> SourceKind:
 @cache
 def our_options() -> Mapping[str, tuple[Option[Any], Sequence[str]]]:
     """The options of our kinds, by name, and the kinds that have them."""
-    found: dict[str, tuple[Option[Any], list[str]]] = {}
+    kinds: dict[str, tuple[Option[Any], list[str]]] = {}
     for name in BUILT_IN:
         for option in load(name).options:
-            found.setdefault(option.name, (option, []))[1].append(name)
-    return found
+            kinds.setdefault(option.name, (option, []))[1].append(name)
+    return kinds
 
 
 def run_options(kind: SourceKind) -> list[Option[Any]]:
@@ -114,11 +114,11 @@ class _Missing(SourceKind):
         raise NotImplementedError
 
 
-def _checked(name: str, found: object) -> type[SourceKind]:
+def _checked(name: str, candidate: object) -> type[SourceKind]:
     from wikitopics.crawler.source import PageKind
 
-    check_subclass(found, PageKind, "wikitopics.crawler.PageKind", name, "name")
-    return cast("type[SourceKind]", found)
+    check_subclass(candidate, PageKind, "wikitopics.crawler.PageKind", name, "name")
+    return cast("type[SourceKind]", candidate)
 
 
 _kinds: Registry[type[SourceKind]] = Registry(

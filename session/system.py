@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from wikitopics.crawler.system import open_own
-from wikitopics.session.errors import SessionError, SessionInUse
+from wikitopics.session.errors import SessionInUse, os_error_as
 from wikitopics.session.paths import LOCK, beside, command, is_at
 
 # Identifies a process: its number alone may belong to another program by now, or one in another
@@ -230,10 +230,8 @@ class TrainerLock(contextlib.AbstractContextManager["TrainerLock"]):
         self._path, pid = path, 0
         # A reader checking for a trainer holds a shared lock for microseconds, so try for a moment.
         for _ in range(TRIES):
-            try:
+            with os_error_as(f"cannot write {lock_path(path)}"):
                 descriptor, pid = try_lock(lock_path(path))
-            except OSError as error:
-                raise SessionError(f"cannot write {lock_path(path)}: {error.strerror}") from None
             if descriptor is not None:
                 self._descriptor = descriptor
                 self._sign()

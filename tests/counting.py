@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.crawler.dump_server import SMALL
-from wikitopics.session.training.intake.jobs import start_worker
+from wikitopics.session.training.blocks import start_worker
 
 
 class _Here(Executor):
@@ -28,7 +28,7 @@ class _Here(Executor):
 @pytest.fixture
 def counted_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Count pages in this process: starting others takes longer than the rest of a small test."""
-    monkeypatch.setattr("wikitopics.session.training.intake.jobs.Workers", lambda _, __, known: _Here(*known))
+    monkeypatch.setattr("wikitopics.session.training.blocks.Workers", lambda _, __, known: _Here(*known))
 
 
 @pytest.fixture

@@ -29,8 +29,8 @@ if TYPE_CHECKING:  # `as`: these names are ours too
     from wikitopics.model import OnlineModel as OnlineModel
     from wikitopics.model import check_model as check_model
     from wikitopics.model import document_completion as document_completion
+    from wikitopics.session import __version__ as __version__
     from wikitopics.session.errors import SessionError as SessionError
-    from wikitopics.session.version import __version__ as __version__
     from wikitopics.stored import Article as Article
     from wikitopics.stored import Measurement as Measurement
     from wikitopics.stored import StoredSession as StoredSession
@@ -48,7 +48,7 @@ _HOME = {
         "wikitopics.model": "BatchLDA Minibatch OnlineHDP OnlineLDA OnlineModel SCVB0 check_model "
         "document_completion",
         "wikitopics.session.errors": "SessionError",
-        "wikitopics.session.version": "__version__",
+        "wikitopics.session": "__version__",
         "wikitopics.stored": "Article Measurement StoredSession Topic TopicThen open",
         "wikitopics.training": "train",
         "wikitopics.vocab": "UnknownVocabulary Vocabulary",

@@ -183,8 +183,8 @@ class Option(Generic[T_co]):
             return self.default
         number = value if isinstance(value, str) and value in self.choices else _number(value, self.of)
         if not self._takes(number):
-            found = "an empty one" if isinstance(value, str) and not value.strip() else value
-            raise ValueError(f"{self.name} must be {self.takes()}, not {found}")
+            shown = "an empty one" if isinstance(value, str) and not value.strip() else value
+            raise ValueError(f"{self.name} must be {self.takes()}, not {shown}")
         return number  # type: ignore[return-value]  # as in `check`
 
     def resolved(self, value: object, local: Callable[[str], str]) -> object:

@@ -152,8 +152,8 @@ class StoredSession:
     def topics(self, model: str | None = None) -> Topics:
         """All topics, most prevalent first, as of the newest snapshot; empty before the first minibatch."""
         with self._reading(model) as (reader, name):
-            found = described_topics(reader, name)
-        return Topics(sorted(found, key=lambda topic: -topic.share), self, name)
+            topics = described_topics(reader, name)
+        return Topics(sorted(topics, key=lambda topic: -topic.share), self, name)
 
     def history(self, topic: int, model: str | None = None) -> list[TopicThen]:
         """One topic at every stored snapshot, oldest first."""

@@ -23,14 +23,14 @@ from wikitopics.crawler.texts.source import LINES, MARKUP, TEXTS
 from wikitopics.option import Option
 from wikitopics.session.analysis.proportions import as_kept
 from wikitopics.session.control import STOP_SECONDS, InMemoryTexts, death, forget, last_words, start_trainer
-from wikitopics.session.errors import BadUsage, SessionError, SessionInUse
+from wikitopics.session.errors import BadUsage, Say, SessionError, SessionInUse
 from wikitopics.session.options import MODEL, ON_END, PASSES, SEED, SHARED, SOURCE, VOCAB
 from wikitopics.session.paths import session_name
 from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
 from wikitopics.session.storage.opened import keep_index
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import acting_later, in_use, owner
-from wikitopics.session.training.intake.vocabulary import file_documents
+from wikitopics.session.training.vocabulary import file_documents
 from wikitopics.stored import StoredSession, path_of
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.vocabulary import VocabularyError, VocabularyRecipe, build_vocabulary
@@ -289,9 +289,7 @@ def _arguments(request: TrainRequest, files: InMemoryTexts) -> Iterator[str]:
     yield f'{ON_END.flag}=[ "$WIKITOPICS_EXIT_CODE" = {SessionInUse.exit_code} ] || {remove}'
 
 
-def _documents(
-    arguments: Mapping[str, Any], tell: Callable[[str], None], noticed: bool
-) -> Iterator[dict[str, str | None]]:
+def _documents(arguments: Mapping[str, Any], tell: Say, noticed: bool) -> Iterator[dict[str, str | None]]:
     """The lines of the file of texts, from the arguments of `train`.
 
     ``tell``: is told of repeated ids and, if ``noticed``, of markup in the texts.

@@ -29,8 +29,7 @@ from wikitopics.crawler.mediawiki.api import ApiSource
 from wikitopics.crawler.mediawiki.html import HtmlSource
 from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import Source
-from wikitopics.session.training.intake.blocks import Intake
-from wikitopics.session.training.intake.jobs import counting_workers
+from wikitopics.session.training.blocks import Intake, counting_workers
 from wikitopics.vocab import Vocabulary
 
 EXPERIMENT = Experiment("crawl", "articles an hour, requests a minute and memory of the crawler")

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from wikitopics.cli import wikitopics
-from wikitopics.session.version import __version__
+from wikitopics.session import __version__
 
 PAGE = Path(__file__).with_name("wikitopics.1")
 COMMANDS = Path(__file__).parents[1] / "commands.md"

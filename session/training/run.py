@@ -13,19 +13,18 @@ from dataclasses import dataclass
 from functools import partial
 from operator import gt
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from wikitopics.model.kernels import is_compiling
 from wikitopics.session import sources
-from wikitopics.session.errors import NotNow, SessionError
+from wikitopics.session.errors import NotNow, Say, SessionError
 from wikitopics.session.options import PASSES
 from wikitopics.session.records import BoundBy, Progress, State, TrainerActivity, age, skips_told
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.writer import ControlRequest, HeartbeatWriter, SessionWriter
-from wikitopics.session.training.intake.blocks import Blocks, Rate
+from wikitopics.session.training.blocks import Blocks, Rate
 from wikitopics.session.training.measuring import Measured
-from wikitopics.session.training.stream import Stream, VocabularyBuild, Work
+from wikitopics.session.training.stream import Consumer, Work
 
 FINISHED = "finished"
 """The reason for the end of a run that was not stopped."""
@@ -91,9 +90,7 @@ class Run:
     the run's limits; only the first stop counts.
     """
 
-    def __init__(
-        self, store: SessionWriter, stream: Stream | VocabularyBuild, feed: Blocks, limits: Limits
-    ) -> None:
+    def __init__(self, store: SessionWriter, stream: Consumer, feed: Blocks, limits: Limits) -> None:
         self.stream = stream
         """Replaced after a step was abandoned."""
         self.feed = feed
@@ -346,7 +343,6 @@ class Report:
     """What the texts of the source are called."""
 
 
-Say = Callable[[str], None]
 Tell = Callable[[Report], None]
 
 
@@ -358,12 +354,10 @@ class Monitor:
     is alive or send it requests.
     """
 
-    def __init__(
-        self, path: Path, run: Run, report: Tell, say: Say, given: Mapping[str, object] = MappingProxyType({})
-    ) -> None:
+    def __init__(self, path: Path, run: Run, report: Tell, say: Say, options: Mapping[str, object]) -> None:
         """``report``: called with every heartbeat; ``say``: takes messages that should not wait for one;
-        ``given``: as in `TrainerActivity`."""
-        self._path, self._run, self._given = path, run, given
+        ``options``: those of this run alone, as ``given`` in `TrainerActivity`."""
+        self._path, self._run, self._options = path, run, options
         self._report, self._say = report, say
         progress, settings = run.stream.progress, run.stream.settings
         self._passes, self._noun = settings[PASSES], sources.noun(settings.source)
@@ -519,15 +513,15 @@ class Monitor:
             lines.append(("info", f"skipped so far: {progress.skipped:,} ({skips_told(progress.skips)})"))
         return lines
 
-    def _hindrances(self, told: Sequence[str]) -> list[Line]:
-        """Log why the run is blocked, and when it resumes."""
+    def _hindrances(self, errors: Sequence[str]) -> list[Line]:
+        """Log why the run is blocked, unless that is one of these ``errors``, and when it resumes."""
         wait, now = self._wait(), self._run.elapsed()
         hindrance = wait.what if wait is not None and wait.failing else None
         before, self._hindrance = self._hindrance, hindrance
         if hindrance is not None:
             if before is None:
                 self._hindered_at = now
-            return [] if hindrance in (before, *told) else [("error", hindrance)]
+            return [] if hindrance in (before, *errors) else [("error", hindrance)]
         if before is not None and (lasted := now - self._hindered_at) >= LASTING_SECONDS:
             return [("info", f"resumed after {age(lasted)}")]
         return []
@@ -537,7 +531,7 @@ class Monitor:
         wait = self._wait() or Wait("")
         return TrainerActivity(
             article_limit=stream.article_limit,
-            given=self._given,
+            given=self._options,
             waiting_for=wait.what or None,
             waiting_until=wait.until,
             failing=wait.failing,

@@ -7,20 +7,34 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
-from wikitopics.crawler.source import PageKind, SourceInfo, SourceKind, default_held_out
+import numpy as np
+
+from wikitopics.crawler.source import (
+    Activity,
+    Asked,
+    Identity,
+    PageKind,
+    Source,
+    SourceInfo,
+    SourceKind,
+    default_held_out,
+)
+from wikitopics.model import Minibatch, OnlineModel
+from wikitopics.model.kernels import nothing_kept
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.session import sources
 from wikitopics.session.config import with_contact
-from wikitopics.session.errors import BadUsage, MissingKind, SessionError
+from wikitopics.session.errors import BadUsage, MissingKind, Say, SessionError
 from wikitopics.session.options import (
     ARTICLES,
+    CLUSTER,
     DOCUMENTS,
     HELD_OUT,
     HOURS,
@@ -32,10 +46,9 @@ from wikitopics.session.options import (
     VOCAB,
 )
 from wikitopics.session.paths import vocabulary_file
-from wikitopics.session.records import skips_told
+from wikitopics.session.records import SNAPSHOT_WORDS, skips_told
 from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
-from wikitopics.session.settings import Settings, default_topics, load_kind, new_model
-from wikitopics.session.storage import writer
+from wikitopics.session.settings import ModelSpec, Settings, default_topics, load_kind, new_model
 from wikitopics.session.storage.counts import documents_room
 from wikitopics.session.storage.database import is_released, remove_database
 from wikitopics.session.storage.files import make_folder, replacing
@@ -47,10 +60,14 @@ from wikitopics.session.storage.writer import (
     request_control,
     upgrade_from_1_0,
 )
+from wikitopics.session.storage.writer import create as create_session
 from wikitopics.session.system import Signals, TrainerLock
-from wikitopics.session.training.intake.opening import Opened, cluster_address, open_source
-from wikitopics.session.training.run import BEAT_SECONDS, FINISHED, Limits, Monitor, Run, Say, Tell
-from wikitopics.session.training.stream import Stream, VocabularyBuild
+from wikitopics.session.training.blocks import Blocks, CountedBlocks, Intake, counting_workers
+from wikitopics.session.training.counts import Counts
+from wikitopics.session.training.measuring import HeldOut
+from wikitopics.session.training.run import BEAT_SECONDS, FINISHED, Limits, Monitor, Run, Tell
+from wikitopics.session.training.stream import Consumer, Stream, VocabularyBuild
+from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.vocabulary import Built
@@ -58,6 +75,154 @@ from wikitopics.vocab.vocabulary import Built
 T = TypeVar("T")
 OUTGROWN = 4
 """A run this many times larger than the D of its models is warned: D is weighed against their priors."""
+
+
+# Compiles kernels, or loads them from their cache, while the source is still being contacted.
+#
+# Compiling takes seconds the first time after an installation, and the first articles take a second or two to
+# arrive. Done in parallel, the first point of the curve comes sooner.
+
+WARM_UP_WORDS, WARM_UP_DOCUMENTS = 64, 8
+
+
+def warm_up(specs: Sequence[ModelSpec]) -> None:
+    """Take models like those of ``specs`` through everything that a trainer does, then discard them.
+
+    A process compiles one kernel at a time. After an installation, when all of them have to be compiled,
+    another process does what learning needs, and this one loads it.
+    """
+    if nothing_kept():
+        with Workers(1, bool, ()) as helper, contextlib.suppress(JobFailed, WorkerDied):
+            learnt = helper.submit(_learn, specs)
+            _measure(specs)
+            learnt.result()
+    _learn(specs)
+    _measure(specs)
+
+
+def _learn(specs: Sequence[ModelSpec]) -> None:
+    """Have models learn, and their words read."""
+    for spec in specs:
+        model = _like(spec)
+        model.learn(_documents())
+        model.top_words(SNAPSHOT_WORDS)
+
+
+def _measure(specs: Sequence[ModelSpec]) -> None:
+    """Have models measured, which for LDA begins with what only this needs, and documents inferred."""
+    documents = _documents()
+    held_out = HeldOut(documents, 0)
+    for spec in specs:
+        model = _like(spec)
+        held_out.measure(model)
+        model.infer(documents)
+
+
+def _like(spec: ModelSpec) -> OnlineModel:
+    """A small model. As the trainer does: one made from its state may have other types for the compiler."""
+    new = new_model(spec, WARM_UP_WORDS, WARM_UP_DOCUMENTS, 0)
+    return type(new).from_state(new.state())
+
+
+def _documents() -> Minibatch:
+    rng = np.random.default_rng(0)
+    counts = rng.integers(0, 3, (WARM_UP_DOCUMENTS, WARM_UP_WORDS)).astype(np.int32)
+    counts[:, 0] = 1
+    documents, words = np.nonzero(counts)
+    indptr = np.searchsorted(documents, np.arange(WARM_UP_DOCUMENTS + 1)).astype(np.int64)
+    return Minibatch(indptr, words.astype(np.int32), counts[documents, words])
+
+
+MOST_WORKERS = 16
+"""The most workers: each takes 45 MB, and a few of them already read faster than a model learns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A source that has been opened; closing the feed closes it."""
+
+    info: SourceInfo
+    identity: Identity
+    """The source's identity, as the session stores it."""
+    feed: Blocks
+
+
+async def open_source(
+    kind: SourceKind,
+    identity: Identity,
+    asked: Asked,
+    vocabulary: Vocabulary | Rule,
+    say: Say,
+    specs: Sequence[ModelSpec] = (),
+    cluster: str | None = None,
+) -> Opened:
+    """Make contact with the source; raises its errors. Models like ``specs`` are compiled meanwhile.
+
+    With only a rule, every word is counted. ``cluster``: the address of the cluster whose workers count;
+    None: processes on this machine count.
+    """
+    sources.check_identity(kind, identity)
+    if isinstance(kind, Counts):
+        if cluster is not None:
+            raise BadUsage(
+                f"{CLUSTER.flag}: the words of --source {kind.name} are counted already: leave it out"
+            )
+        assert isinstance(vocabulary, Vocabulary)
+        file = await asyncio.to_thread(kind.open, identity, asked, vocabulary.lines)
+        return Opened(SourceInfo(file.name, len(file)), {**identity, **file.identity}, CountedBlocks(file))
+    assert isinstance(kind, PageKind)
+    warming = asyncio.get_running_loop().run_in_executor(None, warm_up, specs)
+    # An error of a model comes again, and is reported, when the trainer makes the model itself.
+    warming.add_done_callback(lambda warmed: warmed.cancelled() or warmed.exception())
+    source = kind.open(identity, asked)
+    try:
+        info = await open_with_retries(source, say)
+        # the few articles for a vocabulary are counted here
+        if cluster is not None and isinstance(vocabulary, Vocabulary):
+            pool: Pool = await far_pool(cluster, vocabulary, info, source, say)
+        else:
+            pool = counting_workers(vocabulary.lines, info, min(os.cpu_count() or 1, MOST_WORKERS))
+    except BaseException:
+        await source.close()
+        raise
+    return Opened(info, {**identity, **info.identity}, Intake(source, pool))
+
+
+async def far_pool(address: str, vocabulary: Vocabulary, info: SourceInfo, source: Source, say: Say) -> Pool:
+    """The workers of a cluster, once there are any."""
+    try:
+        from wikitopics.session.training.cluster import Cluster
+    except ModuleNotFoundError:
+        raise BadUsage(sources.DASK.needed(CLUSTER.flag)) from None
+    cluster = Cluster(address, vocabulary, info, source.activity)
+    await asyncio.to_thread(cluster.connect)
+    say(f"counting on a cluster: {cluster.jobs()} threads of {cluster.workers} workers")
+    return cluster
+
+
+async def open_with_retries(source: Source, say: Say) -> SourceInfo:
+    """Open the source; if it takes longer than a moment, say what is being waited for."""
+    opening = asyncio.ensure_future(source.open())
+    reported = ""
+    try:
+        while not (await asyncio.wait({opening}, timeout=2.0))[0]:
+            errors = source.activity.errors
+            waiting = errors[-1].text if errors else source.activity.waiting_for
+            if waiting and waiting != reported:
+                reported = waiting
+                say(waiting + _for_how_long(source.activity))
+    finally:
+        opening.cancel()
+    return await opening
+
+
+def _for_how_long(activity: Activity) -> str:
+    """How long a wait will last, if that is known."""
+    if activity.trying_until is not None:
+        return f"; trying for another {max(0.0, activity.trying_until - time.time()):.0f} s"
+    if activity.waiting_until is not None:
+        return f"; next request at {time.strftime('%H:%M:%S', time.localtime(activity.waiting_until))}"
+    return ""
 
 
 # A new session: its settings as determined by the source, its vocabulary, its models, its file.
@@ -89,9 +254,9 @@ def too_few(
     noun = "document" if kind.own else "article"
     hint = "" if read >= LEAST else kind.division(settings.source_options)
     hint = "Give more, or hold out fewer" if documents >= LEAST else hint
-    left = f"{'only one' if documents > held_out else 'no'} {noun} to train on{of}"
+    lack = f"{'only one' if documents > held_out else 'no'} {noun} to train on{of}"
     return BadUsage(
-        f"{settings.source_name}: {left}, and at least two are needed" + (f". {hint}" if hint else "")
+        f"{settings.source_name}: {lack}, and at least two are needed" + (f". {hint}" if hint else "")
     )
 
 
@@ -120,7 +285,7 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
 def create(path: Path, settings: Settings, vocabulary: Vocabulary | Rule) -> None:
     """Create the session's file, with its models before their first article; only a rule: without words."""
     words = vocabulary.words if isinstance(vocabulary, Vocabulary) else ()
-    writer.create(path, settings, words, new_models(settings, len(words)) if words else ())
+    create_session(path, settings, words, new_models(settings, len(words)) if words else ())
 
 
 def new_models(settings: Settings, n_words: int) -> list[dict[str, object]]:
@@ -170,6 +335,9 @@ def feed_first_articles(store: SessionWriter, stream: Stream) -> None:
     if some:
         stream.read_first_articles()
         stream.commit(stream.progress.elapsed_seconds, stream.progress.bytes_read)
+
+
+# The run: resolved, opened, trained to its end.
 
 
 class Unawaited(ThreadPoolExecutor):
@@ -222,8 +390,9 @@ def _obey(signals: Signals) -> None:
 
 
 async def _train(path: Path, request: TrainRequest, report: Tell, say: Say, signals: Signals) -> str:
-    asyncio.get_running_loop().set_default_executor(Unawaited())
-    # From here on, slow work is done in threads, so that signals are noticed.
+    # From here on, slow work is done in threads, so that signals are noticed. There are few threads: each
+    # that has read parts of a dump keeps some 10 MB.
+    asyncio.get_running_loop().set_default_executor(Unawaited(max(2, os.cpu_count() or 1)))
     _obey(signals)
     plan = await asyncio.to_thread(resolve, path, request)
     make_folder(path.parent)
@@ -234,10 +403,10 @@ async def _train(path: Path, request: TrainRequest, report: Tell, say: Say, sign
         keeping = asyncio.create_task(_keep(lock))
         try:
             limits = Limits(request.get(HOURS) or math.inf, request.get(MAX_MB) or math.inf)
-            reason, left = await run(plan, limits, report, say, signals)
+            reason, limits = await run(plan, limits, report, say, signals)
             if reason == FINISHED and isinstance(plan.vocabulary, Rule):
                 plan = await asyncio.to_thread(resolve, path, request)
-                reason, _ = await run(plan, left, report, say, signals)
+                reason, _ = await run(plan, limits, report, say, signals)
             return reason
         finally:
             keeping.cancel()
@@ -255,7 +424,7 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
 
     Raises for every error that can be found before the source is contacted.
     """
-    cluster_address(request)  # raises where there can be no cluster
+    request.cluster_address()  # raises where there can be no cluster
     is_new = not os.path.exists(path)
     if is_new:
         kind = request.kind()
@@ -289,9 +458,9 @@ async def run(plan: Plan, limits: Limits, report: Tell, say: Say, signals: Signa
             say(line)
         this = Run(store, stream, source.feed, limits)
         signals.tell(lambda number: this.stop(f"stopped by {number.name}"))
-        limiting = [option for option in sources.run_options(plan.kind) if option in plan.request]
-        given = {option.name: plan.request[option] for option in limiting}
-        reason = await Monitor(plan.path, this, report, say, given).follow()
+        options = [option for option in sources.run_options(plan.kind) if option in plan.request]
+        values = {option.name: plan.request[option] for option in options}
+        reason = await Monitor(plan.path, this, report, say, values).follow()
         if isinstance(stream, Stream) and reason == FINISHED:
             limit, progress = stream.article_limit, stream.progress
             if progress.documents >= LEAST or (limit is not None and progress.articles >= limit):
@@ -315,7 +484,7 @@ async def run(plan: Plan, limits: Limits, report: Tell, say: Say, signals: Signa
 def _build(path: Path, built: Built | None, seconds: float) -> str:
     """Give the session the vocabulary that was built, and keep it; returns a message about it."""
     assert built is not None
-    store = writer.SessionWriter(path)
+    store = SessionWriter(path)
     try:
         settings = store.settings()
         copy = save_user_copy(settings.vocabulary, built.vocabulary)
@@ -330,16 +499,14 @@ def _build(path: Path, built: Built | None, seconds: float) -> str:
 
 
 @contextlib.asynccontextmanager
-async def open_session(
-    plan: Plan, say: Say
-) -> AsyncGenerator[tuple[writer.SessionWriter, Stream | VocabularyBuild, Opened]]:
+async def open_session(plan: Plan, say: Say) -> AsyncGenerator[tuple[SessionWriter, Consumer, Opened]]:
     """Open the source, then the session, which is created if it is new; both are closed at the end.
 
     Raises the errors of both, and `BadUsage` if a new one would have too little to train on.
     """
     settings, asked = plan.settings, plan.request.asked(plan.kind, resuming=not plan.is_new)
     async with contextlib.AsyncExitStack() as opened:
-        cluster = cluster_address(plan.request)
+        cluster = plan.request.cluster_address()
         source = await open_source(
             plan.kind, settings.source_options, asked, plan.vocabulary, say, settings.models, cluster
         )
@@ -353,13 +520,13 @@ async def open_session(
         elif is_released(plan.path):
             say("converting this session from the format of 1.0.0, once")
             await _to_its_end(lambda: upgrade_from_1_0(plan.path))
-        store = writer.SessionWriter(plan.path)
+        store = SessionWriter(plan.path)
         stream = await asyncio.to_thread(_read, store, plan)
         opened.callback(store.close)  # a run has already closed it, which does no harm
         yield store, stream, source
 
 
-def _read(store: writer.SessionWriter, plan: Plan) -> Stream | VocabularyBuild:
+def _read(store: SessionWriter, plan: Plan) -> Consumer:
     """What an open session holds; it is closed on an error.
 
     A stop does not wait for it, and leaves the session open: SQLite crashes if a connection is closed while
@@ -392,9 +559,7 @@ async def _to_its_end(work: Callable[[], T]) -> T:
     return result
 
 
-def _remarks(
-    plan: Plan, store: writer.SessionWriter, stream: Stream | VocabularyBuild, source: Opened
-) -> Iterator[str]:
+def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened) -> Iterator[str]:
     """What is about to be done, and what else there is to say of it."""
     if isinstance(stream, VocabularyBuild):
         yield _builds(stream, source)
@@ -479,7 +644,7 @@ def _derived(plan: Plan, settings: Settings, source: Opened) -> Iterator[str]:
         )
 
 
-def _room(plan: Plan, store: writer.SessionWriter, source: Opened) -> Iterator[str]:
+def _room(plan: Plan, store: SessionWriter, source: Opened) -> Iterator[str]:
     """The space that the file will need, if it exceeds the free space and the length of the stream is
     known."""
     if source.info.articles is None and ARTICLES not in plan.request:

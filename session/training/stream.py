@@ -586,6 +586,10 @@ class VocabularyBuild:
         return beginning
 
 
+Consumer = Stream | VocabularyBuild
+"""What a run feeds with blocks."""
+
+
 def choose_words(
     blocks: Callable[[], Iterable[Block]], held_out: int, wanted: int, recipe: VocabularyRecipe
 ) -> Built:

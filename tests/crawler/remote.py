@@ -8,8 +8,7 @@ from tests.crawler.dumps import multistream
 from wikitopics.crawler.dumps.remote import RemoteDump
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.source import Asked
-from wikitopics.session.training.intake.blocks import Intake
-from wikitopics.session.training.intake.jobs import counting_workers
+from wikitopics.session.training.blocks import Intake, counting_workers
 
 WORDS = ("article", "r")
 NUMBERS = range(1, 401)

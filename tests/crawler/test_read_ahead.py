@@ -9,8 +9,7 @@ from tests.session.memory import blocks_of
 from wikitopics.crawler.dumps import containers, remote, shuffled
 from wikitopics.crawler.dumps.remote import RemoteDump, RemoteFile, Segment
 from wikitopics.crawler.source import Asked
-from wikitopics.session.training.intake.blocks import Intake
-from wikitopics.session.training.intake.jobs import counting_workers
+from wikitopics.session.training.blocks import Intake, counting_workers
 
 SMALLER = 1 << 9
 SIZES = [

@@ -19,7 +19,7 @@ import pytest
 from tests.session.memory import status
 from tests.session.rows import sql
 from tests.sessions import holder
-from wikitopics.session import control
+from wikitopics.session import __version__, control
 from wikitopics.session.control import Trainers, check_removable, forget, remove, start_trainer
 from wikitopics.session.errors import NoSession, NotASession, NotRunning, SessionError, SessionInUse
 from wikitopics.session.paths import LOCK, beside, log_file
@@ -28,7 +28,6 @@ from wikitopics.session.storage import reader as heartbeat
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.writer import HeartbeatWriter, request_control
 from wikitopics.session.system import Process, TrainerLock, lock_path
-from wikitopics.session.version import __version__
 
 
 @contextlib.contextmanager

@@ -13,8 +13,7 @@ from wikitopics.session.options import KEPT, OWN
 from wikitopics.session.request import TrainRequest, check_resumable, new_settings
 from wikitopics.session.settings import ModelSpec, batch_sizes, parse_specs
 from wikitopics.session.storage.opened import decode_settings
-from wikitopics.session.training.intake.opening import Opened
-from wikitopics.session.training.start import complete
+from wikitopics.session.training.start import Opened, complete
 
 
 def test_no_model_named_means_lda():

@@ -13,7 +13,7 @@ from wikitopics.option import ROOMS
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.sources import EXTRAS, ZST
-from wikitopics.session.training.intake.counts import Counts
+from wikitopics.session.training.counts import Counts
 
 NOTES = """
 from wikitopics.crawler import Option, PageKind

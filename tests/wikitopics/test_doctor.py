@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from wikitopics.session.version import __version__
+from wikitopics.session import __version__
 
 
 @pytest.fixture

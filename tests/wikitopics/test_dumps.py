@@ -96,7 +96,7 @@ def test_counted_words_are_not_sent_out(cli, one_line, tmp_path):
 
 @pytest.mark.interop
 def test_no_scheduler_there(on_a_cluster, tmp_path, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.intake.cluster.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("wikitopics.session.training.cluster.CONNECT_SECONDS", 1)
     outcome = on_a_cluster("--cluster", "tcp://127.0.0.1:9")
     assert outcome.code == 1
     assert outcome.err.splitlines()[-1].startswith(

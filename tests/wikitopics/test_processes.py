@@ -57,7 +57,7 @@ def test_progress_that_nobody_reads_is_no_error(spawn, corpus, cli):
 
 
 STARTING = "wikitopics.session.training.start"
-COUNTS = "wikitopics.session.training.intake.counts"
+COUNTS = "wikitopics.session.training.counts"
 
 
 @pytest.mark.parametrize(

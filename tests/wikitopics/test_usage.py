@@ -4,7 +4,7 @@ import click
 import pytest
 
 from wikitopics.cli import wikitopics
-from wikitopics.session.version import __version__
+from wikitopics.session import __version__
 
 COMMANDS = wikitopics.list_commands(click.Context(wikitopics))
 

@@ -16,33 +16,24 @@ from typing import Any
 import click
 
 from wikitopics.cli import options, output
+from wikitopics.session import __version__
 from wikitopics.session.errors import SessionError, did_you_mean
-from wikitopics.session.version import __version__
 
 _COMMANDS = {
-    "demo": "wikitopics.cli.train",
-    "train": "wikitopics.cli.train",
-    "watch": "wikitopics.cli.train",
-    "status": "wikitopics.cli.sessions",
-    "topics": "wikitopics.cli.topics",
-    "history": "wikitopics.cli.topics",
-    "articles": "wikitopics.cli.sessions",
-    "similar": "wikitopics.cli.topics",
-    "infer": "wikitopics.cli.topics",
-    "compare": "wikitopics.cli.topics",
-    "export": "wikitopics.cli.export",
-    "report": "wikitopics.cli.export",
-    "vocab": "wikitopics.cli.export",
-    "sessions": "wikitopics.cli.sessions",
-    "stop": "wikitopics.cli.sessions",
-    "pause": "wikitopics.cli.sessions",
-    "resume": "wikitopics.cli.sessions",
-    "save": "wikitopics.cli.sessions",
-    "backup": "wikitopics.cli.sessions",
-    "doctor": "wikitopics.cli.doctor",
+    command: module
+    for module, commands in (
+        ("train", "demo train watch"),
+        ("sessions", "status"),
+        ("topics", "topics history"),
+        ("sessions", "articles"),
+        ("topics", "similar infer compare"),
+        ("export", "export report vocab"),
+        ("sessions", "sessions stop pause resume save backup"),
+        ("doctor", "doctor"),
+    )
+    for command in commands.split()
 }
-_LIGHT = ("sessions",)
-"""Modules of commands that compute nothing."""
+"""The module of each command, in the order of the help."""
 _LOADING_SECONDS = 10
 """CPU seconds in which NumPy, SciPy and Numba must have been loaded."""
 _ROOM = 400 << 20
@@ -61,7 +52,8 @@ class LazyGroup(options.SettingsCommand, options.CommandGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = getattr(importlib.import_module(_COMMANDS[cmd_name]), cmd_name)
+        module = importlib.import_module(f"wikitopics.cli.{_COMMANDS[cmd_name]}")
+        command: click.Command = getattr(module, cmd_name)
         return command
 
     def takes_settings(self, args: Sequence[str]) -> bool:
@@ -103,7 +95,7 @@ class LazyGroup(options.SettingsCommand, options.CommandGroup):
         except click.UsageError as error:
             meant = did_you_mean(args[0], _COMMANDS)
             raise click.UsageError(f"No such command '{args[0]}'. {meant}", ctx) from error
-        if not _COMMANDS[str(name)].endswith(_LIGHT):
+        if _COMMANDS[str(name)] != "sessions":  # these compute nothing
             _check_limits()
         return name, command, rest
 

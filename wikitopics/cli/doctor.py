@@ -17,11 +17,10 @@ from wikitopics.cli.options import Command, json_option, reading
 from wikitopics.cli.output import put_json, put_line
 from wikitopics.crawler.source import CrawlerError
 from wikitopics.model import KindError, kinds
-from wikitopics.session import sources
+from wikitopics.session import __version__, sources
 from wikitopics.session.errors import SessionError
 from wikitopics.session.paths import config_file, session_folder
 from wikitopics.session.sources import EXTRAS
-from wikitopics.session.version import __version__
 
 _NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afpfs", "webdav"}
 LOW_DISK = 500e6

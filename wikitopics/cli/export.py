@@ -222,7 +222,7 @@ def build(
     from wikitopics.session.config import with_contact
     from wikitopics.session.request import TrainRequest
     from wikitopics.session.storage.files import check_target, replacing
-    from wikitopics.session.training.intake.vocabulary import crawled_documents, file_documents
+    from wikitopics.session.training.vocabulary import crawled_documents, file_documents
     from wikitopics.vocab.vocabulary import BadDocuments, VocabularyRecipe, build_vocabulary
 
     language = None if wiki[LANG.name] is None else language_of(wiki[LANG.name])
@@ -253,8 +253,8 @@ def build(
         with progress:
             built = build_vocabulary(documents, VocabularyRecipe.of_language(language), size=size)
     except BadDocuments as error:
-        told = {TEXTS.name: [path for path in sources if ".xml" not in Path(path).name], LINES.name: lines}
-        hint = Texts().division(told)
+        plain = [path for path in sources if ".xml" not in Path(path).name]
+        hint = Texts().division({TEXTS.name: plain, LINES.name: lines})
         raise BadDocuments(f"{error}. {hint}" if hint else str(error)) from None
     with replacing(output) as file:
         file.write(("\n".join(built.vocabulary.lines) + "\n").encode())

@@ -1,5 +1,6 @@
 """`sessions`, and what is asked of one: `stop`, `pause`, `resume`, `save`, `backup`."""
 
+import contextlib
 import math
 import os
 import time
@@ -12,7 +13,7 @@ import click
 from wikitopics.cli import options
 from wikitopics.cli.options import Command, Group
 from wikitopics.cli.output import agrees, duration, fields_of, put_json, put_line, rate, say, unless_none
-from wikitopics.session.errors import SessionError
+from wikitopics.session.errors import os_error_as
 from wikitopics.session.paths import command, session_folder, session_path
 from wikitopics.session.sources import described, noun, unit_noun
 from wikitopics.session.system import in_use, owner
@@ -158,7 +159,8 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
         return
     from wikitopics.session.control import list_sessions
 
-    _check(session_folder())
+    with os_error_as(str(session_folder())), contextlib.suppress(FileNotFoundError):
+        os.scandir(session_folder()).close()
     rows = [one for one in list_sessions() if session in (None, one[0])]
     if as_json:
         put_json([{"name": name, "path": str(path), **_values(status)} for name, path, status in rows])
@@ -187,16 +189,6 @@ def _values(status: "Status | str") -> dict[str, object]:
         return {"error": status}
     models = [fields_of(model, "name", "kind", "topics") for model in status.models]
     return {**fields_of(status, "state", "source", "articles", "committed_at"), "models": models}
-
-
-def _check(folder: Path) -> None:
-    """Raise `SessionError` if the folder exists but cannot be listed."""
-    try:
-        os.scandir(folder).close()
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        raise SessionError(f"{folder}: {error.strerror}") from None
 
 
 @sessions.command()

@@ -188,8 +188,8 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
     with options.reading(path) as reader:
         chosen = reader.model_named(model)
         candidates = [row for row in reader.topics(chosen, SNAPSHOT_WORDS) if every or row.share > IN_USE]
-        taken = given(reader)
-    rows = sorted((row for row in candidates if row.topic not in taken), key=lambda row: -row.share)
+        named = given(reader)
+    rows = sorted((row for row in candidates if row.topic not in named), key=lambda row: -row.share)
     if not rows:
         noun = "topic" if every else "topic in use"
         say(f"every {noun} has a given name; --replace renames them" if candidates else NO_TOPICS)

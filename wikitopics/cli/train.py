@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ from wikitopics.crawler.mediawiki.source import CONTACT
 from wikitopics.crawler.source import Unconfirmed
 from wikitopics.model import kinds
 from wikitopics.session import escapes
-from wikitopics.session.errors import BadUsage, NoSession, SessionError
+from wikitopics.session.errors import BadUsage, NoSession, Say, os_error_as
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import ARTICLES, MODEL, NOTIFY, ON_END
 from wikitopics.session.paths import command, log_file, session_name, session_path
@@ -56,14 +56,12 @@ class End:
     """How a trainer ends."""
 
     reason: str = ""
-    tell: Callable[[str], None] = lambda reason: None
+    tell: Say = lambda reason: None
     """Is told the reason, unless that is an error."""
 
 
 @contextlib.contextmanager
-def at_end(
-    command: str | None, path: Path, tell: Callable[[str], None], notify: str | None = None
-) -> Iterator[End]:
+def at_end(command: str | None, path: Path, tell: Say, notify: str | None = None) -> Iterator[End]:
     """Run ``command`` and give notice once after the block, even if it raises; the block sets the reason."""
     end, code = End(), 0
     try:
@@ -87,9 +85,7 @@ def at_end(
                 _run(command, path, end.reason, code, tell, signals)
 
 
-def _run(
-    command: str, path: Path, reason: str, code: int, tell: Callable[[str], None], signals: Signals
-) -> None:
+def _run(command: str, path: Path, reason: str, code: int, tell: Say, signals: Signals) -> None:
     """Run the command with the user's shell. Its output goes to standard error, and its result changes
     nothing. Ctrl+C ends it, other signals act when it has ended."""
     said = {"WIKITOPICS_REASON": visible(" ".join(reason.split())), "WIKITOPICS_EXIT_CODE": str(code)}
@@ -214,7 +210,7 @@ class LogFile(logging.handlers.RotatingFileHandler):
 
 
 @contextlib.contextmanager
-def also_to(log: Path, session: Path) -> Iterator[Callable[[str], None]]:
+def also_to(log: Path, session: Path) -> Iterator[Say]:
     """Yield a function that writes a line to standard error and, with the time, to a rotated file.
 
     The file also gets the error that ends it all, which standard error gets from the command line.
@@ -224,11 +220,9 @@ def also_to(log: Path, session: Path) -> Iterator[Callable[[str], None]]:
     keep_sessions(log)
     if os.path.realpath(log) == os.path.realpath(session):
         raise BadUsage(f"--log {log} is the session itself: name another file")
-    try:
+    with os_error_as(f"cannot write {log}"):
         log.parent.mkdir(parents=True, exist_ok=True)
         handler = LogFile(log, maxBytes=5_000_000, backupCount=3, encoding="utf-8")
-    except OSError as error:
-        raise SessionError(f"cannot write {log}: {error.strerror}") from None
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
 
     def keep(message: str) -> None:
@@ -251,7 +245,7 @@ def also_to(log: Path, session: Path) -> Iterator[Callable[[str], None]]:
 class ProgressLines:
     """Progress lines on stderr: two early ones, then every 30 s (5 s on a terminal)."""
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
+    def __init__(self, tell: Say) -> None:
         self._tell = tell
         self._next = 0.0
         self._every = 5.0 if sys.stderr.isatty() else 30.0
@@ -279,13 +273,13 @@ class ProgressLines:
             parts.append(f"perplexity after {report.measured.articles:,}: {scores}")
         if now.crawl_rate:
             parts.append(f"reading {output.rate(now.crawl_rate * 3600)} {report.noun}/h")
-        left = _seconds_left(report)
+        seconds = _seconds_left(report)
         if progress.lap is not None:
             parts.append(f"{progress.lap:.1%} of the source read")
-        if left is not None:
+        if seconds is not None:
             from wikitopics.session.records import age  # loads NumPy
 
-            parts.append(f"{age(left)} left")
+            parts.append(f"{age(seconds)} left")
         if report.state == "paused":
             parts.append("paused")
         if now.waiting_for and report.state != "stopping":
@@ -303,8 +297,8 @@ class ProgressLines:
 def _seconds_left(report: "Report") -> float | None:
     """Seconds until everything wanted has been read; None if that cannot be told, or the run is ending."""
     progress = report.progress
-    left = report.activity.seconds_left(progress.articles, progress.crawled, progress.lap)
-    return left if report.state == "running" else None
+    seconds = report.activity.seconds_left(progress.articles, progress.crawled, progress.lap)
+    return seconds if report.state == "running" else None
 
 
 class JsonLines(ProgressLines):

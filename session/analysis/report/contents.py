@@ -18,6 +18,7 @@ from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.model import KindError, Metric, kinds
 from wikitopics.model.online import IN_USE
 from wikitopics.model.topics import classical_scaling, distances, ownership
+from wikitopics.session import __version__
 from wikitopics.session.analysis.proportions import licence_of, listed_articles
 from wikitopics.session.analysis.topics import (
     Branch,
@@ -46,7 +47,6 @@ from wikitopics.session.sources import described, noun, unit_noun
 from wikitopics.session.storage.database import VERSION
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.topics import relevant_first
-from wikitopics.session.version import __version__
 
 ARTICLES = 10
 """The most articles of each topic."""

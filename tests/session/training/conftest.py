@@ -20,8 +20,7 @@ def trainer_of(tmp_path, corpus, new_session, monkeypatch):
     from tests.session.memory import INFO
     from wikitopics.session.storage.writer import SessionWriter
     from wikitopics.session.system import Signals, TrainerLock
-    from wikitopics.session.training.intake.blocks import Intake
-    from wikitopics.session.training.intake.jobs import CountedJob, count_pages
+    from wikitopics.session.training.blocks import CountedJob, Intake, count_pages
     from wikitopics.session.training.run import Limits, Monitor, Run
     from wikitopics.session.training.stream import Stream
     from wikitopics.vocab import Vocabulary
@@ -32,7 +31,7 @@ def trainer_of(tmp_path, corpus, new_session, monkeypatch):
     monkeypatch.setattr("wikitopics.session.training.run.BEAT_SECONDS", 0.05)
     monkeypatch.setattr("wikitopics.session.training.run.COMMIT_SECONDS", 0.05)
     monkeypatch.setattr(
-        "wikitopics.session.training.intake.blocks.count_job",
+        "wikitopics.session.training.blocks.count_job",
         lambda job: CountedJob(count_pages(job.fetched, vocabulary, INFO)),
     )
 
@@ -48,7 +47,7 @@ def trainer_of(tmp_path, corpus, new_session, monkeypatch):
             feed = Intake(source, Threads(2))
             one = Run(store, trainer, feed, limits)
             signals.tell(lambda number: one.stop(f"stopped by {number.name}"))
-            task = asyncio.create_task(Monitor(path, one, report, say).follow())
+            task = asyncio.create_task(Monitor(path, one, report, say, {}).follow())
             try:
                 if meanwhile is not None:
                     await meanwhile(one)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
-from wikitopics.session.training.intake.counts_npz import CountsFile
+from wikitopics.session.training.blocks import CountsFile
 from wikitopics.session.training.stream import Stream
 
 MODELS = {

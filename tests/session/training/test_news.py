@@ -19,7 +19,7 @@ def monitor(source="texts", crawled=0, measured=UNMEASURED, clock=(0.0,)):
     feed = SimpleNamespace(activity=Activity())
     run = SimpleNamespace(stream=stream, feed=feed, busy=False, warnings=[])
     run.elapsed, run.saving_seconds = lambda: clock[0], lambda: 0.0
-    return Monitor(None, run, None, None)
+    return Monitor(None, run, None, None, {})
 
 
 def since(

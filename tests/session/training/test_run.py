@@ -19,8 +19,8 @@ from wikitopics.crawler.source import Activity, WikiRefused, WikiUnreachable
 from wikitopics.session import control
 from wikitopics.session.errors import DiskFull, SessionError
 from wikitopics.session.storage.writer import HeartbeatWriter, SessionWriter
+from wikitopics.session.training import blocks as feed_module
 from wikitopics.session.training import run as runs
-from wikitopics.session.training.intake import blocks as feed_module
 from wikitopics.session.training.run import Limits, Run, commit_due
 from wikitopics.session.training.stream import Stream
 
@@ -45,7 +45,7 @@ async def test_to_the_end_of_the_source_and_no_further(trainer_of, memory):
 
 
 async def test_rates_fade_while_nothing_is_learnt(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.intake.blocks.SECONDS", 0.5)
+    monkeypatch.setattr("wikitopics.session.training.blocks.SECONDS", 0.5)
     memory.hang_at = 400
     run = asyncio.create_task(trainer_of(memory))
     await until_true(memory.hanging.is_set)

@@ -15,16 +15,18 @@ from tests.session.memory import INFO, Memory, Pool, blocks_of, log_of, status
 from wikitopics.crawler.source import Activity, Page, PageBatch
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.counts import Block
-from wikitopics.session.training.intake.blocks import MOST_AHEAD, Intake, Rate
-from wikitopics.session.training.intake.jobs import (
+from wikitopics.session.training.blocks import (
     EMPTY,
+    MOST_AHEAD,
     CountedJob,
+    Intake,
+    Rate,
     count_pages,
     counting_workers,
     pages_of_job,
     start_worker,
 )
-from wikitopics.session.training.intake.workers import JobFailed, WorkerDied, Workers
+from wikitopics.session.training.workers import JobFailed, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
 
 
@@ -99,7 +101,7 @@ class Slow(Large):
 
 async def test_what_is_read_ahead_is_bounded_by_its_bytes(monkeypatch):
     source = Large()
-    monkeypatch.setattr("wikitopics.session.training.intake.blocks.JOBS_AHEAD", 100)
+    monkeypatch.setattr("wikitopics.session.training.blocks.JOBS_AHEAD", 100)
     feed = Intake(source, idle([]))
     feed.start(None)
     for _ in range(1000):
@@ -157,7 +159,7 @@ async def test_an_answer_that_nobody_waits_for_any_more_is_no_news():
 
 WORKER = """
 import os
-from wikitopics.session.training.intake import jobs as counting
+from wikitopics.session.training import blocks as counting
 
 def prose(page, info):
     if "raises" in page.title:
@@ -223,7 +225,7 @@ async def test_a_fourth_death_in_a_row_is_no_fault_of_the_pages(corpus, good, en
         """Some pages, if these come alone."""
         answer, pages = Future(), job.fetched
         if fn is pages_of_job:
-            answer.set_result((pages, CountedJob(EMPTY)))
+            answer.set_result(CountedJob(EMPTY, pages=pages))
         elif len(pages) == 1 and pages[0].page_id in good:
             answer.set_result(CountedJob(Block.uncounted(pages[0])))
         else:
@@ -245,9 +247,9 @@ async def test_a_skipped_page_is_in_the_account_and_in_the_log(trainer_of, corpu
             raise JobFailed("ValueError('not\\nthis one')")
         return CountedJob(count_pages(job.fetched, Vocabulary.from_words(corpus.words), INFO))
 
-    monkeypatch.setattr("wikitopics.session.training.intake.blocks.count_job", choosy)
+    monkeypatch.setattr("wikitopics.session.training.blocks.count_job", choosy)
     monkeypatch.setattr(
-        "wikitopics.session.training.intake.blocks.pages_of_job", lambda job: (job.fetched, CountedJob(EMPTY))
+        "wikitopics.session.training.blocks.pages_of_job", lambda job: CountedJob(EMPTY, pages=job.fetched)
     )
     told = []
     source = poisoned(corpus.words, {25: "it raises \x1b[2J\u202e"})

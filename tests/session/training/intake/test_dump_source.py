@@ -7,7 +7,7 @@ import pytest
 from tests.crawler.dumps import german, multistream
 from tests.wikitopics.polyglot import SUBJECTS
 from wikitopics.crawler.file_source import page_hash
-from wikitopics.session.training.intake.vocabulary import file_documents
+from wikitopics.session.training.vocabulary import file_documents
 
 WORDS = ["river", "mountain", "church", "football", "election", "theorem", "village", "painter", "engine"]
 
@@ -95,7 +95,7 @@ def test_a_page_that_cannot_be_read_is_told_and_left_out(tmp_path, monkeypatch):
             raise ValueError("&#" + "9" * 5000)
         return page.title
 
-    monkeypatch.setattr("wikitopics.session.training.intake.vocabulary.prose", choosy)
+    monkeypatch.setattr("wikitopics.session.training.vocabulary.prose", choosy)
     told = []
     assert len([text for text in file_documents([str(path)], told.append) if text]) == 2
     (line,) = told

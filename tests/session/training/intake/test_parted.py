@@ -10,9 +10,8 @@ from tests.crawler.dumps import multistream
 from tests.session.memory import Pool, blocks_of
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.source import Asked, BadPosition, BadSource
-from wikitopics.session.training.intake.blocks import Intake
-from wikitopics.session.training.intake.jobs import counting_workers
-from wikitopics.session.training.intake.workers import Workers
+from wikitopics.session.training.blocks import Intake, counting_workers
+from wikitopics.session.training.workers import Workers
 
 WORDS = ("article", "r")
 ASKED = Asked({}, seed=5, held_out=30)
@@ -20,7 +19,7 @@ NUMBERS = range(1, 901)
 POISONED = """
 import os
 from wikitopics.crawler.source import SourceInfo
-from wikitopics.session.training.intake import jobs as counting
+from wikitopics.session.training import blocks as counting
 count = counting.count_pages
 def choosy(pages, vocabulary, info):
     for page in pages:
@@ -109,7 +108,7 @@ async def test_a_page_that_breaks_its_worker_is_left_out_alone(source, monkeypat
         return Workers(number, exec, (POISONED, {"words": words, "info": info}))
 
     whole, _ = await read(source)
-    monkeypatch.setattr("wikitopics.session.training.intake.jobs.Workers", poisoned)
+    monkeypatch.setattr("wikitopics.session.training.blocks.Workers", poisoned)
     found, _ = await read(source)
     assert ids(found) == ids(whole)
     empty = {

@@ -14,8 +14,8 @@ from tests.session.memory import blocks_of
 from tests.waiting import gone, until
 from wikitopics.crawler.system import start_python
 from wikitopics.session.errors import SessionError
-from wikitopics.session.training.intake.blocks import Intake
-from wikitopics.session.training.intake.workers import JobFailed, WorkerDied, Workers
+from wikitopics.session.training.blocks import Intake
+from wikitopics.session.training.workers import JobFailed, WorkerDied, Workers
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 
@@ -71,7 +71,7 @@ def test_much_that_a_job_prints_does_not_hold_a_worker_up(monkeypatch, stream):
 def test_no_worker_outlives_a_killed_parent(stopped, tmp_path):
     job = f"import os, time; open({str(tmp_path)!r} + f'/{{os.getpid()}}', 'w').close(); time.sleep(600)"
     script = (
-        "import time; from wikitopics.session.training.intake.workers import Workers\n"
+        "import time; from wikitopics.session.training.workers import Workers\n"
         f"pool = Workers(2, int, ()); jobs = [pool.submit(exec, {job!r}) for _ in range(2)]\n"
         "while len(pool.pids()) < 2: time.sleep(0.01)\n"
         "print(*pool.pids(), flush=True); time.sleep(600)"
@@ -97,7 +97,7 @@ def test_no_worker_outlives_a_killed_parent(stopped, tmp_path):
 def test_a_worker_ends_though_its_parent_died_while_it_sent_a_job():
     """Neither is the job whole, nor does anybody read what the worker says of it."""
     worker = start_python(
-        "wikitopics.session.training.intake.workers",
+        "wikitopics.session.training.workers",
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -11,11 +11,11 @@ from wikitopics.crawler.dumps.containers import HeldFile
 from wikitopics.crawler.dumps.shuffled import DumpPart
 from wikitopics.crawler.source import FetchedPages, Page, SourceInfo
 from wikitopics.session.errors import Damaged
-from wikitopics.session.training.intake.jobs import CountedJob, count_job, count_pages, pages_of_job
+from wikitopics.session.training.blocks import CountedJob, count_job, count_pages, pages_of_job
 from wikitopics.vocab import Vocabulary
 
 pytest.importorskip("distributed")
-from wikitopics.session.training.intake.cluster import (
+from wikitopics.session.training.cluster import (
     Answer,
 )
 
@@ -52,8 +52,8 @@ def test_what_was_counted_comes_through_as_it_was():
     assert (part.block.skips, part.block.warnings) == ({"redirect": 2}, PART.block.warnings)
     assert (part.fault, part.lack) == ("", "more")
     rest = replace(PART, block=replace(COUNTED[:0], skips={"redirect": 2}))
-    pages, rest = read(packed((PAGES, rest)), pages_of_job)
-    assert pages == PAGES
+    rest = read(packed(replace(rest, pages=PAGES)), pages_of_job)
+    assert rest.pages == PAGES
     assert (rest.block.skips, len(rest.block)) == ({"redirect": 2}, 0)
 
 
@@ -99,10 +99,10 @@ def test_what_cannot_be_said_of_a_part_is_refused(wrong):
 
 def test_a_page_that_is_too_large_is_refused():
     pages = (Page(1, "One", 11, "é" * (1 << 20), "text"),)
-    assert read(packed((pages, CountedJob(COUNTED[:0]))), pages_of_job)[0] == pages
+    assert read(packed(CountedJob(COUNTED[:0], pages=pages)), pages_of_job).pages == pages
     pages = (Page(1, "One", 11, "é" * (1 << 20) + "e", "text"),)
     with pytest.raises(Damaged, match="too large"):
-        read(packed((pages, CountedJob(COUNTED[:0]))), pages_of_job)
+        read(packed(CountedJob(COUNTED[:0], pages=pages)), pages_of_job)
 
 
 def test_escape_codes_do_not_reach_a_terminal():

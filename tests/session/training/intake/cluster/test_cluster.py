@@ -13,8 +13,7 @@ from tests.crawler.dumps import multistream
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.source import Activity, Asked, SourceInfo
 from wikitopics.session.errors import SessionError
-from wikitopics.session.training.intake.blocks import Intake
-from wikitopics.session.training.intake.jobs import counting_workers
+from wikitopics.session.training.blocks import Intake, counting_workers
 from wikitopics.vocab import Vocabulary
 
 pytestmark = pytest.mark.interop
@@ -24,7 +23,7 @@ NUMBERS = range(1, 401)
 POISON = """
 import os, sys
 if sys.argv[0] == "-m":  # the process that counts
-    from wikitopics.session.training.intake import jobs as counting
+    from wikitopics.session.training import blocks as counting
     count = counting.count_pages
     def choosy(pages, vocabulary, info):
         if any(page.page_id == 200 for page in pages):
@@ -46,9 +45,9 @@ def small(monkeypatch):
     """Small blocks, many rounds, one job after another, and parts that hold too little."""
     monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.BLOCK", 30)
     monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.LANES", 2)
-    monkeypatch.setattr("wikitopics.session.training.intake.blocks.MOST_AHEAD", 1)
+    monkeypatch.setattr("wikitopics.session.training.blocks.MOST_AHEAD", 1)
     monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.BEYOND", 300)
-    monkeypatch.setattr("wikitopics.session.training.intake.cluster.FIRST_PATIENCE", 100)
+    monkeypatch.setattr("wikitopics.session.training.cluster.FIRST_PATIENCE", 100)
 
 
 async def read(dump, cluster=None, meanwhile=lambda source: None):
@@ -58,9 +57,9 @@ async def read(dump, cluster=None, meanwhile=lambda source: None):
     if cluster is None:
         pool = counting_workers(VOCABULARY.words, info, 1)
     else:
-        from wikitopics.session.training.intake.opening import far_pool
+        from wikitopics.session.training.start import far_pool
 
-        pool = await far_pool(cluster, VOCABULARY, info, source.activity, lambda _: None)
+        pool = await far_pool(cluster, VOCABULARY, info, source, lambda _: None)
     feed = Intake(source, pool)
     feed.start(None)
     found = []
@@ -113,7 +112,7 @@ async def test_a_worker_of_another_version_is_refused(dump, dask):
     other = dask.folder / "other"
     other.mkdir()
     (other / "sitecustomize.py").write_text(
-        "import wikitopics.session.version\nwikitopics.session.version.__version__ = '9.9.9'\n"
+        "import wikitopics.session\nwikitopics.session.__version__ = '9.9.9'\n"
     )
     dask.start_scheduler()
     dask.start_worker(other)
@@ -137,14 +136,14 @@ async def test_a_page_that_kills_its_process_is_left_out_alone(dump, dask):
 
 
 async def test_a_cluster_without_workers_is_told_in_a_line(dump, dask, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.intake.cluster.FIRST_PATIENCE", 0)
+    monkeypatch.setattr("wikitopics.session.training.cluster.FIRST_PATIENCE", 0)
     dask.start_scheduler()
     with pytest.raises(SessionError, match="the cluster has no worker"):
         await read(dump, dask.address)
 
 
 ANSWERS = """
-from wikitopics.session.training.intake import cluster
+from wikitopics.session.training import cluster
 
 class Evil:
     def __reduce__(self):
@@ -155,7 +154,7 @@ cluster.answer = lambda *_: {found}
 
 
 async def test_what_listens_and_never_answers_is_given_up_at_the_start(dump, dask, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.intake.cluster.REPLY_SECONDS", 1)
+    monkeypatch.setattr("wikitopics.session.training.cluster.REPLY_SECONDS", 1)
     with (
         socket.create_server(("127.0.0.1", dask.port)),
         pytest.raises(SessionError, match=r"no Dask scheduler answers at .* in time"),
@@ -199,7 +198,7 @@ async def test_an_answer_that_is_none_ends_the_run(dump, dask, found, why):
 
 def test_what_dask_leaves_behind_is_not_reported(caplog):
     """As after a scheduler's restart: "Future exception was never retrieved", on standard error."""
-    executor = pytest.importorskip("wikitopics.session.training.intake.cluster")
+    executor = pytest.importorskip("wikitopics.session.training.cluster")
     cluster = executor.Cluster("tcp://127.0.0.1:9", VOCABULARY, SourceInfo("", None), Activity())
 
     async def leave():

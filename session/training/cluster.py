@@ -14,7 +14,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, TypeVar
@@ -38,13 +38,13 @@ from wikitopics.crawler.source import (
     SourceInfo,
     utf8_size,
 )
+from wikitopics.session import __version__
 from wikitopics.session.errors import BadUsage, Damaged, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import CLUSTER, ENCRYPTED
 from wikitopics.session.storage.counts import Block
-from wikitopics.session.training.intake.jobs import CountedJob, counting_workers, pages_of_job
-from wikitopics.session.training.intake.workers import JobFailed, WorkerDied
-from wikitopics.session.version import __version__
+from wikitopics.session.training.blocks import CountedJob, counting_workers, pages_of_job
+from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied
 from wikitopics.vocab import Vocabulary
 
 T = TypeVar("T")
@@ -86,11 +86,8 @@ class Answer(msgspec.Struct):
     pages: tuple[Page, ...] = ()
 
     @classmethod
-    def of(
-        cls, found: CountedJob | tuple[tuple[Page, ...], CountedJob], versions: dict[str, str]
-    ) -> "Answer":
+    def of(cls, job: CountedJob, versions: dict[str, str]) -> "Answer":
         """The answer to a job that gave this."""
-        pages, job = found if isinstance(found, tuple) else ((), found)
         block = job.block
         return cls(
             versions,
@@ -99,7 +96,7 @@ class Answer(msgspec.Struct):
             warnings=block.warnings,
             fault=job.fault,
             lack=job.lack,
-            pages=pages,
+            pages=job.pages,
         )
 
     @classmethod
@@ -119,12 +116,10 @@ class Answer(msgspec.Struct):
             if list(rows) != [(p.page_id, p.revision_id, p.title, p.id or "") for p in job.fetched]:
                 raise Damaged(f"{_PLACE} is about other pages")
         block = replace(block, skips=self.skips, warnings=tuple(map(visible, self.warnings)))
-        counted = CountedJob(block, visible(self.fault), self.lack)
-        if fn is not pages_of_job:
-            return counted
-        if any(utf8_size(page.text) > LARGEST_TEXT for page in self.pages):
+        pages = self.pages if fn is pages_of_job else ()
+        if any(utf8_size(page.text) > LARGEST_TEXT for page in pages):
             raise Damaged(f"{_PLACE} has a page that is too large")
-        return self.pages, counted
+        return CountedJob(block, visible(self.fault), self.lack, pages)
 
 
 def _checked(block: Block) -> Block:
@@ -203,7 +198,7 @@ def versions_in_use(fingerprint: str) -> dict[str, str]:
 # In the trainer --------------------------------------------------------------------------------------------
 
 
-class Cluster(Executor):
+class Cluster(Pool):
     """Counts the jobs of one source. Everything with Dask happens in a separate thread."""
 
     def __init__(self, address: str, vocabulary: Vocabulary, info: SourceInfo, activity: Activity) -> None:
@@ -221,7 +216,6 @@ class Cluster(Executor):
         self._thread = threading.Thread(target=self._run, name="cluster", daemon=True)
 
     def jobs(self) -> int:
-        """The number of jobs done at a time."""
         return self._threads
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
@@ -356,10 +350,9 @@ class Cluster(Executor):
                     size = (await self._client.nbytes([task.key], summary=False)).get(task.key, 0)
                     if size > LARGEST:
                         raise SessionError(failed(f"an answer of over {LARGEST >> 20} MB"))
-                    gather = self._client.scheduler.gather(
+                    reply = await self._client.scheduler.gather(
                         keys=[task.key], deserializers=("msgpack", "error")
                     )
-                    reply = await gather
                 if task.key in reply.get("data", ()):
                     return reply["data"][task.key]
                 await asyncio.sleep(LOOK_SECONDS)  # its worker was lost meanwhile: it is done again

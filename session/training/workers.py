@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import traceback
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar, cast
@@ -32,7 +33,15 @@ class JobFailed(Exception):
     """A job raised an exception; the message is its ``repr``."""
 
 
-class Workers(Executor):
+class Pool(Executor, ABC):
+    """Workers that know a vocabulary and a source."""
+
+    @abstractmethod
+    def jobs(self) -> int:
+        """The number of jobs done at a time; it may change."""
+
+
+class Workers(Pool):
     """Up to ``number`` processes, started when there is work for them; each runs ``initializer`` first.
 
     Functions and arguments travel pickled. A future raises `JobFailed` for an exception of its job and
@@ -63,7 +72,6 @@ class Workers(Executor):
             worker.end()
 
     def jobs(self) -> int:
-        """The number of jobs done at a time."""
         return self._number
 
     def pids(self) -> list[int]:
@@ -113,9 +121,8 @@ class _Worker:
     def tell(self, fn: Callable[..., object], args: Any, kwargs: Any = None) -> None:
         """Have it call ``fn``."""
         assert self._process.stdin is not None
-        message = pickle.dumps((fn, args, kwargs or {}))
         try:
-            self._process.stdin.write(message)
+            pickle.dump((fn, args, kwargs or {}), self._process.stdin)  # large bytes are not copied
             self._process.stdin.flush()
         except (OSError, ValueError):  # ValueError: closed by end() in another thread
             raise self._died() from None

@@ -9,17 +9,13 @@ from wikitopics.crawler.markup.texts import UNKNOWN, noticing, prose
 from wikitopics.crawler.source import Markup, Page, Source, SourceInfo, Stretch, close_batches
 from wikitopics.crawler.texts.files import TextFiles, ending
 from wikitopics.crawler.texts.records import Contents, Document, plain_texts
-from wikitopics.session.errors import BadUsage
+from wikitopics.session.errors import BadUsage, Say, os_error_as
 from wikitopics.session.storage.files import open_input
-from wikitopics.session.training.intake.jobs import skipped
+from wikitopics.session.training.blocks import skipped
 
 
 def file_documents(
-    paths: Sequence[str],
-    say: Callable[[str], None],
-    column: str | None = None,
-    markup: Markup = "text",
-    lines: bool = False,
+    paths: Sequence[str], say: Say, column: str | None = None, markup: Markup = "text", lines: bool = False
 ) -> Iterator[str]:
     """The prose of dumps (``.xml`` in the name), whatever ``--source texts`` reads, and plain text in files
     of other names.
@@ -39,35 +35,33 @@ def file_documents(
                 yield from _plain_documents(path, say, markup, lines)
 
 
-def _plain_documents(path: str, say: Callable[[str], None], markup: Markup, lines: bool) -> Iterator[str]:
+def _plain_documents(path: str, say: Say, markup: Markup, lines: bool) -> Iterator[str]:
     """The prose of a plain text of any name; a pipe, too."""
-    try:
+    with os_error_as(path, BadUsage):
         file = open_input(path, pipes=True)
-    except OSError as error:
-        raise BadUsage(f"{path}: {error.strerror}") from None
     with file:
         contents = Contents(file, path, tell=say)
 
         def pages() -> Iterator[Page]:
-            for number, (found, line) in enumerate(plain_texts(contents, lines), 1):
-                if isinstance(found, Document):
+            for number, (record, line) in enumerate(plain_texts(contents, lines), 1):
+                if isinstance(record, Document):
                     contents.without = 0
-                    yield Page(number, path, 0, found.text, markup)
+                    yield Page(number, path, 0, record.text, markup)
                 else:
-                    say(f"{path}, line {line:,}: {found.why}; skipped")
+                    say(f"{path}, line {line:,}: {record.why}; skipped")
 
         for page in noticing(pages(), lambda page: page.text if markup == "text" else "", say):
             yield _prose(page, say)
 
 
-def _dump_documents(path: str, say: Callable[[str], None]) -> Iterator[str]:
+def _dump_documents(path: str, say: Say) -> Iterator[str]:
     files = DumpFiles([path], say)
     for page, _ in files.read():
         if isinstance(page, Page):
             yield _prose(page, say, files.info)
 
 
-def _prose(page: Page, say: Callable[[str], None], info: SourceInfo = UNKNOWN) -> str:
+def _prose(page: Page, say: Say, info: SourceInfo = UNKNOWN) -> str:
     try:
         return prose(page, info)
     except Exception as error:  # noqa: BLE001 (whatever a hostile page makes the parsers do)
@@ -76,7 +70,7 @@ def _prose(page: Page, say: Callable[[str], None], info: SourceInfo = UNKNOWN) -
 
 
 def crawled_documents(
-    source: Source, articles: int, progress: Callable[[int], None], say: Callable[[str], None]
+    source: Source, articles: int, progress: Callable[[int], None], say: Say
 ) -> Iterator[str]:
     """The prose of (at most) the next ``articles`` articles of a source."""
     with asyncio.Runner() as runner:

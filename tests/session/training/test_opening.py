@@ -10,7 +10,6 @@ from tests.waiting import until
 from wikitopics.model.kernels import is_compiling
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.request import TrainRequest
-from wikitopics.session.training.intake.opening import cluster_address
 
 NEW_KERNELS = """
 import sys
@@ -22,7 +21,7 @@ from wikitopics.model import Minibatch, kinds
 from wikitopics.session.settings import new_model
 from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.request import TrainRequest
-from wikitopics.session.training.intake.opening import warm_up
+from wikitopics.session.training.start import warm_up
 from wikitopics.session.training.measuring import HeldOut
 
 def compiled():
@@ -55,7 +54,7 @@ def test_a_trainer_compiles_nothing_after_the_warm_up():
 FIRST_START = """
 from wikitopics.model.kernels import add_rows
 from wikitopics.session.request import TrainRequest
-from wikitopics.session.training.intake.opening import warm_up
+from wikitopics.session.training.start import warm_up
 
 warm_up(TrainRequest(model=("scvb0",)).specs())
 print(add_rows.stats.cache_misses.total(), add_rows.stats.cache_hits.total() > 0)
@@ -86,8 +85,8 @@ def test_a_compilation_is_told_as_long_as_it_lasts():
     ],
 )
 def test_addresses_of_a_scheduler(text, address):
-    assert cluster_address(TrainRequest(cluster=text)) == address
-    assert cluster_address(TrainRequest()) is None
+    assert TrainRequest(cluster=text).cluster_address() == address
+    assert TrainRequest().cluster_address() is None
 
 
 @pytest.mark.parametrize(
@@ -95,13 +94,13 @@ def test_addresses_of_a_scheduler(text, address):
 )
 def test_what_is_no_address(text):
     with pytest.raises(BadUsage, match="not an address of a Dask scheduler"):
-        cluster_address(TrainRequest(cluster=text))
+        TrainRequest(cluster=text).cluster_address()
 
 
 @pytest.mark.parametrize("text", ["10.0.0.5:8786", "tcp://head.example.org", "ws://localhost.example.org:80"])
 def test_unencrypted_only_on_loopback_or_where_that_is_accepted(text):
     with pytest.raises(BadUsage, match="--cluster-unencrypted"):
-        cluster_address(TrainRequest(cluster=text))
-    assert cluster_address(TrainRequest(cluster=text, cluster_unencrypted=True))
+        TrainRequest(cluster=text).cluster_address()
+    assert TrainRequest(cluster=text, cluster_unencrypted=True).cluster_address()
     with pytest.raises(BadUsage, match="--cluster-unencrypted needs --cluster ADDRESS"):
-        cluster_address(TrainRequest(cluster_unencrypted=True))
+        TrainRequest(cluster_unencrypted=True).cluster_address()

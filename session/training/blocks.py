@@ -1,0 +1,631 @@
+"""The blocks of a run: a source read ahead, its jobs counted by workers, and handed out in order.
+
+Documents that are counted already take the same way.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import signal
+import time
+from abc import ABC, abstractmethod
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.crawler.markup.texts import page_links, prose
+from wikitopics.crawler.source import (
+    Activity,
+    BadSource,
+    CutOff,
+    FetchedPages,
+    Job,
+    Lack,
+    Lacking,
+    Page,
+    Position,
+    Skip,
+    Source,
+    SourceInfo,
+    Stretch,
+    close_batches,
+)
+from wikitopics.session.errors import BadUsage, SessionError, os_error_as
+from wikitopics.session.storage.counts import Block, KeptCounts
+from wikitopics.session.storage.decoding import Column, NpzArrays, TooLarge, is_undamaged, open_npz, whole
+from wikitopics.session.storage.files import open_input
+from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied, Workers
+from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.rules import Rule, rule_of
+from wikitopics.vocab.vocabulary import Lexicon
+
+# A job to word counts: the one step where the crawl meets the vocabulary.
+#
+# It runs in worker processes, which survive nothing that a page does to its reader, and need not.
+
+PAGES_TOGETHER = 50
+"""Pages whose text is in memory at a time."""
+CALL_SECONDS = 60
+"""CPU seconds after which a worker that counts some pages is killed; a page usually takes milliseconds.
+
+Wall-clock time would blame a page for a busy machine, or for a trainer that was stopped for a while.
+"""
+EMPTY = Block.concatenate([])
+
+_worker: tuple[Vocabulary | Rule, SourceInfo] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CountedJob:
+    """The result of counting a job."""
+
+    block: Block
+    fault: str = ""
+    """Why the job cannot be read at all now, as when its disk is gone; "" if it was read."""
+    lack: Lack | None = None
+    """What is needed to read more of it, if that is available."""
+    pages: tuple[Page, ...] = ()
+    """Its articles themselves, if these are to be counted one at a time."""
+
+
+def start_worker(words: Sequence[str], info: SourceInfo) -> None:
+    """Prepare a worker process; ``words`` are the lines of a vocabulary.
+
+    If they name a rule and no words, every word is counted.
+    """
+    global _worker
+    signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
+    _worker = Vocabulary.from_lines(words) if len(words) > 1 else rule_of(words), info
+
+
+def count_job(job: Job) -> CountedJob:
+    """The word counts of a job's articles, in their order, in a worker that `start_worker` has prepared."""
+    return _read(job, counts=True)
+
+
+def pages_of_job(job: Job) -> CountedJob:
+    """A job's articles themselves, uncounted, and everything else about the job."""
+    return _read(job, counts=False)
+
+
+def _read(job: Job, *, counts: bool) -> CountedJob:
+    assert _worker is not None
+    vocabulary, info = _worker
+    blocks: list[Block] = []
+    skips: Counter[Skip] = Counter()
+    pages: list[Page] = []
+    warnings: tuple[str, ...] = ()
+    fault = ""
+    lack: Lack | None = None
+
+    def count() -> None:
+        signal.setitimer(signal.ITIMER_VIRTUAL, CALL_SECONDS)
+        try:
+            blocks.append(count_pages(pages, vocabulary, info))
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        pages.clear()
+
+    try:
+        for page in job.pages(info):
+            if not isinstance(page, Page):
+                skips[page] += 1
+                continue
+            pages.append(page)
+            if counts and len(pages) == PAGES_TOGETHER:
+                count()
+    except (CutOff, Lacking) as error:
+        warnings = (f"{job}: {error}; everything after the last complete page is left out",)
+        lack = "more" if isinstance(error, Lacking) else "again"
+    except BadSource as error:
+        fault = str(error)
+    if counts:
+        count()
+    block = replace(Block.concatenate(blocks), skips=skips, warnings=warnings)
+    return CountedJob(block, fault, lack, tuple(pages))
+
+
+def count_pages(pages: Sequence[Page], vocabulary: Vocabulary | Rule, info: SourceInfo) -> Block:
+    """The word counts of ``pages``, in their order; a page without a known word is kept as an empty row.
+
+    With a rule alone every word is known, and the block has a lexicon of their own.
+    """
+    rule, counter = (
+        (vocabulary, Lexicon(vocabulary)) if isinstance(vocabulary, Rule) else (vocabulary.rule, vocabulary)
+    )
+    counted = [counter.count(_text(page, info, rule)) for page in pages]
+    return Block.of_pages(pages, counted, counter.words if isinstance(counter, Lexicon) else None)
+
+
+def _text(page: Page, info: SourceInfo, rule: Rule) -> str:
+    """The text in which ``rule`` finds the page's words: its prose, or the titles it links to, one a line."""
+    return "\n".join(page_links(page, info)) if rule.of_titles else prose(page, info)
+
+
+def skipped(page: Page, reason: str) -> str:
+    """The log line about a page that could not be read."""
+    # Written by `repr`, so that nothing in the title can control a terminal.
+    return f"page {page.page_id} ({page.title[:100]!r}) is skipped: {reason}"
+
+
+def counting_workers(words: Sequence[str], info: SourceInfo, number: int) -> Workers:
+    """Processes on this machine that count with the vocabulary of these lines."""
+    return Workers(number, start_worker, (tuple(words), info))
+
+
+# Rates at which articles come in and are learnt, over the last seconds.
+
+SECONDS = 10.0
+"""Older events are forgotten."""
+FEW = 4
+"""The fewest steps that tell a rate, however old they are."""
+
+
+class Rate:
+    """Events per second that has passed."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._events: deque[tuple[float, int]] = deque()
+        self._begun = clock()
+        """The start, or the newest event that is forgotten."""
+
+    def add(self, number: int) -> None:
+        """Note that ``number`` events happen now."""
+        self._events.append((self._clock(), number))
+
+    def __call__(self) -> float:
+        """Over the last ten seconds."""
+        number = self._recent()
+        return number / min(SECONDS, max(1.0, self._clock() - self._begun))
+
+    def of_steps(self) -> float:
+        """Rate measured between the last steps, for large rare steps; 0 if the next is long overdue."""
+        number = self._recent(keep=FEW)
+        if not self._events:
+            return 0.0
+        newest = self._events[-1][0]
+        span = max(newest - self._begun, 1e-3)
+        usual = span / len(self._events)
+        overdue = self._clock() - newest - usual
+        return 0.0 if overdue > max(SECONDS, usual) else number / (span + max(0.0, overdue))
+
+    def _recent(self, keep: int = 0) -> int:
+        last = self._clock() - SECONDS
+        while len(self._events) > keep and self._events[0][0] < last:
+            self._begun, _ = self._events.popleft()
+        return sum(number for _, number in self._events)
+
+
+Wait = Literal["network", "parsing"]
+JOBS_AHEAD = 8
+"""Jobs in progress, or twice as many as are done at a time."""
+MOST_AHEAD = 48 << 20
+"""The most bytes of jobs in progress."""
+MOST_LARGE = 4
+"""The most jobs that are renewed at a time: in some files each takes 64 MB."""
+TRIES = 8
+"""The most attempts to read one job better than before."""
+MOST_DEATHS = 3
+"""If more jobs than this in a row kill their workers, the pages are not to blame."""
+
+
+class Blocks(ABC):
+    """The source of a run's blocks."""
+
+    def __init__(self, activity: Activity) -> None:
+        self.activity = activity
+        self.waits_for: Wait | None = None
+        """What `next` is currently waiting for."""
+        self.queued = 0
+        """Articles fetched and not yet handed out."""
+        self.arrivals = Rate()
+        """Articles counted."""
+        self.wanted: Callable[[], int] = lambda: 1
+        """How many articles the trainer lacks at the moment."""
+
+    @abstractmethod
+    def start(self, position: Position | None) -> None:
+        """Begin after ``position``."""
+
+    @abstractmethod
+    async def next(self) -> Block | None:
+        """The next block; None at the end of the source. Raises what the source raises."""
+
+    async def drain(self) -> list[Block]:
+        """Stop fetching and hand out what has been fetched, in order; takes at most a few seconds.
+
+        What is not handed out is fetched again another time.
+        """
+        return []
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Close processes and connections."""
+
+
+# Word counts that somebody else made, in an .npz file: another source of blocks.
+
+NUMBERS_TOGETHER = 1 << 20
+"""Numbers that are read and checked at a time."""
+MOST_DOCUMENTS = 20_000_000
+"""The most documents: the start of each is kept in memory."""
+MOST_ENTRIES = 2**25
+"""The most entries of documents that are trained on together, each of which takes 40 bytes."""
+COUNTS_ARRAYS = ("indptr", "word_ids", "counts", "n_words")
+
+
+class CountsFile:
+    """An .npz file: ``indptr`` (D + 1,), ``word_ids`` and ``counts`` (nnz,), ``n_words``.
+
+    Counts stay on disk if the file is not compressed, and every block is checked when it is read.
+    """
+
+    def __init__(self, path: Path, n_words: int, known: Mapping[str, Any] | None = None) -> None:
+        """``known``: the ``identity`` of a file that was checked before; the same file is not checked again.
+
+        Raises `BadUsage` for any other kind of file, and for one with another ``n_words``.
+        """
+        self.path, self.name = path, path.name
+        with os_error_as(str(path), BadUsage):
+            self._file = open_input(path)
+        self._n_words = n_words
+        try:
+            npz = _open_counts(path, self._file)
+            self._check_words(npz)
+            if len(npz.arrays["indptr"]) > MOST_DOCUMENTS + 1:
+                raise BadUsage(f"{path}: over {MOST_DOCUMENTS:,} documents: split it")
+            self._indptr = _whole_numbers(path, "indptr", npz.arrays["indptr"], np.int64)
+            self._columns = {name: npz.arrays[name] for name in ("word_ids", "counts")}
+            self._check_shape()
+            if known is not None and known.get("crc") == npz.crc:
+                checksum = str(known["checksum"])
+            else:
+                checksum = self._read_through()
+        except BadUsage:
+            self.close()
+            raise
+        self.identity = {"checksum": checksum, "crc": npz.crc}
+        """``checksum`` identifies the content, wherever the file is and however wide its numbers are."""
+
+    def __len__(self) -> int:
+        return len(self._indptr) - 1
+
+    def documents(self, start: int, stop: int) -> Block:
+        """Documents ``start`` to ``stop`` (fewer at the end); page ids are their places in the file."""
+        stop = min(stop, len(self))
+        low, high = int(self._indptr[start]), int(self._indptr[stop])
+        if high - low > MOST_ENTRIES:
+            raise BadUsage(
+                f"{self.path}: {stop - start:,} documents have {high - low:,} entries, over the "
+                f"{MOST_ENTRIES:,} that are trained on together: start a new --session with a smaller "
+                "--batch-size or --held-out"
+            )
+        return Block(
+            np.arange(start, stop, dtype=np.int64),
+            np.zeros(stop - start, np.int64),
+            ("",) * (stop - start),
+            self._indptr[start : stop + 1] - low,
+            self._read("word_ids", low, high),
+            self._read("counts", low, high),
+        )
+
+    def close(self) -> None:
+        """Safe to call twice."""
+        self._file.close()
+
+    def _check_words(self, npz: NpzArrays) -> None:
+        sizes = _whole_numbers(self.path, "n_words", npz.arrays["n_words"][:3], np.int64)
+        if len(sizes) != 1:
+            raise BadUsage(f"{self.path}: n_words must be one number, that of the words in its vocabulary")
+        if sizes[0] != self._n_words:
+            raise BadUsage(
+                f"{self.path} counts {sizes[0]} words, but the vocabulary has {self._n_words}: "
+                "name its own with --vocab"
+            )
+
+    def _check_shape(self) -> None:
+        path, indptr = self.path, self._indptr
+        n_ids, n_counts = (len(column) for column in self._columns.values())
+        if n_ids != n_counts:
+            raise BadUsage(f"{path}: word_ids and counts differ in length")
+        if len(indptr) < 1 or indptr[0] != 0 or indptr[-1] != n_ids or (indptr[1:] < indptr[:-1]).any():
+            raise BadUsage(f"{path}: indptr must rise from 0 to the number of word_ids")
+        lengths = np.diff(indptr)
+        if lengths.size and lengths.max() > self._n_words:
+            raise BadUsage(
+                f"{path}: document {lengths.argmax()} has {lengths.max():,} entries, but there are only "
+                f"{self._n_words:,} words: give each word of a document once, with its count"
+            )
+
+    def _read_through(self) -> str:
+        """Check all of the file; returns its checksum."""
+        with _hostile(self.path):
+            if not is_undamaged(self._file):
+                raise ValueError("it is damaged")
+        digest = hashlib.blake2b(self._indptr.data, digest_size=16)
+        for name, column in self._columns.items():
+            for start in range(0, len(column), NUMBERS_TOGETHER):
+                digest.update(self._read(name, start, start + NUMBERS_TOGETHER).data)
+        return digest.hexdigest()
+
+    def _read(self, name: str, start: int, stop: int) -> NDArray[np.int32]:
+        with os_error_as(str(self.path), BadUsage):
+            part = self._columns[name][start:stop]
+        numbers = _whole_numbers(self.path, name, part, np.int32)
+        if name == "counts" and numbers.size and int(numbers.min()) < 1:
+            raise BadUsage(f"{self.path}: counts must be 1 or more")
+        if (
+            name == "word_ids"
+            and numbers.size
+            and not 0 <= int(numbers.min()) <= int(numbers.max()) < self._n_words
+        ):
+            raise BadUsage(f"{self.path}: word_ids must be from 0 to {self._n_words - 1}")
+        return numbers
+
+
+def _open_counts(path: Path, file: BinaryIO) -> NpzArrays:
+    with _hostile(path):
+        npz = open_npz(file, COUNTS_ARRAYS)
+    for name, column in npz.arrays.items():
+        if column.ndim != 1 or column.dtype.kind not in "iuf":
+            raise BadUsage(f"{path}: {name} must be one row of whole numbers")
+    return npz
+
+
+@contextlib.contextmanager
+def _hostile(path: Path) -> Iterator[None]:
+    """Turn any error of the code that reads hostile bytes into one line."""
+    try:
+        yield
+    except KeyError as error:
+        arrays = ", ".join(COUNTS_ARRAYS)
+        raise BadUsage(f"{path} lacks the array {error.args[0]!r}: a counts file has {arrays}") from None
+    except TooLarge as error:
+        raise BadUsage(f"{path}: {error}") from None
+    except Exception as error:  # noqa: BLE001 (of zipfile, zlib, numpy and Python's tokenizer)
+        if isinstance(error, OSError) and error.strerror:
+            raise BadUsage(f"{path}: {error.strerror}") from None
+        raise BadUsage(f"{path} is not an .npz file of word counts, or is damaged") from None
+
+
+def _whole_numbers(path: Path, name: str, column: Column, dtype: type[np.signedinteger[Any]]) -> NDArray[Any]:
+    """All of ``column`` as ``dtype``."""
+    numbers = column[:]
+    limits = np.iinfo(dtype)
+    # As Python integers, since a narrow float would round the limits.
+    if numbers.size and not (
+        np.isfinite(numbers).all() and limits.min <= int(numbers.min()) <= int(numbers.max()) <= limits.max
+    ):
+        raise BadUsage(f"{path}: {name} holds numbers that are out of range")
+    whole = numbers.astype(dtype)
+    if numbers.dtype.kind == "f" and not np.array_equal(whole, numbers):
+        raise BadUsage(f"{path}: {name} must be whole numbers")
+    return whole
+
+
+class CountedBlocks(Blocks):
+    """Hands out exactly as many documents of a file as the trainer asks for, so none are ever pending."""
+
+    def __init__(self, file: CountsFile | KeptCounts) -> None:
+        super().__init__(Activity())
+        self._file = file
+        self._next = 0
+
+    def start(self, position: Position | None) -> None:
+        number = position.get("document") if position else 0
+        self._next = whole(number, "progress.position", 0, len(self._file))
+
+    async def next(self) -> Block | None:
+        if self._next >= len(self._file):
+            return None
+        block = self._file.documents(self._next, self._next + max(1, self.wanted()))
+        self._next += len(block)
+        self.arrivals.add(len(block))
+        return replace(block, position={"document": self._next}, lap=self._next / len(self._file))
+
+    async def close(self) -> None:
+        self._file.close()
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A stretch in progress."""
+
+    stretch: Stretch
+    jobs: list[asyncio.Task[CountedJob]] = field(default_factory=list)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all of its jobs are in progress or done."""
+        return len(self.jobs) == len(self.stretch.jobs)
+
+
+class Intake(Blocks):
+    """A source whose jobs are counted by a pool of workers.
+
+    What is in progress is bounded, in jobs and in bytes, so that memory stays bounded when training is slower
+    than the crawl. Fetching continues while earlier pages are parsed and trained.
+    """
+
+    def __init__(self, source: Source, pool: Pool) -> None:
+        super().__init__(source.activity)
+        self._source, self._pool = source, pool
+        self._readings: deque[_Reading] = deque()
+        self._blocks: deque[Block] = deque()
+        self._running = self._bytes = self._deaths = 0
+        self._moved = asyncio.Event()
+        self._large = asyncio.Semaphore(MOST_LARGE)
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self, position: Position | None) -> None:
+        self._task = asyncio.create_task(self._fetch(position))
+
+    async def _fetch(self, position: Position | None) -> None:
+        batches = self._source.batches(position)
+        try:
+            async for stretch in batches:
+                reading = _Reading(stretch)
+                self._readings.append(reading)
+                for make in stretch.jobs:
+                    await self._room(lambda: self._running)
+                    job = await make()
+                    self.queued += job.articles
+                    self._running += 1
+                    self._bytes += job.size
+                    reading.jobs.append(asyncio.create_task(self._counted(job)))
+                    self._moved.set()
+                # A second stretch, however many jobs the first one has: otherwise workers would be idle
+                # until that has been handed out.
+                await self._room(
+                    lambda: len(self._readings) > 1 and sum(len(each.jobs) for each in self._readings)
+                )
+        finally:
+            try:
+                await close_batches(batches)
+            finally:
+                self._moved.set()  # this task will be done before anything waiting for it looks
+
+    async def _room(self, jobs: Callable[[], int]) -> None:
+        """Wait until so many jobs leave room for another."""
+        while jobs() >= max(JOBS_AHEAD, 2 * self._pool.jobs()) or self._bytes >= MOST_AHEAD:
+            await self._move()
+
+    async def _move(self) -> None:
+        """Wait until something has been fetched, counted or handed out."""
+        self._moved.clear()
+        await self._moved.wait()
+
+    async def next(self) -> Block | None:
+        assert self._task is not None
+        try:
+            while not self._blocks:
+                if self._readings and self._readings[0].is_complete:
+                    self.waits_for = "parsing"
+                    await self._take_first()
+                elif self._task.done():
+                    await self._task
+                    return None
+                else:
+                    self.waits_for = "parsing" if self._running else "network"
+                    await self._move()
+        finally:
+            self.waits_for = None
+        block = self._blocks.popleft()
+        self.queued -= len(block)
+        return block
+
+    async def _take_first(self) -> None:
+        """Cut the oldest stretch into blocks. It stays in progress until it is counted, so that a cancelled
+        wait loses nothing."""
+        reading = self._readings[0]
+        counted = [await asyncio.shield(job) for job in reading.jobs]
+        self._readings.popleft()
+        self._moved.set()
+        block = Block.concatenate([job.block for job in counted])
+        order = reading.stretch.order([job.block.page_ids.tolist() for job in counted])
+        if order is not None:
+            block = block.take(order)
+        skips = sum((Counter(job.block.skips) for job in counted), Counter(reading.stretch.skips))
+        warnings = tuple(line for job in counted for line in job.block.warnings)
+        self.queued -= len(block)
+        for start, stop, position, lap in reading.stretch.pieces(len(block)):
+            news: dict[str, Any] = {} if start else {"skips": skips, "warnings": warnings}
+            self._blocks.append(replace(block[start:stop], position=dict(position), lap=lap, **news))
+            self.queued += stop - start
+
+    async def _counted(self, job: Job) -> CountedJob:
+        """The counts of a job, as much of it as can be read."""
+        articles, size = job.articles, job.size
+        try:
+            counted = await self._count(job)
+            if counted.lack:
+                async with self._large:
+                    for _ in range(TRIES):
+                        renewed = await job.renewed(counted.lack) if counted.lack else None
+                        if renewed is None:
+                            break
+                        job = renewed
+                        counted = await self._count(job)
+        finally:
+            self._running -= 1
+            self._bytes -= size
+            self._moved.set()
+        if counted.fault:  # otherwise the rest of the source would be skipped in no time
+            raise BadSource(counted.fault)
+        self.queued += len(counted.block) - articles
+        self.arrivals.add(len(counted.block))
+        return counted
+
+    async def _count(self, job: Job) -> CountedJob:
+        """The counts of a job; if its worker fails, page by page: only the page at fault is left out."""
+        with contextlib.suppress(JobFailed, WorkerDied):
+            return await self._result(count_job, job)
+        try:
+            rest = await self._result_alone(pages_of_job, job)
+        except (JobFailed, WorkerDied) as error:
+            return CountedJob(replace(EMPTY, warnings=(f"{job} cannot be read: {str(error)[:200]}",)))
+        blocks, warnings = [], list(rest.block.warnings)
+        for page in rest.pages:
+            try:
+                blocks.append((await self._result_alone(count_job, FetchedPages((page,)))).block)
+                continue
+            except WorkerDied:
+                reason = f"the process that read it was killed, or took over {CALL_SECONDS} s"
+            except JobFailed as error:
+                reason = str(error)[:200]
+            warnings.append(skipped(page, reason))
+            blocks.append(Block.uncounted(page))
+        block = replace(Block.concatenate(blocks), skips=rest.block.skips, warnings=tuple(warnings))
+        return replace(rest, block=block, pages=())
+
+    async def _result(self, fn: Callable[[Job], CountedJob], job: Job) -> CountedJob:
+        return await asyncio.wrap_future(self._pool.submit(fn, job))
+
+    async def _result_alone(self, fn: Callable[[Job], CountedJob], job: Job) -> CountedJob:
+        """The result of a job whose worker may be lost. Raises SessionError if several in a row are."""
+        try:
+            result = await self._result(fn, job)
+        except WorkerDied as death:
+            self._deaths += 1
+            if self._deaths > MOST_DEATHS:
+                raise SessionError(
+                    "the processes that parse articles keep dying, perhaps out of memory "
+                    f"(the last one {death})"
+                ) from None
+            raise
+        self._deaths = 0
+        return result
+
+    async def drain(self) -> list[Block]:
+        await self._stop_fetching()
+        self._blocks.clear()  # the rest of a stretch is read again, and so is what follows here
+        with contextlib.suppress(TimeoutError, SessionError, BadSource, OSError):
+            async with asyncio.timeout(3.0):
+                while (
+                    self._readings
+                    and self._readings[0].is_complete
+                    and not self._readings[0].stretch.rereadable
+                ):
+                    await self._take_first()
+        return list(self._blocks)
+
+    async def _stop_fetching(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            # An error that ended it was raised by next(), or comes too late to matter.
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def close(self) -> None:
+        await self._stop_fetching()
+        jobs = [job for reading in self._readings for job in reading.jobs]
+        for job in jobs:
+            job.cancel()
+        await asyncio.gather(*jobs, return_exceptions=True)  # errors were reported before
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        await self._source.close()

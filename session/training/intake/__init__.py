@@ -1,1 +1,0 @@
-"""From a source to counted documents in order: opening it, reading ahead, counting in processes."""
