@@ -94,9 +94,15 @@ async def pause(path, run):
     await until_true(lambda: run.state == "paused")
 
 
-def pages_of(path):
+def in_order(path, **which):
+    """The page ids of all articles."""
     with SessionReader(path) as reader:
-        return sorted(page for _, pages, *_ in reader.all_articles(trained_only=False) for page in pages)
+        columns = reader.all_articles(**{"trained_only": False} | which)
+        return [page for _, pages, *_ in columns for page in pages]
+
+
+def pages_of(path):
+    return sorted(in_order(path))
 
 
 def account_holds(now):

@@ -179,13 +179,10 @@ def test_how_a_trainer_died(tmp_path, end, told):
     assert trainers.death(path) == told
 
 
-def test_a_folder_that_cannot_be_made_is_told_of(tmp_path):
+def test_a_folder_that_cannot_be_made_and_a_log_that_is_a_link_are_refused(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(SessionError, match=r"cannot write .*night\.db\.log: "):
         start_trainer(tmp_path / "file" / "night.db", [])
-
-
-def test_a_log_that_is_a_link_is_not_followed(tmp_path):
     precious = tmp_path / "precious"
     precious.write_text("years of work\n")
     log_file(tmp_path / "s.db").symlink_to(precious)

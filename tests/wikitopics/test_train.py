@@ -88,10 +88,8 @@ def test_another_session_can_train_on_the_counts_that_passes_keep(
 
 
 def test_texts_are_read_again(cli, tmp_path, home):
-    lines = [
-        json.dumps({"text": f"city river music {word} city"}) for word in ("band", "war", "law", "") * 40
-    ]
-    (tmp_path / "t.jsonl").write_text("\n".join(lines))
+    lines = (f'{{"text": "city river music {word} city"}}\n' for word in ("band", "war", "law", "") * 40)
+    (tmp_path / "t.jsonl").write_text("".join(lines))
     cli.ok("train", "--texts", tmp_path / "t.jsonl", "--topics", 3, "--passes", 4)
     now = status(home / "default.db")
     assert (now.documents, now.held_out, now.articles) == (144, 16, 4 * 144)
@@ -303,7 +301,7 @@ def report(articles, state="running", **activity):
     return Report(state, progress, measured, TrainerActivity(elapsed_seconds=61.0, **activity))
 
 
-def test_a_burst_of_reports_is_one_line_and_the_first_measurement_another():
+def test_a_burst_of_reports_is_one_line_and_the_last_is_of_the_end():
     told = []
     lines = ProgressLines(told.append)
     for articles in range(50):
@@ -312,9 +310,6 @@ def test_a_burst_of_reports_is_one_line_and_the_first_measurement_another():
     for _ in range(50):
         lines(report(80, measured_at=64, perplexities={"lda": 5776.4}, crawl_rate=100.0))
     assert told[1:] == ["0:01:01  80 articles  perplexity after 64: lda 5,776  reading 360k articles/h"]
-
-
-def test_the_last_line_is_of_the_end():
     told = []
     lines = ProgressLines(told.append)
     lines(report(0))
@@ -326,15 +321,12 @@ def test_the_last_line_is_of_the_end():
     assert told[1:] == [line, "finished; everything is saved"]
 
 
-def test_articles_per_hour_is_the_same_in_every_json(capsys):
+def test_articles_per_hour_how_much_is_read_and_when_it_is_through(capsys):
     JsonLines(lambda _: None)(report(610, crawl_rate=100.0))
     line = json.loads(capsys.readouterr().out)
     assert line["articles_per_hour"] == 36_000  # of the session so far, as in `status --json`
     assert line["crawled_per_hour"] == 360_000  # now
     assert (line["lap"], line["seconds_left"]) == (None, None)
-
-
-def test_how_much_is_read_and_when_it_is_through(capsys):
     told = []
     half = report(400, crawl_rate=2.0)
     half.progress.crawled, half.progress.lap = 500, 0.5

@@ -64,17 +64,15 @@ def test_a_column_becomes_a_session(path):
     assert path.exists()
 
 
-def test_titles_are_numbers_and_a_generator_will_do():
-    session = learn(text for text in TEXTS)
-    assert all(one.title == f"text {one.page_id}" for one in session.articles(limit=200))
-
-
 def test_the_same_call_returns_it_and_any_other_is_refused(path, monkeypatch):
     learn(vocabulary=wt.Vocabulary.from_words(WORDS))
     before = path.read_bytes()
     monkeypatch.setattr("wikitopics.training.start_trainer", pytest.fail)
     assert learn(vocabulary=wt.Vocabulary.from_words(WORDS)).status().state == "finished"
     assert learn(iter(TEXTS), passes=None).status().state == "finished", "what is not given is as it was"
+    assert wt.train(TEXTS, "notes").status().models[0].kind == "scvb0"
+    with pytest.raises(wt.SessionError, match=r"^topics 10: this session was made with 3; leave topics out"):
+        wt.train(TEXTS, "notes", topics=10)
     for other, says in (
         ({"texts": [*TEXTS[:-1], "another"]}, "was made from other texts"),
         ({"texts": [*TEXTS[:-1], TEXTS[0]]}, "was made from other texts"),
@@ -119,11 +117,7 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
         ({"texts": 3}, TypeError, "texts must be a collection, not 3 .int"),
         ({"ids": 3}, TypeError, "ids must be a collection"),
         ({"ids": "abc"}, TypeError, "^ids must be a collection, not 'abc' .str"),
-        (
-            {"titles": pd.DataFrame({"a": TEXTS})},
-            TypeError,
-            "^titles must be a collection, not .* .DataFrame",
-        ),
+        ({"titles": pd.DataFrame({"a": TEXTS})}, TypeError, "^titles must be a coll.*, not .* .DataFrame"),
         ({"ids": ["x" * 4097, *TEXTS[1:]]}, ValueError, "^ids: number 0 is over 4,096 bytes"),
         ({"passes": "2"}, TypeError, "^passes must be a whole number, not '2'"),
         ({"seed": 1.0}, TypeError, "^seed must be a whole number, not 1.0"),
@@ -176,8 +170,10 @@ def test_the_index_of_a_series_comes_back_in_its_order_with_its_values(path, ind
     assert (len(trained), trained[0].notna().sum()) == (126, 108)
 
 
-def test_without_an_index_the_rows_are_in_order_too(path):
-    found = learn([*TEXTS, ""]).proportions(frame=True)
+def test_of_a_generator_titles_are_numbers_and_rows_are_in_order(path):
+    session = learn(text for text in [*TEXTS, ""])
+    assert all(one.title == f"text {one.page_id}" for one in session.articles(limit=200))
+    found = session.proportions(frame=True)
     assert found.index.tolist() == list(range(1, 122))
     assert found.index.name == "page_id"
     assert found[0].isna().tolist() == [False] * 120 + [True]
@@ -262,13 +258,6 @@ def test_a_vocabulary_without_a_rule_reads_what_the_session_reads(path):
 @pytest.mark.parametrize("words", [frozenset(WORDS), (word for word in WORDS)], ids=type)
 def test_words_are_a_vocabulary_and_a_set_of_them_the_same_in_every_process(path, words):
     assert learn(vocabulary=words).vocabulary().words == tuple(WORDS)
-
-
-def test_the_model_of_a_session_need_not_be_named_again(path):
-    learn()
-    assert wt.train(TEXTS, "notes").status().models[0].kind == "scvb0"
-    with pytest.raises(wt.SessionError, match=r"^topics 10: this session was made with 3; leave topics out"):
-        wt.train(TEXTS, "notes", topics=10)
 
 
 def test_an_error_of_the_texts_leaves_nothing(path):
@@ -431,11 +420,8 @@ def test_whoever_is_killed_the_texts_are_removed(path, cli):
         os.kill(trainer, signal.SIGKILL)
         program.communicate()
         until(lambda trainer=trainer: gone(trainer))
-        left = str(InMemoryTexts.of(path).texts)
-        assert (
-            f"texts given in Python to trainers that were killed, to be deleted: {left}"
-            in cli("doctor", "--offline").out
-        )
+        left = f"texts given in Python to trainers that were killed, to be deleted: {InMemoryTexts.of(path).texts}"
+        assert left in cli("doctor", "--offline").out
         with suppress(wt.SessionError):  # the second one asks for other passes
             remove()
         assert_nothing_is_left(path)

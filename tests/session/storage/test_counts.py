@@ -1,5 +1,6 @@
 """Word counts in a session: blocks of articles, kept counts, and those of before there is a vocabulary."""
 
+import contextlib
 from dataclasses import replace
 
 import numpy as np
@@ -45,15 +46,12 @@ def same(one, other):
     )
 
 
-def test_a_slice_holds_its_articles_and_their_words():
+def test_slices_hold_their_articles_and_put_together_are_the_whole():
     part = documents([2, 0, 3, 1])[1:3]
     assert part.titles == ("t1", "t2")
     assert part.indptr.tolist() == [0, 0, 3]
     assert part.counts.tolist() == [3, 4, 5]
     assert part.words.tolist() == [0, 12]
-
-
-def test_slices_put_together_again_are_the_whole():
     whole = documents([2, 0, 3, 1, 5])
     assert same(Block.concatenate([whole[:2], whole[2:2], whole[2:]]), whole)
     assert len(Block.concatenate([])) == 0
@@ -136,64 +134,39 @@ def kept(cli, corpus, *more):
     )  # fmt: skip
 
 
-def test_training_on_the_kept_counts_gives_the_same_model(cli, corpus, home, states, assert_same_states):
+def test_training_on_the_kept_counts_gives_the_same_model(
+    cli, corpus, home, monkeypatch, states, assert_same_states
+):
+    """The other session may be named from where the user stands."""
     assert kept(cli, corpus).code == 0
     first = home / "kept.db"
     with SessionReader(first) as reader:
-        documents = reader.settings()[DOCUMENTS]
-        crawled = reader.status().articles
-    again = cli(
-        "train", "--counts", first, "--topics", 5, "--batch-size", 64, "--held-out", 40,
-        "--documents", documents, "--passes", 1, "--session", "again",
-    )  # fmt: skip
-    assert again.code == 0, again.err
+        documents, crawled = reader.settings()[DOCUMENTS], reader.status().articles
+    again = ("--topics", 5, "--batch-size", 64, "--held-out", 40, "--documents", documents, "--passes", 1)
+    monkeypatch.chdir(home.parent)
+    cli.ok("train", "--counts", f"{home.name}/kept.db", *again, "--session", "again")
     with SessionReader(home / "again.db") as reader:
         assert reader.status().articles == crawled
         assert reader.vocabulary() == corpus.words
     assert_same_states(states(home / "again.db"), states(first))
-
-
-def test_the_other_session_may_be_named_from_where_the_user_stands(cli, corpus, home, monkeypatch):
-    kept(cli, corpus)
-    monkeypatch.chdir(home.parent)
-    outcome = cli("train", "--counts", f"{home.name}/kept.db", "--topics", 3, "--session", "again")
-    assert outcome.code == 0, outcome.err
-    with SessionReader(home / "again.db") as reader:
-        assert reader.status().articles > 0
-
-
-def test_reading_in_pieces_is_reading_at_once(cli, corpus, home):
-    kept(cli, corpus)
-    counts = KeptCounts(home / "kept.db")
-    whole = counts.documents(0, len(counts))
-    for start, stop in ((0, 1), (30, 200), (39, 41), (len(counts) - 3, len(counts) + 9)):
-        part = counts.documents(start, stop)
-        expected = whole[start:stop]
-        assert part.titles == expected.titles
-        assert np.array_equal(part.word_ids, expected.word_ids)
-        assert np.array_equal(part.counts, expected.counts)
-        assert np.array_equal(part.indptr, expected.indptr)
-    counts.close()
+    with contextlib.closing(KeptCounts(first)) as counts:
+        whole = counts.documents(0, len(counts))
+        for start, stop in ((0, 1), (30, 200), (39, 41), (len(counts) - 3, len(counts) + 9)):
+            assert same(counts.documents(start, stop), whole[start:stop]), "read in pieces or at once"
 
 
 def test_the_stream_keeps_its_name_while_the_other_session_goes_on(cli, corpus, home):
     kept(cli, corpus, "--articles", 100)
-    before = KeptCounts(home / "kept.db")
-    kept(cli, corpus)
-    after = KeptCounts(home / "kept.db")
-    assert len(after) > len(before)
-    assert after.identity == before.identity
-    before.close()
-    after.close()
+    with contextlib.closing(KeptCounts(home / "kept.db")) as before:
+        kept(cli, corpus)
+        with contextlib.closing(KeptCounts(home / "kept.db")) as after:
+            assert (len(after) > len(before), after.identity) == (True, before.identity)
 
 
-def test_a_session_without_counts_says_so(cli, trained, one_line):
+def test_a_session_without_counts_says_so_and_cannot_begin_to_keep_them(cli, trained, one_line, corpus):
     with pytest.raises(BadUsage, match="--keep-counts"):
         KeptCounts(trained)
     one_line(cli("train", "--counts", trained, "--session", "other"), 2, "--keep-counts")
-
-
-def test_it_cannot_be_turned_on_later(cli, corpus, trained, one_line):
     one_line(cli("train", *corpus.options(), "--keep-counts"), 2, "--keep-counts")
 
 

@@ -50,18 +50,15 @@ def test_a_file_is_no_folder(tmp_path):
     assert (tmp_path / "out").read_text() == "mine"
 
 
-def test_a_block_that_fails_leaves_what_was_there(tmp_path):
+def test_a_folder_that_cannot_be_written_whole_leaves_what_was_there(tmp_path, monkeypatch):
     write(tmp_path / "out", "model")
     with pytest.raises(ZeroDivisionError), replacing_folder(tmp_path / "out", "model") as folder:
         (folder / "model.new").write_text(str(1 / 0))
     assert [file.name for file in tmp_path.rglob("*")] == ["out", "model"]
 
-
-def test_a_folder_that_cannot_be_written_whole_leaves_the_old_one(tmp_path, monkeypatch):
     def full(path):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    write(tmp_path / "out", "model")
     monkeypatch.setattr("wikitopics.session.storage.files.sync", full)
     with pytest.raises(SessionError, match="No space left"):
         write(tmp_path / "out", "model.new")

@@ -52,14 +52,11 @@ def test_any_whole_numbers_are_taken(counts_file, tmp_path, dtype):
     assert documents.word_ids.dtype == documents.counts.dtype == np.int32
 
 
-def test_the_checksum_names_the_content(counts_file, tmp_path):
+def test_the_checksum_names_the_content_compressed_or_not(counts_file, tmp_path):
     one = counts_file(write(tmp_path / "a.npz"), 5).identity["checksum"]
     other = counts_file(write(tmp_path / "b.npz", counts=GOOD["counts"].astype(np.float64)), 5)
     third = counts_file(write(tmp_path / "c.npz", counts=np.array([1, 2, 4])), 5)
     assert one == other.identity["checksum"] != third.identity["checksum"]
-
-
-def test_compressed_or_not_is_the_same_file(counts_file, tmp_path):
     one = counts_file(write(tmp_path / "a.npz"), 5)
     (tmp_path / "b.npz").write_bytes(as_bytes(**GOOD))
     other = counts_file(tmp_path / "b.npz", 5)
@@ -91,14 +88,11 @@ def test_another_file_in_its_place_is_read_through(counts_file, tmp_path):
         counts_file(write(tmp_path / "a.npz", word_ids=np.array([1, 5, 0])), 5, known=first.identity)
 
 
-def test_a_file_that_is_removed_is_read_on(counts_file, tmp_path):
+def test_a_file_that_is_removed_is_read_on_and_one_that_is_cut_short_is_one_line(counts_file, tmp_path):
     file = counts_file(write(tmp_path / "a.npz"), 5)
     (tmp_path / "a.npz").unlink()
     assert file.documents(0, 3).counts.tolist() == [1, 2, 3]
     file.close()
-
-
-def test_a_file_that_is_cut_short_is_one_line(counts_file, tmp_path):
     path = write(tmp_path / "a.npz")
     file = counts_file(path, 5)
     os.truncate(path, 400)
@@ -308,14 +302,11 @@ def test_more_documents_than_memory_has_room_for_are_refused(counts_file, tmp_pa
         counts_file(write(tmp_path / "c.npz"), 5)
 
 
-def test_no_file_at_all(counts_file, tmp_path):
+def test_no_file_a_folder_and_a_pipe_are_told(counts_file, tmp_path):
     with pytest.raises(BadUsage, match="No such file"):
         counts_file(tmp_path / "none.npz", 5)
     with pytest.raises(BadUsage, match="folder"):
         counts_file(tmp_path, 5)
-
-
-def test_a_pipe_is_told_that_it_is_one(counts_file):
     reading, writing = os.pipe()
     os.close(writing)
     with pytest.raises(BadUsage, match="a pipe, not a regular file"):
@@ -326,14 +317,8 @@ def test_a_pipe_is_told_that_it_is_one(counts_file):
 def write_lengths(path, lengths):
     """Documents with so many entries, all of the first of five words."""
     n = sum(lengths)
-    path.write_bytes(
-        as_bytes(
-            indptr=np.cumsum([0, *lengths]),
-            word_ids=np.zeros(n, np.int8),
-            counts=np.ones(n, np.int8),
-            n_words=5,
-        )
-    )
+    entries = {"word_ids": np.zeros(n, np.int8), "counts": np.ones(n, np.int8)}
+    path.write_bytes(as_bytes(indptr=np.cumsum([0, *lengths]), **entries, n_words=5))
     return path
 
 
