@@ -164,14 +164,8 @@ async def test_large_pages_come_in_small_batches_and_are_not_all_kept(tmp_path, 
         (random.Random(1).randbytes(2000), "not a MediaWiki dump"),
         (b"7z\xbc\xaf\x27\x1c" + bytes(99), "7z is not supported"),
         (bz2.compress(b"no xml"), "not a MediaWiki dump"),
-        (
-            (BOMB + HEAD + page(1, text="x").replace(">x<", ">&b;<") + FOOT).encode(),
-            "declares a document type",
-        ),
-        (
-            b'<!DOCTYPE x SYSTEM "file:///etc/passwd">' + HEAD.encode() + b"&x;</mediawiki>",
-            "not a MediaWiki dump",
-        ),
+        ((BOMB + HEAD + page(1, "x").replace(">x<", ">&b;<") + FOOT).encode(), "declares a document type"),
+        (f'<!DOCTYPE x SYSTEM "file:///etc/passwd">{HEAD}&x;</mediawiki>'.encode(), "not a MediaWiki dump"),
     ],
 )
 async def test_what_is_no_dump_is_refused_in_one_line(tmp_path, data, reason):

@@ -20,13 +20,8 @@ from wikitopics.crawler.markup.wikitext import extract_wikitext, wikitext_links
 from wikitopics.crawler.mediawiki.wiki import read_siteinfo
 from wikitopics.crawler.source import Page, SourceInfo
 
-WIKI = SourceInfo(
-    "w",
-    None,
-    ("Datei",),
-    ("Kategorie",),
-    namespaces=("Datei", "Kategorie", "Benutzer", "Wikipedia Diskussion", "BD"),
-)
+NAMESPACES = ("Datei", "Kategorie", "Benutzer", "Wikipedia Diskussion", "BD")
+WIKI = SourceInfo("w", None, ("Datei",), ("Kategorie",), namespaces=NAMESPACES)
 
 
 def of_wikitext(text, info=WIKI, title="Here"):
@@ -56,10 +51,7 @@ def of_html(text, info=WIKI):
             ["Alien: Covenant", "Star Trek: First Contact", "2001: A Space Odyssey"],
         ),
         ("[[File:A.jpg|thumb|a [[Caption]]]] [[Datei:A.jpg]] [[:Datei:A.jpg|a]] [[Category:A]]", []),
-        (
-            "[[Kategorie:A]] [[benutzer:A]] [[wikipedia_diskussion:A|b]] [[BD:A]] [[Talk:A]] [[ User : A ]]",
-            [],
-        ),
+        ("[[Kategorie:A]] [[benutzer:A]] [[wikipedia_diskussion:A|b]] [[BD:A]] [[Talk:A]] [[ User :A]]", []),
         ("<nowiki>[[A]]</nowiki> <!-- [[B]] --> <ref>[[C]]</ref> <math>[[D]]</math> <pre>[[E]]</pre>", []),
         ("{{Infobox|a=[[A]]}} {{nowrap|[[B]]}} {{lang|fr|''[[C|c]]''}} {{main|D}}", ["B", "C"]),
         ("{|\n| [[A]]\n|}\n* [[B]]\n== [[C]] ==\n[[D]]", ["B", "C", "D"]),
@@ -96,10 +88,7 @@ def test_what_the_wiki_says_decides():
         ('<a href="/w/index.php?title=A&action=edit&redlink=1" class="new">x</a>', []),
         ('<a href="/wiki/Datei:A.jpg" class="image"><img></a> <a href="/wiki/Benutzer:A">x</a>', []),
         ('<sup class="reference"><a href="/wiki/A">1</a></sup> <i><a href="/wiki/B">b</a></i>', ["B"]),
-        (
-            '<table class="infobox"><tr><td><a href="/wiki/A">a</a></table><ul><li><a href="/wiki/B">b</a>',
-            ["B"],
-        ),
+        ('<table class="infobox"><tr><td><a href="/wiki/A">a</a></table><p><a href="/wiki/B">b</a>', ["B"]),
         ('<table><tr><td><a href="/wiki/A">a</a><ul><li><a href="/wiki/B">b</a></ul></table>', ["B"]),
         ('&#3;0&#3; \x031\x03 <a href="/wiki/A">a</a>', ["A"]),
         ("no link", []),

@@ -58,7 +58,7 @@ def test_refuses_what_is_no_minibatch(arrays, message):
         Minibatch(*arrays)
 
 
-def test_slices_by_documents():
+def test_documents_of_a_slice_and_of_several_minibatches_together():
     batch = Minibatch([0, 2, 2, 3, 5], [0, 1, 4, 2, 3], [1, 2, 3, 4, 5])
     part = batch[1:3]
     found = part.indptr.tolist(), part.word_ids.tolist(), part.counts.tolist()
@@ -70,23 +70,23 @@ def test_slices_by_documents():
         batch[::2]
     with pytest.raises(TypeError):
         batch[0]
-
-
-def test_empty_minibatch():
     batch = Minibatch([0], [], [])
     assert (batch.D, batch.n_tokens) == (0, 0)
+    parts = [Minibatch([0, 2], [1, 3], [1, 2]), Minibatch([0], [], []), Minibatch([0, 0, 1], [0], [0.5])]
+    batch = Minibatch.concatenate(parts)
+    assert batch.indptr.tolist() == [0, 2, 2, 3]
+    assert batch.word_ids.tolist() == [1, 3, 0]
+    assert batch.counts.tolist() == [1.0, 2.0, 0.5]
+    assert Minibatch.concatenate(parts[:2]).counts.dtype == np.int32
 
 
-def test_from_csr_takes_unsorted_rows_with_repetitions():
+def test_rows_of_a_csr_matrix_and_word_ids_are_checked():
     matrix = scipy.sparse.csr_array(
         (np.array([1.0, 2.0, 3.0]), np.array([2, 0, 2]), np.array([0, 3])), shape=(1, 4)
     )
     assert Minibatch.from_csr(matrix).word_ids.tolist() == [0, 2]
     with pytest.raises(ValueError, match="CSR"):
         Minibatch.from_csr(scipy.sparse.csc_array((2, 2)))
-
-
-def test_word_ids_are_checked_against_a_vocabulary():
     batch = Minibatch([0, 1], [4], [1])
     batch.check_words(5)
     with pytest.raises(ValueError, match="word id 4 is out of range"):
@@ -103,27 +103,15 @@ def test_weights_that_are_not_whole_are_kept_as_float32():
     assert batch[2:].n_tokens == 1.5
 
 
-def test_documents_of_several_minibatches_together():
-    parts = [Minibatch([0, 2], [1, 3], [1, 2]), Minibatch([0], [], []), Minibatch([0, 0, 1], [0], [0.5])]
-    batch = Minibatch.concatenate(parts)
-    assert batch.indptr.tolist() == [0, 2, 2, 3]
-    assert batch.word_ids.tolist() == [1, 3, 0]
-    assert batch.counts.tolist() == [1.0, 2.0, 0.5]
-    assert Minibatch.concatenate(parts[:2]).counts.dtype == np.int32
-
-
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_blocks_come_back_in_order_whatever_the_number_of_threads(threads):
     assert Threads(threads).map(lambda a, b: (a, b), 10, 4) == [(0, 4), (4, 8), (8, 10)]
     assert Threads(threads).map(lambda a, b: (a, b), 0, 4) == []
 
 
-def test_blocks_run_side_by_side():
+def test_blocks_run_side_by_side_and_an_error_in_one_reaches_the_caller():
     meet = threading.Barrier(2, timeout=600)
     Threads(2).map(lambda a, b: meet.wait(), 2, 1)
-
-
-def test_an_error_in_a_block_reaches_the_caller():
     with pytest.raises(ZeroDivisionError):
         Threads(2).map(lambda a, b: 1 / (1 - a), 2, 1)
     with pytest.raises(ValueError, match="threads"):

@@ -89,19 +89,14 @@ def test_an_array_of_another_shape_or_type_is_refused(trained):
             assert not goes or key.startswith("first_"), (key, wrong.dtype, wrong.shape)
 
 
-def test_words_to_start_from_that_are_out_of_range():
+def test_words_out_of_range_and_a_generator_that_would_repeat_itself():
     state = made("hdp").state()
     first = {"first_indptr": np.array([0, 1]), "first_counts": np.array([1])}
-    assert goes_on(
-        kinds.load("hdp"), {**state, **first, "first_word_ids": np.array([W - 1])}, planted(5, n_words=W)[0]
-    )
+    last = {**state, **first, "first_word_ids": np.array([W - 1])}
+    assert goes_on(kinds.load("hdp"), last, planted(5, n_words=W)[0])
     for word in (W, 2**31 - 1, 2**40, -1):
         with pytest.raises(ValueError, match=r"word"):
             kinds.load("hdp").from_state({**state, **first, "first_word_ids": np.array([word])})
-
-
-def test_a_generator_that_would_repeat_itself_for_ever():
-    state = made("hdp").state()
     state["random"][2:4] = 0
     with pytest.raises(ValueError, match="odd"):
         kinds.load("hdp").from_state(state)

@@ -18,9 +18,8 @@ async def test_one_lap(source, read):
     batches = await read(s)
     assert info.articles == 7
     assert ids(batches) == [1, 2, 3, 4, 5, 6, 7]
-    assert batches[0].pages[0].title == "Page 1"
-    assert batches[0].pages[0].text == "text of page 1"
-    assert batches[0].pages[0].revision_id == 101
+    first = batches[0].pages[0]
+    assert (first.title, first.text, first.revision_id) == ("Page 1", "text of page 1", 101)
     assert batches[-1].lap == 1.0
     assert [b.lap for b in batches] == sorted(b.lap for b in batches)
     assert info.file_names == ("File", "Image", "Datei", "Bild")
@@ -112,14 +111,12 @@ async def test_pages_that_are_no_articles(acts, crawled):
     assert batch.skips == {"deleted or hidden": 3, "disambiguation": 1, "no text": 1, "damaged": 7}
 
 
-async def test_an_empty_wiki(wiki, source, read):
+async def test_an_empty_wiki_and_one_that_lists_nothing_for_ever(wiki, source, read):
     wiki.pages = []
     (batch,) = await read(source())
     assert batch.pages == ()
     assert batch.lap == 1.0
 
-
-async def test_a_wiki_that_lists_nothing_for_ever(wiki, source, read):
     def nothing(query):
         here = int(query.get("grncontinue", "0.05|0.1|1000|0").split("|")[2]) + 1
         return {"batchcomplete": True, "continue": {"grncontinue": f"0.05|0.1{here}|{here}|0"}}
@@ -179,9 +176,8 @@ async def test_a_faulty_list_is_asked_for_again(wiki, acts, crawled, fault, afte
 
 async def test_pages_that_are_too_large(wiki, source, read):
     """Beyond MediaWiki's own bounds nothing is an article: text of 2 MiB, titles of 255 bytes."""
-    for page, text in zip(
-        wiki.pages, ["x" * (2 << 20), "x" * (2 << 20) + "y", "€" * 700_000, "é" * (1 << 20)], strict=False
-    ):
+    texts = ["x" * (2 << 20), "x" * (2 << 20) + "y", "€" * 700_000, "é" * (1 << 20)]
+    for page, text in zip(wiki.pages, texts, strict=False):
         page["text"] = text
     wiki.pages[4]["title"] = "é" * 127 + "x"
     wiki.pages[5]["title"] = "é" * 128

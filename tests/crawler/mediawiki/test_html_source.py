@@ -33,9 +33,8 @@ def path_of(index):
 
 
 async def crawl(url, clock, batches_each, bounds=LIMITS):
-    return await laps.crawl(
-        lambda: HtmlSource(Wiki(url, version="0", clock=clock, bounds=bounds)), batches_each
-    )
+    wiki = {"version": "0", "clock": clock, "bounds": bounds}
+    return await laps.crawl(lambda: HtmlSource(Wiki(url, **wiki)), batches_each)
 
 
 @pytest.mark.parametrize("batches_each", [3, 10_000])
@@ -97,17 +96,12 @@ async def test_on_wikimedia_four_pages_at_a_time_and_eight_a_second(serve, clock
     assert api.most == 1
     moments.sort()
     assert all(later - earlier >= 1.0 for earlier, later in zip(moments, moments[8:], strict=False))
-    assert {path.name for path in tmp_path.iterdir() if path.suffix == ".lock"} == {
-        "wikimedia.lock",
-        "wikimedia-pages.lock",
-        *(f"wikimedia-pages.{n}.lock" for n in range(4)),
-    }
+    locks = {"wikimedia.lock", "wikimedia-pages.lock", *(f"wikimedia-pages.{n}.lock" for n in range(4))}
+    assert {path.name for path in tmp_path.iterdir() if path.suffix == ".lock"} == locks
 
 
 @pytest.mark.parametrize("fault", ["429", "slow"])
-async def test_on_wikimedia_a_page_that_is_throttled_or_slow_holds_the_others_back(
-    fault, serve, clock, tmp_path
-):
+async def test_a_throttled_or_slow_page_holds_wikimedias_others_back(fault, serve, clock, tmp_path):
     moments = []
 
     async def override(request):
@@ -135,12 +129,9 @@ async def test_faults_cost_no_article(kind, serve, clock):
     assert skipped == 0
 
 
-async def test_403_stops(serve, clock):
+async def test_403_stops_and_an_empty_wiki_has_nothing(serve, clock):
     with pytest.raises(WikiRefused):
         await crawl(await serve(embedded(300, faults=Faults({"403": 0.1}))), clock, 3)
-
-
-async def test_an_empty_wiki(serve, clock):
     assert await crawl(await serve(embedded(0)), clock, 10) == ([], 0)
 
 

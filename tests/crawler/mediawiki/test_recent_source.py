@@ -59,12 +59,9 @@ async def test_stream_and_api_on_wikimedia(hear, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"127.0.0.1.lock", "wikimedia.lock"}
 
 
-async def test_403_stops(hear):
+async def test_403_stops_and_only_wikimedia_streams(hear):
     with pytest.raises(WikiRefused):
         await hear(Stream(403), 1)
-
-
-def test_only_wikimedia_streams():
     with pytest.raises(BadSource, match="Wikimedia"):
         RecentSource(Wiki("https://wiki.someone.net/", version="0"))
 
