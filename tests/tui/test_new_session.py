@@ -51,12 +51,11 @@ def test_entries_become_words_of_the_command_line(entries, words):
     [
         (("", "api", {}, LDA), "needs a name"),
         (("a", "api", {"tokens": "letters"}, LDA), "Tokens must be"),
-        (("a b", "api", {}, LDA), "not a session name"),
-        (("../evil", "api", {}, LDA), "not a session name"),
-        (("/tmp/evil", "demo", {}, ()), "not a session name"),
-        (("evil.db", "demo", {}, ()), "not a session name"),
-        (("~root/evil", "demo", {}, ()), "not a session name"),
-        ((f"/{'x' * 300}.db", "demo", {}, ()), "not a session name"),
+        *(((name, "api", {}, LDA), "not a session name") for name in ("a b", "../evil")),
+        *(
+            ((name, "demo", {}, ()), "not a session name")
+            for name in ("/tmp/evil", "evil.db", "~root/evil", f"/{'x' * 300}.db")
+        ),
         (("n", "texts", {}, LDA), "needs a file or folder"),
         (("n", "api", {}, ()), "at least one model"),
         (("n", "api", {}, (("lda", "0"),)), "topics must be a whole number from 1"),
