@@ -120,9 +120,8 @@ def test_a_lock_file_deleted_under_a_trainer(trained, lives, cli, one_line, monk
     monkeypatch.setattr(heartbeat, "STALE_SECONDS", 3600)  # it beats but once
     code = "from wikitopics.session.system import Process\n"
     code += "print(Process.own().as_text(), end='', flush=True); input()"
-    other = subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    pipes = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
+    other = subprocess.Popen([sys.executable, "-c", code], text=True, **pipes)
     began = f"/proc/{other.pid}/stat"
     trainer = Process.from_text("".join(other.stdout.readline() for _ in range(3)))
     assert trainer.pid == other.pid

@@ -126,9 +126,7 @@ BROKEN = ["contact = ", "contact = 3", 'contact = "two\\nlines"', 'contact = "na
 @pytest.mark.parametrize(
     "command", [["train"], ["train", "--source", "dump"], ["vocab", "build", "--lang", "fr", "-o"]]
 )
-def test_a_contact_that_would_not_be_recognised_ends_a_start(
-    cli, home, save, one_line, tmp_path, contact, command
-):
+def test_a_contact_that_nobody_recognises_ends_a_start(cli, home, save, one_line, tmp_path, contact, command):
     save(f'contact = "{contact}"\n')
     words = [*command, tmp_path / "words.txt"] if command[-1] == "-o" else command
     outcome = cli(*words)

@@ -34,24 +34,19 @@ def test_a_spec_wins_over_the_shared_options_and_hdp_takes_no_shared_priors():
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("ldaa", "not a kind of model"),
-        ("", "not a kind of model"),
+        *((text, "not a kind of model") for text in ("ldaa", "")),
         ("LDA", "not a kind of model.*'lda'"),
         ("lda:topics", "KEY=VALUE"),
         ("lda:topic=3", "Did you mean 'topics'"),
         ("lda:batch-size=3", "Did you mean 'batch_size'"),
         ("lda:topics=3,topics=4", "twice"),
-        ("lda:topics=0", "from 1 to"),
-        ("lda:topics=99999999999999999999", "from 1 to"),
+        *((f"lda:topics={topics}", "from 1 to") for topics in (0, 99999999999999999999)),
         ("lda:alpha=0", "from 1e-09 to"),
         ("lda:kappa=0.4", "from 0.5 to 1"),
         ("lda:tau0=-1", "from 0"),
         ("lda:omega=1", "'omega' is not a setting of lda. Available: name, topics, alpha, eta, kappa"),
         ("hdp:alpha=learn", "alpha must be a number from 1e-09 to 1,000,000,000, not learn"),
-        ("lda:name=../x", "a model's name"),
-        ("lda:name=", "a model's name"),
-        ("lda:name=-x", "a model's name"),
-        ("lda:name=" + "x" * 65, "a model's name"),
+        *((f"lda:name={name}", "a model's name") for name in ("../x", "", "-x", "x" * 65)),
     ],
 )
 def test_what_is_wrong_with_a_model_is_said(text, says):

@@ -145,17 +145,13 @@ def test_tabs_part_the_columns_of_a_tsv_and_spreadsheets_get_a_mark(cli, trained
     assert (tmp_path / "t.csv").read_bytes() == b"\xef\xbb\xbf" + plain.encode()
 
 
-TABLE_ENDINGS = ".csv, .tsv, .json or .parquet"
+ENDINGS = ".csv, .tsv, .json or .parquet"
 
 
 @pytest.mark.parametrize(
     ("arguments", "name", "says"),
     [
-        (
-            ["topics"],
-            "t.xlsx",
-            f"t.xlsx: no format has the ending .xlsx; end the name in {TABLE_ENDINGS}, or",
-        ),
+        (["topics"], "t.xlsx", f"t.xlsx: no format has the ending .xlsx; end the name in {ENDINGS}, or"),
         (["topics"], "t.csv.gz", "no format has the ending .gz"),
         (["topics"], "night.2024", "no format has the ending .2024"),
         (["model"], "m.pkl", "end the name in .npz, -gensim or .ldavis.json, or name the format"),
@@ -170,7 +166,7 @@ TABLE_ENDINGS = ".csv, .tsv, .json or .parquet"
         (["topics", "--format", "json"], "t.2024", "["),
     ],
 )
-def test_the_ending_of_the_name_is_the_format_or_refused(
+def test_the_ending_of_a_name_is_its_format_or_refused(
     cli, trained, tmp_path, one_line, arguments, name, says
 ):
     outcome = cli("export", *arguments, "-o", tmp_path / name)

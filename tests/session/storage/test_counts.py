@@ -134,7 +134,7 @@ def kept(cli, corpus, *more):
     )  # fmt: skip
 
 
-def test_training_on_the_kept_counts_gives_the_same_model(
+def test_training_on_kept_counts_gives_the_same_model(
     cli, corpus, home, monkeypatch, states, assert_same_states
 ):
     """The other session may be named from where the user stands."""

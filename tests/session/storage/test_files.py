@@ -129,9 +129,7 @@ main()
     ],
     ids=["articles", "gensim", "backup", "report", "train"],
 )
-def test_what_a_killed_command_leaves_is_gone_after_the_next(
-    command, packages, trained, corpus, tmp_path, spawn
-):
+def test_what_a_killed_command_leaves_goes_with_the_next(command, packages, trained, corpus, tmp_path, spawn):
     for package in packages:
         pytest.importorskip(package)
     out = tmp_path / "out"

@@ -66,9 +66,7 @@ async def test_rates_fade_while_nothing_is_learnt(trainer_of, memory, monkeypatc
     await asyncio.gather(run, return_exceptions=True)
 
 
-async def test_what_was_learnt_is_saved_before_a_step_that_would_keep_it_waiting(
-    trainer_of, memory, monkeypatch
-):
+async def test_what_was_learnt_is_saved_before_a_step_that_takes_long(trainer_of, memory, monkeypatch):
     real, seen = Stream.step, []
 
     def step(self, elapsed):
@@ -252,9 +250,8 @@ async def test_a_step_that_fails_saves_nothing_half_done(trainer_of, memory, mon
 @pytest.mark.parametrize("work", ["step", "finish", "replace_topics"])
 async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(trainer_of, memory, monkeypatch, work):
     monkeypatch.setattr("wikitopics.session.training.run.PATIENCE", 0.1)
-    monkeypatch.setattr(
-        "wikitopics.session.training.measuring.renewal_due", lambda before, after: after == 256
-    )
+    rule = "wikitopics.session.training.measuring.renewal_due"
+    monkeypatch.setattr(rule, lambda before, after: after == 256)
     real, begun, held = getattr(Stream, work), threading.Event(), threading.Event()
 
     def slow(self, *arguments):
@@ -289,9 +286,7 @@ async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypa
         return [text for level, text in log_of(trainer_of.path) if level == "error"]
 
     async def wait(run):
-        await until_true(
-            lambda: "the processes that parse documents" in (status(trainer_of.path).waiting_for or "")
-        )
+        await until_true(lambda: "processes that parse" in (status(trainer_of.path).waiting_for or ""))
         await until_true(told)  # the heart notes it after its beat
         monkeypatch.setattr("wikitopics.session.training.run.QUIET_SECONDS", 60)
         held.set()
@@ -445,7 +440,7 @@ def break_heart(monkeypatch):
 
 @pytest.mark.parametrize("error", [RuntimeError("a bug"), SessionError("s.db cannot be written")])
 @pytest.mark.parametrize("paused", [False, True])
-async def test_a_heartbeat_that_dies_ends_the_run_at_once_and_loses_nothing(
+async def test_a_heartbeat_that_dies_ends_the_run_and_loses_nothing(
     trainer_of, memory, break_heart, error, paused
 ):
     """Though the run waits for a source that never answers, or for the end of a pause."""
@@ -468,9 +463,7 @@ async def test_a_heartbeat_that_dies_ends_the_run_at_once_and_loses_nothing(
     assert log_of(trainer_of.path)[-1][1] == f"the trainer ended: the heartbeat failed: {error}"
 
 
-async def test_a_heartbeat_outlives_a_disk_that_is_full_for_a_while(
-    trainer_of, memory, break_heart, monkeypatch
-):
+async def test_a_heartbeat_outlives_a_disk_that_is_full_awhile(trainer_of, memory, break_heart, monkeypatch):
     memory.hang_at = 100
     real = HeartbeatWriter.beat
 

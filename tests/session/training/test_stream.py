@@ -205,9 +205,7 @@ def readings(monkeypatch):
 
 
 @pytest.mark.parametrize("together", [2**24, 3000], ids=["all shuffled", "in rounds"])
-def test_every_pass_has_each_document_once_in_another_order(
-    sessions, corpus, readings, monkeypatch, together
-):
+def test_every_pass_has_each_document_in_another_order(sessions, corpus, readings, monkeypatch, together):
     monkeypatch.setattr("wikitopics.session.training.stream.WORDS", together)
     path = sessions("s", passes=4, model=(MODELS["lda"],))
     Driver(path, corpus).run()
@@ -376,9 +374,7 @@ def test_old_articles_end_up_as_in_an_undisturbed_run(undisturbed, corpus_of, mo
     undisturbed(many, model=(MODELS["lda"], MODELS["scvb0"]))
 
 
-def test_the_newest_articles_are_looked_at_again_each_time_the_stream_has_doubled(
-    sessions, corpus_of, committed
-):
+def test_the_newest_articles_are_inferred_again_at_each_doubling(sessions, corpus_of, committed):
     """Some after each minibatch, so that neither a start nor the stream waits for all of them."""
     many = corpus_of(1700)
     path = sessions("s", many, model=(MODELS["lda"],))

@@ -111,8 +111,7 @@ def test_a_file_that_is_removed_is_read_on_and_one_that_is_cut_short_is_one_line
         ({"counts": None}, "lacks the array 'counts'"),
         ({"counts": np.array([1, 0, 3])}, "counts must be 1 or more"),
         ({"counts": np.array([1.5, 2, 3])}, "counts must be whole"),
-        ({"counts": np.array([1, np.nan, 3])}, "out of range"),
-        ({"counts": np.array([1, 2**31, 3])}, "out of range"),
+        *(({"counts": np.array([1, value, 3])}, "out of range") for value in (np.nan, 2**31)),
         ({"counts": np.array([1, 2**64 - 1, 3], np.uint64)}, "out of range"),
         ({"counts": np.array([1, 2, 2**31], np.float32)}, "out of range"),
         ({"indptr": np.array([0, 2, 2, 2.0**63])}, "out of range"),
@@ -120,12 +119,9 @@ def test_a_file_that_is_removed_is_read_on_and_one_that_is_cut_short_is_one_line
         ({"counts": np.array([[1, 2, 3]])}, "one row of whole numbers"),
         ({"counts": np.array(["a", "b", "c"])}, "one row of whole numbers"),
         ({"counts": np.array([True, True, True])}, "one row of whole numbers"),
-        ({"word_ids": np.array([1, 5, 0])}, "from 0 to 4"),
-        ({"word_ids": np.array([-1, 4, 0])}, "from 0 to 4"),
+        *(({"word_ids": np.array(ids)}, "from 0 to 4") for ids in ([1, 5, 0], [-1, 4, 0])),
         ({"word_ids": np.array([1, 4.5, 0])}, "word_ids must be whole"),
-        ({"indptr": np.array([0, 3, 2, 3])}, "indptr must rise"),
-        ({"indptr": np.array([1, 2, 2, 3])}, "indptr must rise"),
-        ({"indptr": np.array([0, 2, 2, 4])}, "indptr must rise"),
+        *(({"indptr": np.array(n)}, "indptr must rise") for n in ([0, 3, 2, 3], [1, 2, 2, 3], [0, 2, 2, 4])),
         ({"indptr": np.array([], np.int64)}, "indptr must rise"),
         ({"indptr": np.array(None, dtype=object)}, "not an .npz file"),
     ],
@@ -187,9 +183,8 @@ def test_words_that_were_counted_elsewhere_need_no_rule(tmp_path, cli, one_line,
         words.write_text("\n".join(lines))
         one_line(cli("train", "--counts", counts, "--vocab", words, "--session", "other"), 2, says)
     words.write_text("\n".join(ODD))
-    one_line(
-        cli("train", "--texts", text, "--vocab", words, "--session", "other"), 2, "can never match a word"
-    )
+    other = cli("train", "--texts", text, "--vocab", words, "--session", "other")
+    one_line(other, 2, "can never match a word")
 
 
 def as_bytes(save=np.savez_compressed, **arrays):
@@ -275,25 +270,20 @@ def test_what_is_no_counts_file_is_one_line(counts_file, tmp_path, content):
         ),
     ],
 )
-def test_what_would_take_all_memory_is_refused_before_it_is_unpacked(
-    counts_file, tmp_path, monkeypatch, content, says
-):
+def test_what_would_take_all_memory_is_never_unpacked(counts_file, tmp_path, monkeypatch, content, says):
     path = tmp_path / "c.npz"
     path.write_bytes(content)
-    monkeypatch.setattr(zipfile.ZipExtFile, "read", small_reads(zipfile.ZipExtFile.read))
-    with pytest.raises(BadUsage, match=says):
-        counts_file(path, 5)
-
-
-def small_reads(read):
-    """Nothing large is asked of an archive's members."""
+    read = zipfile.ZipExtFile.read
 
     def bounded(self, n=-1):
+        """Nothing large is asked of an archive's members."""
         assert n is not None
         assert 0 <= n < 2**22
         return read(self, n)
 
-    return bounded
+    monkeypatch.setattr(zipfile.ZipExtFile, "read", bounded)
+    with pytest.raises(BadUsage, match=says):
+        counts_file(path, 5)
 
 
 def test_more_documents_than_memory_has_room_for_are_refused(counts_file, tmp_path, monkeypatch):
