@@ -67,13 +67,17 @@ def test_the_titles_behind_wikitext(text, found):
     assert of_wikitext(text) == found
 
 
-def test_what_the_wiki_says_decides():
+def test_what_the_wiki_says_decides_of_titles_and_paths():
     kept = SourceInfo("w", None, keeps_case=True)
     assert of_wikitext("[[apple]] [[Apple]]", kept) == ["apple", "Apple"]
     turkish = SourceInfo("w", None, language="tr")
     assert of_wikitext("[[istanbul]] [[ısı]]", turkish) == ["İstanbul", "Isı"]
     georgian = SourceInfo("w", None, language="ka")
     assert of_wikitext("[[თბილისი]]", georgian) == ["თბილისი"]
+    info = SourceInfo("w", None, article_path="/a/$1/b")
+    assert of_html('<a href="/a/X_y/b">x</a> <a href="/wiki/Z">z</a>', info) == ["X y"]
+    info = SourceInfo("w", None, article_path="/index.php?title=$1")
+    assert of_html('<a href="/index.php?title=X_y">x</a>', info) == ["X y"]
 
 
 @pytest.mark.parametrize(
@@ -96,13 +100,6 @@ def test_what_the_wiki_says_decides():
 )
 def test_the_titles_behind_a_page(page, found):
     assert of_html(page) == found
-
-
-def test_other_paths_of_pages():
-    info = SourceInfo("w", None, article_path="/a/$1/b")
-    assert of_html('<a href="/a/X_y/b">x</a> <a href="/wiki/Z">z</a>', info) == ["X y"]
-    info = SourceInfo("w", None, article_path="/index.php?title=$1")
-    assert of_html('<a href="/index.php?title=X_y">x</a>', info) == ["X y"]
 
 
 def test_a_wiki_tells_its_namespaces_and_its_case():

@@ -29,13 +29,9 @@ def test_whose_host(host, wikimedia):
         ("wiki.someone.net", None, 60),
         ("wiki.someone.net", 0, None),
         ("wiki.someone.net", 1000, 1000),
-        ("127.0.0.1", None, None),
-        ("localhost", None, None),
-        ("::1", None, None),
         ("127.0.0.1", 20, 20),
-        ("127.8.9.1", None, None),
-        ("128.0.0.1", None, 60),
-        ("localhost.evil.net", None, 60),
+        *((host, None, None) for host in ("127.0.0.1", "localhost", "::1", "127.8.9.1")),
+        *((host, None, 60) for host in ("128.0.0.1", "localhost.evil.net")),
     ],
 )
 def test_requests_a_minute(host, asked, rpm):

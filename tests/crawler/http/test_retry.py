@@ -18,14 +18,8 @@ NOW = 1_800_000_000.0  # Fri, 15 Jan 2027 08:00:00 GMT
         ("Fri, 15 Jan 2027 08:00:30", 30.0),
         ("999999999", LONGEST_TOLD_WAIT),
         ("Fri, 15 Jan 2127 08:00:30 GMT", LONGEST_TOLD_WAIT),
-        ("-5", None),
-        ("Fri, 15 Jan 2017 08:00:30 GMT", None),
-        ("nan", None),
-        ("inf", None),
-        ("soon", None),
-        ("", None),
-        ("Fri, 99 Jan 2027 99:00:30 GMT", None),
-        (None, None),
+        *((value, None) for value in ("-5", "nan", "inf", "soon", "", None)),
+        *((f"Fri, {date}:00:30 GMT", None) for date in ("15 Jan 2017 08", "99 Jan 2027 99")),
     ],
 )
 def test_retry_after(value, seconds):

@@ -55,9 +55,7 @@ async def test_a_dump_is_read_with_a_second_between_two_requests(server, dump, c
 @pytest.mark.parametrize(
     ("status", "retry_after", "rest"), [(500, "", 900), (503, "7", 900), (502, "2000", 2000)]
 )
-async def test_after_a_server_error_all_rest_even_after_a_restart(
-    server, clock, tmp_path, status, retry_after, rest
-):
+async def test_after_a_server_error_all_rest(server, clock, tmp_path, status, retry_after, rest):
     url, read = URL(server.url + PATH), lambda reply: reply.status
     first, second = client(clock, tmp_path), client(clock, tmp_path)
     for one in (first, second):
