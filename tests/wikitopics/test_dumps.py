@@ -103,9 +103,7 @@ def test_no_scheduler_there(on_a_cluster, tmp_path, monkeypatch):
 
 
 @pytest.mark.interop
-def test_the_words_of_a_new_vocabulary_are_counted_here_and_the_rest_there(
-    cli, counted_here, dask, home, tmp_path
-):
+def test_a_new_vocabularys_words_are_counted_here_and_the_rest_there(cli, counted_here, dask, home, tmp_path):
     """And the session comes out as without a cluster."""
     path = tmp_path / "dump.xml.bz2"
     path.write_bytes(multistream(range(1, 401), text=german))

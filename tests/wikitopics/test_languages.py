@@ -38,10 +38,8 @@ def check_topics_and_vocabulary(cli, home, subjects, rule):
 def words_of(language):
     """The words that its texts are made of, as its rule reads them, cut-off articles left out."""
     rule = Rule.of_language(language)
-    return [
-        {word.decode() for word in rule.words(subject) if len(word.decode()) > 1}
-        for subject in SUBJECTS[language]
-    ]
+    subjects = (map(bytes.decode, rule.words(subject)) for subject in SUBJECTS[language])
+    return [{word for word in words if len(word) > 1} for words in subjects]
 
 
 @pytest.mark.parametrize("language", SUBJECTS)
@@ -96,9 +94,7 @@ def of_titles(cli, counted_here, home):
 
 
 @pytest.mark.parametrize("language", ["zh", "ja", "th"])
-def test_languages_without_blanks_are_offered_links_and_have_topics(
-    cli, counted_here, home, one_line, language
-):
+def test_languages_without_blanks_have_topics_of_links(cli, counted_here, home, one_line, language):
     with polyglot(language, 400, kind=Linked) as url:
         train = ["train", "--api-url", url, "--lang", language, *OF_250]
         one_line(cli(*train), 2, "--tokens links")
@@ -124,9 +120,8 @@ def test_pages_and_dumps_give_the_same_counts_as_the_api(cli, counted_here, home
             assert cli("train", *source, *LINKS, *OF_250, "--session", name).code == 0, name
     words = {name: cli("export", "words", "--session", name).out for name in ("api", "pages", "file", "http")}
     assert words["api"] == words["pages"]
-    assert set().union(*titles_of("en")) == {
-        row.rsplit(",", 2)[0].strip('"') for row in words["api"].splitlines()[1:]
-    }
+    exported = {row.rsplit(",", 2)[0].strip('"') for row in words["api"].splitlines()[1:]}
+    assert exported == set().union(*titles_of("en"))
     assert words["file"] == words["http"], "the same pages in the same order"
     kept = {path.stem for path in (home / "vocabularies").glob("*.txt")}
     assert {"dewiki-links", "de-links"} < kept

@@ -371,9 +371,8 @@ def test_the_manual_page_is_of_today():
     # In a process of its own, since click keeps a command's help option as it was first requested.
     script = "import runpy, sys; sys.stdout.write(runpy.run_path(sys.argv[1])['made']())"
     made = python(script, MAKE)
-    assert MAKE.with_name("wikitopics.1").read_text(encoding="utf-8") == made, (
-        "the help has changed: run `python docs/man/make.py`"
-    )
+    written = MAKE.with_name("wikitopics.1").read_text(encoding="utf-8")
+    assert written == made, "the help has changed: run `python docs/man/make.py`"
     assert ".SS wikitopics topics rename" in made
     assert str(Path.home()) not in made
 
@@ -381,12 +380,8 @@ def test_the_manual_page_is_of_today():
 def test_all_that_is_copied_is_let_through_and_exists():
     ignored = (ROOT / ".containerignore").read_text().splitlines()
     instructions = [line.split() for line in (ROOT / "Containerfile").read_text().splitlines()]
-    copied = {
-        name
-        for words in instructions
-        if words[:1] == ["COPY"] and not words[1].startswith("--from")
-        for name in words[1:-1]
-    }
+    copies = (words for words in instructions if words[:1] == ["COPY"])
+    copied = {name for words in copies if not words[1].startswith("--from") for name in words[1:-1]}
     assert "pyproject.toml" in copied
     assert copied <= {line[1:] for line in ignored if line.startswith("!")}
     assert [name for name in copied if not (ROOT / name).exists()] == []

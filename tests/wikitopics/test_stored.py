@@ -54,7 +54,7 @@ def refused(call, *says, error=wt.SessionError):
     return str(caught.value)
 
 
-def test_status_has_the_keys_of_the_command(session, cli):
+def test_status_and_articles_are_those_of_the_commands(session, cli):
     told = cli.json("status")
     status = session.status()
     for key in told.keys() - {"models", "checkpoint_age_seconds"}:
@@ -66,9 +66,18 @@ def test_status_has_the_keys_of_the_command(session, cli):
         r"<Status: finished, 300 documents, [\d,]+ an hour; lda perplexity [\d.]+; many perplexity [\d.]+>",
         repr(status),
     )
+    told = cli.json("articles", "--topic", 2, "--limit", 7)
+    found = session.articles(np.int64(2), limit=np.int64(7))
+    for key in ("page_id", "title", "revision_id", "words", "topic", "proportion"):
+        assert [getattr(article, key) for article in found] == [one[key] for one in told]
+    newest = session.articles(limit=350, model="many")
+    assert len(newest) > 300
+    for article in newest:
+        assert (article.role != "skipped") == (article.topic is not None) == (article.proportion is not None)
+    assert session.articles(limit=0) == []
 
 
-def test_topics_are_those_of_the_command(session, cli):
+def test_topics_metrics_and_history_are_those_of_the_commands(session, cli):
     for model in (None, "lda", "many"):
         options = ["--model", model] if model else []
         told = cli.json("topics", "--top", 20, *options)
@@ -84,21 +93,6 @@ def test_topics_are_those_of_the_command(session, cli):
     first = session.topics()[0]
     words = " ".join(first.words[:10])
     assert repr(first) == f"<Topic {first.number} {first.name!r}, {first.share:.1%}: {words}>"
-
-
-def test_articles_of_a_topic_and_the_newest(session, cli):
-    told = cli.json("articles", "--topic", 2, "--limit", 7)
-    found = session.articles(np.int64(2), limit=np.int64(7))
-    for key in ("page_id", "title", "revision_id", "words", "topic", "proportion"):
-        assert [getattr(article, key) for article in found] == [one[key] for one in told]
-    newest = session.articles(limit=350, model="many")
-    assert len(newest) > 300
-    for article in newest:
-        assert (article.role != "skipped") == (article.topic is not None) == (article.proportion is not None)
-    assert session.articles(limit=0) == []
-
-
-def test_metrics_and_history_are_those_of_the_exports(session, cli):
     for model in ("lda", "many"):
         told = cli.rows("metrics", "--model", model)
         assert [asdict(one) for one in session.metrics(model)] == told
@@ -281,7 +275,7 @@ def test_a_text_has_neighbours_as_a_title_has(notes, cli, tmp_path):
         notes.similar(text=3)
 
 
-def test_proportions_are_a_table_by_id(notes):
+def test_proportions_are_a_table_by_id_and_top_words_by_topic(notes):
     matrix, page_ids = notes.proportions("lda", held_out=True)
     frame = notes.proportions("lda", frame=True)
     np.testing.assert_array_equal(frame.to_numpy(), matrix.toarray()[np.argsort(page_ids)])
@@ -289,9 +283,6 @@ def test_proportions_are_a_table_by_id(notes):
     assert frame.index.tolist() == [f"n{n}" for n in range(120)]
     assert frame.columns.tolist() == [0, 1, 2]
     assert notes.proportions(frame=True, held_out=False)[0].notna().sum() == 108
-
-
-def test_top_words_are_by_topic_and_may_be_many(notes):
     by_number = {topic.number: list(topic.words) for topic in notes.topics()}
     assert notes.top_words() == [by_number[k][:10] for k in range(3)]
     assert [words[:20] for words in notes.top_words(n=30)] == [by_number[k] for k in range(3)]

@@ -20,13 +20,19 @@ def names(cli, *options):
     return {topic["topic"]: topic["name"] for topic in cli.json("topics", *options)}
 
 
-def test_every_topic_has_a_name_of_its_words(cli, trained):
+def test_every_topic_has_a_name_of_its_words_the_most_relevant_first(cli, trained):
     found = names(cli)
     assert len(found) == 5
     assert len(set(found.values())) == 5
     for topic, words in words_of(cli, "--top", 20).items():
         # A name stays until two of its words have gone.
         assert len(set(found[topic].split(", ")) & set(words)) >= 2
+    probable, relevant = words_of(cli, "--top", 20), words_of(cli, "--top", 20, "--by", "relevance")
+    assert relevant != probable
+    assert [sorted(words) for words in relevant.values()] == [sorted(words) for words in probable.values()]
+    for options, words in (((), relevant), (("--by", "probability"), probable)):
+        table = cli("topics", "--top", 6, *options).out
+        assert all(" ".join(first[:6]) in table for first in words.values())
 
 
 def test_a_topic_is_renamed_everywhere_and_back(cli, trained, tmp_path):
@@ -56,15 +62,6 @@ def test_a_name_that_cannot_be_is_refused(cli, trained, one_line, words, code, p
     before = names(cli)
     one_line(cli("topics", "rename", *words), code, part)
     assert names(cli) == before
-
-
-def test_the_table_has_the_most_relevant_words_first(cli, trained):
-    probable, relevant = words_of(cli, "--top", 20), words_of(cli, "--top", 20, "--by", "relevance")
-    assert relevant != probable
-    assert [sorted(words) for words in relevant.values()] == [sorted(words) for words in probable.values()]
-    for options, words in (((), relevant), (("--by", "probability"), probable)):
-        table = cli("topics", "--top", 6, *options).out
-        assert all(" ".join(first[:6]) in table for first in words.values())
 
 
 NUMBERED = r"""sed 's/.*"number": \([0-9]*\).*/topic \1/'; echo more"""

@@ -78,9 +78,7 @@ def test_passes_belong_to_the_session_and_a_limit_to_the_run(cli, corpus, one_li
     assert cli.json("status")["articles"] == 2 * 657
 
 
-def test_another_session_can_train_on_the_counts_that_passes_keep(
-    cli, corpus, home, states, assert_same_states
-):
+def test_another_session_trains_on_the_counts_that_passes_keep(cli, corpus, home, states, assert_same_states):
     one = ("--topics", 3, "--held-out", 40, "--batch-size", 64, "--documents", 657, "--passes", 2)
     assert cli("train", *corpus.options(), *one).code == 0
     assert cli("train", "--counts", home / "default.db", *one, "--session", "again").code == 0
@@ -259,9 +257,7 @@ def test_a_command_at_the_end_is_told_of_an_interruption(tmp_path, interruption)
 @pytest.mark.parametrize(
     ("command", "says"), [("exit 3", "failed with code 3"), ("sleep 600", "took over 0 s and was killed")]
 )
-def test_a_failure_of_a_command_at_the_end_is_a_line_and_it_is_not_waited_for_for_ever(
-    tmp_path, monkeypatch, command, says
-):
+def test_a_command_at_the_end_that_fails_or_never_ends_is_a_line(tmp_path, monkeypatch, command, says):
     if command == "sleep 600":
         monkeypatch.setattr(train, "PATIENCE", 0.2)
     told = []
@@ -280,7 +276,7 @@ def test_a_failure_of_a_command_at_the_end_is_a_line_and_it_is_not_waited_for_fo
         (signal.SIGINT, "sleep 600 & sleep 600", "", 130),
     ],
 )
-def test_ctrl_c_ends_a_command_at_the_end_with_all_that_it_started_and_other_signals_wait_for_it(
+def test_ctrl_c_ends_all_of_a_command_at_the_end_and_signals_wait_for_it(
     tmp_path, spawn, number, command, says, code
 ):
     fifo = tmp_path / "fifo"

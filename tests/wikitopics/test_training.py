@@ -55,9 +55,8 @@ def test_a_column_becomes_a_session(path):
     assert status.source_name == "texts given in Python"
     assert len(session.topics()) == 3
     found = session.articles(limit=200)
-    assert {(one.page_id, one.title, one.id) for one in found} == {
-        (n + 1, f"T{n}", str(n + 1000)) for n in range(126)
-    }
+    told = {(one.page_id, one.title, one.id) for one in found}
+    assert told == {(n + 1, f"T{n}", str(n + 1000)) for n in range(126)}
     assert set(session.vocabulary().words) <= set(WORDS)
     assert str(session.vocabulary().rule) == "2 en"
     assert_nothing_is_left(path)
@@ -121,9 +120,7 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
         ({"ids": ["x" * 4097, *TEXTS[1:]]}, ValueError, "^ids: number 0 is over 4,096 bytes"),
         ({"passes": "2"}, TypeError, "^passes must be a whole number, not '2'"),
         ({"seed": 1.0}, TypeError, "^seed must be a whole number, not 1.0"),
-        ({"model": []}, TypeError, "model must be a kind of model or a SPEC"),
-        ({"model": b"lda"}, TypeError, "model must be a kind of model or a SPEC"),
-        ({"model": 3}, TypeError, "model must be a kind of model or a SPEC"),
+        *(({"model": it}, TypeError, "model must be a kind of model or a SPEC") for it in ([], b"lda", 3)),
         ({"model": "lsa"}, ValueError, "^model 'lsa': 'lsa' is not a kind of model"),
         ({"topics": 0}, ValueError, "^topics must be a whole number from 1"),
         ({"topics": "many"}, TypeError, "^topics must be a whole number, not 'many'"),
@@ -354,9 +351,8 @@ learn(pd.Series(TEXTS, range(500, 620)), passes=10_000)
 
 def asked_for():
     """A program that will not come to its end."""
-    return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(ROOT)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen([sys.executable, "-c", PROGRAM, str(ROOT)], text=True, **pipes)
 
 
 def articles(path):

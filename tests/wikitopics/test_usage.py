@@ -105,9 +105,7 @@ def test_what_makes_no_sense_is_one_line_and_code_2(cli, home, arguments, says, 
     assert not list(home.glob("*.db"))
 
 
-def test_a_path_that_leads_elsewhere_is_taken_and_sessions_are_named(
-    cli, tmp_path, monkeypatch, one_line, home
-):
+def test_a_path_may_lead_elsewhere_and_sessions_are_named(cli, tmp_path, monkeypatch, one_line, home):
     (tmp_path / "a" / "b").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "a" / "b")
     one_line(cli("status", "--session", "../../etc"), 1, "there is no session")
