@@ -269,6 +269,11 @@ async def test_the_contact_is_checked_and_kept(home):
         seen = await seeing.until(pilot, "What will be downloaded: ")
         assert "Wikipedia is run by a charity" in seen
         assert "Try the embedded sample" in seen
+        for size in ((40, 10), (20, 5), (80, 24)):
+            await pilot.resize_terminal(*size)
+            await seeing.until(pilot, "you@host.org")
+            await seeing.press(pilot, "x", "enter", shows="the contact")
+            await pilot.press("backspace")
         await seeing.press(pilot, *"me", "enter", shows="does not look like an e-mail")
         await pilot.press(*"@x.org", "enter")
         await seeing.until_true(lambda: app.return_value)
@@ -285,13 +290,3 @@ async def test_ways_around_the_contact(home, button, answer):
         await seeing.until_true(lambda: app.return_value)
     assert app.return_value == answer
     assert not (home / "config.toml").exists()
-
-
-async def test_the_contact_says_something_at_any_size():
-    contact = Contact(Signals())
-    async with contact.run_test(size=(80, 24)) as pilot:
-        for size in ((80, 24), (40, 10), (20, 5)):
-            await pilot.resize_terminal(*size)
-            await seeing.until(pilot, "you@host.org")
-            await seeing.press(pilot, "x", "enter", shows="the contact")
-            await pilot.press("backspace")
