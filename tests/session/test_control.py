@@ -239,10 +239,19 @@ def test_all_of_a_session_goes_and_nothing_else(night, home):
     assert [path.name for path in home.iterdir()] == ["nightly.db"]
 
 
-def test_a_session_that_a_trainer_holds_stays(night):
+def test_a_session_that_a_trainer_holds_stays_and_of_a_link_only_the_link_goes(night, home):
     with TrainerLock(night), pytest.raises(SessionInUse, match="pid"):
         remove(night)
     assert status(night).state == "new"
+    link = home / "link.db"
+    link.symlink_to(night)
+    remove(link)
+    assert not link.is_symlink()
+    assert status(night).state == "new"
+    link.symlink_to(home / "nowhere.db")
+    with pytest.raises(NoSession):
+        remove(link)
+    assert link.is_symlink()
 
 
 def test_what_is_no_session_stays(home):
@@ -263,18 +272,6 @@ def test_a_session_that_nobody_can_read_any_more_goes(night, home):
     sql(night, "PRAGMA user_version = 999")
     remove(night)
     assert not list(home.iterdir())
-
-
-def test_of_a_link_only_the_link_goes(night, home):
-    link = home / "link.db"
-    link.symlink_to(night)
-    remove(link)
-    assert not link.is_symlink()
-    assert status(night).state == "new"
-    link.symlink_to(home / "nowhere.db")
-    with pytest.raises(NoSession):
-        remove(link)
-    assert link.is_symlink()
 
 
 def test_the_names_that_are_near_are_told(night, home):

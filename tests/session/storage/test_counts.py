@@ -46,7 +46,7 @@ def same(one, other):
     )
 
 
-def test_slices_hold_their_articles_and_put_together_are_the_whole():
+def test_slices_and_chosen_articles_keep_their_words_and_put_together_are_the_whole():
     part = documents([2, 0, 3, 1])[1:3]
     assert part.titles == ("t1", "t2")
     assert part.indptr.tolist() == [0, 0, 3]
@@ -55,9 +55,6 @@ def test_slices_hold_their_articles_and_put_together_are_the_whole():
     whole = documents([2, 0, 3, 1, 5])
     assert same(Block.concatenate([whole[:2], whole[2:2], whole[2:]]), whole)
     assert len(Block.concatenate([])) == 0
-
-
-def test_chosen_articles_keep_their_words():
     whole = documents([2, 0, 3, 1])
     assert whole.has_words.tolist() == [True, False, True, True]
     some, others = whole.split(np.array([False, True, True, False]))
@@ -106,7 +103,7 @@ def test_a_state_that_could_not_be_read_again_is_refused(value):
         pack_state({str(number): np.zeros(1) for number in range(101)})
 
 
-def test_ids_of_their_own_stay_with_the_articles():
+def test_ids_of_their_own_stay_with_the_articles_and_of_another_number_are_damage():
     whole = replace(documents([2, 0, 3, 1]), ids=("a", "", "c", "d"))
     back = Block.from_bytes(whole.to_bytes(), "here", 100)
     assert back.ids == whole.ids
@@ -116,9 +113,6 @@ def test_ids_of_their_own_stay_with_the_articles():
     assert Block.concatenate([nothing, whole[:2], whole[2:]]).ids == whole.ids
     assert Block.concatenate([nothing, documents([1])]).ids is None
     assert Block.from_bytes(documents([1]).to_bytes(), "here", 100).ids is None
-
-
-def test_ids_of_another_number_are_damage():
     wrong = replace(documents([2, 1]), ids=("a",))
     with pytest.raises(Damaged, match="ids"):
         Block.from_bytes(wrong.to_bytes(), "here", 100)
