@@ -10,7 +10,7 @@ from wikitopics.model import Minibatch
 from wikitopics.model.minibatch import Threads
 
 
-def test_sorts_and_merges_words_within_a_document():
+def test_words_of_a_document_are_sorted_and_merged_and_weights_not_whole_are_float32():
     batch = Minibatch([0, 4, 4, 6], [5, 2, 5, 7, 3, 1], [1, 2, 3, 0, 1, 1])
     assert batch.D == 3
     assert batch.indptr.tolist() == [0, 2, 2, 4]
@@ -19,6 +19,13 @@ def test_sorts_and_merges_words_within_a_document():
     assert batch.n_tokens == 8
     assert batch.lengths().tolist() == [6, 0, 2]
     assert batch.documents().tolist() == [0, 0, 2, 2]
+    batch = Minibatch([0, 3, 3, 5], [5, 2, 5, 7, 3], [0.25, 2.0, 0.5, 1e-12, 1.5])
+    assert batch.counts.dtype == np.float32
+    assert batch.word_ids.tolist() == [2, 5, 3]
+    assert batch.counts.tolist() == [2.0, 0.75, 1.5]
+    assert batch.lengths().tolist() == [2.75, 0.0, 1.5]
+    assert batch.n_tokens == 4.25
+    assert batch[2:].n_tokens == 1.5
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32, np.uint64, np.float32, np.float64])
@@ -87,16 +94,6 @@ def test_rows_of_a_csr_matrix_and_word_ids_are_checked():
     batch.check_words(5)
     with pytest.raises(ValueError, match="word id 4 is out of range"):
         batch.check_words(4)
-
-
-def test_weights_that_are_not_whole_are_kept_as_float32():
-    batch = Minibatch([0, 3, 3, 5], [5, 2, 5, 7, 3], [0.25, 2.0, 0.5, 1e-12, 1.5])
-    assert batch.counts.dtype == np.float32
-    assert batch.word_ids.tolist() == [2, 5, 3]
-    assert batch.counts.tolist() == [2.0, 0.75, 1.5]
-    assert batch.lengths().tolist() == [2.75, 0.0, 1.5]
-    assert batch.n_tokens == 4.25
-    assert batch[2:].n_tokens == 1.5
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

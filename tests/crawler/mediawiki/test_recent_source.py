@@ -105,10 +105,7 @@ async def test_other_wikis_events_move_the_place(hear):
     stream = Stream(event(1) + b"".join(others), event(4))
     await hear(stream, 2)
     assert stream.asked == [None, '[{"offset":3}]']
-
-
-async def test_a_batch_stands_behind_other_wikis_events(hear):
-    """Those before its first article move nothing, those after its last one are not heard again."""
+    # Those before its first article move nothing, those after its last one are not heard again.
     other = {"meta": {"domain": "de.wikipedia.org"}}
 
     async def at_once(request, response):
