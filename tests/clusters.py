@@ -44,15 +44,10 @@ class DaskProcesses:
             process.wait()
 
     def _start(self, what, *arguments, path=None):
-        env = {**os.environ, "PYTHONPATH": str(path or "")}
+        command = [sys.executable, "-P", "-m", f"distributed.cli.dask_{what}", *arguments, "--no-dashboard"]
+        there = {"cwd": self.folder, "env": {**os.environ, "PYTHONPATH": str(path or "")}}
         with open(self.folder / f"{what}.log", "ab") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-P", "-m", f"distributed.cli.dask_{what}", *arguments, "--no-dashboard"],
-                env=env,
-                stdout=log,
-                stderr=log,
-                cwd=self.folder,
-            )
+            process = subprocess.Popen(command, stdout=log, stderr=log, **there)
         self._started.append(process)
         return process
 

@@ -84,16 +84,9 @@ def spawn() -> Callable[..., subprocess.Popen[str]]:
     ) -> subprocess.Popen[str]:
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         environment = {**os.environ, "PYTHONPATH": path}
-        return subprocess.Popen(
-            [sys.executable, *program, *map(str, arguments)],
-            **{
-                "stdout": subprocess.PIPE,
-                "stderr": subprocess.PIPE,
-                "text": True,
-                "env": environment,
-                **more,
-            },
-        )
+        pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+        command = [sys.executable, *program, *map(str, arguments)]
+        return subprocess.Popen(command, **{**pipes, "text": True, "env": environment, **more})
 
     return start
 

@@ -52,9 +52,7 @@ def write_corpus(
         random.multinomial(random.poisson(25) + 2, random.dirichlet(np.full(5, 0.2)) @ beta)
         for _ in range(documents)
     ]
-    ids = [
-        np.flatnonzero(row) if d not in set(empty) else np.empty(0, np.int64) for d, row in enumerate(rows)
-    ]
+    ids = [np.flatnonzero(row if d not in empty else 0) for d, row in enumerate(rows)]
     indptr = np.concatenate(([0], np.cumsum([len(i) for i in ids]))).astype(np.int64)
     word_ids = np.concatenate(ids).astype(np.int32)
     numbers = np.concatenate([row[i] for row, i in zip(rows, ids, strict=True)]).astype(np.int32)

@@ -22,10 +22,8 @@ import sys
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from queue import Queue
 
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
@@ -128,21 +126,12 @@ def copied(tree: Path) -> Path:
 def passes(tests: Iterable[str], tree: Path, seconds: float) -> bool:
     """Whether these tests pass in the copy; tests that time out do not."""
     options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-o", "timeout=150", "--no-header"]
-    environment = {
-        **os.environ,
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "NUMBA_CACHE_DIR": str(WORK / "kernels"),
-        "WIKITOPICS_SHARED": os.environ.get("WIKITOPICS_SHARED", str(ROOT.parent / "shared")),
-    }
+    command = [sys.executable, "-m", "pytest", *options, *tests]
+    environment = {"WIKITOPICS_SHARED": str(ROOT.parent / "shared"), **os.environ}
+    environment |= {"PYTHONDONTWRITEBYTECODE": "1", "NUMBA_CACHE_DIR": str(WORK / "kernels")}
     with open(tree.with_suffix(".log"), "wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", *options, *tests],
-            cwd=tree,
-            env=environment,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
+        there = {"cwd": tree, "env": environment, "start_new_session": True}
+        process = subprocess.Popen(command, stdout=log, stderr=log, **there)
         try:
             return process.wait(seconds) == 0
         except subprocess.TimeoutExpired:
@@ -200,7 +189,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--number", type=int, default=160)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--again", action="store_true", help="try those that survived once more")
     parser.add_argument("--seconds", type=float, default=600, help="after which a mutant counts as noticed")
     chosen = parser.parse_args()
@@ -213,26 +201,13 @@ def main() -> None:
         for mutant, survived in results.items()
         if not no_fault(mutant) and (survived is None or (survived and chosen.again))
     ]
-    trees: Queue[Path] = Queue()
-    for job in range(chosen.jobs):
-        trees.put(copied(WORK / f"tree{job}"))
-
-    def tried(mutant: Mutant) -> None:
-        tree = trees.get()
-        try:
-            results[mutant] = survives(mutant, tree, chosen.seconds)
-        finally:
-            trees.put(tree)
-        print("survived" if results[mutant] else "noticed ", f"{mutant.file}:{mutant.line}", flush=True)
-        keep(path, results)
-
-    everything = sorted({test for mutant in ahead for test in tests_of(mutant.file)})
-    tree = trees.get()
+    tree, everything = copied(WORK / "tree"), sorted({test for one in ahead for test in tests_of(one.file)})
     if ahead and not passes(everything, tree, 6 * chosen.seconds):
         raise SystemExit(f"without any mutant a test fails: {tree.with_suffix('.log')}")
-    trees.put(tree)
-    with ThreadPoolExecutor(chosen.jobs) as threads:
-        list(threads.map(tried, ahead))
+    for mutant in ahead:
+        results[mutant] = survives(mutant, tree, chosen.seconds)
+        print("survived" if results[mutant] else "noticed ", f"{mutant.file}:{mutant.line}", flush=True)
+        keep(path, results)
     report({mutant: survived for mutant, survived in results.items() if survived is not None})
 
 

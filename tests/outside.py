@@ -55,14 +55,8 @@ class Checkout:
 
     def run(self, *words: object, given: bytes = b"") -> str:
         """The command, its exit code and what it printed."""
-        done = subprocess.run(
-            [self.program, *map(str, words)],
-            env=self.environment,
-            cwd=self.home,
-            input=given,
-            capture_output=True,
-            timeout=600,
-        )
+        command, how = [self.program, *map(str, words)], {"env": self.environment, "cwd": self.home}
+        done = subprocess.run(command, input=given, capture_output=True, timeout=600, **how)
         said = "\n".join(text.decode(errors="replace") for text in (done.stdout, done.stderr))
         return f"$ {' '.join(map(str, words))}\n-> {done.returncode}\n{said}"
 

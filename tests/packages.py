@@ -54,12 +54,8 @@ def module_of(title: str) -> dict[str, Any]:
 
 def commands(text: str) -> list[list[str]]:
     """What its lines `wikitopics …` have behind the program's name."""
-    return [
-        shlex.split(line)[1:]
-        for block in blocks(text)
-        for line in block.splitlines()
-        if line.startswith("wikitopics ")
-    ]
+    lines = (line for block in blocks(text) for line in block.splitlines())
+    return [shlex.split(line)[1:] for line in lines if line.startswith("wikitopics ")]
 
 
 @dataclass(frozen=True)
@@ -105,9 +101,8 @@ def from_document(title: str, folder: Path) -> None:
         subprocess.run(command, check=True)
     else:
         project = tomllib.loads((package / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-        by_hand(
-            site, project["name"], module.stem, module.read_text(encoding="utf-8"), project["entry-points"]
-        )
+        source = module.read_text(encoding="utf-8")
+        by_hand(site, project["name"], module.stem, source, project["entry-points"])
 
 
 def by_hand(site: Path, name: str, module: str, source: str, points: Mapping[str, Mapping[str, str]]) -> None:
@@ -116,11 +111,9 @@ def by_hand(site: Path, name: str, module: str, source: str, points: Mapping[str
     info.mkdir(parents=True)
     (site / f"{module}.py").write_text(source, encoding="utf-8")
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    lines = [
-        line
-        for group, values in points.items()
-        for line in (f"[{group}]", *(f"{point} = {value}" for point, value in values.items()), "")
-    ]
+    lines = []
+    for group, values in points.items():
+        lines += [f"[{group}]", *(f"{point} = {value}" for point, value in values.items()), ""]
     (info / "entry_points.txt").write_text("\n".join(lines))
 
 
@@ -165,11 +158,9 @@ def raced(documented: Callable[[str], Package], corpus: Corpus, made_once: Once)
     site = documented("A model of your own").site
 
     def run(folder: Path) -> None:
-        subprocess.run(
-            [sys.executable, "-m", "wikitopics", *race, *small, "--session", str(folder / "race.db")],
-            check=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(site)))},
-        )
+        command = [sys.executable, "-m", "wikitopics", *race, *small, "--session", str(folder / "race.db")]
+        path = os.pathsep.join((str(ROOT), str(site)))
+        subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": path})
 
     return made_once("raced", run) / "race.db"
 

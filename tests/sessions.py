@@ -55,12 +55,8 @@ def new_session() -> Callable[..., Path]:
     from wikitopics.session.training.start import complete, create, open_source
 
     def make(path: Path, corpus: Corpus, **options: Any) -> Path:
-        request = TrainRequest(
-            source="counts",
-            counts=str(corpus.counts),
-            vocab=str(corpus.vocabulary),
-            **{"passes": 1, **options},
-        )
+        files = {"counts": str(corpus.counts), "vocab": str(corpus.vocabulary)}
+        request = TrainRequest(source="counts", **files, **{"passes": 1, **options})
         kind, asked = Counts(), request.asked(Counts())
         settings, vocabulary = new_settings(request, kind)
         opened = asyncio.run(open_source(kind, settings.source_options, asked, vocabulary, print))

@@ -65,24 +65,14 @@ class Faults:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for kind, rate in self.rates.items():
-            if kind not in REQUEST_KINDS + PAGE_KINDS:
-                raise ValueError(f"unknown fault {kind!r}: give {', '.join(REQUEST_KINDS + PAGE_KINDS)}")
-            if not 0 <= rate <= 1:
-                raise ValueError(f"fault {kind}: a rate from 0 to 1, not {rate}")
-        if sum(self.rates.get(kind, 0.0) for kind in REQUEST_KINDS) > 1 + 1e-9:
-            raise ValueError("the rates of the faults add up to more than 1")
+        if not self.rates.keys() <= {*REQUEST_KINDS, *PAGE_KINDS}:
+            raise ValueError(f"faults are {', '.join(REQUEST_KINDS + PAGE_KINDS)}, not {[*self.rates]}")
 
     @classmethod
     def parse(cls, text: str, seed: int = 0) -> "Faults":
         """Read ``"429=0.02,stall=0.01"``. Raises ValueError."""
-        rates: dict[str, float] = {}
-        for part in filter(None, (p.strip() for p in text.split(","))):
-            kind, separator, rate = part.partition("=")
-            if not separator:
-                raise ValueError(f"{part!r}: write KIND=RATE")
-            rates[kind.strip()] = float(rate)
-        return cls(rates, seed)
+        parts = (part.strip().partition("=") for part in text.split(",") if part.strip())
+        return cls({kind: float(rate) for kind, _, rate in parts}, seed)
 
     def draw(self, rng: random.Random) -> str | None:
         """The fault of one request, usually None."""
@@ -170,12 +160,8 @@ class FaultyApi(EmbeddedApi):
         due.sort(key=lambda entry: int(entry["pageid"]), reverse=falling)
         if begin := int(cursor[0]):
             due = [e for e in due if (e["pageid"] <= begin if falling else e["pageid"] >= begin)]
-        most = (
-            self._rng.randint(1, len(due) - 1)
-            if self._fault in ("truncated", "out-of-order") and len(due) > 1
-            else len(due)
-        )
-        size = 0
+        cut = self._fault in ("truncated", "out-of-order") and len(due) > 1
+        most, size = self._rng.randint(1, len(due) - 1) if cut else len(due), 0
         for number, entry in enumerate(due):
             page_id, revision_id = self.ids(entry["pageid"] - 1)
             text = self.wikitext(page_id - 1) if number < most else ""
@@ -219,18 +205,13 @@ def _in_html(number: int, slot: Slot) -> tuple[str, str]:
             f'<a href="/w/index.php?action=edit" title="Edit section: {heading}"><span>edit</span></a>'
             '<span class="mw-editsection-bracket">]</span></span>'
         )
-        page = f'.</p>\n<div class="mw-heading mw-heading2"><h2 id="{anchor}">{heading}</h2>{edit}</div>\n<p>'
-        end = page
+        end = f'.</p>\n<div class="mw-heading mw-heading2"><h2 id="{anchor}">{heading}</h2>{edit}</div>\n<p>'
     if slot.reference is not None:
-        close += _page_reference(number)
+        close += (
+            f'<sup id="cite_ref-{number}" class="reference"><a href="#cite_note-{number}">'
+            f'<span class="cite-bracket">&#91;</span>{number}<span class="cite-bracket">&#93;</span></a></sup>'
+        )
     return slot.before + begin, close + end
-
-
-def _page_reference(number: int) -> str:
-    return (
-        f'<sup id="cite_ref-{number}" class="reference"><a href="#cite_note-{number}">'
-        f'<span class="cite-bracket">&#91;</span>{number}<span class="cite-bracket">&#93;</span></a></sup>'
-    )
 
 
 def _head(title: str) -> str:
@@ -287,44 +268,28 @@ def render_page(title: str, page_id: int, revision_id: int, content: str) -> str
         for code, label in _LANGUAGES
     )
     return f"""<!DOCTYPE html>
-<html class="client-nojs vector-feature-language-in-header-enabled skin-theme-clientpref-day" lang="en" dir="ltr">
-<head>
-<meta charset="UTF-8">
+<html class="client-nojs vector-feature-language-in-header-enabled" lang="en" dir="ltr"><head><meta charset="UTF-8">
 <title>{name} - Embedded sample</title>
 <script>(function(){{document.documentElement.className="client-js";}}());RLCONF={{"wgArticleId":{page_id},\
 "wgRevisionId":{revision_id},"wgNamespaceNumber":0,"wgIsArticle":true}};</script>
-<link rel="stylesheet" href="/w/load.php?lang=en&amp;modules=site.styles&amp;only=styles&amp;skin=vector-2022">
-<meta name="generator" content="MediaWiki 1.39.17">
-<link rel="canonical" href="/wiki/{address}">
-</head>
-<body class="skin--responsive skin-vector skin-vector-search-vue mediawiki ltr ns-0 ns-subject action-view">
+<meta name="generator" content="MediaWiki 1.39.17"><link rel="canonical" href="/wiki/{address}"></head>
+<body class="skin--responsive skin-vector mediawiki ltr ns-0 ns-subject action-view">
 <a class="mw-jump-link" href="#bodyContent">Jump to content</a>
-<div class="vector-header-container"><header class="vector-header mw-header no-font-mode-scale">
-<div class="vector-main-menu-landmark"><nav aria-label="Site"><div class="vector-menu-heading">Navigation</div>
-<ul class="vector-menu-content-list">{menu}</ul></nav></div>
-<div class="vector-search-box"><form action="/w/index.php"><input type="search" name="search" \
-placeholder="Search the sample"></form></div></header></div>
-<div class="mw-page-container"><div class="mw-page-container-inner">
-<div class="vector-column-start"><nav id="mw-panel-toc" aria-label="Contents"><div class="vector-toc">
+<header class="vector-header mw-header"><nav aria-label="Site"><div class="vector-menu-heading">Navigation</div>
+<ul class="vector-menu-content-list">{menu}</ul></nav><form action="/w/index.php"><input type="search" name="search" \
+placeholder="Search the sample"></form></header><nav id="mw-panel-toc" aria-label="Contents"><div class="vector-toc">
 <h2 class="vector-pinnable-header-label">Contents</h2><ul class="vector-toc-contents"><li><a href="#">(Top)</a></li>
-</ul></div></nav></div>
-<div class="mw-content-container"><main id="content" class="mw-body">
-<header class="mw-body-header vector-page-titlebar"><h1 id="firstHeading" class="firstHeading mw-first-heading">\
-<span class="mw-page-title-main">{name}</span></h1>
+</ul></div></nav><main id="content" class="mw-body"><header class="mw-body-header vector-page-titlebar">\
+<h1 id="firstHeading" class="firstHeading mw-first-heading"><span class="mw-page-title-main">{name}</span></h1>
 <div id="p-lang-btn" class="vector-dropdown mw-portlet mw-portlet-lang"><ul>{languages}</ul></div></header>
-<div class="vector-page-toolbar"><nav aria-label="Namespaces"><ul><li id="ca-nstab-main"><a href="/wiki/{address}">\
-<span>Article</span></a></li><li id="ca-talk"><a href="/wiki/Talk:{address}"><span>Talk</span></a></li></ul></nav></div>
 <div id="bodyContent" class="vector-body"><div id="siteSub" class="noprint">From the embedded sample</div>
-<div id="contentSub"><div id="mw-content-subtitle"></div></div>
 <div id="mw-content-text" class="mw-body-content"><div class="mw-content-ltr mw-parser-output" lang="en" dir="ltr">
 {content}</div>
 <div class="printfooter" data-nosnippet="">Retrieved from "<a href="/wiki/{address}">{name}</a>"</div></div>
-<div id="catlinks" class="catlinks"><div id="mw-normal-catlinks"><a href="/wiki/Special:Categories">Categories</a>: \
-<ul><li><a href="/wiki/Category:Embedded_sample">Embedded sample</a></li></ul></div></div>
-</div></main></div>
+<div id="catlinks" class="catlinks"><a href="/wiki/Special:Categories">Categories</a>: <ul><li>\
+<a href="/wiki/Category:Embedded_sample">Embedded sample</a></li></ul></div></div></main>
 <footer id="footer" class="mw-footer"><ul id="footer-info"><li id="footer-info-lastmod">This page was last edited \
-on 3 May 2024.</li><li id="footer-info-copyright">Text is available under the Creative Commons licence.</li></ul>
-</footer></div></div></body></html>
+on 3 May 2024.</li></ul></footer></body></html>
 """
 
 
@@ -357,10 +322,13 @@ def make_app(api: FaultyApi, latency: float = 0.0) -> web.Application:
             body, content_type = response, "text/html"
         return await _send(request, body, content_type, fault, rng)
 
+    async def robots(request: web.Request) -> web.Response:
+        return web.Response(text=ROBOTS)
+
     app = web.Application()
     app.router.add_get("/w/api.php", serve)
     app.router.add_get("/wiki/{title:.*}", serve)
-    app.router.add_get("/robots.txt", _robots)
+    app.router.add_get("/robots.txt", robots)
     return app
 
 
@@ -370,10 +338,6 @@ def _error_page(status: int, retry_after: str | None) -> web.Response:
         headers["Retry-After"] = formatdate(time.time() + 2, usegmt=True)
     text = _POLICY if status in (200, 403, 429) else "<html><h1>Our servers are under maintenance</h1></html>"
     return web.Response(status=status, text=text, headers=headers)
-
-
-async def _robots(request: web.Request) -> web.Response:
-    return web.Response(text=ROBOTS)
 
 
 def _api_body(api: FaultyApi, request: web.Request, fault: str | None, rng: random.Random) -> bytes:
@@ -392,9 +356,7 @@ def _page(api: FaultyApi, request: web.Request) -> bytes | web.Response:
     title = typed.replace("_", " ")
     index = api.index_of_title(title)
     if index is None:
-        return web.Response(
-            status=404, text="<html>There is no article with this name.</html>", content_type="text/html"
-        )
+        return web.Response(status=404, text="<html>No article</html>", content_type="text/html")
     if " " in typed:
         return web.Response(status=301, headers={"Location": page_address(title)})
     content = api.writer.html(api.articles.article(index))
@@ -408,17 +370,15 @@ async def _send(
     if fault == "maxlag":
         headers["Retry-After"] = "1"
     if fault == "json":
-        body = (
-            body[: rng.randrange(1, len(body))] if rng.random() < 0.5 else b'{"batchcomplete":true,}' + body
-        )
+        cut, odd = body[: rng.randrange(1, len(body))], b'{"batchcomplete":true,}' + body
+        body = cut if rng.random() < 0.5 else odd
     elif fault == "html":
         body, content_type = b"<!DOCTYPE html><title>Wikimedia Error</title>", "text/html"
     elif fault == "charset":
         body = body.decode().encode("utf-16-le" if rng.random() < 0.5 else "cp037", "replace")
     elif fault == "gzip":
-        return web.Response(
-            body=b"\x1f\x8b" + rng.randbytes(3000), headers={**headers, "Content-Encoding": "gzip"}
-        )
+        packed_badly = b"\x1f\x8b" + rng.randbytes(3000)
+        return web.Response(body=packed_badly, headers={**headers, "Content-Encoding": "gzip"})
     made = packed(request, body, content_type)
     body, headers = made["body"], made["headers"] | headers
     if fault in ("endless", "stall", "reset"):

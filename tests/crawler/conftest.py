@@ -47,10 +47,9 @@ class ScriptedWiki:
 
     def __init__(self):
         self.script = []
-        self.pages = [
-            {"pageid": i + 1, "ns": 0, "title": f"Page {i + 1}", "text": f"text of page {i + 1}"}
-            for i in range(7)
-        ]
+        texts = {f"Page {i}": f"text of page {i}" for i in range(1, 8)}
+        pages = enumerate(texts.items(), start=1)
+        self.pages = [{"pageid": i, "ns": 0, "title": title, "text": text} for i, (title, text) in pages]
         self.requests = []
         self.url = ""
 
@@ -65,10 +64,8 @@ class ScriptedWiki:
             return siteinfo(len(self.pages))
         if "pageids" in query:
             ids = {int(i) for i in query["pageids"].split("|")}
-            return {
-                "batchcomplete": True,
-                "query": {"pages": [self.entry(p) for p in self.pages if p["pageid"] in ids]},
-            }
+            chosen = [self.entry(p) for p in self.pages if p["pageid"] in ids]
+            return {"batchcomplete": True, "query": {"pages": chosen}}
         limit = int(query["grnlimit"])
         start = int(query["grncontinue"].split("|")[2]) - 1 if "grncontinue" in query else 0
         chosen = self.pages[start : start + limit]
@@ -80,11 +77,8 @@ class ScriptedWiki:
         return reply
 
     def cursor(self, index):
-        share = index / len(self.pages) * 0.9
-        return {
-            "grncontinue": f"0.05|0.{round((0.05 + share) * 1e6):06d}|{index + 1}|0",
-            "continue": "grncontinue||",
-        }
+        here = round((0.05 + index / len(self.pages) * 0.9) * 1e6)
+        return {"grncontinue": f"0.05|0.{here:06d}|{index + 1}|0", "continue": "grncontinue||"}
 
     def entry(self, page, with_text=True):
         entry = {k: v for k, v in page.items() if k not in ("text", "revisions")}
@@ -98,18 +92,11 @@ def revision(revision_id, text):
 
 
 def siteinfo(articles):
-    return {
-        "batchcomplete": True,
-        "query": {
-            "general": {"generator": "MediaWiki 1.39.17", "lang": "de", "articlepath": "/wiki/$1"},
-            "statistics": {"articles": articles},
-            "namespaces": {
-                "6": {"id": 6, "name": "Datei", "canonical": "File"},
-                "14": {"id": 14, "name": "Kategorie", "canonical": "Category"},
-            },
-            "namespacealiases": [{"id": 6, "alias": "Bild"}],
-        },
-    }
+    general = {"generator": "MediaWiki 1.39.17", "lang": "de", "articlepath": "/wiki/$1"}
+    names = (6, "Datei", "File"), (14, "Kategorie", "Category")
+    namespaces = {str(i): {"id": i, "name": name, "canonical": canonical} for i, name, canonical in names}
+    query = {"general": general, "statistics": {"articles": articles}, "namespaces": namespaces}
+    return {"batchcomplete": True, "query": query | {"namespacealiases": [{"id": 6, "alias": "Bild"}]}}
 
 
 def says(status, text="", content_type="text/plain", **headers):

@@ -1,16 +1,16 @@
 """A little server of dumps on this machine: ranges, listings of folders, and faults on request."""
 
-import asyncio
 import hashlib
 import json
 import re
-import threading
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+
+from benchmarks.served import serving as in_a_thread
 
 Act = Callable[[web.Request, bytes], Awaitable[web.StreamResponse | None]]
 """Answers in place of the server, or leaves it to it (None). It is given the file."""
@@ -30,6 +30,11 @@ class DumpServer:
     most_under_way: int = 0
     sent: int = 0
     url: str = ""
+
+    def app(self):
+        app = web.Application()
+        app.router.add_get("/{path:.*}", self.answer)
+        return app
 
     async def answer(self, request):
         self.asked.append(request)
@@ -62,9 +67,8 @@ class DumpServer:
             return web.Response(status=404)
         names = {re.split("(?<=/)", path[len(folder) :])[0] for path in self.files if path.startswith(folder)}
         links = "".join(f'<a href="{name}">{name}</a>  01-Nov-2026 00:00   123\n' for name in sorted(names))
-        return web.Response(
-            status=200 if names else 404, text=f"<pre>{links}</pre>", content_type="text/html"
-        )
+        status = 200 if names else 404
+        return web.Response(status=status, text=f"<pre>{links}</pre>", content_type="text/html")
 
 
 def etag_of(data):
@@ -96,9 +100,7 @@ def says(status, **headers):
 async def serving(files):
     """A server of these files on loopback."""
     made = DumpServer(files)
-    app = web.Application()
-    app.router.add_get("/{path:.*}", made.answer)
-    server = TestServer(app)
+    server = TestServer(made.app())
     await server.start_server(shutdown_timeout=0.1)
     made.url = str(server.make_url("")).rstrip("/")
     try:
@@ -125,35 +127,12 @@ def old_layout(wiki, date, data, status="done"):
 @contextmanager
 def served(files):
     """The same in a thread, for commands and other processes."""
-    loop, ready = asyncio.new_event_loop(), threading.Event()
-    made = []
-
-    async def serve():
-        async with serving(files) as server:
-            made.append(server)
-            ready.set()
-            await ended.wait()
-
-    ended = asyncio.Event()
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
-    thread.start()
-    ready.wait()
-    try:
-        yield made[0]
-    finally:
-        loop.call_soon_threadsafe(ended.set)
-        thread.join()
-        loop.close()
+    made = DumpServer(files)
+    with in_a_thread(made.app()) as address:
+        made.url = address.removesuffix("/w/api.php")
+        yield made
 
 
-SMALL = {
-    "containers._READ": 1000,
-    "remote.FIRST": 800,
-    "remote.MOST_CACHED": 3000,
-    "remote.SMALLEST": 1000,
-    "remote.LARGEST": 8000,
-    "shuffled.BEYOND": 500,
-    "remote.BEYOND": 500,
-    "shuffled._COUNTED": 300,
-}
+SMALL = {"containers._READ": 1000, "shuffled.BEYOND": 500, "remote.BEYOND": 500, "shuffled._COUNTED": 300}
+SMALL |= {"remote.FIRST": 800, "remote.MOST_CACHED": 3000, "remote.SMALLEST": 1000, "remote.LARGEST": 8000}
 """Sizes that a small dump can fill, by their names in `crawler.dumps`."""

@@ -1,10 +1,9 @@
 """A small dump on a little server, and its stream as a trainer gets it."""
 
-from pathlib import Path
-
 from yarl import URL
 
-from tests.crawler.dumps import multistream
+from tests.crawler.dumps import multistream, write
+from tests.session.memory import blocks_of
 from wikitopics.crawler.dumps.remote import RemoteDump
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.source import Asked
@@ -17,15 +16,9 @@ DATA = multistream(NUMBERS, every=3)
 
 
 def remote(urls, clock, kept=None, agreed=True, contact=None, budget_folder=None, **more):
-    return RemoteDump(
-        [URL(url) for url in urls],
-        kept or {},
-        Asked({}, seed=5, held_out=30, version="1", budget_folder=budget_folder),
-        contact=contact,
-        agreed=agreed,
-        clock=clock,
-        **more,
-    )
+    asked = Asked({}, seed=5, held_out=30, version="1", budget_folder=budget_folder)
+    more |= {"contact": contact, "agreed": agreed, "clock": clock}
+    return RemoteDump([URL(url) for url in urls], kept or {}, asked, **more)
 
 
 def local(paths, **asked):
@@ -43,28 +36,16 @@ async def kept_by(url, clock):
 
 async def read(source, position=None, blocks=None):
     """(page ids, the last position, what was told) of a source, which is then closed."""
-    feed = None
-    found, told = [], []
     try:
         info = await source.open()
-        feed = Intake(source, counting_workers(WORDS, info, 1))
-        feed.start(position)
-        while blocks is None or blocks > 0:
-            block = await feed.next()
-            if block is None:
-                break
-            found += block.page_ids.tolist()
-            told += block.warnings
-            position = block.position
-            blocks = blocks and blocks - 1
-    finally:
-        await (feed or source).close()
-    return found, position, told
+    except BaseException:
+        await source.close()
+        raise
+    found = await blocks_of(Intake(source, counting_workers(WORDS, info, 1)), position, blocks)
+    ids = [number for block in found for number in block.page_ids.tolist()]
+    return ids, found[-1].position, [line for block in found for line in block.warnings]
 
 
 async def of_files(tmp_path, *datas):
-    paths = []
-    for number, data in enumerate(datas):
-        paths.append(str(tmp_path / f"{number}.dump"))
-        Path(paths[-1]).write_bytes(data)
+    paths = [write(tmp_path / f"{number}.dump", data) for number, data in enumerate(datas)]
     return (await read(local(paths)))[0]

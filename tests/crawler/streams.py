@@ -17,7 +17,8 @@ def event(number, **fields):
         "namespace": 0,
         "type": "edit",
         "title": ARTICLES.title(number),
-    } | fields
+    }
+    change |= fields
     return f'event: message\nid: [{{"offset":{number}}}]\ndata: {json.dumps(change)}\n\n'.encode()
 
 

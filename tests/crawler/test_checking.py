@@ -91,9 +91,8 @@ def test_a_source_that_is_broken_only_when_it_resumes(folder):
             source = super().open(identity, asked)
             return Empty(source.folder, source.checksum) if asked.resuming else source
 
-    with pytest.raises(
-        AssertionError, match=r"after the position {'read': 50}, found none instead of '17.md'"
-    ):
+    says = r"after the position {'read': 50}, found none instead of '17.md'"
+    with pytest.raises(AssertionError, match=says):
         check_source(Kind, notes=folder)
 
 

@@ -33,9 +33,8 @@ async def test_the_stream_is_that_of_the_file(tmp_path, clock, datas):
     assert sorted(found) == list(NUMBERS)
     assert told == []
     assert server.most_under_way == 1
-    assert {request.headers["User-Agent"].split(" aio")[0] for request in server.asked} == {
-        "wikitopics/1 (me@host.org)"
-    }
+    agents = {request.headers["User-Agent"].split(" aio")[0] for request in server.asked}
+    assert agents == {"wikitopics/1 (me@host.org)"}
     assert len({request.transport for request in server.asked}) == 1
 
 

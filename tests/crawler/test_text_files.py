@@ -76,9 +76,8 @@ def test_tables(tmp_path, packed, ending, delimiter):
 def test_the_text_column_is_called_text_unless_named(tmp_path):
     path = write(tmp_path / "t.csv", "id,text\n1,hello\n")
     assert [p.text for p in read(path)[0]] == ["hello"]
-    with pytest.raises(
-        BadSource, match=r"t\.csv: there is no column 'body'\. Name one with --text-column: 'id', 'text'$"
-    ):
+    says = r"t\.csv: there is no column 'body'\. Name one with --text-column: 'id', 'text'$"
+    with pytest.raises(BadSource, match=says):
         read(path, column="body")
     other = write(tmp_path / "o.csv", "id;;body\n1;2;hello\n")
     with pytest.raises(BadSource, match=r"which column holds the text.*: 'id', '', 'body'$"):
@@ -108,12 +107,8 @@ def test_the_text_column_is_a_key_of_json_lines_too(tmp_path):
         read(write(tmp_path / "c.jsonl", jsonl(*many)))
     assert len(str(caught.value)) < 300
     table = write(tmp_path / "t.csv", "body\ntwo\n")
-    assert [
-        p.text for p in read(write(tmp_path / "d.jsonl", jsonl({"text": "x"})), table, column="body")[0]
-    ] == [
-        "x",
-        "two",
-    ]
+    other = write(tmp_path / "d.jsonl", jsonl({"text": "x"}))
+    assert [p.text for p in read(other, table, column="body")[0]] == ["x", "two"]
     assert [p.text for p in read(path, column="other", lines=None)[0]] == ["no", "no"], "as in 1.1.0"
 
 
@@ -218,9 +213,8 @@ def written(bad):
     ids=lambda value: str(value[:20]),
 )
 def test_bad_lines_are_named_counted_and_skipped(tmp_path, bad, reason, why):
-    path = write(
-        tmp_path / "a.jsonl", jsonl({"text": "one"}) + written(bad) + b"\n" + jsonl({"text": "three"})
-    )
+    one, three = jsonl({"text": "one"}), jsonl({"text": "three"})
+    path = write(tmp_path / "a.jsonl", one + written(bad) + b"\n" + three)
     pages, skips, told = read(path)
     assert [(p.page_id, p.text) for p in pages] == [(1, "one"), (3, "three")]
     assert skips == {reason: 1}
@@ -292,11 +286,17 @@ def test_an_id_that_came_before_is_skipped_in_whatever_file(tmp_path):
     assert files.mark()["repeated"] == 11
 
 
-def test_ids_are_told_apart_in_a_table_that_grows():
+def test_ids_are_told_apart_in_a_table_that_grows_and_in_one_reading(tmp_path):
     seen = SeenIds()
     assert all(seen.add(f"id {i}") for i in range(20_000))
     assert not any(seen.add(f"id {i}") for i in range(20_000))
     assert len(pickle.dumps(seen)) <= 32 * 20_000 + 8192
+    path = write(tmp_path / "a.jsonl", jsonl({"text": "x", "id": "1"}, {"text": "y", "id": "1"}))
+    unread, known = TextFiles([path]), TextFiles([path])
+    list(known.first_reading())
+    assert unread.mark() == known.mark()
+    assert unread.mark()["repeated"] == 1
+    assert unread.bytes_read == known.bytes_read == os.path.getsize(path)
 
 
 def test_titles_are_one_bounded_line_that_utf_8_can_carry(tmp_path):
@@ -336,10 +336,14 @@ def test_paths_without_documents_are_refused_in_one_line(tmp_path, name, says):
     assert "\n" not in str(caught.value)
 
 
-def test_a_path_is_named_once(tmp_path):
+def test_a_path_is_named_once_and_a_header_whose_quotation_mark_is_never_closed_ends(tmp_path):
     path = write(tmp_path / "a.jsonl", jsonl({"text": "x"}))
     with pytest.raises(BadSource, match="given twice"):
         TextFiles([path, path])
+    # And in time: it is not copied for every line.
+    path = write(tmp_path / "a.csv", b'"text' + b"\n" * (4 << 20))
+    with pytest.raises(BadSource, match="no documents in"):
+        read(path)
 
 
 @pytest.mark.parametrize("filler", [b"\0", b"\n", b"{}\n"])
@@ -351,6 +355,10 @@ def test_a_decompression_bomb_is_refused(tmp_path, monkeypatch, packed, filler):
     path = write(tmp_path / f"bomb.jsonl{packed}", PACKERS[packed](bomb))
     with pytest.raises(BadSource, match="without a document"):
         read(path)
+    many = write(
+        tmp_path / f"same.jsonl{packed}", PACKERS[packed](jsonl({"text": "same words " * 100}) * 1000)
+    )
+    assert len(read(many)[0]) == 1000, "documents of any number are no bomb"
 
 
 @pytest.mark.parametrize(
@@ -359,19 +367,11 @@ def test_a_decompression_bomb_is_refused(tmp_path, monkeypatch, packed, filler):
 def test_empty_lines_without_end_are_refused(tmp_path, monkeypatch, name, begin):
     monkeypatch.setattr(text_lines, "MOST_WITHOUT", 1 << 20)
     path = write(tmp_path / name, begin + b"\n" * (1 << 15))
-    with pytest.raises(
-        BadSource, match=r"a\.(jsonl|csv|txt): over 10,485 lines, or 0 GB, without a document"
-    ):
+    says = r"a\.(jsonl|csv|txt): over 10,485 lines, or 0 GB, without a document"
+    with pytest.raises(BadSource, match=says):
         read(path)
     write(tmp_path / "docs" / "one.txt", begin + b"\n" * (1 << 15))
     read(str(tmp_path / "docs"))
-
-
-def test_a_header_whose_quotation_mark_is_never_closed_ends(tmp_path):
-    """And in time: it is not copied for every line."""
-    path = write(tmp_path / "a.csv", b'"text' + b"\n" * (4 << 20))
-    with pytest.raises(BadSource, match="no documents in"):
-        read(path)
 
 
 def long_window(data):
@@ -392,13 +392,6 @@ def test_a_file_that_needs_much_memory_is_refused_for_that(tmp_path, ending, pac
         read(path)
 
 
-def test_documents_of_any_number_are_no_bomb(tmp_path, monkeypatch):
-    monkeypatch.setattr(containers, "_MOST_UNPACKED", 1 << 16)
-    monkeypatch.setattr(text_lines, "MOST_WITHOUT", 3 << 16)
-    path = write(tmp_path / "same.jsonl.gz", gzip.compress(jsonl({"text": "same words " * 100}) * 1000))
-    assert len(read(path)[0]) == 1000
-
-
 @pytest.mark.parametrize("packed", [".gz", ".bz2", ".xz", ".zst"])
 def test_a_file_that_is_cut_off_gives_what_comes_before(tmp_path, packed):
     lines = jsonl(*({"text": os.urandom(400).hex()} for _ in range(4000)))
@@ -408,15 +401,6 @@ def test_a_file_that_is_cut_off_gives_what_comes_before(tmp_path, packed):
     assert 2000 < len(pages) < 4000
     assert not skips
     assert f"everything after line {len(pages):,} is left out" in told[0]
-
-
-def test_the_mark_needs_one_reading(tmp_path):
-    path = write(tmp_path / "a.jsonl", jsonl({"text": "x", "id": "1"}, {"text": "y", "id": "1"}))
-    unread, known = TextFiles([path]), TextFiles([path])
-    list(known.first_reading())
-    assert unread.mark() == known.mark()
-    assert unread.mark()["repeated"] == 1
-    assert unread.bytes_read == known.bytes_read == os.path.getsize(path)
 
 
 @pytest.mark.parametrize(("lines", "documents"), [(None, 191), (False, 219), (True, 270)])

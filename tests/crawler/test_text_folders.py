@@ -58,8 +58,8 @@ def test_no_link_leads_into_the_kernels_file_systems(tmp_path, monkeypatch):
     into = {
         "dev": "/dev",
         "proc": "/proc",
-        "self": "/proc/self/task",
         "sys": "/sys",
+        "self": "/proc/self/task",
         "types": "/sys/fs/cgroup",
     }
     for name, target in into.items():

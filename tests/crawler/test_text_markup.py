@@ -31,9 +31,12 @@ def test_markup_is_taken_for_markup_and_prose_for_prose(text, markup):
     assert markup_of(text)[0] == markup
 
 
-def test_what_nobody_sees_parts_no_word():
+def test_prose_is_what_our_own_extraction_keeps_and_what_nobody_sees_parts_no_word():
     page = Page(1, "", 0, "\ufeffco\u00adoperate wi\u200bde j\u2060oin \u2067left\u2069 ه\u200cم", "text")
     assert prose(page) == "cooperate wide join left ه\u200cم"
+    assert prose_of(WIKITEXT, "wikitext") == "Bach was a composer of the Baroque.\nLife\nHe played."
+    assert prose_of(PAGE, "html") == "Bach was a composer."
+    assert prose_of(PAGE, "text") == PAGE
 
 
 def told_of(*texts):
@@ -60,12 +63,6 @@ def test_it_is_told_once_if_a_share_of_the_first_texts_has_some():
 )
 def test_hostile_texts_are_looked_at_in_a_moment(hostile):
     assert markup_of(hostile)
-
-
-def test_prose_is_what_our_own_extraction_keeps():
-    assert prose_of(WIKITEXT, "wikitext") == "Bach was a composer of the Baroque.\nLife\nHe played."
-    assert prose_of(PAGE, "html") == "Bach was a composer."
-    assert prose_of(PAGE, "text") == PAGE
 
 
 def prose_of(text, markup):

@@ -101,10 +101,16 @@ async def test_files_that_follow_one_another_are_not():
         assert len(await opened(server)) == 4
 
 
-async def test_a_person_is_asked_and_told_wiki_date_size_and_host():
+async def test_a_person_is_told_wiki_date_size_and_host_and_where_there_is_none():
     async with serving(NEW) as server:
         with pytest.raises(Unconfirmed, match=r"^dewiki of 2026-11-01, 0.0 MB in 2 files, comes from 127"):
             await opened(server, agreed=False)
+    async with serving(NEW | OLD) as server:
+        assert await names(server, folder=FOLDER) == OF_NEW
+        assert await names(server, folder="/dewiki/20261020/") == OF_OLD
+    async with serving(NEW) as server:
+        with pytest.raises(BadSource, match="no complete dump of zh_yuewiki"):
+            await opened(server, lang="zh-yue")
 
 
 async def test_a_person_is_told_where_the_contact_goes(monkeypatch):
@@ -112,12 +118,6 @@ async def test_a_person_is_told_where_the_contact_goes(monkeypatch):
     async with serving(OLD) as server:
         with pytest.raises(Unconfirmed, match=r"1 file, comes from 127.0.0.1, which receives your contact; "):
             await opened(server, agreed=False, contact="me@host.org")
-
-
-async def test_the_folder_of_one_dump_will_do():
-    async with serving(NEW | OLD) as server:
-        assert await names(server, folder=FOLDER) == OF_NEW
-        assert await names(server, folder="/dewiki/20261020/") == OF_OLD
 
 
 async def test_a_folder_whose_server_takes_the_slash_away():
@@ -157,12 +157,6 @@ async def test_names_that_are_none_of_a_dump_are_passed_over():
         found = await opened(server, folder=FOLDER)
     assert {url.parent.path for url in found} == {FOLDER.rstrip("/")}
     assert found[0].name == "dewiki-2026-11-01-p1p30.xml.bz2"
-
-
-async def test_none_is_told_in_a_line():
-    async with serving(NEW) as server:
-        with pytest.raises(BadSource, match="no complete dump of zh_yuewiki"):
-            await opened(server, lang="zh-yue")
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,10 @@ from wikitopics.model.checking import CHECKS, Make
 from wikitopics.model.options import HALF_LIFE
 
 MixtureOfUnigrams = packages.module_of("A model of your own")["MixtureOfUnigrams"]
+LEARNT = {"alpha": "learn", "eta": "learn"}
 VARIANTS = {
-    "lda": ({}, {"alpha": "learn", "eta": "learn"}, {"tau0": 1, "kappa": 0.7, "dtype": "float64"}),
-    "scvb0": (
-        {},
-        {"alpha": "learn", "eta": "learn"},
-        {"kappa": 0.7, "theta_s": 2, "n_tokens": 9000, "warm_start": False},
-    ),
+    "lda": ({}, LEARNT, {"tau0": 1, "kappa": 0.7, "dtype": "float64"}),
+    "scvb0": ({}, LEARNT, {"kappa": 0.7, "theta_s": 2, "n_tokens": 9000, "warm_start": False}),
     "hdp": ({}, {"warm_start": False}, {"eta": 0.1, "dtype": "float64"}),
 }
 EVERY = [(kind, options) for kind in kinds.names() for options in VARIANTS.get(kind, ({},))]
@@ -186,7 +183,7 @@ def test_the_check_says_what_was_expected(says, kind):
         check_model(kind)
 
 
-def test_another_attribute_that_is_missing_is_the_models_own_error():
+def test_a_method_or_attribute_that_is_missing_is_said():
     class Slip(MixtureOfUnigrams):
         def learn(self, batch):
             return self.infre(batch)
@@ -194,18 +191,16 @@ def test_another_attribute_that_is_missing_is_the_models_own_error():
     with pytest.raises(AttributeError, match="infre"):
         check_model(Slip)
 
-
-def test_a_whole_number_will_do_for_a_real_option():
-    check_model(MixtureOfUnigrams, eta=1)
-
-
-def test_a_kind_that_lacks_a_method_is_said():
     class Half(OnlineModel):
         kind = "half"
         label = "half a model"
 
     with pytest.raises(AssertionError, match="abstract"):
         check_model(Half)
+
+
+def test_a_whole_number_will_do_for_a_real_option():
+    check_model(MixtureOfUnigrams, eta=1)
 
 
 @pytest.mark.parametrize("drawn", [0, 1])

@@ -31,10 +31,6 @@ def test_a_kind_of_another_package_is_loaded_when_it_is_named(install):
     kind = kinds.load("unigrams")
     assert kind.label.startswith("mixture of unigrams")
     assert kind.create(3, 10, 100, {"eta": 0.5}).eta == 0.5
-
-
-def test_a_registry_holds_the_built_in_names_and_those_of_packages(install):
-    install(UNIGRAMS, "wikitopics.models", unigrams="foreign_models:MixtureOfUnigrams")
     registry = Registry("kind", "wikitopics.models", kinds.built_in, lambda name, found: found, KindError)
     assert [name in registry for name in ("lda", "unigrams", "ldaa")] == [True, True, False]
 
@@ -70,10 +66,9 @@ def test_a_name_that_no_command_can_write_is_refused(install, name):
         ("1 / 0", "cannot be loaded: division by zero"),
         ("raise SystemExit(0)", r"cannot be loaded: it exits the program \(0\)"),
         ("", "cannot be loaded: .*Kind"),
-        ("Kind = 3", "not a subclass of wikitopics.OnlineModel"),
-        ("class Kind: pass", "not a subclass of wikitopics.OnlineModel"),
+        *((s, "not a subclass of wikitopics.OnlineModel") for s in ("Kind = 3", "class Kind: pass")),
         (
-            "from wikitopics.model import OnlineModel\nclass Kind(OnlineModel):\n kind = 'odd'",
+            "import wikitopics.model as m\nclass Kind(m.OnlineModel):\n kind = 'odd'",
             "lacks document_prior, infer",
         ),
         (odd_options("'eta'"), "not a tuple of Options"),

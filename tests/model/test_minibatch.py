@@ -10,7 +10,7 @@ from wikitopics.model import Minibatch
 from wikitopics.model.minibatch import Threads
 
 
-def test_sorts_and_merges_words_within_a_document():
+def test_words_of_a_document_are_sorted_and_merged_and_weights_not_whole_are_float32():
     batch = Minibatch([0, 4, 4, 6], [5, 2, 5, 7, 3, 1], [1, 2, 3, 0, 1, 1])
     assert batch.D == 3
     assert batch.indptr.tolist() == [0, 2, 2, 4]
@@ -19,6 +19,13 @@ def test_sorts_and_merges_words_within_a_document():
     assert batch.n_tokens == 8
     assert batch.lengths().tolist() == [6, 0, 2]
     assert batch.documents().tolist() == [0, 0, 2, 2]
+    batch = Minibatch([0, 3, 3, 5], [5, 2, 5, 7, 3], [0.25, 2.0, 0.5, 1e-12, 1.5])
+    assert batch.counts.dtype == np.float32
+    assert batch.word_ids.tolist() == [2, 5, 3]
+    assert batch.counts.tolist() == [2.0, 0.75, 1.5]
+    assert batch.lengths().tolist() == [2.75, 0.0, 1.5]
+    assert batch.n_tokens == 4.25
+    assert batch[2:].n_tokens == 1.5
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32, np.uint64, np.float32, np.float64])
@@ -40,15 +47,11 @@ def test_takes_any_whole_numbers(dtype):
         (([0, 2], [0, 2**31], [1, 1]), "exceed"),
         (([0, 2], [0, 1], [1, -1]), "counts must not be negative"),
         (([0, 2], [0, 0.5], [1, 1]), "word_ids must be whole"),
-        (([0, 2], [0, 1], [1, np.nan]), "finite"),
-        (([0, 2], [0, 1], [1, np.inf]), "whole"),
-        (([0, 2], [0, 1], [0.5, np.inf]), "finite"),
+        *((([0, 2], [0, 1], counts), "finite") for counts in ([1, np.nan], [0.5, np.inf])),
         (([0, 2], [0, 1], [0.5, -0.5]), "counts must not be negative"),
-        (([0, 2], [0, 1], [0.5, 1e300]), "exceed"),
-        (([0, 2], [0, 1], [1, 2**31]), "exceed"),
+        *((([0, 2], [0, 1], counts), "exceed") for counts in ([0.5, 1e300], [1, 2**31])),
         (([0, 2], [0, 0], [2**30, 2**30]), "exceed"),
-        (([0, 2], [0, 1], ["a", "b"]), "whole"),
-        (([0, 2], [0, 1], [True, False]), "whole"),
+        *((([0, 2], [0, 1], counts), "whole") for counts in (["a", "b"], [True, False], [1, np.inf])),
         (([[0, 2]], [0, 1], [1, 1]), "dimension"),
         (([0, 2], np.array([0, 2**64 - 1], np.uint64), [1, 1]), "64 bits"),
     ],
@@ -58,7 +61,7 @@ def test_refuses_what_is_no_minibatch(arrays, message):
         Minibatch(*arrays)
 
 
-def test_slices_by_documents():
+def test_documents_of_a_slice_and_of_several_minibatches_together():
     batch = Minibatch([0, 2, 2, 3, 5], [0, 1, 4, 2, 3], [1, 2, 3, 4, 5])
     part = batch[1:3]
     found = part.indptr.tolist(), part.word_ids.tolist(), part.counts.tolist()
@@ -70,40 +73,8 @@ def test_slices_by_documents():
         batch[::2]
     with pytest.raises(TypeError):
         batch[0]
-
-
-def test_empty_minibatch():
     batch = Minibatch([0], [], [])
     assert (batch.D, batch.n_tokens) == (0, 0)
-
-
-def test_from_csr_takes_unsorted_rows_with_repetitions():
-    matrix = scipy.sparse.csr_array(
-        (np.array([1.0, 2.0, 3.0]), np.array([2, 0, 2]), np.array([0, 3])), shape=(1, 4)
-    )
-    assert Minibatch.from_csr(matrix).word_ids.tolist() == [0, 2]
-    with pytest.raises(ValueError, match="CSR"):
-        Minibatch.from_csr(scipy.sparse.csc_array((2, 2)))
-
-
-def test_word_ids_are_checked_against_a_vocabulary():
-    batch = Minibatch([0, 1], [4], [1])
-    batch.check_words(5)
-    with pytest.raises(ValueError, match="word id 4 is out of range"):
-        batch.check_words(4)
-
-
-def test_weights_that_are_not_whole_are_kept_as_float32():
-    batch = Minibatch([0, 3, 3, 5], [5, 2, 5, 7, 3], [0.25, 2.0, 0.5, 1e-12, 1.5])
-    assert batch.counts.dtype == np.float32
-    assert batch.word_ids.tolist() == [2, 5, 3]
-    assert batch.counts.tolist() == [2.0, 0.75, 1.5]
-    assert batch.lengths().tolist() == [2.75, 0.0, 1.5]
-    assert batch.n_tokens == 4.25
-    assert batch[2:].n_tokens == 1.5
-
-
-def test_documents_of_several_minibatches_together():
     parts = [Minibatch([0, 2], [1, 3], [1, 2]), Minibatch([0], [], []), Minibatch([0, 0, 1], [0], [0.5])]
     batch = Minibatch.concatenate(parts)
     assert batch.indptr.tolist() == [0, 2, 2, 3]
@@ -112,18 +83,28 @@ def test_documents_of_several_minibatches_together():
     assert Minibatch.concatenate(parts[:2]).counts.dtype == np.int32
 
 
+def test_rows_of_a_csr_matrix_and_word_ids_are_checked():
+    matrix = scipy.sparse.csr_array(
+        (np.array([1.0, 2.0, 3.0]), np.array([2, 0, 2]), np.array([0, 3])), shape=(1, 4)
+    )
+    assert Minibatch.from_csr(matrix).word_ids.tolist() == [0, 2]
+    with pytest.raises(ValueError, match="CSR"):
+        Minibatch.from_csr(scipy.sparse.csc_array((2, 2)))
+    batch = Minibatch([0, 1], [4], [1])
+    batch.check_words(5)
+    with pytest.raises(ValueError, match="word id 4 is out of range"):
+        batch.check_words(4)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_blocks_come_back_in_order_whatever_the_number_of_threads(threads):
     assert Threads(threads).map(lambda a, b: (a, b), 10, 4) == [(0, 4), (4, 8), (8, 10)]
     assert Threads(threads).map(lambda a, b: (a, b), 0, 4) == []
 
 
-def test_blocks_run_side_by_side():
+def test_blocks_run_side_by_side_and_an_error_in_one_reaches_the_caller():
     meet = threading.Barrier(2, timeout=600)
     Threads(2).map(lambda a, b: meet.wait(), 2, 1)
-
-
-def test_an_error_in_a_block_reaches_the_caller():
     with pytest.raises(ZeroDivisionError):
         Threads(2).map(lambda a, b: 1 / (1 - a), 2, 1)
     with pytest.raises(ValueError, match="threads"):

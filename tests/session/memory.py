@@ -26,16 +26,10 @@ class Memory:
     def __init__(self, words, pages=700):
         self.activity = Activity()
         random = np.random.default_rng(1)
-        self.pages = [
-            Page(
-                i,
-                f"Page {i}",
-                i + 1000,
-                " ".join(random.choice(words[:20] if i % 2 else words[20:], 30)) if i % 7 else "42",
-                "text",
-            )
-            for i in range(1, pages + 1)
-        ]
+        self.pages = []
+        for i in range(1, pages + 1):
+            text = " ".join(random.choice(words[:20] if i % 2 else words[20:], 30)) if i % 7 else "42"
+            self.pages.append(Page(i, f"Page {i}", i + 1000, text, "text"))
         self.fail_at, self.error = None, None
         self.hang_at = None
         self.hanging, self.go_on = asyncio.Event(), asyncio.Event()
@@ -60,12 +54,8 @@ class Memory:
             if self.slow:
                 await asyncio.sleep(self.slow)
             self.activity.bytes_read += 1000
-            yield PageBatch(
-                tuple(self.pages[first : first + 10]),
-                {"page": first + 10},
-                {"disambiguation": 1},
-                first / 700,
-            )
+            pages = tuple(self.pages[first : first + 10])
+            yield PageBatch(pages, {"page": first + 10}, {"disambiguation": 1}, first / 700)
 
     async def close(self):
         self.closed += 1
@@ -94,9 +84,15 @@ async def pause(path, run):
     await until_true(lambda: run.state == "paused")
 
 
-def pages_of(path):
+def in_order(path, **which):
+    """The page ids of all articles."""
     with SessionReader(path) as reader:
-        return sorted(page for _, pages, *_ in reader.all_articles(trained_only=False) for page in pages)
+        columns = reader.all_articles(**{"trained_only": False} | which)
+        return [page for _, pages, *_ in columns for page in pages]
+
+
+def pages_of(path):
+    return sorted(in_order(path))
 
 
 def account_holds(now):

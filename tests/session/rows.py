@@ -17,17 +17,9 @@ WORDS = ("aa", "bb", "cc")
 
 
 def settings():
+    values = {"seed": 0, "held_out": 2, "documents": 10, "keep_articles": "all", "keep_counts": False}
     return Settings(
-        {
-            "seed": 0,
-            "held_out": 2,
-            "documents": 10,
-            "keep_articles": "all",
-            "keep_counts": False,
-            "passes": 1,
-            "vocab_articles": 10_000,
-            "tokens": "words",
-        },
+        {**values, "passes": 1, "vocab_articles": 10_000, "tokens": "words"},
         source="api",
         source_name="a wiki",
         source_options={"api_url": "http://x"},
@@ -70,14 +62,12 @@ def largest(*models):
 
 
 def changes(*page_ids, number=1):
-    found = documents(*page_ids)
+    found, ones = documents(*page_ids), np.ones((2, 3), np.float32)
     topics = largest((np.zeros(len(found)), np.full(len(found), 0.75)))
     return Changes(
         pending=[(number, found)],
         articles=[(found, "held_out", None), (found, "trained", topics)],
         metrics=[(0, 64, 640, 1.5, "log_likelihood", -7.0)],
-        snapshots=[
-            TopWords(0, 64, np.zeros((2, 3), np.int32), np.ones((2, 3), np.float32), np.ones(2, np.float32))
-        ],
+        snapshots=[TopWords(0, 64, np.zeros((2, 3), np.int32), ones, ones[:, 0])],
         models={0: row(1.0)},
     )

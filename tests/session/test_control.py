@@ -120,9 +120,8 @@ def test_a_lock_file_deleted_under_a_trainer(trained, lives, cli, one_line, monk
     monkeypatch.setattr(heartbeat, "STALE_SECONDS", 3600)  # it beats but once
     code = "from wikitopics.session.system import Process\n"
     code += "print(Process.own().as_text(), end='', flush=True); input()"
-    other = subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    pipes = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
+    other = subprocess.Popen([sys.executable, "-c", code], text=True, **pipes)
     began = f"/proc/{other.pid}/stat"
     trainer = Process.from_text("".join(other.stdout.readline() for _ in range(3)))
     assert trainer.pid == other.pid
@@ -179,13 +178,10 @@ def test_how_a_trainer_died(tmp_path, end, told):
     assert trainers.death(path) == told
 
 
-def test_a_folder_that_cannot_be_made_is_told_of(tmp_path):
+def test_a_folder_that_cannot_be_made_and_a_log_that_is_a_link_are_refused(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(SessionError, match=r"cannot write .*night\.db\.log: "):
         start_trainer(tmp_path / "file" / "night.db", [])
-
-
-def test_a_log_that_is_a_link_is_not_followed(tmp_path):
     precious = tmp_path / "precious"
     precious.write_text("years of work\n")
     log_file(tmp_path / "s.db").symlink_to(precious)
@@ -243,10 +239,19 @@ def test_all_of_a_session_goes_and_nothing_else(night, home):
     assert [path.name for path in home.iterdir()] == ["nightly.db"]
 
 
-def test_a_session_that_a_trainer_holds_stays(night):
+def test_a_session_that_a_trainer_holds_stays_and_of_a_link_only_the_link_goes(night, home):
     with TrainerLock(night), pytest.raises(SessionInUse, match="pid"):
         remove(night)
     assert status(night).state == "new"
+    link = home / "link.db"
+    link.symlink_to(night)
+    remove(link)
+    assert not link.is_symlink()
+    assert status(night).state == "new"
+    link.symlink_to(home / "nowhere.db")
+    with pytest.raises(NoSession):
+        remove(link)
+    assert link.is_symlink()
 
 
 def test_what_is_no_session_stays(home):
@@ -267,18 +272,6 @@ def test_a_session_that_nobody_can_read_any_more_goes(night, home):
     sql(night, "PRAGMA user_version = 999")
     remove(night)
     assert not list(home.iterdir())
-
-
-def test_of_a_link_only_the_link_goes(night, home):
-    link = home / "link.db"
-    link.symlink_to(night)
-    remove(link)
-    assert not link.is_symlink()
-    assert status(night).state == "new"
-    link.symlink_to(home / "nowhere.db")
-    with pytest.raises(NoSession):
-        remove(link)
-    assert link.is_symlink()
 
 
 def test_the_names_that_are_near_are_told(night, home):

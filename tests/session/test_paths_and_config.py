@@ -50,10 +50,16 @@ def test_without_the_variable_the_platforms_folder(monkeypatch, tmp_path):
     assert session_folder().name == "wikitopics"
 
 
-def test_the_contact_is_kept_and_the_rest_of_the_file_too(home):
-    assert config.contact() is None
+@pytest.fixture
+def save(home):
+    """Writes the config file."""
     home.mkdir()
-    config_file().write_text('# mine\ntheme = "dark"\ncontact = "old"\n\n[keys]\nquit = "q"\n')
+    return config_file().write_text
+
+
+def test_the_contact_is_kept_and_the_rest_of_the_file_too(home, save):
+    assert config.contact() is None
+    save('# mine\ntheme = "dark"\ncontact = "old"\n\n[keys]\nquit = "q"\n')
     config.save_contact('User:"Quoted" \\ ü\u2603')
     sent = "https://meta.wikimedia.org/wiki/User%3A%22Quoted%22_%5C_%C3%BC%E2%98%83"
     assert config.contact() == sent
@@ -63,17 +69,15 @@ def test_the_contact_is_kept_and_the_rest_of_the_file_too(home):
     assert os.listdir(home) == ["config.toml"]
 
 
-def test_a_contact_inside_a_table_is_not_the_contact(home):
-    home.mkdir()
-    config_file().write_text('[other]\ncontact = "not this"\n')
+def test_a_contact_inside_a_table_is_not_the_contact(save):
+    save('[other]\ncontact = "not this"\n')
     config.save_contact("me@host.org")
     assert config.load() == {"contact": "me@host.org", "other": {"contact": "not this"}}
 
 
 @pytest.mark.parametrize("before", ['contact = """\nold"""\n', 'a = [\n[1],\n]\ncontact = "old"\n'])
-def test_a_file_that_would_be_broken_is_left_as_it_is(home, before):
-    home.mkdir()
-    config_file().write_text(before)
+def test_a_file_that_would_be_broken_is_left_as_it_is(save, before):
+    save(before)
     with pytest.raises(BadUsage, match=r'set this line in it: contact = "me@host\.org"'):
         config.save_contact("me@host.org")
     assert config_file().read_text() == before
@@ -118,20 +122,11 @@ def test_a_contact_is_kept_through_no_link_and_over_no_draft(home, tmp_path):
 BROKEN = ["contact = ", "contact = 3", 'contact = "two\\nlines"', 'contact = "name@163.com"', "\x00"]
 
 
-@pytest.fixture
-def save(home):
-    """Writes the config file."""
-    home.mkdir()
-    return config_file().write_text
-
-
 @pytest.mark.parametrize("contact", ["me@yahoo.co.uk", "name@163.com", "https://host.org/?me", "nobody"])
 @pytest.mark.parametrize(
     "command", [["train"], ["train", "--source", "dump"], ["vocab", "build", "--lang", "fr", "-o"]]
 )
-def test_a_contact_that_would_not_be_recognised_ends_a_start(
-    cli, home, save, one_line, tmp_path, contact, command
-):
+def test_a_contact_that_nobody_recognises_ends_a_start(cli, home, save, one_line, tmp_path, contact, command):
     save(f'contact = "{contact}"\n')
     words = [*command, tmp_path / "words.txt"] if command[-1] == "-o" else command
     outcome = cli(*words)

@@ -127,13 +127,9 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
             changes.metrics += metrics(m, points, recipe, rng)
             changes.topic_events += [(m, event) for event in happenings(specs[m].name, recipe.articles)]
             changes.models[m] = row(44 - 3 * m, 18, 0.087)
-        listed = [f"List of things ({i})" for i in range(200)]
-        changes.articles = [
-            (documents(list(TITLES[:5]), rng), "held_out", None),
-            (documents(listed, rng), "trained", topics(200, specs, rng)),
-            (documents(list(HOSTILE), rng), "trained", topics(len(HOSTILE), specs, rng)),
-            (documents(list(TITLES), rng), "trained", topics(len(TITLES), specs, rng)),
-        ]
+        changes.articles = [(documents(list(TITLES[:5]), rng), "held_out", None)]
+        for titles in ([f"List of things ({i})" for i in range(200)], list(HOSTILE), list(TITLES)):
+            changes.articles.append((documents(titles, rng), "trained", topics(len(titles), specs, rng)))
         store.commit(progress(recipe, recipe.articles), changes, 0)
     store.close()
     with contextlib.closing(sqlite3.connect(path)) as db, db:
@@ -187,13 +183,9 @@ def metrics(
     rows = []
     for n in points:
         noise = rng.normal(0, 0.004)
-        score = -np.log(1150.0 - 70 * model + 5200.0 * n**-0.36) + noise
-        for metric, value in (
-            ("log_likelihood", score),
-            ("npmi", 0.14 - 0.6 * n**-0.4 + noise),
-            ("topics_in_use", float(min(50, 8 + n**0.4))),
-        ):
-            rows.append((model, n, n * 137, n * 0.49, metric, float(value)))
+        values = {"log_likelihood": -np.log(1150.0 - 70 * model + 5200.0 * n**-0.36) + noise}
+        values |= {"npmi": 0.14 - 0.6 * n**-0.4 + noise, "topics_in_use": float(min(50, 8 + n**0.4))}
+        rows += [(model, n, n * 137, n * 0.49, metric, float(value)) for metric, value in values.items()]
     return rows
 
 
@@ -257,9 +249,8 @@ def topics(n: int, specs: tuple[ModelSpec, ...], rng: np.random.Generator) -> Ar
         first, share = rng.integers(0, N_TOPICS, n), rng.uniform(0.15, 0.8, n)
         theta = np.zeros((n, N_TOPICS))
         for place, part in enumerate((1, 0.5, 0.2)):
-            theta[np.arange(n), (first + 7 * place) % N_TOPICS] = np.minimum(
-                part * share, 1 - theta.sum(axis=1)
-            )
+            left = 1 - theta.sum(axis=1)
+            theta[np.arange(n), (first + 7 * place) % N_TOPICS] = np.minimum(part * share, left)
         theta += (1 - theta.sum(axis=1, keepdims=True)) / N_TOPICS
         thetas.append(theta)
     return ArticleTopics.of(thetas, with_proportions=True)
@@ -270,33 +261,17 @@ def row(topics_in_use: int, updates: int, rho: float) -> dict[str, object]:
 
 
 def rates(i: int) -> tuple[float, float, int]:
-    return (
-        150 + 25 * np.sin(i / 9) + i % 7 * 3,
-        9_200 + 900 * np.sin(i / 5 + 1),
-        int(340 + 200 * np.sin(i / 13)),
-    )
+    crawl, train = 150 + 25 * np.sin(i / 9) + i % 7 * 3, 9_200 + 900 * np.sin(i / 5 + 1)
+    return crawl, train, int(340 + 200 * np.sin(i / 13))
 
 
 def beat(pulse: HeartbeatWriter, recipe: Recipe, state: Any, tick: int = 0) -> None:
     crawl, train, queue = rates(tick)
-    values: dict[str, Any] = {
-        "crawl_rate": crawl,
-        "train_rate": train,
-        "queue": queue,
-        "requests": 812,
-        "requests_last_minute": 41,
-        "allowed_per_minute": 200,
-        "latency_seconds": 0.31,
-        "batch_pages": 50,
-        "retries": 3,
-        "throttled": 2,
-        "errors": (
-            (REFUSED_AT, "429: told to wait 30 s"),
-            (REFUSED_AT + 61, "reply cut after 8,192 bytes"),
-        ),
-        "bound_by": "network",
-        **recipe.activity,
-    }
+    values: dict[str, Any] = {"crawl_rate": crawl, "train_rate": train, "queue": queue, "bound_by": "network"}
+    values |= {"requests": 812, "requests_last_minute": 41, "allowed_per_minute": 200, "batch_pages": 50}
+    values |= {"latency_seconds": 0.31, "retries": 3, "throttled": 2}
+    cut = (REFUSED_AT + 61, "reply cut after 8,192 bytes")
+    values |= {"errors": ((REFUSED_AT, "429: told to wait 30 s"), cut), **recipe.activity}
     pulse.beat(state, TrainerActivity(**values), keep_flow=tick >= 0)
 
 
@@ -324,13 +299,12 @@ def grow(path: Path, recipe: Recipe, by: int, titles: tuple[str, ...] = ()) -> N
     titles = titles or (str(rng.choice(TITLES)),)
     score = -float(np.log(1150.0 + 5200.0 * articles**-0.36))
     newest = snapshot(0, articles, recipe.topics)
+    share_of = topics(len(titles), store.settings().models, rng)
     changes = Changes(
         metrics=[(0, articles, articles * 137, articles * 0.49, "log_likelihood", score)],
         snapshots=[newest],
         topic_names={0: named(newest, store.vocabulary())},
-        articles=[
-            (documents(list(titles), rng), "trained", topics(len(titles), store.settings().models, rng))
-        ],
+        articles=[(documents(list(titles), rng), "trained", share_of)],
     )
     store.commit(progress(recipe, articles), changes, 0)
     store.close()

@@ -1,9 +1,9 @@
 """Canned sessions, one of each kind a test run, and the app on them."""
 
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from textual.css import stylesheet
@@ -12,7 +12,7 @@ from textual.css.tokenizer import Token
 from textual.pilot import Pilot
 
 from tests.tui import canned, seeing
-from tests.tui.standins import Process, start_nothing
+from tests.tui.standins import start_nothing
 from tests.tui.terminals import Terminal
 from wikitopics.session.control import Trainers
 from wikitopics.tui.app import Wikitopics
@@ -114,35 +114,22 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, bool]]:
 
 
 @pytest.fixture
-def open_app(
-    told: list[dict[str, bool]], monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[..., Wikitopics]]:
+def open_app(told, monkeypatch):
     """Make the app on a session; in the end its file is closed.
 
     ``trainer``: one that was started for it already. ``launch`` stands for starting the processes of others.
     """
-
     made: list[Wikitopics] = []
 
-    def make(
-        path: Path,
-        *,
-        trainer: Process | None = None,
-        launch: Callable[[Path, list[str]], Process] = start_nothing,
-        keys: dict[str, str] | None = None,
-        notify_by: str | None = None,
-    ) -> Wikitopics:
-        preferences = Preferences(keys=keys or {})
+    def make(path, *, trainer=None, launch=start_nothing, keys=None, notify_by=None):
+        more = {"preferences": Preferences(keys=keys or {}), "notify_by": notify_by}
         trainers = Trainers()
         if trainer is not None:
             monkeypatch.setattr("wikitopics.session.control.start_trainer", lambda *_: trainer)
             trainers.start(path, ["train", "--session", path.stem])
         monkeypatch.setattr("wikitopics.session.control.start_trainer", launch)
-        app = Wikitopics(
-            path, trainers=trainers, trainer=cast(Any, trainer), preferences=preferences, notify_by=notify_by
-        )
-        made.append(app)
-        return app
+        made.append(Wikitopics(path, trainers=trainers, trainer=trainer, **more))
+        return made[-1]
 
     yield make
     for app in made:
@@ -155,9 +142,7 @@ def shown(open_app: Callable[..., Wikitopics]) -> Callable[..., Any]:
     ``async with shown(path, size=(80, 24)) as (app, pilot)``."""
 
     @contextlib.asynccontextmanager
-    async def running(
-        path: Path, *, size: tuple[int, int] = (80, 24), words: str = "", **more: Any
-    ) -> AsyncIterator[tuple[Any, Any]]:
+    async def running(path, *, size=(80, 24), words="", **more):
         app = open_app(path, **more)
         async with app.run_test(size=size) as pilot:
             if words:
@@ -173,7 +158,7 @@ def dialog(shown: Callable[..., Any], live: Path, home: Path) -> Callable[..., A
     home.mkdir()
 
     @contextlib.asynccontextmanager
-    async def opened(launch: Any, size: tuple[int, int] = (80, 24)) -> AsyncIterator[tuple[Any, Any]]:
+    async def opened(launch, size=(80, 24)):
         async with shown(live, launch=launch, size=size, words="LIVE") as (app, pilot):
             await seeing.in_front(pilot, NewSession, "6", "n")
             yield app, pilot

@@ -37,23 +37,17 @@ def drawn(frame, *series):
     return ["".join(chr(code) if code else " " for code in row) for row in picture.codes]
 
 
-def test_a_spike_among_many_points_is_not_lost():
+def test_each_column_holds_minimum_and_maximum_of_its_points_and_a_gap_stays():
     y = np.zeros(100_000)
     y[54_321] = 1.0
     covered = spans([(np.linspace(0, 1, y.size), y)], UNIT, 80)
     assert covered.high.max() == 1.0
     assert np.argmax(covered.high[0]) == int(54_321 / y.size * 80)
-
-
-def test_each_column_holds_minimum_and_maximum_of_its_points():
     x = np.array([0.01, 0.02, 0.03, 0.9])
     covered = spans([(x, np.array([0.5, 0.2, 0.7, 0.4]))], UNIT, 10)
     assert covered.low[0, 0] == 0.2
     assert covered.high[0, 0] == 0.7
     assert np.isfinite(covered.low[0, :9]).all(), "the line between two points is whole"
-
-
-def test_a_gap_stays_a_gap():
     x = np.linspace(0, 1, 5)
     low = spans([(x, np.array([0.1, 0.1, np.nan, 0.9, 0.9]))], UNIT, 100).low[0]
     assert np.isnan(low[26:74]).all()
@@ -66,22 +60,15 @@ def test_binning_happens_in_the_space_of_the_axis():
     axis = fitted(own_space(x, log=True), log=True)
     assert axis.position(x) == pytest.approx([0, 1 / 3, 2 / 3, 1])
     assert axis.value(0.5) == pytest.approx(10**1.5)
-
-
-def test_a_log_axis_bins_like_the_logarithms_would():
     x = np.geomspace(1, 1e5, 5_000)
     y = np.random.default_rng(0).uniform(1, 9, x.size)
     on_log = spans([(x, y)], Axis(0.0, 5.0, log=True), 50)
     on_linear = spans([(np.log10(x), y)], Axis(0.0, 5.0), 50)
     assert on_log.low == pytest.approx(on_linear.low)
     assert on_log.high == pytest.approx(on_linear.high)
-
-
-def test_a_log_axis_leaves_out_what_it_cannot_hold():
     assert np.isnan(own_space(np.array([0.0, -1.0]), log=True)).all()
-    picture = plot(
-        Drawing((Series("a", np.array([0.0, 1.0, 10.0]), np.array([3.0, 2.0, 1.0])),)), Frame(20, 5)
-    )
+    series = Series("a", np.array([0.0, 1.0, 10.0]), np.array([3.0, 2.0, 1.0]))
+    picture = plot(Drawing((series,)), Frame(20, 5))
     assert picture.x_axis.low == pytest.approx(0.0)
 
 
@@ -110,16 +97,13 @@ def test_a_zoomed_window_fits_y_to_what_is_in_sight():
     assert zoomed.y_axis.high < 3
 
 
-def test_braille_dots_are_where_they_belong():
+def test_dots_are_where_they_belong_and_fill_the_range_of_a_column():
     covered = np.zeros((4, 2), dtype=np.bool_)
     covered[3, 1] = True
     assert chr(BRAILLE[cells(covered, 4, 2)][0, 0]) == "⢀"
     covered[0, 0] = True
     assert chr(BRAILLE[cells(covered, 4, 2)][0, 0]) == "⢁"
     assert ASCII[cells(np.ones((3, 1), dtype=np.bool_), 3, 1)][0, 0] == ord("|")
-
-
-def test_dots_fill_the_range_of_a_column():
     line = np.array([0.1, 0.2]), np.array([0.0, 1.0])
     covered = dots(spans([line], UNIT, 1), UNIT, 8)
     assert covered[0, :, 0].all()
@@ -154,9 +138,8 @@ def test_log_ticks_are_round():
     labels = [text for _, text in ticks(Axis(1.0, 4.3, log=True), 10, plain)]
     assert labels[:4] == ["10", "20", "50", "100"]
     assert next(t for _, t in ticks(Axis(3.0, 3.2, log=True), 4, plain)).startswith("1,")
-    assert [duration(seconds) for seconds in (1.5, 75, 3600, 5400, 129_600)] == [
-        *("1.5s", "1m15", "1h", "1h30", "1d12h")
-    ]
+    told = " ".join(duration(seconds) for seconds in (1.5, 75, 3600, 5400, 129_600))
+    assert told == "1.5s 1m15 1h 1h30 1d12h"
 
 
 def test_sparklines():
@@ -183,14 +166,11 @@ def fitted_of(*values):
 FALL = [16_000.0, 4_000.0, 2_500.0, 2_000.0, 1_800.0, 1_700.0, 1_650.0, 1_600.0, 1_580.0, 1_570.0]
 
 
-def test_an_early_fall_is_cut_and_what_is_later_is_all_in_sight():
+def test_an_early_fall_is_cut_but_nothing_later_and_nothing_that_became_worse():
     shown = fitted_of(FALL)
     assert shown is not None
     assert (shown[0], FALL[4]) <= (1_570, shown[1])
     assert shown[1] < 2_600
-
-
-def test_a_cut_never_hides_that_something_became_worse():
     for at in range(4, len(FALL)):
         worse = [*FALL[:at], 9_000.0, *FALL[at:]]
         shown = fitted_of(FALL, worse)

@@ -61,9 +61,8 @@ def after(terminal):
     """What was written behind the screen."""
     terminal.end()
     assert b"Traceback" not in terminal.written
-    return (
-        terminal.written[terminal.written.rindex(LEAVE) :] if LEAVE in terminal.written else terminal.written
-    )
+    _, left, behind = terminal.written.rpartition(LEAVE)
+    return left + behind
 
 
 @pytest.mark.long
@@ -131,9 +130,8 @@ def test_a_closed_terminal_leaves_it_running(demo, home, at):
 
 @pytest.mark.long
 def test_an_error_of_the_screen_ends_its_trainer(demo, home):
-    terminal = demo(
-        "import wikitopics.tui.app as app; app.Wikitopics.action_freeze = lambda self: 1 / 0; " + DEMO
-    )
+    fault = "import wikitopics.tui.app as app; app.Wikitopics.action_freeze = lambda self: 1 / 0; "
+    terminal = demo(fault + DEMO)
     terminal.wait_for(b"LIVE")
     terminal.type(b" ")
     assert terminal.end() == 1

@@ -55,19 +55,22 @@ def commit(path, changes):
     store.close()
 
 
-async def test_a_measurement_that_is_committed_alone_is_seen(path, feed):
+async def test_what_is_committed_without_an_article_is_seen(path, feed):
     before = await feed.look(METRICS)
     assert before.curves["lda", "perplexity"].values[-1] < 2000
     commit(path, Changes(metrics=[(0, 12_480, 10**6, 6_000.0, "log_likelihood", -float(np.log(2000)))]))
     await until(feed, lambda look: look.curves["lda", "perplexity"].values[-1] == pytest.approx(2000))
-
-
-async def test_a_snapshot_that_is_committed_alone_is_seen(path, feed):
-    await feed.look(METRICS)
     before = canned.snapshot(0, 12_480)
     snapshot = replace(before, shares=before.shares[::-1].copy())
     commit(path, Changes(snapshots=[snapshot]))
     await until(feed, lambda look: look.topics["lda"][0].share == pytest.approx(float(snapshot.shares[0])))
+    before = await feed.look(METRICS)
+    newest = before.recent[0]
+    commit(path, Changes(renewed=[([newest.seq], largest(([49], [0.99])))]))
+    await until(feed, lambda look: look.recent[0].topics == (("lda", 49, 0.99),))
+    after = await feed.look(METRICS)
+    assert after.curves is before.curves
+    assert after.topics is before.topics
 
 
 async def test_what_could_not_be_read_once_is_read_the_next_time(path, feed, monkeypatch):
@@ -84,16 +87,6 @@ async def test_what_could_not_be_read_once_is_read_the_next_time(path, feed, mon
         with pytest.raises(SessionError):
             await feed.look(METRICS)
     await until(feed, lambda look: look.events[-1].message == "something has happened")
-
-
-async def test_topics_inferred_anew_are_seen_and_curves_stay(path, feed):
-    before = await feed.look(METRICS)
-    newest = before.recent[0]
-    commit(path, Changes(renewed=[([newest.seq], largest(([49], [0.99])))]))
-    await until(feed, lambda look: look.recent[0].topics == (("lda", 49, 0.99),))
-    after = await feed.look(METRICS)
-    assert after.curves is before.curves
-    assert after.topics is before.topics
 
 
 async def test_a_screen_that_saw_the_vocabulary_being_built_shows_the_topics_over_it(tmp_path):

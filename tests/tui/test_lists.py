@@ -1,6 +1,7 @@
 """Lists whose rows move, the map of topics over time, and what can be done with topics."""
 
 import asyncio
+import re
 
 import numpy as np
 import pytest
@@ -81,10 +82,19 @@ async def test_before_anybody_has_chosen_the_largest_topic_is_on_top(shown, grow
             assert topics.current.share == max(row.share for row in topics.rows)
 
 
-async def test_another_model_is_listed_from_its_top(shown, live):
+async def test_another_model_is_listed_from_its_top_pinned_and_sorted(shown, live):
     async with shown(live, size=(100, 30), words="film, actor") as (app, pilot):
         await seeing.press(pilot, *["down"] * 5, "m", "m", shows="Topics by share · hdp")
         assert app.screen.query_one(TopicList).cursor == 0
+        listed = app.screen.query_one("#topics", TopicList)
+        await pilot.press(*["down"] * 5)
+        await seeing.until_true(lambda: listed.cursor == 5)
+        pinned = listed.topic.topic
+        await seeing.press(pilot, "asterisk", "o", "o", shows="Topics by number")
+        numbers = [row.topic for row in listed.rows]
+        assert numbers == [pinned, *sorted(set(range(50)) - {pinned})]
+        assert listed.topic.topic == pinned
+        assert f"*{pinned}" in seeing.text(app)
 
 
 async def test_rows_that_a_snapshot_changes_are_marked_for_a_moment(shown, growing, monkeypatch):
@@ -131,15 +141,12 @@ async def test_a_row_that_moves_out_of_sight_takes_the_list_along(shown, growing
         assert (listed.current.seq, place_on_screen(listed)) == (chosen.seq, place)
 
 
-def test_topics_with_the_whole_word_come_first():
+def test_topics_and_titles_with_the_whole_word_come_first():
     words = ("software computer", "award film", "battle warfare", "army war", "war navy", "river lake")
     rows = [topic(i, "", 0.4 - i / 20, words=tuple(both.split())) for i, both in enumerate(words)]
     assert [row.topic for row in matching(rows, "War")] == [3, 4, 2, 0, 1]
     assert [row.topic for row in matching(rows, "#3")] == [3]
     assert [row.topic for row in matching(rows, " ")] == [0, 1, 2, 3, 4, 5]
-
-
-def test_how_near_a_title_is():
     for near, titles in enumerate(("War and Peace|Trojan War|war|The War's end|(war)", "Warsaw", "Software")):
         assert {nearness("war", title) for title in titles.split("|")} == {near}
     assert (nearness("war", "Peace"), nearness("[/x", "a [/x] b")) == (3, 0)
@@ -181,7 +188,7 @@ async def test_a_session_s_name_has_the_room_there_is(shown, live, home):
         await seeing.until(pilot, "a-night-wi…-and-a-dump")
 
 
-async def test_keys_typed_while_a_view_opens_are_not_lost(shown, live):
+async def test_keys_typed_while_a_view_or_the_line_to_find_opens_are_not_lost(shown, live):
     async with shown(live, size=(100, 30), words="film, actor") as (app, pilot):
         for view, rows in (("2", "#all-topics"), ("1", "#topics")):
             for key in (view, "down", "down"):  # at once, as a terminal sends what was typed ahead
@@ -189,10 +196,6 @@ async def test_keys_typed_while_a_view_opens_are_not_lost(shown, live):
             async with asyncio.timeout(60):
                 while not any(listed.cursor >= 2 for listed in app.screen.query(rows).results(RowList)):
                     await pilot.pause(0.05)
-
-
-async def test_what_is_typed_while_the_line_to_find_opens_goes_into_it(shown, live):
-    async with shown(live, size=(100, 30), words="film, actor") as (app, pilot):
         theme = app.theme
         for key, char in (("slash", "/"), *zip("talk", "talk", strict=True)):  # at once, as when it is pasted
             app.post_message(events.Key(key, char))
@@ -200,7 +203,7 @@ async def test_what_is_typed_while_the_line_to_find_opens_goes_into_it(shown, li
         assert app.theme == theme, "t is a key of its own elsewhere"
 
 
-async def test_a_search_without_a_hit_says_so(shown, live):
+async def test_a_search_without_a_hit_and_the_cell_under_the_cursor_are_told(shown, live):
     async with shown(live, size=(120, 40)) as (app, pilot):
         await pilot.press("2")
         first = app.screen.query_one("#all-topics", TopicList)
@@ -211,6 +214,17 @@ async def test_a_search_without_a_hit_says_so(shown, live):
         assert "no topics yet" not in seen
         assert "no topic has “zzzz” among its top words" in seen
         await seeing.press(pilot, "escape", shows=f"{label} over time")
+        await seeing.press(pilot, "7", shows="50 topics over time")
+        await seeing.until(pilot, "after 12,480 articles")
+        drawn = app.screen.query_one(TopicMap)
+        await pilot.press("down", "left", "left")
+        await seeing.until_true(lambda: drawn.cursor == 1 and drawn.pointed[1] < 12_480)
+        row, articles, share = drawn.pointed
+        assert articles < 12_480
+        await seeing.until(pilot, f"{row.label} · after {articles:,} articles · {100 * share:.1f}%")
+        await seeing.press(pilot, "enter", shows=f"{row.label} over time, by articles read")
+        evolution = app.main.view.query_one(Evolution)
+        await seeing.until_true(lambda: evolution.selected == articles)
 
 
 @pytest.mark.parametrize(("size", "views"), [((80, 24), "127"), ((46, 16), "27")])
@@ -221,11 +235,8 @@ async def test_what_was_found_is_in_sight(shown, live, size, views):
         word = topic.words[-1][0]
         for view in views:
             await pilot.press(view, "slash", *word, "enter")
-            await seeing.until_true(
-                lambda: any(
-                    f" {topic.name[:5]}" in line and word in line for line in seeing.text(app).split("\n")
-                )
-            )
+            row = re.compile(f" {re.escape(topic.name[:5])}.*{word}")
+            await seeing.until_true(lambda row=row: any(map(row.search, seeing.lines(app))))
 
 
 async def test_a_click_on_a_column_s_head_sorts(shown, live):
@@ -283,15 +294,15 @@ async def test_escape_ends_a_search(shown, growing, view, listed):
 
 
 async def test_words_are_ordered_by_relevance_until_asked_otherwise(shown, growing):
-    with SessionReader(growing) as reader:
-        orders = [
-            [[word for word, _ in row.words] for row in reader.topics("lda", 20, relevant=relevant)]
-            for relevant in (True, False)
-        ]
-    assert orders[0] != orders[1]
+    def of(rows):
+        return [[word for word, _ in row.words] for row in rows]
 
     def words(app):
-        return [[word for word, _ in row.words] for row in app.latest.topics["lda"]]
+        return of(app.latest.topics["lda"])
+
+    with SessionReader(growing) as reader:
+        orders = [of(reader.topics("lda", 20, relevant=relevant)) for relevant in (True, False)]
+    assert orders[0] != orders[1]
 
     async with shown(growing, words="film, actor") as (app, pilot):
         await pilot.press("2")
@@ -311,22 +322,16 @@ def history(articles, shares):
     return ShareHistory(np.array(articles, np.int64), of, of)
 
 
-def test_a_column_shows_the_last_snapshot_in_it_or_before():
+def test_a_column_shows_the_last_snapshot_in_shades_from_nothing_to_the_largest():
     kept = history([64, 128, 1024, 65_536], [[1.0]] * 4)
     assert columns(kept, 10).tolist() == [1, 1, 1, 2, 2, 2, 2, 2, 2, 3]
     assert columns(history([64], [[1.0]]), 3).tolist() == [0, 0, 0]
-
-
-def test_shades_go_from_nothing_to_the_largest():
     newest = np.array([0.4, 0.3, 0.2, 0.1, 0.0])
     shades = levels(newest, newest).tolist()
     assert shades == sorted(shades, reverse=True)
     assert (shades[0], shades[-1]) == (len(SHADES) - 1, 0)
     assert 1 <= shades[3] < shades[1]
     assert levels(np.zeros(3), np.zeros(3)).tolist() == [0, 0, 0]
-
-
-def test_what_is_not_born_yet_is_drawn_as_nothing():
     newest = np.array([0.4, 0.3, 0.2, 0.1, 0.1])
     assert levels(np.array([0.05, 0.09, 0.1, 0.4]), newest).tolist() == [0, 1, 1, len(SHADES) - 1]
 
@@ -354,30 +359,12 @@ def test_shares_are_read_once(tmp_path, monkeypatch):
         assert np.allclose(after.shares[-1], newest)
 
 
-def test_orders():
+def test_orders_and_the_topic_that_matters_most():
     rows = topic(0, "b", 0.2, 0.19), topic(1, "A", 0.5, 0.5), topic(2, "c", 0.3, 0.4)
     orders = {"share": [1, 2, 0], "change": [2, 0, 1], "number": [0, 1, 2], "name": [1, 0, 2]}
     for order, expected in orders.items():
         assert [row.topic for row in ordered(rows, order)] == expected
     assert [row.topic for row in ordered(rows, "share", {0})] == [0, 1, 2]
-
-
-async def test_the_map_tells_of_the_cell_under_the_cursor(shown, live):
-    async with shown(live, size=(120, 40)) as (app, pilot):
-        await seeing.press(pilot, "7", shows="50 topics over time")
-        await seeing.until(pilot, "after 12,480 articles")
-        drawn = app.screen.query_one(TopicMap)
-        await pilot.press("down", "left", "left")
-        await seeing.until_true(lambda: drawn.cursor == 1 and drawn.pointed[1] < 12_480)
-        row, articles, share = drawn.pointed
-        assert articles < 12_480
-        await seeing.until(pilot, f"{row.label} · after {articles:,} articles · {100 * share:.1f}%")
-        await seeing.press(pilot, "enter", shows=f"{row.label} over time, by articles read")
-        evolution = app.main.view.query_one(Evolution)
-        await seeing.until_true(lambda: evolution.selected == articles)
-
-
-def test_the_card_tells_of_the_topic_that_matters_most():
     rows = [topic(0, "", 0.3, 0.31), topic(1, "", 0.2, 0.4), topic(2, "", 0.5, 0.5)]
     assert featured(rows, rows[0], {2}) == (rows[0], "chosen")
     assert featured(rows, None, {0, 2}) == (rows[2], "pinned")
@@ -450,19 +437,6 @@ async def test_topics_fold_into_groups_around_the_chosen_one(shown, live):
         assert len(listed.rows) == len(groups) + listed.current.many
         await pilot.press("b")
         assert len(listed.rows) == 50
-
-
-async def test_topics_are_pinned_and_sorted(shown, live):
-    async with shown(live, size=(100, 30), words="film, actor") as (app, pilot):
-        listed = app.screen.query_one("#topics", TopicList)
-        await pilot.press(*["down"] * 5)
-        await seeing.until_true(lambda: listed.cursor == 5)
-        pinned = listed.topic.topic
-        await seeing.press(pilot, "asterisk", "o", "o", shows="Topics by number")
-        numbers = [row.topic for row in listed.rows]
-        assert numbers == [pinned, *sorted(set(range(50)) - {pinned})]
-        assert listed.topic.topic == pinned
-        assert f"*{pinned}" in seeing.text(app)
 
 
 async def test_the_palette_finds_topics_and_titles(shown, live):

@@ -19,11 +19,8 @@ def write(home, text):
     (home / "config.toml").write_text(text, encoding="utf-8")
 
 
-def test_nothing_said():
+def test_theme_and_keys_or_nothing_said(home):
     assert preferences(names()) == Preferences()
-
-
-def test_theme_and_keys(home):
     write(home, 'contact = "me@x.org"\ntheme = "light"\n[keys]\n"app.freeze" = "f9"\n')
     assert preferences(names()) == Preferences(theme="wikitopics-light", keys={"app.freeze": "f9"})
 

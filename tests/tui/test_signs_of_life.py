@@ -58,10 +58,12 @@ def look_in(path, state):
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_rates_are_bold_only_while_they_are_of_now(tmp_path, state):
+def test_each_state_is_told_as_it_is(tmp_path, state):
     with look_in(tmp_path / "s.db", state) as look:
-        s = look.status
+        s, shown = look.status, in_line(look.status)
         crawl, train = rate(s, s.activity.crawl_rate), rate(s, s.activity.train_rate, "idle")
+        pace, ink = wait_text(s, look.at)
+    # Rates are bold only while they are of now.
     if state in ENDED:
         assert (crawl, train) == (("-", "faint"), ("-", "faint"))
         assert request_rate(s)[1] == "faint"
@@ -73,12 +75,7 @@ def test_rates_are_bold_only_while_they_are_of_now(tmp_path, state):
     else:
         assert crawl[1] == train[1] == "strong"
         assert "/s" in train[0]
-
-
-@pytest.mark.parametrize("state", STATES)
-def test_the_status_line_tells_the_truth(tmp_path, state):
-    with look_in(tmp_path / "s.db", state) as look:
-        shown = [text for _, parts in pieces(look.status, "", None, None, False) for text, _ in parts]
+    # The status line tells the truth.
     words = {
         "idle": "LIVE",
         "running": "LIVE",
@@ -87,30 +84,25 @@ def test_the_status_line_tells_the_truth(tmp_path, state):
     }
     assert [text for text in shown if words.get(state, state.upper()) in text]
     assert any("LIVE" in text for text in shown) == (state in {"idle", "running"})
-
-
-@pytest.mark.parametrize("state", STATES)
-def test_only_a_working_trainer_has_a_pace(tmp_path, state):
-    with look_in(tmp_path / "s.db", state) as look:
-        text, ink = wait_text(look.status, look.at)
-    assert ("sets the pace" in text) == (state in {"starting", "running", "idle"}), text
+    # Only a working trainer has a pace.
+    assert ("sets the pace" in pace) == (state in {"starting", "running", "idle"}), pace
     if state == "stalled":
-        assert text.startswith("no sign of life since ")
+        assert pace.startswith("no sign of life since ")
         assert ink == "bad"
-
-
-@pytest.mark.parametrize("state", STATES[1:])
-def test_the_axis_of_the_rates_ends_where_they_end(tmp_path, state):
-    with look_in(tmp_path / "s.db", state) as look:
+    # The axis of the rates ends where they end.
+    if state in ENDED[1:]:
         drawing = rates(look)
-    newest = float(drawing.series[0].x[-1])
-    if state in ENDED:
-        assert drawing.label_x(newest) == "16:07:28"
-        assert drawing.x_name == "on 2026-05-04"
-        assert drawing.faded
-    else:
-        assert (drawing.label_x(newest) == "now") == (state != "stalled")
+        assert drawing.label_x(float(drawing.series[0].x[-1])) == "16:07:28"
+        assert (drawing.x_name, drawing.faded) == ("on 2026-05-04", True)
+    elif state != "new":
+        drawing = rates(look)
+        assert (drawing.label_x(float(drawing.series[0].x[-1])) == "now") == (state != "stalled")
         assert drawing.faded == (state == "stalled")
+
+
+def in_line(status, replay=None):
+    """The texts of the status line."""
+    return [text for _, parts in pieces(status, "", None, replay, False) for text, _ in parts]
 
 
 @pytest.mark.parametrize(("state", "last"), [("running", 999.0), ("stalled", 150.0), ("stopped", 150.0)])
@@ -124,17 +116,15 @@ def test_the_rates_end_with_that_of_now_while_there_is_one(tmp_path, state, last
 
 def test_the_curve_says_how_old_its_end_is_and_when_it_goes_on(tmp_path):
     with look_in(tmp_path / "s.db", "running") as look, SessionReader(tmp_path / "s.db") as reader:
-        look = replace(
-            look, models=("lda",), curves={("lda", "perplexity"): reader.curve("lda", "perplexity")}
-        )
+        curve = reader.curve("lda", "perplexity")
+    look = replace(look, models=("lda",), curves={("lda", "perplexity"): curve})
     assert measurement_caption(look, Choice()) == "after 12,480 articles"
     due = "after 12,480 articles, next at 17,280"
 
     def told(**values):
         activity = replace(look.status.activity, **{"next_measurement": 17_280} | values)
-        return measurement_caption(
-            replace(look, status=replace(look.status, activity=activity, pending=800)), Choice()
-        )
+        status = replace(look.status, activity=activity, pending=800)
+        return measurement_caption(replace(look, status=status), Choice())
 
     rates = {"train_rate": 40.0, "crawl_rate": 80.0}
     assert told(**rates, bound_by="training") == f"{due} (in 2 min)"
@@ -194,8 +184,7 @@ def test_progress_is_told_with_its_limit(tmp_path, articles, limit, number, noun
     with look_in(tmp_path / "one.db", "running") as look:
         activity = replace(look.status.activity, article_limit=limit)
         look = replace(look, status=replace(look.status, articles=articles, activity=activity))
-    shown = [text for _, parts in pieces(look.status, "", None, None, False) for text, _ in parts]
-    assert f"{number} {noun}" in "".join(shown)
+    assert f"{number} {noun}" in "".join(in_line(look.status))
     assert ("trained", number, "") in facts(look)
 
 
@@ -210,45 +199,23 @@ def several(trained):
     return replace(once, articles=900, documents=657, passes=3, pass_=2), once
 
 
-def line(status, replay=None):
-    return "  ".join(
-        "".join(text for text, _ in parts) for _, parts in pieces(status, "", None, replay, False)
-    )
-
-
-def test_the_first_line_has_the_pass_then_and_now(several):
+def test_several_passes_are_told_of_wherever_readings_count(several):
     status, once = several
-    assert "pass 2 of 3" in line(status)
-    assert "pass" not in line(once)
+    assert "pass 2 of 3" in "".join(in_line(status))
+    assert "pass" not in "".join(in_line(once))
     replay = SimpleNamespace(playing=True, articles=600, points=[64, 600, 900])
-    assert "pass 1 of 3" in line(status, replay)
-    assert "pass" not in line(once, replay).removesuffix("space pauses, ←→ step, Esc ends")
-
-
-def test_readings_are_on_the_x_axis(several):
-    status, once = several
-
-    def title(status, x_kind):
-        return chart.title(SessionView(status, 0.0), Choice(), x_kind)
-
-    assert title(status, "articles").endswith(" over readings")
-    assert title(status, "words").endswith(" over words")
-    assert title(once, "articles").endswith("documents over documents")
-    assert title(replace(once, source="api"), "articles").endswith("articles over articles")
-
-
-def test_the_pace_is_that_of_readings(several):
-    status, once = several
-
-    def overall(status):
-        return next(told for name, told, _ in facts(SessionView(status, 0.0)) if name == "overall")
-
-    assert overall(status).endswith(" readings an hour")
-    assert overall(once).endswith(" documents an hour")
-
-
-def test_the_end_says_how_often_all_was_read(several):
-    status, once = several
+    assert "pass 1 of 3" in "".join(in_line(status, replay))
+    assert "pass" not in "".join(in_line(once, replay))
+    for state, x_kind, ends in (
+        (status, "articles", " over readings"),
+        (status, "words", " over words"),
+        (once, "articles", "documents over documents"),
+        (replace(once, source="api"), "articles", "articles over articles"),
+    ):
+        assert chart.title(SessionView(state, 0.0), Choice(), x_kind).endswith(ends)
+    for state, noun in ((status, "readings"), (once, "documents")):
+        overall = next(told for name, told, _ in facts(SessionView(state, 0.0)) if name == "overall")
+        assert overall.endswith(f" {noun} an hour")
     assert finished(status) == "finished: every document has been read 3 times"
     assert finished(once) == "finished: every document has been read once"
     assert finished(replace(once, source="api")) == "finished: every article has been read once"

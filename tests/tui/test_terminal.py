@@ -248,9 +248,8 @@ def test_what_the_user_says_of_the_terminal_counts(monkeypatch, said, speaks):
     for name, value in said.items():
         monkeypatch.setenv(name, value)
     for encoding, expected in (("utf-8", speaks), ("latin-1", False)):
-        stand_in = SimpleNamespace(
-            flags=SimpleNamespace(utf8_mode=0), __stdout__=SimpleNamespace(encoding=encoding)
-        )
+        stream, flags = SimpleNamespace(encoding=encoding), SimpleNamespace(utf8_mode=0)
+        stand_in = SimpleNamespace(flags=flags, __stdout__=stream)
         monkeypatch.setattr("wikitopics.tui.terminal.sys", stand_in)
         assert speaks_utf8() is expected
 

@@ -28,13 +28,23 @@ WIDE_WORDS = ("鉄道駅", "電車", "路線")
 X = np.array([100.0, 1_000.0, 10_000.0])
 
 
-def test_columns_are_as_wide_as_their_cells():
+def test_columns_are_as_wide_as_their_cells_and_nothing_is_lost():
     for word in ("鉄道駅", "a", "鉄道駅鉄道駅鉄道駅", "e\u0301tude"):
         assert cell_len(padded(word, 9)) == 9
     assert {cell_len(word_line(topic(words=WIDE_WORDS), i, 60, False)[0][0]) for i in range(3)} == {20}
     evolution = Evolution()
     evolution.show([(64, 0.5, tuple((word, 0.1) for word in WIDE_WORDS))])
     assert {cell_len(text) for _, (text, _) in evolution.lines(COLUMN + 1, 6)} == {COLUMN}
+    assert "".join(text for text, _ in words_of(topic(words=WIDE_WORDS), 13)) == "鉄道駅 電車 "
+    kept = fitted([(0, [("駅" * 10, "")]), (1, [("second", "")])], 25)
+    assert "".join(text for text, _ in kept) == " " + "駅" * 10
+    text = f"cannot read {'x' * 50}/dump.xml: 鉄道駅鉄道駅鉄道駅 is no dump"
+    lines = folded(text, 20)
+    assert all(cell_len(line) <= 20 for line in lines)
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    assert squeezed("lda", 10) == "lda"
+    assert squeezed("lda-fifty-topics", 11) == "lda-f…opics"
+    assert cell_len(squeezed("鉄道駅鉄道駅鉄道駅", 8)) <= 8
 
 
 @pytest.mark.parametrize("width", [28, 29, 30, 31, 40, 60])
@@ -42,25 +52,6 @@ def test_the_second_column_of_words_begins_in_one_place(width):
     row = replace(topic(), words=(("a", 0.1), ("b", 0.01)))
     for i in range(2):
         assert sum(cell_len(text) for text, _ in word_line(row, i, width, False, fill=True)) == width
-
-
-def test_no_more_wide_words_than_there_is_room_for():
-    assert "".join(text for text, _ in words_of(topic(words=WIDE_WORDS), 13)) == "鉄道駅 電車 "
-    kept = fitted([(0, [("駅" * 10, "")]), (1, [("second", "")])], 25)
-    assert "".join(text for text, _ in kept) == " " + "駅" * 10
-
-
-def test_folding_loses_nothing():
-    text = f"cannot read {'x' * 50}/dump.xml: 鉄道駅鉄道駅鉄道駅 is no dump"
-    lines = folded(text, 20)
-    assert all(cell_len(line) <= 20 for line in lines)
-    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
-
-
-def test_a_name_keeps_both_its_ends():
-    assert squeezed("lda", 10) == "lda"
-    assert squeezed("lda-fifty-topics", 11) == "lda-f…opics"
-    assert cell_len(squeezed("鉄道駅鉄道駅鉄道駅", 8)) <= 8
 
 
 @pytest.mark.parametrize(

@@ -15,14 +15,6 @@ from wikitopics.tui.questions import Ask
 from wikitopics.tui.views.crawl import restart_command
 
 
-async def test_q_detaches_a_viewer_at_once(shown, live, told):
-    async with shown(live, words="LIVE") as (app, pilot):
-        await pilot.press("q")
-        await seeing.until_true(lambda: app.return_code is not None)
-    assert app.return_code == 0
-    assert told == []
-
-
 @pytest.mark.parametrize(
     ("keys", "ending"),
     [
@@ -172,10 +164,13 @@ async def test_a_trainer_on_its_way_starts(shown, tmp_path, told):
     assert told == []
 
 
-async def test_pause_and_save_reach_a_trainer(shown, live, told):
-    async with shown(live, words="LIVE") as (_, pilot):
+async def test_pause_and_save_reach_a_trainer_and_q_detaches_a_viewer_at_once(shown, live, told):
+    async with shown(live, words="LIVE") as (app, pilot):
         await pilot.press("P", "S")
         await seeing.until_true(lambda: len(told) == 2)
+        await pilot.press("q")
+        await seeing.until_true(lambda: app.return_code is not None)
+    assert app.return_code == 0
     assert sorted(told, key=str) == [{"paused": True}, {"save": True}]
 
 
@@ -186,10 +181,8 @@ async def test_keys_with_nothing_to_do_say_so(shown, live, tmp_path, told):
     path = canned.build(tmp_path / "over.db", canned.Recipe(state="stopped"))
     async with shown(path, words="STOPPED") as (app, pilot):
         await pilot.press("S", "P")
-        assert [notice.split(":")[0] for notice in seeing.notices(app)] == [
-            "nothing to save",
-            "nothing to pause",
-        ]
+        told_of = [notice.split(":")[0] for notice in seeing.notices(app)]
+        assert told_of == ["nothing to save", "nothing to pause"]
     assert told == []
 
 

@@ -15,11 +15,18 @@ from wikitopics.tui.views.log import EventList
 from wikitopics.tui.views.topics import Evolution, TopicView, doublings
 
 
-def test_columns_are_doublings_and_the_newest():
+def test_columns_are_doublings_and_the_newest_with_newcomers_marked():
     at = [16, 32, 64, *range(1024, 13_000, 1024), 12_480]
     history = [(n, 0.1, (("w", 0.1),)) for n in at]
     assert [at[i] for i in doublings(history)] == [16, 32, 64, 1024, 2048, 4096, 8192, 12_480]
     assert doublings([]) == []
+    evolution = Evolution()
+    history = {16: "ab", 32: "bc", 64: "ba"}
+    evolution.show([(n, 0.1, tuple((word, 0.1) for word in words)) for n, words in history.items()])
+    rows = [[text.strip() for text, _ in line[1:]] for line in evolution.lines(300, 4)]
+    assert rows == [["16", "32", "64"], ["10.0%"] * 3, ["a", "b", "b"], ["b", "+c", "+a"]]
+    evolution.step(-12)
+    assert [word for word, _ in evolution.words] == ["a", "b"]
 
 
 async def test_topics_open_with_words_history_and_articles(shown, live):
@@ -53,16 +60,6 @@ async def test_a_topic_opened_at_once_after_another_takes_its_place(shown, live)
         assert not [one for one in warned if one.category is RuntimeWarning]  # a coroutine never awaited
 
 
-def test_newcomers_are_marked_column_by_column():
-    evolution = Evolution()
-    history = {16: "ab", 32: "bc", 64: "ba"}
-    evolution.show([(n, 0.1, tuple((word, 0.1) for word in words)) for n, words in history.items()])
-    rows = [[text.strip() for text, _ in line[1:]] for line in evolution.lines(300, 4)]
-    assert rows == [["16", "32", "64"], ["10.0%"] * 3, ["a", "b", "b"], ["b", "+c", "+a"]]
-    evolution.step(-12)
-    assert [word for word, _ in evolution.words] == ["a", "b"]
-
-
 async def test_the_dashboard_leads_to_a_topic_and_an_article_to_its_topic(shown, live):
     async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
         await seeing.press(pilot, "down", "down", "enter", shows="over time, by articles read")
@@ -84,23 +81,19 @@ async def test_articles_are_found_by_title_and_by_topic(shown, live):
         await seeing.press(pilot, "slash", "escape", shows="Articles read, newest first")
 
 
-async def test_hostile_titles_in_lists_and_searches(shown, live):
-    async with shown(live, size=(120, 40)) as (_, pilot):
-        seen = await seeing.press(pilot, "3", shows="[/x] [bold red]not bold[/]")
-        assert "two\\x0alines" in seen
-        head, *rows = (line for line in seen.splitlines() if "most about" in line or " ." in line)
-        assert any("日本の鉄道駅一覧" in row for row in rows)
-        assert {cell_len(row[: row.index(" .")]) for row in rows} == {head.index("most about") - 1}
-        await seeing.press(pilot, "slash", *"[/x] %_", shows="nothing found")
-
-
-async def test_topics_are_found_by_word(shown, live):
+async def test_topics_are_found_by_word_and_hostile_titles_are_text(shown, live):
     async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
         await seeing.press(pilot, "slash", *"galax", "enter", shows="with “galax”")
         # Two are about stars, and two have the word by chance among the twenty that are kept.
         assert {row.topic for row in app.screen.query_one("#topics", TopicList).rows} == {7, 12, 36, 44}
         await seeing.press(pilot, "2", "slash", *"navy", "enter", shows="with “navy”")
         await seeing.press(pilot, "escape", shows="50 topics")
+        seen = await seeing.press(pilot, "3", shows="[/x] [bold red]not bold[/]")
+        assert "two\\x0alines" in seen
+        head, *rows = (line for line in seen.splitlines() if "most about" in line or " ." in line)
+        assert any("日本の鉄道駅一覧" in row for row in rows)
+        assert {cell_len(row[: row.index(" .")]) for row in rows} == {head.index("most about") - 1}
+        await seeing.press(pilot, "slash", *"[/x] %_", shows="nothing found")
 
 
 async def test_crawl_tells_rates_limits_and_errors(shown, live):
@@ -140,16 +133,8 @@ async def test_the_demo_says_what_it_is(shown, tmp_path):
         await seeing.until(pilot, "this machine to itself")
 
 
-UNASKED: dict[str, object] = {
-    "requests": 0,
-    "requests_last_minute": 0,
-    "allowed_per_minute": None,
-    "latency_seconds": None,
-    "batch_pages": None,
-    "retries": 0,
-    "throttled": 0,
-    "errors": [],
-}
+UNASKED = dict.fromkeys(("requests", "requests_last_minute", "retries", "throttled"), 0) | {"errors": []}
+UNASKED |= dict.fromkeys(("allowed_per_minute", "latency_seconds", "batch_pages"))
 """What a source says that asks nobody."""
 
 
@@ -175,17 +160,13 @@ async def test_a_dead_trainer_s_last_words(shown, tmp_path):
         await seeing.press(pilot, "4", shows="[/x]\\x1b[31m")
 
 
-async def test_the_log_shows_and_finds(shown, live):
-    async with shown(live, size=(100, 30)) as (_, pilot):
+async def test_the_log_shows_finds_and_follows_its_end_into_another_size(shown, live):
+    async with shown(live, size=(100, 30)) as (app, pilot):
         await seeing.press(pilot, "5", shows="saved at 12,288 articles")
         seen = await seeing.press(pilot, "slash", *"429", "enter", shows="1 line with")
         assert "saved at" not in seen
         await seeing.press(pilot, "slash", *"zzz", shows="no line with these words")
         await seeing.press(pilot, "escape", shows="saved at 12,288 articles")
-
-
-async def test_the_log_follows_its_end_into_another_size(shown, live):
-    async with shown(live, size=(100, 50)) as (app, pilot):
         await seeing.press(pilot, "5", shows="Log")
         newest = app.latest.events[-1].message[:20]
         for size in ((60, 6), (50, 7)):

@@ -19,24 +19,13 @@ def documents() -> list[str]:
     ] * 9
 
 
-def test_rare_frequent_short_and_stop_words_stay_out():
+def test_rare_frequent_short_and_stop_words_stay_out_and_words_that_come_back_win():
     built = build_vocabulary(documents(), VocabularyRecipe(Rule(), {"pond"}, 0.9))
     assert built.vocabulary.words == ("garden", "house", "theorem")
     assert built.documents == 6
-
-
-def test_words_that_come_back_within_a_document_win():
     built = build_vocabulary(documents(), VocabularyRecipe(Rule(), (), 0.9), size=2)
     assert built.vocabulary.words == ("garden", "theorem")
-
-
-def test_one_document_cannot_lift_a_word():
-    texts = [
-        "lone " * 1000,
-        "lone",
-        *["often often often" for _ in range(4)],
-        *["also also" for _ in range(4)],
-    ]
+    texts = ["lone " * 1000, "lone", *["often often often"] * 4, *["also also"] * 4]
     assert build_vocabulary(texts, ALL, size=2).vocabulary.words == ("also", "often")
 
 
@@ -47,10 +36,8 @@ def test_after_the_fifth_in_a_document_none_counts(times, words):
 
 
 def test_the_order_of_documents_does_not_matter():
-    texts = [
-        " ".join(random.Random(i).choices(["alpha", "beta", "gamma", "delta", "epsilon", "zeta"], k=4))
-        for i in range(99)
-    ]
+    names = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
+    texts = [" ".join(random.Random(i).choices(names, k=4)) for i in range(99)]
     shuffled = random.Random(1).sample(texts, len(texts))
     assert build_vocabulary(texts, ALL, size=4) == build_vocabulary(shuffled, ALL, size=4)
 
@@ -67,10 +54,7 @@ def test_memory_is_bounded_and_frequent_words_survive():
 
 
 def test_words_of_stop_words_stay_out_and_syllables_count_twice():
-    texts = [
-        "don't it's the king's n'est m'ba 강물 강 नदी व ሰው",
-        "don't it's the king's n'est m'ba 강물 강 नदी व ሰው",
-    ]
+    texts = ["don't it's the king's n'est m'ba 강물 강 नदी व ሰው"] * 2
     english = VocabularyRecipe(Rule.of_language("en"), ENGLISH, 1.0)
     assert build_vocabulary(texts, english).vocabulary.words == ("king", "n'est", "नदी", "ሰው", "강물")
     other = VocabularyRecipe(Rule.of_language("uk"), (), 1.0)
@@ -84,11 +68,9 @@ def test_a_language_says_how_its_vocabulary_is_built():
     ]  # fmt: skip
     assert VocabularyRecipe.of_language("de").max_share < VocabularyRecipe.of_language("en").max_share
     assert not VocabularyRecipe.of_language("de").stop_words
-
-
-def test_a_possessive_of_a_possessive_is_no_word():
     texts = [*["king's's castle garden"] * 3, *["other words here"] * 20]
     assert "king's" not in build_vocabulary(texts, VocabularyRecipe.of_language("en")).vocabulary.words
+    assert all(len(word) >= 3 and word == word.lower() and word.isalpha() for word in ENGLISH)
 
 
 @pytest.mark.parametrize(
@@ -101,15 +83,10 @@ def test_a_possessive_of_a_possessive_is_no_word():
     ],
 )
 def test_too_little_to_build_from(texts, found):
-    with pytest.raises(
-        BadDocuments, match=f"^too little text: {found}, .* at least two are needed"
-    ) as caught:
+    says = f"^too little text: {found}, .* at least two are needed"
+    with pytest.raises(BadDocuments, match=says) as caught:
         build_vocabulary(texts, ALL)
     assert caught.value.exit_code == 2
-
-
-def test_stop_words_are_words_that_could_enter():
-    assert all(len(word) >= 3 and word == word.lower() and word.isalpha() for word in ENGLISH)
 
 
 @pytest.mark.long

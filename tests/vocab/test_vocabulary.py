@@ -7,13 +7,17 @@ from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.vocabulary import BadVocabulary, UnknownVocabulary, VocabularyError, shipped
 
 
-def test_counts_are_sorted_ids_and_how_often():
+def test_counts_are_sorted_ids_and_the_fingerprint_a_hash_of_the_words():
     vocabulary = Vocabulary.from_words(["zebra", "apple", "łódź"])
     ids, counts = vocabulary.count("Apple zebra, APPLE; ŁÓDŹ łódź apple pie")
     assert ids.tolist() == [0, 1, 2]
     assert counts.tolist() == [1, 3, 2]
     assert ids.dtype == np.int32
     assert counts.dtype == np.int32
+    vocabulary = Vocabulary.from_words(["b", "a"])
+    assert vocabulary.fingerprint == hashlib.sha256(b"b\na").hexdigest()
+    assert vocabulary != Vocabulary.from_words(["a", "b"])
+    assert vocabulary == Vocabulary(["b", "a"])
 
 
 @pytest.mark.parametrize("text", ["", "   ", "nothing known here", "١٢٣"])
@@ -21,13 +25,6 @@ def test_nothing_known_counts_to_empty_arrays(text):
     ids, counts = Vocabulary.from_words(["apple", "pear"]).count(text)
     assert ids.shape == counts.shape == (0,)
     assert ids.dtype == counts.dtype == np.int32
-
-
-def test_fingerprint_is_the_hash_of_the_joined_words():
-    vocabulary = Vocabulary.from_words(["b", "a"])
-    assert vocabulary.fingerprint == hashlib.sha256(b"b\na").hexdigest()
-    assert vocabulary != Vocabulary.from_words(["a", "b"])
-    assert vocabulary == Vocabulary(["b", "a"])
 
 
 def test_the_shipped_vocabulary():
@@ -47,12 +44,18 @@ def test_an_unknown_name_is_one_line_that_lists_the_known(name):
     assert caught.value.exit_code == 2
 
 
-def test_a_file_of_words(tmp_path):
+def test_a_file_of_words_is_read_as_a_shipped_one_is(tmp_path):
     path = tmp_path / "words.txt"
     for data in (b"pear\napple\n", b"pear\napple", b"\xef\xbb\xbfpear\r\napple\r\n"):
         path.write_bytes(data)
         assert Vocabulary.from_file(path).words == ("pear", "apple")
         assert Vocabulary.from_file(str(path)).words == ("pear", "apple")
+    for path in (tmp_path / "absent.txt", tmp_path):
+        with pytest.raises(VocabularyError, match="cannot be read"):
+            Vocabulary.from_file(path)
+    (tmp_path / "mine.txt").write_text("# rule 2 en\napple\npear\n")
+    for name in (tmp_path / "mine.txt", str(tmp_path / "mine.txt")):
+        assert Vocabulary.load(name).count("the apple's pears, a pear")[0].tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -97,21 +100,9 @@ def test_a_bad_file_is_one_clear_line(tmp_path, data, reason):
     assert caught.value.exit_code == 2
 
 
-def test_a_file_that_cannot_be_read(tmp_path):
-    for path in (tmp_path / "absent.txt", tmp_path):
-        with pytest.raises(VocabularyError, match="cannot be read"):
-            Vocabulary.from_file(path)
-
-
 def test_a_file_too_large_for_words_says_how_large_it_may_be(tmp_path):
     path = tmp_path / "dump.xml"
     with path.open("wb") as file:
         file.truncate(64 * 2**20 + 1)
     with pytest.raises(BadVocabulary, match=r"dump\.xml: over 64 MiB is too large for a word list$"):
         Vocabulary.from_file(path)
-
-
-def test_a_file_is_loaded_as_a_shipped_one_is(tmp_path):
-    (tmp_path / "mine.txt").write_text("# rule 2 en\napple\npear\n")
-    for name in (tmp_path / "mine.txt", str(tmp_path / "mine.txt")):
-        assert Vocabulary.load(name).count("the apple's pears, a pear")[0].tolist() == [0, 1]

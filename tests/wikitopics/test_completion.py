@@ -49,9 +49,7 @@ def test_sessions_models_and_topics_with_their_names(trained):
     assert one in values("topics", "rename", "--session", name, one)
 
 
-def test_nothing_is_offered_and_nothing_is_said_where_a_session_cannot_be_read(
-    capfd,
-):
+def test_nothing_is_offered_and_nothing_is_said_where_a_session_cannot_be_read(capfd):
     assert values("history", "--session", "gone", "") == []
     path = session_path("broken")
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -124,7 +124,7 @@ def test_options_in_the_text_exist(page):
             assert option in known | NOT_OURS, f"{page.name} names {option}"
 
 
-def test_its_two_commands_stand_on_one_line_each_where_they_are_looked_for():
+def test_the_readme_is_short_and_its_two_commands_stand_where_they_are_looked_for():
     demo = re.findall(r"^python3 -m venv \.venv && .*wikitopics demo$", text(README), re.MULTILINE)
     tests = re.findall(r"^python3 -m venv .*pytest$", text(README), re.MULTILINE)
     assert len(demo) == len(tests) == 1
@@ -132,9 +132,6 @@ def test_its_two_commands_stand_on_one_line_each_where_they_are_looked_for():
     if runner.exists():
         (pattern,) = re.findall(r"grep -m1 -E '([^']+)' README\.md", runner.read_text(encoding="utf-8"))
         assert re.search(pattern, text(README), re.MULTILINE)[0] == tests[0]  # type: ignore[index]
-
-
-def test_the_readme_stays_short():
     assert len(text(README).splitlines()) <= 150
 
 
@@ -234,9 +231,8 @@ def test_python_runs_in_a_notebook_which_shows_sessions_and_topics():
     cells = [v4.new_code_cell(block) for block in blocks]
     nbclient.NotebookClient(v4.new_notebook(cells=cells), kernel_name="python3").execute()
     shown = ["".join(one.get("data", {}).get("text/html", "") for one in cell.outputs) for cell in cells]
-    for page, says in zip(
-        shown, ("(texts given in Python); hdp", "topics of hdp", "of all words"), strict=False
-    ):
+    told = "(texts given in Python); hdp", "topics of hdp", "of all words"
+    for page, says in zip(shown, told, strict=False):
         assert says in page
         assert "<svg" in page
         assert not re.search(r"(?:src|href)=|https?:|<script|@import|url\(", page)
@@ -293,12 +289,9 @@ def test_keys_are_those_of_the_page(command, cli, trained, tmp_path):
     assert all(list(one) == keys for one in objects)
 
 
-def test_keys_of_events():
+def test_every_command_with_json_is_on_the_page():
     """The session above is too short to have any."""
     assert KEYS["history"] == ("array", [field.name for field in fields(TopicEvent)])
-
-
-def test_every_command_with_json_is_on_the_page():
     listed = {command.split()[0] for command in KEYS}
     context = click.Context(wikitopics)
     for name in wikitopics.list_commands(context):
@@ -378,9 +371,8 @@ def test_the_manual_page_is_of_today():
     # In a process of its own, since click keeps a command's help option as it was first requested.
     script = "import runpy, sys; sys.stdout.write(runpy.run_path(sys.argv[1])['made']())"
     made = python(script, MAKE)
-    assert MAKE.with_name("wikitopics.1").read_text(encoding="utf-8") == made, (
-        "the help has changed: run `python docs/man/make.py`"
-    )
+    written = MAKE.with_name("wikitopics.1").read_text(encoding="utf-8")
+    assert written == made, "the help has changed: run `python docs/man/make.py`"
     assert ".SS wikitopics topics rename" in made
     assert str(Path.home()) not in made
 
@@ -388,12 +380,8 @@ def test_the_manual_page_is_of_today():
 def test_all_that_is_copied_is_let_through_and_exists():
     ignored = (ROOT / ".containerignore").read_text().splitlines()
     instructions = [line.split() for line in (ROOT / "Containerfile").read_text().splitlines()]
-    copied = {
-        name
-        for words in instructions
-        if words[:1] == ["COPY"] and not words[1].startswith("--from")
-        for name in words[1:-1]
-    }
+    copies = (words for words in instructions if words[:1] == ["COPY"])
+    copied = {name for words in copies if not words[1].startswith("--from") for name in words[1:-1]}
     assert "pyproject.toml" in copied
     assert copied <= {line[1:] for line in ignored if line.startswith("!")}
     assert [name for name in copied if not (ROOT / name).exists()] == []

@@ -168,11 +168,8 @@ def test_a_signal_while_the_wiki_is_asked_ends_well(spawn, home, number):
 def test_ctrl_c_before_anything_has_begun_is_no_fault(tmp_path):
     (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
     program = "import runpy; runpy.run_module('wikitopics', run_name='__main__')"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
-        capture_output=True,
-    )
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True)
     assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
 
 

@@ -40,7 +40,7 @@ def test_status_before_anything_is_measured(cli, new_session, corpus, home):
     assert cli("export", "articles", "--format", "json").out == "[]\n"
 
 
-def test_topics_come_by_share(cli, trained):
+def test_topics_come_by_share_with_as_many_words_as_are_wanted(cli, trained, corpus):
     value = cli.json("topics", "--top", 3)
     shares = [topic["share"] for topic in value]
     assert shares == sorted(shares, reverse=True)
@@ -49,9 +49,6 @@ def test_topics_come_by_share(cli, trained):
     header, *lines = cli("topics").out.splitlines()
     assert header.split() == ["topic", "share", "trend", "npmi", "name", "words"]
     assert [int(line.split()[0]) for line in lines] == [topic["topic"] for topic in value]
-
-
-def test_topics_with_more_words_than_a_snapshot_keeps(cli, trained, corpus):
     few = cli.json("topics", "--top", 20)
     many = cli.json("topics", "--top", 50)
     every = cli.json("topics", "--top", 1000)

@@ -120,7 +120,7 @@ def hostile(found):
     return found | {"models": [model], "source_name": bad(1), "session": bad(0), "settings": settings}
 
 
-def test_a_page_is_whole_and_asks_for_nothing(cli, trained, tmp_path):
+def test_a_page_is_whole_asks_for_nothing_and_goes_where_exports_go(cli, trained, tmp_path, one_line):
     target = tmp_path / "night.html"
     outcome = cli("report", "-o", target)
     assert (outcome.code, outcome.out) == (0, "")
@@ -129,18 +129,11 @@ def test_a_page_is_whole_and_asks_for_nothing(cli, trained, tmp_path):
     assert sum(attrs.get("class") == "topic" for tag, attrs in seen.tags if tag == "details") == 5
     assert "Where the models stand" in seen.texts["caption"]
     assert {"--seed", "--held-out"} <= set(seen.texts["code"])
-
-
-def test_it_goes_where_exports_go(cli, trained, tmp_path, one_line):
     assert check(cli("report").out)
     assert cli("report", "-o", "-").out.startswith("<!doctype html>")
     one_line(cli("report", "-o", trained), 2, "holds a session")
-    one_line(
-        cli("report", "-o", tmp_path / "page.pdf"),
-        2,
-        "page.pdf: the report is a page",
-        "end the name in .html",
-    )
+    outcome = cli("report", "-o", tmp_path / "page.pdf")
+    one_line(outcome, 2, "page.pdf: the report is a page", "end the name in .html")
     one_line(cli("report", "-o", tmp_path), 1, "a folder, not a regular file")
 
 

@@ -58,23 +58,18 @@ def test_a_stop_at_the_first_instant_leaves_no_trainer(launch, tmp_path):
         time.sleep(number * 0.0001)
         shell.send_signal(signal.SIGTERM)
         assert shell.wait() in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
-    left = [
-        pid for pid in map(int, pids.read_text().split()) if not gone(pid)
-    ]  # some came far enough to write
+    # Some came far enough to write.
+    left = [pid for pid in map(int, pids.read_text().split()) if not gone(pid)]
     for pid in left:
         os.kill(pid, signal.SIGKILL)
     assert not left
 
 
-def test_the_folder_of_the_log_is_made(cli, corpus, tmp_path):
+def test_the_folder_of_the_log_is_made_and_an_error_told_once_and_logged(cli, corpus, tmp_path, one_line):
     log = tmp_path / "not" / "yet" / "night.log"
     arguments = ["train", *corpus.options(), "--topics", "2", "--articles", "64", "--held-out", "10"]
     assert cli(*arguments, "--session", tmp_path / "night.db", "--log", log).code == 0
     assert "64 documents" in log.read_text()
-
-
-def test_the_error_that_ends_a_trainer_is_told_once_and_logged(cli, corpus, tmp_path, one_line):
-    log = tmp_path / "night.log"
     one_line(cli("train", *corpus.options(), "--model", "lda:name=a b", "--log", log), 2, "name")
     assert "wikitopics: " in log.read_text()
 

@@ -43,6 +43,10 @@ def titled(kept, home):
     return Path(shutil.copy(kept, home / "default.db"))
 
 
+def csv_of(cli, what):
+    return list(csv.DictReader(io.StringIO(cli("export", what).out)))
+
+
 def subjects(titles):
     return {title.split()[1] for title in titles}
 
@@ -83,19 +87,15 @@ def test_what_it_cannot_answer_is_one_line(cli, titled, tmp_path, one_line):
 
 def test_of_titles_that_differ_in_case_only_one_is_told_with_its_own_reason():
     found = [ArticleRow(1, 1, "Rust", 0, 9, "skipped"), ArticleRow(2, 2, "RUST", 0, 9, "held_out")]
-    assert (
-        str(not_found(with_source(found, "api"), "rust"))
-        == "'Rust' was skipped: its topic proportions are not recorded"
-    )
-    assert "'RUST' was held out, not trained on" in str(not_found(with_source(found[1:], "api"), "rust"))
-    assert "it gets topic proportions when training ends" in str(
-        not_found(with_source(found[1:], "texts"), "rust")
-    )
 
+    def told(rows, source):
+        settings = SimpleNamespace(source=source)
+        reader = SimpleNamespace(resembling=lambda _: rows, settings=lambda: settings)
+        return str(not_found(reader, "rust"))
 
-def with_source(found, source):
-    settings = SimpleNamespace(source=source)
-    return SimpleNamespace(resembling=lambda _: found, settings=lambda: settings)
+    assert told(found, "api") == "'Rust' was skipped: its topic proportions are not recorded"
+    assert "'RUST' was held out, not trained on" in told(found[1:], "api")
+    assert "it gets topic proportions when training ends" in told(found[1:], "texts")
 
 
 def test_a_session_without_topics_or_proportions_says_so(cli, corpus, new_session, home, one_line):
@@ -105,14 +105,12 @@ def test_a_session_without_topics_or_proportions_says_so(cli, corpus, new_sessio
     one_line(cli("similar", "x", "--session", "few"), 1, "not recorded", "--keep-articles all")
 
 
-def test_python_has_the_same(cli, titled):
+def test_python_has_the_same_and_every_other_article_can_be_asked_for(cli, titled):
     session = wt.open()
     found = session.similar("Subject 3 / 203", 5)
     shown = cli.json("similar", "Subject 3 / 203", "--limit", 5)
     assert [one.title for one in found] == [one["title"] for one in shown]
-    assert session.similar("Subject 3 / 203", 5) == pickle.loads(pickle.dumps(session)).similar(
-        "Subject 3 / 203", 5
-    )
+    assert pickle.loads(pickle.dumps(session)).similar("Subject 3 / 203", 5) == found
     matrix, page_ids = session.proportions()
     assert matrix.shape == (380, 5)
     assert matrix.dtype == np.float32
@@ -121,11 +119,7 @@ def test_python_has_the_same(cli, titled):
         session.similar("Subject 9")
     with pytest.raises(TypeError, match=r"limit must be a whole number, not 2\.5"):
         session.similar("Subject 3 / 203", 2.5)
-
-
-def test_every_other_article_can_be_asked_for_and_never_the_article_itself(titled):
-    """However many others have the same proportions."""
-    session = wt.open()
+    # However many others have the same proportions.
     titles = {article.title for article in session.articles(limit=400)}
     found = [one.title for one in session.similar("Subject 3 / 203", 400)]
     assert len(found) == 399
@@ -136,7 +130,7 @@ def test_proportions_are_exported_as_rows_and_as_a_matrix(cli, titled, tmp_path)
     outcome = cli("export", "proportions", "--format", "npz", "-o", tmp_path / "p.npz")
     assert (outcome.code, outcome.err) == (0, f"wrote {tmp_path / 'p.npz'}\n")
     matrix, page_ids = load_npz(tmp_path / "p.npz"), np.load(tmp_path / "p.npz")["page_ids"]
-    rows = list(csv.DictReader(io.StringIO(cli("export", "proportions").out)))
+    rows = csv_of(cli, "proportions")
     assert list(rows[0]) == ["page_id", "title", "model", "topic", "proportion", "id", "role"]
     assert cli.rows("proportions")[0]["title"] == rows[0]["title"]
     rows = [row for row in rows if row["role"] == "trained"]
@@ -146,7 +140,7 @@ def test_proportions_are_exported_as_rows_and_as_a_matrix(cli, titled, tmp_path)
     sums = np.asarray(matrix.sum(axis=1)).ravel()
     assert (sums <= 1 + 1e-6).all()
     assert sums.mean() > 0.95
-    largest = {int(r["page_id"]): r for r in csv.DictReader(io.StringIO(cli("export", "articles").out))}
+    largest = {int(r["page_id"]): r for r in csv_of(cli, "articles")}
     for place, page_id in enumerate(page_ids.tolist()):
         topic, share = int(largest[page_id]["topic"]), float(largest[page_id]["proportion"])
         assert matrix[place, topic] == pytest.approx(share, abs=0.008)
@@ -184,13 +178,9 @@ def test_held_out_documents_of_ones_own_get_topics_at_the_end(cli, titled, tmp_p
     assert set(page_ids[others].tolist()) == {there[title].page_id for title in held_out}
     assert cli("export", "proportions", "--all", "--format", "npz", "-o", tmp_path / "p.npz").code == 0
     assert (load_npz(tmp_path / "p.npz") != both).nnz == 0
-    with open(tmp_path / "p.csv", "w") as file:
-        file.write(cli("export", "proportions").out)
-    with open(tmp_path / "p.csv") as file:
-        roles = {int(row["page_id"]): row["role"] for row in csv.DictReader(file)}
-    assert [roles[page_id] for page_id in page_ids.tolist()] == [
-        "held_out" if other else "trained" for other in others.tolist()
-    ]
+    roles = {int(row["page_id"]): row["role"] for row in csv_of(cli, "proportions")}
+    expected = np.where(others, "held_out", "trained").tolist()
+    assert [roles[page_id] for page_id in page_ids.tolist()] == expected
 
 
 def test_those_topics_are_taken_away_when_the_session_goes_on(cli, kept, home, corpus):

@@ -98,9 +98,8 @@ def bomb(path):
 
 def of_a_shape_beyond_64_bits(path):
     header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(
-        header, {"descr": "<f4", "fortran_order": False, "shape": (10**40, 0)}
-    )
+    shape = {"descr": "<f4", "fortran_order": False, "shape": (10**40, 0)}
+    np.lib.format.write_array_header_1_0(header, shape)
     with zipfile.ZipFile(path, "w") as archive:
         for name in ("topic_word", "alpha", "vocabulary", "topic_share", "topic_weight", "kind"):
             archive.writestr(f"{name}.npy", header.getvalue())

@@ -54,7 +54,7 @@ def refused(call, *says, error=wt.SessionError):
     return str(caught.value)
 
 
-def test_status_has_the_keys_of_the_command(session, cli):
+def test_status_and_articles_are_those_of_the_commands(session, cli):
     told = cli.json("status")
     status = session.status()
     for key in told.keys() - {"models", "checkpoint_age_seconds"}:
@@ -66,9 +66,18 @@ def test_status_has_the_keys_of_the_command(session, cli):
         r"<Status: finished, 300 documents, [\d,]+ an hour; lda perplexity [\d.]+; many perplexity [\d.]+>",
         repr(status),
     )
+    told = cli.json("articles", "--topic", 2, "--limit", 7)
+    found = session.articles(np.int64(2), limit=np.int64(7))
+    for key in ("page_id", "title", "revision_id", "words", "topic", "proportion"):
+        assert [getattr(article, key) for article in found] == [one[key] for one in told]
+    newest = session.articles(limit=350, model="many")
+    assert len(newest) > 300
+    for article in newest:
+        assert (article.role != "skipped") == (article.topic is not None) == (article.proportion is not None)
+    assert session.articles(limit=0) == []
 
 
-def test_topics_are_those_of_the_command(session, cli):
+def test_topics_metrics_and_history_are_those_of_the_commands(session, cli):
     for model in (None, "lda", "many"):
         options = ["--model", model] if model else []
         told = cli.json("topics", "--top", 20, *options)
@@ -84,21 +93,6 @@ def test_topics_are_those_of_the_command(session, cli):
     first = session.topics()[0]
     words = " ".join(first.words[:10])
     assert repr(first) == f"<Topic {first.number} {first.name!r}, {first.share:.1%}: {words}>"
-
-
-def test_articles_of_a_topic_and_the_newest(session, cli):
-    told = cli.json("articles", "--topic", 2, "--limit", 7)
-    found = session.articles(np.int64(2), limit=np.int64(7))
-    for key in ("page_id", "title", "revision_id", "words", "topic", "proportion"):
-        assert [getattr(article, key) for article in found] == [one[key] for one in told]
-    newest = session.articles(limit=350, model="many")
-    assert len(newest) > 300
-    for article in newest:
-        assert (article.role != "skipped") == (article.topic is not None) == (article.proportion is not None)
-    assert session.articles(limit=0) == []
-
-
-def test_metrics_and_history_are_those_of_the_exports(session, cli):
     for model in ("lda", "many"):
         told = cli.rows("metrics", "--model", model)
         assert [asdict(one) for one in session.metrics(model)] == told
@@ -150,9 +144,8 @@ def test_names_and_paths(session, monkeypatch):
     monkeypatch.chdir(session.path.parent)
     shutil.copy(session.path, "night")
     assert wt.open(Path("night")).status().articles == 300, "a Path is no name, whatever it looks like"
-    assert repr(session) == (
-        "<StoredSession default: finished, 300 documents (counts.npz); lda (5 topics), many (8 topics)>"
-    )
+    told = "finished, 300 documents (counts.npz); lda (5 topics), many (8 topics)"
+    assert repr(session) == f"<StoredSession default: {told}>"
 
 
 def test_mistakes_are_one_line(session, home, tmp_path):
@@ -256,10 +249,7 @@ def test_exports_are_those_of_the_command(notes, cli, tmp_path, what):
 def test_the_model_is_exported_as_its_ending_says(notes, tmp_path):
     for name in ("model.npz", "model"):
         notes.export("model", tmp_path / name)
-        assert (
-            wt.StoredSession(notes.path).model().topics().shape
-            == np.load(tmp_path / name)["topic_word"].shape
-        )
+        assert notes.model().topics().shape == np.load(tmp_path / name)["topic_word"].shape
     notes.export("model", tmp_path / "pages.ldavis.json")
     assert "tinfo" in json.loads((tmp_path / "pages.ldavis.json").read_text())
 
@@ -276,9 +266,8 @@ def test_a_text_has_neighbours_as_a_title_has(notes, cli, tmp_path):
     (tmp_path / "text").write_text(TEXTS[5])
     told = cli("similar", tmp_path / "text", "--json", "--limit", 7, "--session", notes.path).out
     found = notes.similar(text=TEXTS[5], limit=7)
-    assert [(one.page_id, one.distance, one.id) for one in found] == [
-        (one["page_id"], one["distance"], one["id"]) for one in json.loads(told)
-    ]
+    for key in ("page_id", "distance", "id"):
+        assert [getattr(one, key) for one in found] == [one[key] for one in json.loads(told)]
     for arguments in ({}, {"title": "n5", "text": "both"}):
         with pytest.raises(ValueError, match="takes a title or a text"):
             notes.similar(**arguments)
@@ -286,7 +275,7 @@ def test_a_text_has_neighbours_as_a_title_has(notes, cli, tmp_path):
         notes.similar(text=3)
 
 
-def test_proportions_are_a_table_by_id(notes):
+def test_proportions_are_a_table_by_id_and_top_words_by_topic(notes):
     matrix, page_ids = notes.proportions("lda", held_out=True)
     frame = notes.proportions("lda", frame=True)
     np.testing.assert_array_equal(frame.to_numpy(), matrix.toarray()[np.argsort(page_ids)])
@@ -294,9 +283,6 @@ def test_proportions_are_a_table_by_id(notes):
     assert frame.index.tolist() == [f"n{n}" for n in range(120)]
     assert frame.columns.tolist() == [0, 1, 2]
     assert notes.proportions(frame=True, held_out=False)[0].notna().sum() == 108
-
-
-def test_top_words_are_by_topic_and_may_be_many(notes):
     by_number = {topic.number: list(topic.words) for topic in notes.topics()}
     assert notes.top_words() == [by_number[k][:10] for k in range(3)]
     assert [words[:20] for words in notes.top_words(n=30)] == [by_number[k] for k in range(3)]
@@ -305,13 +291,12 @@ def test_top_words_are_by_topic_and_may_be_many(notes):
         notes.top_words(n=0)
 
 
-def test_a_notebook_shows_tables_that_load_nothing(notes):
+def test_a_notebook_shows_tables_that_load_nothing_with_everything_escaped(notes, tmp_path):
     pytest.importorskip("jinja2")
     topics = notes.topics()
     pages = notes._repr_html_(), topics._repr_html_(), topics[0]._repr_html_()
-    for page, says in zip(
-        pages, ("108 documents (texts given in Python)", "3 topics of scvb0", "#"), strict=True
-    ):
+    told = "108 documents (texts given in Python)", "3 topics of scvb0", "#"
+    for page, says in zip(pages, told, strict=True):
         assert says in page
         assert page.count("<svg") == page.count("</svg>") > 0
         assert not re.search(r"(?:src|href)=|https?:|<script|@import|url\(", page)
@@ -319,26 +304,18 @@ def test_a_notebook_shows_tables_that_load_nothing(notes):
     assert topics[0].name in pages[1]
     assert all(f"<th>{word}</th>" in pages[2] for word in topics[0].words)
     assert len(topics[0].own) == len(topics[0].words)
-
-
-def test_what_texts_contain_is_escaped(notes):
-    pytest.importorskip("jinja2")
     hostile = "<script>&\x1b[31m\u202e\"'"
     topic = replace(notes.topics()[0], name=hostile, words=(hostile,), probabilities=(0.5,), own=(0.5,))
     for page in (topic._repr_html_(), wt.stored.Topics([topic], notes, "lda")._repr_html_()):
         assert "&lt;script&gt;&amp;" in page
         assert not any(part in page for part in ("<script", "\x1b", "\u202e"))
+    shutil.copy(notes.path, tmp_path / "gone.db")
+    gone = wt.open(tmp_path / "gone.db")
+    (tmp_path / "gone.db").unlink()
+    assert "there is no session" in gone._repr_html_()
 
 
 def test_without_the_extra_a_notebook_shows_a_line(notes, monkeypatch):
     monkeypatch.setattr(Extra, "missing", lambda self: ["no-such-package"])
     topics = notes.topics()
     assert notes._repr_html_() is topics._repr_html_() is topics[0]._repr_html_() is None
-
-
-def test_a_session_that_is_gone_is_shown_as_such(notes, tmp_path):
-    pytest.importorskip("jinja2")
-    shutil.copy(notes.path, tmp_path / "gone.db")
-    gone = wt.open(tmp_path / "gone.db")
-    (tmp_path / "gone.db").unlink()
-    assert "there is no session" in gone._repr_html_()

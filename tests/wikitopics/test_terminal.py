@@ -29,13 +29,9 @@ def wikitopics(*arguments, redirect="", **environment):
 def on_terminal(*arguments):
     """What a command writes to a terminal."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [*PROGRAM, *map(str, arguments)],
-        stdin=subprocess.DEVNULL,
-        stdout=theirs,
-        stderr=theirs,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
-    )
+    command, streams = [*PROGRAM, *map(str, arguments)], dict.fromkeys(("stdout", "stderr"), theirs)
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env=variables, **streams)
     os.close(theirs)
     written = b""
     try:

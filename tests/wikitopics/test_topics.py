@@ -12,22 +12,27 @@ from wikitopics.session.system import ENDING
 
 def words_of(cli, *options):
     """The words of each topic by its number."""
-    return {
-        topic["topic"]: [word["word"] for word in topic["words"]] for topic in cli.json("topics", *options)
-    }
+    topics = cli.json("topics", *options)
+    return {topic["topic"]: [word["word"] for word in topic["words"]] for topic in topics}
 
 
 def names(cli, *options):
     return {topic["topic"]: topic["name"] for topic in cli.json("topics", *options)}
 
 
-def test_every_topic_has_a_name_of_its_words(cli, trained):
+def test_every_topic_has_a_name_of_its_words_the_most_relevant_first(cli, trained):
     found = names(cli)
     assert len(found) == 5
     assert len(set(found.values())) == 5
     for topic, words in words_of(cli, "--top", 20).items():
         # A name stays until two of its words have gone.
         assert len(set(found[topic].split(", ")) & set(words)) >= 2
+    probable, relevant = words_of(cli, "--top", 20), words_of(cli, "--top", 20, "--by", "relevance")
+    assert relevant != probable
+    assert [sorted(words) for words in relevant.values()] == [sorted(words) for words in probable.values()]
+    for options, words in (((), relevant), (("--by", "probability"), probable)):
+        table = cli("topics", "--top", 6, *options).out
+        assert all(" ".join(first[:6]) in table for first in words.values())
 
 
 def test_a_topic_is_renamed_everywhere_and_back(cli, trained, tmp_path):
@@ -57,15 +62,6 @@ def test_a_name_that_cannot_be_is_refused(cli, trained, one_line, words, code, p
     before = names(cli)
     one_line(cli("topics", "rename", *words), code, part)
     assert names(cli) == before
-
-
-def test_the_table_has_the_most_relevant_words_first(cli, trained):
-    probable, relevant = words_of(cli, "--top", 20), words_of(cli, "--top", 20, "--by", "relevance")
-    assert relevant != probable
-    assert [sorted(words) for words in relevant.values()] == [sorted(words) for words in probable.values()]
-    for options, words in (((), relevant), (("--by", "probability"), probable)):
-        table = cli("topics", "--top", 6, *options).out
-        assert all(" ".join(first[:6]) in table for first in words.values())
 
 
 NUMBERED = r"""sed 's/.*"number": \([0-9]*\).*/topic \1/'; echo more"""
@@ -139,10 +135,7 @@ def test_a_command_that_fails_later_leaves_the_names_so_far(cli, trained):
         ("exit 3", "failed with code 3"),
         ("exec >&-; exit 3", "failed with code 3"),
         ("printf '\\377\\n'", "text that is not UTF-8"),
-        (
-            "printf 'a\\033b\\n'",
-            "printed 'a\\x1bb', but a topic's name must have 1 to 60 printable characters",
-        ),
+        ("printf 'a\\033b\\n'", "printed 'a\\x1bb', but a topic's name must have 1 to 60 printable"),
         ("printf '%061d\\n' 0", "1 to 60"),
         ("head -c 9999999 /dev/zero", "over 4,096 bytes"),
         ("sleep 60", "took over 0 s and was killed"),
@@ -154,9 +147,8 @@ def test_a_command_that_fails_changes_no_name(cli, trained, one_line, monkeypatc
     first = cli.json("topics")[0]["topic"]
     if "took" in part:
         monkeypatch.setattr("wikitopics.session.control.PATIENCE", 0.0)
-    one_line(
-        cli("topics", "name", "--command", command), 1, f"topic {first} has no new name: --command", part
-    )
+    outcome = cli("topics", "name", "--command", command)
+    one_line(outcome, 1, f"topic {first} has no new name: --command", part)
     assert names(cli) == before
 
 
@@ -187,7 +179,7 @@ def test_a_given_name_stays_when_the_session_goes_on(cli, corpus):
     assert names(cli)[0] == "x" * 60
 
 
-def test_the_tree_has_every_topic_once(cli, trained):
+def test_the_tree_has_every_topic_once_and_repeats_are_counted(cli, trained, monkeypatch):
     nodes = cli.json("topics", "--tree")
     assert [node["node"] for node in nodes] == list(range(9))
     above = {node["node"]: node["parent"] for node in nodes}
@@ -201,16 +193,13 @@ def test_the_tree_has_every_topic_once(cli, trained):
     printed = cli("topics", "--tree").out.splitlines()
     topics = [line.split()[1] for line in printed if line[6:10] == " " * 4]
     assert sorted(topics) == list("01234")
-
-
-def test_topics_that_repeat_others_are_counted(cli, trained, monkeypatch):
     monkeypatch.setattr("wikitopics.model.topics.NEAR", 1.0)
     assert "4 topics nearly repeat another: " in cli("topics").err
     monkeypatch.setattr("wikitopics.model.topics.NEAR", 0.0)
     assert "repeat" not in cli("topics").err
 
 
-def test_history_tells_what_happened(cli, trained):
+def test_history_tells_what_happened_and_a_topics_words_at_every_doubling(cli, trained, one_line):
     sql(trained, "DELETE FROM topic_events")
     sql(trained, "INSERT INTO topic_events VALUES (1, 0, 128, 'born', 3, NULL, 'sea, ship, port')")
     sql(trained, "INSERT INTO topic_events VALUES (2, 0, 4096, 'merged', 3, 1, 'sea, ship, port')")
@@ -224,9 +213,6 @@ def test_history_tells_what_happened(cli, trained):
         "model,articles,event,topic,other,name",
         'lda,128,born,3,,"sea, ship, port"',
     ]
-
-
-def test_the_history_of_a_topic_is_its_words_at_every_doubling(cli, trained, one_line):
     every = cli.json("history", 3)
     lines = cli("history", 3).out.splitlines()
     assert len({one["articles"].bit_length() for one in every}) <= len(lines) <= len(every)

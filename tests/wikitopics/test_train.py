@@ -78,9 +78,7 @@ def test_passes_belong_to_the_session_and_a_limit_to_the_run(cli, corpus, one_li
     assert cli.json("status")["articles"] == 2 * 657
 
 
-def test_another_session_can_train_on_the_counts_that_passes_keep(
-    cli, corpus, home, states, assert_same_states
-):
+def test_another_session_trains_on_the_counts_that_passes_keep(cli, corpus, home, states, assert_same_states):
     one = ("--topics", 3, "--held-out", 40, "--batch-size", 64, "--documents", 657, "--passes", 2)
     assert cli("train", *corpus.options(), *one).code == 0
     assert cli("train", "--counts", home / "default.db", *one, "--session", "again").code == 0
@@ -88,10 +86,8 @@ def test_another_session_can_train_on_the_counts_that_passes_keep(
 
 
 def test_texts_are_read_again(cli, tmp_path, home):
-    lines = [
-        json.dumps({"text": f"city river music {word} city"}) for word in ("band", "war", "law", "") * 40
-    ]
-    (tmp_path / "t.jsonl").write_text("\n".join(lines))
+    lines = (f'{{"text": "city river music {word} city"}}\n' for word in ("band", "war", "law", "") * 40)
+    (tmp_path / "t.jsonl").write_text("".join(lines))
     cli.ok("train", "--texts", tmp_path / "t.jsonl", "--topics", 3, "--passes", 4)
     now = status(home / "default.db")
     assert (now.documents, now.held_out, now.articles) == (144, 16, 4 * 144)
@@ -261,9 +257,7 @@ def test_a_command_at_the_end_is_told_of_an_interruption(tmp_path, interruption)
 @pytest.mark.parametrize(
     ("command", "says"), [("exit 3", "failed with code 3"), ("sleep 600", "took over 0 s and was killed")]
 )
-def test_a_failure_of_a_command_at_the_end_is_a_line_and_it_is_not_waited_for_for_ever(
-    tmp_path, monkeypatch, command, says
-):
+def test_a_command_at_the_end_that_fails_or_never_ends_is_a_line(tmp_path, monkeypatch, command, says):
     if command == "sleep 600":
         monkeypatch.setattr(train, "PATIENCE", 0.2)
     told = []
@@ -282,7 +276,7 @@ def test_a_failure_of_a_command_at_the_end_is_a_line_and_it_is_not_waited_for_fo
         (signal.SIGINT, "sleep 600 & sleep 600", "", 130),
     ],
 )
-def test_ctrl_c_ends_a_command_at_the_end_with_all_that_it_started_and_other_signals_wait_for_it(
+def test_ctrl_c_ends_all_of_a_command_at_the_end_and_signals_wait_for_it(
     tmp_path, spawn, number, command, says, code
 ):
     fifo = tmp_path / "fifo"
@@ -303,7 +297,7 @@ def report(articles, state="running", **activity):
     return Report(state, progress, measured, TrainerActivity(elapsed_seconds=61.0, **activity))
 
 
-def test_a_burst_of_reports_is_one_line_and_the_first_measurement_another():
+def test_a_burst_of_reports_is_one_line_and_the_last_is_of_the_end():
     told = []
     lines = ProgressLines(told.append)
     for articles in range(50):
@@ -312,9 +306,6 @@ def test_a_burst_of_reports_is_one_line_and_the_first_measurement_another():
     for _ in range(50):
         lines(report(80, measured_at=64, perplexities={"lda": 5776.4}, crawl_rate=100.0))
     assert told[1:] == ["0:01:01  80 articles  perplexity after 64: lda 5,776  reading 360k articles/h"]
-
-
-def test_the_last_line_is_of_the_end():
     told = []
     lines = ProgressLines(told.append)
     lines(report(0))
@@ -326,15 +317,12 @@ def test_the_last_line_is_of_the_end():
     assert told[1:] == [line, "finished; everything is saved"]
 
 
-def test_articles_per_hour_is_the_same_in_every_json(capsys):
+def test_articles_per_hour_how_much_is_read_and_when_it_is_through(capsys):
     JsonLines(lambda _: None)(report(610, crawl_rate=100.0))
     line = json.loads(capsys.readouterr().out)
     assert line["articles_per_hour"] == 36_000  # of the session so far, as in `status --json`
     assert line["crawled_per_hour"] == 360_000  # now
     assert (line["lap"], line["seconds_left"]) == (None, None)
-
-
-def test_how_much_is_read_and_when_it_is_through(capsys):
     told = []
     half = report(400, crawl_rate=2.0)
     half.progress.crawled, half.progress.lap = 500, 0.5

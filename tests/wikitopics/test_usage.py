@@ -105,15 +105,12 @@ def test_what_makes_no_sense_is_one_line_and_code_2(cli, home, arguments, says, 
     assert not list(home.glob("*.db"))
 
 
-def test_a_path_that_leads_elsewhere_is_taken_as_it_is(cli, tmp_path, monkeypatch, one_line):
+def test_a_path_may_lead_elsewhere_and_sessions_are_named(cli, tmp_path, monkeypatch, one_line, home):
     (tmp_path / "a" / "b").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "a" / "b")
     one_line(cli("status", "--session", "../../etc"), 1, "there is no session")
     (tmp_path / "etc").mkdir()
     one_line(cli("status", "--session", "../../etc"), 5, "folder")
-
-
-def test_whoever_names_no_session_is_told_which_there_are(cli, one_line, home):
     one_line(cli("status"), 1, "wikitopics demo")
     home.mkdir()
     (home / "night.db").write_bytes(b"")

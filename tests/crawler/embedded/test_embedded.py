@@ -82,14 +82,13 @@ def test_truncated_by_size():
     assert "batchcomplete" not in reply
     again = api.answer({**TEXTS, "grnlimit": "20", **reply["continue"]})
     assert [p["pageid"] for p in again["query"]["pages"]] == [p["pageid"] for p in pages]
-    first, second = (
-        {p["pageid"] for p in part if "revisions" in p} for part in (pages, again["query"]["pages"])
-    )
+    both = pages, again["query"]["pages"]
+    first, second = ({p["pageid"] for p in part if "revisions" in p} for part in both)
     assert second
     assert not first & second
 
 
-def test_articles_are_the_same_always_and_differ_from_one_another():
+def test_articles_are_always_the_same_of_the_corpus_and_of_a_wanted_size():
     one, two, other = wiki(500), wiki(500), wiki(500, seed=9)
     assert [one.wikitext(i) for i in (0, 59, 60, 499)] == [two.wikitext(i) for i in (0, 59, 60, 499)]
     assert one.wikitext(60) != other.wikitext(60)
@@ -98,6 +97,15 @@ def test_articles_are_the_same_always_and_differ_from_one_another():
         assert find(one.articles, one.articles.title(index)) == index
     assert find(one.articles, one.articles.title(60) + "x") is None
     assert find(wiki(60).articles, one.articles.title(60)) is None
+    articles = SampleArticles(CORPUS, 60)
+    for index in range(60):
+        span = slice(CORPUS.indptr[index], CORPUS.indptr[index + 1])
+        counted = np.unique(articles.article(index).word_ids, return_counts=True)
+        np.testing.assert_array_equal(counted, (CORPUS.word_ids[span], CORPUS.counts[span]))
+    for wanted in (3000, 8000, 30_000):
+        api = FaultyApi(SizedArticles(CORPUS, 100, 0, words_for_bytes(CORPUS, wanted)))
+        mean = sum(len(api.wikitext(i).encode()) for i in range(100)) / 100
+        assert mean == pytest.approx(wanted, rel=0.05)
 
 
 def test_pages_that_do_not_exist_are_listed_as_missing():
@@ -109,48 +117,10 @@ def test_pages_that_do_not_exist_are_listed_as_missing():
     assert [(page["title"], page.get("missing")) for page in by_title] == [(title, None), ("Nowhere", True)]
 
 
-def test_counts_are_those_of_the_corpus():
-    articles = SampleArticles(CORPUS, 60)
-    for index in range(60):
-        span = slice(CORPUS.indptr[index], CORPUS.indptr[index + 1])
-        counted = np.unique(articles.article(index).word_ids, return_counts=True)
-        np.testing.assert_array_equal(counted, (CORPUS.word_ids[span], CORPUS.counts[span]))
-
-
-def test_articles_of_a_wanted_size():
-    for wanted in (3000, 8000, 30_000):
-        api = FaultyApi(SizedArticles(CORPUS, 100, 0, words_for_bytes(CORPUS, wanted)))
-        mean = sum(len(api.wikitext(i).encode()) for i in range(100)) / 100
-        assert mean == pytest.approx(wanted, rel=0.05)
-
-
-def test_faults_are_read():
-    assert Faults.parse("429=0.5, stall=0.25").rates == {"429": 0.5, "stall": 0.25}
-    assert Faults.parse("").rates == {}
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("429", "'429': write KIND=RATE"),
-        ("x=1", "unknown fault 'x': give "),
-        ("429=2", "fault 429: a rate from 0 to 1, not 2"),
-        ("429=-1", "fault 429: a rate from 0 to 1, not -1"),
-        ("429=x", "'x'"),
-        ("429=0.6,500=0.6", "add up to more than 1"),
-    ],
-)
-def test_what_are_no_faults_is_said(text, says):
-    with pytest.raises(ValueError, match=says):
-        Faults.parse(text)
-
-
 async def crawl(url, clock, stall_seconds=30.0):
     """The ids of all articles of the wiki, and the number of pages skipped."""
-    bounds = RequestBounds(most_bytes=4 << 20, stall_seconds=stall_seconds)
-    pages, skipped = await laps.crawl(
-        lambda: ApiSource(Wiki(url, version="0", clock=clock, bounds=bounds), batch_pages=10), 3
-    )
+    options = {"clock": clock, "bounds": RequestBounds(most_bytes=4 << 20, stall_seconds=stall_seconds)}
+    pages, skipped = await laps.crawl(lambda: ApiSource(Wiki(url, version="0", **options), 10), 3)
     return [page.page_id for page in pages], skipped
 
 
@@ -180,9 +150,8 @@ COMMAND = [sys.executable, "-m", "wikitopics.crawler.embedded", "--size", "5"]
 
 
 def started(stdin):
-    process = subprocess.Popen(
-        COMMAND, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    process = subprocess.Popen(COMMAND, stdin=stdin, text=True, **pipes)
     assert process.stdout.readline().startswith("http://127.0.0.1:")
     return process
 

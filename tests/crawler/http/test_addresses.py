@@ -10,6 +10,7 @@ from wikitopics.crawler.texts.source import Texts
 
 HERE = {"api_url": "https://wiki.org/", "api": "https://wiki.org/mw/api.php"}
 MAIN = {"base": "https://wiki.org/wiki/Main_Page"}
+SECRET = "https://user:secret@wiki.org/wiki/Main"
 ENCODED = "C%C3%A9pheid_A%2FB"
 HOSTILE = [
     "javascript:alert(1)",
@@ -32,11 +33,8 @@ HOSTILE = [
         (Api, {"api_url": "ftp://wiki.org/"}, None),
         (Dump, MAIN, "https://wiki.org/wiki/C%C3%A9pheid_A/B?oldid=7"),
         (Dump, {"base": "http://w.org/i.php?title=Main"}, f"http://w.org/i.php?title={ENCODED}&oldid=7"),
-        (Dump, {}, None),
-        (Dump, {"base": "javascript:alert(1)"}, None),
-        (Dump, {"base": "file:///etc/passwd"}, None),
-        (Dump, {"base": "https://user:secret@wiki.org/wiki/Main"}, None),
-        (Demo, {}, None),
+        *((kind, {}, None) for kind in (Dump, Demo)),
+        *((Dump, {"base": base}, None) for base in ("javascript:alert(1)", "file:///etc/passwd", SECRET)),
         (Texts, {"texts": ["/x"]}, None),
     ],
 )

@@ -60,12 +60,7 @@ async def test_what_passes_is_retried(wiki, crawled, fault):
 
 @pytest.mark.parametrize(
     ("body", "kind"),
-    [
-        (b" <!DOCTYPE html><p>hello", "an HTML page"),
-        (b"hello", "text"),
-        (b" \n", "nothing"),
-        (b"", "nothing"),
-    ],
+    [(b" <!DOCTYPE html><p>", "an HTML page"), (b"hello", "text"), (b" \n", "nothing"), (b"", "nothing")],
 )
 def test_what_came_instead_of_json_is_told(body, kind):
     headers = CIMultiDictProxy[str](CIMultiDict())

@@ -28,8 +28,8 @@ from wikitopics.crawler.source import ContactMissing
         ("https://en.wikipedia.org/wiki/User:Someone", "https://en.wikipedia.org/wiki/User%3ASomeone"),
         ("https://de.wikipedia.org/wiki/Be:A (B)", "https://de.wikipedia.org/wiki/Be%3AA%20%28B%29"),
         (
-            "https://en.wikipedia.org/w/index.php?title=User:Someone&action=history",
-            "https://en.wikipedia.org/wiki/User%3ASomeone",
+            "https://w.wikipedia.org/w/index.php?title=User:A&action=x",
+            "https://w.wikipedia.org/wiki/User%3AA",
         ),
         ("https://someone.toolforge.org/", "https://someone.toolforge.org/"),
         ("https://someone.net/about", "https://someone.net/about"),
@@ -57,12 +57,11 @@ TEXT = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_siz
 NAMES = st.text(
     st.characters(exclude_categories=["C", "Z"], exclude_characters="<>|[]{}#:@/_%"), min_size=1, max_size=20
 )
+HOSTS = st.sampled_from(["host.org", "host.org:8080", "en.wikipedia.org/wiki"])
 ANY = st.one_of(
     TEXT,
     st.builds("{}@{}.{}".format, TEXT, TEXT, st.sampled_from(["org", "co.uk", "c", "x1"])),
-    st.builds(
-        "https://{}/{}".format, st.sampled_from(["host.org", "host.org:8080", "en.wikipedia.org/wiki"]), TEXT
-    ),
+    st.builds("https://{}/{}".format, HOSTS, TEXT),
     st.builds("{}User:{}".format, st.sampled_from(["", "w:", "de:", "[["]), TEXT),
 )
 

@@ -40,14 +40,8 @@ JSON = st.recursive(
 SLOT = st.fixed_dictionaries({"content": st.text(max_size=20)})
 SLOTS = st.fixed_dictionaries({"main": SLOT | JSON})
 REVISION = st.fixed_dictionaries({}, optional={"revid": JSON, "slots": SLOTS | JSON})
-FIELDS = {
-    "pageid": st.integers(-5, 1 << 70),
-    "ns": st.just(0),
-    "title": st.text(max_size=10),
-    "missing": JSON,
-    "pageprops": JSON,
-    "revisions": st.lists(REVISION | JSON, max_size=2),
-}
+FIELDS = {"pageid": st.integers(-5, 1 << 70), "ns": st.just(0), "title": st.text(max_size=10)}
+FIELDS |= {"missing": JSON, "pageprops": JSON, "revisions": st.lists(REVISION | JSON, max_size=2)}
 PAGE = st.fixed_dictionaries({}, optional={key: kind | JSON for key, kind in FIELDS.items()})
 SURROGATE_REVISION = {"revid": -1, "slots": {"main": {"content": "\udfff"}}}
 SURROGATES = {"pageid": 1, "title": "\ud800", "revisions": [SURROGATE_REVISION]}
@@ -146,14 +140,8 @@ def test_one_line(text):
     assert len(line) <= 300
 
 
-CURSORS = st.fixed_dictionaries(
-    {},
-    optional={
-        "grncontinue": st.text("0123456789.|naief-", max_size=20)
-        | st.sampled_from(["0.5|0.6|7|0", "0.5|0.4|9|1"]),
-        "continue": st.text(max_size=20),
-    },
-)
+TOKENS = st.text("0123456789.|naief-", max_size=20) | st.sampled_from(["0.5|0.6|7|0", "0.5|0.4|9|1"])
+CURSORS = st.fixed_dictionaries({}, optional={"grncontinue": TOKENS, "continue": st.text(max_size=20)})
 
 
 @given(CURSORS, st.none() | CURSORS, st.integers(0, 500), JSON)
@@ -181,19 +169,11 @@ def data(value):
     return b"data: " + json.dumps(value).encode()
 
 
-EVENT = st.tuples(
-    st.just(b"event: message"),
-    st.binary(max_size=20).map(lambda value: b"id: " + value),
-    st.fixed_dictionaries(
-        {
-            "meta": st.just({"domain": "wiki.invalid"}),
-            "namespace": st.just(0),
-            "type": st.sampled_from(["edit", "new"]),
-            "title": st.text(max_size=300) | JSON,
-        }
-    ).map(data),
-    st.just(b""),
-).map(list)
+CHANGE = {"type": st.sampled_from(["edit", "new"]), "title": st.text(max_size=300) | JSON}
+CHANGE |= {"meta": st.just({"domain": "wiki.invalid"}), "namespace": st.just(0)}
+IDS = st.binary(max_size=20).map(lambda value: b"id: " + value)
+LINES = st.just(b"event: message"), IDS, st.fixed_dictionaries(CHANGE).map(data), st.just(b"")
+EVENT = st.tuples(*LINES).map(list)
 """One of this wiki's articles, with whatever for a title."""
 
 

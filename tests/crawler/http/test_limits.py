@@ -29,13 +29,9 @@ def test_whose_host(host, wikimedia):
         ("wiki.someone.net", None, 60),
         ("wiki.someone.net", 0, None),
         ("wiki.someone.net", 1000, 1000),
-        ("127.0.0.1", None, None),
-        ("localhost", None, None),
-        ("::1", None, None),
         ("127.0.0.1", 20, 20),
-        ("127.8.9.1", None, None),
-        ("128.0.0.1", None, 60),
-        ("localhost.evil.net", None, 60),
+        *((host, None, None) for host in ("127.0.0.1", "localhost", "::1", "127.8.9.1")),
+        *((host, None, 60) for host in ("128.0.0.1", "localhost.evil.net")),
     ],
 )
 def test_requests_a_minute(host, asked, rpm):
@@ -48,17 +44,16 @@ def test_refused_rates(host, rpm):
         limits_for(host, rpm)
 
 
-def test_a_server_of_dumps_is_asked_without_haste_unless_it_is_ones_own():
+def test_servers_of_dumps_have_budgets_of_their_own_and_elsewhere_all_share_one_rate():
     assert dump_limits("127.0.0.1").rpm is None
     mirror = dump_limits("mirror.example.org")
     assert (mirror.rpm, mirror.at_once, mirror.slow_reply, mirror.pause) == (200, 1, None, 0.0)
     assert not mirror.wikimedia
-
-
-def test_each_of_wikimedias_servers_of_dumps_has_a_budget_of_its_own():
     hosts = "dumps.wikimedia.org", "DUMPS.wikimedia.org.", "a%2Fb.wikimedia.org"
     locks = [dump_limits(host).lock for host in hosts]
     assert locks == ["dumps.wikimedia.org.lock", "dumps.wikimedia.org.lock", "a_2fb.wikimedia.org.lock"]
+    wiki = Wiki("https://wiki.someone.net/w/api.php", version="0", rpm=100)
+    assert wiki.page_limits == wiki.limits
 
 
 @pytest.mark.parametrize(("asked", "api", "pages"), [(None, 200, 480), (200, 200, 200), (30, 30, 30)])
@@ -66,11 +61,6 @@ def test_a_given_rate_bounds_pages_and_the_api(asked, api, pages):
     wiki = Wiki("https://en.wikipedia.org/w/api.php", version="0", contact="me@wiki-reader.org", rpm=asked)
     assert (wiki.limits.rpm, wiki.limits.at_once) == (api, 1)
     assert (wiki.page_limits.rpm, wiki.page_limits.at_once) == (pages, 4)
-
-
-def test_elsewhere_pages_and_the_api_share_one_rate():
-    wiki = Wiki("https://wiki.someone.net/w/api.php", version="0", rpm=100)
-    assert wiki.page_limits == wiki.limits
 
 
 @pytest.mark.parametrize(

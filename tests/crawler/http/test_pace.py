@@ -180,7 +180,7 @@ def test_the_batch_size_follows_the_latency(a, b, spread, share):
     assert got >= share * best
 
 
-def test_a_reply_that_does_not_come_in_time_halves_the_next():
+def test_the_batch_size_is_halved_by_late_replies_and_recovers():
     sizer, asked = BatchSizer(RateLimits(rpm=None), 50), []
     for _ in range(7):
         sizer.timed_out()
@@ -189,9 +189,6 @@ def test_a_reply_that_does_not_come_in_time_halves_the_next():
     for _ in range(100):
         sizer.seen(sizer.pages, 0.1)
     assert sizer.pages == 50
-
-
-def test_the_batch_size_recovers_when_the_wiki_does():
     sizer = BatchSizer(wikimedia_limits(), 50)
     for _ in range(100):
         sizer.seen(sizer.pages, 0.2 + 0.1 * sizer.pages)
@@ -267,10 +264,8 @@ async def test_a_long_wait_is_explained_and_outlives_its_trainer(clock, tmp_path
     for told in (900.0, 0.0, 0.0):
         async with SharedPace(SERVICE, clock, tmp_path).turn(wait) as turn:
             turn.told_to_wait = told
-    assert reasons == [
-        (900, "the dump server, after an error or a request to wait"),
-        (1, "the next request (60 a minute)"),
-    ]
+    usual = (1, "the next request (60 a minute)")
+    assert reasons == [(900, "the dump server, after an error or a request to wait"), usual]
 
 
 async def test_a_trainer_killed_in_its_turn_leaves_it_to_others(tmp_path):

@@ -124,7 +124,7 @@ async def test_told_to_wait_at_the_start(wiki, clock, acts, source):
 @pytest.mark.parametrize(
     ("status", "seconds", "told", "says"), [(503, "3000", "told to wait", r"5\d"), (502, "600", "", "1[01]")]
 )
-async def test_a_start_gives_up_at_once_on_a_wait_beyond_its_patience(
+async def test_a_start_gives_up_on_a_wait_beyond_its_patience(
     wiki, acts, source, read, status, seconds, told, says
 ):
     """Asking again sooner would be against its word, and the start has 30 s."""

@@ -62,17 +62,12 @@ async def test_what_is_an_event(sent, is_one):
 @pytest.mark.parametrize(
     "fields",
     [
-        {"meta": {"domain": "canary"}},
-        {"meta": {"domain": "de.wikipedia.org"}},
-        {"meta": None},
+        *({"meta": meta} for meta in ({"domain": "canary"}, {"domain": "de.wikipedia.org"}, None)),
         {"namespace": 1},
         {"type": "categorize", "namespace": 14},
         {"type": "log", "log_type": "delete"},
         {"type": "external"},
-        {"title": ""},
-        {"title": "a|b"},
-        {"title": "\ud800"},
-        {"title": "x" * 256},
+        *({"title": title} for title in ("", "a|b", "\ud800", "x" * 256)),
     ],
 )
 async def test_what_is_no_edited_article_has_a_place_only(fields):

@@ -33,9 +33,8 @@ def path_of(index):
 
 
 async def crawl(url, clock, batches_each, bounds=LIMITS):
-    return await laps.crawl(
-        lambda: HtmlSource(Wiki(url, version="0", clock=clock, bounds=bounds)), batches_each
-    )
+    wiki = {"version": "0", "clock": clock, "bounds": bounds}
+    return await laps.crawl(lambda: HtmlSource(Wiki(url, **wiki)), batches_each)
 
 
 @pytest.mark.parametrize("batches_each", [3, 10_000])
@@ -58,13 +57,6 @@ class UnderWay:
     def change(self, by):
         self.now += by
         self.most = max(self.most, self.now)
-
-
-async def test_ten_at_a_time(serve, clock):
-    requests = UnderWay()
-    url = await serve(embedded(60), latency=0.05, on_change=requests.change)
-    await crawl(url, clock, 10_000)
-    assert requests.most == 10
 
 
 async def crawl_wikimedia(url, clock, folder):
@@ -97,17 +89,12 @@ async def test_on_wikimedia_four_pages_at_a_time_and_eight_a_second(serve, clock
     assert api.most == 1
     moments.sort()
     assert all(later - earlier >= 1.0 for earlier, later in zip(moments, moments[8:], strict=False))
-    assert {path.name for path in tmp_path.iterdir() if path.suffix == ".lock"} == {
-        "wikimedia.lock",
-        "wikimedia-pages.lock",
-        *(f"wikimedia-pages.{n}.lock" for n in range(4)),
-    }
+    locks = {"wikimedia.lock", "wikimedia-pages.lock", *(f"wikimedia-pages.{n}.lock" for n in range(4))}
+    assert {path.name for path in tmp_path.iterdir() if path.suffix == ".lock"} == locks
 
 
 @pytest.mark.parametrize("fault", ["429", "slow"])
-async def test_on_wikimedia_a_page_that_is_throttled_or_slow_holds_the_others_back(
-    fault, serve, clock, tmp_path
-):
+async def test_a_throttled_or_slow_page_holds_wikimedias_others_back(fault, serve, clock, tmp_path):
     moments = []
 
     async def override(request):
@@ -135,12 +122,9 @@ async def test_faults_cost_no_article(kind, serve, clock):
     assert skipped == 0
 
 
-async def test_403_stops(serve, clock):
+async def test_403_stops_and_an_empty_wiki_has_nothing(serve, clock):
     with pytest.raises(WikiRefused):
         await crawl(await serve(embedded(300, faults=Faults({"403": 0.1}))), clock, 3)
-
-
-async def test_an_empty_wiki(serve, clock):
     assert await crawl(await serve(embedded(0)), clock, 10) == ([], 0)
 
 
@@ -151,10 +135,17 @@ async def answering(serve, overrides):
     return await serve(embedded(30), override=override)
 
 
-async def test_robots_keep_us_out(serve, clock):
+async def test_robots_keep_us_out_redirects_are_followed_ten_at_a_time(serve, clock):
     closed = {"/robots.txt": lambda _: web.Response(text="User-agent: *\nDisallow: /wiki/\n")}
     with pytest.raises(WikiRefused, match=r"robots\.txt"):
         await crawl(await answering(serve, closed), clock, 10)
+    moved = {path_of(0): lambda _: web.Response(status=301, headers={"Location": path_of(1)})}
+    pages, _ = await crawl(await answering(serve, moved), clock, 100)
+    assert [p.page_id for p in pages] == list(range(1, 31))
+    requests = UnderWay()
+    url = await serve(embedded(60), latency=0.05, on_change=requests.change)
+    await crawl(url, clock, 10_000)
+    assert requests.most == 10
 
 
 @pytest.mark.parametrize(("status", "skips"), [(200, 1), (404, 0)])
@@ -179,12 +170,6 @@ async def test_a_page_that_never_comes_is_skipped(fault, serve, clock):
     pages, skipped = await crawl(await answering(serve, {path: answer}), clock, 100)
     assert [p.page_id for p in pages] == [i for i in range(1, 31) if i != 4]
     assert skipped == 1
-
-
-async def test_redirects_within_the_host_are_followed(serve, clock):
-    moved = {path_of(0): lambda _: web.Response(status=301, headers={"Location": path_of(1)})}
-    pages, _ = await crawl(await answering(serve, moved), clock, 100)
-    assert [p.page_id for p in pages] == list(range(1, 31))
 
 
 async def test_pages_that_are_elsewhere_altogether(serve, clock):
@@ -224,12 +209,7 @@ def test_addresses_of_pages(path, title, address):
         ("/ウィキ/$1", "/%E3%82%A6%E3%82%A3%E3%82%AD/$1"),
         ("/%E3%82%A6/$1", "/%E3%82%A6/$1"),
         ("/a b/$1", "/a%20b/$1"),
-        ("/\ud800/$1", "/wiki/$1"),
-        ("/100%/$1", "/wiki/$1"),
-        ("/%$1", "/wiki/$1"),
-        ("/%4$1", "/wiki/$1"),
-        ("/#$1", "/wiki/$1"),
-        ("//evil/$1", "/wiki/$1"),
+        *((path, "/wiki/$1") for path in ("/\ud800/$1", "/100%/$1", "/%$1", "/%4$1", "/#$1", "//evil/$1")),
     ],
 )
 def test_article_paths(told, used, acts):

@@ -59,12 +59,9 @@ async def test_stream_and_api_on_wikimedia(hear, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"127.0.0.1.lock", "wikimedia.lock"}
 
 
-async def test_403_stops(hear):
+async def test_403_stops_and_only_wikimedia_streams(hear):
     with pytest.raises(WikiRefused):
         await hear(Stream(403), 1)
-
-
-def test_only_wikimedia_streams():
     with pytest.raises(BadSource, match="Wikimedia"):
         RecentSource(Wiki("https://wiki.someone.net/", version="0"))
 
@@ -108,10 +105,7 @@ async def test_other_wikis_events_move_the_place(hear):
     stream = Stream(event(1) + b"".join(others), event(4))
     await hear(stream, 2)
     assert stream.asked == [None, '[{"offset":3}]']
-
-
-async def test_a_batch_stands_behind_other_wikis_events(hear):
-    """Those before its first article move nothing, those after its last one are not heard again."""
+    # Those before its first article move nothing, those after its last one are not heard again.
     other = {"meta": {"domain": "de.wikipedia.org"}}
 
     async def at_once(request, response):
@@ -160,20 +154,22 @@ async def test_comments_keep_a_quiet_stream_open(hear, monkeypatch):
     assert stream.asked == [None, '[{"offset":1}]', '[{"offset":2}]']
 
 
-async def test_an_event_beyond_all_measure_is_passed_over(hear):
+async def test_events_and_titles_beyond_all_measure_and_ids_that_hold_the_contact(hear):
     stream = Stream(event(1) + event(2, comment="x" * (3 << 20)) + event(3))
     batches, _ = await hear(stream, 2)
     assert sorted(ids(batches)) == [1, 3]
     assert len(stream.asked) == 1
-
-
-async def test_long_titles_make_no_address_that_is_too_long(hear):
-    """Servers refuse addresses above 8 kB, and a Cyrillic title takes six characters a letter."""
+    # Servers refuse addresses above 8 kB, and a Cyrillic title takes six characters a letter.
     titles = [f"{n:03} " + "ж" * 120 for n in range(50)]
     stream = Stream(b"".join(event(n, title=title) for n, title in enumerate(titles)))
     batches, source = await hear(stream, 50)
     assert sum(sum(b.skips.values()) for b in batches) == 50
     assert source.activity.retries == 0
+    ours = event(1).replace(b'"offset"', b'"me%40wiki-reader.org"')
+    stream = Stream(event(0) + ours)
+    batches, _ = await hear(stream, 2, contact="me@wiki-reader.org")
+    assert ids(batches) == [0, 1]
+    assert batches[-1].position == {"last_event_id": ""}
 
 
 @pytest.mark.parametrize("flood", [b"\n", b"data:\n", b"data: x\n", b":\n"])
@@ -206,14 +202,6 @@ async def test_a_compressed_flood_lets_other_tasks_go_on(flood, serve, clock):
     assert lines_read > lines
     between = [after - before for before, after in pairwise([*at_turns, lines_read])]
     assert max(between) <= 1 << 16
-
-
-async def test_an_event_id_that_holds_the_contact_is_not_kept(hear):
-    ours = event(1).replace(b'"offset"', b'"me%40wiki-reader.org"')
-    stream = Stream(event(0) + ours)
-    batches, _ = await hear(stream, 2, contact="me@wiki-reader.org")
-    assert ids(batches) == [0, 1]
-    assert batches[-1].position == {"last_event_id": ""}
 
 
 async def test_large_articles_come_in_smaller_batches(hear, monkeypatch):

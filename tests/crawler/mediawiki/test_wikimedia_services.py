@@ -32,9 +32,8 @@ def dump(server, clock, tmp_path):
 
 
 def client(clock, tmp_path):
-    return Client(
-        strict("127.0.0.1"), Activity(), version="1", contact=CONTACT, clock=clock, budget_folder=tmp_path
-    )
+    who = {"version": "1", "contact": CONTACT, "budget_folder": tmp_path}
+    return Client(strict("127.0.0.1"), Activity(), clock=clock, **who)
 
 
 async def test_a_dump_is_read_with_a_second_between_two_requests(server, dump, clock, tmp_path):
@@ -56,9 +55,7 @@ async def test_a_dump_is_read_with_a_second_between_two_requests(server, dump, c
 @pytest.mark.parametrize(
     ("status", "retry_after", "rest"), [(500, "", 900), (503, "7", 900), (502, "2000", 2000)]
 )
-async def test_a_server_error_is_followed_by_a_rest_for_all_trainers_and_after_a_restart(
-    server, clock, tmp_path, status, retry_after, rest
-):
+async def test_after_a_server_error_all_rest(server, clock, tmp_path, status, retry_after, rest):
     url, read = URL(server.url + PATH), lambda reply: reply.status
     first, second = client(clock, tmp_path), client(clock, tmp_path)
     for one in (first, second):

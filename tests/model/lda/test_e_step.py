@@ -167,19 +167,13 @@ def test_the_step_solves_the_newton_equation():
     np.testing.assert_allclose(alpha_step(alpha, 7, 7 * mean_Elog), expected, rtol=1e-4)
 
 
-def test_symmetric_step_is_that_of_the_vector():
+def test_a_symmetric_step_is_that_of_the_vector_and_one_topic_has_none():
     vector = alpha_step(np.full(6, 0.3), 4, 4 * np.full(6, -2.5))
     assert eta_step(0.3, 4, 6, 4 * 6 * -2.5) == pytest.approx(vector[0])
-
-
-def test_one_topic_has_nothing_to_learn_about_proportions():
     assert alpha_step(np.array([0.3]), 7, np.array([0.0])) == 0
 
 
-def test_parameters_stay_positive():
+def test_parameters_stay_positive_and_where_a_step_can_be_computed():
     np.testing.assert_array_equal(descend(np.array([0.1, 0.2]), 1.0, np.array([5.0, -1.0])), [0.05, 1.2])
-
-
-def test_parameters_stay_where_a_step_can_be_computed():
     assert descend(1.0, 1.0, -1e300) == LARGEST_PRIOR
     assert np.isfinite(eta_step(LARGEST_PRIOR, 3, 40, -1e12))

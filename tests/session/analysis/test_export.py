@@ -20,46 +20,40 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader, backup
 
 
-@pytest.fixture
-def exported(cli, trained):
-    """The rows of a table of the session, as JSON."""
-    return lambda what: json.loads(cli("export", what, "--format", "json").out)
-
-
 def written(form, columns, rows):
     """What a format makes of these rows."""
     table = dataclasses.replace(TABLES["words"], columns=columns, batches=batched(lambda request: rows))
     return b"".join(format_of(table, form).stream(table, ExportRequest(None, [])))
 
 
-def test_topics_and_metrics_make_sense(exported):
-    topics = exported("topics")
+def test_topics_and_metrics_make_sense(cli, trained):
+    topics = cli.rows("topics")
     assert {row["topic"] for row in topics} == {0, 1, 2, 3, 4}
     assert sum(row["share"] for row in topics if row["rank"] == 1) == pytest.approx(1, abs=1e-3)
-    metrics = exported("metrics")
+    metrics = cli.rows("metrics")
     names = {row["metric"] for row in metrics}
     assert names >= {"log_likelihood", "perplexity", "bound_perplexity", "npmi"}
     by_point = {(row["articles"], row["metric"]): row["value"] for row in metrics}
     for (articles, metric), value in by_point.items():
         if metric == "perplexity":
             assert value == pytest.approx(np.exp(-by_point[articles, "log_likelihood"]))
-    articles = exported("articles")
+    articles = cli.rows("articles")
     assert len(articles) == 657
     assert all(0 < row["proportion"] <= 1 for row in articles)
 
 
-def test_the_export_of_topics_keeps_those_not_in_use(cli, exported, monkeypatch):
+def test_the_export_of_topics_keeps_those_not_in_use(cli, trained, monkeypatch):
     import wikitopics.model.topics  # noqa: F401 - if first imported below, it would keep that value to the end
 
     monkeypatch.setattr("wikitopics.model.online.IN_USE", 0.2)
-    in_use = {row["topic"]: row["in_use"] for row in exported("topics")}
-    assert in_use == {row["topic"]: row["in_use"] for row in json.loads(cli("topics", "--json").out)}
+    in_use = {row["topic"]: row["in_use"] for row in cli.rows("topics")}
+    assert in_use == {row["topic"]: row["in_use"] for row in cli.json("topics")}
     assert set(in_use.values()) == {True, False}
 
 
-def test_the_history_has_ten_words_of_every_topic_at_every_snapshot(exported, trained):
+def test_the_history_has_ten_words_of_every_topic_at_every_snapshot(cli, trained):
     ranks = {}
-    for row in exported("history"):
+    for row in cli.rows("history"):
         ranks.setdefault((row["articles"], row["topic"]), []).append(row["rank"])
     with SessionReader(trained) as reader:
         assert list(ranks) == list(itertools.product(reader.snapshots("lda"), range(5)))
@@ -77,18 +71,18 @@ def test_points_of_the_history_that_a_trainer_thins_out_meanwhile_are_left_out(t
         assert sorted(set(told)) == [before[0], *before[2:]]
 
 
-def test_documents_without_a_title_have_their_number(cli, exported, trained):
-    articles = exported("articles")
+def test_documents_without_a_title_have_their_number(cli, trained):
+    articles = cli.rows("articles")
     assert [row["title"] for row in articles] == [f"document {row['page_id']}" for row in articles]
     with SessionReader(trained) as reader:
         found = reader.find_articles("DOCUMENT 69")
         assert {row.title for row in found} >= {"document 69", "document 690"}
         assert all("69" in row.title for row in found)
-    (first,) = json.loads(cli("articles", "--topic", 0, "--limit", 1, "--json").out)
+    (first,) = cli.json("articles", "--topic", 0, "--limit", 1)
     assert first["title"] in cli("articles", "--topic", 0, "--limit", 1).out
 
 
-def test_the_model_is_arrays_in_topic_order(cli, exported, tmp_path, corpus):
+def test_the_model_is_arrays_in_topic_order(cli, trained, tmp_path, corpus):
     assert cli("export", "model", "-o", tmp_path / "m.npz").code == 0
     with np.load(tmp_path / "m.npz", allow_pickle=False) as model:
         wanted = {"topic_word", "alpha", "vocabulary", "topic_share"}
@@ -98,7 +92,7 @@ def test_the_model_is_arrays_in_topic_order(cli, exported, tmp_path, corpus):
         assert np.allclose(model["topic_word"].sum(axis=1), 1, atol=1e-4)
         assert model["topic_share"].sum() == pytest.approx(1)
         assert model["vocabulary"].tolist() == list(corpus.words)
-        best = [row["word"] for row in exported("topics") if row["rank"] == 1]
+        best = [row["word"] for row in cli.rows("topics") if row["rank"] == 1]
         assert model["vocabulary"][model["topic_word"].argmax(axis=1)].tolist() == best
 
 
@@ -137,7 +131,7 @@ def test_every_value_is_the_csv_of_python():
     ]
 
 
-def test_tabs_part_the_columns_of_a_tsv(cli, trained, tmp_path):
+def test_tabs_part_the_columns_of_a_tsv_and_spreadsheets_get_a_mark(cli, trained, tmp_path):
     for what in ("topics", "proportions"):
         assert cli("export", what, "-o", tmp_path / "t.tsv").code == 0
         tabs = list(csv.reader(io.StringIO((tmp_path / "t.tsv").read_text()), delimiter="\t"))
@@ -146,19 +140,18 @@ def test_tabs_part_the_columns_of_a_tsv(cli, trained, tmp_path):
     assert written("tsv", tuple("abcde"), rows).decode() == 'a\tb\tc\td\te\n"a\tb"\t"say ""a"""\ta, b\t\t1\n'
     assert cli("export", "topics", "--bom", "-o", tmp_path / "t.tsv").code == 0
     assert (tmp_path / "t.tsv").read_bytes().startswith(b"\xef\xbb\xbfmodel\ttopic")
+    plain = cli("export", "topics").out
+    assert cli("export", "topics", "--bom", "-o", tmp_path / "t.csv").code == 0
+    assert (tmp_path / "t.csv").read_bytes() == b"\xef\xbb\xbf" + plain.encode()
 
 
-TABLE_ENDINGS = ".csv, .tsv, .json or .parquet"
+ENDINGS = ".csv, .tsv, .json or .parquet"
 
 
 @pytest.mark.parametrize(
     ("arguments", "name", "says"),
     [
-        (
-            ["topics"],
-            "t.xlsx",
-            f"t.xlsx: no format has the ending .xlsx; end the name in {TABLE_ENDINGS}, or",
-        ),
+        (["topics"], "t.xlsx", f"t.xlsx: no format has the ending .xlsx; end the name in {ENDINGS}, or"),
         (["topics"], "t.csv.gz", "no format has the ending .gz"),
         (["topics"], "night.2024", "no format has the ending .2024"),
         (["model"], "m.pkl", "end the name in .npz, -gensim or .ldavis.json, or name the format"),
@@ -173,7 +166,7 @@ TABLE_ENDINGS = ".csv, .tsv, .json or .parquet"
         (["topics", "--format", "json"], "t.2024", "["),
     ],
 )
-def test_the_ending_of_the_name_is_the_format_or_refused(
+def test_the_ending_of_a_name_is_its_format_or_refused(
     cli, trained, tmp_path, one_line, arguments, name, says
 ):
     outcome = cli("export", *arguments, "-o", tmp_path / name)
@@ -182,12 +175,6 @@ def test_the_ending_of_the_name_is_the_format_or_refused(
         assert not (tmp_path / name).exists()
     else:
         assert (tmp_path / name).read_text().startswith(says)
-
-
-def test_a_mark_for_spreadsheets(cli, trained, tmp_path):
-    plain = cli("export", "topics").out
-    assert cli("export", "topics", "--bom", "-o", tmp_path / "t.csv").code == 0
-    assert (tmp_path / "t.csv").read_bytes() == b"\xef\xbb\xbf" + plain.encode()
 
 
 def test_a_disk_that_is_full_in_the_middle_leaves_the_old_file(trained, tmp_path):

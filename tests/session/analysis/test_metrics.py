@@ -1,7 +1,6 @@
 """A metric is declared once: what a kind of somebody else's measures is exported and can be drawn."""
 
 import asyncio
-import json
 
 import pytest
 
@@ -30,13 +29,11 @@ def surprised(unigrams, install, cli, corpus):
     """A session of that kind, and of lda."""
     install(SURPRISED, "wikitopics.models", surprised="surprised_models:Kind")
     more = ["--model", "lda:topics=3", "--model", "surprised:topics=3", "--held-out", 20, "--articles", 256]
-    outcome = cli("train", *corpus.options(), "--batch-size", 64, *more)
-    assert outcome.code == 0, outcome.err
+    cli.ok("train", *corpus.options(), "--batch-size", 64, *more)
 
 
 def exported(cli):
-    rows = json.loads(cli("export", "metrics", "--format", "json").out)
-    return {(row["model"], row["metric"]): row["value"] for row in rows}
+    return {(row["model"], row["metric"]): row["value"] for row in cli.rows("metrics")}
 
 
 def drawn(path, metric):

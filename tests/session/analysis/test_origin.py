@@ -57,14 +57,11 @@ def test_of_a_wiki_by_its_address(source):
     assert of("no address") is None
 
 
-def test_of_a_dump_by_the_wiki_that_it_names():
+def test_of_a_dump_of_the_sample_and_of_somebodys_own_documents():
     dump = replace(SETTINGS, source="dump", source_options={"dump": ["/d.xml"]})
     assert licence_of(dump) is None
     named = {"dump": ["/d.xml"], "base": "https://en.wikipedia.org/wiki/Main_Page"}
     assert licence_of(replace(dump, source_options=named)) == Licence("en.wikipedia.org", *WIKIPEDIA)
-
-
-def test_of_the_sample_and_of_somebodys_own_documents():
     assert licence_of(replace(SETTINGS, source="demo", source_options={"wiki_size": 20_000})) == SAMPLE
     for source, identity in DOCUMENTS.items():
         assert licence_of(replace(SETTINGS, source=source, source_options=identity)) is None

@@ -32,7 +32,7 @@ def written(rows):
     return parquet.read_table(io.BytesIO(data))
 
 
-def test_texts_are_as_they_are_and_numbers_keep_their_bits():
+def test_values_are_as_they_are_and_rows_are_groups_in_order(monkeypatch):
     rows = [
         ("=HYPERLINK(1)", 2**62, 0.1, True),
         ('a, "b"\n\t\0', None, 1e-300, False),
@@ -40,13 +40,7 @@ def test_texts_are_as_they_are_and_numbers_keep_their_bits():
         ("\U0001f600\u202e", 0, -0.0, True),
     ]
     assert [tuple(row.values()) for row in written(rows).to_pylist()] == rows
-
-
-def test_a_table_without_rows_has_its_columns():
     assert written([]).column_names == ["title", "topic", "share", "in_use"]
-
-
-def test_many_rows_are_groups_in_order(monkeypatch):
     monkeypatch.setattr(exports, "GROUP", 1_000)
     found = written([(f"t{n}", n, n / 7, n % 2 == 0) for n in range(2_300)])
     assert found["topic"].to_pylist() == list(range(2_300))
@@ -58,10 +52,12 @@ def test_a_terminal_gets_none(cli, trained, one_line, monkeypatch):
     one_line(cli("export", "topics", "--format", "parquet"), 2, refused)
 
 
-def test_standard_output_that_is_a_file_gets_all(trained, spawn, tmp_path):
+def test_a_file_gets_all_by_standard_output_or_its_ending(trained, spawn, tmp_path):
     with (tmp_path / "out").open("wb") as out:
         spawn("export", "words", "--format", "parquet", stdout=out, text=False).communicate()
     assert parquet.read_table(tmp_path / "out").num_rows > 0
+    wt.open().export("words", tmp_path / "words.parquet")
+    assert parquet.read_table(tmp_path / "words.parquet").column_names == ["word", "count", "articles"]
 
 
 def test_without_the_extra_it_is_one_line_and_no_file(cli, trained, one_line, monkeypatch, tmp_path):
@@ -71,8 +67,3 @@ def test_without_the_extra_it_is_one_line_and_no_file(cli, trained, one_line, mo
     assert not (tmp_path / "a.parquet").exists()
     with pytest.raises(ValueError, match=r"^format parquet needs pyarrow"):
         wt.open().export("topics", tmp_path / "a.parquet")
-
-
-def test_python_takes_it_from_the_ending(trained, tmp_path):
-    wt.open().export("words", tmp_path / "words.parquet")
-    assert parquet.read_table(tmp_path / "words.parquet").column_names == ["word", "count", "articles"]

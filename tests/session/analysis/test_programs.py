@@ -47,9 +47,12 @@ def documents(corpus):
     return batch, [pairs[start:end] for start, end in ends]
 
 
-def test_words_that_would_become_one_keep_their_blanks():
+def test_words_that_would_become_one_and_topics_without_any():
     assert underscored(["new york", "river"]) == ["new_york", "river"]
     assert underscored(["new york", "new_york"]) == ["new york", "new_york"]
+    found = ldavis(np.full((2, 3), 1 / 3), np.array([1.0, 0.0]), ["a", "b", "c"], tokens=30)
+    assert found["mdsDat"]["Freq"] == [100.0, 0.0]
+    assert np.isfinite(found["tinfo"]["loglift"]).all()
 
 
 @pytest.mark.interop
@@ -180,9 +183,3 @@ def test_without_gensim_one_line_says_what_to_install(cli, trained, tmp_path, mo
     outcome = cli("export", "model", "--format", "gensim", "-o", tmp_path / "g")
     one_line(outcome, 2, "gensim needs gensim: pip install 'wikitopics[interop]'")
     assert [path.name for path in tmp_path.iterdir()] == ["home"]
-
-
-def test_ldavis_has_a_place_for_a_topic_that_never_had_a_word():
-    found = ldavis(np.full((2, 3), 1 / 3), np.array([1.0, 0.0]), ["a", "b", "c"], tokens=30)
-    assert found["mdsDat"]["Freq"] == [100.0, 0.0]
-    assert np.isfinite(found["tinfo"]["loglift"]).all()

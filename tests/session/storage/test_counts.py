@@ -1,5 +1,6 @@
 """Word counts in a session: blocks of articles, kept counts, and those of before there is a vocabulary."""
 
+import contextlib
 from dataclasses import replace
 
 import numpy as np
@@ -45,21 +46,15 @@ def same(one, other):
     )
 
 
-def test_a_slice_holds_its_articles_and_their_words():
+def test_slices_and_chosen_articles_keep_their_words_and_put_together_are_the_whole():
     part = documents([2, 0, 3, 1])[1:3]
     assert part.titles == ("t1", "t2")
     assert part.indptr.tolist() == [0, 0, 3]
     assert part.counts.tolist() == [3, 4, 5]
     assert part.words.tolist() == [0, 12]
-
-
-def test_slices_put_together_again_are_the_whole():
     whole = documents([2, 0, 3, 1, 5])
     assert same(Block.concatenate([whole[:2], whole[2:2], whole[2:]]), whole)
     assert len(Block.concatenate([])) == 0
-
-
-def test_chosen_articles_keep_their_words():
     whole = documents([2, 0, 3, 1])
     assert whole.has_words.tolist() == [True, False, True, True]
     some, others = whole.split(np.array([False, True, True, False]))
@@ -108,7 +103,7 @@ def test_a_state_that_could_not_be_read_again_is_refused(value):
         pack_state({str(number): np.zeros(1) for number in range(101)})
 
 
-def test_ids_of_their_own_stay_with_the_articles():
+def test_ids_of_their_own_stay_with_the_articles_and_of_another_number_are_damage():
     whole = replace(documents([2, 0, 3, 1]), ids=("a", "", "c", "d"))
     back = Block.from_bytes(whole.to_bytes(), "here", 100)
     assert back.ids == whole.ids
@@ -118,9 +113,6 @@ def test_ids_of_their_own_stay_with_the_articles():
     assert Block.concatenate([nothing, whole[:2], whole[2:]]).ids == whole.ids
     assert Block.concatenate([nothing, documents([1])]).ids is None
     assert Block.from_bytes(documents([1]).to_bytes(), "here", 100).ids is None
-
-
-def test_ids_of_another_number_are_damage():
     wrong = replace(documents([2, 1]), ids=("a",))
     with pytest.raises(Damaged, match="ids"):
         Block.from_bytes(wrong.to_bytes(), "here", 100)
@@ -136,64 +128,39 @@ def kept(cli, corpus, *more):
     )  # fmt: skip
 
 
-def test_training_on_the_kept_counts_gives_the_same_model(cli, corpus, home, states, assert_same_states):
+def test_training_on_kept_counts_gives_the_same_model(
+    cli, corpus, home, monkeypatch, states, assert_same_states
+):
+    """The other session may be named from where the user stands."""
     assert kept(cli, corpus).code == 0
     first = home / "kept.db"
     with SessionReader(first) as reader:
-        documents = reader.settings()[DOCUMENTS]
-        crawled = reader.status().articles
-    again = cli(
-        "train", "--counts", first, "--topics", 5, "--batch-size", 64, "--held-out", 40,
-        "--documents", documents, "--passes", 1, "--session", "again",
-    )  # fmt: skip
-    assert again.code == 0, again.err
+        documents, crawled = reader.settings()[DOCUMENTS], reader.status().articles
+    again = ("--topics", 5, "--batch-size", 64, "--held-out", 40, "--documents", documents, "--passes", 1)
+    monkeypatch.chdir(home.parent)
+    cli.ok("train", "--counts", f"{home.name}/kept.db", *again, "--session", "again")
     with SessionReader(home / "again.db") as reader:
         assert reader.status().articles == crawled
         assert reader.vocabulary() == corpus.words
     assert_same_states(states(home / "again.db"), states(first))
-
-
-def test_the_other_session_may_be_named_from_where_the_user_stands(cli, corpus, home, monkeypatch):
-    kept(cli, corpus)
-    monkeypatch.chdir(home.parent)
-    outcome = cli("train", "--counts", f"{home.name}/kept.db", "--topics", 3, "--session", "again")
-    assert outcome.code == 0, outcome.err
-    with SessionReader(home / "again.db") as reader:
-        assert reader.status().articles > 0
-
-
-def test_reading_in_pieces_is_reading_at_once(cli, corpus, home):
-    kept(cli, corpus)
-    counts = KeptCounts(home / "kept.db")
-    whole = counts.documents(0, len(counts))
-    for start, stop in ((0, 1), (30, 200), (39, 41), (len(counts) - 3, len(counts) + 9)):
-        part = counts.documents(start, stop)
-        expected = whole[start:stop]
-        assert part.titles == expected.titles
-        assert np.array_equal(part.word_ids, expected.word_ids)
-        assert np.array_equal(part.counts, expected.counts)
-        assert np.array_equal(part.indptr, expected.indptr)
-    counts.close()
+    with contextlib.closing(KeptCounts(first)) as counts:
+        whole = counts.documents(0, len(counts))
+        for start, stop in ((0, 1), (30, 200), (39, 41), (len(counts) - 3, len(counts) + 9)):
+            assert same(counts.documents(start, stop), whole[start:stop]), "read in pieces or at once"
 
 
 def test_the_stream_keeps_its_name_while_the_other_session_goes_on(cli, corpus, home):
     kept(cli, corpus, "--articles", 100)
-    before = KeptCounts(home / "kept.db")
-    kept(cli, corpus)
-    after = KeptCounts(home / "kept.db")
-    assert len(after) > len(before)
-    assert after.identity == before.identity
-    before.close()
-    after.close()
+    with contextlib.closing(KeptCounts(home / "kept.db")) as before:
+        kept(cli, corpus)
+        with contextlib.closing(KeptCounts(home / "kept.db")) as after:
+            assert (len(after) > len(before), after.identity) == (True, before.identity)
 
 
-def test_a_session_without_counts_says_so(cli, trained, one_line):
+def test_a_session_without_counts_says_so_and_cannot_begin_to_keep_them(cli, trained, one_line, corpus):
     with pytest.raises(BadUsage, match="--keep-counts"):
         KeptCounts(trained)
     one_line(cli("train", "--counts", trained, "--session", "other"), 2, "--keep-counts")
-
-
-def test_it_cannot_be_turned_on_later(cli, corpus, trained, one_line):
     one_line(cli("train", *corpus.options(), "--keep-counts"), 2, "--keep-counts")
 
 

@@ -301,7 +301,7 @@ def test_any_damage_is_answered_cleanly(cli, whole, home, shard):
     assert tried > CASES / SHARDS, "hardly any damage could be done"
 
 
-def test_a_model_whose_numbers_overflow_is_damage(cli, whole, home, one_line):
+def test_a_model_whose_numbers_overflow_and_one_that_is_gone_are_damage(cli, whole, home, one_line, tmp_path):
     home.mkdir()
     (home / "text").write_text("aaa aab aac")
     shutil.copy(whole, home / "default.db")
@@ -310,11 +310,6 @@ def test_a_model_whose_numbers_overflow_is_damage(cli, whole, home, one_line):
     scalars, arrays = pack_state({**state, "final_alpha": np.full_like(state["final_alpha"], 1e-320)})
     sql(home / "default.db", "UPDATE models SET scalars = ?, arrays = ? WHERE id = 1", scalars, arrays)
     one_line(cli("infer", home / "text", "--model", "scvb0"), 5, "damaged", "scvb0")
-
-
-def test_a_model_that_is_gone_is_damage(cli, whole, home, tmp_path, one_line):
-    home.mkdir()
-    shutil.copy(whole, home / "default.db")
     sql(home / "default.db", "UPDATE models SET id = id + 9")
     one_line(cli("export", "model", "-o", tmp_path / "m.npz"), 5, "models has no row 0")
 

@@ -79,9 +79,6 @@ def test_json_has_neither_nan_nor_depth_without_end():
     ):
         with pytest.raises(Damaged, match=said):
             decoding.from_json(wrong, dict[str, int], "it")
-
-
-def test_depth_is_damage_however_much_of_it_json_can_read():
     for depth in range(100, 1200, 50):
         try:
             decoding.convert_rows([("[" * depth + "]" * depth,)], "it", {"a": decoding.Annotated[list, JSON]})

@@ -50,18 +50,15 @@ def test_a_file_is_no_folder(tmp_path):
     assert (tmp_path / "out").read_text() == "mine"
 
 
-def test_a_block_that_fails_leaves_what_was_there(tmp_path):
+def test_a_folder_that_cannot_be_written_whole_leaves_what_was_there(tmp_path, monkeypatch):
     write(tmp_path / "out", "model")
     with pytest.raises(ZeroDivisionError), replacing_folder(tmp_path / "out", "model") as folder:
         (folder / "model.new").write_text(str(1 / 0))
     assert [file.name for file in tmp_path.rglob("*")] == ["out", "model"]
 
-
-def test_a_folder_that_cannot_be_written_whole_leaves_the_old_one(tmp_path, monkeypatch):
     def full(path):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    write(tmp_path / "out", "model")
     monkeypatch.setattr("wikitopics.session.storage.files.sync", full)
     with pytest.raises(SessionError, match="No space left"):
         write(tmp_path / "out", "model.new")
@@ -132,9 +129,7 @@ main()
     ],
     ids=["articles", "gensim", "backup", "report", "train"],
 )
-def test_what_a_killed_command_leaves_is_gone_after_the_next(
-    command, packages, trained, corpus, tmp_path, spawn
-):
+def test_what_a_killed_command_leaves_goes_with_the_next(command, packages, trained, corpus, tmp_path, spawn):
     for package in packages:
         pytest.importorskip(package)
     out = tmp_path / "out"
@@ -242,12 +237,9 @@ def test_a_file_system_without_locks_holds_files_all_the_same(tmp_path, monkeypa
     ],
 )
 def test_a_log_ends_with_its_last_line(tmp_path, data, last):
+    assert last_line(tmp_path) == last_line(tmp_path / "s.log") == ""
     (tmp_path / "s.log").write_bytes(data)
     assert last_line(tmp_path / "s.log") == last
-
-
-def test_a_log_that_cannot_be_read_has_no_last_line(tmp_path):
-    assert last_line(tmp_path) == last_line(tmp_path / "s.log") == ""
 
 
 def test_a_link_to_a_device_is_not_replaced(tmp_path):

@@ -34,18 +34,12 @@ def test_the_largest_are_kept_to_within_half_a_hundredth(n_topics):
 @pytest.mark.parametrize(
     ("data", "articles"),
     [
-        (None, 1),
-        ("text", 1),
-        (b"", 1),
-        (bytes([1, 0]), 1),
-        (bytes([1, 0, 9, 9]), 1),
+        *((data, 1) for data in (None, "text", b"", b"\1\0", b"\1\0\t\t")),
         (bytes([1, 5, 9]), 1),  # no such topic
         (bytes([1, 0, 0]), 1),  # nothing of it
         (bytes([2, 1, 0, 9, 9]), 1),  # not ascending
         (bytes([2, 0, 0, 9, 9]), 1),  # twice
-        (bytes([0, 2, 0, 1, 9, 9]), 2),
-        (bytes([1, 2, 0, 1, 9, 9]), 2),
-        (bytes([3, 1, 0, 1, 9, 9]), 2),
+        *((bytes([*sizes, 0, 1, 9, 9]), 2) for sizes in ((0, 2), (1, 2), (3, 1))),
         (bytes([17, *range(17), *[9] * 17]), 1),
         (bytes([1, 0, 9]), 10**15),
     ],

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import wikitopics
+from tests.session.memory import in_order
 from tests.session.rows import sql
 from tests.sessions import RELEASES
 from wikitopics.session.errors import DiskFull
@@ -93,11 +94,8 @@ def read_in_order(path):
     sql(path, "UPDATE settings SET value = json_remove(value, '$.order') WHERE key = 'source_options'")
     size = (RELEASES / "wiki.xml.bz2").stat().st_size
     position = {"size": size, "articles": 482, "first": 40, "threshold": -1, "read": 482}
-    sql(
-        path,
-        "UPDATE progress SET position = ?",
-        json.dumps({**position, "file": 0, "offset": size, "skip": 0}),
-    )
+    position |= {"file": 0, "offset": size, "skip": 0}
+    sql(path, "UPDATE progress SET position = ?", json.dumps(position))
 
 
 def test_it_is_read_as_it_lies(cli, seen, released, tmp_path):
@@ -114,11 +112,6 @@ def topics(session):
     return [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in found]
 
 
-def trained_pages(path):
-    with SessionReader(path) as reader:
-        return [page for _, pages, *_ in reader.all_articles(trained_only=True) for page in pages]
-
-
 def settings(path):
     with SessionReader(path) as reader:
         return reader.settings().as_json()
@@ -133,16 +126,16 @@ def test_training_goes_on(cli, counted_here, released, steps):
     with contextlib.closing(SessionWriter(released)) as store:
         ((_, pending),) = store.pending()
         waiting = pending.page_ids[-store.status().pending :].tolist()
-    read, made, then = trained_pages(released), settings(released), topics(released)
+    read, made, then = in_order(released, trained_only=True), settings(released), topics(released)
     assert cli("train", "--articles", "384").code == 0
-    assert trained_pages(released) == read + waiting[:64]
+    assert in_order(released, trained_only=True) == read + waiting[:64]
     assert settings(released) == made
     for old, new in zip(then, topics(released), strict=True):
         assert ((old * new).sum(axis=1) > 0.7).all()
     assert cli("train", "--articles", "1000").code == 0
     now = json.loads(cli("status", "--json").out)
     assert (now["articles"], now["pending"], now["crawled"]) == (442, 0, 482)
-    assert sorted(every := trained_pages(released)) == sorted(set(every))
+    assert sorted(every := in_order(released, trained_only=True)) == sorted(set(every))
     assert every[: len(read) + len(waiting)] == read + waiting
     assert json.loads(cli("topics", "--json", "--all").out)[0]["name"]
     assert "birds" in {topic["name"] for topic in json.loads(cli("topics", "--json").out)}

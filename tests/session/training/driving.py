@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from tests.session.memory import account_holds
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
@@ -53,10 +54,7 @@ class Driver:
             more = max(1, trainer.missing) if self.chance is None else self.chance.choice([1, 7, 50, 130])
             trainer.feed(block(self.file, self.next, self.next + more))
             self.next = min(self.next + more, len(self.file))
-        progress = trainer.progress
-        assert progress.crawled == (
-            progress.articles + progress.held_out + progress.pending + progress.skipped
-        )
+        assert account_holds(trainer.progress)
 
     def run(self):
         while not self.trainer.done():

@@ -66,14 +66,11 @@ def test_why_articles_are_skipped_each_time_there_are_twice_as_many():
     assert len(since(news, skips=many | {"redirect": 1}, last=True)) == 1
 
 
-def test_the_sources_errors_are_told_once_and_every_warning():
+def test_the_sources_errors_are_told_once_every_warning_and_what_keeps_it_from_saving():
     news = monitor()
     assert since(news, errors=["a", "b"]) == [("warning", "a"), ("warning", "b")]
     assert since(news, errors=["b", "c"], warnings=["skipped"]) == [("warning", "c"), ("warning", "skipped")]
     assert since(news, warnings=["skipped"]) == [("warning", "skipped")]
-
-
-def test_what_keeps_it_from_saving_is_told_once_each_time():
     news = monitor()
     assert since(news, blocked="full") == [("error", "full")]
     assert since(news, blocked="full") == []

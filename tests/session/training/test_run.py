@@ -25,16 +25,22 @@ from wikitopics.session.training.run import Limits, Run, commit_due
 from wikitopics.session.training.stream import Stream
 
 
+async def comes_to_its_end(trainer_of, memory, **more):
+    """Every page is in the session once, whatever went before."""
+    assert await trainer_of(memory, **more) == "finished"
+    assert status(trainer_of.path).articles == 570
+    assert pages_of(trainer_of.path) == list(range(1, 701))
+
+
 async def test_to_the_end_of_the_source_and_no_further(trainer_of, memory):
-    assert await trainer_of(memory) == "finished"
+    await comes_to_its_end(trainer_of, memory)
     now = status(trainer_of.path)
-    assert (now.state, now.articles, now.held_out, now.pending) == ("finished", 570, 30, 0)
+    assert (now.state, now.held_out, now.pending) == ("finished", 30, 0)
     assert now.skipped == 100 + 70
     assert now.skips == {"no known word": 100, "disambiguation": 70}
     assert now.crawled == 770
     assert now.bytes_read == 70_000
     assert now.models[0].perplexity is not None
-    assert pages_of(trainer_of.path) == list(range(1, 701))
     assert reasons(trainer_of.path) == ["finished"]
     log = [text for _, text in log_of(trainer_of.path)]
     assert "skipped so far: 170 (no known word 100, disambiguation 70)" in log
@@ -60,9 +66,7 @@ async def test_rates_fade_while_nothing_is_learnt(trainer_of, memory, monkeypatc
     await asyncio.gather(run, return_exceptions=True)
 
 
-async def test_what_was_learnt_is_saved_before_a_step_that_would_keep_it_waiting(
-    trainer_of, memory, monkeypatch
-):
+async def test_what_was_learnt_is_saved_before_a_step_that_takes_long(trainer_of, memory, monkeypatch):
     real, seen = Stream.step, []
 
     def step(self, elapsed):
@@ -113,8 +117,7 @@ async def test_pause_and_resume(trainer_of, memory):
         memory.go_on.set()
         await until_true(lambda: run.stream.progress.crawled > before)
 
-    assert await trainer_of(memory, meanwhile=meanwhile) == "finished"
-    assert pages_of(path) == list(range(1, 701))
+    await comes_to_its_end(trainer_of, memory, meanwhile=meanwhile)
 
 
 async def test_a_save_that_is_asked_for_is_made_though_none_is_due(trainer_of, memory, monkeypatch):
@@ -180,9 +183,8 @@ async def test_a_stop_keeps_all_that_was_fetched_and_trains_no_short_minibatch(t
     assert (now.state, now.articles, now.pending, now.crawled) == ("stopped", 64, 120 - 30 - 64, 140 + 14)
     assert account_holds(now)
     memory.hang_at = None
-    assert await trainer_of(memory) == "finished"
+    await comes_to_its_end(trainer_of, memory)
     assert memory.starts == [0, 140]
-    assert pages_of(trainer_of.path) == list(range(1, 701))
 
 
 async def test_a_stop_with_batches_under_way_drains_them(trainer_of, memory, monkeypatch):
@@ -198,10 +200,9 @@ async def test_a_stop_with_batches_under_way_drains_them(trainer_of, memory, mon
     now = status(trainer_of.path)
     assert (now.articles, now.crawled, now.pending) == (0, 88, 80 - 11 - 30)
     assert account_holds(now)
-    await trainer_of(memory)
+    await comes_to_its_end(trainer_of, memory)
     assert memory.starts == [0, 80]
     assert status(trainer_of.path).crawled == 770
-    assert pages_of(trainer_of.path) == list(range(1, 701))
 
 
 @pytest.mark.parametrize(
@@ -217,8 +218,7 @@ async def test_an_error_of_the_source_saves_what_came_before_it(trainer_of, memo
     assert reasons(trainer_of.path) == [str(error)]
     assert any(str(error) in text for _, text in log_of(trainer_of.path))
     memory.fail_at = None
-    assert await trainer_of(memory) == "finished"
-    assert pages_of(trainer_of.path) == list(range(1, 701))
+    await comes_to_its_end(trainer_of, memory)
 
 
 async def test_a_reader_of_progress_that_went_away_stops_the_run(trainer_of, memory):
@@ -244,17 +244,14 @@ async def test_a_step_that_fails_saves_nothing_half_done(trainer_of, memory, mon
         await trainer_of(memory)
     monkeypatch.setattr(Stream, "step", real)
     assert account_holds(status(trainer_of.path))
-    assert await trainer_of(memory) == "finished"
-    assert status(trainer_of.path).articles == 570
-    assert pages_of(trainer_of.path) == list(range(1, 701))
+    await comes_to_its_end(trainer_of, memory)
 
 
 @pytest.mark.parametrize("work", ["step", "finish", "replace_topics"])
 async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(trainer_of, memory, monkeypatch, work):
     monkeypatch.setattr("wikitopics.session.training.run.PATIENCE", 0.1)
-    monkeypatch.setattr(
-        "wikitopics.session.training.measuring.renewal_due", lambda before, after: after == 256
-    )
+    rule = "wikitopics.session.training.measuring.renewal_due"
+    monkeypatch.setattr(rule, lambda before, after: after == 256)
     real, begun, held = getattr(Stream, work), threading.Event(), threading.Event()
 
     def slow(self, *arguments):
@@ -276,10 +273,8 @@ async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(trainer_of
     finally:
         held.set()
     monkeypatch.setattr(Stream, work, real)
-    assert await trainer_of(memory) == "finished"
+    await comes_to_its_end(trainer_of, memory)
     assert memory.starts[1] == now.crawled // 11 * 10
-    assert status(trainer_of.path).articles == 570
-    assert pages_of(trainer_of.path) == list(range(1, 701))
 
 
 async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypatch):
@@ -291,9 +286,7 @@ async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypa
         return [text for level, text in log_of(trainer_of.path) if level == "error"]
 
     async def wait(run):
-        await until_true(
-            lambda: "the processes that parse documents" in (status(trainer_of.path).waiting_for or "")
-        )
+        await until_true(lambda: "processes that parse" in (status(trainer_of.path).waiting_for or ""))
         await until_true(told)  # the heart notes it after its beat
         monkeypatch.setattr("wikitopics.session.training.run.QUIET_SECONDS", 60)
         held.set()
@@ -329,9 +322,7 @@ async def test_a_full_disk_is_waited_for(trainer_of, memory, full, monkeypatch):
         memory.slow = 0.0
 
     memory.slow = 0.03
-    assert await trainer_of(memory, meanwhile=make_room) == "finished"
-    assert status(trainer_of.path).articles == 570
-    assert pages_of(trainer_of.path) == list(range(1, 701))
+    await comes_to_its_end(trainer_of, memory, meanwhile=make_room)
 
 
 async def test_a_slow_commit_is_what_is_waited_for(trainer_of, memory, monkeypatch):
@@ -397,8 +388,7 @@ async def test_another_writer_is_waited_for(trainer_of, memory, monkeypatch):
         memory.slow = 0.0
 
     memory.slow = 0.03
-    assert await trainer_of(memory, meanwhile=write) == "finished"
-    assert pages_of(trainer_of.path) == list(range(1, 701))
+    await comes_to_its_end(trainer_of, memory, meanwhile=write)
 
 
 @pytest.mark.parametrize("replaced", [False, True])
@@ -450,7 +440,7 @@ def break_heart(monkeypatch):
 
 @pytest.mark.parametrize("error", [RuntimeError("a bug"), SessionError("s.db cannot be written")])
 @pytest.mark.parametrize("paused", [False, True])
-async def test_a_heartbeat_that_dies_ends_the_run_at_once_and_loses_nothing(
+async def test_a_heartbeat_that_dies_ends_the_run_and_loses_nothing(
     trainer_of, memory, break_heart, error, paused
 ):
     """Though the run waits for a source that never answers, or for the end of a pause."""
@@ -473,9 +463,7 @@ async def test_a_heartbeat_that_dies_ends_the_run_at_once_and_loses_nothing(
     assert log_of(trainer_of.path)[-1][1] == f"the trainer ended: the heartbeat failed: {error}"
 
 
-async def test_a_heartbeat_outlives_a_disk_that_is_full_for_a_while(
-    trainer_of, memory, break_heart, monkeypatch
-):
+async def test_a_heartbeat_outlives_a_disk_that_is_full_awhile(trainer_of, memory, break_heart, monkeypatch):
     memory.hang_at = 100
     real = HeartbeatWriter.beat
 
@@ -540,11 +528,8 @@ async def test_all_work_is_done_by_one_thread_and_so_in_turn():
     assert len(begun) == 1
 
 
-def test_quick_steps_share_a_commit():
+def test_quick_steps_share_a_commit_and_a_long_one_is_not_waited_for():
     assert [commit_due(0.1001 * steps, 0.1) for steps in range(1, 11)] == [False] * 9 + [True]
-
-
-def test_a_long_step_is_not_waited_for():
     assert commit_due(0.1, 4.0)
     assert not commit_due(0.1, 0.1)
     assert not commit_due(0.1)  # nothing is ready to be trained: there will be another moment soon

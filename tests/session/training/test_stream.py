@@ -181,6 +181,13 @@ def test_a_step_that_came_to_no_end_leaves_no_trace(sessions, corpus, states, as
 
 
 @pytest.fixture
+def renewed_at_256(monkeypatch):
+    """What was inferred is inferred anew once only: after 256 articles."""
+    rule = "wikitopics.session.training.measuring.renewal_due"
+    monkeypatch.setattr(rule, lambda before, after: before < 256 <= after)
+
+
+@pytest.fixture
 def readings(monkeypatch):
     """The page ids of all documents that were trained, in order."""
     found, minibatch = [], Stream.step
@@ -198,9 +205,7 @@ def readings(monkeypatch):
 
 
 @pytest.mark.parametrize("together", [2**24, 3000], ids=["all shuffled", "in rounds"])
-def test_every_pass_has_each_document_once_in_another_order(
-    sessions, corpus, readings, monkeypatch, together
-):
+def test_every_pass_has_each_document_in_another_order(sessions, corpus, readings, monkeypatch, together):
     monkeypatch.setattr("wikitopics.session.training.stream.WORDS", together)
     path = sessions("s", passes=4, model=(MODELS["lda"],))
     Driver(path, corpus).run()
@@ -332,13 +337,10 @@ def committed(monkeypatch):
 
 @pytest.mark.parametrize("keep", ["top", "none"])
 def test_articles_kept_depend_on_no_commit_and_change_no_model(
-    sessions, undisturbed, corpus, keep, states, assert_same_states, monkeypatch
+    sessions, undisturbed, corpus, keep, states, assert_same_states, monkeypatch, renewed_at_256
 ):
     monkeypatch.setattr("wikitopics.session.training.measuring.DROPPED_EVERY", 300)
     monkeypatch.setattr("wikitopics.session.storage.writer.TOP_ARTICLES", 3)
-    monkeypatch.setattr(
-        "wikitopics.session.training.measuring.renewal_due", lambda before, after: before < 256 <= after
-    )
     everything, calm = sessions("all"), undisturbed(keep_articles=keep)
     Driver(everything, corpus).run()
     assert_same_states(states(calm), states(everything))
@@ -372,9 +374,7 @@ def test_old_articles_end_up_as_in_an_undisturbed_run(undisturbed, corpus_of, mo
     undisturbed(many, model=(MODELS["lda"], MODELS["scvb0"]))
 
 
-def test_the_newest_articles_are_looked_at_again_each_time_the_stream_has_doubled(
-    sessions, corpus_of, committed
-):
+def test_the_newest_articles_are_inferred_again_at_each_doubling(sessions, corpus_of, committed):
     """Some after each minibatch, so that neither a start nor the stream waits for all of them."""
     many = corpus_of(1700)
     path = sessions("s", many, model=(MODELS["lda"],))
@@ -402,11 +402,8 @@ def test_what_is_left_to_look_at_again_is_done_at_the_end(sessions, corpus_of):
     assert driver.run().trainer.progress.renew_from is None
 
 
-def test_a_step_asks_the_session_for_nothing_once_it_learns(sessions, corpus, committed, monkeypatch):
+def test_a_step_asks_the_session_for_nothing_once_it_learns(sessions, corpus, committed, renewed_at_256):
     """It may have been given up by then, and the session be saved and closed beside it."""
-    monkeypatch.setattr(
-        "wikitopics.session.training.measuring.renewal_due", lambda before, after: before < 256 <= after
-    )
     driver = Driver(sessions("s", model=(MODELS["lda"],)), corpus)
     while not (driver.trainer.renewing and driver.trainer.ready()):
         driver.act()

@@ -42,9 +42,7 @@ def test_every_article_once_also_when_the_run_is_resumed(cli, tmp_path, streams)
 
 
 @pytest.mark.parametrize("together", [5, 400])
-def test_the_vocabulary_of_another_language_comes_from_the_first_articles(
-    cli, counted_here, tmp_path, together
-):
+def test_another_languages_vocabulary_comes_from_the_first_articles(cli, counted_here, tmp_path, together):
     data = multistream(range(1, 401), every=together, text=german)
     (tmp_path / "wiki.xml.bz2").write_bytes(data)
     options = ("--dump", tmp_path / "wiki.xml.bz2", "--lang", "de", "--topics", 3, "--batch-size", 64)

@@ -48,17 +48,13 @@ def docs(tmp_path):
     return ("--source", "texts", *files, "--text-column", "body", "--passes", "1")
 
 
-def rows_of(cli, *options):
-    return cli.rows("articles", *options)
-
-
 def test_every_document_once_with_its_id_also_when_the_run_is_resumed(cli, docs):
     assert cli("train", *docs, *MODEL, "--articles", "100").code == 0
     assert cli("train", *docs).code == 0
     status = cli.json("status")
     assert (status["source"], status["articles"], status["held_out"]) == ("texts", 360, 40)
     assert (status["crawled"], status["skipped"], status["pending"]) == (400, 0, 0)
-    rows = rows_of(cli, "--all")
+    rows = cli.rows("articles", "--all")
     assert sorted(row["page_id"] for row in rows) == list(range(1, 401))
     by_number = {row["page_id"]: row for row in rows}
     assert [by_number[i]["title"] for i in (1, 300, 400)] == ["T1", "doc/300", "400.txt"]
@@ -126,16 +122,9 @@ def committed(session):
 def test_bad_records_are_named_and_counted_by_reason(cli, tmp_path):
     path = write(tmp_path / "a.jsonl", 1, 100)
     with path.open("ab") as file:
-        file.write(
-            b"nope\n" + b'{"text": "\xe9"}\n' + b'{"title": "x"}\n' + b'{"id": "doc/3", "text": "river"}\n'
-        )
+        file.write(b'nope\n{"text": "\xe9"}\n{"title": "x"}\n{"id": "doc/3", "text": "river"}\n')
     outcome = cli.ok("train", "--source", "texts", "--texts", path, "--passes", 1, *MODEL)
-    for line, why in (
-        (100, "not JSON"),
-        (101, "not UTF-8"),
-        (102, "no text"),
-        (103, "the id 'doc/3' is a duplicate"),
-    ):
+    for line, why in enumerate(("not JSON", "not UTF-8", "no text", "the id 'doc/3' is a duplicate"), 100):
         assert f"{path}, line {line}: {why}" in outcome.err
     shown = cli("status").out
     for reason in ("not JSON 1", "not UTF-8 1", "no text 1", "repeated 1"):
@@ -158,15 +147,7 @@ def test_bad_records_are_named_and_counted_by_reason(cli, tmp_path):
         (("--texts", "a.jsonl", "--markup", "xml"), "'--markup': must be one of wikitext, html, not 'xml'"),
     ],
 )
-def test_wrong_usage_is_one_line(
-    cli,
-    one_line,
-    tmp_path,
-    monkeypatch,
-    home,
-    arguments,
-    says,
-):
+def test_wrong_usage_is_one_line(cli, one_line, tmp_path, monkeypatch, home, arguments, says):
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "a.jsonl", 1, 3)
     (tmp_path / "notes.docx").write_text("x")
@@ -181,9 +162,8 @@ def test_another_path_and_a_changed_file_are_refused(cli, one_line, tmp_path):
     assert cli("train", *options, *MODEL, "--articles", "60").code == 0
     other = write(tmp_path / "b.jsonl", 1, 200)
     one_line(cli("train", "--texts", other), 2, f"--texts {other}: this session was made with {path};")
-    one_line(
-        cli("train", *options, "--text-column", "body"), 2, "--text-column body: this session was made with"
-    )
+    changed = cli("train", *options, "--text-column", "body")
+    one_line(changed, 2, "--text-column body: this session was made with")
     write(path, 1, 201)
     os.utime(path, (2e9, 2e9))
     outcome = cli("train")
@@ -205,7 +185,7 @@ def test_a_plain_text_is_parted_and_goes_on_as_it_began(cli, one_line, notes, mo
     options = ("--texts", notes, *more, "--passes", 1, *MODEL)
     assert cli("train", *options, "--articles", 32).code == 0
     assert cli("train", "--texts", notes).code == 0
-    rows = rows_of(cli, "--all")
+    rows = cli.rows("articles", "--all")
     assert sorted(row["page_id"] for row in rows) == list(range(1, documents + 1))
     begins = {text(i).split()[0] for i in range(-60, 60)}
     assert all(row["title"].split()[0] in begins and len(row["title"]) <= 61 for row in rows)
@@ -214,26 +194,20 @@ def test_a_plain_text_is_parted_and_goes_on_as_it_began(cli, one_line, notes, mo
     else:
         one_line(cli("train", "--lines"), 2, "--lines: this session was made without it")
     assert cli("train", *options, "--session", "whole").code == 0
-    whole = rows_of(cli, "--all", "--session", "whole")
+    whole = cli.rows("articles", "--all", "--session", "whole")
     read = [[(row["page_id"], row["title"], row["words"]) for row in some] for some in (whole, rows)]
     assert read[0] == read[1]
 
 
-def test_a_session_of_1_1_0_reads_plain_texts_and_keys_as_it_began(
-    cli, one_line, notes, tmp_path, monkeypatch
-):
+def test_a_session_of_1_1_0_reads_texts_and_keys_as_it_began(cli, one_line, notes, tmp_path, monkeypatch):
     path = write(tmp_path / "a.jsonl", 1, 100)
     options = ("--texts", path, "--texts", notes, "--text-column", "body", "--passes", 1, *MODEL)
     with monkeypatch.context() as older:
         identity = Texts.identity
-        older.setattr(
-            Texts,
-            "identity",
-            lambda self, asked: {k: v for k, v in identity(self, asked).items() if k != "lines"},
-        )
+        older.setattr(Texts, "identity", lambda *of: {k: v for k, v in identity(*of).items() if k != "lines"})
         assert cli("train", *options, "--articles", 32).code == 0
     assert cli("train", *options).code == 0
-    rows = rows_of(cli, "--all")
+    rows = cli.rows("articles", "--all")
     assert len(rows) == 100
     assert [row["words"] for row in rows if row["title"] == "notes.txt"] == [2406]
     one_line(cli("train", "--lines"), 2, "--lines: this session was made without it")
@@ -254,11 +228,8 @@ def test_a_session_of_1_1_0_reads_plain_texts_and_keys_as_it_began(
 )
 def test_two_documents_are_the_fewest(cli, one_line, tmp_path, home, lines, more, says):
     (tmp_path / "a.txt").write_text("\n".join(line and f"{text(1)} {line}" for line in lines))
-    one_line(
-        cli("train", "--texts", tmp_path / "a.txt", *more),
-        2,
-        f"a.txt: {says}" if "doc" in says[:17] else says,
-    )
+    told = f"a.txt: {says}" if "doc" in says[:17] else says
+    one_line(cli("train", "--texts", tmp_path / "a.txt", *more), 2, told)
     assert not (home / "default.db").exists()
 
 
@@ -301,15 +272,12 @@ def test_a_vocabulary_and_a_session_part_texts_in_the_same_way(cli, one_line, tm
         one_line(cli("vocab", "build", *words, "-o", out), 2, "too little text: 1 document", says)
 
 
-def test_a_plain_text_of_another_name_is_prose_too(cli, tmp_path):
+def test_a_plain_text_of_another_name_is_prose_too_and_must_be_there(cli, tmp_path, one_line):
     out = tmp_path / "words.txt"
     for name in ("a.txt", "a.md"):
         (tmp_path / name).write_text("co\u00adoperate river\n\n" * 9 + "a mountain\n\n" * 50)
         assert cli("vocab", "build", tmp_path / name, "-o", out).code == 0
         assert "cooperate" in out.read_text().split()
-
-
-def test_a_text_that_is_not_there_is_not_told_how_texts_are_parted(cli, one_line, tmp_path):
     outcome = cli("vocab", "build", tmp_path / "none.md", "-o", tmp_path / "words.txt")
     one_line(outcome, 2, "none.md: No such file or directory\n")
 
@@ -370,7 +338,8 @@ def test_markup_is_told_and_removed_where_it_is_named(cli, one_line, tmp_path):
         one_line(outcome, 2, f"--markup {markup}: this session was made {made}")
     assert cli("train", "--session", "prose").code == 0
     counted = [
-        sum(row["words"] for row in rows_of(cli, "--all", "--session", name)) for name in ("tags", "prose")
+        sum(row["words"] for row in cli.rows("articles", "--all", "--session", name))
+        for name in ("tags", "prose")
     ]
     assert counted[0] == counted[1] + 60, "the word in <pre> of each"
 

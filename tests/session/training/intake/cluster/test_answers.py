@@ -15,9 +15,7 @@ from wikitopics.session.training.blocks import CountedJob, count_job, count_page
 from wikitopics.vocab import Vocabulary
 
 pytest.importorskip("distributed")
-from wikitopics.session.training.cluster import (
-    Answer,
-)
+from wikitopics.session.training.cluster import Answer
 
 VOCABULARY = Vocabulary.from_words(("a", "b", "c"))
 PAGES = (
