@@ -196,7 +196,7 @@ def several(trained):
     """The state of a session of 657 documents, in the second of three passes, and one of a single pass."""
     with SessionReader(trained) as reader:
         once = reader.status()
-    return replace(once, articles=900, documents=657, passes=3, pass_=2), once
+    return replace(once, articles=900, again=243, passes=3), once
 
 
 def test_several_passes_are_told_of_wherever_readings_count(several):
