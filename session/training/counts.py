@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wikitopics.session.storage.counts import KeptCounts
-    from wikitopics.session.training.blocks import CountsFile
+    from wikitopics.session.training.counts_file import CountsFile
 
 COUNTS = Option(
     str,
@@ -63,7 +63,7 @@ class Counts(SourceKind):
         """
         from wikitopics.session.storage.counts import KeptCounts
         from wikitopics.session.storage.database import is_sqlite
-        from wikitopics.session.training.blocks import CountsFile
+        from wikitopics.session.training.counts_file import CountsFile
         from wikitopics.vocab import Vocabulary
 
         path = Path(asked.get(COUNTS) or identity[COUNTS.name])

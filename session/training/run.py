@@ -24,7 +24,8 @@ from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.writer import ControlRequest, HeartbeatWriter, SessionWriter
 from wikitopics.session.training.blocks import Blocks, Rate
 from wikitopics.session.training.measuring import Measured
-from wikitopics.session.training.stream import Consumer, Work
+from wikitopics.session.training.stream import Work
+from wikitopics.session.training.vocabulary import Consumer
 
 FINISHED = "finished"
 """The reason for the end of a run that was not stopped."""

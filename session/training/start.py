@@ -62,11 +62,13 @@ from wikitopics.session.storage.writer import (
 )
 from wikitopics.session.storage.writer import create as create_session
 from wikitopics.session.system import Signals, TrainerLock
-from wikitopics.session.training.blocks import Blocks, CountedBlocks, Intake, counting_workers
+from wikitopics.session.training.blocks import Blocks, Intake, counting_workers
 from wikitopics.session.training.counts import Counts
+from wikitopics.session.training.counts_file import CountedBlocks
 from wikitopics.session.training.measuring import HeldOut
 from wikitopics.session.training.run import BEAT_SECONDS, FINISHED, Limits, Monitor, Run, Tell
-from wikitopics.session.training.stream import Consumer, Stream, VocabularyBuild
+from wikitopics.session.training.stream import Stream
+from wikitopics.session.training.vocabulary import Consumer, VocabularyBuild
 from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule

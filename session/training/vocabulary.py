@@ -1,7 +1,8 @@
-"""Prose for building a vocabulary: from files, dumps, or a wiki crawled for this purpose."""
+"""Building a vocabulary: of prose from files, dumps or a wiki, or of the first articles of a session."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise
 from pathlib import Path
 
 from wikitopics.crawler.dumps.xml import DumpFiles
@@ -10,8 +11,18 @@ from wikitopics.crawler.source import Markup, Page, Source, SourceInfo, Stretch,
 from wikitopics.crawler.texts.files import TextFiles, ending
 from wikitopics.crawler.texts.records import Contents, Document, plain_texts
 from wikitopics.session.errors import BadUsage, Say, os_error_as
+from wikitopics.session.options import HELD_OUT, VOCAB_ARTICLES
+from wikitopics.session.records import Progress
+from wikitopics.session.settings import Settings
+from wikitopics.session.sources import noun
+from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.files import open_input
+from wikitopics.session.storage.writer import Changes, SessionWriter
+from wikitopics.session.training import measuring
 from wikitopics.session.training.blocks import skipped
+from wikitopics.session.training.stream import Stream
+from wikitopics.vocab.rules import Rule
+from wikitopics.vocab.vocabulary import Built, VocabularyRecipe, best_words
 
 
 def file_documents(
@@ -98,3 +109,121 @@ async def _next(stretches: AsyncIterator[Stretch], info: SourceInfo) -> Sequence
     if stretch is None:
         return None
     return [page for job in stretch.jobs for page in (await job()).pages(info) if isinstance(page, Page)]
+
+
+# A session without a vocabulary: its first articles are collected with all their words, to choose from.
+#
+# Until then `VocabularyBuild` takes the place of the `Stream`: a run feeds and commits it in the same way.
+# The articles collected are the beginning of the stream: `feed_first_articles` passes them on, once, when the
+# vocabulary is built. If there are more than about 100,000, the source is asked for the rest again. All of it
+# depends only on the articles, so an interrupted session chooses the same words.
+
+
+class VocabularyBuild:
+    """Collects articles until there are enough, then chooses the words."""
+
+    def __init__(self, store: SessionWriter) -> None:
+        self._store = store
+        self.settings: Settings = store.settings()
+        self.progress: Progress = store.progress()
+        self.article_limit: int | None = None
+        self.next_measurement: int | None = None
+        self.measured = measuring.Measured(0, {})
+        self.built: Built | None = None
+        self.wanted = max(self.settings[VOCAB_ARTICLES], 2 * self.settings[HELD_OUT])
+        """The number of articles to collect: at least as many that count as are held out."""
+        self._changes = Changes()
+        self._source_ended = self._choosing = False
+
+    @property
+    def waits_for(self) -> str:
+        """What training is waiting for."""
+        if self._choosing:
+            return "the vocabulary: choosing its words"
+        counted = min(self.progress.pending, self.wanted)
+        return f"the vocabulary: {counted:,} of {self.wanted:,} {noun(self.settings.source)} counted"
+
+    @property
+    def dirty(self) -> bool:
+        """Whether a commit would write anything new."""
+        return bool(self._changes.first_articles)
+
+    @property
+    def missing(self) -> int:
+        """The number of articles still to be collected."""
+        return max(0, self.wanted - self.progress.pending)
+
+    def feed(self, block: Block) -> None:
+        """Take the next stretch of the stream."""
+        progress = self.progress
+        for reason, number in block.skips.items():
+            progress.skip(reason, number)
+        progress.crawled += len(block) + sum(block.skips.values())
+        progress.pending += len(block)
+        progress.position, progress.lap = block.position, block.lap
+        self._changes.first_articles.append(block)
+
+    def end_of_source(self) -> None:
+        """Note that no article will follow: the present number must do."""
+        self._source_ended = True
+
+    def work(self) -> None:
+        """Do nothing: there is no model to train."""
+
+    def done(self) -> bool:
+        """Whether the words can be chosen."""
+        return self._source_ended or not self.missing
+
+    def finish(self, elapsed_seconds: float) -> None:
+        """Choose the words, once everything is committed. Raises BadDocuments if there are too few."""
+        self._choosing = True
+        recipe = VocabularyRecipe.without_list(Rule.parse(self.settings.rule))
+        self.built = choose_words(self._store.first_articles, self.settings[HELD_OUT], self.wanted, recipe)
+
+    def commit(self, elapsed_seconds: float, bytes_read: int) -> None:
+        """Save everything since the last commit, together."""
+        self.progress.elapsed_seconds, self.progress.bytes_read = elapsed_seconds, bytes_read
+        self._store.commit(self.progress, self._changes, 0)
+        self._changes = Changes()
+
+    def as_committed(self) -> "VocabularyBuild":
+        """The collection as of the last commit, plus the blocks fed since."""
+        beginning = VocabularyBuild(self._store)
+        for block in self._changes.first_articles:
+            beginning.feed(block)
+        return beginning
+
+
+Consumer = Stream | VocabularyBuild
+"""What a run feeds with blocks."""
+
+
+def choose_words(
+    blocks: Callable[[], Iterable[Block]], held_out: int, wanted: int, recipe: VocabularyRecipe
+) -> Built:
+    """The best words of the first ``wanted`` articles, without those that will be held out.
+
+    The first articles with a word of the vocabulary are held out, so the vocabulary decides which these are:
+    the choice is repeated without them until both agree. Raises BadDocuments if too few articles are left.
+    """
+    start = held_out
+    while True:
+        built = best_words(islice(_counts(blocks()), start, wanted), recipe)
+        words = {word.encode() for word in built.vocabulary.words}
+        articles = enumerate(_counts(blocks()), start=1)
+        numbers = (number for number, article in articles if not words.isdisjoint(article))
+        behind = next(islice(numbers, held_out - 1, None), held_out) if held_out else 0
+        if behind <= start:
+            return built
+        start = behind
+
+
+def _counts(blocks: Iterable[Block]) -> Iterator[Mapping[bytes, int]]:
+    """How often each article has each of its words."""
+    for block in blocks:
+        words = [word.encode() for word in block.lexicon or ()]
+        ids, counts = block.word_ids.tolist(), block.counts.tolist()
+        for low, high in pairwise(block.indptr.tolist()):
+            yield {
+                words[number]: count for number, count in zip(ids[low:high], counts[low:high], strict=True)
+            }

@@ -18,7 +18,8 @@ from wikitopics.session.storage import writer as stores
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import Changes, HeartbeatWriter, SessionWriter
 from wikitopics.session.training.start import feed_first_articles, store_vocabulary
-from wikitopics.session.training.stream import Stream, VocabularyBuild
+from wikitopics.session.training.stream import Stream
+from wikitopics.session.training.vocabulary import VocabularyBuild
 from wikitopics.tui import chart
 from wikitopics.tui.follow import Beside, Follower
 from wikitopics.tui.questions import Ask

@@ -20,7 +20,7 @@ from wikitopics.session.storage.counts import (
 from wikitopics.session.storage.decoding import convert_rows, pack_state, unpack_state
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.training.blocks import count_pages
-from wikitopics.session.training.stream import choose_words
+from wikitopics.session.training.vocabulary import choose_words
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.vocabulary import VocabularyRecipe

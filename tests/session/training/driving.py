@@ -6,7 +6,7 @@ from tests.session.memory import account_holds
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
-from wikitopics.session.training.blocks import CountsFile
+from wikitopics.session.training.counts_file import CountsFile
 from wikitopics.session.training.stream import Stream
 
 MODELS = {

@@ -16,7 +16,8 @@ from wikitopics.session.training.start import (
     save_user_copy,
     store_vocabulary,
 )
-from wikitopics.session.training.stream import Stream, VocabularyBuild
+from wikitopics.session.training.stream import Stream
+from wikitopics.session.training.vocabulary import VocabularyBuild
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.vocabulary import UnknownVocabulary
 

@@ -17,7 +17,7 @@ from wikitopics.session.storage.counts import Block
 from wikitopics.session.storage.database import connect
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
-from wikitopics.session.training.blocks import CountsFile
+from wikitopics.session.training.counts_file import CountsFile
 from wikitopics.session.training.stream import Stream
 
 

@@ -15,8 +15,7 @@ from tests.session.rows import documents, largest
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.storage.articles import insert_articles, renew_topics
 from wikitopics.session.storage.database import Database, create_tables
-from wikitopics.session.training import blocks
-from wikitopics.session.training.blocks import CountsFile
+from wikitopics.session.training.counts_file import CountsFile
 
 GOOD = {
     "indptr": np.array([0, 2, 2, 3]),
@@ -287,7 +286,7 @@ def test_what_would_take_all_memory_is_never_unpacked(counts_file, tmp_path, mon
 
 
 def test_more_documents_than_memory_has_room_for_are_refused(counts_file, tmp_path, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.blocks.MOST_DOCUMENTS", 2)
+    monkeypatch.setattr("wikitopics.session.training.counts_file.MOST_DOCUMENTS", 2)
     with pytest.raises(BadUsage, match="over 2 documents"):
         counts_file(write(tmp_path / "c.npz"), 5)
 
@@ -323,7 +322,7 @@ def test_a_document_has_no_more_entries_than_there_are_words(counts_file, tmp_pa
 
 
 def test_a_minibatch_is_bounded(tmp_path, monkeypatch, cli):
-    monkeypatch.setattr(blocks, "MOST_ENTRIES", 500)
+    monkeypatch.setattr("wikitopics.session.training.counts_file.MOST_ENTRIES", 500)
     (tmp_path / "words.txt").write_text("aa\nbb\ncc\ndd\nee\n")
     counts = write_lengths(tmp_path / "c.npz", [5] * 2000)
     train = ["train", "--counts", counts, "--vocab", tmp_path / "words.txt", "--topics", 2, "--held-out", 10]

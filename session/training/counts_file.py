@@ -1,0 +1,202 @@
+"""Word counts that somebody else made, in an .npz file: a source of blocks.
+
+Documents whose counts another session kept take the same way.
+"""
+
+import contextlib
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.crawler.source import Activity, Position
+from wikitopics.session.errors import BadUsage, os_error_as
+from wikitopics.session.storage.counts import Block, KeptCounts
+from wikitopics.session.storage.decoding import Column, NpzArrays, TooLarge, is_undamaged, open_npz, whole
+from wikitopics.session.storage.files import open_input
+from wikitopics.session.training.blocks import Blocks
+
+NUMBERS_TOGETHER = 1 << 20
+"""Numbers that are read and checked at a time."""
+MOST_DOCUMENTS = 20_000_000
+"""The most documents: the start of each is kept in memory."""
+MOST_ENTRIES = 2**25
+"""The most entries of documents that are trained on together, each of which takes 40 bytes."""
+COUNTS_ARRAYS = ("indptr", "word_ids", "counts", "n_words")
+
+
+class CountsFile:
+    """An .npz file: ``indptr`` (D + 1,), ``word_ids`` and ``counts`` (nnz,), ``n_words``.
+
+    Counts stay on disk if the file is not compressed, and every block is checked when it is read.
+    """
+
+    def __init__(self, path: Path, n_words: int, known: Mapping[str, Any] | None = None) -> None:
+        """``known``: the ``identity`` of a file that was checked before; the same file is not checked again.
+
+        Raises `BadUsage` for any other kind of file, and for one with another ``n_words``.
+        """
+        self.path, self.name = path, path.name
+        with os_error_as(str(path), BadUsage):
+            self._file = open_input(path)
+        self._n_words = n_words
+        try:
+            npz = _open_counts(path, self._file)
+            self._check_words(npz)
+            if len(npz.arrays["indptr"]) > MOST_DOCUMENTS + 1:
+                raise BadUsage(f"{path}: over {MOST_DOCUMENTS:,} documents: split it")
+            self._indptr = _whole_numbers(path, "indptr", npz.arrays["indptr"], np.int64)
+            self._columns = {name: npz.arrays[name] for name in ("word_ids", "counts")}
+            self._check_shape()
+            if known is not None and known.get("crc") == npz.crc:
+                checksum = str(known["checksum"])
+            else:
+                checksum = self._read_through()
+        except BadUsage:
+            self.close()
+            raise
+        self.identity = {"checksum": checksum, "crc": npz.crc}
+        """``checksum`` identifies the content, wherever the file is and however wide its numbers are."""
+
+    def __len__(self) -> int:
+        return len(self._indptr) - 1
+
+    def documents(self, start: int, stop: int) -> Block:
+        """Documents ``start`` to ``stop`` (fewer at the end); page ids are their places in the file."""
+        stop = min(stop, len(self))
+        low, high = int(self._indptr[start]), int(self._indptr[stop])
+        if high - low > MOST_ENTRIES:
+            raise BadUsage(
+                f"{self.path}: {stop - start:,} documents have {high - low:,} entries, over the "
+                f"{MOST_ENTRIES:,} that are trained on together: start a new --session with a smaller "
+                "--batch-size or --held-out"
+            )
+        return Block(
+            np.arange(start, stop, dtype=np.int64),
+            np.zeros(stop - start, np.int64),
+            ("",) * (stop - start),
+            self._indptr[start : stop + 1] - low,
+            self._read("word_ids", low, high),
+            self._read("counts", low, high),
+        )
+
+    def close(self) -> None:
+        """Safe to call twice."""
+        self._file.close()
+
+    def _check_words(self, npz: NpzArrays) -> None:
+        sizes = _whole_numbers(self.path, "n_words", npz.arrays["n_words"][:3], np.int64)
+        if len(sizes) != 1:
+            raise BadUsage(f"{self.path}: n_words must be one number, that of the words in its vocabulary")
+        if sizes[0] != self._n_words:
+            raise BadUsage(
+                f"{self.path} counts {sizes[0]} words, but the vocabulary has {self._n_words}: "
+                "name its own with --vocab"
+            )
+
+    def _check_shape(self) -> None:
+        path, indptr = self.path, self._indptr
+        n_ids, n_counts = (len(column) for column in self._columns.values())
+        if n_ids != n_counts:
+            raise BadUsage(f"{path}: word_ids and counts differ in length")
+        if len(indptr) < 1 or indptr[0] != 0 or indptr[-1] != n_ids or (indptr[1:] < indptr[:-1]).any():
+            raise BadUsage(f"{path}: indptr must rise from 0 to the number of word_ids")
+        lengths = np.diff(indptr)
+        if lengths.size and lengths.max() > self._n_words:
+            raise BadUsage(
+                f"{path}: document {lengths.argmax()} has {lengths.max():,} entries, but there are only "
+                f"{self._n_words:,} words: give each word of a document once, with its count"
+            )
+
+    def _read_through(self) -> str:
+        """Check all of the file; returns its checksum."""
+        with _hostile(self.path):
+            if not is_undamaged(self._file):
+                raise ValueError("it is damaged")
+        digest = hashlib.blake2b(self._indptr.data, digest_size=16)
+        for name, column in self._columns.items():
+            for start in range(0, len(column), NUMBERS_TOGETHER):
+                digest.update(self._read(name, start, start + NUMBERS_TOGETHER).data)
+        return digest.hexdigest()
+
+    def _read(self, name: str, start: int, stop: int) -> NDArray[np.int32]:
+        with os_error_as(str(self.path), BadUsage):
+            part = self._columns[name][start:stop]
+        numbers = _whole_numbers(self.path, name, part, np.int32)
+        if name == "counts" and numbers.size and int(numbers.min()) < 1:
+            raise BadUsage(f"{self.path}: counts must be 1 or more")
+        if (
+            name == "word_ids"
+            and numbers.size
+            and not 0 <= int(numbers.min()) <= int(numbers.max()) < self._n_words
+        ):
+            raise BadUsage(f"{self.path}: word_ids must be from 0 to {self._n_words - 1}")
+        return numbers
+
+
+def _open_counts(path: Path, file: BinaryIO) -> NpzArrays:
+    with _hostile(path):
+        npz = open_npz(file, COUNTS_ARRAYS)
+    for name, column in npz.arrays.items():
+        if column.ndim != 1 or column.dtype.kind not in "iuf":
+            raise BadUsage(f"{path}: {name} must be one row of whole numbers")
+    return npz
+
+
+@contextlib.contextmanager
+def _hostile(path: Path) -> Iterator[None]:
+    """Turn any error of the code that reads hostile bytes into one line."""
+    try:
+        yield
+    except KeyError as error:
+        arrays = ", ".join(COUNTS_ARRAYS)
+        raise BadUsage(f"{path} lacks the array {error.args[0]!r}: a counts file has {arrays}") from None
+    except TooLarge as error:
+        raise BadUsage(f"{path}: {error}") from None
+    except Exception as error:  # noqa: BLE001 (of zipfile, zlib, numpy and Python's tokenizer)
+        if isinstance(error, OSError) and error.strerror:
+            raise BadUsage(f"{path}: {error.strerror}") from None
+        raise BadUsage(f"{path} is not an .npz file of word counts, or is damaged") from None
+
+
+def _whole_numbers(path: Path, name: str, column: Column, dtype: type[np.signedinteger[Any]]) -> NDArray[Any]:
+    """All of ``column`` as ``dtype``."""
+    numbers = column[:]
+    limits = np.iinfo(dtype)
+    # As Python integers, since a narrow float would round the limits.
+    if numbers.size and not (
+        np.isfinite(numbers).all() and limits.min <= int(numbers.min()) <= int(numbers.max()) <= limits.max
+    ):
+        raise BadUsage(f"{path}: {name} holds numbers that are out of range")
+    whole = numbers.astype(dtype)
+    if numbers.dtype.kind == "f" and not np.array_equal(whole, numbers):
+        raise BadUsage(f"{path}: {name} must be whole numbers")
+    return whole
+
+
+class CountedBlocks(Blocks):
+    """Hands out exactly as many documents of a file as the trainer asks for, so none are ever pending."""
+
+    def __init__(self, file: CountsFile | KeptCounts) -> None:
+        super().__init__(Activity())
+        self._file = file
+        self._next = 0
+
+    def start(self, position: Position | None) -> None:
+        number = position.get("document") if position else 0
+        self._next = whole(number, "progress.position", 0, len(self._file))
+
+    async def next(self) -> Block | None:
+        if self._next >= len(self._file):
+            return None
+        block = self._file.documents(self._next, self._next + max(1, self.wanted()))
+        self._next += len(block)
+        self.arrivals.add(len(block))
+        return replace(block, position={"document": self._next}, lap=self._next / len(self._file))
+
+    async def close(self) -> None:
+        self._file.close()
