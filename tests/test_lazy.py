@@ -32,10 +32,21 @@ TRAIN = f"{RUN}assert run(['train', *sys.argv[1:]]) == 0"
         (f"{RUN}assert run(['--version']) == 0", "numpy scipy numba textual aiohttp sqlite_utils msgspec"),
         (HELP, "msgspec numpy scipy numba textual aiohttp yarl sqlite3 bs4 lxml"),
         (TRAIN, "textual wikitopics.tui rich pandas"),
+        ("import wikitopics.session.storage.reader", "sqlite_utils"),
         (WORKERS, "numpy aiohttp bs4 lxml mwparserfromhell"),
         ("import wikitopics.cli.export, wikitopics.session.analysis.report.contents", "matplotlib jinja2"),
     ],
-    ids=["kinds by name", "kinds described", "import", "version", "help", "train", "workers", "report"],
+    ids=[
+        "kinds by name",
+        "kinds described",
+        "import",
+        "version",
+        "help",
+        "train",
+        "reader",
+        "workers",
+        "report",
+    ],
 )
 def test_nothing_heavy_is_loaded_before_it_is_needed(code, heavy, corpus):
     few = [*corpus.options(), "--topics", 2, "--articles", 64, "--held-out", 10] if code == TRAIN else []

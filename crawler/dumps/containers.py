@@ -9,9 +9,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pickle import PickleBuffer
 from types import ModuleType
-from typing import Any, Protocol, SupportsIndex
+from typing import Any, Protocol
 
 from wikitopics.crawler.source import ZST, BadSource, CutOff, Lacking
 
@@ -343,11 +342,6 @@ class HeldFile:
     start: int
     """Where ``data`` begins in the file."""
     data: bytes
-
-    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
-        """With pickle protocol 5 the bytes travel out of band, without being copied."""
-        data = PickleBuffer(self.data) if int(protocol) >= 5 else self.data
-        return HeldFile, (self.name, self.size, self.head, self.start, data)
 
     @property
     def stop(self) -> int:

@@ -5,7 +5,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from mmap import MADV_DONTNEED, MAP_PRIVATE, PAGESIZE, mmap
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from yarl import URL
 
 from wikitopics.crawler.dumps import DUMP_FILES, VERSIONS
+from wikitopics.crawler.dumps.containers import HEAD
 from wikitopics.crawler.dumps.shuffled import BEYOND, Chunk, DumpFile, DumpPart, Schedule, ShuffledDump
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import RateLimits, dump_limits, is_wikimedia
@@ -242,36 +243,29 @@ class RemoteFile:
 
 
 class Segment:
-    """Consecutive bytes of a file that are requested ahead, and read once from first to last: a `DumpFile`.
+    """Consecutive bytes of a file that are requested ahead, and read once from first to last.
 
     They are kept in separately mapped memory: in the heap, long-lived ones would keep the memory between them
     from being released.
     """
 
     def __init__(self, file: DumpFile, start: int, stop: int) -> None:
-        self.name, self.size = file.name, file.size
-        self._file, self._start = file, start
-        self.request = asyncio.create_task(self._requested(stop))
+        self._start = start
+        self.request = asyncio.create_task(self._requested(file, stop))
 
-    async def _requested(self, stop: int) -> mmap:
-        data = await self._file.bytes_from(self._start, stop)
+    async def _requested(self, file: DumpFile, stop: int) -> mmap:
+        data = await file.bytes_from(self._start, stop)
         mapped = mmap(-1, len(data), MAP_PRIVATE)
         mapped[:] = data
         return mapped
 
     async def bytes_from(self, start: int, stop: int) -> bytes:
-        """See `DumpFile`; the memory of bytes before ``start`` is released."""
-        if start < self._start:
-            return await self._file.bytes_from(start, stop)
+        """Bytes ``start`` to before ``stop``; the memory of those before them is released."""
         mapped = await asyncio.shield(self.request)
         first = start - self._start
         if used := first // PAGESIZE * PAGESIZE:
             mapped.madvise(MADV_DONTNEED, 0, used)
         return mapped[first : stop - self._start]
-
-    async def fresh_bytes(self, start: int, stop: int) -> bytes | None:
-        """See `DumpFile`."""
-        return await self._file.fresh_bytes(start, stop)
 
 
 # Where Wikimedia keeps its dumps: the newest complete one of a wiki, in the old layout or the new one.
@@ -510,6 +504,7 @@ class RemoteDump(ShuffledDump):
                 await self.check(file)
                 if server.room < MOST_CACHED // 2:  # the rest is for the places in the files
                     file.drop(0, FIRST)
+                    file.cache(0, data[:HEAD])  # every part needs it
         else:
             versions = self._versions or [""] * len(self._urls)
             for url, size, version in zip(self._urls, self.schedule.sizes, versions, strict=True):
@@ -541,8 +536,10 @@ class RemoteDump(ShuffledDump):
             self._requested += 1
             for one in schedule.begins(self._requested):
                 self._request(schedule, one, 0, schedule.last_part(self._requested, 0))
-        read = await DumpPart.read(self._segments.pop((chunk, part)), *schedule.bounds(chunk, part))
-        return replace(read, file=self.files[chunk.file])
+        segment = self._segments[chunk, part]
+        read = await DumpPart.read(self.files[chunk.file], *schedule.bounds(chunk, part), segment.bytes_from)
+        del self._segments[chunk, part]  # only now: `close` ends the requests of those that are here
+        return read
 
     def _request(self, schedule: Schedule, chunk: Chunk, first: int, last: int) -> None:
         """Have these parts of a chunk requested, at once."""

@@ -110,9 +110,18 @@ class DumpPart:
     """Unknown."""
 
     @classmethod
-    async def read(cls, file: DumpFile, start: int, stop: int) -> "DumpPart":
-        """The part of ``file`` from ``start`` to ``stop``. Raises a `CrawlerError`."""
-        data = await file.bytes_from(start, min(stop + BEYOND, file.size))
+    async def read(
+        cls,
+        file: DumpFile,
+        start: int,
+        stop: int,
+        bytes_from: Callable[[int, int], Awaitable[bytes]] | None = None,
+    ) -> "DumpPart":
+        """The part of ``file`` from ``start`` to ``stop``. Raises a `CrawlerError`.
+
+        ``bytes_from``: what has its bytes already; by default the file is asked for them.
+        """
+        data = await (bytes_from or file.bytes_from)(start, min(stop + BEYOND, file.size))
         if len(data) < stop - start:
             raise BadSource(f"{file.name}: the file became smaller while it was read")
         head = data[:HEAD] if start == 0 else await file.bytes_from(0, HEAD)
@@ -133,9 +142,10 @@ class DumpPart:
         held, file = self.held, self.file
         assert file is not None
         if lack == "more":
-            if held.stop >= held.size or len(held.data) >= MOST_HELD:
+            stop = min(held.start + 3 * len(held.data), held.start + MOST_HELD, held.size)
+            if held.stop >= stop:
                 return None
-            data = await file.bytes_from(held.start, min(held.stop + 2 * len(held.data), held.size))
+            data = await file.bytes_from(held.start, stop)
         else:
             fresh = await file.fresh_bytes(held.start, held.stop)
             if fresh is None or fresh == held.data:
@@ -220,6 +230,8 @@ _SMALL = 4 << 20
 """The most bytes of a dump of which all places are looked at to count articles."""
 _SAMPLED, _ENOUGH = 8, 100
 """The places looked at in a larger dump, unless these have fewer articles than that."""
+_COUNTED_TOGETHER = 4
+"""Places counted at a time: a place may be given up to 64 MB."""
 _COUNTED = 256 << 10
 """The most bytes of a place in which articles are counted."""
 
@@ -520,6 +532,7 @@ async def survey(
     ones of the stream, which are in random order, are held out too. Raises BadSource.
     """
     places = sorted(schedule.places)
+    together = asyncio.Semaphore(_COUNTED_TOGETHER)
 
     async def counted(chunk: Chunk) -> tuple[int, int]:
         """(articles, bytes) at the beginning of a chunk."""
@@ -534,8 +547,9 @@ async def survey(
             for page in part.pages(info):
                 articles += isinstance(page, Page)
 
-        with suppress(CutOff, Lacking):  # reported when it is read
-            await read_well(part, pages)
+        async with together:
+            with suppress(CutOff, Lacking):  # reported when it is read
+                await read_well(part, pages)
         return articles, stop - start
 
     for number in (_SAMPLED if sum(schedule.sizes) > _SMALL else len(places), len(places)):

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 from struct import pack
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,12 @@ from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.records import ArticleRow, Count, PositiveCount, Role, Text
 from wikitopics.session.settings import ModelSpec
 from wikitopics.session.storage.counts import MOST_BLOCKS, Block, from_zero, gather, stored_block
-from wikitopics.session.storage.database import ROLES, SMALL, Database, largest_topic, select
+from wikitopics.session.storage.database import ROLES, SMALL, largest_topic, select
 from wikitopics.session.storage.decoding import numbers
 from wikitopics.session.storage.opened import OpenedSession
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 # The proportions of articles in a few large rows: one row per minibatch, and at the end of a session over the
 # user's own documents also those held out. SQLite takes half a second to return a million rows of `articles`,
@@ -165,7 +168,7 @@ def title_key(title: str) -> int:
     return zlib.crc32(title.casefold().encode("utf-8", "replace")) & 0xFFFF
 
 
-def insert_block(db: Database, block: Block, proportions: Sequence[Proportions], first_seq: int) -> None:
+def insert_block(db: "Database", block: Block, proportions: Sequence[Proportions], first_seq: int) -> None:
     """Add articles with the numbers from ``first_seq`` on; ``proportions``: for each model."""
     ids, narrow = block.page_ids, block.page_ids.astype("<i4")
     # Documents of a file of word counts have only numbers.
@@ -180,7 +183,7 @@ def insert_block(db: Database, block: Block, proportions: Sequence[Proportions],
 
 
 def renew_proportions(
-    db: Database, seqs: Sequence[int], proportions: Sequence[Proportions], topics: Sequence[int]
+    db: "Database", seqs: Sequence[int], proportions: Sequence[Proportions], topics: Sequence[int]
 ) -> None:
     """Replace the proportions of the articles ``seqs`` with the models' current ones.
 
@@ -293,7 +296,7 @@ class ArticleTopics:
 
 
 def insert_articles(
-    db: Database, block: Block, role: Role, topics: ArticleTopics | None, seqs: Iterable[int]
+    db: "Database", block: Block, role: Role, topics: ArticleTopics | None, seqs: Iterable[int]
 ) -> None:
     """Add articles with these numbers; ``topics``: theirs, if they were trained."""
     n = len(block)
@@ -313,7 +316,7 @@ def insert_articles(
     )
 
 
-def insert_recent(db: Database, rows: Sequence[dict[str, object]]) -> None:
+def insert_recent(db: "Database", rows: Sequence[dict[str, object]]) -> None:
     """Store the counts of trained articles, and drop those no longer among the newest."""
     db.table("recent").insert_all(rows)
     # Counts the articles after a row instead of comparing its number: how many skipped ones lie in between is
@@ -326,7 +329,7 @@ def insert_recent(db: Database, rows: Sequence[dict[str, object]]) -> None:
     )
 
 
-def renew_topics(db: Database, seqs: Sequence[int], topics: ArticleTopics) -> None:
+def renew_topics(db: "Database", seqs: Sequence[int], topics: ArticleTopics) -> None:
     """Replace the topics of the articles ``seqs`` with the models' current ones.
 
     Articles dropped meanwhile stay dropped.
@@ -337,7 +340,7 @@ def renew_topics(db: Database, seqs: Sequence[int], topics: ArticleTopics) -> No
     )
 
 
-def insert_held_out_topics(db: Database, block: Block, topics: ArticleTopics, most: int) -> None:
+def insert_held_out_topics(db: "Database", block: Block, topics: ArticleTopics, most: int) -> None:
     """Add the topics of all held-out articles, in the order of the stream; ``most``: articles in a row of
     `blocks`."""
     rows = db.execute("SELECT seq FROM articles WHERE role = 1 ORDER BY seq").fetchall()
@@ -354,14 +357,14 @@ def insert_held_out_topics(db: Database, block: Block, topics: ArticleTopics, mo
             start = stop
 
 
-def drop_held_out_topics(db: Database) -> None:
+def drop_held_out_topics(db: "Database") -> None:
     """Take the topics of held-out articles away again."""
     for table in ("proportions", "blocks"):
         db.execute(f"DELETE FROM {table} AS b WHERE {IS_HELD_OUT}")
     db.execute("UPDATE articles SET topics = NULL WHERE role = 1 AND topics IS NOT NULL")
 
 
-def replace_articles(db: Database, block: Block, topics: ArticleTopics, seqs: Sequence[int]) -> None:
+def replace_articles(db: "Database", block: Block, topics: ArticleTopics, seqs: Sequence[int]) -> None:
     """Store trained articles with their present topics, whether or not they were dropped meanwhile."""
     db.conn.executemany("DELETE FROM articles WHERE seq = ?", [(seq,) for seq in seqs])
     insert_articles(db, block, "trained", topics, seqs)
@@ -373,7 +376,7 @@ def recent_row(block: Block, first_seq: int) -> dict[str, object]:
     return {"first_seq": first_seq, "articles": len(block), "documents": nameless.to_bytes()}
 
 
-def keep_top(db: Database, topics: Sequence[int], most: int) -> None:
+def keep_top(db: "Database", topics: Sequence[int], most: int) -> None:
     """Drop trained articles that are not among the ``most`` articles most about some topic of a model.
 
     ``topics``: the number of topics of each model.

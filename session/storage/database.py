@@ -17,12 +17,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wikitopics.session.errors import BadUsage, Damaged, DiskFull, NotASession, NotNow, SessionError
 from wikitopics.session.paths import BESIDE, LOCK
 from wikitopics.session.records import Role
 from wikitopics.session.storage.decoding import convert_rows
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 APPLICATION_ID = 0x77746F70
 """'wtop' in the SQLite header, which distinguishes a session from any other SQLite file."""
@@ -202,12 +205,6 @@ class Without:
             raise ModuleNotFoundError(f"{fullname} is not needed here", name=fullname)
 
 
-with Without("pandas"):
-    from sqlite_utils import Database
-
-__all__ = ["Database"]
-
-
 SQLITE_HEADER = b"SQLite format 3\0"
 BUSY_SECONDS = 4.0
 """Seconds that a write waits for another program's, short enough for a trainer to stop within seconds."""
@@ -234,7 +231,7 @@ _DAMAGE = (
 """Parts of SQLite's messages about a file that was damaged or changed by hand."""
 
 
-def connect(path: Path, *, timeout: float | None = None) -> Database:
+def connect(path: Path, *, timeout: float | None = None) -> "Database":
     """A writing connection to an existing session; refuses files that are not sessions."""
 
     check_file(path)
@@ -249,6 +246,13 @@ def connect(path: Path, *, timeout: float | None = None) -> Database:
     except BaseException:
         connection.close()
         raise
+    return database(connection)
+
+
+def database(connection: sqlite3.Connection) -> "Database":
+    """This connection as sqlite-utils writes to it; whoever only reads does without."""
+    with Without("pandas"):
+        from sqlite_utils import Database
     return Database(connection)
 
 
@@ -269,7 +273,7 @@ def open_session(path: Path, how: str, timeout: float) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
-def writing(db: Database, path: Path) -> Iterator[None]:
+def writing(db: "Database", path: Path) -> Iterator[None]:
     """A transaction that may write from its first statement on. Raises `SessionError` about ``path``.
 
     A transaction that begins by reading (as sqlite-utils does, to list the tables) fails at once if another

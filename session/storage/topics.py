@@ -34,7 +34,7 @@ from wikitopics.session.records import (
     TopWords,
     word_separator,
 )
-from wikitopics.session.storage.database import Database, connect, session_errors
+from wikitopics.session.storage.database import connect, session_errors
 from wikitopics.session.storage.decoding import (
     LONGEST_NAME,
     columns_of,
@@ -46,6 +46,8 @@ from wikitopics.session.storage.decoding import (
 from wikitopics.session.storage.opened import OpenedSession
 
 if TYPE_CHECKING:
+    from sqlite_utils import Database
+
     from wikitopics.model import OnlineModel
 
 
@@ -389,7 +391,7 @@ def give_name(path: Path, model: int, topic: int, name: str | None) -> None:
             db.execute("INSERT OR REPLACE INTO given_names VALUES (?, ?, ?)", [model, topic, name])
 
 
-def insert_snapshots(db: Database, snapshots: Iterable[TopWords]) -> None:
+def insert_snapshots(db: "Database", snapshots: Iterable[TopWords]) -> None:
     """Add the topics at a point of the stream."""
     db.conn.executemany(
         "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)",
@@ -400,7 +402,7 @@ def insert_snapshots(db: Database, snapshots: Iterable[TopWords]) -> None:
     )
 
 
-def replace_names(db: Database, model: int, known: TopicNames) -> None:
+def replace_names(db: "Database", model: int, known: TopicNames) -> None:
     """Store the names made of the words of a model's topics."""
     both = zip(known.names, known.lasting, strict=True)
     db.conn.executemany(
@@ -409,7 +411,7 @@ def replace_names(db: Database, model: int, known: TopicNames) -> None:
     )
 
 
-def insert_events(db: Database, events: Iterable[tuple[int, TopicEvent]]) -> None:
+def insert_events(db: "Database", events: Iterable[tuple[int, TopicEvent]]) -> None:
     """Add events of topics, each of the model of this number."""
     db.table("topic_events").insert_all({**asdict(event), "model": model} for model, event in events)
 

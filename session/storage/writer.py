@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,9 +38,9 @@ from wikitopics.session.storage.database import (
     APPLICATION_ID,
     TABLES,
     VERSION,
-    Database,
     connect,
     create_tables,
+    database,
     only_row,
     order_by_topic,
     session_errors,
@@ -51,6 +51,9 @@ from wikitopics.session.storage.files import draft_of
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.topics import TopicNames, state_room
 from wikitopics.session.system import Process
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 Row = dict[str, object]
 
@@ -112,7 +115,7 @@ def create(
         _check_free(path)
         with session_errors(path), draft_of(path, mode=0o600) as draft:
             with contextlib.closing(sqlite3.connect(draft, isolation_level=None)) as connection:
-                db = Database(connection)
+                db = database(connection)
                 # A draft left by a power cut is discarded, so it is flushed only once, when it is complete.
                 connection.execute("PRAGMA synchronous = OFF")
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -141,7 +144,7 @@ def _check_free(path: Path) -> None:
 
 
 def _insert_words(
-    db: Database, settings: Settings, words: Sequence[str], models: Sequence[Mapping[str, object]]
+    db: "Database", settings: Settings, words: Sequence[str], models: Sequence[Mapping[str, object]]
 ) -> None:
     """Insert the vocabulary, and the models over it before their first article."""
     db.table("vocabulary").insert({"id": 1, "fingerprint": settings.fingerprint, "words": "\n".join(words)})

@@ -245,6 +245,8 @@ class _Reading:
 
     stretch: Stretch
     jobs: list[asyncio.Task[CountedJob]] = field(default_factory=list)
+    size: int = 0
+    """Bytes of its jobs, if it holds them until it is handed out."""
 
     @property
     def is_complete(self) -> bool:
@@ -284,7 +286,10 @@ class Intake(Blocks):
                     self.queued += job.articles
                     self._running += 1
                     self._bytes += job.size
-                    reading.jobs.append(asyncio.create_task(self._counted(job)))
+                    if not stretch.rereadable:
+                        reading.size += job.size
+                    counts = self._count_renewing(job, freed=job.size if stretch.rereadable else 0)
+                    reading.jobs.append(asyncio.create_task(counts))
                     self._moved.set()
                 # A second stretch, however many jobs the first one has: otherwise workers would be idle
                 # until that has been handed out.
@@ -332,6 +337,7 @@ class Intake(Blocks):
         reading = self._readings[0]
         counted = [await asyncio.shield(job) for job in reading.jobs]
         self._readings.popleft()
+        self._bytes -= reading.size
         self._moved.set()
         block = Block.concatenate([job.block for job in counted])
         order = reading.stretch.order([job.block.page_ids.tolist() for job in counted])
@@ -345,9 +351,10 @@ class Intake(Blocks):
             self._blocks.append(replace(block[start:stop], position=dict(position), lap=lap, **news))
             self.queued += stop - start
 
-    async def _counted(self, job: Job) -> CountedJob:
-        """The counts of a job, as much of it as can be read."""
-        articles, size = job.articles, job.size
+    async def _count_renewing(self, job: Job, freed: int) -> CountedJob:
+        """The counts of a job, as much of it as can be read; ``freed``: its bytes that are needed no longer
+        then."""
+        articles = job.articles
         try:
             counted = await self._count(job)
             if counted.lack:
@@ -360,7 +367,7 @@ class Intake(Blocks):
                         counted = await self._count(job)
         finally:
             self._running -= 1
-            self._bytes -= size
+            self._bytes -= freed
             self._moved.set()
         if counted.fault:  # otherwise the rest of the source would be skipped in no time
             raise BadSource(counted.fault)
@@ -373,13 +380,18 @@ class Intake(Blocks):
         with contextlib.suppress(JobFailed, WorkerDied):
             return await self._result(count_job, job)
         try:
-            rest = await self._result_alone(pages_of_job, job)
+            rest = (
+                CountedJob(EMPTY, pages=job.fetched)
+                if isinstance(job, FetchedPages)
+                else await self._result_alone(pages_of_job, job)
+            )
         except (JobFailed, WorkerDied) as error:
             return CountedJob(replace(EMPTY, warnings=(f"{job} cannot be read: {str(error)[:200]}",)))
         blocks, warnings = [], list(rest.block.warnings)
         for page in rest.pages:
             try:
                 blocks.append((await self._result_alone(count_job, FetchedPages((page,)))).block)
+                self._deaths = 0
                 continue
             except WorkerDied:
                 reason = f"the process that read it was killed, or took over {CALL_SECONDS} s"
@@ -396,7 +408,7 @@ class Intake(Blocks):
     async def _result_alone(self, fn: Callable[[Job], CountedJob], job: Job) -> CountedJob:
         """The result of a job whose worker may be lost. Raises SessionError if several in a row are."""
         try:
-            result = await self._result(fn, job)
+            return await self._result(fn, job)
         except WorkerDied as death:
             self._deaths += 1
             if self._deaths > MOST_DEATHS:
@@ -405,8 +417,6 @@ class Intake(Blocks):
                     f"(the last one {death})"
                 ) from None
             raise
-        self._deaths = 0
-        return result
 
     async def drain(self) -> list[Block]:
         await self._stop_fetching()

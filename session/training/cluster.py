@@ -42,6 +42,7 @@ from wikitopics.session import __version__
 from wikitopics.session.errors import BadUsage, Damaged, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import CLUSTER, ENCRYPTED
+from wikitopics.session.records import Text
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.training.blocks import CountedJob, counting_workers, pages_of_job
 from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied
@@ -64,6 +65,8 @@ MOST_PROCESSES = 256
 LARGEST = 64 << 20
 """The most bytes of an answer: word counts take 0.1 MB, the texts of a part's pages some 5 MB."""
 NO_WORKER = "the cluster has no worker"
+_LONGEST_ID = 65_536
+"""The most characters of a document's id."""
 _AT_ONCE = 4
 """The most answers received at a time: each takes several times its size."""
 _ADDRESS = re.compile(r"<.*>|\w+://[^\s,>]+|[\w.\[\]-]+:\d{2,5}\b")
@@ -80,8 +83,8 @@ class Answer(msgspec.Struct):
     """How the job's process ended."""
     counts: bytes = b""
     skips: dict[Skip, Annotated[int, Meta(ge=0, le=10**15)]] = {}
-    warnings: Annotated[tuple[str, ...], Meta(max_length=1)] = ()
-    fault: Annotated[str, Meta(max_length=65_536)] = ""
+    warnings: Annotated[tuple[Text, ...], Meta(max_length=1)] = ()
+    fault: Text = ""
     lack: Lack | None = None
     pages: tuple[Page, ...] = ()
 
@@ -110,15 +113,19 @@ class Answer(msgspec.Struct):
     def result(self, fn: Callable[..., Any], job: Job, n_words: int) -> Any:
         """The result of ``fn(job)``. Raises `Damaged` for anything that it cannot have returned."""
         block = _checked(Block.from_bytes(self.counts, _PLACE, n_words))
-        if isinstance(job, FetchedPages) and fn is not pages_of_job:
+        if isinstance(job, FetchedPages):
             ids = block.ids or ("",) * len(block)
             rows = zip(block.page_ids.tolist(), block.revision_ids.tolist(), block.titles, ids, strict=True)
             if list(rows) != [(p.page_id, p.revision_id, p.title, p.id or "") for p in job.fetched]:
                 raise Damaged(f"{_PLACE} is about other pages")
         block = replace(block, skips=self.skips, warnings=tuple(map(visible, self.warnings)))
         pages = self.pages if fn is pages_of_job else ()
-        if any(utf8_size(page.text) > LARGEST_TEXT for page in pages):
+        if any(utf8_size(page.text) > LARGEST_TEXT or len(page.id or "") > _LONGEST_ID for page in pages):
             raise Damaged(f"{_PLACE} has a page that is too large")
+        if any(
+            not -(2**63) <= number < 2**63 for page in pages for number in (page.page_id, page.revision_id)
+        ):
+            raise Damaged(f"{_PLACE} has a page whose number is out of range")
         return CountedJob(block, visible(self.fault), self.lack, pages)
 
 
@@ -181,10 +188,12 @@ def answer(initial: bytes, packed: Buffer) -> bytes:
 def _end_idle(initial: bytes) -> None:
     """End the processes once they have been idle for a while."""
     counting = _counting[initial]
-    while time.monotonic() - counting.used < IDLE_SECONDS:
+    while True:
         time.sleep(IDLE_SECONDS / 10)
-    with _starting:
-        del _counting[initial]
+        with _starting:  # no job can begin meanwhile
+            if time.monotonic() - counting.used >= IDLE_SECONDS:
+                del _counting[initial]
+                break
     counting.workers.shutdown(wait=True)
 
 

@@ -126,6 +126,9 @@ class _Worker:
             self._process.stdin.flush()
         except (OSError, ValueError):  # ValueError: closed by end() in another thread
             raise self._died() from None
+        except BaseException:
+            self.end()  # half a message is in the pipe
+            raise
 
     def ask(self, fn: Callable[..., T], args: Any, kwargs: Any) -> T:
         """The result of ``fn``."""
@@ -156,7 +159,9 @@ class _Worker:
         return next((line for line in reversed(self._said.splitlines()) if line.strip()), "")
 
     def _died(self) -> WorkerDied:
-        code, words = self._process.wait(), self.end()
+        with contextlib.suppress(subprocess.TimeoutExpired):  # of one that hangs, as after half a message
+            self._process.wait(5)
+        words, code = self.end(), self._process.wait()
         how = f"ended with code {code}" if code >= 0 else f"was killed by {signal.Signals(-code).name}"
         return WorkerDied(f"{how}: {words}" if words else how)
 

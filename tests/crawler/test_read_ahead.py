@@ -3,7 +3,7 @@
 import pytest
 from yarl import URL
 
-from tests.crawler.dumps import dump
+from tests.crawler.dumps import dump, multistream
 from tests.crawler.remote import WORDS
 from tests.session.memory import blocks_of
 from wikitopics.crawler.dumps import containers, remote, shuffled
@@ -38,16 +38,32 @@ class Server:
         return found
 
 
-@pytest.mark.parametrize(
-    ("megabytes", "requests"), [(50, 3), (300, 54 + 54 + 16 * 2), (1600, 54 + 100 + 16 * 2)]
-)
-async def test_hardly_anything_is_requested_twice(monkeypatch, megabytes, requests):
+@pytest.fixture
+def source_of(monkeypatch):
+    """Makes the source of a dump on a server, all sizes of which are a 512th of the real ones."""
     for module, names in SIZES:
         for name in names:
             monkeypatch.setattr(module, name, getattr(module, name) // SMALLER)
+
+    def make(server):
+        monkeypatch.setattr(remote, "RangeServer", lambda client: server)
+        return RemoteDump([URL("http://h/dump")], {}, Asked({}, seed=1), contact=None, agreed=True)
+
+    return make
+
+
+async def numbers_of(source):
+    info = await source.open()
+    blocks = await blocks_of(Intake(source, counting_workers(WORDS, info, 1)))
+    return sorted(number for block in blocks for number in block.page_ids.tolist())
+
+
+@pytest.mark.parametrize(
+    ("megabytes", "requests"), [(50, 3), (300, 54 + 54 + 16 * 2), (1600, 54 + 100 + 16 * 2)]
+)
+async def test_hardly_anything_is_requested_twice(source_of, monkeypatch, megabytes, requests):
     numbers = range(1, int(megabytes * 1e6) // SMALLER // 350)
     server = Server(dump(numbers))
-    monkeypatch.setattr(remote, "RangeServer", lambda client: server)
     most, made = 0, Segment.__init__
 
     def count(segment, *arguments):
@@ -56,11 +72,17 @@ async def test_hardly_anything_is_requested_twice(monkeypatch, megabytes, reques
         most = max(most, len(set(source._segments.values())))
 
     monkeypatch.setattr(Segment, "__init__", count)
-    source = RemoteDump([URL("http://h/dump")], {}, Asked({}, seed=1), contact=None, agreed=True)
-    info = await source.open()
-    blocks = await blocks_of(Intake(source, counting_workers(WORDS, info, 1)))
-    assert sorted(number for block in blocks for number in block.page_ids.tolist()) == list(numbers)
+    source = source_of(server)
+    assert await numbers_of(source) == list(numbers)
     assert 1 <= server.sent / len(server.data) < 1.06
     assert server.requests <= requests
     if megabytes > 50:  # a smaller one is cached
         assert most <= 16 + 16  # the chunks of a round, each in two pieces at first
+
+
+async def test_of_a_compressed_dump_every_page_comes_once(source_of):
+    numbers = range(1, 14_000)
+    server = Server(multistream(numbers))
+    source = source_of(server)
+    assert len(server.data) > 2 * remote.MOST_CACHED
+    assert await numbers_of(source) == list(numbers)

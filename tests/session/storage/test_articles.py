@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sqlite_utils import Database
 
 from tests.session import rows as small
 from tests.session.rows import largest, settings
@@ -19,7 +20,7 @@ from wikitopics.session.storage.articles import (
     renew_proportions,
     renew_topics,
 )
-from wikitopics.session.storage.database import Database, create_tables, largest_topic, select
+from wikitopics.session.storage.database import create_tables, largest_topic, select
 from wikitopics.session.storage.reader import SessionReader
 
 

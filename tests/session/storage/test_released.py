@@ -190,7 +190,6 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from wikitopics.session.storage import writer
-from wikitopics.session.storage.database import Database
 
 left, connect = int(sys.argv[2]), writer.connect
 

@@ -13,7 +13,7 @@ from tests.session.rows import WORDS, changes, documents, row, settings, sql
 from wikitopics.session.errors import Damaged, DiskFull, SessionError
 from wikitopics.session.records import Progress
 from wikitopics.session.storage import writer as stores
-from wikitopics.session.storage.database import SMALL, VERSION, Database, connect, read_rows
+from wikitopics.session.storage.database import SMALL, VERSION, connect, read_rows
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.topics import check_size
 from wikitopics.session.storage.writer import Changes, SessionWriter, file_bytes
@@ -66,11 +66,13 @@ def test_topics_of_a_model_that_is_not_there_are_damage(path, model):
 def test_a_file_that_came_while_the_session_was_made_is_not_overwritten(tmp_path, monkeypatch):
     path = tmp_path / "s.db"
 
+    as_usual = stores.database
+
     def database(connection):
         path.write_text("mine")
-        return Database(connection)
+        return as_usual(connection)
 
-    monkeypatch.setattr(stores, "Database", database)
+    monkeypatch.setattr(stores, "database", database)
     with pytest.raises(SessionError, match="exists"):
         stores.create(path, settings(), WORDS, [row()])
     assert path.read_text() == "mine"

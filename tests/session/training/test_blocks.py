@@ -16,14 +16,12 @@ from wikitopics.crawler.source import Activity, Page, PageBatch
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.counts import Block
 from wikitopics.session.training.blocks import (
-    EMPTY,
     MOST_AHEAD,
     CountedJob,
     Intake,
     Rate,
     count_pages,
     counting_workers,
-    pages_of_job,
     start_worker,
 )
 from wikitopics.session.training.workers import JobFailed, WorkerDied, Workers
@@ -107,6 +105,23 @@ async def test_what_is_read_ahead_is_bounded_by_its_bytes(monkeypatch):
     for _ in range(1000):
         await asyncio.sleep(0)
     assert source.fetched * (8 << 20) == MOST_AHEAD
+    await feed.close()
+
+
+async def test_pages_that_are_counted_and_not_handed_out_count_as_well():
+    def count(fn, job):
+        answer = Future()
+        answer.set_result(CountedJob(Block.uncounted(*job.fetched)))
+        return answer
+
+    source = Large()
+    feed = Intake(source, Pool(count))
+    feed.start(None)
+    for taken in range(3):
+        for _ in range(1000):
+            await asyncio.sleep(0)
+        assert (source.fetched - taken) * (8 << 20) == MOST_AHEAD
+        await feed.next()
     await feed.close()
 
 
@@ -219,24 +234,25 @@ async def test_poison_in_several_blocks(feed_of):
     assert [len(block) - sum(block.has_words) for block in blocks] == [4, 1, 2, 2, 2, 2]
 
 
-@pytest.mark.parametrize(("good", "ends"), [(range(4, 61, 4), False), (range(4, 40, 4), True)])
-async def test_a_fourth_death_in_a_row_is_no_fault_of_the_pages(corpus, good, ends):
+@pytest.mark.parametrize(
+    ("good", "together", "ends"), [(range(4, 61, 4), 60, False), (range(4, 40, 4), 60, True), ((), 2, True)]
+)
+async def test_a_fourth_death_in_a_row_is_no_fault_of_the_pages(corpus, good, together, ends):
     def survive(fn, job):
         """Some pages, if these come alone."""
         answer, pages = Future(), job.fetched
-        if fn is pages_of_job:
-            answer.set_result(CountedJob(EMPTY, pages=pages))
-        elif len(pages) == 1 and pages[0].page_id in good:
+        if len(pages) == 1 and pages[0].page_id in good:
             answer.set_result(CountedJob(Block.uncounted(pages[0])))
         else:
             answer.set_exception(WorkerDied("by signal 9"))
         return answer
 
-    async def one_batch(position):  # of several, pages would come in an order that depends on the machine
-        yield PageBatch(tuple(source.pages), {"page": 60})
+    async def batches(position):  # of several good ones, the order would depend on the machine
+        for start in range(0, 60, together):
+            yield PageBatch(tuple(source.pages[start : start + together]), {"page": start + together})
 
     source = poisoned(corpus.words, {})
-    source.batches = one_batch
+    source.batches = batches
     with pytest.raises(SessionError, match="by signal 9") if ends else nullcontext():
         await blocks_of(Intake(source, Pool(survive)))
 
@@ -251,9 +267,6 @@ async def test_a_skipped_page_is_in_the_account_and_in_the_log(trainer_of, corpu
         return CountedJob(count_pages(job.fetched, Vocabulary.from_words(corpus.words), INFO))
 
     monkeypatch.setattr("wikitopics.session.training.blocks.count_job", choosy)
-    monkeypatch.setattr(
-        "wikitopics.session.training.blocks.pages_of_job", lambda job: CountedJob(EMPTY, pages=job.fetched)
-    )
     told = []
     source = poisoned(corpus.words, {25: "it raises \x1b[2J\u202e"})
     assert await trainer_of(source, say=told.append) == "finished"

@@ -10,11 +10,12 @@ from struct import pack
 
 import numpy as np
 import pytest
+from sqlite_utils import Database
 
 from tests.session.rows import documents, largest
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.storage.articles import insert_articles, renew_topics
-from wikitopics.session.storage.database import Database, create_tables
+from wikitopics.session.storage.database import create_tables
 from wikitopics.session.training.counts_file import CountsFile
 
 GOOD = {

@@ -83,6 +83,7 @@ def test_counts_of_other_pages_are_refused():
         {"skips": {"redirect": -1}},
         {"warnings": ["one"] * 2},
         {"warnings": None},
+        {"warnings": ["w" * 65_537]},
         {"fault": 3},
         {"lack": "much"},
         {"pages": [[1, "One", 11, "text", "prose", None]]},
@@ -98,9 +99,15 @@ def test_what_cannot_be_said_of_a_part_is_refused(wrong):
 def test_a_page_that_is_too_large_is_refused():
     pages = (Page(1, "One", 11, "é" * (1 << 20), "text"),)
     assert read(packed(CountedJob(COUNTED[:0], pages=pages)), pages_of_job).pages == pages
-    pages = (Page(1, "One", 11, "é" * (1 << 20) + "e", "text"),)
-    with pytest.raises(Damaged, match="too large"):
-        read(packed(CountedJob(COUNTED[:0], pages=pages)), pages_of_job)
+    for wrong in (
+        {"text": "é" * (1 << 20) + "e"},
+        {"id": "i" * 65_537},
+        {"page_id": 2**63},
+        {"revision_id": 2**64 - 1},
+    ):
+        answer = packed(CountedJob(COUNTED[:0], pages=(replace(*pages, **wrong),)))
+        with pytest.raises(Damaged, match="too large|out of range"):
+            read(answer, pages_of_job)
 
 
 def test_escape_codes_do_not_reach_a_terminal():
