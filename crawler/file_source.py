@@ -32,7 +32,7 @@ from wikitopics.crawler.source import (
 from wikitopics.crawler.system import Background
 
 T = TypeVar("T")
-Tell = Callable[[str], None]
+Say = Callable[[str], None]
 """Takes one line for people."""
 Place = Mapping[str, int]
 """Where to continue: a part of a source's position, with the keys of that kind of files."""
@@ -58,12 +58,12 @@ class PageFiles(ABC):
     is_repeatable = True
     """Whether the files can be read more than once."""
 
-    def __init__(self, names: Sequence[str], tell: Tell) -> None:
+    def __init__(self, names: Sequence[str], say: Say) -> None:
         self.name = first_and_more(names)
         """The name for people."""
         self.bytes_read = 0
         """Bytes read from all files, as stored on disk, in all readings together."""
-        self.tell = tell
+        self.say = say
         self.closed = False
         """Whether a reading is to end early."""
 
@@ -173,7 +173,7 @@ class FileSource:
     ) -> None:
         self.activity = Activity(batch_pages=BATCH_PAGES)
         self.files = files
-        files.tell = self._tell
+        files.say = self._tell
         self._what = what
         self._held_out = held_out
         self._resuming = resuming

@@ -1,6 +1,6 @@
 """A source of articles: how it is declared, and how it is read once it is open.
 
-It yields pages in batches, each batch with the position after it.
+It yields stretches of jobs, each job some articles to be counted, with the position after any of them.
 """
 
 from __future__ import annotations
@@ -431,7 +431,7 @@ class Source(Protocol):
         """Contact the source. Raises a `CrawlerError`."""
 
     def batches(self, position: Position | None) -> AsyncIterator[Stretch]:
-        """All batches after ``position`` (None: from the start), until the source ends.
+        """All stretches after ``position`` (None: from the start), until the source ends.
 
         A source of pages yields `PageBatch`.
         """

@@ -20,6 +20,8 @@ Rate = Annotated[float, Meta(ge=0, le=1e15)]
 """Any other measure: of a rate, of a span of time, of a share."""
 Moment = Annotated[float, Meta(ge=0, le=4e10)]
 """Seconds since the epoch, up to the 33rd century: a calendar can show it."""
+Seconds = Annotated[float, Meta(ge=0, le=4e10)]
+"""A span of time."""
 Text = Annotated[str, Meta(max_length=65_536)]
 TopicName = Annotated[str, Meta(max_length=1000)]
 """A name made of words."""
@@ -228,7 +230,7 @@ class Progress:
     prequential: Annotated[tuple[Scored, ...], JSON] = ()
     """The newest minibatches, as few as together have 1,000 articles; none if no model forgets."""
     finished: bool = False
-    elapsed_seconds: Moment = 0.0
+    elapsed_seconds: Seconds = 0.0
     bytes_read: Count = 0
     next_seq: PositiveCount = field(default=1, compare=False)
     """Number of the next article, by the last commit. No number is used twice, even if --keep-articles drops

@@ -76,7 +76,7 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class SessionView:
-    """Everything at one instant; a later instant is another Look."""
+    """Everything at one instant; a later instant is another `SessionView`."""
 
     status: Status
     at: float

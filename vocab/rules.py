@@ -1,4 +1,4 @@
-"""The word rules: what counts as a word. A rule belongs to the vocabulary whose words it words.
+"""The word rules: what counts as a word. A rule belongs to the vocabulary whose words it defines.
 
 Rule 1, of `english` and of every vocabulary that names none: a word is a maximal run of Unicode letters
 (``str.isalpha``), lower-cased. Digits, including letter-like ones (superscripts, fractions, Roman numerals),

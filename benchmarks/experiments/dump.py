@@ -38,7 +38,7 @@ from wikitopics.crawler.dumps.xml import DumpFiles
 from wikitopics.crawler.embedded.corpus import Writer, load_sample
 from wikitopics.crawler.source import Asked, Page
 from wikitopics.session.training.blocks import Intake, count_pages
-from wikitopics.session.training.start import open_source
+from wikitopics.session.training.opening import open_source
 from wikitopics.vocab import Vocabulary
 
 EXPERIMENT = Experiment("dump", "how fast a dump becomes word counts")

@@ -110,7 +110,7 @@ async def _read(names: Sequence[str], address: str | None) -> tuple[float, float
     """
     from wikitopics.crawler.dumps.source import Dump
     from wikitopics.crawler.source import Asked
-    from wikitopics.session.training.start import open_source
+    from wikitopics.session.training.opening import open_source
     from wikitopics.vocab import Vocabulary
 
     kind = Dump()

@@ -12,7 +12,7 @@ from xml.parsers import expat
 
 from wikitopics.crawler.dumps import BASE
 from wikitopics.crawler.dumps.containers import LocalFile, Read, data_blocks
-from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Tell, silently
+from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Say, silently
 from wikitopics.crawler.markup.texts import is_disambiguation
 from wikitopics.crawler.source import (
     LARGEST_TEXT,
@@ -304,12 +304,12 @@ STANDARD_INPUT = "-"
 class DumpFiles(PageFiles):
     """The articles of some dump files: namespace 0, no redirects, no disambiguation pages.
 
-    ``tell`` is called when a file is cut off. Raises BadSource for a file that cannot be opened.
+    ``say`` is called when a file is cut off. Raises BadSource for a file that cannot be opened.
     """
 
-    def __init__(self, paths: Sequence[str], tell: Tell = silently) -> None:
+    def __init__(self, paths: Sequence[str], say: Say = silently) -> None:
         names = ["standard input" if path == STANDARD_INPUT else Path(path).name for path in paths]
-        super().__init__(names, tell)
+        super().__init__(names, say)
         self.paths = tuple(paths)
         self.is_repeatable = STANDARD_INPUT not in paths
         self._reader: DumpReader | None = None
@@ -391,4 +391,4 @@ class DumpFiles(PageFiles):
         except CutOff as error:
             if not reader.seen_pages:
                 raise BadSource(f"{name}: {error} before its first page; download it again") from None
-            self.tell(f"{name}: {error}; everything after the last complete page is left out")
+            self.say(f"{name}: {error}; everything after the last complete page is left out")

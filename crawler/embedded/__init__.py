@@ -1,4 +1,4 @@
-"""A small Wikipedia on loopback, for the demo, for tests, and for simulating what can go wrong on a wiki.
+"""A small Wikipedia on loopback, for the demo and for tests.
 
 It runs in a child process, and the same client that crawls Wikipedia crawls it.
 """

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from pathlib import PurePath
 from typing import BinaryIO
 
-from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Tell, silently
+from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Say, silently
 from wikitopics.crawler.markup.texts import noticing
 from wikitopics.crawler.source import BadSource, Markup, Page
 from wikitopics.crawler.texts.records import (
@@ -100,17 +100,17 @@ def check_paths(paths: Sequence[str]) -> None:
             raise BadSource(f"{name}: not a kind of file that holds texts: {_TAKEN}")
 
 
-def text_files(paths: Sequence[str], tell: Callable[[str], None]) -> tuple[TextFile, ...]:
+def text_files(paths: Sequence[str], say: Callable[[str], None]) -> tuple[TextFile, ...]:
     """All files of ``paths``, in their order; those of a folder by name.
 
-    Hidden files and other endings in a folder are left out. ``tell`` is called for parts of it that cannot be
+    Hidden files and other endings in a folder are left out. ``say`` is called for parts of it that cannot be
     read, and for links to folders already read, which may form a loop, or into the kernel's file systems.
     Raises BadSource.
     """
     files: list[TextFile] = []
     for path in paths:
         before = len(files)
-        for file in _folder(path, tell) if os.path.isdir(path) else (_file(path),):
+        for file in _folder(path, say) if os.path.isdir(path) else (_file(path),):
             files.append(file)
             if len(files) > MOST_FILES:
                 raise BadSource(f"{printable(path)}: over {MOST_FILES:,} files: join them into a .jsonl")
@@ -121,7 +121,7 @@ def text_files(paths: Sequence[str], tell: Callable[[str], None]) -> tuple[TextF
     return tuple(files)
 
 
-def _folder(root: str, tell: Callable[[str], None]) -> Iterator[TextFile]:
+def _folder(root: str, say: Callable[[str], None]) -> Iterator[TextFile]:
     seen: set[tuple[int, int]] = set()
     kernel = _kernel_devices()
     waiting = [root]  # the next one last; no recursion, since folders may be nested thousands deep
@@ -130,7 +130,7 @@ def _folder(root: str, tell: Callable[[str], None]) -> Iterator[TextFile]:
         if _device(path) in kernel:
             if path == root:
                 raise BadSource(f"{printable(path)}: a kernel file system, which holds no texts")
-            tell(f"{printable(path)}: a link into a kernel file system; skipped")
+            say(f"{printable(path)}: a link into a kernel file system; skipped")
             continue
         if ending(path) == PLAIN and not os.path.isdir(path):
             yield _file(path, root)
@@ -138,7 +138,7 @@ def _folder(root: str, tell: Callable[[str], None]) -> Iterator[TextFile]:
         try:
             status = os.stat(path)
             if (status.st_dev, status.st_ino) in seen:
-                tell(f"{printable(path)}: a link to a folder already read; left out")
+                say(f"{printable(path)}: a link to a folder already read; left out")
                 continue
             seen.add((status.st_dev, status.st_ino))
             with os.scandir(path) as entries:
@@ -151,7 +151,7 @@ def _folder(root: str, tell: Callable[[str], None]) -> Iterator[TextFile]:
         except OSError as error:
             if path == root:
                 raise BadSource(f"{printable(path)}: {error.strerror}") from None
-            tell(f"{printable(path)}: {error.strerror}; this folder is left out")
+            say(f"{printable(path)}: {error.strerror}; this folder is left out")
             continue
         waiting += [os.path.join(path, name) for name in sorted(names, reverse=True)]
 
@@ -268,12 +268,12 @@ class TextFiles(PageFiles):
         self,
         paths: Sequence[str],
         column: str | None = None,
-        tell: Tell = silently,
+        say: Say = silently,
         markup: Markup = "text",
         lines: bool | None = False,
     ) -> None:
         check_paths(paths)
-        super().__init__([printable(os.path.basename(os.path.normpath(path))) for path in paths], tell)
+        super().__init__([printable(os.path.basename(os.path.normpath(path))) for path in paths], say)
         self._paths = tuple(paths)
         self._column = column
         self._markup: Markup = markup
@@ -288,7 +288,7 @@ class TextFiles(PageFiles):
     @cached_property
     def files(self) -> tuple[TextFile, ...]:
         """All files, as they are when first listed."""
-        return text_files(self._paths, self.tell)
+        return text_files(self._paths, self.say)
 
     @property
     def count(self) -> int:
@@ -329,19 +329,19 @@ class TextFiles(PageFiles):
             raise BadSource(f"{what} changed {since}")
         return now
 
-    def first_reading(self, tell: Tell = silently) -> Iterator[Found]:
+    def first_reading(self, say: Say = silently) -> Iterator[Found]:
         """All documents from the start. Raises BadSource if there are none."""
         repeats, digest = array("q"), blake2b(digest_size=8)
         messages: list[str] = []
 
         def tell_bad(message: str) -> None:
             messages.append(message)
-            tell(message)
+            say(message)
 
         some = False
         reading = self._read(START, tell_bad, repeats, SeenIds(), digest.update)
         if self._markup == "text":
-            reading = noticing(reading, lambda r: r[0].text if isinstance(r[0], Page) else "", self.tell)
+            reading = noticing(reading, lambda r: r[0].text if isinstance(r[0], Page) else "", self.say)
         for page, place in reading:
             some = some or isinstance(page, Page)
             yield page, place
@@ -358,12 +358,12 @@ class TextFiles(PageFiles):
 
     def read(self, place: Place = START) -> Iterator[Found]:
         """The documents after ``place``, once the first reading is over or `mark` has found no change."""
-        return self._read(place, self.tell, self._repeats)
+        return self._read(place, self.say, self._repeats)
 
     def _read(
         self,
         place: Place,
-        tell: Tell,
+        say: Say,
         repeats: "array[int]",
         new_ids: SeenIds | None = None,
         digest: Callable[[bytes], object] = lambda _: None,
@@ -376,7 +376,7 @@ class TextFiles(PageFiles):
             if self.closed:
                 return
             begin = place if index == first else START
-            for (record, line), after in self._records(file, begin, digest, tell):
+            for (record, line), after in self._records(file, begin, digest, say):
                 number += 1
                 if isinstance(record, Document) and record.id and not self._takes_all(file):
                     if new_ids is not None and not new_ids.add(record.id):
@@ -390,13 +390,13 @@ class TextFiles(PageFiles):
                 named += 1
                 if named <= MOST_NAMED:
                     where = "" if self._is_one(file) else f", line {line:,}"
-                    tell(f"{printable(file.path)}{where}: {record.why}; skipped")
+                    say(f"{printable(file.path)}{where}: {record.why}; skipped")
                 elif named == MOST_NAMED + 1:
-                    tell("more documents are skipped; they are counted, but not named here")
+                    say("more documents are skipped; they are counted, but not named here")
                 yield record.skip, here
 
     def _records(
-        self, file: TextFile, begin: Place, digest: Callable[[bytes], object], tell: Tell
+        self, file: TextFile, begin: Place, digest: Callable[[bytes], object], say: Say
     ) -> Iterator[tuple[Record, Place]]:
         """Each record with the place after it: unpacked bytes and lines of the file."""
         is_one, name = self._is_one(file), printable(file.path)
@@ -410,7 +410,7 @@ class TextFiles(PageFiles):
 
         try:
             with _opened(file) as opened:
-                contents = Contents(opened, name, offset, line, seen, lambda: self.closed, tell)
+                contents = Contents(opened, name, offset, line, seen, lambda: self.closed, say)
                 if is_one:
                     yield (whole_file(contents), 1), _END_OF_ONE
                 else:

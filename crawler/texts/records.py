@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import BinaryIO
 
 from wikitopics.crawler.dumps.containers import data_blocks
-from wikitopics.crawler.file_source import Tell, silently
+from wikitopics.crawler.file_source import Say, silently
 from wikitopics.crawler.source import SURROGATE, BadSource, CutOff, Skip, sound_text
 
 # Files of the user's own documents as lines: unpacked, in bounded memory, with the place after each line.
@@ -65,7 +65,7 @@ class Contents:
     """Called with the bytes as stored on disk."""
     stopped: Callable[[], bool] = lambda: False
     """Called before each block; says whether to end."""
-    tell: Tell = silently
+    say: Say = silently
     """Takes one line for people if the file ends early."""
     without: int = 0
     """Bytes read since the last document."""
@@ -108,7 +108,7 @@ class Contents:
                         yield self._line(pieces, size)
                         pieces, size = [], 0
         except CutOff as error:
-            self.tell(f"{self.name}: {error}; everything after line {self.number:,} is left out")
+            self.say(f"{self.name}: {error}; everything after line {self.number:,} is left out")
             return
         if size:
             yield self._line(pieces, size)

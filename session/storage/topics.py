@@ -25,7 +25,7 @@ from wikitopics.session.records import (
     Count,
     Curve,
     ModelStatus,
-    Moment,
+    Seconds,
     ShareHistory,
     Text,
     TopicEvent,
@@ -72,7 +72,7 @@ _MEASUREMENT = {
     "articles": Count,
     "metric": Text,
     "tokens": Count,
-    "seconds": Moment,
+    "seconds": Seconds,
     "value": Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)],
 }
 _STORED = "metric <> 'perplexity'"

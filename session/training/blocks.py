@@ -156,7 +156,7 @@ FEW = 4
 """The fewest steps that tell a rate, however old they are."""
 
 
-class Rate:
+class RateMeter:
     """Events per second that has passed."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -192,7 +192,7 @@ class Rate:
         return sum(number for _, number in self._events)
 
 
-Wait = Literal["network", "parsing"]
+WaitsFor = Literal["network", "parsing"]
 JOBS_AHEAD = 8
 """Jobs in progress, or twice as many as are done at a time."""
 MOST_AHEAD = 48 << 20
@@ -210,11 +210,11 @@ class Blocks(ABC):
 
     def __init__(self, activity: Activity) -> None:
         self.activity = activity
-        self.waits_for: Wait | None = None
+        self.waits_for: WaitsFor | None = None
         """What `next` is currently waiting for."""
         self.queued = 0
         """Articles fetched and not yet handed out."""
-        self.arrivals = Rate()
+        self.arrivals = RateMeter()
         """Articles counted."""
         self.wanted: Callable[[], int] = lambda: 1
         """How many articles the trainer lacks at the moment."""

@@ -51,7 +51,7 @@ def _plain_documents(path: str, say: Say, markup: Markup, lines: bool) -> Iterat
     with os_error_as(path, BadUsage):
         file = open_input(path, pipes=True)
     with file:
-        contents = Contents(file, path, tell=say)
+        contents = Contents(file, path, say=say)
 
         def pages() -> Iterator[Page]:
             for number, (record, line) in enumerate(plain_texts(contents, lines), 1):

@@ -24,7 +24,7 @@ from wikitopics.session.records import Progress, TrainerActivity
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.settings import default_topics
 from wikitopics.session.training.measuring import Measured
-from wikitopics.session.training.run import Report
+from wikitopics.session.training.monitor import Report
 from wikitopics.session.training.start import default_passes
 
 FEW = ("--topics", 3, "--held-out", 40, "--batch-size", 64)

@@ -42,7 +42,7 @@ from wikitopics.session.system import Signals, acting_later, kill_group, owner, 
 if TYPE_CHECKING:
     from wikitopics.session.control import Trainers
     from wikitopics.session.request import TrainRequest
-    from wikitopics.session.training.run import Report
+    from wikitopics.session.training.monitor import Report
 
 
 # `train --on-end COMMAND` and `--notify HOW`, carried out when a trainer ends unless it is killed.
@@ -238,7 +238,7 @@ def also_to(log: Path, session: Path) -> Iterator[Say]:
         keep(output.error_line(str(error) or type(error).__name__))
         raise
     finally:
-        with contextlib.suppress(OSError):  # as in `Log.handleError`
+        with contextlib.suppress(OSError):  # as in `LogFile.handleError`
             handler.close()
 
 

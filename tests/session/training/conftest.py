@@ -21,14 +21,15 @@ def trainer_of(tmp_path, corpus, new_session, monkeypatch):
     from wikitopics.session.storage.writer import SessionWriter
     from wikitopics.session.system import Signals, TrainerLock
     from wikitopics.session.training.blocks import CountedJob, Intake, count_pages
-    from wikitopics.session.training.run import Limits, Monitor, Run
+    from wikitopics.session.training.monitor import Monitor
+    from wikitopics.session.training.run import Limits, Run
     from wikitopics.session.training.stream import Stream
     from wikitopics.vocab import Vocabulary
 
     path = new_session(tmp_path / "s.db", corpus, model=("lda:topics=3,batch_size=64",), held_out=30)
     vocabulary = Vocabulary.from_words(corpus.words)
     # Tests wait for a heartbeat, or for the run to check its limits: make both come soon.
-    monkeypatch.setattr("wikitopics.session.training.run.BEAT_SECONDS", 0.05)
+    monkeypatch.setattr("wikitopics.session.training.monitor.BEAT_SECONDS", 0.05)
     monkeypatch.setattr("wikitopics.session.training.run.COMMIT_SECONDS", 0.05)
     monkeypatch.setattr(
         "wikitopics.session.training.blocks.count_job",

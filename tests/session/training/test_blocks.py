@@ -19,7 +19,7 @@ from wikitopics.session.training.blocks import (
     MOST_AHEAD,
     CountedJob,
     Intake,
-    Rate,
+    RateMeter,
     count_pages,
     counting_workers,
     start_worker,
@@ -259,7 +259,7 @@ async def test_a_fourth_death_in_a_row_is_no_fault_of_the_pages(corpus, good, to
 
 async def test_a_skipped_page_is_in_the_account_and_in_the_log(trainer_of, corpus, monkeypatch):
     # Kernels that take long to be compiled are told of too.
-    monkeypatch.setattr("wikitopics.session.training.run.QUIET_SECONDS", 3600)
+    monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 3600)
 
     def choosy(job):
         if any("raises" in page.title for page in job.fetched):
@@ -279,7 +279,7 @@ async def test_a_skipped_page_is_in_the_account_and_in_the_log(trainer_of, corpu
 
 def test_a_rate_is_of_the_time_since_the_start_or_of_ten_seconds():
     now = 0.0
-    rate = Rate(lambda: now)
+    rate = RateMeter(lambda: now)
     assert rate() == 0.0
     rate.add(30)
     assert rate() == 30.0, "of a second, before the first is over"
@@ -294,7 +294,7 @@ def test_a_rate_is_of_the_time_since_the_start_or_of_ten_seconds():
 
 def test_rare_steps_tell_what_flows_from_one_to_the_next():
     now = 0.0
-    rate = Rate(lambda: now)
+    rate = RateMeter(lambda: now)
     assert rate.of_steps() == 0.0
     for step in range(1, 7):
         now = 20.0 * step
@@ -310,7 +310,7 @@ def test_rare_steps_tell_what_flows_from_one_to_the_next():
 
 def test_frequent_steps_tell_the_last_seconds():
     now = 0.0
-    rate = Rate(lambda: now)
+    rate = RateMeter(lambda: now)
     for second in range(60):
         now = float(second + 1)
         rate.add(10 if second < 30 else 100)

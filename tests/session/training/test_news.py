@@ -8,7 +8,8 @@ from wikitopics.crawler.mediawiki.source import Api
 from wikitopics.crawler.source import Activity
 from wikitopics.session.records import Progress
 from wikitopics.session.training.measuring import Measured
-from wikitopics.session.training.run import Monitor, Wait
+from wikitopics.session.training.monitor import Monitor
+from wikitopics.session.training.run import Wait
 
 UNMEASURED = Measured(0, {})
 

@@ -21,7 +21,7 @@ from wikitopics.model import Minibatch, kinds
 from wikitopics.session.settings import new_model
 from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.request import TrainRequest
-from wikitopics.session.training.start import warm_up
+from wikitopics.session.training.opening import warm_up
 from wikitopics.session.training.measuring import HeldOut
 
 def compiled():
@@ -54,7 +54,7 @@ def test_a_trainer_compiles_nothing_after_the_warm_up():
 FIRST_START = """
 from wikitopics.model.kernels import add_rows
 from wikitopics.session.request import TrainRequest
-from wikitopics.session.training.start import warm_up
+from wikitopics.session.training.opening import warm_up
 
 warm_up(TrainRequest(model=("scvb0",)).specs())
 print(add_rows.stats.cache_misses.total(), add_rows.stats.cache_hits.total() > 0)

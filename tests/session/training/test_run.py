@@ -278,7 +278,7 @@ async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(trainer_of
 
 
 async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.run.QUIET_SECONDS", 0.3)
+    monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 0.3)
     held, count = threading.Event(), feed_module.count_job
     monkeypatch.setattr(feed_module, "count_job", lambda job: held.wait() and count(job))
 
@@ -288,7 +288,7 @@ async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypa
     async def wait(run):
         await until_true(lambda: "processes that parse" in (status(trainer_of.path).waiting_for or ""))
         await until_true(told)  # the heart notes it after its beat
-        monkeypatch.setattr("wikitopics.session.training.run.QUIET_SECONDS", 60)
+        monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 60)
         held.set()
         await until_true(lambda: status(trainer_of.path).waiting_for is None)
 
@@ -326,8 +326,8 @@ async def test_a_full_disk_is_waited_for(trainer_of, memory, full, monkeypatch):
 
 
 async def test_a_slow_commit_is_what_is_waited_for(trainer_of, memory, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.run.SAVING_SECONDS", 0.2)
-    monkeypatch.setattr("wikitopics.session.training.run.QUIET_SECONDS", 0.4)
+    monkeypatch.setattr("wikitopics.session.training.monitor.SAVING_SECONDS", 0.2)
+    monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 0.4)
     disk, commit, told = threading.Event(), SessionWriter.commit, []
 
     def slowly(self, *arguments):

@@ -19,8 +19,8 @@ from wikitopics.session import sources
 from wikitopics.session.errors import Damaged
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.system import Signals
-from wikitopics.session.training import start
-from wikitopics.session.training.start import open_with_retries
+from wikitopics.session.training import opening, start
+from wikitopics.session.training.opening import open_with_retries
 from wikitopics.vocab import Vocabulary
 
 
@@ -249,13 +249,13 @@ async def test_a_model_that_cannot_be_made_is_reported_once(corpus, tmp_path, mo
         met.set()
         raise Damaged("x")
 
-    monkeypatch.setattr(start, "warm_up", warm_up)
+    monkeypatch.setattr(opening, "warm_up", warm_up)
     asyncio.get_running_loop().set_exception_handler(lambda _, context: unheard.append(context))
     (tmp_path / "a.txt").write_text("some text")
     kind = sources.load("texts")
     asked = TrainRequest(source="texts", texts=(str(tmp_path / "a.txt"),)).asked(kind)
     vocabulary = Vocabulary.from_lines(corpus.words)
-    opened = await start.open_source(kind, kind.identity(asked), asked, vocabulary, print)
+    opened = await opening.open_source(kind, kind.identity(asked), asked, vocabulary, print)
     await opened.feed.close()
     await until_true(met.is_set)
     await asyncio.sleep(0.05)

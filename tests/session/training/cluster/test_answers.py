@@ -106,7 +106,7 @@ def test_a_page_that_is_too_large_is_refused():
         {"revision_id": 2**64 - 1},
     ):
         answer = packed(CountedJob(COUNTED[:0], pages=(replace(*pages, **wrong),)))
-        with pytest.raises(Damaged, match="too large|out of range"):
+        with pytest.raises(Damaged, match=r"too large|out of range"):
             read(answer, pages_of_job)
 
 

@@ -57,7 +57,7 @@ async def read(dump, cluster=None, meanwhile=lambda source: None):
     if cluster is None:
         pool = counting_workers(VOCABULARY.words, info, 1)
     else:
-        from wikitopics.session.training.start import far_pool
+        from wikitopics.session.training.opening import far_pool
 
         pool = await far_pool(cluster, VOCABULARY, info, source, lambda _: None)
     feed = Intake(source, pool)

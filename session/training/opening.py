@@ -1,0 +1,187 @@
+"""Opening the source of a run, while the models' loops are compiled."""
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from wikitopics.crawler.source import (
+    Activity,
+    Asked,
+    Identity,
+    PageKind,
+    Source,
+    SourceInfo,
+    SourceKind,
+)
+from wikitopics.model import Minibatch, OnlineModel
+from wikitopics.model.kernels import nothing_kept
+from wikitopics.session import sources
+from wikitopics.session.errors import BadUsage, Say
+from wikitopics.session.options import (
+    CLUSTER,
+)
+from wikitopics.session.records import SNAPSHOT_WORDS
+from wikitopics.session.settings import ModelSpec, new_model
+from wikitopics.session.training.blocks import Blocks, Intake, counting_workers
+from wikitopics.session.training.counts import Counts
+from wikitopics.session.training.counts_file import CountedBlocks
+from wikitopics.session.training.measuring import HeldOut
+from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied, Workers
+from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.rules import Rule
+
+OUTGROWN = 4
+"""A run this many times larger than the D of its models is warned: D is weighed against their priors."""
+
+
+# Compiles kernels, or loads them from their cache, while the source is still being contacted.
+#
+# Compiling takes seconds the first time after an installation, and the first articles take a second or two to
+# arrive. Done in parallel, the first point of the curve comes sooner.
+
+WARM_UP_WORDS, WARM_UP_DOCUMENTS = 64, 8
+
+
+def warm_up(specs: Sequence[ModelSpec]) -> None:
+    """Take models like those of ``specs`` through everything that a trainer does, then discard them.
+
+    A process compiles one kernel at a time. After an installation, when all of them have to be compiled,
+    another process does what learning needs, and this one loads it.
+    """
+    if nothing_kept():
+        with Workers(1, bool, ()) as helper, contextlib.suppress(JobFailed, WorkerDied):
+            learnt = helper.submit(_learn, specs)
+            _measure(specs)
+            learnt.result()
+    _learn(specs)
+    _measure(specs)
+
+
+def _learn(specs: Sequence[ModelSpec]) -> None:
+    """Have models learn, and their words read."""
+    for spec in specs:
+        model = _like(spec)
+        model.learn(_documents())
+        model.top_words(SNAPSHOT_WORDS)
+
+
+def _measure(specs: Sequence[ModelSpec]) -> None:
+    """Have models measured, which for LDA begins with what only this needs, and documents inferred."""
+    documents = _documents()
+    held_out = HeldOut(documents, 0)
+    for spec in specs:
+        model = _like(spec)
+        held_out.measure(model)
+        model.infer(documents)
+
+
+def _like(spec: ModelSpec) -> OnlineModel:
+    """A small model. As the trainer does: one made from its state may have other types for the compiler."""
+    new = new_model(spec, WARM_UP_WORDS, WARM_UP_DOCUMENTS, 0)
+    return type(new).from_state(new.state())
+
+
+def _documents() -> Minibatch:
+    rng = np.random.default_rng(0)
+    counts = rng.integers(0, 3, (WARM_UP_DOCUMENTS, WARM_UP_WORDS)).astype(np.int32)
+    counts[:, 0] = 1
+    documents, words = np.nonzero(counts)
+    indptr = np.searchsorted(documents, np.arange(WARM_UP_DOCUMENTS + 1)).astype(np.int64)
+    return Minibatch(indptr, words.astype(np.int32), counts[documents, words])
+
+
+MOST_WORKERS = 16
+"""The most workers: each takes 45 MB, and a few of them already read faster than a model learns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A source that has been opened; closing the feed closes it."""
+
+    info: SourceInfo
+    identity: Identity
+    """The source's identity, as the session stores it."""
+    feed: Blocks
+
+
+async def open_source(
+    kind: SourceKind,
+    identity: Identity,
+    asked: Asked,
+    vocabulary: Vocabulary | Rule,
+    say: Say,
+    specs: Sequence[ModelSpec] = (),
+    cluster: str | None = None,
+) -> Opened:
+    """Make contact with the source; raises its errors. Models like ``specs`` are compiled meanwhile.
+
+    With only a rule, every word is counted. ``cluster``: the address of the cluster whose workers count;
+    None: processes on this machine count.
+    """
+    sources.check_identity(kind, identity)
+    if isinstance(kind, Counts):
+        if cluster is not None:
+            raise BadUsage(
+                f"{CLUSTER.flag}: the words of --source {kind.name} are counted already: leave it out"
+            )
+        assert isinstance(vocabulary, Vocabulary)
+        file = await asyncio.to_thread(kind.open, identity, asked, vocabulary.lines)
+        return Opened(SourceInfo(file.name, len(file)), {**identity, **file.identity}, CountedBlocks(file))
+    assert isinstance(kind, PageKind)
+    warming = asyncio.get_running_loop().run_in_executor(None, warm_up, specs)
+    # An error of a model comes again, and is reported, when the trainer makes the model itself.
+    warming.add_done_callback(lambda warmed: warmed.cancelled() or warmed.exception())
+    source = kind.open(identity, asked)
+    try:
+        info = await open_with_retries(source, say)
+        # the few articles for a vocabulary are counted here
+        if cluster is not None and isinstance(vocabulary, Vocabulary):
+            pool: Pool = await far_pool(cluster, vocabulary, info, source, say)
+        else:
+            pool = counting_workers(vocabulary.lines, info, min(os.cpu_count() or 1, MOST_WORKERS))
+    except BaseException:
+        await source.close()
+        raise
+    return Opened(info, {**identity, **info.identity}, Intake(source, pool))
+
+
+async def far_pool(address: str, vocabulary: Vocabulary, info: SourceInfo, source: Source, say: Say) -> Pool:
+    """The workers of a cluster, once there are any."""
+    try:
+        from wikitopics.session.training.cluster import Cluster
+    except ModuleNotFoundError:
+        raise BadUsage(sources.DASK.needed(CLUSTER.flag)) from None
+    cluster = Cluster(address, vocabulary, info, source.activity)
+    await asyncio.to_thread(cluster.connect)
+    say(f"counting on a cluster: {cluster.jobs()} threads of {cluster.workers} workers")
+    return cluster
+
+
+async def open_with_retries(source: Source, say: Say) -> SourceInfo:
+    """Open the source; if it takes longer than a moment, say what is being waited for."""
+    opening = asyncio.ensure_future(source.open())
+    reported = ""
+    try:
+        while not (await asyncio.wait({opening}, timeout=2.0))[0]:
+            errors = source.activity.errors
+            waiting = errors[-1].text if errors else source.activity.waiting_for
+            if waiting and waiting != reported:
+                reported = waiting
+                say(waiting + _for_how_long(source.activity))
+    finally:
+        opening.cancel()
+    return await opening
+
+
+def _for_how_long(activity: Activity) -> str:
+    """How long a wait will last, if that is known."""
+    if activity.trying_until is not None:
+        return f"; trying for another {max(0.0, activity.trying_until - time.time()):.0f} s"
+    if activity.waiting_until is not None:
+        return f"; next request at {time.strftime('%H:%M:%S', time.localtime(activity.waiting_until))}"
+    return ""
