@@ -570,7 +570,7 @@ async def survey(
     )
     few = sorted(tallies)[len(tallies) // 4] if tallies else 0  # most places have more
     return msgspec.structs.replace(
-        schedule, n_places=n_places, each=each, stride=max(1, few // max(1, each)), articles=articles
+        schedule, n_places=n_places, each=each, stride=max(1, few // max(1, 2 * each)), articles=articles
     )
 
 
