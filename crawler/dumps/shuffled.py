@@ -95,13 +95,12 @@ class DumpFile(Protocol):
 class DumpPart:
     """The pages that begin in the bytes before ``stop`` of those that are ``held``.
 
-    Of its articles, ``each`` are held out: the first, and every ``stride``-th after it.
+    The articles of the numbers ``held_out`` are held out.
     """
 
     held: HeldFile
     stop: int
-    each: int = 0
-    stride: int = 1
+    held_out: frozenset[int] = frozenset()
     is_place: bool = False
     """Whether it gives the articles that are held out, and nothing else, or all the others."""
     file: DumpFile | None = field(default=None, compare=False)
@@ -128,7 +127,7 @@ class DumpPart:
         return cls(HeldFile(file.name, file.size, head, start, data), stop, file=file)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return DumpPart, (self.held, self.stop, self.each, self.stride, self.is_place)
+        return DumpPart, (self.held, self.stop, self.held_out, self.is_place)
 
     @property
     def size(self) -> int:
@@ -158,7 +157,7 @@ class DumpPart:
 
         Raises CutOff after the last page that can be read, Lacking, BadSource.
         """
-        articles, behind = 0, self.each * self.stride
+        articles, last = 0, max(self.held_out, default=-1)
         for page in self._pages(info):
             if not isinstance(page, Page):
                 if not self.is_place:
@@ -166,10 +165,10 @@ class DumpPart:
                 continue
             if articles == _MOST_ARTICLES:
                 raise CutOff(f"it holds over {_MOST_ARTICLES:,} articles")
-            if (articles < behind and articles % self.stride == 0) == self.is_place:
+            if (articles in self.held_out) == self.is_place:
                 yield page
             articles += 1
-            if self.is_place and articles > behind - self.stride:
+            if self.is_place and articles > last:
                 return
 
     def _pages(self, info: SourceInfo) -> Iterator[Page | Skip]:
@@ -230,6 +229,9 @@ _SMALL = 4 << 20
 """The most bytes of a dump of which all places are looked at to count articles."""
 _SAMPLED, _ENOUGH = 8, 100
 """The places looked at in a larger dump, unless these have fewer articles than that."""
+_SPARED = 3
+"""The articles to hold out are drawn from a third of each place: the places of a small dump are all of it, so
+it would be unpacked twice."""
 _COUNTED_TOGETHER = 4
 """Places counted at a time: a place may be given up to 64 MB."""
 _COUNTED = 256 << 10
@@ -263,8 +265,8 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
     """Places where articles are held out."""
     each: _Count
     """Articles held out from each place, if it has that many."""
-    stride: Annotated[int, Meta(ge=1, le=1 << 32)]
-    """Their distance: neighbours in a dump are alike."""
+    first: Annotated[int, Meta(ge=0, le=_MOST_ARTICLES)]
+    """How many of its first articles these are drawn from: neighbours in a dump are alike."""
     articles: _Count
     """The approximate number of articles in the whole dump."""
 
@@ -278,7 +280,7 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
         size = sum(sizes)
         chunk = max(min(CHUNK, max(SMALLEST, -(-size // PLACES))), 2 * size // _MOST_CHUNKS)
         parts = -(-chunk // PART)
-        return cls(seed, sizes, chunk, parts, max(1, round(LANES / parts)), PLACES, 0, 1, 0)
+        return cls(seed, sizes, chunk, parts, max(1, round(LANES / parts)), PLACES, 0, 0, 0)
 
     @staticmethod
     def fault(stored: object, files: int) -> str:
@@ -314,6 +316,13 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
     def places(self) -> frozenset[Chunk]:
         """The chunks at whose beginning articles are held out."""
         return frozenset(self.chunks[number] for number in spread(len(self.chunks), self.n_places))
+
+    def held_out(self, place: Chunk) -> frozenset[int]:
+        """The numbers of a place's articles that are held out, drawn at random."""
+        drawn = sorted(
+            range(self.first), key=lambda number: _dice(self.seed, place.file, place.start, number)
+        )
+        return frozenset(drawn[: self.each])
 
     def begins(self, number: int) -> list[Chunk]:
         """The chunks of which this round reads the first part."""
@@ -464,12 +473,12 @@ class ShuffledDump(ABC):
 
     async def _place(self, schedule: Schedule, chunk: Chunk) -> DumpPart:
         part = await read_place(self.files[chunk.file], *schedule.bounds(chunk, 0))
-        return replace(part, each=schedule.each, stride=schedule.stride, is_place=True)
+        return replace(part, held_out=schedule.held_out(chunk), is_place=True)
 
     async def _part(self, schedule: Schedule, number: int, chunk: Chunk, part: int) -> DumpPart:
-        held_out = schedule.each if not part and chunk in schedule.places else 0
+        held_out = schedule.held_out(chunk) if not part and chunk in schedule.places else frozenset[int]()
         read = await self.part(schedule, number, chunk, part)
-        return replace(read, each=held_out, stride=schedule.stride)
+        return replace(read, held_out=held_out)
 
 
 class LocalDump(ShuffledDump):
@@ -569,9 +578,11 @@ async def survey(
         or sum(min(articles, each) for articles in tallies) * n_places >= with_spare(wanted) * len(tallies)
     )
     few = sorted(tallies)[len(tallies) // 4] if tallies else 0  # most places have more
-    return msgspec.structs.replace(
-        schedule, n_places=n_places, each=each, stride=max(1, few // max(1, 2 * each)), articles=articles
-    )
+    if places and sum(schedule.sizes) > _SMALL:
+        start, stop = schedule.bounds(places[0], 0)
+        few = round(few * min(1, (stop - start) / (_SPARED * _COUNTED)))
+    first = min(max(each, few), _MOST_ARTICLES)
+    return msgspec.structs.replace(schedule, n_places=n_places, each=each, first=first, articles=articles)
 
 
 async def read_place(file: DumpFile, start: int, stop: int) -> DumpPart:

@@ -8,8 +8,10 @@ import itertools
 import lzma
 import os
 import pickle
+from collections import Counter
 from contextlib import suppress
 
+import msgspec
 import pytest
 import zstandard
 
@@ -137,16 +139,20 @@ async def test_a_file_that_became_smaller_is_not_taken_for_its_end(tmp_path):
 
 def test_what_is_taken_of_a_part(tmp_path):
     file = local(tmp_path / "dump.xml", dump(range(1, 10)))
-    for each, stride, held_out in (
-        (3, 1, [1, 2, 3]),
-        (3, 2, [1, 3, 5]),
-        (3, 4, [1, 5, 9]),
-        (9, 4, [1, 5, 9]),
-    ):
-        counted = {"each": each, "stride": stride}
-        assert ids_of([part_of(file, 0, file.size, **counted, is_place=True)]) == held_out
+    for numbers, held_out in (({0, 1, 2}, [1, 2, 3]), ({4, 0}, [1, 5]), ({8, 80}, [9]), ((), [])):
+        drawn = frozenset(numbers)
+        assert ids_of([part_of(file, 0, file.size, held_out=drawn, is_place=True)]) == held_out
         others = [number for number in range(1, 10) if number not in held_out]
-        assert ids_of([part_of(file, 0, file.size, **counted)]) == others
+        assert ids_of([part_of(file, 0, file.size, held_out=drawn)]) == others
+
+
+def test_articles_are_held_out_in_no_regular_order():
+    schedule = msgspec.structs.replace(Schedule.of_sizes(1, [54 * 2**20]), each=20, first=200)
+    drawn = [sorted(schedule.held_out(place)) for place in schedule.places]
+    assert {len(numbers) for numbers in drawn} == {20}
+    phases = Counter(number % 5 for numbers in drawn for number in numbers)
+    assert min(phases.values()) > 0.8 * 54 * 20 / 5
+    assert len(set(map(tuple, drawn))) == 54
 
 
 def test_nothing_of_a_part_stays_in_memory(tmp_path):
@@ -298,14 +304,14 @@ async def test_a_large_dump_without_articles_is_not_read_through(tmp_path, monke
     assert len({part.held.start for part in parts_read}) == 10 < len(schedule.chunks)
 
 
-NOT_NUMBERS = {"seed": ["1"], "chunk": [0], "each": [-1], "stride": [0], "x": [1], "parts": [0, 1 << 40]}
+NOT_NUMBERS = {"seed": ["1"], "chunk": [0], "each": [-1], "first": [-1], "x": [1], "parts": [0, 1 << 40]}
 NOT_NUMBERS |= {"together": [0], "sizes": [[1, 2], 3, [1 << 40]]}
 
 
 @pytest.mark.parametrize(("key", "values"), NOT_NUMBERS.items())
 def test_a_schedule_that_is_none_is_refused(key, values):
     stored = {"seed": 0, "sizes": [5], "chunk": 1024, "parts": 1, "together": 1, "n_places": 1}
-    stored |= {"each": 1, "stride": 1, "articles": 10}
+    stored |= {"each": 1, "first": 1, "articles": 10}
     assert Schedule.fault(stored, 1) == ""
     assert all(Schedule.fault(stored | {key: value}, 1) for value in values)
     assert Schedule.fault({name: stored[name] for name in ("seed", "sizes")}, 1)
