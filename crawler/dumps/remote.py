@@ -14,7 +14,9 @@ from yarl import URL
 
 from wikitopics.crawler.dumps import DUMP_FILES, VERSIONS
 from wikitopics.crawler.dumps.containers import HEAD
-from wikitopics.crawler.dumps.shuffled import BEYOND, Chunk, DumpFile, DumpPart, Schedule, ShuffledDump
+from wikitopics.crawler.dumps.parts import BEYOND, DumpFile, DumpPart
+from wikitopics.crawler.dumps.schedule import Chunk, Schedule
+from wikitopics.crawler.dumps.shuffled import ShuffledDump
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import RateLimits, dump_limits, is_wikimedia
 from wikitopics.crawler.http.wire import Clock, Reply, RequestBounds, Wanted

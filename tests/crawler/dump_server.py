@@ -133,6 +133,6 @@ def served(files):
         yield made
 
 
-SMALL = {"containers._READ": 1000, "shuffled.BEYOND": 500, "remote.BEYOND": 500, "shuffled._COUNTED": 300}
+SMALL = {"containers._READ": 1000, "parts.BEYOND": 500, "remote.BEYOND": 500, "shuffled._COUNTED": 300}
 SMALL |= {"remote.FIRST": 800, "remote.MOST_CACHED": 3000, "remote.SMALLEST": 1000, "remote.LARGEST": 8000}
 """Sizes that a small dump can fill, by their names in `crawler.dumps`."""

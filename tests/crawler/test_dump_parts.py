@@ -19,7 +19,9 @@ from tests.crawler.dumps import FOOT, HEAD, dump, multistream, page, write
 from tests.waiting import until
 from wikitopics.crawler.dumps.containers import HEAD as HEAD_BYTES
 from wikitopics.crawler.dumps.containers import HeldFile, LocalFile, bzip2_blocks, can_be_parted
-from wikitopics.crawler.dumps.shuffled import DumpPart, LocalDump, Schedule, spread, survey
+from wikitopics.crawler.dumps.parts import DumpPart
+from wikitopics.crawler.dumps.schedule import Schedule, spread
+from wikitopics.crawler.dumps.shuffled import LocalDump, survey
 from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.source import Asked, BadSource, CutOff, Lacking, Page, SourceInfo
 
@@ -112,7 +114,7 @@ def test_a_frame_is_not_looked_for_behind_endless_marks_of_none(tmp_path, false)
 
 
 def test_a_part_with_more_articles_than_any_real_one_ends_there(tmp_path, monkeypatch):
-    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled._MOST_ARTICLES", 100)
+    monkeypatch.setattr("wikitopics.crawler.dumps.parts.MOST_ARTICLES", 100)
     (whole,) = parts_in(local(tmp_path / "dump.xml", dump(NUMBERS)))
     pages = whole.pages(INFO)
     assert [page.page_id for page in itertools.islice(pages, 100)] == list(range(1, 101))
@@ -285,8 +287,8 @@ def parts_read(monkeypatch):
 
 
 async def test_a_large_dump_is_looked_at_in_some_places_only(tmp_path, monkeypatch, parts_read):
-    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.CHUNK", 500)
-    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.SMALLEST", 500)
+    monkeypatch.setattr("wikitopics.crawler.dumps.schedule.CHUNK", 500)
+    monkeypatch.setattr("wikitopics.crawler.dumps.schedule.SMALLEST", 500)
     monkeypatch.setattr("wikitopics.crawler.dumps.shuffled._ENOUGH", 100)
     source, info = await opened(tmp_path, range(1, 3001), held_out=50)
     assert len(source.schedule.chunks) > 200
@@ -295,8 +297,8 @@ async def test_a_large_dump_is_looked_at_in_some_places_only(tmp_path, monkeypat
 
 
 async def test_a_large_dump_without_articles_is_not_read_through(tmp_path, monkeypatch, parts_read):
-    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.PLACES", 10)
-    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.CHUNK", 1024)
+    monkeypatch.setattr("wikitopics.crawler.dumps.schedule.PLACES", 10)
+    monkeypatch.setattr("wikitopics.crawler.dumps.schedule.CHUNK", 1024)
     data = (HEAD + "".join(page(number, ns=1) for number in range(300)) + FOOT).encode()
     file = local(tmp_path / "talk.xml", data)
     schedule = await survey([file], Schedule.of_sizes(0, [file.size]), INFO, None)

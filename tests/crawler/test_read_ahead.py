@@ -6,14 +6,16 @@ from yarl import URL
 from tests.crawler.dumps import dump, multistream
 from tests.crawler.remote import WORDS
 from tests.session.memory import blocks_of
-from wikitopics.crawler.dumps import containers, remote, shuffled
+from wikitopics.crawler.dumps import containers, parts, remote, schedule, shuffled
 from wikitopics.crawler.dumps.remote import RemoteDump, RemoteFile, Segment
 from wikitopics.crawler.source import Asked
 from wikitopics.session.training.blocks import Intake, counting_workers
 
 SMALLER = 1 << 9
 SIZES = [
-    (shuffled, ("CHUNK", "PART", "_COUNTED", "_SMALL", "BEYOND")),
+    (parts, ("BEYOND",)),
+    (schedule, ("CHUNK", "PART")),
+    (shuffled, ("_COUNTED", "_SMALL")),
     (containers, ("_READ", "_LITTLE")),
     (remote, ("BEYOND", "FIRST", "MOST_CACHED")),
 ]

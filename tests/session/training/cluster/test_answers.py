@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from wikitopics.crawler.dumps.containers import HeldFile
-from wikitopics.crawler.dumps.shuffled import DumpPart
+from wikitopics.crawler.dumps.parts import DumpPart
 from wikitopics.crawler.source import FetchedPages, Page, SourceInfo
 from wikitopics.session.errors import Damaged
 from wikitopics.session.training.blocks import CountedJob, count_job, count_pages, pages_of_job

@@ -1,0 +1,211 @@
+"""Parts of dump files that can be read independently, in any process and in any order.
+
+A part is a range of bytes of a file as stored on disk. Its pages are those whose first byte is in data
+whose unpacking begins there: a block, a frame, or for a plain file the byte itself. So each page is in
+exactly one part, wherever files are divided.
+"""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from wikitopics.crawler.dumps.containers import HEAD, HeldFile, blocks, data_blocks, reading
+from wikitopics.crawler.dumps.xml import DumpReader
+from wikitopics.crawler.source import BadSource, CutOff, Lack, Lacking, Page, Skip, SourceInfo
+
+T = TypeVar("T")
+
+BEYOND = 512 << 10
+"""Bytes held behind the end of a part: the block of its last page hardly ever ends later."""
+MOST_HELD = 64 << 20
+"""The most bytes that one part is given."""
+_MOST_UNPACKED = 256 << 20
+"""The most bytes of a part's data; a dump unpacks to five or twenty times its size."""
+MOST_ARTICLES = 50_000
+"""The most articles of a part; the shortest ones of a real dump, in large numbers, take a hundred bytes
+each."""
+_TRIES = 8
+"""The most attempts to read one place better than before."""
+_PAGE = re.compile(rb"<page[\s>]")
+
+
+class DumpFile(Protocol):
+    """One file of a dump, on this machine or on a server."""
+
+    @property
+    def name(self) -> str:
+        """The name for people."""
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+
+    async def bytes_from(self, start: int, stop: int) -> bytes:
+        """Bytes ``start`` to before ``stop``, fewer only at the file's end. Raises a `CrawlerError`."""
+
+    async def fresh_bytes(self, start: int, stop: int) -> bytes | None:
+        """The same, as the place where the file is stored now gives them; None if that would not differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class DumpPart:
+    """The pages that begin in the bytes before ``stop`` of those that are ``held``.
+
+    The articles of the numbers ``held_out`` are held out.
+    """
+
+    held: HeldFile
+    stop: int
+    held_out: frozenset[int] = frozenset()
+    is_place: bool = False
+    """Whether it gives the articles that are held out, and nothing else, or all the others."""
+    file: DumpFile | None = field(default=None, compare=False)
+    """Where more of it can be read; not in another process."""
+    articles: ClassVar = 0
+    """Unknown."""
+
+    @classmethod
+    async def read(
+        cls,
+        file: DumpFile,
+        start: int,
+        stop: int,
+        bytes_from: Callable[[int, int], Awaitable[bytes]] | None = None,
+    ) -> "DumpPart":
+        """The part of ``file`` from ``start`` to ``stop``. Raises a `CrawlerError`.
+
+        ``bytes_from``: what has its bytes already; by default the file is asked for them.
+        """
+        data = await (bytes_from or file.bytes_from)(start, min(stop + BEYOND, file.size))
+        if len(data) < stop - start:
+            raise BadSource(f"{file.name}: the file became smaller while it was read")
+        head = data[:HEAD] if start == 0 else await file.bytes_from(0, HEAD)
+        return cls(HeldFile(file.name, file.size, head, start, data), stop, file=file)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DumpPart, (self.held, self.stop, self.held_out, self.is_place)
+
+    @property
+    def size(self) -> int:
+        return len(self.held.data)
+
+    def __str__(self) -> str:
+        return f"{Path(self.held.name).name}, bytes {self.held.start:,} to {self.stop:,}"
+
+    async def renewed(self, lack: Lack) -> "DumpPart | None":
+        """The part with three times as many bytes, or with fresh ones."""
+        held, file = self.held, self.file
+        assert file is not None
+        if lack == "more":
+            stop = min(held.start + 3 * len(held.data), held.start + MOST_HELD, held.size)
+            if held.stop >= stop:
+                return None
+            data = await file.bytes_from(held.start, stop)
+        else:
+            fresh = await file.fresh_bytes(held.start, held.stop)
+            if fresh is None or fresh == held.data:
+                return None
+            data = fresh
+        return replace(self, held=replace(held, data=data))
+
+    def pages(self, info: SourceInfo) -> Iterator[Page | Skip]:
+        """Its articles in their order, and, unless it is a place, why others were skipped.
+
+        Raises CutOff after the last page that can be read, Lacking, BadSource.
+        """
+        articles, last = 0, max(self.held_out, default=-1)
+        for page in self._pages(info):
+            if not isinstance(page, Page):
+                if not self.is_place:
+                    yield page
+                continue
+            if articles == MOST_ARTICLES:
+                raise CutOff(f"it holds over {MOST_ARTICLES:,} articles")
+            if (articles in self.held_out) == self.is_place:
+                yield page
+            articles += 1
+            if self.is_place and articles > last:
+                return
+
+    def _pages(self, info: SourceInfo) -> Iterator[Page | Skip]:
+        is_first = self.held.start == 0
+        reader = DumpReader(self.held.name, info, continued=not is_first)
+        has_begun, before, unpacked = is_first, b"", 0
+        fed, inside = 0, 1  # bytes given to the reader, and how many of them are the part's own
+        with reader:
+            for start, pieces in blocks(self.held, self.held.start, self.stop):
+                is_behind = start >= self.stop
+                if is_behind and (not before if not has_begun else reader.between_pages or reader.has_ended):
+                    return
+                for data in pieces:
+                    unpacked += len(data)
+                    if unpacked > _MOST_UNPACKED:
+                        raise CutOff(f"it unpacks to over {_MOST_UNPACKED >> 20} MB")
+                    if not has_begun:
+                        first = _PAGE.search(before + data)
+                        if is_behind and (first is None or first.start() >= len(before)):
+                            return
+                        data = before + data
+                        if first is None:
+                            before = data[-5:]  # a tag may be divided
+                            continue
+                        has_begun, data = True, data[first.start() :]
+                    fed += len(data)
+                    if not is_behind:
+                        inside = fed
+                    for entry in reader.feed(data):
+                        if entry.start >= inside:
+                            return
+                        if entry.page is not None:
+                            yield entry.page
+                        if entry.end > inside:
+                            return
+            if has_begun:
+                reader.close()
+
+
+async def look(file: DumpFile, name: str) -> SourceInfo:
+    """The facts that a dump beginning with ``file`` states before its first page; ``name`` is for people.
+
+    Raises BadSource if it is not a dump.
+    """
+
+    def facts(part: DumpPart) -> SourceInfo:
+        reader = DumpReader(file.name, SourceInfo(name, None))
+        try:
+            with reader:
+                for block in data_blocks(reading(part.held, 0), file.name):
+                    for _ in reader.feed(block.data):
+                        pass
+                    if reader.seen_pages:
+                        break
+                else:
+                    reader.close()
+        except CutOff:
+            if not reader.seen_pages:
+                raise
+        return reader.info
+
+    try:
+        return await read_well(await DumpPart.read(file, 0, 0), facts)
+    except (CutOff, Lacking) as error:
+        raise BadSource(f"{file.name}: {error} before its first page; download it again") from None
+
+
+async def read_well(part: DumpPart, work: Callable[[DumpPart], T]) -> T:
+    """What ``work`` finds in a part, which is given more or fresh bytes as long as these help.
+
+    Raises what ``work`` raises.
+    """
+    for _ in range(_TRIES):
+        try:
+            return await asyncio.to_thread(work, part)
+        except (CutOff, Lacking) as error:
+            renewed = await part.renewed("more" if isinstance(error, Lacking) else "again")
+            if renewed is None:
+                raise
+            part = renewed
+    return await asyncio.to_thread(work, part)
