@@ -85,10 +85,13 @@ class Workers(Pool):
             worker = self._of_thread.worker = self._start()
         try:
             return worker.ask(fn, args, kwargs)
-        except WorkerDied:
+        except JobFailed:
+            raise
+        except BaseException:  # it died, or half a message is in its pipe
             self._of_thread.worker = None
             with self._changing:
                 self._workers.discard(worker)
+            worker.end()
             raise
 
     def _start(self) -> "_Worker":
@@ -126,9 +129,6 @@ class _Worker:
             self._process.stdin.flush()
         except (OSError, ValueError):  # ValueError: closed by end() in another thread
             raise self._died() from None
-        except BaseException:
-            self.end()  # half a message is in the pipe
-            raise
 
     def ask(self, fn: Callable[..., T], args: Any, kwargs: Any) -> T:
         """The result of ``fn``."""
@@ -159,7 +159,7 @@ class _Worker:
         return next((line for line in reversed(self._said.splitlines()) if line.strip()), "")
 
     def _died(self) -> WorkerDied:
-        with contextlib.suppress(subprocess.TimeoutExpired):  # of one that hangs, as after half a message
+        with contextlib.suppress(subprocess.TimeoutExpired):  # of one that hangs
             self._process.wait(5)
         words, code = self.end(), self._process.wait()
         how = f"ended with code {code}" if code >= 0 else f"was killed by {signal.Signals(-code).name}"

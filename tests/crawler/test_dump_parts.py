@@ -10,6 +10,7 @@ import os
 import pickle
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 
 import msgspec
 import pytest
@@ -137,6 +138,17 @@ async def test_a_file_that_became_smaller_is_not_taken_for_its_end(tmp_path):
     os.truncate(file.name, 2000)
     with pytest.raises(BadSource, match="smaller"):
         await DumpPart.read(file, 1000, size)
+
+
+async def test_a_part_is_given_three_times_as_many_bytes_up_to_a_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr("wikitopics.crawler.dumps.parts.MOST_HELD", 2500)
+    file = local(tmp_path / "dump.xml", dump(NUMBERS))
+    part = replace(part_of(file, 100, 500, beyond=0), file=file)
+    sizes = []
+    while part is not None:
+        sizes.append(len(part.held.data))
+        part = await part.renewed("more")
+    assert sizes == [400, 1200, 2500]
 
 
 def test_what_is_taken_of_a_part(tmp_path):

@@ -1,5 +1,7 @@
 """How much of a dump is requested from its server, and how much of it is in memory."""
 
+import asyncio
+
 import pytest
 from yarl import URL
 
@@ -47,9 +49,10 @@ def source_of(monkeypatch):
         for name in names:
             monkeypatch.setattr(module, name, getattr(module, name) // SMALLER)
 
-    def make(server):
+    def make(server, files=1):
         monkeypatch.setattr(remote, "RangeServer", lambda client: server)
-        return RemoteDump([URL("http://h/dump")], {}, Asked({}, seed=1), contact=None, agreed=True)
+        urls = [URL(f"http://h/dump{number}") for number in range(files)]
+        return RemoteDump(urls, {}, Asked({}, seed=1), contact=None, agreed=True)
 
     return make
 
@@ -88,3 +91,42 @@ async def test_of_a_compressed_dump_every_page_comes_once(source_of):
     source = source_of(server)
     assert len(server.data) > 2 * remote.MOST_CACHED
     assert await numbers_of(source) == list(numbers)
+
+
+async def test_the_head_of_each_of_many_files_is_requested_once(source_of):
+    server = Server(dump(range(1, 60)))
+    source = source_of(server, files=100)
+    info = await source.open()
+    before = server.requests
+    await blocks_of(Intake(source, counting_workers(WORDS, info, 1)))
+    assert 100 * len(server.data) > 2 * remote.MOST_CACHED
+    assert len(source.schedule.chunks) == 100
+    assert server.requests - before <= 100 + 16 * 2
+
+
+async def test_a_dump_that_is_closed_requests_nothing_more(source_of, monkeypatch):
+    """Even for a part that was waiting for its bytes."""
+    requests, made = [], Segment.__init__
+
+    def record(segment, *arguments):
+        made(segment, *arguments)
+        requests.append(segment.request)
+
+    monkeypatch.setattr(Segment, "__init__", record)
+    server = Server(dump(range(1, 14_000)))
+    source = source_of(server)
+    await source.open()
+    schedule = source.schedule
+    (chunk, part), *_ = schedule.parts_of(0)
+
+    async def read(*_):
+        await asyncio.Event().wait()
+
+    server.read = read
+    waiting = asyncio.create_task(source.part(schedule, 0, chunk, part))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    await source.close()
+    assert requests
+    assert all(request.cancelled() for request in requests)

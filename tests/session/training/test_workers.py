@@ -47,6 +47,16 @@ def test_a_lost_worker_takes_its_own_job_and_no_other(workers):
     assert workers.submit(len, "four").result(600) == 4
 
 
+def test_after_half_a_message_the_next_job_gets_a_new_worker():
+    pool = Workers(1, int, ())
+    assert pool.submit(len, "four").result(600) == 4
+    with pytest.raises((pickle.PicklingError, AttributeError)):
+        pool.submit(len, [b"x" * (1 << 20), lambda: None]).result(600)
+    assert pool.submit(len, "four").result(600) == 4
+    assert len(pool.pids()) == 1
+    pool.shutdown()
+
+
 def test_a_worker_that_never_ends_is_killed_with_the_pool():
     pool = Workers(1, int, ())
     job = pool.submit(time.sleep, 600)

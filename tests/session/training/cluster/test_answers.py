@@ -1,7 +1,12 @@
 """What a cluster's workers send back: counts, or it goes no further."""
 
+import pickle
 import random
+import threading
+import time
+from concurrent.futures import Future
 from dataclasses import replace
+from typing import ClassVar
 
 import msgspec
 import numpy as np
@@ -15,6 +20,7 @@ from wikitopics.session.training.blocks import CountedJob, count_job, count_page
 from wikitopics.vocab import Vocabulary
 
 pytest.importorskip("distributed")
+from wikitopics.session.training import cluster
 from wikitopics.session.training.cluster import Answer
 
 VOCABULARY = Vocabulary.from_words(("a", "b", "c"))
@@ -132,3 +138,38 @@ def test_damaged_bytes_are_refused_or_read_as_counts():
     for other in (None, 7, [1], b""):
         with pytest.raises(Damaged):
             read(other)
+
+
+def test_a_worker_whose_job_begins_is_not_idle(monkeypatch):
+    """However long it takes; once it is idle, its processes end."""
+    monkeypatch.setattr(cluster, "IDLE_SECONDS", 0.05)
+    started, go_on = threading.Event(), threading.Event()
+
+    class Counting:
+        versions: ClassVar = {}
+        used = time.monotonic()
+        ended = threading.Event()
+
+        def __init__(self, *_):
+            self.workers = self
+
+        def submit(self, *_):
+            started.set()
+            go_on.wait(60)
+            result = Future()
+            result.set_result(PART)
+            return result
+
+        def shutdown(self, wait):
+            self.ended.set()
+
+    monkeypatch.setattr(cluster, "_Counting", Counting)
+    initial, job = pickle.dumps(((), None)), np.frombuffer(pickle.dumps((count_job, JOB)), np.uint8)
+    asking = threading.Thread(target=cluster.answer, args=(initial, job))
+    asking.start()
+    assert started.wait(60)
+    assert not Counting.ended.wait(0.3)
+    go_on.set()
+    asking.join()
+    assert Counting.ended.wait(60)
+    assert initial not in cluster._counting
