@@ -18,10 +18,10 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.records import in_line
 from wikitopics.tui.bars import FindBar, Hint, KeyBar, shown_key
 from wikitopics.tui.inks import Lines
-from wikitopics.tui.lists import matching
 from wikitopics.tui.questions import Dialog
 from wikitopics.tui.terminal import SUSPEND, at_once, binding
 from wikitopics.tui.text import folded, nearness, plural, share, visible
+from wikitopics.tui.topics import matching
 from wikitopics.tui.views.articles import Articles
 from wikitopics.tui.views.crawl import Crawl
 from wikitopics.tui.views.dashboard import Dashboard

@@ -11,8 +11,8 @@ from textual.command import CommandPalette
 from tests.tui import canned, seeing
 from wikitopics.tui.bars import window_title
 from wikitopics.tui.chart import Chart
-from wikitopics.tui.lists import TopicList
 from wikitopics.tui.main import EVERYWHERE
+from wikitopics.tui.topics import TopicList
 from wikitopics.tui.views.dashboard import Dashboard, SmallChart
 
 

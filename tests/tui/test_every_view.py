@@ -5,7 +5,7 @@ from rich.console import Console
 from tests.tui import seeing
 from wikitopics.tui.app import VIEWS
 from wikitopics.tui.bars import Hint, KeyBar
-from wikitopics.tui.lists import TopicList
+from wikitopics.tui.topics import TopicList
 
 
 async def test_every_view_at_every_size(shown, live):

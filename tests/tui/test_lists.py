@@ -15,9 +15,10 @@ from tests.tui.standins import topic
 from wikitopics.session.records import ShareHistory
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.inks import Clickable, Drawn
-from wikitopics.tui.lists import GroupRow, RowList, TopicList, featured, matching, ordered
+from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Rename
 from wikitopics.tui.text import nearness, share
+from wikitopics.tui.topics import GroupRow, TopicList, featured, matching, ordered
 from wikitopics.tui.views.articles import ArticleList
 from wikitopics.tui.views.map import SHADES, TopicMap, columns, levels
 from wikitopics.tui.views.topics import Evolution
@@ -98,7 +99,7 @@ async def test_another_model_is_listed_from_its_top_pinned_and_sorted(shown, liv
 
 
 async def test_rows_that_a_snapshot_changes_are_marked_for_a_moment(shown, growing, monkeypatch):
-    monkeypatch.setattr("wikitopics.tui.lists.FRESH_SECONDS", 1.0)
+    monkeypatch.setattr("wikitopics.tui.topics.FRESH_SECONDS", 1.0)
     async with shown(growing, size=(120, 40), words="lda 1,3") as (app, _):
         listed = app.main.view.query_one(TopicList)
         before = {row.topic: row for row in listed.rows}

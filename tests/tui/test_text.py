@@ -16,9 +16,9 @@ from wikitopics.session.storage.writer import HeartbeatWriter
 from wikitopics.tui import text
 from wikitopics.tui.bars import KeyBar, fitted
 from wikitopics.tui.chart import Chart
-from wikitopics.tui.lists import word_line, words_of
 from wikitopics.tui.plot import Drawing, Series
 from wikitopics.tui.text import folded, measured, padded, squeezed
+from wikitopics.tui.topics import word_line, words_of
 from wikitopics.tui.views.topics import COLUMN, Evolution
 
 # What there is no room for is shortened where that does no harm, folded, or scrolled to; never cut off.

@@ -8,8 +8,8 @@ from rich.cells import cell_len
 
 from tests.tui import canned, seeing
 from wikitopics.session.storage.writer import HeartbeatWriter
-from wikitopics.tui.lists import TopicList
 from wikitopics.tui.questions import Ask
+from wikitopics.tui.topics import TopicList
 from wikitopics.tui.views.articles import ArticleList
 from wikitopics.tui.views.log import EventList
 from wikitopics.tui.views.topics import Evolution, TopicView, doublings

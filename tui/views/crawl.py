@@ -21,10 +21,10 @@ from wikitopics.tui.bars import condition, source_words
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.inks import Line, Part, name
-from wikitopics.tui.lists import ordered
 from wikitopics.tui.plot import Drawing, Series, ago
 from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import clock, count, folded, limited, measured, plural, share, short, size, spark
+from wikitopics.tui.topics import ordered
 from wikitopics.tui.views.log import EventList, Fact, Facts
 from wikitopics.tui.views.view import View, chart_keys
 

@@ -13,9 +13,9 @@ from wikitopics.session.records import ArticleRow, TopicRow, in_line
 from wikitopics.tui.chart import X_KINDS, Chart, Picture, Scale, drawing, measurement_caption, title, warning
 from wikitopics.tui.follow import Choice, SessionView, same
 from wikitopics.tui.inks import Lines, name
-from wikitopics.tui.lists import TopicCard, TopicList, featured, topics_title
 from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count
+from wikitopics.tui.topics import TopicCard, TopicList, featured, topics_title
 from wikitopics.tui.views.articles import now_reading
 from wikitopics.tui.views.crawl import flow_lines, numbers
 from wikitopics.tui.views.log import NOTHING_CHANGED, EventList, change_words, what_changed

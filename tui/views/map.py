@@ -14,10 +14,11 @@ from textual.message import Message
 from wikitopics.session.records import ShareHistory, TopicRow
 from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.inks import Clickable, Line, name
-from wikitopics.tui.lists import NO_TOPICS, RowList, matching, words_of
+from wikitopics.tui.lists import RowList
 from wikitopics.tui.plot import Axis, Floats, own_space, ticks
 from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count, padded, plural, share, short
+from wikitopics.tui.topics import NO_TOPICS, matching, words_of
 from wikitopics.tui.views.view import A_TOPIC, FAR, View
 
 # All topics over the whole stream: one row per topic, one column per stretch of the stream. The shade shows

@@ -21,10 +21,11 @@ from wikitopics.tui.bars import condition, source_words
 from wikitopics.tui.chart import X_KINDS, Picture, drawing, measurement_caption, title
 from wikitopics.tui.follow import MOST, Follower, SessionView, run_in_background
 from wikitopics.tui.inks import Clickable, Line, Part, name
-from wikitopics.tui.lists import RowList, TopicList, topics_title
+from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Ask
 from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import age, count, cut, measured, padded, plural, squeezed, visible
+from wikitopics.tui.topics import TopicList, topics_title
 from wikitopics.tui.views.view import View, next_choice
 
 # Sessions, one per line: name, state and progress.

@@ -12,9 +12,9 @@ from wikitopics.session.analysis.topics import overview, topic_tree
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
 from wikitopics.tui.follow import SessionView, run_in_background
 from wikitopics.tui.inks import Line, Lines, Part, name
-from wikitopics.tui.lists import TopicCard, TopicList, topics_title
 from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count, padded, share
+from wikitopics.tui.topics import TopicCard, TopicList, topics_title
 from wikitopics.tui.views.articles import ArticleList, leading
 from wikitopics.tui.views.view import A_TOPIC, View
 

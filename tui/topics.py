@@ -1,0 +1,414 @@
+"""Topics, as several views show them: their order and their groups, the list of them, and one in short."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+
+from wikitopics.session.analysis.topics import Branch
+from wikitopics.session.records import APART, ArticleRow, TopicRow, word_separator
+from wikitopics.tui.follow import Choice, SessionView
+from wikitopics.tui.inks import Clickable, Line, Lines, Part, linked, name
+from wikitopics.tui.lists import RowList
+from wikitopics.tui.text import (
+    MISMATCH,
+    bar,
+    count,
+    cut,
+    nearness,
+    padded,
+    plural,
+    share,
+    short,
+    spark,
+    visible,
+    weight,
+)
+
+# How topics are listed: their order, their selection and their groups. Pure.
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRow:
+    """A group of similar topics, in one row."""
+
+    number: int
+    name: str
+    share: float
+    change: float
+    many: int
+    """The number of its topics."""
+    is_open: bool
+    """Whether its topics are listed below it."""
+
+
+Row = TopicRow | GroupRow
+
+ORDERS: Mapping[str, Callable[[Row], tuple[object, ...]]] = {
+    "share": lambda row: (-row.share,),
+    "change": lambda row: (-abs(row.change),),
+    "number": lambda row: (),
+    "name": lambda row: (row.name.casefold(),),
+}
+"""The orders of topics; equal ones are ordered by number."""
+
+
+def ordered(rows: Collection[TopicRow], order: str, pinned: Collection[int] = ()) -> list[TopicRow]:
+    """The topics in this order, with pinned ones before all others."""
+    key = ORDERS[order]
+    return sorted(rows, key=lambda row: (row.topic not in pinned, *key(row), row.topic))
+
+
+def matching(
+    rows: Collection[TopicRow], text: str, order: str = "share", pinned: Collection[int] = ()
+) -> list[TopicRow]:
+    """The topics with ``text`` in their name or among their words, or with that number ("#12"), whole
+    words first; "" finds all."""
+    sought = text.strip().removeprefix("#")
+    if not sought:
+        return ordered(rows, order, pinned)
+    near = {
+        row.topic: sought != str(row.topic)
+        and nearness(sought, " ".join([row.name, *(word for word, _ in row.words)]))
+        for row in rows
+    }
+    matches = [row for row in ordered(rows, order, pinned) if near[row.topic] < MISMATCH]
+    return sorted(matches, key=lambda row: near[row.topic])
+
+
+def featured(
+    rows: Sequence[TopicRow], chosen: TopicRow | None, pinned: Collection[int]
+) -> tuple[TopicRow | None, str]:
+    """The topic to show in more detail, and why that one: the selected one, else the largest pinned one,
+    else the one whose share has moved most."""
+    if chosen is not None:
+        return chosen, "chosen"
+    if on_top := [row for row in rows if row.topic in pinned]:
+        return max(on_top, key=lambda row: row.share), "pinned"
+    return max(rows, key=lambda row: abs(row.change), default=None), "moved most"
+
+
+def grouped(
+    rows: Sequence[TopicRow],
+    groups: Sequence[Branch],
+    opened: Collection[int],
+    order: str,
+    pinned: Collection[int] = (),
+) -> list[Row]:
+    """The groups in this order, each of those in ``opened`` followed by its topics; pinned topics come
+    before all groups. ``rows``: topic k at index k."""
+    heads: list[tuple[GroupRow, list[TopicRow]]] = []
+    for group in groups:  # its topics may have changed since they were grouped
+        inside = [rows[topic] for topic in group.topics]
+        share, change = sum(row.share for row in inside), sum(row.change for row in inside)
+        is_open = group.number in opened
+        heads.append((GroupRow(group.number, group.name, share, change, len(inside), is_open), inside))
+    listed: list[Row] = [*ordered([row for row in rows if row.topic in pinned], order)]
+    for head, inside in sorted(heads, key=lambda one: (*ORDERS[order](one[0]), one[0].number)):
+        listed.append(head)
+        if head.is_open:
+            listed += ordered([row for row in inside if row.topic not in pinned], order)
+    return listed
+
+
+# The list of topics, and of their groups.
+
+NO_TOPICS = " no topics yet: they appear with the first minibatch"
+TREND = 8
+NOISE = 0.25
+"""A share that has moved by less than a quarter of itself is drawn as steady."""
+CHANGE = 6
+"""Width of the change of a share, in cells."""
+CHANGE_SHOWN = 0.0001
+"""A change of share below this (0.01 points) is shown as none."""
+ROOMY = 60
+"""Cells of a line from which the trend is shown."""
+FRESH_SECONDS = 3.0
+"""Seconds for which a row is marked after a snapshot has changed it."""
+GROUP = 44
+"""Cells of a group's name and the number of its topics."""
+
+
+class TopicList(RowList[Row]):
+    """One line per topic; its number never changes, only its place."""
+
+    empty = NO_TOPICS
+    _of: tuple[str, str | None] | None = None
+    _sought = ""
+    _order = ""
+    _pinned: frozenset[int] = frozenset()
+    _topics: Sequence[TopicRow] = ()
+    _listed: tuple[object, ...] = ()
+    """What the rows were last made from, besides the topics."""
+    _groups: Sequence[Branch] = ()
+    _opened: frozenset[int] = frozenset()
+    _fresh: frozenset[int] = frozenset()
+    """The topics that the newest snapshot has changed, for a moment."""
+
+    def show_topics(self, look: SessionView, choice: Choice, sought: str) -> None:
+        """Draw the topics of the model in use in the selected order; with ``sought``, only those it finds."""
+        model = choice.model_of(look)
+        of = (look.status.session, model)
+        if of != self._of or (sought and sought != self._sought):
+            self.release()
+        elif sought != self._sought:
+            self.hold()  # the topic found stays under the cursor when all are listed again
+        if of != self._of:
+            self._groups = ()
+        self._of, self._sought = of, sought
+        self._order, self._pinned = choice.order, choice.pinned_of(model)
+        topics, listed = look.topics_of(model), (self._order, self._pinned, sought, model)
+        if topics is self._topics and listed == self._listed:
+            return
+        if listed != self._listed:
+            self.refresh()  # the header and the signs, even if the rows are the same
+        elif look.as_of is None:
+            self._fresh = changed(self._topics, topics)
+            if self._fresh:
+                self.set_timer(FRESH_SECONDS, self._unmark)
+        self._topics, self._listed = topics, listed
+        self.empty = f" no topic has “{sought}” among its top words" if self._topics and sought else NO_TOPICS
+        self._list()
+
+    def _list(self) -> None:
+        if self._groups and not self._sought:
+            self.show(grouped(self._topics, self._groups, self._opened, self._order, self._pinned))
+        else:
+            self.show(matching(self._topics, self._sought, self._order, self._pinned))
+
+    def _unmark(self) -> None:
+        self._fresh = frozenset()
+        self.refresh()
+
+    @property
+    def topic(self) -> TopicRow | None:
+        """The topic under the cursor; None if it is on a group."""
+        return self.current if isinstance(self.current, TopicRow) else None
+
+    def go_to_topic(self, topic: int) -> bool:
+        """Select this topic, out of its group if need be; returns whether it is listed."""
+        self._opened |= {group.number for group in self._groups if topic in group.topics}
+        self._list()
+        return self._select(("topic", topic))
+
+    def _select(self, key: object) -> bool:
+        """Select the row with this key; returns whether there is one."""
+        index = next((i for i, row in enumerate(self.rows) if self.key(row) == key), None)
+        if index is not None:
+            self.go_to(index)
+        return index is not None
+
+    # Groups ---------------------------------------------------------------------------------------
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether topics are shown in groups, except during a search."""
+        return bool(self._groups)
+
+    def group(self, groups: Sequence[Branch]) -> None:
+        """Put the topics into these groups, all folded except that of the topic under the cursor; without
+        groups they are listed one by one again. The cursor stays on its topic."""
+        chosen = self.topic
+        self._groups, self._opened = groups, frozenset()
+        self._list()
+        if chosen is not None:
+            self.go_to_topic(chosen.topic)
+        elif self.rows:
+            self.go_to(0)
+
+    def unfold(self, out: bool) -> None:
+        """Unfold the group or topic under the cursor, or fold it again."""
+        row, topic = self.current, self.topic
+        for group in self._groups:
+            number, within = group.number, topic is not None and topic.topic in group.topics
+            if within or (isinstance(row, GroupRow) and row.number == number):
+                self._opened = self._opened | {number} if out else self._opened - {number}
+                self._list()
+                if not (out and within):
+                    self._select(("group", number))
+                return
+
+    def action_choose(self) -> None:
+        if isinstance(self.current, GroupRow):
+            self.unfold(not self.current.is_open)
+        else:
+            super().action_choose()
+
+    # Drawing --------------------------------------------------------------------------------------
+
+    def under(self, row: Row) -> str:
+        return "fresh" if isinstance(row, TopicRow) and row.topic in self._fresh else ""
+
+    def key(self, row: Row) -> object:
+        return ("topic", row.topic) if isinstance(row, TopicRow) else ("group", row.number)
+
+    def header(self, width: int) -> Line:
+        def head(words: str, order: str, cells: int = 0) -> Part:
+            sign = "▾" if order == self._order else " "
+            return Clickable((words + sign).ljust(cells), order=order), "header"
+
+        change, cells = "chg" if self.ascii_only else "Δ", CHANGE
+        if width >= ROOMY:  # the change stands above the trend, too: both cover this part of the stream
+            cells += TREND + 2
+            first = next(iter(self._topics), None)
+            if first is not None and first.since != first.articles:
+                change += f" since {short(first.since)}"
+        out = [head("   #", "number"), head(" share", "share"), ("  ", "header")]
+        out += [head(change, "change", cells), head("name", "name")]
+        return [*out, (" and other top words", "header")]
+
+    def parts(self, row: Row, width: int) -> Line:
+        if isinstance(row, GroupRow):
+            sign = ("+-" if self.ascii_only else "▸▾")[row.is_open]
+        else:
+            sign = ("*" if row.topic in self._pinned else "") + str(row.topic)
+        out: Line = [(f"{sign:>4}", "muted"), (f" {share(row.share):>6}  ", "strong"), self._change(row)]
+        if width >= ROOMY:
+            trend = row.trend if isinstance(row, TopicRow) else ()
+            bars = spark(trend, TREND, ascii_only=self.ascii_only, least=NOISE)
+            out.append((f"{bars:<{TREND}}  ", "spark"))
+        room = width - sum(len(text) for text, _ in out)
+        if not isinstance(row, TopicRow):
+            many = f"{plural(row.many, 'topic'):>12}"
+            return [*out, (padded(row.name, max(min(room, GROUP) - len(many), 0)), "accent"), (many, "muted")]
+        inside = "  " if self._groups and not self._sought and row.topic not in self._pinned else ""
+        hit = next((f"  +{word}" for word in hits_in(row, self._sought) if word not in row.name), "")
+        called = inside + cut(row.name, max(room - len(inside) - cell_len(hit), 0))
+        words = words_of(row, room - cell_len(called) - 2, beside=row.name, sought=self._sought)
+        return [*out, (called + "  ", ""), *words]
+
+    def _change(self, row: Row) -> Part:
+        if isinstance(row, TopicRow) and row.since == row.articles:
+            return " " * CHANGE, "muted"
+        if abs(row.change) < CHANGE_SHOWN:
+            return "·".ljust(CHANGE), "faint"
+        up, points = row.change > 0, abs(100 * row.change)
+        sign = ("-+" if self.ascii_only else "▼▲")[up]
+        number = f"{points:.2f}".removeprefix("0") if points < 9.995 else f"{points:.1f}"
+        return f"{sign}{number}".ljust(CHANGE), "good" if up else "muted"
+
+
+def changed(old_rows: Sequence[TopicRow], now: Sequence[TopicRow]) -> frozenset[int]:
+    """The topics whose share or name reads differently in a later snapshot."""
+    return frozenset(
+        new.topic
+        for old, new in zip(old_rows, now, strict=False)
+        if old.articles < new.articles and (share(old.share), old.name) != (share(new.share), new.name)
+    )
+
+
+def hits_in(row: TopicRow, sought: str) -> list[str]:
+    """The topic's top words that contain a part of what was sought."""
+    parts = sought.casefold().split()
+    return [word for word, _ in row.words if any(part in word.casefold() for part in parts)]
+
+
+def words_of(row: TopicRow, room: int, *, beside: str | None = None, sought: str = "") -> Line:
+    """As many whole top words as fit ``room``, new ones marked with + (and in colour). ``beside``: only
+    words that are not in this name, which precedes them. ``sought``: what was found comes first, in colour.
+    """
+    out: Line = []
+    name = beside or ""
+    in_name = frozenset((*name.replace(",", " ").split(), *name.split(APART)))
+    apart = word_separator(word for word, _ in row.words).lstrip()
+    hits = hits_in(row, sought)
+    for i, (word, _) in sorted(enumerate(row.words), key=lambda one: one[1][0] not in hits):
+        if word in in_name:
+            continue
+        new = word in row.newcomers
+        text = (apart if out else "") + ("+" if new else "") + word
+        room -= cell_len(text) + 1
+        if room < -1 and (out or beside is not None):
+            break
+        ink = "new" if new else ("" if i < 3 else "muted")
+        out.append((text + " ", "accent" if word in hits else ink))
+    return out
+
+
+def topics_title(look: SessionView, choice: Choice, sought: str) -> tuple[str, str]:
+    """The heading of a list of topics, and the text below it: "Topics by share · hdp", "50 topics after
+    12,480 articles"."""
+    model = choice.model_of(look)
+    which = f"Topics with “{sought}”" if sought else f"Topics by {choice.order}"
+    rows = look.topics_of(model)
+    listed = f"{count(len(matching(rows, sought)))} of " if sought else ""
+    below = f"{listed}{plural(len(rows), 'topic')} {look.topics_after(model)}" if rows else ""
+    return which + look.of_model(model), below
+
+
+# One topic in short: its words with bars, its share over time, and articles about it.
+
+WORD = 18
+"""The most cells of a word."""
+BESIDE = 13
+"""Cells beside a word: two for signs, seven for its probability, four for the shortest bar."""
+COLUMN = 28
+"""The least cells of a column of words."""
+
+
+class TopicCard(Lines):
+    """The most probable words first, in two columns if one is not tall enough."""
+
+    _row: TopicRow | None = None
+    _model: str | None = None
+    _look: SessionView | None = None
+    _articles: Sequence[ArticleRow] | None = None
+
+    def show(self, row: TopicRow | None, look: SessionView, choice: Choice, why: str = "") -> None:
+        """``why``: the reason for showing this topic."""
+        self._row, self._look, self._model = row, look, choice.model_of(look)
+        if row is None:
+            name(self, "Topic")
+        else:
+            reason = f" · {why}" if why else ""
+            name(self, row.label + look.of_model(self._model) + reason, look.topics_after(self._model))
+        self.redraw()
+
+    def show_articles(self, articles: Sequence[ArticleRow] | None) -> None:
+        """The articles most about the topic; None: no room for them."""
+        self._articles = articles
+        self.redraw()
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        row = self._row
+        if row is None:
+            return [[(" no topic selected", "muted")]]
+        trend = spark(row.trend, max(width - 30, 0), ascii_only=self.ascii_only, least=NOISE)
+        lines: list[Line] = [[(" share ", "muted"), (f"{share(row.share)}  ", "strong"), (trend, "spark")]]
+        lines += self._words(row, width, height - 1)
+        if self._articles is not None and self._look is not None:
+            lines.append([(" most about it", "muted")])
+            for article in self._articles:
+                part = next((weight(part) for name, _, part in article.topics if name == self._model), "")
+                title = linked(cut(visible(article.title), width - 6), self._look.address(article))
+                lines.append([(f" {part:>4} ", "accent"), (title, "")])
+        return lines
+
+    def _words(self, row: TopicRow, width: int, height: int) -> list[Line]:
+        plain = self.ascii_only
+        if len(row.words) <= height or width < 2 * COLUMN:
+            return [word_line(row, i, width, plain) for i in range(len(row.words))]
+        half, column = (len(row.words) + 1) // 2, width // 2
+        left = [word_line(row, i, column, plain, fill=True) for i in range(half)]
+        return [[*line, *word_line(row, half + i, column, plain)] for i, line in enumerate(left)]
+
+
+def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, *, fill: bool = False) -> Line:
+    """The index-th word with its probability and a bar that compares it to the most probable.
+
+    ``fill``: use all ``width`` cells.
+    """
+    if index >= len(row.words):
+        return []
+    word, probability = row.words[index]
+    new = word in row.newcomers
+    most = max(share for _, share in row.words) or 1.0
+    cells = min(WORD, width - BESIDE)
+    room = max(width - cells - BESIDE, 4)
+    text = f" {'+' if new else ' '}{padded(word, cells)}"
+    drawn = bar(probability / most, room, ascii_only=ascii_only)
+    return [
+        (text, "new" if new else ("strong" if index < 3 else "")),
+        (f"{100 * probability:5.1f}% ", "muted"),
+        (f"{drawn:<{width - cells - 9}}" if fill else drawn, "spark"),
+    ]
