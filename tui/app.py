@@ -21,10 +21,12 @@ from wikitopics.session.paths import session_name, session_path
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import Signals
 from wikitopics.tui.bars import FindBar, condition, fitted, pieces, window_title
+from wikitopics.tui.export import Export
 from wikitopics.tui.follow import Choice, SessionView, TrainerProcess, Watch, run_in_background, wait_until
 from wikitopics.tui.inks import INKS, Drawn, Lines
 from wikitopics.tui.main import EVERYWHERE, VIEWS, Finds, Help, Main, commands
-from wikitopics.tui.questions import Agree, Ask, AskContact, Export, NewSession, Starting, State
+from wikitopics.tui.new_session import NewSession
+from wikitopics.tui.questions import Agree, Ask, AskContact, Starting, State
 from wikitopics.tui.terminal import Preferences, TerminalApp, binding, obey_signals, open_app, preferences
 from wikitopics.tui.views.articles import Articles
 from wikitopics.tui.views.crawl import nothing_left

@@ -1,50 +1,32 @@
-"""The dialogs: their base, small questions, a starting trainer, the contact, a new session, and exports."""
+"""The dialogs: their base, small questions, a starting trainer, and the contact."""
 
 import asyncio
 import contextlib
-import os
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding
-from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.content import Content, ContentText
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
 from textual.screen import ModalScreen, ScreenResultType
 from textual.widget import Widget
-from textual.widgets import Button, Checkbox, Input, OptionList, Select, Static
+from textual.widgets import Button, Input, OptionList, Static
 from textual.widgets.option_list import Option as Choice
 
-from wikitopics.session import config, sources
-from wikitopics.session.analysis.exports import (
-    FORMATS,
-    TABLES,
-    ExportRequest,
-    Format,
-    Table,
-    save,
-    written_to,
-)
-from wikitopics.session.analysis.proportions import licence_of
-from wikitopics.session.control import Trainers, checked, forget, last_words, question
-from wikitopics.session.errors import BadUsage, SessionError
-from wikitopics.session.options import MODEL, OWN, SHARED, SOURCE, Option
-from wikitopics.session.paths import log_file, named_session, user_path
+from wikitopics.session import config
+from wikitopics.session.control import checked
+from wikitopics.session.errors import SessionError
 from wikitopics.session.records import TopicRow
-from wikitopics.session.request import DOWNLOAD, TrainRequest, check_new
-from wikitopics.session.settings import DEFAULT_KIND, load_kind, model_choices, parse_specs
+from wikitopics.session.request import DOWNLOAD
 from wikitopics.session.storage.decoding import LONGEST_NAME
-from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import Signals
 from wikitopics.tui.bars import TextField
-from wikitopics.tui.follow import TrainerProcess, run_in_background
+from wikitopics.tui.follow import run_in_background
 from wikitopics.tui.terminal import SUSPEND, TerminalApp, obey_signals, open_app
-from wikitopics.tui.text import plural, visible
+from wikitopics.tui.text import visible
 
 # Base of the dialogs: a screen in front of the others, which ends once.
 
@@ -96,21 +78,9 @@ class Dialog(ModalScreen[ScreenResultType]):
             self.dismiss(*self._due)
 
 
-# The parts of a form: a row with a label and its field, and a checkbox.
-
-
 def field(label: str, widget: Widget, classes: str = "") -> Widget:
-    """A label and its field in one row."""
+    """A label and its field in one row, as forms have them."""
     return Horizontal(Static(Content(label), classes="label"), widget, classes=f"field {classes}")
-
-
-class Tick(Checkbox):
-    """A checkbox whose state is visible without colour."""
-
-    @property
-    def BUTTON_INNER(self) -> str:  # type: ignore[override]
-        """The sign in the box."""
-        return "x" if self.value else " "
 
 
 # A question with a few answers.
@@ -339,325 +309,3 @@ def ask() -> Answer:
     """Ask for the contact and return what the user decided."""
     with Signals() as signals:
         return open_app(Contact(signals)) or "quit"
-
-
-# Settings of a new session; the one in focus is explained. Its trainer is then started.
-
-PATIENCE = 90.0
-"""Seconds that a trainer may take to create its session file."""
-
-OWN_FIELDS = tuple(option for option in OWN if option.label)
-TOPICS = next(option for option in SHARED if option.name == "topics")
-
-
-def arguments(
-    name: str, source: str, values: Mapping[str, str], models: Sequence[tuple[str, str]]
-) -> tuple[list[str], TrainRequest]:
-    """The words after `wikitopics` that start this trainer, and the request in them. Raises SessionError.
-
-    ``values``: the contents of the fields, by the name of the option. ``models``: kind and topics of each
-    model requested; "" for its default.
-    """
-    if not name:
-        raise SessionError("the session needs a name")
-    path = named_session(name)
-    if os.path.exists(path):  # Path.exists raises for a folder that is not readable
-        raise SessionError(f"a session {name} already exists: open it, or choose another name")
-    kind = sources.load(source)
-    if kind.command:
-        return [kind.command, "--headless", "--session", name], TrainRequest()
-    if not models:
-        raise SessionError("choose at least one model")
-    words, options = ["train", "--session", name, "--source", source], {}
-    for option in (*kind.options, *OWN_FIELDS):
-        text = values.get(option.name, "")
-        if option.needed and not text:
-            raise SessionError(f"the source {source} needs a {option.label.lower()}")
-        if text and text != option.default:
-            try:
-                value = option.parse(text)
-            except ValueError as error:
-                raise SessionError(f"{option.label} {error}") from None
-            words += [option.flag, text]
-            options[option.name] = (value,) if option.of is tuple else value
-    specs = [f"{kind}:topics={topics}" if topics else kind for kind, topics in models]
-    parse_specs(specs, {})
-    for spec in specs:
-        words += [MODEL.flag, spec]
-    return words, TrainRequest(**options)
-
-
-class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
-    """Returns the path of the new session, once its trainer has created it, and the trainer."""
-
-    TELLS = "#new-told"
-
-    def __init__(self, trainers: Trainers) -> None:
-        super().__init__()
-        self._trainers = trainers
-        self._options: dict[str, Option[Any]] = {}
-        """The options of sources that have a field, by name."""
-        self._hints = {"name": "Letters, digits, dots, dashes and underscores."}
-        """The explanation of each field while it has the focus, by its id."""
-
-    def compose(self) -> ComposeResult:
-        with self.box("New session", "Esc cancels"):
-            yield field("Name", TextField("night", id="name"))
-            # The kinds of other packages are not loaded for this.
-            choices = [(sources.load(name).label, name) for name in sources.BUILT_IN]
-            choices += [(name, name) for name in sources.names() if name not in sources.BUILT_IN]
-            source = Select(choices, value=SOURCE.default, allow_blank=False, id="source", compact=True)
-            yield field("Source", source)
-            with Vertical(id="of-source"):
-                for name in sources.BUILT_IN:
-                    yield from self._fields(name)
-            for option in OWN_FIELDS:
-                yield self._field(option, "trained")
-            words = "Models, trained side by side on the same texts, and their topics"
-            yield Static(words, classes="trained")
-            for kind, topics, words in model_choices():
-                with Horizontal(classes="trained model"):
-                    yield Tick(kind, value=kind == DEFAULT_KIND, id=f"use-{kind}", compact=True)
-                    yield TextField(placeholder=topics, id=f"topics-{kind}", type="integer")
-                    yield Static(Content(words), classes="words")
-                self._hints[f"topics-{kind}"] = TOPICS.help
-            with Vertical(classes="foot"):  # in sight wherever the form is scrolled to
-                yield Static(id="new-hint", classes="explained")
-                yield Static(id="new-told")
-                with Horizontal(classes="buttons"):
-                    yield Button("Start", variant="primary", id="go", compact=True)
-                    yield Button("Cancel", id="close", compact=True)
-
-    def on_mount(self) -> None:
-        self._suit(str(SOURCE.default))
-        self.query_one("#name", Input).focus()
-
-    def _fields(self, source: str) -> Iterator[Widget]:
-        """Fields for the options of this kind of source, without those already present for another."""
-        for option in sources.described(source).options:
-            if option.label and option.name not in self._options:
-                self._options[option.name] = option
-                yield self._field(option)
-
-    def _field(self, option: Option[Any], classes: str = "") -> Widget:
-        """The row for an option."""
-        value = "" if option.default is None else str(option.default)
-        entry = TextField(value, id=f"option-{option.name}")
-        self._hints[f"option-{option.name}"] = option.help
-        return field(option.label, entry, f"of-{option.name} {classes}")
-
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        hint = self._hints.get(event.widget.id or "", "")
-        self.query_one("#new-hint", Static).update(Content(hint))
-
-    @on(Select.Changed, "#source")
-    async def _source(self, event: Select.Changed) -> None:
-        await self.query_one("#of-source").mount_all(self._fields(str(event.value)))
-        self._suit(str(event.value))
-
-    def _suit(self, source: str) -> None:
-        """Show the fields that this source needs."""
-        kind = sources.described(source)
-        names = {option.name for option in kind.options}
-        for name in self._options:
-            self.query(f".of-{name}").set(display=name in names)
-        self.query(".trained").set(display=not kind.command)
-        self._show_default_topics()
-
-    @on(Checkbox.Changed)
-    def _show_default_topics(self) -> None:
-        """Name the topics of the models that are given no number; kinds of other packages are loaded when
-        chosen."""
-        source = sources.described(str(self.query_one("#source", Select).value))
-        for kind, topics, _ in model_choices():
-            topics = str(source.model_defaults.get(TOPICS.name, topics))
-            if not topics and self.query_one(f"#use-{kind}", Checkbox).value:
-                with self.telling():
-                    topics = str(load_kind(kind).default_topics)
-            self.query_one(f"#topics-{kind}", Input).placeholder = topics
-
-    def entries(self) -> tuple[str, str, dict[str, str], list[tuple[str, str]]]:
-        """The form as filled in now, as `arguments` takes it."""
-
-        def value(name: str) -> str:
-            return self.query_one(f"#{name}", Input).value.strip()
-
-        fields = (*self._options, *(option.name for option in OWN_FIELDS))
-        models = [
-            (kind, value(f"topics-{kind}"))
-            for kind, _, _ in model_choices()
-            if self.query_one(f"#use-{kind}", Checkbox).value
-        ]
-        source = str(self.query_one("#source", Select).value)
-        return value("name"), source, {name: value(f"option-{name}") for name in fields}, models
-
-    @on(Input.Submitted)
-    @on(Button.Pressed, "#go")
-    def _go(self) -> None:
-        entries = self.entries()
-
-        def answered(answer: Answer | None) -> None:
-            if answer == "demo":
-                self.query_one("#source", Select).value = "demo"
-            if answer in {"saved", "demo"}:
-                self._go()
-
-        with self.telling():
-            words, request = arguments(*entries)
-            path, kind = named_session(entries[0]), sources.load(entries[1])
-            needs = not kind.command and kind.needs_contact(check_new(request, kind))
-            if needs and config.lacks_contact():
-                self.tell("")  # what was wrong before is right now
-                self.app.push_screen(AskContact(leave="Back"), answered)
-            else:
-                self._begin(path, partial(self._trainers.start, path, words))
-
-    def _begin(self, path: Path, launch: Callable[[], TrainerProcess]) -> None:
-        self.query_one("#go", Button).disabled = True
-        run_in_background(self, partial(self._start, path, launch), "start")
-
-    async def _start(self, path: Path, launch: Callable[[], TrainerProcess]) -> None:
-        def answered(answer: str | None) -> None:
-            if answer == "yes":
-                self._begin(path, partial(self._trainers.start_again, path, agreed=True))
-            else:
-                self.tell("nothing was started")
-
-        self.tell("starting the trainer …")
-        with self.telling():
-            process = await asyncio.to_thread(launch)
-            is_question, failure = await self._failure(path, process)
-            if not failure:
-                self.dismiss((path, process))
-                return
-            self.tell(failure)
-            if is_question:
-                self.app.push_screen(Agree(failure), answered)
-        self.query_one("#go", Button).disabled = False
-
-    async def _failure(self, path: Path, process: TrainerProcess) -> tuple[bool, str]:
-        """Why the trainer has not created its session, and whether that is its question; "" if it has."""
-        deadline = time.monotonic() + PATIENCE
-        try:
-            while not os.path.exists(path):
-                code = process.poll()
-                if code is not None:
-                    words = question(path)
-                    failure = words or last_words(path) or f"the trainer ended with code {code}"
-                    forget(path)
-                    return bool(words), failure
-                if time.monotonic() > deadline:
-                    process.terminate()
-                    return False, f"the trainer did not start in time; see its log: {log_file(path)}"
-                await asyncio.sleep(0.1)
-        except asyncio.CancelledError:  # the dialog was closed: nobody would learn of the trainer
-            process.terminate()
-            await asyncio.to_thread(process.wait)
-            forget(path)
-            raise
-        return False, ""
-
-
-# Writes part of the session to a file, without blocking the screen.
-
-ALL_MODELS = "all models"
-
-
-class Export(Dialog[None]):
-    """What to export, in which format, of which model, to which file."""
-
-    TELLS = "#export-progress"
-
-    def __init__(self, path: Path, models: tuple[str, ...]) -> None:
-        super().__init__()
-        self._path, self._models = path, models
-        try:
-            self._folder = Path.cwd()
-        except OSError:  # it has been deleted
-            self._folder = Path()
-        self._busy = False
-
-    def compose(self) -> ComposeResult:
-        with self.box("Export", "Esc closes"):
-            first = next(iter(TABLES.values()))
-            file = self._default(first.name, _forms(first)[0][1])
-            for label, name, choices in (
-                ("What", "what", [(table.label, table.name) for table in TABLES.values()]),
-                ("Format", "form", _forms(first)),
-                ("Model", "model", self._model_choices(first)),
-            ):
-                select = Select(choices, value=choices[0][1], allow_blank=False, id=name, compact=True)
-                yield field(label, select)
-            yield field("File", TextField(file, id="file"))
-            yield Static(id="export-progress", classes="hint")
-            with Horizontal(classes="buttons"):
-                yield Button("Export", variant="primary", id="go", compact=True)
-                yield Button("Close", id="close", compact=True)
-
-    def _model_choices(self, table: Table) -> list[tuple[ContentText, str]]:
-        names = self._models if table.one_model else (ALL_MODELS, *self._models)
-        return [(Content(visible(name)), name) for name in names]
-
-    def _default(self, what: str, form: str) -> str:
-        return str(self._folder / f"{self._path.stem}-{what}{FORMATS[form].ending}")
-
-    def _chosen(self, *names: str) -> list[str]:
-        return [str(self.query_one(name, Select).value) for name in names]
-
-    @on(Select.Changed, "#what")
-    def _what(self, event: Select.Changed) -> None:
-        table = TABLES[str(event.value)]
-        for name, choices in (("#form", _forms(table)), ("#model", self._model_choices(table))):
-            select = self.query_one(name, Select)
-            select.set_options(choices)
-            select.value = choices[0][1]
-        self._rename()
-
-    @on(Select.Changed, "#form")
-    def _rename(self) -> None:
-        self.query_one("#file", Input).value = self._default(*self._chosen("#what", "#form"))
-
-    @on(Input.Submitted)
-    @on(Button.Pressed, "#go")
-    def _go(self) -> None:
-        if self._busy:
-            return
-        what, form, model = self._chosen("#what", "#form", "#model")
-        table = TABLES[what]
-        with self.telling():
-            target = user_path(self.query_one("#file", Input).value)
-            # Not Path.is_dir, which raises for a folder that is not readable.
-            if not target.name or (os.path.isdir(target) and FORMATS[form].folder is None):
-                raise BadUsage(f"name a file in the folder {target}")
-            written_as = written_to(target, table, form)
-            work = partial(self._write, table, written_as, None if model == ALL_MODELS else model, target)
-            write = partial(run_in_background, self, work, "export")
-            if os.path.islink(target) or os.path.isfile(target) or os.path.isdir(target):
-                answers = [("replace", "r", "Replace it"), ("cancel", "c", "Cancel")]
-                question = Ask("Export", f"{visible(str(target))} exists already.", answers)
-                self.app.push_screen(question, lambda answer: write() if answer == "replace" else None)
-            else:
-                write()
-
-    async def _write(self, table: Table, form: Format, model: str | None, target: Path) -> None:
-        loop = asyncio.get_running_loop()
-
-        def written(rows: int) -> None:
-            loop.call_soon_threadsafe(self.tell, f"{plural(rows, 'row')} written …")
-
-        def in_thread() -> str:
-            with SessionReader(self._path) as reader:
-                rows = save(table, form, ExportRequest(reader, table.models(reader, model)), target, written)
-                licence = licence_of(reader.settings()) if table.of_texts else None
-            message = f"{plural(rows, 'row')} in {target}" if rows is not None else f"written to {target}"
-            return f"{message}; {licence.text}" if licence is not None else message
-
-        self._busy = True
-        self.tell("writing …")
-        with self.telling():
-            self.tell(await asyncio.to_thread(in_thread))
-        self._busy = False
-
-
-def _forms(table: Table) -> list[tuple[ContentText, str]]:
-    return [(FORMATS[name].label, name) for name in table.formats]

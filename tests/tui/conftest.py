@@ -16,7 +16,7 @@ from tests.tui.standins import start_nothing
 from tests.tui.terminals import Terminal
 from wikitopics.session.control import Trainers
 from wikitopics.tui.app import Wikitopics
-from wikitopics.tui.questions import NewSession
+from wikitopics.tui.new_session import NewSession
 from wikitopics.tui.terminal import Preferences
 
 

@@ -12,7 +12,9 @@ from textual.widgets import Input, Select
 
 from tests.tui import seeing
 from tests.tui.standins import Process
-from wikitopics.tui.questions import Ask, Export, NewSession
+from wikitopics.tui.export import Export
+from wikitopics.tui.new_session import NewSession
+from wikitopics.tui.questions import Ask
 
 # Dialogs: how they end, and what they show at any size; exports.
 

@@ -12,7 +12,8 @@ from wikitopics.session import sources
 from wikitopics.session.control import NOBODY_ASKED
 from wikitopics.session.errors import SessionError
 from wikitopics.session.system import Signals
-from wikitopics.tui.questions import OWN_FIELDS, TOPICS, Contact, NewSession, arguments
+from wikitopics.tui.new_session import OWN_FIELDS, TOPICS, NewSession, arguments
+from wikitopics.tui.questions import Contact
 
 # A new session: what its form makes of the fields, and what it says when they are wrong.
 

@@ -5,7 +5,7 @@ from textual.widgets import Checkbox, Input
 from tests.tui import seeing
 from tests.tui.standins import Launcher
 from wikitopics.tui.chart import Chart
-from wikitopics.tui.questions import NewSession
+from wikitopics.tui.new_session import NewSession
 
 
 async def look(app, metric):
