@@ -228,7 +228,7 @@ def name(relevant: Sequence[str]) -> tuple[str, ...]:
     """
     chosen: list[str] = []
     for word in relevant:
-        if not any(_same_word(word, other) for other in chosen):
+        if not any(same_word(word, other) for other in chosen):
             chosen.append(word)
         if len(chosen) == WORDS:
             break
@@ -251,7 +251,7 @@ def suits(name: Sequence[Hashable], leading: Sequence[Hashable]) -> bool:
     return len(name) < SUITING or len(set(name) & set(leading)) >= SUITING
 
 
-def _same_word(one: str, other: str) -> bool:
+def same_word(one: str, other: str) -> bool:
     """Whether two words differ only in their last letters: "film" and "films", "party" and "parties".
 
     Titles, which have capitals, are different things even then: "Iran" and "Iraq".
@@ -311,24 +311,6 @@ class Node:
     """How far apart the children are, from 0; never lower than for the children themselves."""
     topics: tuple[int, ...]
     """The topics of all its branches, in drawing order."""
-
-
-def tree(leading: Leading) -> tuple[Node, ...]:
-    """The K - 1 nodes over K topics, by Ward's method; the last is the root, and a single topic has none."""
-    from scipy.cluster.hierarchy import linkage
-    from scipy.spatial.distance import squareform
-
-    far = distances(leading)
-    K = len(far)
-    if K < 2:
-        return ()
-    nodes: list[Node] = []
-    topics: dict[int, tuple[int, ...]] = {topic: (topic,) for topic in range(K)}
-    for number, (one, other, height, _) in enumerate(linkage(squareform(far, checks=False), "ward"), K):
-        children = int(one), int(other)
-        topics[number] = topics[children[0]] + topics[children[1]]
-        nodes.append(Node(number, children, float(height), topics[number]))
-    return tuple(nodes)
 
 
 def parents(nodes: tuple[Node, ...]) -> dict[int, int]:

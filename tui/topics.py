@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from wikitopics.session.analysis.topics import Branch
+from wikitopics.session.analysis.areas import Area
 from wikitopics.session.records import APART, ArticleRow, TopicRow, word_separator
 from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.inks import Clickable, Line, Lines, Part, linked, name
@@ -90,7 +90,7 @@ def featured(
 
 def grouped(
     rows: Sequence[TopicRow],
-    groups: Sequence[Branch],
+    groups: Sequence[Area],
     opened: Collection[int],
     order: str,
     pinned: Collection[int] = (),
@@ -140,7 +140,7 @@ class TopicList(RowList[Row]):
     _topics: Sequence[TopicRow] = ()
     _listed: tuple[object, ...] = ()
     """What the rows were last made from, besides the topics."""
-    _groups: Sequence[Branch] = ()
+    _groups: Sequence[Area] = ()
     _opened: frozenset[int] = frozenset()
     _fresh: frozenset[int] = frozenset()
     """The topics that the newest snapshot has changed, for a moment."""
@@ -205,7 +205,7 @@ class TopicList(RowList[Row]):
         """Whether topics are shown in groups, except during a search."""
         return bool(self._groups)
 
-    def group(self, groups: Sequence[Branch]) -> None:
+    def group(self, groups: Sequence[Area]) -> None:
         """Put the topics into these groups, all folded except that of the topic under the cursor; without
         groups they are listed one by one again. The cursor stays on its topic."""
         chosen = self.topic

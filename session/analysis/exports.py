@@ -34,8 +34,8 @@ Batch = Sequence[Sequence[object]]
 """Some rows, as one sequence per column: handling millions row by row would take minutes."""
 Batches = Callable[["ExportRequest"], Iterator[Batch]]
 TYPES: Mapping[str, type] = {
-    **dict.fromkeys(("model", "word", "name", "event", "metric", "title", "role", "id"), str),
-    **dict.fromkeys(("topic", "rank", "parent", "other", "articles", "tokens", "count"), int),
+    **dict.fromkeys(("model", "word", "name", "event", "metric", "title", "role", "id", "area_name"), str),
+    **dict.fromkeys(("topic", "rank", "parent", "area", "other", "articles", "tokens", "count"), int),
     **dict.fromkeys(("page_id", "revision_id", "words"), int),
     **dict.fromkeys(("probability", "share", "npmi", "seconds", "value", "proportion"), float),
     "in_use": bool,
@@ -130,7 +130,7 @@ def table(name: str, label: str, columns: str, **more: Any) -> Callable[[Batches
 @table(
     "topics",
     "Topics: top words, probabilities, shares, names",
-    "model topic rank word probability share name npmi parent in_use",
+    "model topic rank word probability share name npmi parent in_use area area_name",
 )
 @batched
 def _topics(request: ExportRequest) -> Iterator[Row]:
@@ -139,7 +139,15 @@ def _topics(request: ExportRequest) -> Iterator[Row]:
 
     for model in request.models:
         for topic in described_topics(request.reader, model):
-            more = topic.share, topic.name, topic.npmi, topic.parent, topic.in_use
+            more = (
+                topic.share,
+                topic.name,
+                topic.npmi,
+                topic.parent,
+                topic.in_use,
+                topic.area,
+                topic.area_name,
+            )
             for rank, pair in enumerate(zip(topic.words, topic.probabilities, strict=True), start=1):
                 yield model, topic.number, rank, *pair, *more
 

@@ -1,102 +1,20 @@
-"""The topics of a stored session: as records, as a tree, how coherent they are, which repeat others."""
+"""The topics of a stored session: as records, how coherent they are, which repeat others."""
 
-import math
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import Minibatch
-from wikitopics.model.topics import (
-    classical_scaling,
-    most_relevant_to,
-    npmi_of_words,
-    ownership,
-    parents,
-    repeats,
-    tree,
-)
+from wikitopics.model.topics import classical_scaling, npmi_of_words, ownership, repeats
+from wikitopics.session.analysis.areas import atlas, topic_tree
 from wikitopics.session.metrics import OF_STREAM, OF_TOPICS, SCORES, Metric
 from wikitopics.session.records import COHERENT_WORDS, SNAPSHOT_WORDS, in_line
 from wikitopics.session.settings import own_metrics
 from wikitopics.session.sources import REPORT
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.topics import names
-
-# The topics of a model as a tree: similar topics are close together, so that hundreds of them can be
-# read.
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """A topic, or a group of topics. Topics are numbered from 0 to K - 1, groups from K on."""
-
-    number: int
-    parent: int | None
-    height: float
-    """How far apart its parts are; 0 for a topic."""
-    name: str
-    share: float
-    topics: tuple[int, ...]
-    """Its topics, in drawing order."""
-
-
-def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
-    """All topics and groups by number, as of the newest snapshot; empty before the first."""
-    with reader.one_moment():
-        newest = reader.newest_words(model)
-        if newest is None:
-            return ()
-        leaves, words = reader.topic_names(model), reader.vocabulary()
-    nodes = tree(newest.leading)
-    above = parents(nodes)
-    shares = newest.shares.astype(np.float64)
-    groups = names(most_relevant_to([node.topics for node in nodes], newest.leading, newest.shares), words)
-    topics = [(topic, 0.0, (topic,)) for topic in range(len(leaves))]
-    parts = [*topics, *((node.number, node.height, node.topics) for node in nodes)]
-    return tuple(
-        Branch(number, above.get(number), height, name, float(shares[list(members)].sum()), members)
-        for (number, height, members), name in zip(parts, (*leaves, *groups), strict=True)
-    )
-
-
-def pruned(branches: tuple[Branch, ...], kept: Container[int]) -> tuple[Branch, ...]:
-    """The tree over these topics only; a group with a single remaining part is replaced by it."""
-    left: dict[int, Branch] = {}
-    parts: dict[int | None, list[Branch]] = {}
-    for branch in branches:  # children come before their parents
-        below = parts.pop(branch.number, [])
-        if branch.number in kept:
-            shown = branch
-        elif len(below) > 1:
-            topics = tuple(topic for topic in branch.topics if topic in kept)
-            shown = replace(branch, topics=topics, share=sum(branches[topic].share for topic in topics))
-            left.update({part.number: replace(part, parent=branch.number) for part in below})
-        elif below:
-            (shown,) = below
-        else:
-            continue
-        parts.setdefault(branch.parent, []).append(shown)
-    left.update({root.number: replace(root, parent=None) for root in parts.get(None, [])})
-    return tuple(left[number] for number in sorted(left))
-
-
-def overview(branches: tuple[Branch, ...]) -> list[Branch]:
-    """The tree cut into as many branches as can be read at a glance, in drawing order: a few more than the
-    square root of its topics."""
-    if not branches:
-        return []
-    children: dict[int | None, list[Branch]] = {}
-    for branch in branches:
-        children.setdefault(branch.parent, []).append(branch)
-    parts, groups = list(children[None]), math.ceil(1.3 * math.sqrt((len(branches) + 1) // 2))
-    while len(parts) < groups and any(branch.height > 0 for branch in parts):
-        tallest = max(range(len(parts)), key=lambda i: parts[i].height)
-        parts[tallest : tallest + 1] = children[parts[tallest].number]
-    return parts
-
 
 NAMED = 5
 """The most pairs of repeats named; beyond that, their number is enough."""
@@ -123,9 +41,13 @@ class Topic:
     """Whether it has more than a thousandth of the corpus."""
     parent: int | None
     """The group of topics that it belongs to, numbered as in `wikitopics topics --tree`; None for a lone
-    topic."""
+    topic, and for one that is not in use."""
     own: tuple[float, ...]
     """For each of `words`: this topic's share of the uses by all topics that the word leads."""
+    area: int | None
+    """The number of its area; None for a topic that is not in use."""
+    area_name: str | None
+    """The name of its area."""
 
     def __repr__(self) -> str:
         return f"<Topic {self.number} {self.name!r}, {self.share:.1%}: {in_line(self.words[:10])}>"
@@ -147,11 +69,15 @@ def described_topics(reader: SessionReader, model: str) -> list[Topic]:
     with reader.one_moment():
         rows, newest = reader.topics(model, SNAPSHOT_WORDS), reader.newest_words(model)
         npmi, tree = coherences(reader, model), topic_tree(reader, model)
+        grouping = atlas(reader, model)
+    area_of = {} if grouping is None else grouping.area_of
     own = [] if newest is None else map(tuple, ownership(newest.leading, newest.shares).tolist())
     topics = []
     for row, value, branch, parts in zip(rows, npmi, tree, own, strict=False):
         words, probabilities = zip(*row.words, strict=True)
-        of_all = value, row.share > IN_USE, branch.parent, parts
+        area = area_of.get(row.topic)
+        place = (None, None) if area is None else (area.number, area.name)
+        of_all = value, row.share > IN_USE, branch.parent, parts, *place
         topics.append(Topic(row.topic, row.name, row.share, words, probabilities, *of_all))
     return topics
 

@@ -436,7 +436,7 @@ class ArticleReader(OpenedSession):
         number = self._number(model)
         largest = largest_topic(number)
         with self.one_moment():
-            if self._is_released():
+            if self._is_of_1_0():
                 rows = self._articles(_ABOUT_TOPIC_RELEASED, [number, topic, limit])
             else:
                 rows = self._articles(
@@ -586,7 +586,7 @@ class ArticleReader(OpenedSession):
     def _columns(self, clause: str, parameters: Sequence[object]) -> Columns:
         with self.one_moment():
             rows = self.select("articles", _ROW, clause, parameters, largest=_LARGEST_ROW, most=MOST_ARTICLES)
-            dtype = LARGEST_RELEASED if self._is_released() else LARGEST
+            dtype = LARGEST_RELEASED if self._is_of_1_0() else LARGEST
         if not rows:
             return ()
         *plain, roles, packed, ids = zip(*rows, strict=True)

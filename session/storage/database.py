@@ -3,7 +3,7 @@
 One SQLite file is one session. A file is a session if its tables, as SQLite itself reports them, are these
 and hold nothing that SQLite would compute: no view, trigger, virtual table, generated column, default or
 condition. Only the orders of `order_by_topic` are computed, by SQL that is known word by word. Whoever
-changes a table here extends `upgrade_from_1_0`, and raises `VERSION`.
+changes a table here extends `upgrade`, and raises `VERSION`.
 """
 
 import contextlib
@@ -33,17 +33,19 @@ APPLICATION_ID = 0x77746F70
 ROLES: tuple[Role, ...] = ("trained", "held_out", "skipped")
 """A role is stored as its index here."""
 
-VERSION = 9
+VERSION = 10
 """The number of this format: `PRAGMA user_version`, by which other versions can refuse."""
-RELEASED = 8
-"""That of 1.0.0, which is read unconverted, and converted to this format when training continues."""
+FIRST_RELEASED, RELEASED = 8, {8: "1.0.0", 9: "1.1.0"}
+"""Earlier formats, with the version that wrote them: they are read unconverted, and converted to this format
+when training continues."""
 
 TABLES = {
     "settings": "(key TEXT PRIMARY KEY, value TEXT)",
     "vocabulary": "(id INTEGER PRIMARY KEY, fingerprint TEXT, words TEXT)",
     # id: the model's place in settings.models. Its state comes last, so that the rest is read without it.
+    # meetings: how often its topics meet in documents, by which they are grouped.
     "models": "(id INTEGER PRIMARY KEY, topics_in_use INTEGER, updates INTEGER, rho REAL, scalars TEXT,"
-    " arrays BLOB)",
+    " arrays BLOB, meetings BLOB)",
     # skips: JSON, the number of skipped articles by reason. renew_from: where the newest articles must still
     # be inferred again. prequential: how the newest minibatches were predicted, if a model has a half-life.
     # again: how many of the articles had been trained before, in an earlier pass.
@@ -82,6 +84,8 @@ TABLES = {
     # Names made of words. alive: born and not dead. lasting: the name that events know, if another is shown.
     "topic_names": "(model INTEGER, topic INTEGER, name TEXT, alive INTEGER, lasting TEXT,"
     " PRIMARY KEY (model, topic))",
+    # The areas of each model's topics, as of the newest snapshot. names: JSON, by area.
+    "areas": "(model INTEGER PRIMARY KEY, of_topic BLOB, distances BLOB, places BLOB, names TEXT)",
     "given_names": "(model INTEGER, topic INTEGER, name TEXT, PRIMARY KEY (model, topic))",
     "topic_events": "(id INTEGER PRIMARY KEY, model INTEGER, articles INTEGER, event TEXT, topic INTEGER,"
     " other INTEGER, name TEXT)",
@@ -91,8 +95,13 @@ TABLES = {
     "flow": "(id INTEGER PRIMARY KEY, at REAL, crawl_rate REAL, train_rate REAL, queue INTEGER)",
     "control": "(id INTEGER PRIMARY KEY, paused INTEGER, save INTEGER, stop INTEGER)",
 }
-TABLES_RELEASED = {
+_TABLES_1_1 = {
     **TABLES,
+    "models": TABLES["models"].replace(", meetings BLOB", ""),
+}
+del _TABLES_1_1["areas"]
+_TABLES_1_0 = {
+    **_TABLES_1_1,
     "progress": TABLES["progress"].replace(", again INTEGER", ""),
     "models": "(id INTEGER PRIMARY KEY, name TEXT, kind TEXT, spec TEXT, topics INTEGER, scalars TEXT,"
     " arrays BLOB, topics_in_use INTEGER, updates INTEGER, rho REAL, log_likelihood REAL)",
@@ -101,7 +110,8 @@ TABLES_RELEASED = {
     "article_topics": "(model INTEGER, topic INTEGER, proportion INTEGER, seq INTEGER,"
     " PRIMARY KEY (model, topic, proportion, seq)) WITHOUT ROWID",
 }
-"""Those of 1.0.0."""
+TABLES_OF: Mapping[int, Mapping[str, str]] = {8: _TABLES_1_0, 9: _TABLES_1_1, VERSION: TABLES}
+"""The tables of each format that can be read."""
 
 _ORDER = "by_topic_of_model_"
 
@@ -143,7 +153,7 @@ def create_tables(tables: Mapping[str, str] = TABLES) -> str:
 def schema(version: int = VERSION) -> frozenset[tuple[Any, ...]]:
     """(table, place, name, type, not null, place in the key) of each column of a session of this format."""
     with closing(sqlite3.connect(":memory:")) as fresh:
-        fresh.executescript(create_tables(TABLES_RELEASED if version == RELEASED else TABLES))
+        fresh.executescript(create_tables(TABLES_OF[version]))
         return frozenset(fresh.execute(_COLUMNS))
 
 
@@ -331,7 +341,7 @@ def check_session(connection: sqlite3.Connection, path: Path) -> None:
         raise NotASession(
             f"{path} was written by a newer wikitopics (format {version}; this one knows {VERSION}): upgrade"
         )
-    if version not in (RELEASED, VERSION):
+    if version not in TABLES_OF:
         raise NotASession(
             f"{path} was made by a version before 1.0.0, which this one cannot read: start another --session"
         )
@@ -475,9 +485,10 @@ def is_ours(path: Path) -> bool:
     )
 
 
-def is_released(path: Path) -> bool:
-    """Whether a session is of the format of 1.0.0."""
-    return _pragma(path, "user_version", "mode=ro") == RELEASED
+def released(path: Path) -> str:
+    """The version whose earlier format a session has; "" if it has today's."""
+    version = _pragma(path, "user_version", "mode=ro")
+    return RELEASED.get(version, "") if isinstance(version, int) else ""
 
 
 def keep_sessions(target: Path) -> None:

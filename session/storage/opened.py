@@ -22,7 +22,8 @@ from wikitopics.session.paths import WAL, beside, command, no_session, session_n
 from wikitopics.session.records import JSON, PositiveCount, Progress, Scored, Text
 from wikitopics.session.settings import BATCH_SIZE, MOST_TOPICS, NAME, ModelSpec, Settings
 from wikitopics.session.storage.database import (
-    RELEASED,
+    FIRST_RELEASED,
+    VERSION,
     check_file,
     connect,
     fold_log,
@@ -146,8 +147,8 @@ class OpenedSession:
         """Identifies the file, even if another one replaces it at ``path``."""
         self._connection = connection or _connect(path)
         self._settings: Settings | None = None
-        self._released = True
-        """Whether it may be a file of 1.0.0."""
+        self._version = 0
+        """That of its format; 0: not asked yet."""
         self._words: tuple[str, ...] = ()
 
     def _rows(self, sql: str, parameters: Sequence[object] = (), **limits: int) -> list[tuple[Any, ...]]:
@@ -180,10 +181,15 @@ class OpenedSession:
         """A number that changes whenever anything is committed."""
         return int(self._rows("PRAGMA data_version")[0][0])
 
-    def _is_released(self) -> bool:
-        """Whether this is still a file of 1.0.0: a trainer may bring it to today's format meanwhile."""
-        self._released = self._released and bool(self._rows("PRAGMA user_version")[0][0] == RELEASED)
-        return self._released
+    def _format(self) -> int:
+        """The version of its format: a trainer may bring an earlier one to today's meanwhile."""
+        if self._version != VERSION:
+            self._version = int(self._rows("PRAGMA user_version")[0][0])
+        return self._version
+
+    def _is_of_1_0(self) -> bool:
+        """Whether this is still a file of 1.0.0."""
+        return self._format() == FIRST_RELEASED
 
     def settings(self) -> Settings:
         """The settings with which the session was created; the fingerprint comes with the vocabulary."""
@@ -267,7 +273,7 @@ class OpenedSession:
     def progress(self) -> Progress:
         """The progress at the last commit."""
         columns = {**columns_of(Progress), "prequential": Annotated[tuple[Scored, ...] | None, JSON]}
-        if self._is_released():
+        if self._is_of_1_0():
             del columns["again"]
         with session_errors(self.path):
             row = only_row(self._connection, "progress", columns)

@@ -1,8 +1,9 @@
 """The models and their topics.
 
-The tables are `models`, `metrics`, `snapshots`, `topic_names`, `given_names` and `topic_events`.
+The tables are `models`, `metrics`, `snapshots`, `topic_names`, `areas`, `given_names` and `topic_events`.
 """
 
+import json
 import math
 import sqlite3
 import sys
@@ -17,11 +18,13 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from wikitopics.model.areas import MOST_AREAS, NONE, Areas, Meetings
 from wikitopics.model.topics import by_relevance, distinctness, most_relevant
 from wikitopics.model.topics import name as name_of
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.records import (
     APART,
+    JSON,
     Count,
     Curve,
     ModelStatus,
@@ -51,7 +54,7 @@ if TYPE_CHECKING:
     from wikitopics.model import OnlineModel
 
 
-# The topics of the models: the tables `snapshots`, `topic_names`, `given_names` and `topic_events`.
+# The topics of the models: all tables but `models` and `metrics`.
 
 Words = tuple[tuple[str, float], ...]
 """A topic's most probable words, most probable first, each with its probability."""
@@ -62,6 +65,10 @@ TREND_POINTS = 12
 LEADING = 10
 """The top words of a topic among which a new one is marked."""
 MOST_SNAPSHOT_WORDS = 100
+WITH_AREAS = 10
+"""The first format with areas."""
+FURTHEST = 60_000.0
+"""The largest distance of topics, and of their places from the middle of the map."""
 LARGEST_SNAPSHOT = 2**24
 """The most bytes of a snapshot's row."""
 MOST_SCORE = 700.0
@@ -78,6 +85,14 @@ _MEASUREMENT = {
 _STORED = "metric <> 'perplexity'"
 """Leaves out the perplexity that 1.0.0 stored too: it follows from the log-likelihood."""
 _SNAPSHOT = {"model": Count, "articles": Count, "word_ids": Any, "probabilities": Any, "shares": Any}
+_AREAS = {
+    "of_topic": Any,
+    "distances": Any,
+    "places": Any,
+    "names": Annotated[tuple[tuple[Annotated[int, Meta(ge=0, lt=MOST_AREAS)], TopicName], ...], JSON],
+}
+MOST_MEETING_TOPICS = 1000
+"""The most topics of a model whose meetings are counted: those of all pairs are stored with every commit."""
 _GIVEN_NAME = {"model": Count, "topic": Count, "name": Annotated[str, Meta(max_length=LONGEST_NAME)]}
 
 
@@ -98,8 +113,12 @@ def names(relevant: Iterable[NDArray[Any]], words: Sequence[str]) -> list[str]:
 
     ``relevant``: the words of each by id, the most relevant first. ``words``: the vocabulary, by id.
     """
-    chosen = [name_of([words[i] for i in ids.tolist()]) for ids in relevant]
-    return [word_separator(name, BETWEEN).join(name) for name in chosen]
+    return [joined(name_of([words[i] for i in ids.tolist()])) for ids in relevant]
+
+
+def joined(name: Sequence[str]) -> str:
+    """The words of a name in one line."""
+    return word_separator(name, BETWEEN).join(name)
 
 
 def parts(name: str) -> tuple[str, ...]:
@@ -178,6 +197,16 @@ class TopicReader(OpenedSession):
         if not rows:
             raise Damaged(f"models has no row {number}")
         return unpack_state(*rows[0])
+
+    def meetings(self, name: str) -> Meetings | None:
+        """How often the model's topics meet; None if that is not counted."""
+        K, number = self.spec(name).topics, self._number(name)
+        if K > MOST_MEETING_TOPICS:
+            return None
+        rows = self._rows("SELECT meetings FROM models WHERE id = ?", [number], largest=LARGEST_SNAPSHOT)
+        if not rows or rows[0][0] is None:  # a session that began before they were counted
+            return Meetings.none(K)
+        return Meetings(numbers(rows[0][0], "models.meetings", np.float32, (K + 1, K), 0, 1e9).copy())
 
     def curve(self, model: str, metric: str) -> Curve:
         """One metric of one model over the stream."""
@@ -271,7 +300,7 @@ class TopicReader(OpenedSession):
     def known_names(self, model: int) -> TopicNames | None:
         """What is known about the topics of the model of this number; None before its first snapshot."""
         with self.one_moment():
-            lasting = "name AS lasting" if self._is_released() else "ifnull(lasting, name)"
+            lasting = "name AS lasting" if self._is_of_1_0() else "ifnull(lasting, name)"
             columns = {"topic": Count, "name": TopicName, "alive": bool, lasting: TopicName}
             rows = self.select("topic_names", columns, "WHERE model = ? ORDER BY topic", [model])
         if not rows:
@@ -280,6 +309,23 @@ class TopicReader(OpenedSession):
         if list(topics) != list(range(self.settings().models[model].topics)):
             raise Damaged("topic_names are not those of all topics")
         return TopicNames(shown, frozenset(compress(topics, alive)), lasting_names)
+
+    def areas(self, model: str) -> Areas | None:
+        """The areas of a model's topics; None before its first snapshot, and in a session whose trainer had
+        none."""
+        if self._format() < WITH_AREAS:
+            return None
+        number, K = self._number(model), self.spec(model).topics
+        rows = self.select("areas", _AREAS, "WHERE model = ?", [number], largest=LARGEST_SNAPSHOT)
+        for of_topic, distances, places, words in rows:
+            areas = numbers(of_topic, "areas.of_topic", np.int16, (K,), NONE, MOST_AREAS - 1)
+            U = int(np.count_nonzero(areas != NONE))
+            far = numbers(distances, "areas.distances", np.float16, (U * (U - 1) // 2,), 0, FURTHEST)
+            place = numbers(places, "areas.places", np.float32, (U, 2), -FURTHEST, FURTHEST)
+            if sorted(area for area, _ in words) != np.unique(areas[areas != NONE]).tolist():
+                raise Damaged("areas.names are not those of all areas")
+            return Areas(areas, far, place, {area: parts(name) for area, name in words})
+        return None
 
     def _called(self, model: str, by_words: Sequence[str]) -> tuple[str, ...]:
         """The names, with given names in their places."""
@@ -411,6 +457,23 @@ def replace_names(db: "Database", model: int, known: TopicNames) -> None:
     )
 
 
+def replace_areas(db: "Database", areas: Mapping[int, Areas]) -> None:
+    """Store the areas of the topics, by the number of the model."""
+    db.conn.executemany(
+        "INSERT OR REPLACE INTO areas VALUES (?, ?, ?, ?, ?)",
+        [
+            (
+                model,
+                one.of_topic.tobytes(),
+                one.distances.tobytes(),
+                one.places.tobytes(),
+                json.dumps([(area, joined(words)) for area, words in one.names.items()]),
+            )
+            for model, one in areas.items()
+        ],
+    )
+
+
 def insert_events(db: "Database", events: Iterable[tuple[int, TopicEvent]]) -> None:
     """Add events of topics, each of the model of this number."""
     db.table("topic_events").insert_all({**asdict(event), "model": model} for model, event in events)
@@ -439,7 +502,7 @@ def check_size(state: Mapping[str, object], topics: int, n_words: int) -> None:
         )
 
 
-def model_row(model: "OnlineModel") -> dict[str, object]:
+def model_row(model: "OnlineModel", meetings: Meetings | None) -> dict[str, object]:
     """The columns of a model's row as of now. Raises `SessionError` for a model that no session can store."""
     state = model.state()
     check_size(state, model.n_topics, model.n_words)
@@ -450,4 +513,5 @@ def model_row(model: "OnlineModel") -> dict[str, object]:
         "topics_in_use": model.topics_in_use(),
         "updates": model.updates,
         "rho": float(model.rho),
+        "meetings": None if meetings is None else meetings.sums.tobytes(),
     }

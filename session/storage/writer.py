@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wikitopics.model.areas import Areas
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.paths import WAL, beside, is_at
@@ -36,6 +37,7 @@ from wikitopics.session.storage.articles import DROPPED_EVERY, LARGEST_RELEASED,
 from wikitopics.session.storage.counts import Block, WordCounts, encode_block
 from wikitopics.session.storage.database import (
     APPLICATION_ID,
+    FIRST_RELEASED,
     TABLES,
     VERSION,
     connect,
@@ -84,6 +86,8 @@ class Changes:
     """(model, articles, tokens, seconds, metric, value)"""
     snapshots: list[TopWords] = field(default_factory=list)
     topic_names: dict[int, TopicNames] = field(default_factory=dict)
+    areas: dict[int, Areas] = field(default_factory=dict)
+    """By the model's number."""
     topic_events: list[tuple[int, TopicEvent]] = field(default_factory=list)
     """For the model with this number."""
     log: list[str] = field(default_factory=list)
@@ -241,6 +245,7 @@ class SessionWriter(SessionReader):
             self._delete("snapshots", changes.thinned_snapshots)
             for model, known in changes.topic_names.items():
                 topics.replace_names(self._db, model, known)
+            topics.replace_areas(self._db, changes.areas)
             topics.insert_events(self._db, changes.topic_events)
             now = time.time()
             self._db.table("events").insert_all(
@@ -419,28 +424,33 @@ def request_control(path: Path, **columns: bool) -> None:
         db.execute(f"UPDATE control SET {', '.join(f'{name} = :{name}' for name in columns)}", columns)
 
 
-# Files of 1.0.0, brought to this format. What is read differently in them is beside what reads it.
+# Files of earlier formats, brought to this one. What is read differently in them is beside what reads it.
 
-_RENEWED = f"""
+_FROM_1_0 = f"""
 DROP TABLE article_topics;
 ALTER TABLE models RENAME TO old_models;
 CREATE TABLE models {TABLES["models"]};
-INSERT INTO models SELECT id, topics_in_use, updates, rho, scalars, arrays FROM old_models;
+INSERT INTO models SELECT id, topics_in_use, updates, rho, scalars, arrays, NULL FROM old_models;
 DROP TABLE old_models;
 ALTER TABLE progress ADD COLUMN again INTEGER;
 UPDATE progress SET again = 0;
 ALTER TABLE topic_names ADD COLUMN lasting TEXT;
 DELETE FROM metrics WHERE metric = 'perplexity';
 UPDATE articles SET topics = big_endian(topics) WHERE topics IS NOT NULL;
-DROP TABLE IF EXISTS _sqlite_migrations
+DROP TABLE IF EXISTS _sqlite_migrations;
+CREATE TABLE areas {TABLES["areas"]}
+"""
+_FROM_1_1 = f"""
+ALTER TABLE models ADD COLUMN meetings BLOB;
+CREATE TABLE areas {TABLES["areas"]}
 """
 
 
-def upgrade_from_1_0(path: Path) -> None:
-    """Bring a session of 1.0.0 to this format in one transaction. Raises `SessionError`; then nothing is
-    changed.
+def upgrade(path: Path) -> None:
+    """Bring a session of an earlier format to this one in one transaction. Raises `SessionError`; then
+    nothing is changed.
 
-    The caller holds the session's lock. Takes some ten seconds for a million articles.
+    The caller holds the session's lock. From 1.0.0 it takes some ten seconds for a million articles.
     """
     with contextlib.closing(connect(path)) as db, session_errors(path):
         session = SessionReader(path, db.conn)
@@ -448,8 +458,11 @@ def upgrade_from_1_0(path: Path) -> None:
         largest = max(state_room(spec.topics, n_words) for spec in models)
         db.conn.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(largest, 2**31 - 1))
         db.conn.create_function("big_endian", 1, _swapped, deterministic=True)
+        statements = _FROM_1_1.split(";")
+        if db.conn.execute("PRAGMA user_version").fetchone()[0] == FIRST_RELEASED:
+            statements = [*_FROM_1_0.split(";"), *map(order_by_topic, range(len(models)))]
         with writing(db, path):
-            for statement in (*_RENEWED.split(";"), *map(order_by_topic, range(len(models)))):
+            for statement in statements:
                 db.conn.execute(statement)
             db.conn.execute(f"PRAGMA user_version = {VERSION}")
         db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")

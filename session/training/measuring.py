@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isfinite
 from typing import get_args
@@ -10,6 +10,8 @@ from typing import get_args
 import numpy as np
 
 from wikitopics.model import CompletionSet, Minibatch, OnlineModel
+from wikitopics.model.areas import Areas
+from wikitopics.model.areas import names as area_names
 from wikitopics.model.topics import LOOKS, Change, TopicState, changes, fits, holds, living, suits
 from wikitopics.session import sources
 from wikitopics.session.metrics import METRICS, Evaluation
@@ -405,6 +407,10 @@ class Curves:
         for number, name in enumerate(self._names):
             snapshots = [point[number] for point in looked_at if number in point]
             self._chronicles.append(Chronicle(name, words, store.known_names(number), snapshots, half_life))
+        self._words = words
+        self.meetings = [store.meetings(name) for name in self._names]
+        """How often each model's topics meet."""
+        self._areas = [store.areas(name) for name in self._names]
         self._topics_measured = store.snapshots_at(self.measured_at)
         self.measured = self._last_measured()
         """Replaced as a whole, since another thread reports it."""
@@ -432,11 +438,19 @@ class Curves:
             if events:
                 changes.log.append(event_message(events, self._unit_noun))
             changes.topic_names[number] = chronicle.known
+            self._areas[number] = changes.areas[number] = self._areas_of(number, snapshot)
         self._kept_at.append(articles)
         # The drift at the next measurement is from the topics at the last one.
         gone = thinned_snapshots(self._kept_at, self.half_life) - {self.measured_at}
         self._kept_at = [point for point in self._kept_at if point not in gone]
         changes.thinned_snapshots |= gone
+
+    def _areas_of(self, number: int, snapshot: TopWords) -> Areas:
+        """The areas of a model's topics as of this snapshot."""
+        before = self._areas[number]
+        areas = Areas.of(self._models[number], self.meetings[number], before)
+        relevant = areas.relevant(snapshot.leading, snapshot.shares, self._words)
+        return replace(areas, names=area_names(relevant, {} if before is None else before.names))
 
     def measure(self, held_out: HeldOut, progress: Progress, seconds: float, changes: Changes) -> None:
         """Measure the models, whose topics are already stored; ``seconds``: the running time so far."""

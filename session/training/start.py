@@ -41,7 +41,7 @@ from wikitopics.session.records import skips_told
 from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
 from wikitopics.session.settings import Settings, default_topics, load_kind, new_model
 from wikitopics.session.storage.counts import documents_room
-from wikitopics.session.storage.database import is_released, remove_database
+from wikitopics.session.storage.database import released, remove_database
 from wikitopics.session.storage.files import make_folder, replacing
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.topics import model_row
@@ -49,7 +49,7 @@ from wikitopics.session.storage.writer import (
     SessionWriter,
     file_bytes,
     request_control,
-    upgrade_from_1_0,
+    upgrade,
 )
 from wikitopics.session.storage.writer import create as create_session
 from wikitopics.session.system import Signals, TrainerLock
@@ -133,7 +133,7 @@ def create(path: Path, settings: Settings, vocabulary: Vocabulary | Rule) -> Non
 def new_models(settings: Settings, n_words: int) -> list[dict[str, object]]:
     """The rows of the models before their first article."""
     models = (new_model(spec, n_words, settings[DOCUMENTS], settings[SEED]) for spec in settings.models)
-    return [model_row(model) for model in models]
+    return [model_row(model, None) for model in models]
 
 
 def save_user_copy(name: str, vocabulary: Vocabulary) -> str:
@@ -359,9 +359,9 @@ async def open_session(plan: Plan, say: Say) -> AsyncGenerator[tuple[SessionWrit
             if size is not None and size - held_out < LEAST:
                 raise too_few(settings, plan.kind, size, held_out, {})
             await _to_its_end(lambda: create(plan.path, settings, plan.vocabulary))
-        elif is_released(plan.path):
-            say("converting this session from the format of 1.0.0, once")
-            await _to_its_end(lambda: upgrade_from_1_0(plan.path))
+        elif version := released(plan.path):
+            say(f"converting this session from the format of {version}, once")
+            await _to_its_end(lambda: upgrade(plan.path))
         store = SessionWriter(plan.path)
         stream = await asyncio.to_thread(_read, store, plan)
         opened.callback(store.close)  # a run has already closed it, which does no harm

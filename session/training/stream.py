@@ -347,6 +347,9 @@ class Stream:
             minibatch = _minibatch(batch)
             parts = [model.learn(minibatch[start : start + size]) for start in range(0, len(batch), size)]
             thetas.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
+        for meetings, theta in zip(self._curves.meetings, thetas, strict=True):
+            if meetings is not None:
+                meetings.add(theta)
         if n:
             self._changes.articles.append((fresh, "trained", self._topics([theta[:n] for theta in thetas])))
             self._word_counts.add(fresh)
@@ -455,8 +458,8 @@ class Stream:
         new_topics = self._changes.held_out is not None
         self._changes.drops_held_out |= was_finished and (new_topics or not progress.finished)
         if self._learnt:
-            for number, model in enumerate(self.models):
-                self._changes.models[number] = model_row(model)
+            for number, (model, meetings) in enumerate(zip(self.models, self._curves.meetings, strict=True)):
+                self._changes.models[number] = model_row(model, meetings)
             self._changes.word_counts = self._word_counts
         first = self._pending[0][0] if self._pending else self._next_pending
         self._store.commit(progress, self._changes, first)

@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from wikitopics.session.analysis.topics import overview, topic_tree
+from wikitopics.session.analysis.areas import areas
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
 from wikitopics.tui.follow import SessionView, run_in_background
 from wikitopics.tui.inks import Line, Lines, Part, name
@@ -263,9 +263,9 @@ class TopicView(View):
         """Group the topics by their present similarity. They stay in their groups, so that nothing moves
         while the user reads."""
         with self.host.warning():
-            branches = await self.ask(lambda reader: overview(topic_tree(reader, model)), aside=True)
+            groups = await self.ask(lambda reader: areas(reader, model), aside=True)
             if self.model == model:
-                self.query_one(TopicList).group(branches)
+                self.query_one(TopicList).group(groups)
                 self.refresh_bindings()
 
     def action_unfold(self, out: bool) -> None:

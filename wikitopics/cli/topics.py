@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import click
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from wikitopics.crawler.source import Markup
     from wikitopics.session.storage.reader import SessionReader
 
+LARGEST = 3
+"""Topics listed of an area."""
 NAMING_TITLES = 10
 """Titles of a topic's leading articles that a command is told which is to name it."""
 
@@ -41,11 +44,28 @@ NAMING_TITLES = 10
     help="Order of a topic's words: those first that tell it apart from the others, or the most probable "
     "(default: relevance; --json: probability).",
 )
-@click.option("--tree", is_flag=True, help="Group similar topics.")
+@click.option(
+    "--areas",
+    metavar="[N]",
+    type=whole(0),
+    is_flag=False,
+    flag_value=0,
+    help="List areas, groups of topics that are alike; N: cut the tree of topics into N of them.",
+)
+@click.option(
+    "--tree", is_flag=True, help="List the topics by area; --json: the tree from which they are cut."
+)
 @click.option("--all", "every", is_flag=True, help="Include topics that are not in use.")
 @options.json_option
 def topics(
-    session: str, top: int, model: str | None, by: str | None, tree: bool, every: bool, as_json: bool
+    session: str,
+    top: int,
+    model: str | None,
+    by: str | None,
+    areas: int | None,
+    tree: bool,
+    every: bool,
+    as_json: bool,
 ) -> None:
     """List the topics, most prevalent first, numbered from 0.
 
@@ -57,6 +77,7 @@ def topics(
     Examples:
       wikitopics topics --top 8
       wikitopics topics --by probability
+      wikitopics topics --areas
       wikitopics topics --tree
       wikitopics topics --model hdp --json
       wikitopics topics rename 12 'rivers and lakes'
@@ -69,7 +90,9 @@ def topics(
 
     with options.reading(session) as reader:
         name = reader.model_named(model)
-        if tree:
+        if areas is not None:
+            _areas(reader, name, areas or None, as_json)
+        elif tree:
             _tree(reader, name, as_json)
         else:
             relevant = by == "relevance" if by else not as_json
@@ -91,11 +114,13 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
         say(NO_TOPICS)
     if as_json:
         words_of = [objects("word probability", row) for row in words]
+        names = "name npmi parent in_use area area_name"
+        rest = attrgetter(*names.split())
         values = (
-            (model, one.number, one.share, words_of[one.number], one.name, one.npmi, one.parent, one.in_use)
+            (model, one.number, one.share, words_of[one.number], *rest(one))
             for one in sorted(topics, key=lambda one: -one.share)
         )
-        put_json(objects("model topic share words name npmi parent in_use", values))
+        put_json(objects(f"model topic share words {names}", values))
         return
     shown = [row for row in rows if every or row.share > IN_USE]
     wide = max((len(visible(row.name)) for row in shown), default=0)
@@ -114,22 +139,40 @@ def _list(reader: "SessionReader", model: str, top: int, every: bool, as_json: b
         say(repeated)
 
 
-def _tree(reader: "SessionReader", model: str, as_json: bool) -> None:
-    from wikitopics.model.online import IN_USE
-    from wikitopics.session.analysis.topics import overview, topic_tree
+def _areas(reader: "SessionReader", model: str, n: int | None, as_json: bool) -> None:
+    from wikitopics.session.analysis.areas import areas
 
-    branches = topic_tree(reader, model)
+    with reader.one_moment():
+        found, names = areas(reader, model, n), reader.topic_names(model)
+    if as_json:
+        rows = ((model, one.number, one.name, one.share, list(one.topics)) for one in found)
+        put_json(objects("model area name share topics", rows))
+        return
+    if not found:
+        say(NO_TOPICS)
+        return
+    wide = max(len(visible(one.name)) for one in found)
+    put_line(f"area  share  topics  {'name':{wide}}  largest topics")
+    for one in found:
+        largest = "; ".join(f"#{topic} {names[topic]}" for topic in one.topics[:LARGEST])
+        put_line(f"{one.number:4} {one.share:6.1%}  {len(one.topics):6}  {one.name:{wide}}  {largest}")
+
+
+def _tree(reader: "SessionReader", model: str, as_json: bool) -> None:
+    from wikitopics.session.analysis.areas import areas, in_drawing_order, topic_tree
+
+    with reader.one_moment():
+        branches, found = topic_tree(reader, model), areas(reader, model)
     if as_json:
         values = ((model, one.number, one.parent, one.height, one.name, one.share) for one in branches)
         put_json(objects("model node parent height name share", values))
         return
     if not branches:
         say(NO_TOPICS)
-    for group in overview(branches):
-        put_line(f"{group.share:6.1%}  {group.name}")
-        for topic in group.topics:
-            if branches[topic].share > IN_USE:
-                put_line(f"{branches[topic].share:6.1%}    {topic:4}  {branches[topic].name}")
+    for area, topics in in_drawing_order(branches, found):
+        put_line(f"{area.share:6.1%}  {area.name}")
+        for topic in topics:
+            put_line(f"{branches[topic].share:6.1%}    {topic:4}  {branches[topic].name}")
 
 
 @topics.command()

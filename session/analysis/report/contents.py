@@ -19,16 +19,9 @@ from wikitopics.model import KindError, Metric, kinds
 from wikitopics.model.online import IN_USE
 from wikitopics.model.topics import classical_scaling, distances, ownership
 from wikitopics.session import __version__
+from wikitopics.session.analysis.areas import Area, Branch, atlas, in_drawing_order, topic_tree
 from wikitopics.session.analysis.proportions import licence_of, listed_articles
-from wikitopics.session.analysis.topics import (
-    Branch,
-    coherences,
-    metrics_of,
-    overview,
-    pruned,
-    repeats_in_words,
-    topic_tree,
-)
+from wikitopics.session.analysis.topics import coherences, metrics_of, repeats_in_words
 from wikitopics.session.errors import NO_TOPICS, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import KEPT, LINKS, TOKENS
@@ -110,8 +103,10 @@ class ReportModel:
     """A line on how many of them nearly repeat another; "" if none does."""
     tree: Sequence[Branch]
     """The tree over the topics in use."""
-    groups: Sequence[tuple[str, float, Sequence[ReportTopic]]]
-    """Groups of similar topics: (name, share, topics in the order of the tree)."""
+    groups: Sequence[tuple[Area, Sequence[ReportTopic]]]
+    """Its areas, and the topics of each, in the order of the tree."""
+    by_words: bool
+    """Whether areas are made only from the topics' leading words."""
     events: Sequence[TopicEvent]
     """Its events, oldest first."""
 
@@ -190,7 +185,8 @@ def _model(reader: SessionReader, status: ModelStatus, place: int, done: Callabl
             events=[event for event in events if row.topic in (event.topic, event.other)],
         )
         done()
-    tree = pruned(topic_tree(reader, name), topics)
+    tree, grouping = topic_tree(reader, name), atlas(reader, name)
+    assert grouping is not None
     return ReportModel(
         anchor=anchor,
         status=status,
@@ -199,11 +195,12 @@ def _model(reader: SessionReader, status: ModelStatus, place: int, done: Callabl
         as_of=newest.articles,
         topics=list(topics.values()),
         repeats=repeats_in_words(reader, name),
-        tree=tree,
+        tree=[branch for branch in tree if branch.number in topics or branch.height],
         groups=[
-            (visible(group.name), group.share, [topics[topic] for topic in group.topics])
-            for group in overview(tree)
+            (replace(area, name=visible(area.name)), [topics[topic] for topic in own])
+            for area, own in in_drawing_order(tree, grouping.areas)
         ],
+        by_words=grouping.by_words,
         events=events,
     )
 

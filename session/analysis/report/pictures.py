@@ -395,7 +395,7 @@ LONGEST_IN_TREE = 36
 
 def topic_tree(model: "ReportModel") -> Markup:
     """One row per topic; the farther left two branches meet, the less they have in common."""
-    topics = [topic for _, _, members in model.groups for topic in members]
+    topics = [topic for _, members in model.groups for topic in members]
     width, of_tree, above, below = 380, 130, 10, 36  # the names have the rest of the width
     height = 17 * len(topics) + above + below
     xs, ys = _brackets(model)
@@ -424,7 +424,7 @@ def topic_tree(model: "ReportModel") -> Markup:
 
 def _brackets(model: "ReportModel") -> tuple[list[float], list[float]]:
     """The line that joins the branches: the heights of two branches and of their join, and their rows."""
-    order = (topic.number for _, _, members in model.groups for topic in members)
+    order = (topic.number for _, members in model.groups for topic in members)
     rows = {topic: float(row) for row, topic in enumerate(order)}
     heights = dict.fromkeys(rows, 0.0)
     parts: dict[int | None, list[int]] = {}

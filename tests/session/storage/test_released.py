@@ -23,7 +23,7 @@ from tests.sessions import RELEASES
 from wikitopics.session.errors import DiskFull
 from wikitopics.session.storage import writer as formats
 from wikitopics.session.storage.counts import KeptCounts
-from wikitopics.session.storage.database import RELEASED, VERSION, is_released, schema
+from wikitopics.session.storage.database import FIRST_RELEASED, VERSION, schema
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
 
@@ -144,7 +144,7 @@ def test_training_goes_on(cli, counted_here, released, steps):
 def test_the_order_of_its_dump_is_refused(cli, one_line, released):
     find_dump(released)
     one_line(cli("train"), 2, "in the order of wikitopics 1.1", "pip install 'wikitopics<1.2'")
-    assert version(released) == RELEASED
+    assert version(released) == FIRST_RELEASED
 
 
 def test_its_counts_are_those_of_another_session(cli, released):
@@ -160,9 +160,9 @@ def test_nobody_sees_a_difference(seen, released):
     before = seen(released)
     with SessionReader(released) as reader:
         states = [reader.model_state(name) for name in MODELS]
-    assert is_released(released)
-    formats.upgrade_from_1_0(released)
-    assert not is_released(released)
+    assert version(released) == FIRST_RELEASED
+    formats.upgrade(released)
+    assert version(released) == VERSION
     assert seen(released) == before
     with SessionReader(released) as reader:
         for state, name in zip(states, MODELS, strict=True):
@@ -182,7 +182,7 @@ def test_a_reader_that_is_open_meanwhile_goes_on(released):
             return [about, reader.recent_articles(), reader.all_metrics(), reader.status().models]
 
         before = asked()
-        formats.upgrade_from_1_0(released)
+        formats.upgrade(released)
         assert asked() == before
 
 
@@ -205,7 +205,7 @@ def watched(path):
     return db
 
 writer.connect = watched
-writer.upgrade_from_1_0(Path(sys.argv[1]))
+writer.upgrade(Path(sys.argv[1]))
 """
 
 
@@ -215,8 +215,8 @@ def test_a_kill_at_any_statement_leaves_the_old_file_or_the_new_one(cli, seen, r
         released.write_bytes(whole)
         run = subprocess.run([sys.executable, "-c", KILLED, str(released), str(statement)], check=False)
         codes.append(run.returncode)
-        assert version(released) in (RELEASED, VERSION)
-        formats.upgrade_from_1_0(released) if is_released(released) else None
+        assert version(released) in (FIRST_RELEASED, VERSION)
+        formats.upgrade(released) if version(released) != VERSION else None
         assert cli("export", "articles").out == before["export articles"]
     assert codes[0] == -signal.SIGKILL
     assert codes[-1] == 0
@@ -235,8 +235,8 @@ def test_a_full_disk_leaves_it_as_it_was(seen, released, monkeypatch):
     with monkeypatch.context() as full:
         full.setattr(formats, "connect", small)
         with pytest.raises(DiskFull, match="the disk is full"):
-            formats.upgrade_from_1_0(released)
-    assert version(released) == RELEASED
+            formats.upgrade(released)
+    assert version(released) == FIRST_RELEASED
     assert seen(released) == before
 
 
@@ -244,7 +244,7 @@ def test_only_train_does_it_and_says_so(cli, counted_here, released):
     assert cli("topics", "rename", "2", "fish").code == 0
     assert cli("train", "--topics", "9").code == 2
     assert cli("train").code != 0, "its dump is not where it was"
-    assert version(released) == RELEASED
+    assert version(released) == FIRST_RELEASED
     read_in_order(released)
     outcome = cli("train", "--articles", "320")
     assert outcome.code == 0, outcome.err

@@ -8,7 +8,7 @@ import pytest
 
 import wikitopics
 from wikitopics.session.errors import NotASession
-from wikitopics.session.storage.database import RELEASED
+from wikitopics.session.storage.database import FIRST_RELEASED
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
 
@@ -92,7 +92,7 @@ def test_anything_else_is_one_line_everywhere_and_can_be_deleted(script, trained
     assert not list(home.glob("default.db"))
 
 
-@pytest.mark.parametrize("version", [-1, 0, 1, RELEASED - 1])
+@pytest.mark.parametrize("version", [-1, 0, 1, FIRST_RELEASED - 1])
 def test_a_file_of_before_the_first_release_is_refused_and_stays_as_it_is(version, trained, cli, one_line):
     change(trained, f"PRAGMA user_version = {version}")
     before = trained.read_bytes()

@@ -1,0 +1,435 @@
+"""Areas: a model's topics grouped by what they mean, and their places on a map.
+
+Topics are alike if they use the same words and meet in the same documents. From snapshot to snapshot, areas
+and places stay the same as far as the topics allow. U topics in use, of K.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.model.online import IN_USE, OnlineModel
+from wikitopics.model.topics import Leading, Node, classical_scaling, holds, most_relevant_to, same_word
+
+Floats = NDArray[np.float64]
+Topics = NDArray[np.int64]
+Groups = NDArray[np.int64]
+"""(U,) the number of each topic's area."""
+
+PRESENT = 0.02
+"""The proportion of a document from which a topic counts as present in it."""
+HALF_LIFE = 10_000
+"""Documents after which a meeting of two topics counts half."""
+ENOUGH = 5_000
+"""Documents from which meetings have their full weight."""
+MEETINGS = 0.7
+"""The full weight of meetings in the similarity of topics; the rest is that of their words."""
+RARE = 1e-6
+"""Added to the rates of meetings, so that topics that never met are not infinitely far apart."""
+BOND = 0.7
+"""The factor by which topics of one area are closer: in the next grouping, and on the map."""
+MOST_AREAS = 18
+NONE = -1
+"""The area of a topic that is not in use."""
+_WORDS = 1024
+"""Words of the vocabulary whose rows are in memory at a time."""
+
+
+class Meetings:
+    """How often topics meet in documents: sums over the documents learnt, which decay.
+
+    sums: (K + 1, K) float32. Rows 0 to K - 1 are the sums of the products of two topics' proportions in
+    documents in which both are present; the last row is the sums of the proportions.
+    """
+
+    def __init__(self, sums: NDArray[np.float32]) -> None:
+        self.sums = sums
+
+    @classmethod
+    def none(cls, K: int) -> Meetings:
+        """Those of no document."""
+        return cls(np.zeros((K + 1, K), np.float32))
+
+    @property
+    def documents(self) -> float:
+        """Their number, with their weights."""
+        return float(self.sums[-1].sum(dtype=np.float64))
+
+    @property
+    def weight(self) -> float:
+        """The weight of their lift in distances."""
+        return MEETINGS * min(1.0, self.documents / ENOUGH)
+
+    def add(self, theta: NDArray[np.float32]) -> None:
+        """Count documents with these proportions, (D, K)."""
+        present = np.where(theta > PRESENT, theta, np.float32(0))
+        self.sums *= np.float32(0.5 ** (len(theta) / HALF_LIFE))
+        self.sums[:-1] += present.T @ present
+        self.sums[-1] += theta.sum(axis=0)
+
+    def lift(self, topics: Topics) -> Floats:
+        """(U, U) the logarithms of how much more often than by chance these topics meet."""
+        rates = self.sums[np.ix_(np.append(topics, -1), topics)].astype(np.float64) / max(self.documents, 1.0)
+        lift: Floats = np.log((rates[:-1] + RARE) / (np.outer(rates[-1], rates[-1]) + RARE))
+        return lift
+
+
+def word_similarity(rows: Iterable[NDArray[np.floating]], shares: Floats) -> Floats:
+    """(U, U) cosines, -1 to 1, of the differences of topics from the corpus.
+
+    A topic's difference is that of the roots of its probabilities and of the corpus's. rows: the topics'
+    probabilities of some words at a time, (words, U), every word once. shares: (U,) of the corpus
+    """
+    U = len(shares)
+    products, by_corpus, of_corpus = np.zeros((U, U)), np.zeros(U), 0.0
+    for block in rows:
+        corpus = block @ (shares / shares.sum())
+        roots = np.sqrt(block, dtype=np.float64)
+        products += roots.T @ roots
+        by_corpus += np.sqrt(corpus) @ roots
+        of_corpus += float(corpus.sum())
+    inner = products - by_corpus - by_corpus[:, None] + of_corpus
+    lengths = np.sqrt(np.clip(np.diagonal(inner), 1e-12, None))
+    cosines: Floats = np.clip(inner / np.outer(lengths, lengths), -1, 1)
+    return cosines
+
+
+def distances(words: Floats, lift: Floats | None, weight: float) -> Floats:
+    """(U, U) distances of topics, from 0, by the similarity of their words and by the lift of their meetings,
+    which has this weight.
+
+    Both are measured in standard deviations over all pairs.
+    """
+    pairs = np.triu_indices(len(words), 1)
+
+    def standard(values: Floats) -> Floats:
+        scaled: Floats = (values - values[pairs].mean()) / max(float(values[pairs].std()), 1e-9)
+        return scaled
+
+    if not len(pairs[0]):
+        return np.zeros_like(words)
+    similarity = (1 - weight) * standard(words)
+    if lift is not None:
+        similarity = similarity + weight * standard(lift)
+    far: Floats = np.clip(similarity[pairs].max() - similarity, 0, None)
+    far = (far + far.T) / 2
+    np.fill_diagonal(far, 0)
+    return far
+
+
+def usual_number(U: int, before: int = 0) -> int:
+    """The number of areas of U topics: about 1.3 times the root, 2 to 18; 1 for fewer than 4 topics.
+
+    before: the number at the last snapshot, which stays unless it is off by one or more.
+    """
+    if U < 4:
+        return 1
+    wanted = min(MOST_AREAS, max(2.0, 1.3 * U**0.5))
+    return before if 1 < before <= MOST_AREAS and abs(wanted - before) < 1 else round(wanted)
+
+
+def grouped(far: Floats, n: int, before: Groups | None = None) -> Groups:
+    """(U,) the group of each topic, numbered from 0 in any order; at most n groups.
+
+    Ward's tree is cut into n groups; topics of one group of ``before`` (`NONE`: of no group) are closer in
+    it. Then each topic moves to the group to which it is closest on average, until none does.
+    """
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import squareform
+
+    if len(far) < 2:
+        return np.zeros(len(far), np.int64)
+    bound = far if before is None else _bound(far, before)
+    groups = fcluster(linkage(squareform(bound, checks=False), "ward"), n, "maxclust") - 1
+    return _settled(far, groups.astype(np.int64))
+
+
+def _bound(far: Floats, groups: Groups) -> Floats:
+    """Distances at which topics of one group are closer."""
+    same = (groups[:, None] == groups) & (groups != NONE)
+    return np.where(same, BOND * far, far)
+
+
+def _settled(far: Floats, groups: Groups, rounds: int = 5) -> Groups:
+    members = np.eye(int(groups.max()) + 1)[groups]
+    sums, sizes = far @ members, members.sum(axis=0)
+    for _ in range(rounds):
+        moved = False
+        for topic in range(len(far)):
+            own = groups[topic]
+            others = sizes.copy()
+            others[own] -= 1
+            if not others[own]:
+                continue  # a group of one topic stays
+            with np.errstate(divide="ignore", invalid="ignore"):
+                nearest = int(np.where(others > 0, sums[topic] / others, np.inf).argmin())
+            if nearest != own:
+                sums[:, own] -= far[:, topic]
+                sums[:, nearest] += far[:, topic]
+                sizes[own] -= 1
+                sizes[nearest] += 1
+                groups[topic], moved = nearest, True
+        if not moved:
+            break
+    settled: Groups = np.unique(groups, return_inverse=True)[1]
+    return settled
+
+
+def numbered(groups: Groups, before: Groups) -> Groups:
+    """(U,) the same groups with the numbers of the earlier areas whose topics they keep.
+
+    before: (U,) the earlier area of each topic. An earlier area continues in the group that has at least half
+    of its topics. New groups get the lowest numbers that no earlier area had, then other free ones.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    shared = np.zeros((int(groups.max(initial=0)) + 1, MOST_AREAS), np.int64)
+    known = before != NONE
+    np.add.at(shared, (groups[known], before[known]), 1)
+    shared[2 * shared < shared.sum(axis=0)] = 0
+    pairs = zip(*linear_sum_assignment(-shared), strict=True)
+    numbers = {int(group): int(area) for group, area in pairs if shared[group, area]}
+    taken, earlier = set(numbers.values()), set(before.tolist())
+    free = iter(sorted(set(range(MOST_AREAS)) - taken, key=lambda area: (area in earlier, area)))
+    of_group = [numbers[group] if group in numbers else next(free) for group in range(len(shared))]
+    return np.array(of_group, np.int64)[groups]
+
+
+def tree(far: Floats, areas: Groups) -> tuple[Node, ...]:
+    """The U - 1 nodes over U topics, numbered from 0 to U - 1; the last is the root.
+
+    Topics of an area are joined by Ward's method, then the areas likewise by their mean distances. So each
+    area is a branch, and cutting at the number of areas gives the areas.
+    """
+    U = len(far)
+    nodes: list[Node] = []
+    topics: dict[int, tuple[int, ...]] = {topic: (topic,) for topic in range(U)}
+
+    def join(tops: Sequence[int], apart: Floats, least: float) -> int:
+        """Join these topics or nodes; returns the number of the node over all."""
+        numbers = list(tops)
+        for one, other, height in _ward(apart):
+            children = numbers[one], numbers[other]
+            number = U + len(nodes)
+            topics[number] = topics[children[0]] + topics[children[1]]
+            nodes.append(Node(number, children, least + height, topics[number]))
+            numbers.append(number)
+        return numbers[-1]
+
+    members = [np.flatnonzero(areas == area) for area in np.unique(areas)]
+    tops = [join(own.tolist(), far[np.ix_(own, own)], 0.0) for own in members]
+    if len(members) > 1:
+        of_area = np.stack([np.isin(np.arange(U), own) / len(own) for own in members])
+        between = of_area @ far @ of_area.T
+        np.fill_diagonal(between, 0)
+        join(tops, between, max((node.height for node in nodes), default=0.0))
+    return tuple(nodes)
+
+
+def cut(nodes: Sequence[Node], U: int, n: int) -> list[tuple[int, ...]]:
+    """A tree over U topics cut into n groups, in drawing order; into U, if n is larger."""
+    if not nodes:
+        return [(topic,) for topic in range(U)]
+    parts = [nodes[-1].number]
+    while len(parts) < min(n, U):
+        tallest = max((part for part in parts if part >= U), key=lambda part: nodes[part - U].height)
+        place = parts.index(tallest)
+        parts[place : place + 1] = nodes[tallest - U].children
+    return [nodes[part - U].topics if part >= U else (part,) for part in parts]
+
+
+def _ward(far: Floats) -> list[tuple[int, int, float]]:
+    """(one, other, height) of each join, as SciPy's `linkage` numbers them."""
+    from scipy.cluster.hierarchy import linkage
+    from scipy.spatial.distance import squareform
+
+    if len(far) < 2:
+        return []
+    joins = linkage(squareform(far, checks=False), "ward").tolist()
+    return [(int(one), int(other), height) for one, other, height, _ in joins]
+
+
+# Names: the words that tell an area apart from the others.
+
+WORDS = 2
+"""Words in a name."""
+
+
+def names(
+    relevant: Mapping[int, Sequence[str]], before: Mapping[int, Sequence[str]]
+) -> dict[int, tuple[str, ...]]:
+    """The words of each area's name; no word, and no form of one, is in two names.
+
+    relevant: each area's words, the most relevant first, of the largest area first. before: earlier names,
+    which hold while their words are among the first.
+    """
+    chosen = {
+        area: tuple(before[area])
+        for area, words in relevant.items()
+        if area in before and holds(before[area], words)
+    }
+    used = [word for name in chosen.values() for word in name]
+    for area, words in relevant.items():
+        if area in chosen:
+            continue
+        name: list[str] = []
+        for word in words:
+            if len(name) < WORDS and not any(same_word(word, other) for other in used):
+                name.append(word)
+                used.append(word)
+        chosen[area] = tuple(name or words[:1])
+    return chosen
+
+
+# The map: t-SNE [van der Maaten and Hinton 2008] of the distances.
+
+PERPLEXITY = 8.0
+"""The number of neighbours to which the places of a topic pay attention, about."""
+FIRST_ROUNDS, ROUNDS = 700, 150
+"""Steps of the first map, and of a map that begins with an earlier one."""
+EXAGGERATED, EARLY = 150, 8.0
+"""Steps of the first map in which topics attract each other more, so that groups find together, and how much
+more."""
+
+
+def places(far: Floats, areas: Groups, before: Floats) -> Floats:
+    """(U, 2) a place for each topic, so that the nearest of the topics at these distances are near.
+
+    before: (U, 2) earlier places, NaN for a topic without one; the map changes as little as it has to.
+    """
+    U = len(far)
+    if U < 4:
+        return classical_scaling(far)
+    wanted = _neighbours(_bound(far, areas), min(PERPLEXITY, U / 4))
+    known = np.isfinite(before).all(axis=1)
+    if known.sum() < 4:
+        start = classical_scaling(far)
+        place = start / max(float(start.std()), 1e-9) * 1e-2
+        rounds, exaggerated = FIRST_ROUNDS, EXAGGERATED
+    else:
+        place = before.copy()
+        for topic in np.flatnonzero(~known):  # between the nearest ones, not on another's place
+            nearest = np.flatnonzero(known)[np.argsort(far[topic, known], kind="stable")[:3]]
+            place[topic] = before[nearest].mean(axis=0) + 1e-2 * np.array([np.cos(topic), np.sin(topic)])
+        rounds, exaggerated = ROUNDS, 0
+    speed, gain = np.zeros_like(place), np.ones_like(place)
+    for step in range(rounds):
+        squares = np.square(place).sum(axis=1)
+        near = 1 / (1 + np.clip(squares[:, None] + squares - 2 * place @ place.T, 0, None))
+        np.fill_diagonal(near, 0)
+        force = ((EARLY if step < exaggerated else 1.0) * wanted - near / near.sum()) * near
+        slope = 4 * (force.sum(axis=1)[:, None] * place - force @ place)
+        gain = np.clip(np.where((slope > 0) != (speed > 0), gain + 0.2, 0.8 * gain), 0.01, None)
+        speed = (0.5 if step < exaggerated else 0.8) * speed - U / 8 * gain * slope
+        place = place + speed
+        place -= place.mean(axis=0)
+    return place
+
+
+def _neighbours(far: Floats, perplexity: float) -> Floats:
+    """(U, U) t-SNE's joint probabilities of pairs; each topic's width is found by bisection."""
+    U = len(far)
+    squares = np.square(far)
+    np.fill_diagonal(squares, np.inf)
+    squares -= squares.min(axis=1, keepdims=True)
+    low, high, precision = np.zeros(U), np.full(U, np.inf), np.ones(U)
+    for _ in range(60):
+        near = np.exp(-squares * precision[:, None])
+        near /= near.sum(axis=1, keepdims=True)
+        entropy = -np.where(near > 0, near * np.log(np.where(near > 0, near, 1)), 0).sum(axis=1)
+        wide = entropy > np.log(perplexity)
+        low, high = np.where(wide, precision, low), np.where(wide, high, precision)
+        precision = np.where(np.isinf(high), 2 * precision, (low + high) / 2)
+    joint: Floats = np.clip((near + near.T) / (2 * U), 1e-12, None)
+    return joint
+
+
+# All of it, for a model at one moment.
+
+
+@dataclass(frozen=True, slots=True)
+class Areas:
+    """The areas of a model's topics, their distances, and their map.
+
+    of_topic: (K,) each topic's area, `NONE` if it is not in use
+    distances: (U (U - 1) / 2,) float16, of the pairs of topics in use, row by row
+    places: (U, 2) float32
+    names: the words of each area's name, by its number
+    """
+
+    of_topic: NDArray[np.int16]
+    distances: NDArray[np.float16]
+    places: NDArray[np.float32]
+    names: Mapping[int, Sequence[str]]
+
+    @property
+    def topics(self) -> Topics:
+        """(U,) the topics in use, ascending."""
+        return np.flatnonzero(self.of_topic != NONE)
+
+    @property
+    def members(self) -> dict[int, list[int]]:
+        """The topics of each area, by its number."""
+        return {
+            area: np.flatnonzero(self.of_topic == area).tolist()
+            for area in np.unique(self.of_topic[self.topics]).tolist()
+        }
+
+    @property
+    def far(self) -> Floats:
+        """(U, U) the distances."""
+        U = len(self.topics)
+        far = np.zeros((U, U))
+        far[np.triu_indices(U, 1)] = self.distances
+        return far + far.T
+
+    @classmethod
+    def of(cls, model: OnlineModel, meetings: Meetings | None, before: Areas | None = None) -> Areas:
+        """The areas of a model as of now, without names; before: those at its last snapshot."""
+        shares = np.asarray(model.topic_shares(), np.float64)
+        topics = np.flatnonzero(shares > IN_USE)
+        starts = range(0, model.n_words, _WORDS)
+        rows = (
+            model.topic_rows(np.arange(start, min(start + _WORDS, model.n_words)))[:, topics]
+            for start in starts
+        )
+        words = word_similarity(rows, shares[topics])
+        lift = None if meetings is None else meetings.lift(topics)
+        far = distances(words, lift, 0.0 if meetings is None else meetings.weight)
+        return cls.by_distance(far, topics, model.n_topics, before)
+
+    @classmethod
+    def by_distance(cls, far: Floats, topics: Topics, K: int, before: Areas | None = None) -> Areas:
+        """The areas of these topics of K, at (U, U) distances, without names."""
+        earlier, place = np.full(K, NONE, np.int64), np.full((K, 2), np.nan)
+        if before is not None:
+            earlier[:] = before.of_topic
+            place[before.topics] = before.places
+        own = earlier[topics]
+        n = usual_number(len(topics), len(set(own.tolist()) - {NONE}))
+        areas = numbered(grouped(far, n, own), own)
+        of_topic = np.full(K, NONE, np.int16)
+        of_topic[topics] = areas
+        pairs = np.triu_indices(len(topics), 1)
+        return cls(
+            of_topic,
+            far[pairs].astype(np.float16),
+            places(far, areas, place[topics]).astype(np.float32),
+            {},
+        )
+
+    def relevant(
+        self, leading: Leading, shares: NDArray[np.floating], words: Sequence[str]
+    ) -> dict[int, list[str]]:
+        """The words of each area, the most relevant first, of the largest area first.
+
+        leading: of all K topics. shares: (K,) of the corpus. words: the vocabulary, by id
+        """
+        members = self.members
+        by_size = sorted(members, key=lambda area: -float(shares[members[area]].sum()))
+        ids = most_relevant_to([members[area] for area in by_size], leading, shares)
+        return {area: [words[i] for i in own.tolist()] for area, own in zip(by_size, ids, strict=True)}

@@ -1,0 +1,169 @@
+"""A model's topics in use grouped into areas, as a tree, and on a map: the same for every screen and file."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.model.areas import Areas, cut, names, tree
+from wikitopics.model.online import IN_USE
+from wikitopics.model.topics import distances, most_relevant_to, parents
+from wikitopics.session.records import TopWords
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.topics import joined
+from wikitopics.session.storage.topics import names as names_of
+
+NAMING = 1 / 3
+"""The part of an area from which a topic with a given name gives it to the area, too."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Area:
+    """Topics in use that are alike."""
+
+    number: int
+    """Areas are numbered from 0, and keep their numbers as long as most of their topics stay together."""
+    name: str
+    """One or two words that set it apart from the other areas, or the name given to a large topic of it."""
+    share: float
+    """The share of its topics of the words of the corpus."""
+    topics: tuple[int, ...]
+    """The numbers of its topics, the largest first."""
+
+    def __repr__(self) -> str:
+        return f"<Area {self.number} {self.name!r}, {self.share:.1%}: topics {str(self.topics)[1:-1]}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A topic, or a group of topics. Topics are numbered from 0 to K - 1, groups from K on."""
+
+    number: int
+    parent: int | None
+    """None also for a topic that is not in use."""
+    height: float
+    """How far apart its parts are; 0 for a topic."""
+    name: str
+    share: float
+    topics: tuple[int, ...]
+    """Its topics, in drawing order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Atlas:
+    """The topics in use of one model, as of its newest snapshot."""
+
+    areas: Sequence[Area]
+    """The largest first."""
+    topics: NDArray[np.int64]
+    """(U,) the numbers of the topics in use, ascending."""
+    distances: NDArray[np.float64]
+    """(U, U)"""
+    places: NDArray[np.float64]
+    """(U, 2) their places on a map without a scale."""
+    by_words: bool
+    """Whether distances are only those of the leading words, since the session was trained before there were
+    areas."""
+
+    @property
+    def area_of(self) -> Mapping[int, Area]:
+        """The area of each topic in use, by the topic's number."""
+        return {topic: area for area in self.areas for topic in area.topics}
+
+
+def atlas(reader: SessionReader, model: str) -> Atlas | None:
+    """The topics of a model as they are grouped and placed; None before its first snapshot."""
+    with reader.one_moment():
+        newest, stored = reader.newest_words(model), reader.areas(model)
+        if newest is None:
+            return None
+        words, given = reader.vocabulary(), _given(reader, model)
+    grouping = stored or _by_words(newest)
+    chosen = grouping.names or names(grouping.relevant(newest.leading, newest.shares, words), {})
+    called = {area: joined(name) for area, name in chosen.items()}
+    areas = [_area(number, called[number], own, newest, given) for number, own in grouping.members.items()]
+    largest_first = sorted(areas, key=lambda area: -area.share)
+    return Atlas(
+        largest_first, grouping.topics, grouping.far, grouping.places.astype(np.float64), stored is None
+    )
+
+
+def areas(reader: SessionReader, model: str, n: int | None = None) -> list[Area]:
+    """The areas of a model's topics, the largest first; with ``n``, its tree cut into so many."""
+    with reader.one_moment():
+        found = atlas(reader, model)
+        if found is None or n is None:
+            return [] if found is None else list(found.areas)
+        newest = reader.newest_words(model)
+        assert newest is not None
+        words, given = reader.vocabulary(), _given(reader, model)
+    groups = [found.topics[list(group)].tolist() for group in cut(_nodes(found), len(found.topics), n)]
+    groups.sort(key=lambda group: -float(newest.shares[group].sum()))
+    relevant = most_relevant_to(groups, newest.leading, newest.shares)
+    called = names({i: [words[word] for word in ids.tolist()] for i, ids in enumerate(relevant)}, {})
+    return [_area(i, joined(called[i]), group, newest, given) for i, group in enumerate(groups)]
+
+
+def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
+    """All topics and groups by number, as of the newest snapshot; empty before the first.
+
+    Each area is a branch, and the last branch is the root.
+    """
+    with reader.one_moment():
+        newest, found = reader.newest_words(model), atlas(reader, model)
+        if newest is None or found is None:
+            return ()
+        leaves, words = reader.topic_names(model), reader.vocabulary()
+    K, U = len(leaves), len(found.topics)
+    number = [*found.topics.tolist(), *range(K, K + U)]
+    nodes = _nodes(found)
+    above = {number[below]: number[node] for below, node in parents(nodes).items()}
+    groups = [(number[node.number], node.height, found.topics[list(node.topics)].tolist()) for node in nodes]
+    relevant = most_relevant_to([topics for *_, topics in groups], newest.leading, newest.shares)
+    parts = [*((topic, 0.0, [topic]) for topic in range(K)), *groups]
+    return tuple(
+        Branch(
+            at, above.get(at), height, name, float(newest.shares[topics].sum(dtype=np.float64)), tuple(topics)
+        )
+        for (at, height, topics), name in zip(parts, (*leaves, *names_of(relevant, words)), strict=True)
+    )
+
+
+def in_drawing_order(branches: Sequence[Branch], found: Sequence[Area]) -> list[tuple[Area, list[int]]]:
+    """The areas and their topics as they follow each other in the tree."""
+    area_of = {topic: area for area in found for topic in area.topics}
+    order = branches[-1].topics if len(area_of) > 1 else tuple(area_of)
+    return [(area, list(topics)) for area, topics in groupby(order, area_of.__getitem__)]
+
+
+def _nodes(found: Atlas) -> Any:
+    area_of = found.area_of
+    return tree(
+        found.distances, np.array([area_of[topic].number for topic in found.topics.tolist()], np.int64)
+    )
+
+
+def _by_words(newest: TopWords) -> Areas:
+    """The areas by the leading words that every snapshot has."""
+    topics = np.flatnonzero(newest.shares > IN_USE)
+    far = distances((newest.word_ids[topics], newest.probabilities[topics]))
+    return Areas.by_distance(far, topics, len(newest.shares))
+
+
+def _given(reader: SessionReader, model: str) -> dict[int, str]:
+    number = reader.models().index(model)
+    return {topic: name for of, topic, name in reader.given_names() if of == number}
+
+
+def _area(number: int, name: str, topics: Sequence[int], newest: TopWords, given: Mapping[int, str]) -> Area:
+    shares = newest.shares.astype(np.float64)
+    largest_first = sorted(topics, key=lambda topic: -shares[topic])
+    share = float(shares[topics].sum())
+    for topic in largest_first:
+        if topic in given and shares[topic] >= NAMING * share:
+            name = given[topic]
+            break
+    return Area(number, name, share, tuple(largest_first))
