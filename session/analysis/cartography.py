@@ -1,0 +1,98 @@
+"""Maps drawn from the places of topics: labels that never overlap, and the land around those of one area.
+
+A map is a grid of cells, whatever a cell is: a few pixels of a page, or a letter of a terminal. Cells are
+given by row and column from the top left.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Cells = NDArray[np.int64]
+
+COLOURS = (
+    *("#578db2", "#edb333", "#b95115", "#1fdcb4", "#ad9cf0", "#f17775", "#835cbe", "#ac8b26", "#2abaa4"),
+    *("#9b6072", "#937be2", "#9ccf7f", "#d1afe2", "#e683cc", "#74a77e", "#bc668d", "#698857", "#c0ab49"),
+)
+"""The colour of each area, by its number, on light and on dark ground.
+
+They are as far apart as they can be for people who see all colours and for those who lack one kind of cone,
+the first ones farthest; a name always says the same.
+"""
+EVEN = 0.5
+"""How far places are moved towards an even spread: 0 leaves them as they are."""
+
+
+def filled(places: Floats) -> Floats:
+    """(n, 2) the places, 0 to 1 in both directions, spread more evenly, so that labels find room nearby.
+
+    Neighbours stay neighbours: along each direction the order stays.
+    """
+    if len(places) < 2:
+        return np.full_like(places, 0.5)
+    low, high = places.min(axis=0), places.max(axis=0)
+    scaled = (places - low) / np.maximum(high - low, 1e-9)
+    ranks = places.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable") / (len(places) - 1)
+    spread: Floats = (1 - EVEN) * scaled + EVEN * ranks
+    return spread
+
+
+def arranged(
+    centres: Floats, boxes: Sequence[tuple[int, int]], shape: tuple[int, int], aspect: float = 1.0
+) -> list[tuple[int, int] | None]:
+    """Where the top left cell of each box goes, so that no two overlap: as near as possible to its centre.
+
+    The first boxes choose first; None: no room is left. centres: (n, 2) rows and columns. boxes: heights and
+    widths, with the space that each keeps free around itself. aspect: how many times as high as wide a cell is
+    """
+    taken = np.zeros(shape, np.bool_)
+    corners: list[tuple[int, int] | None] = []
+    rows, columns = np.arange(shape[0])[:, None], np.arange(shape[1])
+    for (row, column), (height, width) in zip(centres, boxes, strict=True):
+        if height > shape[0] or width > shape[1]:
+            corners.append(None)
+            continue
+        summed = np.zeros((shape[0] + 1, shape[1] + 1), np.int32)
+        summed[1:, 1:] = taken.cumsum(axis=0, dtype=np.int32).cumsum(axis=1, dtype=np.int32)
+        inside = summed[height:, width:] - summed[:-height, width:] - summed[height:, :-width]
+        free = inside + summed[:-height, :-width] == 0
+        tops, lefts = rows[: free.shape[0]], columns[: free.shape[1]]
+        far = (aspect * (tops + height / 2 - row)) ** 2 + (lefts + width / 2 - column) ** 2
+        best = int(np.where(free, far, np.inf).argmin())
+        top, left = divmod(best, free.shape[1])
+        if not free[top, left]:
+            corners.append(None)
+            continue
+        taken[top : top + height, left : left + width] = True
+        corners.append((top, left))
+    return corners
+
+
+def lands(
+    corners: Sequence[tuple[int, int] | None],
+    boxes: Sequence[tuple[int, int]],
+    areas: Sequence[int],
+    shape: tuple[int, int],
+    reach: float,
+    aspect: float = 1.0,
+) -> Cells:
+    """The area that each cell belongs to: that of the nearest box, if it is within ``reach`` cells; else -1.
+
+    ``areas``: that of each box.
+    """
+    from scipy.ndimage import distance_transform_edt
+
+    land, nearest = np.full(shape, -1, np.int64), np.full(shape, reach)
+    for area in sorted(set(areas)):
+        outside = np.ones(shape, np.bool_)
+        for corner, (height, width), own in zip(corners, boxes, areas, strict=True):
+            if own == area and corner is not None:
+                outside[corner[0] : corner[0] + height, corner[1] : corner[1] + width] = False
+        if outside.all():
+            continue
+        far = distance_transform_edt(outside, sampling=(aspect, 1.0))
+        closer = far < nearest
+        land[closer], nearest[closer] = area, far[closer]
+    return land
