@@ -45,7 +45,7 @@ def arranged(
     """Where the top left cell of each box goes, so that no two overlap: as near as possible to its centre.
 
     The first boxes choose first; None: no room is left. centres: (n, 2) rows and columns. boxes: heights and
-    widths, with the space that each keeps free around itself. aspect: how many times as high as wide a cell is
+    widths, with the space that each keeps free around itself. aspect: a cell's height in widths
     """
     taken = np.zeros(shape, np.bool_)
     corners: list[tuple[int, int] | None] = []
