@@ -60,6 +60,11 @@ class Meetings:
         return float(self.sums[-1].sum(dtype=np.float64))
 
     @property
+    def settled(self) -> bool:
+        """Whether they have their full weight."""
+        return self.documents >= ENOUGH
+
+    @property
     def weight(self) -> float:
         """The weight of their lift in distances."""
         return MEETINGS * min(1.0, self.documents / ENOUGH)
@@ -378,6 +383,10 @@ class Areas:
             area: np.flatnonzero(self.of_topic == area).tolist()
             for area in np.unique(self.of_topic[self.topics]).tolist()
         }
+
+    def leader(self, area: int, shares: NDArray[np.floating]) -> int:
+        """The largest topic of an area, by the topics' (K,) shares of the corpus."""
+        return max(np.flatnonzero(self.of_topic == area).tolist(), key=shares.__getitem__)
 
     @property
     def far(self) -> Floats:

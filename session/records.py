@@ -338,7 +338,7 @@ COHERENT_WORDS = 10
 """The number of a topic's most probable words on which its coherence is measured."""
 
 
-TopicChange = Literal["born", "died", "split", "merged", "renamed"]
+TopicChange = Literal["born", "died", "split", "merged", "renamed", "area_born", "area_merged"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +352,7 @@ class TopicEvent:
     other: Count | None
     """The topic that was born of a split, or lives on after a merger."""
     name: TopicName
-    """The name of the topic that was born, died, or was renamed."""
+    """The name of the topic that was born, died, or was renamed; of an area, if the event is about one."""
 
     def told(self) -> str:
         """In words: "#13 splits: #46 slavic, languages, grammar"."""
@@ -362,6 +362,8 @@ class TopicEvent:
             "split": f"#{self.topic} splits: #{self.other} {self.name}",
             "merged": f"#{self.topic} {self.name} merged into #{self.other}",
             "renamed": f"#{self.topic} is now {self.name}",
+            "area_born": f"#{self.topic} leads a new area: {self.name}",
+            "area_merged": f"the area {self.name}, led by #{self.topic}, joins that of #{self.other}",
         }[self.event]
 
 

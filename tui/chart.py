@@ -397,7 +397,8 @@ def drawing(look: SessionView, choice: Choice, x_kind: str, *, turns: bool = Tru
     # split, and where they ended, including by a merger.
     restarts = sorted({run.first_article for run in look.runs[1:] if run.first_article > 0})
     changes = look.changes_of(choice.models_of(look)) if turns else []
-    events = {(one.articles, one.event in ("born", "split")) for one in changes if one.event != "renamed"}
+    begins = {"born": True, "split": True, "died": False, "merged": False}
+    events = {(one.articles, begins[one.event]) for one in changes if one.event in begins}
     at_events = _placed([articles for articles, _ in sorted(events)], reference, x_kind)
     tell_x: Mapping[str, Callable[[float], str]] = {
         "words": lambda x: f"at {short(x)} words",
@@ -406,7 +407,7 @@ def drawing(look: SessionView, choice: Choice, x_kind: str, *, turns: bool = Tru
     return Drawing(
         series=tuple(series for _, series, _ in drawn),
         marks=_placed(restarts, reference, x_kind),
-        turns=tuple(zip(at_events, (begins for _, begins in sorted(events)), strict=False)),
+        turns=tuple(zip(at_events, (begin for _, begin in sorted(events)), strict=False)),
         x_name={"time": "running time", "words": "words"}.get(x_kind, look.counted),
         label_x=duration if x_kind == "time" else plain,
         value=count if metric.whole else measured,

@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # `as`: these names are ours too
     from wikitopics.model import document_completion as document_completion
     from wikitopics.session import __version__ as __version__
     from wikitopics.session.errors import SessionError as SessionError
+    from wikitopics.stored import Area as Area
     from wikitopics.stored import Article as Article
     from wikitopics.stored import Measurement as Measurement
     from wikitopics.stored import StoredSession as StoredSession
@@ -49,7 +50,7 @@ _HOME = {
         "document_completion",
         "wikitopics.session.errors": "SessionError",
         "wikitopics.session": "__version__",
-        "wikitopics.stored": "Article Measurement StoredSession Topic TopicThen open",
+        "wikitopics.stored": "Area Article Measurement StoredSession Topic TopicThen open",
         "wikitopics.training": "train",
         "wikitopics.vocab": "UnknownVocabulary Vocabulary",
     }.items()

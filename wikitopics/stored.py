@@ -14,6 +14,8 @@ import numpy as np
 
 from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.session.analysis import exports, proportions, report
+from wikitopics.session.analysis.areas import Area as Area
+from wikitopics.session.analysis.areas import areas
 from wikitopics.session.analysis.exports import TABLES, ExportRequest
 from wikitopics.session.analysis.proportions import Article as Article
 from wikitopics.session.analysis.proportions import Neighbour, Recorded
@@ -154,6 +156,15 @@ class StoredSession:
         with self._reading(model) as (reader, name):
             topics = described_topics(reader, name)
         return Topics(sorted(topics, key=lambda topic: -topic.share), self, name)
+
+    def areas(self, n: int | None = None, model: str | None = None) -> list[Area]:
+        """The areas of the topics in use, the largest first: topics of one area use the same words and meet
+        in the same articles. With `n`, the tree of topics is cut into so many; numbers and names are then
+        those of this cut alone. Empty before the first minibatch.
+        """
+        n = None if n is None else _limit(n, least=1, what="n")
+        with self._reading(model) as (reader, name):
+            return areas(reader, name, n)
 
     def history(self, topic: int, model: str | None = None) -> list[TopicThen]:
         """One topic at every stored snapshot, oldest first."""

@@ -165,7 +165,7 @@ def _history(request: ExportRequest) -> Iterator[Row]:
 
 @table(
     "events",
-    "Events: births, deaths, splits, mergers and renamings of topics",
+    "Events: births, deaths, splits, mergers and renamings of topics, births and mergers of areas",
     "model articles event topic other name",
 )
 @batched

@@ -347,7 +347,7 @@ class TopicReader(OpenedSession):
         rows = self.select("topic_events", columns, "ORDER BY id")
         for model, articles, event, topic, other, name in rows:
             spec = self._spec_in("topic_events", model, topic=topic, other=other)
-            if (event in ("split", "merged")) != (other is not None):
+            if (event in ("split", "merged", "area_merged")) != (other is not None):
                 raise Damaged("topic_events.event and topic_events.other do not match")
             events.append(TopicEvent(spec.name, articles, event, topic, other, name))
         return events

@@ -10,7 +10,7 @@ from typing import get_args
 import numpy as np
 
 from wikitopics.model import CompletionSet, Minibatch, OnlineModel
-from wikitopics.model.areas import Areas
+from wikitopics.model.areas import NONE, Areas
 from wikitopics.model.areas import names as area_names
 from wikitopics.model.topics import LOOKS, Change, TopicState, changes, fits, holds, living, suits
 from wikitopics.session import sources
@@ -18,7 +18,7 @@ from wikitopics.session.metrics import METRICS, Evaluation
 from wikitopics.session.options import PASSES
 from wikitopics.session.records import SNAPSHOT_WORDS, Progress, Scored, TopicChange, TopicEvent, TopWords
 from wikitopics.session.storage.articles import DROPPED_EVERY
-from wikitopics.session.storage.topics import TopicNames, names, parts
+from wikitopics.session.storage.topics import TopicNames, joined, names, parts
 from wikitopics.session.storage.writer import Changes, SessionWriter
 
 # Measuring a model: on the held-out articles, by its topics, and on the newest articles before these are
@@ -258,6 +258,8 @@ _TOGETHER: dict[TopicChange, str] = {
     "split": "split",
     "merged": "merged into others",
     "renamed": "have new names",
+    "area_born": "lead new areas",
+    "area_merged": "led areas that joined others",
 }
 
 
@@ -350,6 +352,21 @@ class Chronicle:
         return [[self._words[i] for i in look.relevant[topic].tolist()] for look in looks]
 
 
+def area_events(model: str, snapshot: TopWords, before: Areas, now: Areas) -> list[TopicEvent]:
+    """What became of the areas since the last snapshot; an area is led by its largest topic."""
+    at, shares = snapshot.articles, snapshot.shares
+    events = [
+        TopicEvent(model, at, "area_born", now.leader(area, shares), None, joined(now.names[area]))
+        for area in sorted(now.names.keys() - before.names.keys())
+    ]
+    for area in sorted(before.names.keys() - now.names.keys()):
+        leader = before.leader(area, shares)
+        if (into := int(now.of_topic[leader])) != NONE:
+            heir = now.leader(into, shares)
+            events.append(TopicEvent(model, at, "area_merged", leader, heir, joined(before.names[area])))
+    return events
+
+
 def event_message(events: Sequence[TopicEvent], noun: str) -> str:
     """Events of one model and one snapshot: "lda at 4,096 articles, born: #84 slavic, languages"."""
     lines = []
@@ -359,7 +376,7 @@ def event_message(events: Sequence[TopicEvent], noun: str) -> str:
         if len(changed) > NAMED:
             lines.append(f"{len(changed)} topics {_TOGETHER[kind]}: {listed} …")
         elif changed:
-            lines.append(f"{kind}: {listed}")
+            lines.append(f"{kind.replace('_', ' ')}: {listed}")
     return f"{events[0].model} at {events[0].articles:,} {noun}, {'; '.join(lines)}"
 
 
@@ -367,7 +384,7 @@ def _short(event: TopicEvent) -> str:
     match event.event:
         case "split":
             return f"#{event.topic} → #{event.other} {event.name}"
-        case "merged":
+        case "merged" | "area_merged":
             return f"#{event.topic} {event.name} → #{event.other}"
         case _:
             return f"#{event.topic} {event.name}"
@@ -434,11 +451,15 @@ class Curves:
             self._topics[number] = snapshot
             changes.snapshots.append(snapshot)
             events = chronicle.note(snapshot)
+            before, areas = self._areas[number], self._areas_of(number, snapshot)
+            meetings = self.meetings[number]
+            if before is not None and meetings is not None and meetings.settled:
+                events += area_events(self._names[number], snapshot, before, areas)
             changes.topic_events += [(number, event) for event in events]
             if events:
                 changes.log.append(event_message(events, self._unit_noun))
             changes.topic_names[number] = chronicle.known
-            self._areas[number] = changes.areas[number] = self._areas_of(number, snapshot)
+            self._areas[number] = changes.areas[number] = areas
         self._kept_at.append(articles)
         # The drift at the next measurement is from the topics at the last one.
         gone = thinned_snapshots(self._kept_at, self.half_life) - {self.measured_at}

@@ -22,6 +22,8 @@ CHANGES: dict[TopicChange, tuple[str, str]] = {
     "died": ("▾", "bad"),
     "merged": ("→", "warn"),
     "renamed": ("·", "muted"),
+    "area_born": ("◇", "good"),
+    "area_merged": ("⇢", "warn"),
 }
 """The sign and the ink of each kind of change."""
 LEAST = 20

@@ -260,7 +260,7 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
 @options.model_option
 @options.json_option
 def history(topic: int | None, session: str, model: str | None, as_json: bool) -> None:
-    """List births, deaths, splits, mergers and renamings of topics.
+    """List births, deaths, splits, mergers and renamings of topics, and births and mergers of areas.
 
     With TOPIC, list its words over time.
 
