@@ -6,6 +6,7 @@ and places stay the same as far as the topics allow. U topics in use, of K.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.online import IN_USE, OnlineModel
-from wikitopics.model.topics import Leading, Node, classical_scaling, holds, most_relevant_to, same_word
+from wikitopics.model.topics import Leading, classical_scaling, holds, most_relevant_to, same_word
 
 Floats = NDArray[np.float64]
 Topics = NDArray[np.int64]
@@ -127,21 +128,21 @@ def distances(words: Floats, lift: Floats | None, weight: float) -> Floats:
 
 
 def usual_number(U: int, before: int = 0) -> int:
-    """The number of areas of U topics: about 1.3 times the root, 2 to 18; 1 for fewer than 4 topics.
+    """The number of areas of U topics: 1.3 times the root, 2 to 18; 1 for fewer than 4 topics.
 
     before: the number at the last snapshot, which stays unless it is off by one or more.
     """
     if U < 4:
         return 1
     wanted = min(MOST_AREAS, max(2.0, 1.3 * U**0.5))
-    return before if 1 < before <= MOST_AREAS and abs(wanted - before) < 1 else round(wanted)
+    return before if 1 < before <= MOST_AREAS and abs(wanted - before) < 1 else math.ceil(wanted)
 
 
 def grouped(far: Floats, n: int, before: Groups | None = None) -> Groups:
     """(U,) the group of each topic, numbered from 0 in any order; at most n groups.
 
     Ward's tree is cut into n groups; topics of one group of ``before`` (`NONE`: of no group) are closer in
-    it. Then each topic moves to the group to which it is closest on average, until none does.
+    it. Then topics move one by one where that lowers the mean distance of all pairs within groups.
     """
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
@@ -159,25 +160,30 @@ def _bound(far: Floats, groups: Groups) -> Floats:
     return np.where(same, BOND * far, far)
 
 
-def _settled(far: Floats, groups: Groups, rounds: int = 5) -> Groups:
+def _settled(far: Floats, groups: Groups, rounds: int = 10) -> Groups:
+    """The groups after each topic has moved where that lowers the mean distance of all pairs within groups
+    most, until none does."""
     members = np.eye(int(groups.max()) + 1)[groups]
     sums, sizes = far @ members, members.sum(axis=0)
+    within, pairs = (far * (members @ members.T)).sum() / 2, (sizes * (sizes - 1)).sum() / 2
     for _ in range(rounds):
         moved = False
         for topic in range(len(far)):
             own = groups[topic]
-            others = sizes.copy()
-            others[own] -= 1
-            if not others[own]:
+            if sizes[own] == 1:
                 continue  # a group of one topic stays
-            with np.errstate(divide="ignore", invalid="ignore"):
-                nearest = int(np.where(others > 0, sums[topic] / others, np.inf).argmin())
-            if nearest != own:
+            more = sums[topic] - sums[topic, own]
+            more_pairs = sizes - sizes[own] + 1
+            more_pairs[own] = 0
+            means = (within + more) / np.maximum(pairs + more_pairs, 1)
+            best = int(means.argmin())
+            if means[best] < means[own] - 1e-9:
+                within, pairs = within + more[best], pairs + more_pairs[best]
                 sums[:, own] -= far[:, topic]
-                sums[:, nearest] += far[:, topic]
+                sums[:, best] += far[:, topic]
                 sizes[own] -= 1
-                sizes[nearest] += 1
-                groups[topic], moved = nearest, True
+                sizes[best] += 1
+                groups[topic], moved = best, True
         if not moved:
             break
     settled: Groups = np.unique(groups, return_inverse=True)[1]
@@ -202,6 +208,24 @@ def numbered(groups: Groups, before: Groups) -> Groups:
     free = iter(sorted(set(range(MOST_AREAS)) - taken, key=lambda area: (area in earlier, area)))
     of_group = [numbers[group] if group in numbers else next(free) for group in range(len(shared))]
     return np.array(of_group, np.int64)[groups]
+
+
+# The tree of topics, from which areas are cut.
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """Two topics or groups of topics that are closer to each other than to the rest.
+
+    Topics are numbered from 0 to K - 1, nodes from K on, in the order in which they were joined.
+    """
+
+    number: int
+    children: tuple[int, int]
+    height: float
+    """How far apart the children are, from 0; never lower than for the children themselves."""
+    topics: tuple[int, ...]
+    """The topics of all its branches, in drawing order."""
 
 
 def tree(far: Floats, areas: Groups) -> tuple[Node, ...]:
@@ -233,6 +257,11 @@ def tree(far: Floats, areas: Groups) -> tuple[Node, ...]:
         np.fill_diagonal(between, 0)
         join(tops, between, max((node.height for node in nodes), default=0.0))
     return tuple(nodes)
+
+
+def parents(nodes: tuple[Node, ...]) -> dict[int, int]:
+    """The node above each topic and node; the root has none."""
+    return {child: node.number for node in nodes for child in node.children}
 
 
 def cut(nodes: Sequence[Node], U: int, n: int) -> list[tuple[int, ...]]:

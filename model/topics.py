@@ -295,29 +295,6 @@ def repeats(leading: Leading, shares: NDArray[np.floating]) -> list[Repeat]:
     ]
 
 
-# Topics clustered by similarity, so that hundreds of them can be read.
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """Two topics or groups of topics that are closer to each other than to the rest.
-
-    Topics are numbered from 0 to K - 1, nodes from K on, in the order in which they were joined.
-    """
-
-    number: int
-    children: tuple[int, int]
-    height: float
-    """How far apart the children are, from 0; never lower than for the children themselves."""
-    topics: tuple[int, ...]
-    """The topics of all its branches, in drawing order."""
-
-
-def parents(nodes: tuple[Node, ...]) -> dict[int, int]:
-    """The node above each topic and node; the root has none."""
-    return {child: node.number for node in nodes for child in node.children}
-
-
 # What happened to the topics of one model from look to look: births, deaths, splits, mergers and
 # renamings.
 

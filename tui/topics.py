@@ -96,7 +96,7 @@ def grouped(
     pinned: Collection[int] = (),
 ) -> list[Row]:
     """The groups in this order, each of those in ``opened`` followed by its topics; pinned topics come
-    before all groups. ``rows``: topic k at index k."""
+    before all groups, those of no group behind them. ``rows``: topic k at index k."""
     heads: list[tuple[GroupRow, list[TopicRow]]] = []
     for group in groups:  # its topics may have changed since they were grouped
         inside = [rows[topic] for topic in group.topics]
@@ -108,7 +108,8 @@ def grouped(
         listed.append(head)
         if head.is_open:
             listed += ordered([row for row in inside if row.topic not in pinned], order)
-    return listed
+    elsewhere = {*pinned, *(topic for group in groups for topic in group.topics)}
+    return listed + ordered([row for row in rows if row.topic not in elsewhere], order)
 
 
 # The list of topics, and of their groups.

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.areas import Areas, cut, names, tree
+from wikitopics.model.areas import Areas, cut, names, parents, tree
 from wikitopics.model.online import IN_USE
-from wikitopics.model.topics import distances, most_relevant_to, parents
+from wikitopics.model.topics import distances, most_relevant_to
 from wikitopics.session.records import TopWords
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.topics import joined

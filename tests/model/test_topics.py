@@ -1,6 +1,5 @@
-"""Topics as they are shown: coherence, places, names, drift, what happens to them, repeats, and the tree."""
+"""Topics as they are shown: coherence, places, names, drift, what happens to them, and repeats."""
 
-import itertools
 import math
 
 import numpy as np
@@ -26,10 +25,8 @@ from wikitopics.model.topics import (
     most_relevant,
     name,
     ownership,
-    parents,
     relevance,
     repeats,
-    tree,
 )
 
 # Three topics over the words 0 to 5; word 0 leads all of them.
@@ -211,21 +208,6 @@ def test_topics_out_of_use_repeat_nothing():
 
 def test_equal_ones_repeat_the_first():
     assert repeats(topics(0, 0), np.array([0.5, 0.5])) == [(1, 0)]
-
-
-def test_topics_that_share_words_come_together_first():
-    nodes = tree(topics(0, 100, 2, 103))
-    assert [node.number for node in nodes] == [4, 5, 6]
-    assert {frozenset(node.topics) for node in nodes[:2]} == {frozenset({0, 2}), frozenset({1, 3})}
-    assert sorted(nodes[-1].topics) == [0, 1, 2, 3]
-    assert all(a.height <= b.height for a, b in itertools.pairwise(nodes))
-    above = parents(nodes)
-    assert above[0] == above[2] != above[1] == above[3]
-    assert 6 not in above
-
-
-def test_a_topic_alone_is_no_tree():
-    assert tree(topics(0)) == ()
 
 
 def test_distances_are_symmetric_and_bounded():

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from tests.session.rows import sql
+from wikitopics.session.analysis.areas import Area, Branch
 from wikitopics.session.analysis.report.contents import contents
-from wikitopics.session.analysis.topics import Branch
 from wikitopics.session.escapes import visible
 from wikitopics.session.records import Curve, TopicEvent
 from wikitopics.session.storage.reader import SessionReader
@@ -193,7 +193,7 @@ def test_a_large_session_is_told_in_three_megabytes(found):
             anchor=f"m{place}",
             place=place,
             topics=topics,
-            groups=[("bridge, river", 0.5, half) for half in (topics[:150], topics[150:])],
+            groups=[(Area(n, "bridge, river", 0.5, ()), topics[n::2]) for n in range(2)],
             tree=joined,
             events=[TopicEvent("lda", 64, "born", n % 300, None, topic.name) for n in range(5000)],
         )

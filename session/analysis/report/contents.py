@@ -195,7 +195,7 @@ def _model(reader: SessionReader, status: ModelStatus, place: int, done: Callabl
         as_of=newest.articles,
         topics=list(topics.values()),
         repeats=repeats_in_words(reader, name),
-        tree=[branch for branch in tree if branch.number in topics or branch.height],
+        tree=[branch for branch in tree if branch.number in topics or branch.number >= status.topics],
         groups=[
             (replace(area, name=visible(area.name)), [topics[topic] for topic in own])
             for area, own in in_drawing_order(tree, grouping.areas)

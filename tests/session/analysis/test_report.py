@@ -7,7 +7,6 @@ import pytest
 
 from tests.session.rows import sql
 from wikitopics.session.analysis.report.contents import contents, spread
-from wikitopics.session.analysis.topics import overview, pruned, topic_tree
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader
 
@@ -45,23 +44,9 @@ def test_what_each_topic_has_is_its_own(trained, cli):
         assert (first, last) == (points[0], points[-1]) == (points[0], topic.shares[-1][0])
         assert not any(is_new for _, is_new in words)
         assert all(0 <= own <= share * 1.0001 for _, share, own in topic.shares)
-    grouped = [topic.number for _, _, topics in model.groups for topic in topics]
+    grouped = [topic.number for _, topics in model.groups for topic in topics]
     assert sorted(grouped) == sorted(topic.number for topic in model.topics)
     assert len(model.tree) == 2 * len(grouped) - 1
-
-
-def test_topics_out_of_use_are_left_out_and_the_tree_closes_over_them(trained):
-    with SessionReader(trained) as reader:
-        branches = topic_tree(reader, "lda")
-        for kept in ({0, 3, 4}, {2}, {0, 1, 2, 3, 4}):
-            left = pruned(branches, kept)
-            assert len(left) == 2 * len(kept) - 1
-            (root,) = (branch for branch in left if branch.parent is None)
-            assert set(root.topics) == kept
-            assert [topic for group in overview(left) for topic in group.topics] == list(root.topics)
-            numbers = {branch.number for branch in left}
-            assert all(branch.parent in numbers for branch in left if branch is not root)
-        assert pruned(branches, set()) == ()
 
 
 def test_every_model_is_told_whoever_brought_it(race):

@@ -1,0 +1,167 @@
+"""How well areas hold topics together that meet in articles, and how long they stay the same.
+
+`lift` is how many times more often than topics of random groups of the same sizes two topics of one area
+share an article: the geometric mean over all pairs, a topic counting from .02 of an article on. The weights
+in `model.areas` were chosen on articles of full length; those of `short` and of the demo chose nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.harness import Experiment, Figures, Points, table
+from benchmarks.measuring import growing, timed, train, words
+from benchmarks.splits import Corpus
+from wikitopics.crawler.embedded.corpus import load_sample
+from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
+from wikitopics.model.areas import NONE, PRESENT, Areas, Meetings
+from wikitopics.model.topics import distances
+from wikitopics.session.training.measuring import snapshot_due
+
+EXPERIMENT = Experiment("areas", "topics of one area share articles, and areas stay the same")
+ARTICLES = 30_000
+SETTLED = 10_000
+"""Articles from which areas should stay."""
+RANDOM_GROUPS = 50
+NAMES = {"lda": "online LDA", "scvb0": "SCVB0", "hdp": "online HDP", "demo": "the demo"}
+WHERE = {"full": "articles of full length", "short": "short articles"}
+KINDS: Mapping[str, Callable[[int, int], OnlineModel]] = {
+    "lda": lambda W, D: OnlineLDA(100, W, D),
+    "scvb0": lambda W, D: SCVB0(100, W, D),
+    "hdp": lambda W, D: OnlineHDP(W, D, max_topics=300),
+}
+
+
+def lift(theta: NDArray[np.float32], topics: NDArray[np.int64], groups: NDArray[np.int64]) -> float:
+    """How many times more often topics of one group share a document than those of random groups."""
+    parts = theta[:, topics].astype(np.float64)
+    present, mean = np.where(parts > PRESENT, parts, 0), parts.mean(axis=0)
+    met = np.log((present.T @ present / len(parts) + 1e-7) / np.outer(mean, mean))
+    upper, random = np.triu_indices(len(topics), 1), np.random.default_rng(0)
+
+    def within(groups: NDArray[np.int64]) -> float:
+        return float(met[upper][(groups[:, None] == groups)[upper]].mean())
+
+    by_chance = np.mean([within(random.permutation(groups)) for _ in range(RANDOM_GROUPS)])
+    return float(np.exp(within(groups) - by_chance))
+
+
+def changed(before: Areas, now: Areas) -> bool:
+    """Whether most topics of an area have another number, which is its colour, than at the last snapshot."""
+    for area in before.names:
+        numbers = now.of_topic[(before.of_topic == area) & (now.of_topic != NONE)].tolist()
+        if numbers and Counter(numbers).most_common(1)[0][0] != area:
+            return True
+    return False
+
+
+def neighbours_kept(far: NDArray[np.float64], places: NDArray[np.floating], k: int = 5) -> float:
+    """The share of the k nearest topics by distance that are among the k nearest on the map."""
+    flat = np.sqrt(np.square(places[:, None] - places).sum(axis=-1))
+    nearest = [np.argsort(apart + np.diag(np.full(len(far), np.inf)), axis=1)[:, :k] for apart in (far, flat)]
+    return float(np.mean([len({*one} & {*other}) / k for one, other in zip(*nearest, strict=True)]))
+
+
+def measured(model: OnlineModel, documents: Minibatch) -> Figures:
+    """One pass over the documents, as a session makes it."""
+    meetings, thetas = Meetings.none(model.n_topics), list[NDArray[np.float32]]()
+    areas: Areas | None = None
+    seen = last = pairs = changes = 0
+    seconds, moved = list[float](), list[float]()
+    for batch in growing(documents, model.default_batch_size):
+        theta = model.learn(batch)
+        thetas.append(theta)
+        meetings.add(theta)
+        before, seen = seen, seen + batch.D
+        if not snapshot_due(last, before, seen) and seen < documents.D:
+            continue
+        last, earlier = seen, areas
+        took, now = timed(partial(Areas.of, model, meetings, earlier))
+        areas = replace(now, names=dict.fromkeys(now.members, ()))
+        seconds.append(took)
+        if earlier is not None and before >= SETTLED:
+            pairs += 1
+            changes += changed(earlier, areas)
+            moved.append(median_move(earlier, areas))
+    assert areas is not None
+    theta, topics = np.concatenate(thetas), areas.topics
+    groups = areas.of_topic[topics].astype(np.int64)
+    leading = model.top_words(20)
+    by_words = Areas.by_distance(distances((leading[0][topics], leading[1][topics])), topics, model.n_topics)
+    sizes = np.bincount(groups)
+    return {
+        "topics": len(topics),
+        "areas": int(np.count_nonzero(sizes)),
+        "lift": lift(theta, topics, groups),
+        "lift_by_leading_words": lift(theta, topics, by_words.of_topic[topics].astype(np.int64)),
+        "largest": float(sizes.max() / len(topics)),
+        "snapshots": pairs,
+        "changed": changes,
+        "neighbours_kept": neighbours_kept(areas.far, areas.places),
+        "moved": float(np.median(moved)),
+        "first_seconds": seconds[0],
+        "seconds": float(np.median(seconds)),
+    }
+
+
+def median_move(before: Areas, now: Areas) -> float:
+    """How far the middle topic moved on the map since the last snapshot, in parts of the map's extent."""
+    both = np.intersect1d(before.topics, now.topics)
+    places = [one.places[np.isin(one.topics, both)] for one in (before, now)]
+    extent = np.ptp(places[1], axis=0).max()
+    return float(np.median(np.sqrt(np.square(places[1] - places[0]).sum(axis=1))) / extent)
+
+
+def pass_over(kind: str, corpus: Corpus) -> Figures:
+    documents = train(corpus)[:ARTICLES]
+    return measured(KINDS[kind](words(corpus), documents.D), documents)
+
+
+for kind in KINDS:
+    for corpus in ("full", "short"):
+        EXPERIMENT.add(f"{kind}_{corpus}", partial(pass_over, kind, corpus), minutes=1)
+
+
+@EXPERIMENT.point()
+def demo() -> Figures:
+    """The articles of `wikitopics demo`, in their order."""
+    sample = load_sample()
+    documents = Minibatch(sample.indptr, sample.word_ids, sample.counts)
+    return measured(OnlineLDA(50, len(sample.words), documents.D), documents)
+
+
+def compared(points: Points) -> str:
+    """The table of docs/topics.md."""
+    rows = [
+        (
+            NAMES[point.partition("_")[0]] + (f", {WHERE[point.partition('_')[2]]}" if "_" in point else ""),
+            f"{one['topics']} in {one['areas']}",
+            f"{one['lift_by_leading_words']:.1f}",
+            f"{one['lift']:.1f}",
+            f"{one['largest']:.0%}",
+            f"{one['changed']} of {one['snapshots']}",
+            f"{one['neighbours_kept']:.0%}",
+        )
+        for point, one in points.items()
+    ]
+    return table(
+        (
+            "",
+            "topics in areas",
+            "lift by leading words",
+            "lift",
+            "largest area",
+            "changed",
+            "neighbours kept",
+        ),
+        rows,
+    )
+
+
+EXPERIMENT.tables["compared"] = compared

@@ -1,0 +1,169 @@
+"""Areas of topics: that they are those that were planted, that they last, and their tree, map and names."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from wikitopics.model import OnlineLDA
+from wikitopics.model.areas import (
+    MOST_AREAS,
+    NONE,
+    PRESENT,
+    Areas,
+    Meetings,
+    cut,
+    distances,
+    grouped,
+    names,
+    numbered,
+    parents,
+    places,
+    tree,
+    usual_number,
+    word_similarity,
+)
+
+GROUPS = np.repeat(np.arange(4), 6)
+NOWHERE = np.full((24, 2), np.nan)
+
+
+def planted(seed, groups=GROUPS):
+    """Distances of topics that are close within groups."""
+    random = np.random.default_rng(seed)
+    far = np.where(groups[:, None] == groups, 1.0, 3.0) + random.random((len(groups),) * 2) / 2
+    far = (far + far.T) / 2
+    np.fill_diagonal(far, 0)
+    return far
+
+
+def same(one, other):
+    """Whether these are the same groups, whatever their numbers."""
+    return np.array_equal(one[:, None] == one, other[:, None] == other)
+
+
+def test_topics_are_alike_if_their_words_differ_alike_from_the_corpus():
+    random = np.random.default_rng(0)
+    common, own = random.dirichlet(np.ones(500)), random.dirichlet(np.full(500, 0.05), 4)[GROUPS]
+    rows = 0.7 * common + 0.2 * own + 0.1 * random.dirichlet(np.full(500, 0.05), 24)
+    shares = np.full(24, 1 / 24)
+    whole = word_similarity([rows.T], shares)
+    assert np.diagonal(whole) == pytest.approx(1)
+    np.testing.assert_allclose(word_similarity([rows.T[:123], rows.T[123:]], shares), whole)
+    assert same(grouped(distances(whole, None, 0.0), 4), GROUPS)
+
+
+def test_topics_are_alike_if_they_meet():
+    random, meetings = np.random.default_rng(1), Meetings.none(24)
+    for _ in range(25):
+        within = np.zeros((300, 24), np.float32)
+        for theta, group in zip(within, random.integers(0, 4, 300), strict=True):
+            theta[group == GROUPS] = random.dirichlet(np.ones(6))
+        meetings.add(within)
+    assert meetings.settled
+    lift = meetings.lift(np.arange(24))
+    assert lift[0, 1] > 0 > lift[0, 23]
+    assert same(grouped(distances(np.zeros((24, 24)), lift, 0.7), 4), GROUPS)
+
+
+def test_old_meetings_fade_and_small_parts_are_none():
+    meetings = Meetings.none(2)
+    meetings.add(np.array([[0.5, 0.5], [1 - PRESENT / 2, PRESENT / 2]], np.float32))
+    assert meetings.sums[:2].tolist() == [[pytest.approx(1.2301, rel=1e-3), 0.25], [0.25, 0.25]]
+    for _ in range(10):
+        meetings.add(np.tile(np.array([[1, 0]], np.float32), (1000, 1)))
+    assert meetings.sums[0, 1] == pytest.approx(0.125)
+    assert meetings.documents == pytest.approx(1 + sum(1000 * 0.5 ** (n / 10) for n in range(10)), rel=1e-5)
+
+
+def test_groups_last_where_distances_hardly_tell():
+    groups = np.repeat(np.arange(8), 6)
+    far = planted(2, groups) * 0.2 + 1
+    np.fill_diagonal(far, 0)
+    now = grouped(far, 6)
+    noise = np.random.default_rng(3).normal(0, 0.02, far.shape)
+    later = far + (noise + noise.T) / 2 * (far > 0)
+    kept = grouped(later, 6, now)
+    agree = (kept[:, None] == kept) == (now[:, None] == now)
+    assert agree.mean() > 0.95
+
+
+def test_numbers_are_kept_by_who_has_most_of_the_topics():
+    before = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])
+    assert numbered(np.array([2, 2, 2, 0, 0, 0, 1, 1, 1]), before).tolist() == before.tolist()
+    assert numbered(np.array([0, 0, 1, 1, 1, 1, 2, 2, 2]), before).tolist() == [0, 0, 1, 1, 1, 1, 2, 2, 2]
+    split = numbered(np.array([0, 0, 3, 1, 1, 1, 2, 2, 2]), before)
+    assert split.tolist() == [0, 0, 3, 1, 1, 1, 2, 2, 2], "a new area gets a number that none had"
+    born = numbered(np.array([0, 0, 0, 1, 1, 1]), np.full(6, NONE))
+    assert set(born.tolist()) == {0, 1}
+    full = np.arange(MOST_AREAS)
+    assert sorted(numbered(full[::-1].copy(), np.where(full < 9, full, NONE)).tolist()) == full.tolist()
+
+
+def test_the_number_of_areas():
+    assert [usual_number(U) for U in (0, 1, 3, 4, 50, 100, 182, 1000)] == [1, 1, 1, 3, 10, 13, 18, 18]
+    assert usual_number(52, before=10) == 10
+    assert usual_number(60, before=9) == 11
+
+
+def test_each_area_is_a_branch_of_the_tree():
+    far = planted(4)
+    nodes = tree(far, GROUPS)
+    assert [node.number for node in nodes] == list(range(24, 47))
+    assert sorted(nodes[-1].topics) == list(range(24))
+    heights = {node.number: node.height for node in nodes}
+    above = parents(nodes)
+    assert all(heights[above[number]] >= height for number, height in heights.items() if number in above)
+    assert 46 not in above
+    assert {frozenset(group) for group in cut(nodes, 24, 4)} == {
+        frozenset(np.flatnonzero(group == GROUPS).tolist()) for group in range(4)
+    }
+    assert cut(nodes, 24, 1) == [nodes[-1].topics]
+    assert sorted(cut(nodes, 24, 99)) == [(topic,) for topic in range(24)]
+    assert tree(far[:1, :1], GROUPS[:1]) == ()
+    assert cut((), 1, 3) == [(0,)]
+
+
+def test_the_map_keeps_groups_together_and_continues():
+    far = planted(5)
+    first = places(far, GROUPS, NOWHERE)
+    flat = np.linalg.norm(first[:, None] - first, axis=-1)
+    nearest = flat.argsort(axis=1)[:, 1:6]
+    assert (GROUPS[nearest] == GROUPS[:, None]).mean() > 0.95
+    np.testing.assert_array_equal(places(far, GROUPS, NOWHERE), first)
+    again = places(planted(5) * 1.02, GROUPS, first)
+    assert np.median(np.linalg.norm(again - first, axis=1)) < 0.05 * np.ptp(first, axis=0).max()
+    newborn = first.copy()
+    newborn[3] = np.nan
+    found = places(far, GROUPS, newborn)
+    assert GROUPS[np.linalg.norm(found - found[3], axis=1).argsort()[1]] == GROUPS[3]
+
+
+def test_names_share_no_word_and_hold():
+    relevant = {4: ["music", "band", "album"], 0: ["bands", "song", "music", "songs"], 7: ["music"]}
+    first = names(relevant, {})
+    assert first == {4: ("music", "band"), 0: ("song",), 7: ("music",)}
+    assert names(relevant, {4: ("album", "band")})[4] == ("album", "band")
+    assert names(relevant, {4: ("river", "band")})[4] == ("music", "band")
+
+
+@pytest.mark.parametrize("U", [0, 1, 2, 3, 4, 5])
+def test_few_topics_have_areas_too(U):
+    far = planted(6)[:U, :U]
+    areas = Areas.by_distance(far, np.arange(2, 2 + U), 9)
+    assert areas.topics.tolist() == list(range(2, 2 + U))
+    assert areas.places.shape == (U, 2)
+    assert np.isfinite(areas.places).all()
+    np.testing.assert_allclose(areas.far, far, atol=2e-3)
+    later = Areas.by_distance(far, np.arange(2, 2 + U), 9, areas)
+    assert later.of_topic.tolist() == areas.of_topic.tolist()
+
+
+def test_of_a_model_only_topics_in_use_have_an_area():
+    model = OnlineLDA(12, 1500, 1000)
+    areas = Areas.of(model, Meetings.none(12))
+    assert areas.topics.tolist() == list(range(12))
+    assert len(areas.members) == usual_number(12)
+    assert sorted(itertools.chain(*areas.members.values())) == list(range(12))
+    assert all(areas.leader(area, model.topic_shares()) in own for area, own in areas.members.items())
+    assert Areas.of(model, None).of_topic.tolist() == areas.of_topic.tolist(), "nothing has met yet"
