@@ -1,5 +1,5 @@
-"""A session of 1.0.0 is read as it lies; to go on training, it becomes one of today's format, whole or not at
-all, and nobody sees a difference.
+"""A session of 1.0.0 or 1.1.0 is read as it lies; to go on training, it becomes one of today's format, whole
+or not at all, and nobody sees a difference.
 
 `releases/1.0.0.sqlite.gz` is one that 1.0.0 trained over `wiki.xml.bz2`, a dump of 600 articles over 60
 words with five planted topics: `--model lda:topics=5 --model scvb0:topics=5 --model hdp:topics=10
@@ -20,6 +20,7 @@ import wikitopics
 from tests.session.memory import in_order
 from tests.session.rows import sql
 from tests.sessions import RELEASES
+from wikitopics.session.analysis.areas import atlas
 from wikitopics.session.errors import DiskFull
 from wikitopics.session.storage import writer as formats
 from wikitopics.session.storage.counts import KeptCounts
@@ -253,3 +254,29 @@ def test_only_train_does_it_and_says_so(cli, counted_here, released):
     again = cli("train", "--articles", "320")
     assert "converting" not in again.err
     assert "fish" in cli("topics", "--json").out
+
+
+@pytest.fixture
+def of_1_1(trained):
+    """The session as 1.1.0 would have left it."""
+    for change in ("DROP TABLE areas", "ALTER TABLE models DROP COLUMN meetings", "PRAGMA user_version = 9"):
+        sql(trained, change)
+    return trained
+
+
+def test_a_session_of_1_1_is_grouped_by_its_leading_words(cli, of_1_1):
+    before = of_1_1.read_bytes()
+    with SessionReader(of_1_1) as reader:
+        assert reader.areas("lda") is None
+        assert atlas(reader, "lda").by_words
+    areas = json.loads(cli("topics", "--areas", "--json").out)
+    assert sorted(topic for area in areas for topic in area["topics"]) == list(range(5))
+    assert "leading words" in cli("report").out
+    assert of_1_1.read_bytes() == before
+
+
+def test_a_session_of_1_1_has_areas_once_it_trains_on(cli, of_1_1, corpus):
+    outcome = cli("train", *corpus.options(), "--articles", 10_000)
+    assert outcome.code == 0, outcome.err
+    assert "converting this session from the format of 1.1.0, once" in outcome.err
+    assert version(of_1_1) == VERSION

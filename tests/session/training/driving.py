@@ -75,6 +75,13 @@ class Driver:
         self.file.close()
 
 
+def grouping(reader, model):
+    """A model's areas, and how often its topics have met, to the last bit."""
+    areas, meetings = reader.areas(model), reader.meetings(model)
+    arrays = () if areas is None else (areas.of_topic, areas.distances, areas.places)
+    return [array.tobytes() for array in (*arrays, meetings.sums)], areas and areas.names
+
+
 def account(path):
     """All that must not depend on interruptions, beside the models."""
     with SessionReader(path) as reader:
@@ -93,6 +100,7 @@ def account(path):
             "skipped": sorted(a for a in articles if a[2] == "skipped"),
             "metrics": reader.all_metrics(),
             "topics": [reader.topics(name) for name in reader.models()],
+            "areas": [grouping(reader, name) for name in reader.models()],
             "history": {name: reader.snapshots(name) for name in reader.models()},
             "events": reader.topic_events(),
             "log": [event.message for event in reader.events(10**6)],
