@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from os.path import commonprefix
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.online import IN_USE, OnlineModel
-from wikitopics.model.topics import Leading, classical_scaling, holds, most_relevant_to, same_word
+from wikitopics.model.topics import Leading, classical_scaling, holds, most_relevant_to
 
 Floats = NDArray[np.float64]
 Topics = NDArray[np.int64]
@@ -291,12 +292,14 @@ def _ward(far: Floats) -> list[tuple[int, int, float]]:
 
 WORDS = 2
 """Words in a name."""
+STEM = 4
+"""The fewest letters of a stem that is looked at; shorter words have to be the same."""
 
 
 def names(
     relevant: Mapping[int, Sequence[str]], before: Mapping[int, Sequence[str]]
 ) -> dict[int, tuple[str, ...]]:
-    """The words of each area's name; no word, and no form of one, is in two names.
+    """The words of each area's name; no two of all of them have one stem.
 
     relevant: each area's words, the most relevant first, of the largest area first. before: earlier names,
     which hold while their words are among the first.
@@ -312,11 +315,16 @@ def names(
             continue
         name: list[str] = []
         for word in words:
-            if len(name) < WORDS and not any(same_word(word, other) for other in used):
+            if len(name) < WORDS and not any(_same_stem(word, other) for other in used):
                 name.append(word)
                 used.append(word)
         chosen[area] = tuple(name or words[:1])
     return chosen
+
+
+def _same_stem(one: str, other: str) -> bool:
+    """Whether two words differ only in what follows their first letters: "building" and "built"."""
+    return one == other or len(commonprefix([one, other])) >= max(STEM, min(len(one), len(other)) - 2)
 
 
 # The map: t-SNE [van der Maaten and Hinton 2008] of the distances.

@@ -228,7 +228,7 @@ def name(relevant: Sequence[str]) -> tuple[str, ...]:
     """
     chosen: list[str] = []
     for word in relevant:
-        if not any(same_word(word, other) for other in chosen):
+        if not any(_same_word(word, other) for other in chosen):
             chosen.append(word)
         if len(chosen) == WORDS:
             break
@@ -251,7 +251,7 @@ def suits(name: Sequence[Hashable], leading: Sequence[Hashable]) -> bool:
     return len(name) < SUITING or len(set(name) & set(leading)) >= SUITING
 
 
-def same_word(one: str, other: str) -> bool:
+def _same_word(one: str, other: str) -> bool:
     """Whether two words differ only in their last letters: "film" and "films", "party" and "parties".
 
     Titles, which have capitals, are different things even then: "Iran" and "Iraq".

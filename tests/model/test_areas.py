@@ -139,10 +139,11 @@ def test_the_map_keeps_groups_together_and_continues():
     assert GROUPS[np.linalg.norm(found - found[3], axis=1).argsort()[1]] == GROUPS[3]
 
 
-def test_names_share_no_word_and_hold():
-    relevant = {4: ["music", "band", "album"], 0: ["bands", "song", "music", "songs"], 7: ["music"]}
+def test_names_share_no_stem_and_hold():
+    relevant = {4: ["music", "band", "album"], 0: ["bands", "song", "musical", "songs"], 7: ["music"]}
     first = names(relevant, {})
     assert first == {4: ("music", "band"), 0: ("song",), 7: ("music",)}
+    assert names({0: ["building", "built", "war", "warm"]}, {}) == {0: ("building", "war")}
     assert names(relevant, {4: ("album", "band")})[4] == ("album", "band")
     assert names(relevant, {4: ("river", "band")})[4] == ("music", "band")
 
