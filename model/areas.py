@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
+from itertools import takewhile
+from operator import eq
 
 import numpy as np
 from numpy.typing import NDArray
@@ -324,7 +325,8 @@ def names(
 
 def _same_stem(one: str, other: str) -> bool:
     """Whether two words differ only in what follows their first letters: "building" and "built"."""
-    return one == other or len(commonprefix([one, other])) >= max(STEM, min(len(one), len(other)) - 2)
+    stem = sum(takewhile(bool, map(eq, one, other)))
+    return one == other or stem >= max(STEM, min(len(one), len(other)) - 2)
 
 
 # The map: t-SNE [van der Maaten and Hinton 2008] of the distances.
