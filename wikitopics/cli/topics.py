@@ -260,9 +260,9 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
 @options.model_option
 @options.json_option
 def history(topic: int | None, session: str, model: str | None, as_json: bool) -> None:
-    """List births, deaths, splits, mergers and renamings of topics, and births and mergers of areas.
+    """List births, deaths, splits, mergers and renamings of topics.
 
-    With TOPIC, list its words over time.
+    Births and mergers of areas are listed, too. With TOPIC, list its words over time.
 
     Examples:
       wikitopics history               what has happened to the topics
