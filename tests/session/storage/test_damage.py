@@ -36,6 +36,7 @@ COMMANDS = """
 status | status --json | topics | topics --json --top 40 --model scvb0 | articles --topic 0
 articles --topic 1 --model hdp --json | similar TITLE | similar TEXT --model hdp --json | infer TEXT
 infer TEXT --json --model hdp | infer TEXT --json --model scvb0 | topics --tree --json --model hdp
+topics --areas | topics --areas 2 --json --model hdp | topics --tree
 history | history 1 --json | export topics | export events | export history --format json
 export metrics --format json | export articles | export articles --all --format json
 export proportions --format json | export proportions --format npz -o OUT | export words --format json
@@ -77,6 +78,7 @@ EXPRESSIONS = {
 }
 JSON_VALUES = [None, "text", -1, 1.5, 10**400, True, [], {}, [[]], {"a": 1}, "\ud800", "x" * 100_000]
 JSON_COLUMNS = {"settings": "value", "models": "scalars", "heartbeat": "activity", "progress": "position"}
+JSON_COLUMNS |= {"areas": "names"}
 NPZ_COLUMNS = dict.fromkeys(("pending", "held_out", "recent", "kept_counts"), "documents")
 NPZ_COLUMNS |= dict.fromkeys(("models", "word_counts"), "arrays")
 
@@ -233,6 +235,7 @@ def face(path):
         for model in (None, "hdp"):
             for answer in (session.topics(model), session.metrics(model), session.articles(0, model=model)):
                 assert repr(answer)
+            assert repr([session.areas(model=model), session.areas(2, model)])
             session.history(0, model)
             with contextlib.suppress(wikitopics.SessionError):  # an empty table is no damage
                 session.proportions(model)
