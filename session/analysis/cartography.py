@@ -23,6 +23,9 @@ the first ones farthest; a name always says the same.
 """
 EVEN = 0.5
 """How far places are moved towards an even spread: 0 leaves them as they are."""
+PUSHES, PUSH, HOME = 200, 0.35, 0.02
+"""The most steps in which boxes are pushed apart; the part of their overlap by which each moves in a step,
+and the part of the way back to its centre, at first."""
 
 
 def filled(places: Floats) -> Floats:
@@ -37,6 +40,33 @@ def filled(places: Floats) -> Floats:
     ranks = places.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable") / (len(places) - 1)
     spread: Floats = (1 - EVEN) * scaled + EVEN * ranks
     return spread
+
+
+def pushed(centres: Floats, boxes: Sequence[tuple[int, int]], shape: tuple[int, int]) -> Floats:
+    """(n, 2) the centres moved until few boxes overlap: all of them a little, rather than a few of them far.
+
+    So neighbours stay neighbours, and a small change of the centres is a small change of the map. Parameters
+    as for `arranged`.
+    """
+    half = np.array(boxes) / 2
+    least, most = half, np.maximum(np.array(shape) - half, half)
+    one, other = np.triu_indices(len(half), 1)
+    room = half[one] + half[other]
+    moved = np.clip(centres, least, most)
+    for step in range(PUSHES):
+        apart = moved[one] - moved[other]
+        lacking = room - np.abs(apart)
+        pairs = np.flatnonzero((lacking[:, 0] > 0) & (lacking[:, 1] > 0))
+        if not len(pairs):
+            break
+        way = (lacking[pairs] / room[pairs]).argmin(axis=1)  # the shorter one
+        by = PUSH * np.where(apart[pairs, way] > 0, 1, -1) * lacking[pairs, way]
+        push = np.zeros_like(moved)
+        np.add.at(push, (one[pairs], way), by)
+        np.add.at(push, (other[pairs], way), -by)
+        home = HOME * max(0.0, 1 - 2 * step / PUSHES)
+        moved = np.clip(moved + push + home * (centres - moved), least, most)
+    return moved
 
 
 def arranged(

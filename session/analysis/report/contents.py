@@ -16,10 +16,9 @@ import numpy as np
 
 from wikitopics.crawler.texts.source import MARKUP
 from wikitopics.model import KindError, Metric, kinds
-from wikitopics.model.online import IN_USE
-from wikitopics.model.topics import classical_scaling, distances, ownership
+from wikitopics.model.topics import ownership
 from wikitopics.session import __version__
-from wikitopics.session.analysis.areas import Area, Branch, atlas, in_drawing_order, topic_tree
+from wikitopics.session.analysis.areas import Area, Atlas, Branch, atlas, in_drawing_order, topic_tree
 from wikitopics.session.analysis.proportions import licence_of, listed_articles
 from wikitopics.session.analysis.topics import coherences, metrics_of, repeats_in_words
 from wikitopics.session.errors import NO_TOPICS, SessionError
@@ -46,6 +45,8 @@ ARTICLES = 10
 LOOKS = 9
 """The most moments at which a topic's words are shown."""
 LOOK_WORDS = 8
+NEAREST = 5
+"""The neighbours of a topic that the map shows."""
 POINTS = 48
 """The most points of a topic's shares."""
 
@@ -72,8 +73,12 @@ class ReportTopic:
     words: Sequence[tuple[str, float, float]]
     """Its words, most probable first: (word, probability, the topic's share of the word's uses in all topics
     that lead with it)."""
+    area: int
+    """The number of its area, which decides its colour."""
     place: tuple[float, float]
-    """Its place on the map: the farther apart two topics are there, the less they have in common."""
+    """Its place on a map without a scale."""
+    near: Sequence[int]
+    """The numbers of the topics nearest to it, the nearest first."""
     shares: Sequence[tuple[int, float, float]]
     """(articles, share, the topic's own part of it) at the snapshots, oldest first."""
     looks: Sequence[Look]
@@ -106,7 +111,7 @@ class ReportModel:
     groups: Sequence[tuple[Area, Sequence[ReportTopic]]]
     """Its areas, and the topics of each, in the order of the tree."""
     by_words: bool
-    """Whether areas are made only from the topics' leading words."""
+    """Whether areas and places are made only from the topics' leading words."""
     events: Sequence[TopicEvent]
     """Its events, oldest first."""
 
@@ -153,17 +158,19 @@ def _model(reader: SessionReader, status: ModelStatus, place: int, done: Callabl
     newest = reader.newest_words(name)
     assert newest is not None
     newest = relevant_first(newest)
-    rows = [row for row in reader.topics(name, SNAPSHOT_WORDS, relevant=True) if row.share > IN_USE]
+    tree, grouping = topic_tree(reader, name), atlas(reader, name)
+    assert grouping is not None
+    area_of = grouping.area_of
+    places = dict(zip(grouping.topics.tolist(), grouping.places.tolist(), strict=True))
+    near = nearest(grouping)
+    rows = [row for row in reader.topics(name, SNAPSHOT_WORDS, relevant=True) if row.topic in area_of]
     rows.sort(key=lambda row: -row.share)
-    numbers = [row.topic for row in rows]
     own = ownership(newest.leading, newest.shares)
-    leading = newest.word_ids[numbers], newest.probabilities[numbers]
-    places = classical_scaling(distances(leading) if numbers else np.zeros((0, 0))).tolist()
     npmi, history = coherences(reader, name), reader.share_history(name)
     looks = list(map(relevant_first, reader.words_at(name, spread(reader.snapshots(name), LOOKS))))
     events = [event for event in reader.topic_events() if event.model == name]
     topics: dict[int, ReportTopic] = {}
-    for row, where in zip(rows, places, strict=True):
+    for row in rows:
         topics[row.topic] = ReportTopic(
             anchor=f"{anchor}-{row.topic}",
             number=row.topic,
@@ -175,7 +182,9 @@ def _model(reader: SessionReader, status: ModelStatus, place: int, done: Callabl
                 (visible(word), probability, part)
                 for (word, probability), part in zip(row.words, own[row.topic].tolist(), strict=False)
             ],
-            place=where,
+            area=area_of[row.topic].number,
+            place=places[row.topic],
+            near=near[row.topic],
             shares=course_of(history, row.topic),
             looks=_looks(looks, row.topic, reader.vocabulary()),
             articles=[
@@ -185,8 +194,6 @@ def _model(reader: SessionReader, status: ModelStatus, place: int, done: Callabl
             events=[event for event in events if row.topic in (event.topic, event.other)],
         )
         done()
-    tree, grouping = topic_tree(reader, name), atlas(reader, name)
-    assert grouping is not None
     return ReportModel(
         anchor=anchor,
         status=status,
@@ -203,6 +210,15 @@ def _model(reader: SessionReader, status: ModelStatus, place: int, done: Callabl
         by_words=grouping.by_words,
         events=events,
     )
+
+
+def nearest(grouping: Atlas) -> dict[int, list[int]]:
+    """The topics nearest to each topic in use, the nearest first."""
+    order = grouping.distances.argsort(axis=1, kind="stable")
+    return {
+        topic: [other for other in grouping.topics[row].tolist() if other != topic][:NEAREST]
+        for topic, row in zip(grouping.topics.tolist(), order, strict=True)
+    }
 
 
 def spread(points: Sequence[int], most: int) -> list[int]:

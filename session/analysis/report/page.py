@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from wikitopics.session.analysis.report import pictures
+from wikitopics.session.analysis.cartography import COLOURS
+from wikitopics.session.analysis.report import maps, pictures
 from wikitopics.session.escapes import visible
 from wikitopics.session.records import in_line, skips_told
 
@@ -68,7 +69,11 @@ def page(contents: dict[str, Any]) -> str:
         "megabytes": lambda size: f"{size / 1e6:,.1f} MB",
     }
     environment.globals |= {"growth": pictures.growth, "bars": pictures.bars, "skips_told": skips_told}
-    style, script = (_asset(name) for name in ("page.css", "page.js"))
+    style = _asset("page.css") + "".join(
+        f".a{area} {{ --a: {colour} }} .f-area{area} {{ fill: {colour} }}\n"
+        for area, colour in enumerate(COLOURS)
+    )
+    script = _asset("page.js") + _asset("map.js")
     template = environment.get_template("page.html.jinja")
     models = contents["models"]
     names = {model.place: model.status.name for model in models}
@@ -83,7 +88,7 @@ def page(contents: dict[str, Any]) -> str:
             for metric, curves in contents["metrics"]
         ],
         "maps": {
-            model.anchor: [pictures.topic_map(model, *size) for size in (pictures.WIDE, pictures.NARROW)]
+            model.anchor: [maps.topic_map(model, form) for form in (maps.WIDE, maps.NARROW)]
             for model in models
             if model.topics
         },

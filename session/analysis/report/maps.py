@@ -1,0 +1,265 @@
+"""The report's map of one model: each topic a circle with its name, in the land of its area.
+
+It is laid out in pixels, on a grid of small cells, so that no name or circle covers another.
+"""
+
+import math
+import textwrap
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from wikitopics.session.analysis.cartography import arranged, filled, lands, pushed
+from wikitopics.session.analysis.report.pictures import figure
+
+if TYPE_CHECKING:
+    from wikitopics.session.analysis.report.contents import ReportModel
+
+CELL = 4
+"""The width and height of a cell of the grid, in pixels."""
+SMOOTH = 2.5
+"""The standard deviation, in cells, of the filter that smooths borders."""
+BEND = 4
+"""The points of an outline of which one is kept."""
+SHORTEST = 24
+"""The points of the shortest outline that is drawn, so that there are no tiny lakes; a topic's has more."""
+LETTERS = 9.5, 15.0
+"""The smallest and the largest height of letters; the largest topic has the largest."""
+BOLD, BOLDER = 13.0, 1.13
+"""The height from which letters are bold, and how much wider that makes them."""
+LINE = 1.15
+"""The height of a line, in letters."""
+LINES, LONGEST = 3, 20
+"""The most lines of a name, and the most letters of a line."""
+WORD = 17
+"""The most letters of a word that is never broken, with the comma behind it."""
+
+_WIDE, _THIN = frozenset("mwMW@%…—"), frozenset("fijlrtI .,:;'’!|()[]·-")
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """The size of a drawing."""
+
+    width: int
+    upright: bool
+    """Whether the first of the places' directions, in which they are farthest apart, goes down."""
+    circle: float
+    """The radius of the circle of a topic with the mean share, among at most 100."""
+    largest: float
+    """The largest radius."""
+    filled: float
+    """The part of the sheet that circles and names cover; the height follows."""
+    reach: int
+    """How far land reaches beyond circles and names."""
+    edge: int
+    """The width of the empty edge, in which coasts have room."""
+
+
+WIDE = Format(1360, False, 27, 74, 0.38, 20, 28)
+NARROW = Format(388, True, 18, 48, 0.45, 10, 12)
+FLATTEST = 0.4
+"""The smallest ratio of a drawing's height to its width."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A topic's circle with its name on it, or the name of an area, which has no circle."""
+
+    area: int
+    lines: Sequence[str]
+    letter: float
+    """The height of its letters."""
+    radius: float
+    """0 for an area."""
+    place: tuple[float, float]
+    """Where it would like to be, 0 to 1 along the longer and the shorter side of a wide map."""
+
+    @property
+    def bold(self) -> bool:
+        return self.letter >= BOLD or not self.radius
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """The width and height of the box around circle and name."""
+        width = max(map(breadth, self.lines)) * self.letter * (BOLDER if self.bold else 1)
+        return max(width, 2 * self.radius), max(len(self.lines) * LINE * self.letter, 2 * self.radius)
+
+    @property
+    def cells(self) -> tuple[int, int]:
+        """Rows and columns of the grid that its box takes, with some room around it."""
+        width, height = self.size
+        return math.ceil(height / CELL) + 1, math.ceil(width / CELL) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where everything is on a map."""
+
+    width: int
+    height: int
+    marks: Sequence[Mark]
+    """Those of the topics, in the order of the model's, then those of its areas."""
+    centres: Sequence[tuple[float, float]]
+    """The middle of each mark's box, from the top left."""
+    land: NDArray[np.int64]
+    """The area that each cell belongs to, -1 for none."""
+
+
+def layout(model: "ReportModel", form: Format) -> Layout:
+    """The map of a model's topics, of which there is at least one."""
+    marks = list(_marks(model, form))
+    # Names of areas first, so that they stand in the middle of their topics; then the largest topics.
+    order = sorted(range(len(marks)), key=lambda i: (marks[i].radius > 0, -marks[i].radius))
+    boxes = [marks[i].cells for i in order]
+    edge = form.edge // CELL
+    columns = form.width // CELL - 2 * edge
+    covered = sum(height * width for height, width in boxes) / columns
+    rows = math.ceil(max(covered / form.filled, columns * FLATTEST))
+    while True:
+        wanted = np.array([marks[i].place for i in order])[:, :: 1 if form.upright else -1] * (rows, columns)
+        centred = pushed(wanted, boxes, (rows, columns))
+        corners = [corner for corner in arranged(centred, boxes, (rows, columns)) if corner is not None]
+        if len(corners) == len(boxes):
+            break
+        rows = math.ceil(1.1 * rows)
+    corners = [(top + edge, left + edge) for top, left in corners]
+    shape = rows + 2 * edge, columns + 2 * edge
+    centres = {
+        i: ((left + width / 2) * CELL, (top + height / 2) * CELL)
+        for i, (top, left), (height, width) in zip(order, corners, boxes, strict=True)
+    }
+    land = lands(corners, boxes, [marks[i].area for i in order], shape, form.reach / CELL)
+    return Layout(shape[1] * CELL, shape[0] * CELL, marks, [centres[i] for i in range(len(marks))], land)
+
+
+def _marks(model: "ReportModel", form: Format) -> Iterable[Mark]:
+    shares = np.maximum([topic.share for topic in model.topics], 1e-9)
+    usual = form.circle * min(1.0, (100 / len(shares)) ** 0.3)  # with more topics there is less room for each
+    radii = np.minimum(usual * np.sqrt(shares / shares.mean()), form.largest)
+    small, large = LETTERS
+    letters = (small + (large - small) * (radii - radii.min()) / max(float(np.ptp(radii)), 1e-9)).round(1)
+    places = filled(np.array([topic.place for topic in model.topics]))
+    where = {topic.number: place for topic, place in zip(model.topics, places, strict=True)}
+    for topic, radius, letter in zip(model.topics, radii.tolist(), letters.tolist(), strict=True):
+        x, y = where[topic.number].tolist()
+        yield Mark(topic.area, wrapped(topic.name, letter, 2 * radius), letter, radius, (x, y))
+    if len(model.groups) > 1:
+        for area, topics in model.groups:
+            letter = round(small + 1.5 + (large - small - 1.5) * min(1.0, (area.share / 0.12) ** 0.5), 1)
+            x, y = np.mean([where[topic.number] for topic in topics], axis=0).tolist()
+            name = f"{area.name.upper()} {area.share:.0%}"
+            yield Mark(area.number, wrapped(name, letter), letter, 0.0, (x, y))
+
+
+def breadth(text: str) -> float:
+    """How wide the text is at most, in letters' heights, in the usual fonts without serifs."""
+    return sum(map(_breadth, text))
+
+
+def _breadth(letter: str) -> float:
+    if letter in _WIDE or unicodedata.east_asian_width(letter) in "WF":
+        return 1.02
+    if letter in _THIN:
+        return 0.42
+    return 0.78 if letter.isupper() else 0.65
+
+
+def wrapped(name: str, letter: float, across: float = 0.0) -> list[str]:
+    """A name in up to three lines, so that it and a circle this wide take little room; it is cut if it has
+    to be."""
+    longest = max(map(len, name.split()), default=1)
+    ways = [
+        [line.rstrip(",") for line in textwrap.wrap(name, most, max_lines=LINES, placeholder="…")]
+        for most in range(min(longest, WORD), LONGEST + 1)
+    ]
+
+    def room(lines: list[str]) -> tuple[bool, float]:
+        width, height = max(map(breadth, lines)) * letter, len(lines) * LINE * letter
+        return lines[-1].endswith("…"), (max(width, across) + CELL) * (max(height, across) + CELL)
+
+    return min((lines for lines in ways if lines), key=room, default=["…"])
+
+
+def topic_map(model: "ReportModel", form: Format) -> Markup:
+    """The map, with each topic linked to its description."""
+    drawn = layout(model, form)
+    countries = Markup("").join(
+        Markup('<path class="a{}" d="{}"/>').format(area, path)
+        for area, path in coasts(drawn.land, [area.number for area, _ in model.groups])
+    )
+    marks = list(zip(drawn.marks, drawn.centres, strict=True))
+    topics, areas = marks[: len(model.topics)], marks[len(model.topics) :]
+    names = Markup("").join(
+        Markup('<g class="a{}" font-size="{}" transform="translate({})">{}</g>').format(
+            mark.area, mark.letter, _pair(centre), _text(mark)
+        )
+        for mark, centre in areas
+    )
+    link = Markup(
+        '<a class="a{}" href="#{}" data-near="{}" font-size="{}" transform="translate({})">'
+        '<title>{}</title><circle r="{}"/>{}</a>'
+    )
+    links = Markup("").join(
+        link.format(
+            mark.area,
+            topic.anchor,
+            " ".join(map(str, topic.near)),
+            mark.letter,
+            _pair(centre),
+            f"{topic.name} ({topic.share:.1%})",
+            round(mark.radius, 1),
+            _text(mark),
+        )
+        for topic, (mark, centre) in zip(model.topics, topics, strict=True)
+    )
+    return Markup(
+        '<svg viewBox="0 0 {} {}" role="group" aria-label="{}"><g class="lands">{}</g>{}'
+        '<g class="names">{}</g></svg>'
+    ).format(
+        drawn.width,
+        drawn.height,
+        f"A map of {len(model.topics)} topics of {model.status.name}; the list below has them all.",
+        countries,
+        links,
+        names,
+    )
+
+
+def _text(mark: Mark) -> Markup:
+    first = round((0.36 - (len(mark.lines) - 1) * LINE / 2) * mark.letter, 1)
+    bold = Markup(' class="bold"') if mark.bold and mark.radius else ""
+    below = Markup('<tspan x="0" dy="{}em">{}</tspan>')
+    rest = Markup("").join(below.format(LINE, line) for line in mark.lines[1:])
+    return Markup('<text{} y="{}">{}{}</text>').format(bold, first, mark.lines[0], rest)
+
+
+def _pair(place: tuple[float, float]) -> str:
+    return " ".join(f"{value:.0f}" for value in place)
+
+
+def coasts(land: NDArray[np.int64], areas: Sequence[int]) -> Iterable[tuple[int, str]]:
+    """The smooth outlines of each area's land, as an SVG path in pixels."""
+    from scipy.ndimage import gaussian_filter
+
+    with figure(1, 1) as drawn:
+        axes = drawn.add_axes((0, 0, 1, 1))
+        for area in areas:
+            own = gaussian_filter((land == area).astype(np.float64), SMOOTH)
+            lines = axes.contour(own, levels=[0.5]).allsegs[0]
+            yield area, "".join(_curve((line[:-1] + 0.5) * CELL) for line in lines if len(line) >= SHORTEST)
+
+
+def _curve(points: NDArray[np.float64]) -> str:
+    """A closed curve through the middles of the sides of a polygon of some of the points."""
+    corners = points[::BEND].round().astype(int)
+    middles = (corners + np.roll(corners, -1, axis=0)) // 2
+    path = "M{} {}".format(*middles[-1])
+    for before, corner, after in zip(np.roll(middles, 1, axis=0), corners, middles, strict=True):
+        path += "q{} {} {} {}".format(*(corner - before), *(after - before))
+    return path.replace(" -", "-") + "z"
