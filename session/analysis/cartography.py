@@ -23,7 +23,7 @@ the first ones farthest; a name always says the same.
 """
 EVEN = 0.5
 """How far places are moved towards an even spread: 0 leaves them as they are."""
-PUSHES, PUSH, HOME = 200, 0.35, 0.02
+PUSHES, PUSH, HOME = 400, 0.25, 0.05
 """The most steps in which boxes are pushed apart; the part of their overlap by which each moves in a step,
 and the part of the way back to its centre, at first."""
 

@@ -10,6 +10,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from tests.colours import DEFICIENCIES, apart, contrast
+from tests.maps import grouped, with_topics
 from tests.session.rows import sql
 from wikitopics.session.analysis.areas import Area, Branch
 from wikitopics.session.analysis.report.contents import contents
@@ -111,8 +113,8 @@ def hostile(found):
     ]
     by_number = {topic.number: topic for topic in topics}
     groups = [
-        (bad(number), share, [by_number[topic.number] for topic in members])
-        for number, (_, share, members) in enumerate(model.groups)
+        (replace(area, name=bad(number)), [by_number[topic.number] for topic in members])
+        for number, (area, members) in enumerate(model.groups)
     ]
     events = tuple(TopicEvent("lda", 64, "born", 1, None, bad(number)) for number in range(5))
     model = replace(model, topics=topics, groups=groups, events=events)
@@ -126,7 +128,9 @@ def test_a_page_is_whole_asks_for_nothing_and_goes_where_exports_go(cli, trained
     assert (outcome.code, outcome.out) == (0, "")
     assert outcome.err.startswith(f"wrote {target}")
     seen = check(target.read_text(encoding="utf-8"))
-    assert sum(attrs.get("class") == "topic" for tag, attrs in seen.tags if tag == "details") == 5
+    assert (
+        sum(attrs.get("class", "").startswith("topic a") for tag, attrs in seen.tags if tag == "details") == 5
+    )
     assert "Where the models stand" in seen.texts["caption"]
     assert {"--seed", "--held-out"} <= set(seen.texts["code"])
     assert check(cli("report").out)
@@ -185,7 +189,7 @@ def test_a_large_session_is_told_in_three_megabytes(found):
 
     def many(place):
         topics = [
-            replace(topic, anchor=f"m{place}-{n}", number=n, place=(np.cos(n), np.sin(3 * n)))
+            replace(topic, anchor=f"m{place}-{n}", number=n, area=n % 2, place=(np.cos(n), np.sin(3 * n)))
             for n in range(300)
         ]
         return replace(
@@ -201,7 +205,7 @@ def test_a_large_session_is_told_in_three_megabytes(found):
     metrics = [(metric, dict.fromkeys(range(3), curve)) for metric, _ in found["metrics"]]
     text = page(found | {"models": list(map(many, range(3))), "metrics": metrics})
     assert len(text.encode()) < 3_000_000
-    assert text.count('<details class="topic">') == 900
+    assert text.count('<details class="topic a') == 900
     assert text.count(">A title that is not too short<") >= 1800
     check(text)
 
@@ -221,6 +225,15 @@ def run(browser, script, *arguments):
     return browser.execute_script(script, *arguments)
 
 
+OPENED = "return document.getElementById(arguments[0]).closest('details').open"
+
+
+def wait(browser, condition):
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    WebDriverWait(browser, 30).until(lambda _: condition())
+
+
 def test_a_browser_shows_it_by_day_by_night_and_on_a_phone(browser, tmp_path, found):
     text, grounds = page(found), []
     for scheme in ("light", "dark"):
@@ -236,6 +249,119 @@ def test_a_browser_shows_it_by_day_by_night_and_on_a_phone(browser, tmp_path, fo
         assert len({of_body, of_text, of_line}) == 3
         grounds.append((of_body, of_text, of_line))
     assert not set(grounds[0]) & set(grounds[1])
+
+
+@pytest.fixture
+def many(found):
+    """The same session with 100 topics in 13 areas."""
+    (model,) = found["models"]
+    return found | {"models": [with_topics(model, grouped(100), [40 * "long name "])]}
+
+
+DRAWN = """
+const map = [...document.querySelectorAll('.map svg')].filter(one => one.getBoundingClientRect().width);
+return map.map(one => [...one.querySelectorAll('a, .names g')].map(mark => {
+  const all = [...mark.querySelectorAll('circle, text')].map(part => part.getBoundingClientRect());
+  return [Math.min(...all.map(box => box.left)), Math.min(...all.map(box => box.top)),
+          Math.max(...all.map(box => box.right)), Math.max(...all.map(box => box.bottom))];
+}));"""
+
+
+@pytest.mark.parametrize("width", [1400, 420])
+def test_nothing_on_the_map_overlaps(browser, tmp_path, many, width):
+    shown(browser, tmp_path, page(many), width)
+    (boxes,) = run(browser, DRAWN)
+    left, top, right, bottom = np.array(boxes).T
+    across = np.minimum(right[:, None], right) - np.maximum(left[:, None], left)
+    down = np.minimum(bottom[:, None], bottom) - np.maximum(top[:, None], top)
+    assert len(boxes) == 113
+    assert ((across > 0) & (down > 0)).sum() == 113, "each overlaps only itself"
+    assert left.min() >= 0
+    assert right.max() <= width
+    text = run(browser, "return document.querySelector('main > section > p').getBoundingClientRect().width")
+    assert np.ptp([left.min(), right.max()]) > (1.2 if width == 1400 else 0.9) * text
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark", "print"])
+def test_names_on_the_map_are_legible_and_its_colours_differ_for_everybody(browser, tmp_path, many, scheme):
+    shown(browser, tmp_path, page(many), 1400, scheme)
+    if scheme == "print":
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    fills = run(
+        browser,
+        "return ['a circle', 'a text', '.names text', '.lands path'].map(parts =>"
+        "[...document.querySelector('.map .wide').querySelectorAll(parts)].map(part =>"
+        "[part.closest('[class^=a]').classList[0], getComputedStyle(part).fill]))",
+    )
+    circles, names, areas, land = (dict(pairs) for pairs in fills)
+    assert len(circles) == len(land) == 13
+    for area, ground in land.items():
+        assert min(contrast(names[area], ground), contrast(areas[area], ground)) >= 4.5
+        assert contrast(names[area], circles[area]) >= 4.5
+    for deficiency in DEFICIENCIES:
+        for one, other in itertools.combinations(circles.values(), 2):
+            assert apart(one, other, deficiency) > 3
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_a_topic_on_the_map_lights_up_with_its_neighbours_and_tells_its_words(browser, tmp_path, many):
+    shown(browser, tmp_path, page(many), 1400)
+    topic = many["models"][0].topics[7]
+    lit = "return [...document.querySelectorAll('.wide .lit .near')].map(one => one.getAttribute('href'))"
+    tip = "const tip = document.querySelector('.tip'); return tip.hidden ? '' : tip.textContent"
+    link = run(browser, "return document.querySelector(`.wide a[href='#${arguments[0]}']`)", topic.anchor)
+    for event in ("pointerover", "focusin"):
+        assert (run(browser, lit), run(browser, tip)) == ([], "")
+        run(browser, "arguments[0].dispatchEvent(new Event(arguments[1], {bubbles: true}))", link, event)
+        assert set(run(browser, lit)) == {f"#m0-{number}" for number in [7, *topic.near]}
+        assert run(browser, tip).startswith(f"{topic.name}{topic.share:.1%}{topic.words[0][0]}")
+        run(browser, "document.querySelector('.wide svg').dispatchEvent(new Event('pointerleave'))")
+
+
+def test_by_keyboard_the_map_is_one_stop_and_arrows_travel_on_it(browser, tmp_path, many):
+    shown(browser, tmp_path, page(many), 1400)
+    assert run(browser, "return document.querySelectorAll('.wide a[tabindex=\"0\"]').length") == 1
+    where = (
+        "const one = document.activeElement, box = one.getBoundingClientRect();"
+        "return [one.getAttribute('aria-label'), box.left + box.width / 2]"
+    )
+    run(browser, "document.querySelector('.wide a[tabindex=\"0\"]').focus()")
+    for _ in range(40):
+        name, x = run(browser, where)
+        browser.switch_to.active_element.send_keys("\ue014")  # to the right
+        if (after := run(browser, where))[0] == name:
+            break
+        assert after[1] > x
+    assert x > 1000
+    anchor = run(browser, "return document.activeElement.getAttribute('href')")
+    browser.switch_to.active_element.send_keys("\ue007")  # Enter
+    wait(browser, lambda: run(browser, OPENED, anchor[1:]))
+
+
+def test_the_slider_shows_the_topics_that_were_in_use_by_then(browser, tmp_path, many):
+    (model,) = many["models"]
+    moments = [(64, 0.0), (128, 0.0005), (256, 0.02), (512, 0.01)]
+    late = replace(model.topics[0], shares=[(at, share, 0.0) for at, share in moments], share=0.01)
+    others = [replace(topic, shares=[(at, 0.01, 0.0) for at, _ in moments]) for topic in model.topics[1:]]
+    shown(browser, tmp_path, page(many | {"models": [replace(model, topics=[late, *others])]}), 1400)
+    assert (
+        run(browser, "return document.querySelector('.replay output').value")
+        == "100 topics after 512 documents"
+    )
+    state = (
+        "const slider = document.querySelector('.replay input'); slider.value = arguments[0];"
+        "slider.dispatchEvent(new Event('input'));"
+        "const one = document.querySelector(`.wide a[href='#${arguments[1]}']`);"
+        "return [getComputedStyle(one).visibility, one.querySelector('circle').r.baseVal.value,"
+        "document.querySelector('.replay output').value]"
+    )
+    found = [run(browser, state, step, late.anchor) for step in range(4)]
+    assert [visible for visible, _, _ in found] == ["hidden", "hidden", "visible", "visible"]
+    assert found[2][1] > found[3][1]
+    assert [told for _, _, told in found][1:3] == [
+        "99 topics after 128 documents",
+        "100 topics after 256 documents",
+    ]
 
 
 def test_finding_shows_what_holds_the_word_and_marks_it(browser, tmp_path, found):
@@ -265,10 +391,7 @@ def test_a_link_opens_its_topic(browser, tmp_path, found):
         "new MouseEvent('click', {bubbles: true, cancelable: true}))",
         anchor,
     )
-    opened = "return document.getElementById(arguments[0]).closest('details').open"
-    from selenium.webdriver.support.wait import WebDriverWait
-
-    WebDriverWait(browser, 30).until(lambda _: run(browser, opened, anchor))
+    wait(browser, lambda: run(browser, OPENED, anchor))
 
 
 def test_hostile_texts_do_nothing_in_a_browser(browser, tmp_path, hostile):

@@ -61,7 +61,7 @@ class Format:
     """The width of the empty edge, in which coasts have room."""
 
 
-WIDE = Format(1360, False, 27, 74, 0.38, 20, 28)
+WIDE = Format(1360, False, 27, 74, 0.36, 20, 28)
 NARROW = Format(388, True, 18, 48, 0.45, 10, 12)
 FLATTEST = 0.4
 """The smallest ratio of a drawing's height to its width."""
@@ -189,35 +189,17 @@ def wrapped(name: str, letter: float, across: float = 0.0) -> list[str]:
 def topic_map(model: "ReportModel", form: Format) -> Markup:
     """The map, with each topic linked to its description."""
     drawn = layout(model, form)
-    countries = Markup("").join(
-        Markup('<path class="a{}" d="{}"/>').format(area, path)
-        for area, path in coasts(drawn.land, [area.number for area, _ in model.groups])
-    )
-    marks = list(zip(drawn.marks, drawn.centres, strict=True))
-    topics, areas = marks[: len(model.topics)], marks[len(model.topics) :]
-    names = Markup("").join(
-        Markup('<g class="a{}" font-size="{}" transform="translate({})">{}</g>').format(
-            mark.area, mark.letter, _pair(centre), _text(mark)
-        )
-        for mark, centre in areas
-    )
-    link = Markup(
-        '<a class="a{}" href="#{}" data-near="{}" font-size="{}" transform="translate({})">'
-        '<title>{}</title><circle r="{}"/>{}</a>'
-    )
-    links = Markup("").join(
-        link.format(
-            mark.area,
-            topic.anchor,
-            " ".join(map(str, topic.near)),
-            mark.letter,
-            _pair(centre),
-            f"{topic.name} ({topic.share:.1%})",
-            round(mark.radius, 1),
-            _text(mark),
-        )
-        for topic, (mark, centre) in zip(model.topics, topics, strict=True)
-    )
+    numbers = [area.number for area, _ in model.groups]
+    link = Markup('<a href="#{}" {}><circle r="{:.3g}"/>{}</a>')
+    topics: dict[int, list[Markup]] = {number: [] for number in numbers}
+    for topic, mark, centre in zip(model.topics, drawn.marks, drawn.centres, strict=False):
+        topics[mark.area].append(link.format(topic.anchor, _where(mark, centre), mark.radius, _text(mark)))
+    name = Markup('<g class="a{}" {}>{}</g>')
+    names = [
+        name.format(mark.area, _where(mark, centre), _text(mark))
+        for mark, centre in list(zip(drawn.marks, drawn.centres, strict=True))[len(model.topics) :]
+    ]
+    coast, members = Markup('<path class="a{}" d="{}"/>'), Markup('<g class="a{}">{}</g>')
     return Markup(
         '<svg viewBox="0 0 {} {}" role="group" aria-label="{}"><g class="lands">{}</g>{}'
         '<g class="names">{}</g></svg>'
@@ -225,22 +207,23 @@ def topic_map(model: "ReportModel", form: Format) -> Markup:
         drawn.width,
         drawn.height,
         f"A map of {len(model.topics)} topics of {model.status.name}; the list below has them all.",
-        countries,
-        links,
-        names,
+        Markup("").join(coast.format(area, path) for area, path in coasts(drawn.land, numbers)),
+        Markup("").join(members.format(area, Markup("").join(own)) for area, own in topics.items()),
+        Markup("").join(names),
     )
 
 
+def _where(mark: Mark, centre: tuple[float, float]) -> Markup:
+    attributes = Markup('font-size="{:.3g}" transform="translate({:.0f} {:.0f})"')
+    return attributes.format(mark.letter, *centre)
+
+
 def _text(mark: Mark) -> Markup:
-    first = round((0.36 - (len(mark.lines) - 1) * LINE / 2) * mark.letter, 1)
+    first = (0.36 - (len(mark.lines) - 1) * LINE / 2) * mark.letter
     bold = Markup(' class="bold"') if mark.bold and mark.radius else ""
     below = Markup('<tspan x="0" dy="{}em">{}</tspan>')
     rest = Markup("").join(below.format(LINE, line) for line in mark.lines[1:])
-    return Markup('<text{} y="{}">{}{}</text>').format(bold, first, mark.lines[0], rest)
-
-
-def _pair(place: tuple[float, float]) -> str:
-    return " ".join(f"{value:.0f}" for value in place)
+    return Markup('<text{} y="{:.3g}">{}{}</text>').format(bold, first, mark.lines[0], rest)
 
 
 def coasts(land: NDArray[np.int64], areas: Sequence[int]) -> Iterable[tuple[int, str]]:

@@ -284,7 +284,8 @@ def topic_tree(model: "ReportModel") -> Markup:
         axes.plot(xs, ys, color=series(model.place), linewidth=1.4, clip_on=False, solid_joinstyle="round")
         for row, topic in enumerate(topics):
             name = f"{cut(topic.name, LONGEST_IN_TREE)}  {topic.share:.1%}"
-            for right, text, ink in ((6, "●", f"area{topic.area}"), (18, name, "ink")):
+            link = f"#{topic.anchor}"
+            for right, text, ink, url in ((6, "●", f"area{topic.area}", None), (18, name, "ink", link)):
                 axes.annotate(
                     text,
                     (0, row),
@@ -293,7 +294,7 @@ def topic_tree(model: "ReportModel") -> Markup:
                     va="center_baseline",
                     color=INKS[ink],
                     annotation_clip=False,
-                    url=f"#{topic.anchor}",
+                    url=url,
                 )
         return plain(
             drawn, f"The tree of {len(topics)} topics of {model.status.name}; its groups are listed too."

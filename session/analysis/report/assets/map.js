@@ -4,7 +4,8 @@ for (const figure of document.querySelectorAll(".map")) {
   const tip = figure.querySelector(".tip");
   const maps = [...figure.querySelectorAll("svg")];
   const target = (link) => link.getAttribute("href");
-  const summary = (link) => document.querySelector(target(link)).closest("details").querySelector("summary");
+  const card = (link) => document.querySelector(target(link)).closest("details");
+  const part = (link, what) => card(link).querySelector(`summary ${what}`);
 
   function centre(link) {
     const { e, f } = link.transform.baseVal[0].matrix;
@@ -15,7 +16,7 @@ for (const figure of document.querySelectorAll(".map")) {
 
   function light(link) {
     const prefix = target(link).replace(/\d+$/, "");
-    const near = new Set(link.dataset.near.split(" ").map((number) => prefix + number));
+    const near = new Set(card(link).dataset.near.split(" ").map((number) => prefix + number));
     const [, y] = centre(link);
     let downwards = 0; // where the neighbours are: the tip goes to the other side
     for (const other of link.ownerSVGElement.querySelectorAll("a")) {
@@ -24,9 +25,9 @@ for (const figure of document.querySelectorAll(".map")) {
       other.classList.toggle("near", lit || other === link);
     }
     link.ownerSVGElement.classList.add("lit");
-    tip.replaceChildren(...["h4", ".share", ".words"].map((part) => {
+    tip.replaceChildren(...["h4", ".share", ".words"].map((what) => {
       const line = document.createElement("span");
-      line.append(...summary(link).querySelector(part).cloneNode(true).childNodes);
+      line.append(...part(link, what).cloneNode(true).childNodes);
       return line;
     }));
     tip.hidden = false;
@@ -65,12 +66,11 @@ for (const figure of document.querySelectorAll(".map")) {
   }
 
   for (const map of maps) {
-    for (const link of map.querySelectorAll("a")) link.setAttribute("tabindex", "-1");
-    map.querySelector("a").setAttribute("tabindex", "0");
-    for (const title of map.querySelectorAll("a > title")) { // the tip says it, and more
-      title.parentNode.setAttribute("aria-label", title.textContent);
-      title.remove();
+    for (const link of map.querySelectorAll("a")) {
+      link.setAttribute("aria-label", `${part(link, "h4").textContent} (${part(link, ".share").textContent})`);
+      link.setAttribute("tabindex", "-1");
     }
+    map.querySelector("a").setAttribute("tabindex", "0");
     map.addEventListener("pointerover", (event) => {
       const link = event.target.closest("a");
       if (link) light(link);
@@ -104,10 +104,10 @@ for (const figure of document.querySelectorAll(".map")) {
   const last = moments.length - 1;
   const inUse = 0.001;
   const topics = maps.flatMap((map) => [...map.querySelectorAll("a")]).map((link) => {
-    const line = summary(link).querySelector(".growth .line").getAttribute("d").match(/\d+/g).map(Number);
+    const line = part(link, ".growth .line").getAttribute("d").match(/\d+/g).map(Number);
     const heights = line.filter((_, place) => place % 2).map((y) => 39 - y);
     const circle = link.querySelector("circle");
-    const share = Number(summary(link).querySelector(".share").value);
+    const share = Number(part(link, ".share").value);
     return { link, circle, share, radius: circle.r.baseVal.value, parts: heights.map((height) => height / Math.max(heights[last], 0.5)) };
   });
 
@@ -120,10 +120,10 @@ for (const figure of document.querySelectorAll(".map")) {
       link.classList.toggle("unborn", !born);
       circle.setAttribute("r", (radius * Math.sqrt(Math.min(parts[moment], 1.6))).toFixed(1));
       if (!born) continue;
-      areas.add([...link.classList].find((name) => /^a\d+$/.test(name)));
+      areas.add(link.parentNode.classList[0]);
       used += 1 / maps.length;
     }
-    for (const part of figure.querySelectorAll(".lands path, .names g")) part.classList.toggle("unborn", !areas.has(part.classList[0]));
+    for (const shape of figure.querySelectorAll(".lands path, .names g")) shape.classList.toggle("unborn", !areas.has(shape.classList[0]));
     told.value = `${Math.round(used)} topic${Math.round(used) === 1 ? "" : "s"} after ${moments[moment].toLocaleString("en")} ${replay.dataset.noun}`;
   }
 
