@@ -14,6 +14,7 @@ from tests.colours import DEFICIENCIES, apart, contrast
 from tests.maps import grouped, with_topics
 from tests.session.rows import sql
 from wikitopics.session.analysis.areas import Area, Branch
+from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.analysis.report.contents import contents
 from wikitopics.session.escapes import visible
 from wikitopics.session.records import Curve, TopicEvent
@@ -149,6 +150,27 @@ def test_every_model_has_its_topics_and_one_colour(race):
         assert {model.anchor, *(topic.anchor for topic in model.topics)} <= set(seen.all("id"))
         (section,) = (attrs for _, attrs in seen.tags if attrs.get("id") == model.anchor)
         assert section["class"] == f"model s{model.place}"
+
+
+def test_a_topic_has_the_colour_of_its_area_everywhere(found):
+    text = page(found)
+    (model,) = found["models"]
+    assert len(model.groups) > 1
+    for area, topics in model.groups:
+        (own,) = re.findall(f'<section class="a{area.number}">(.*?)</section>', text, re.DOTALL)
+        shown_on_maps = re.findall(f'<g class="a{area.number}"><a.*?</g>', text)
+        assert len(shown_on_maps) == 2
+        for topic in topics:
+            link = f'href="#{topic.anchor}"'
+            card = re.search(
+                f'<details class="topic a{area.number}"[^>]*>(?:(?!<details).)*id="{topic.anchor}"',
+                text,
+                re.S,
+            )
+            assert card
+            assert all(link in part for part in (own, *shown_on_maps))
+        assert text.count(f'class="f-area{area.number}"') == len(topics), "the dots in the tree"
+        assert f".a{area.number} {{ --a: {COLOURS[area.number]} }}" in text
 
 
 def test_hostile_texts_are_texts(hostile):
