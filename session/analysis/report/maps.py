@@ -230,12 +230,14 @@ def coasts(land: NDArray[np.int64], areas: Sequence[int]) -> Iterable[tuple[int,
     """The smooth outlines of each area's land, as an SVG path in pixels."""
     from scipy.ndimage import gaussian_filter
 
+    sea = math.ceil(3 * SMOOTH)  # around the sheet, so that every outline is closed
     with figure(1, 1) as drawn:
         axes = drawn.add_axes((0, 0, 1, 1))
         for area in areas:
-            own = gaussian_filter((land == area).astype(np.float64), SMOOTH)
+            own = gaussian_filter(np.pad(land == area, sea).astype(np.float64), SMOOTH)
             lines = axes.contour(own, levels=[0.5]).allsegs[0]
-            yield area, "".join(_curve((line[:-1] + 0.5) * CELL) for line in lines if len(line) >= SHORTEST)
+            places = ((line[:-1] - sea + 0.5) * CELL for line in lines if len(line) >= SHORTEST)
+            yield area, "".join(map(_curve, places))
 
 
 def _curve(points: NDArray[np.float64]) -> str:

@@ -1,5 +1,7 @@
 """The report's map, as it is laid out. How a browser shows it: tests/wikitopics/test_report.py."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,7 @@ from wikitopics.session.analysis.report.maps import (  # noqa: E402 - needs both
     LONGEST,
     NARROW,
     WIDE,
+    coasts,
     layout,
     topic_map,
     wrapped,
@@ -77,6 +80,22 @@ def test_each_topic_lies_in_the_land_of_its_area(model):
     drawn = layout(with_topics(model, grouped(100)), WIDE)
     for mark, (x, y) in zip(drawn.marks, drawn.centres, strict=True):
         assert drawn.land[int(y / CELL), int(x / CELL)] == mark.area
+
+
+@pytest.mark.parametrize("form", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_coasts_are_closed_and_bend_little_by_little(model, form):
+    model = with_topics(model, grouped(100))
+    drawn = layout(model, form)
+    for area, path in coasts(drawn.land, [area.number for area, _ in model.groups]):
+        for outline in path.removesuffix("z").split("z"):
+            start, *bends = outline.split("q")
+            x, y = first = [int(number) for number in re.findall(r"-?\d+", start)]
+            for bend in bends:
+                *_, right, down = (int(number) for number in re.findall(r"-?\d+", bend))
+                assert max(abs(right), abs(down)) <= 6 * CELL
+                x, y = x + right, y + down
+            assert [x, y] == first
+        assert any(mark.area == area for mark in drawn.marks)
 
 
 def test_names_are_wrapped_where_they_may_be():
