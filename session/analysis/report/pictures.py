@@ -147,7 +147,8 @@ def growth(course: Course, points: int) -> Markup:
     width, height = 240, 40
     articles, shares, own = np.array(thin(course, points)).T
     xs = np.log(articles / articles[0]) / np.log(articles[-1] / articles[0]) * width
-    line, filled = (_line(xs, (1 - values / (shares.max() or 1)) * (height - 2) + 1) for values in (shares, own))
+    most = shares.max() or 1
+    line, filled = (_line(xs, (1 - values / most) * (height - 2) + 1) for values in (shares, own))
     return _tiny(width, height, own=f"{filled}V{height}H0z", line=line)
 
 
