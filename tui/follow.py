@@ -19,6 +19,7 @@ import numpy as np
 from textual.dom import DOMNode
 from textual.worker import WorkType
 
+from wikitopics.session.analysis.areas import Area, Atlas, atlas
 from wikitopics.session.analysis.proportions import Address, addresses, nowhere
 from wikitopics.session.analysis.topics import metrics_of
 from wikitopics.session.control import Trainers, last_words
@@ -89,6 +90,9 @@ class SessionView:
     """The metrics that the chart can show."""
     curves: Curves = field(default_factory=dict)
     topics: ModelTopics = field(default_factory=dict)
+    atlases: Mapping[str, Atlas] = field(default_factory=dict)
+    """By model: its topics as they are grouped and placed now, even in a replay; no entry before its first
+    snapshot."""
     changes: tuple[TopicEvent, ...] = ()
     """The topic events of all models, oldest first."""
     recent: tuple[ArticleRow, ...] = ()
@@ -105,6 +109,11 @@ class SessionView:
     def topics_of(self, model: str | None) -> tuple[TopicRow, ...]:
         """The topics of a model, topic k at index k; none before the first."""
         return self.topics.get(model or "", ())
+
+    def areas_of(self, model: str | None) -> Mapping[int, Area]:
+        """The area of each topic of a model, by the topic's number; topics not in use have none."""
+        found = self.atlases.get(model or "")
+        return {} if found is None else found.area_of
 
     def topic_label(self, model: str, topic: int) -> str:
         """A topic's number and its name, or only the number if the topic is not known yet."""
@@ -396,7 +405,8 @@ class Follower(Readers):
                 look = replace(look, metrics=metrics_of(reader), curves=curves)
             if snapshot != self._snapshot:
                 topics = _topics(reader, look.models, None, relevant)
-                look = replace(look, topics=topics, changes=tuple(reader.topic_events()))
+                changes = tuple(reader.topic_events())
+                look = replace(look, topics=topics, atlases=_atlases(reader, look.models), changes=changes)
             self._learnt, self._learnt_at = learnt, now
         # Only now that nothing has failed: anything that could not be read is asked for again.
         self._look, self._version, self._looked_at = look, version, now
@@ -410,6 +420,11 @@ def _curves(reader: SessionReader, models: Sequence[str], metrics: Sequence[str]
 
 def _topics(reader: SessionReader, models: Sequence[str], as_of: int | None, relevant: bool) -> ModelTopics:
     return {m: tuple(reader.topics(m, SNAPSHOT_WORDS, as_of, relevant=relevant)) for m in models}
+
+
+def _atlases(reader: SessionReader, models: Sequence[str]) -> dict[str, Atlas]:
+    found = ((model, atlas(reader, model)) for model in models)
+    return {model: one for model, one in found if one is not None}
 
 
 class Watch:

@@ -1,21 +1,26 @@
 """The colours that hand-drawn widgets use, by meaning, and the widgets' common way to draw lines.
 
 `app.tcss` gives each ink its colour. The inks belong to the app, because Textual styles each of a widget's
-component classes as a separate node whenever it styles the widget.
+component classes as a separate node whenever it styles the widget. The inks of areas are computed.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Self
 
 from rich.cells import cell_len
+from rich.color import Color as RichColor
 from rich.segment import Segment
 from rich.style import Style
+from textual.app import App
+from textual.color import Color
 from textual.content import Content
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
+from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.tui.text import visible
 
 SERIES = 4
@@ -24,6 +29,82 @@ INKS = {
     *(f"ink--{name}" for name in ("good", "bad", "warn", "new", "accent", "spark")),
     *(f"ink--series{number}" for number in range(SERIES)),
 }
+
+
+# The inks of areas: "area3" colours a dot or a word of area 3, "tint3" is the ground of its land, and "glow3"
+# the ground of a topic of it that has just been read.
+
+READABLE = 3.0
+"""The least contrast of a dot or a bold word with the ground [WCAG 2]."""
+TINT, GLOW = 0.15, 0.5
+"""How much of an area's colour is in its ground."""
+_OF_16 = (
+    (12, 11, 3, 14, 13, 9, 5, 7, 6, 1, 12, 10, 13, 9, 2, 5, 10, 11),
+    (4, 3, 1, 6, 12, 9, 5, 2, 8, 1, 4, 2, 12, 13, 2, 5, 8, 3),
+)
+"""The colours of areas among 16, by ANSI's numbers, on dark and on light ground."""
+_OF_256 = (
+    (24, 58, 52, 23, 61, 95, 54, 94, 29, 53, 60, 22, 97, 89, 65, 125, 64, 101),
+    (153, 222, 223, 158, 189, 224, 183, 187, 152, 181, 147, 194, 225, 218, 151, 182, 193, 230),
+)
+"""The grounds of areas among 256 colours, likewise."""
+
+
+def area_ink(kind: str, area: int) -> str:
+    """The name of an area's ink: its "area", "tint" or "glow"."""
+    return f"{kind}{area % len(COLOURS)}"
+
+
+def tinted(app: App[object]) -> bool:
+    """Whether areas have a ground of their own; otherwise borders set them apart.
+
+    Text on any of 16 colours but black and white would be hard to read.
+    """
+    few = app.console.color_system not in ("256", "truecolor")
+    return not (few or app.no_color or app.current_theme.ansi or app.has_class("-ascii"))
+
+
+def _area_style(app: App[object], ink: str) -> Style | None:
+    """The style of an area's ink under the present theme, in the terminal's colours; None for other inks."""
+    kind = ink.rstrip("0123456789")
+    if kind == ink or kind not in ("area", "tint", "glow"):
+        return None
+    area, theme = int(ink.removeprefix(kind)), app.current_theme
+    if kind != "area" and not tinted(app):
+        return Style(reverse=True) if kind == "glow" else Style()
+    depth = "ansi" if theme.ansi else app.console.color_system or "standard"
+    grounds = app.theme_variables["background"], app.theme_variables["foreground"]
+    colour = _area_colour(kind, area, grounds, theme.dark, depth)
+    return Style(color=colour) if kind == "area" else Style(bgcolor=colour)
+
+
+@lru_cache(512)
+def _area_colour(kind: str, area: int, grounds: tuple[str, str], dark: bool, depth: str) -> RichColor:
+    if depth in ("ansi", "standard"):
+        number = _OF_16[not dark][area]
+        if depth == "ansi":
+            return RichColor.from_ansi(number)
+        bright = 85 * (number > 7)
+        red, green, blue = (170 * (number >> bit & 1) + bright for bit in range(3))
+        return RichColor.from_rgb(red, 85 if number == 3 else green, blue)
+    if depth == "256" and kind == "tint":
+        return RichColor.from_ansi(_OF_256[not dark][area])
+    ground, text, own = *map(Color.parse, grounds), Color.parse(COLOURS[area])
+    if kind != "area":
+        return ground.blend(own, TINT if kind == "tint" else GLOW).rich_color
+    mixed = (own.blend(text, part / 10) for part in range(11))
+    return next((one for one in mixed if _contrast(one, ground) >= READABLE), text).rich_color
+
+
+def _contrast(one: Color, other: Color) -> float:
+    def luminance(colour: Color) -> float:
+        parts = [
+            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized
+        ]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    dark, bright = sorted((luminance(one), luminance(other)))
+    return (bright + 0.05) / (dark + 0.05)
 
 
 class Clickable(str):
@@ -81,7 +162,10 @@ class Drawn(Widget):
             style = self.rich_style
             for each in (under, name):
                 if each:
-                    style += self.app.get_component_styles(f"ink--{each}").partial_rich_style
+                    own = _area_style(self.app, each)
+                    if own is None:
+                        own = self.app.get_component_styles(f"ink--{each}").partial_rich_style
+                    style += own
             self._pens[name, under] = style
         return style
 
