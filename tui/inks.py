@@ -11,6 +11,7 @@ from typing import Self
 
 from rich.cells import cell_len
 from rich.color import Color as RichColor
+from rich.color import ColorSystem
 from rich.segment import Segment
 from rich.style import Style
 from textual.app import App
@@ -39,15 +40,25 @@ READABLE = 3.0
 TINT, GLOW = 0.15, 0.5
 """How much of an area's colour is in its ground."""
 _OF_16 = (
-    (12, 11, 3, 14, 13, 9, 5, 7, 6, 1, 12, 10, 13, 9, 2, 5, 10, 11),
-    (4, 3, 1, 6, 12, 9, 5, 2, 8, 1, 4, 2, 12, 13, 2, 5, 8, 3),
+    (12, 11, 3, 14, 13, 9, 5, 7, 6, 2, 10, 10, 13, 9, 2, 5, 10, 11),
+    (4, 3, 1, 2, 12, 9, 5, 8, 2, 1, 12, 2, 5, 9, 2, 5, 8, 3),
 )
-"""The colours of areas among 16, by ANSI's numbers, on dark and on light ground."""
+"""The colours of areas among 16, by ANSI's numbers, on dark and on light ground: no two of the first eleven
+alike, and of the first eight."""
 _OF_256 = (
     (24, 58, 52, 23, 61, 95, 54, 94, 29, 53, 60, 22, 97, 89, 65, 125, 64, 101),
     (153, 222, 223, 158, 189, 224, 183, 187, 152, 181, 147, 194, 225, 218, 151, 182, 193, 230),
 )
 """The grounds of areas among 256 colours, likewise."""
+_VGA = [
+    *map(
+        Color.parse, ["#000000", "#aa0000", "#00aa00", "#aa5500", "#0000aa", "#aa00aa", "#00aaaa", "#aaaaaa"]
+    ),
+    *map(
+        Color.parse, ["#555555", "#ff5555", "#55ff55", "#ffff55", "#5555ff", "#ff55ff", "#55ffff", "#ffffff"]
+    ),
+]
+"""The 16 colours."""
 
 
 def area_ink(kind: str, area: int) -> str:
@@ -73,27 +84,51 @@ def _area_style(app: App[object], ink: str) -> Style | None:
     if kind != "area" and not tinted(app):
         return Style(reverse=True) if kind == "glow" else Style()
     depth = "ansi" if theme.ansi else app.console.color_system or "standard"
-    grounds = app.theme_variables["background"], app.theme_variables["foreground"]
-    colour = _area_colour(kind, area, grounds, theme.dark, depth)
-    return Style(color=colour) if kind == "area" else Style(bgcolor=colour)
+    own = app.theme_variables
+    grounds = own["background"], own["cursor"], own["fresh"]
+    if kind == "area":
+        return Style(color=_area_colour(area, grounds, own["foreground"], theme.dark, depth))
+    return Style(bgcolor=_area_ground(kind, area, grounds[0], theme.dark, depth))
 
 
 @lru_cache(512)
-def _area_colour(kind: str, area: int, grounds: tuple[str, str], dark: bool, depth: str) -> RichColor:
-    if depth in ("ansi", "standard"):
-        number = _OF_16[not dark][area]
-        if depth == "ansi":
-            return RichColor.from_ansi(number)
-        bright = 85 * (number > 7)
-        red, green, blue = (170 * (number >> bit & 1) + bright for bit in range(3))
-        return RichColor.from_rgb(red, 85 if number == 3 else green, blue)
+def _area_colour(area: int, grounds: tuple[str, ...], text: str, dark: bool, depth: str) -> RichColor:
+    """The colour of an area's dots: mixed with that of text until it can be told from these grounds. Among 16
+    colours, the next of the table is taken for one that cannot.
+
+    With fewer than 24-bit colours only the first ground counts: few hues can be told from all of them.
+    """
+    if depth == "ansi":
+        return RichColor.from_ansi(_OF_16[not dark][area])
+    if depth == "standard":
+        table = _OF_16[not dark]
+        several = [_VGA[number] for number in table[area:] + table[:area]]
+    else:
+        several = [Color.parse(COLOURS[area]).blend(Color.parse(text), part / 10) for part in range(10)]
+    seen = grounds if depth == "truecolor" else grounds[:1]
+    below = [_as_shown(Color.parse(ground), depth) for ground in seen]
+    for one in several:
+        if min(_contrast(_as_shown(one, depth), ground) for ground in below) >= READABLE:
+            return one.rich_color
+    return Color.parse(text).rich_color
+
+
+@lru_cache(512)
+def _area_ground(kind: str, area: int, ground: str, dark: bool, depth: str) -> RichColor:
     if depth == "256" and kind == "tint":
         return RichColor.from_ansi(_OF_256[not dark][area])
-    ground, text, own = *map(Color.parse, grounds), Color.parse(COLOURS[area])
-    if kind != "area":
-        return ground.blend(own, TINT if kind == "tint" else GLOW).rich_color
-    mixed = (own.blend(text, part / 10) for part in range(11))
-    return next((one for one in mixed if _contrast(one, ground) >= READABLE), text).rich_color
+    own = Color.parse(COLOURS[area])
+    return Color.parse(ground).blend(own, TINT if kind == "tint" else GLOW).rich_color
+
+
+def _as_shown(colour: Color, depth: str) -> Color:
+    """The nearest colour that a terminal of this depth has."""
+    if depth == "truecolor":
+        return colour
+    if depth == "standard":
+        number = colour.rich_color.downgrade(ColorSystem.STANDARD).number
+        return _VGA[number or 0]
+    return Color.from_rich_color(colour.rich_color.downgrade(ColorSystem.EIGHT_BIT))
 
 
 def _contrast(one: Color, other: Color) -> float:
@@ -150,8 +185,10 @@ class Drawn(Widget):
         super().notify_style_update()
 
     def pen(self, name: str = "", under: str = "") -> Style:
-        """The style of an ink over the widget's own, with the ink ``under`` in between."""
-        if under == "cursor" and name and self.app.has_class("-few-colours"):
+        """The style of an ink over the widget's own, with the ink ``under`` in between. "one/other" is an ink
+        on the colour of another."""
+        few = self.app.has_class("-few-colours") or (name[:4] == "area" and self.app.current_theme.ansi)
+        if under == "cursor" and name and few:
             name = "strong" if name in ("strong", "new") else ""  # no other two of 16 colours go together
         elif name == "faint" and under == "cursor":
             name = "muted"  # faint text would be invisible on the cursor's row
@@ -159,15 +196,19 @@ class Drawn(Widget):
             self._pens = {}
         style = self._pens.get((name, under))
         if style is None:
+            ink, _, ground = name.partition("/")
             style = self.rich_style
-            for each in (under, name):
+            for each in (under, ink):
                 if each:
-                    own = _area_style(self.app, each)
-                    if own is None:
-                        own = self.app.get_component_styles(f"ink--{each}").partial_rich_style
-                    style += own
+                    style += self._ink_style(each)
+            if ground:
+                style += Style(bgcolor=self._ink_style(ground).color)
             self._pens[name, under] = style
         return style
+
+    def _ink_style(self, ink: str) -> Style:
+        area = _area_style(self.app, ink)
+        return self.app.get_component_styles(f"ink--{ink}").partial_rich_style if area is None else area
 
     def strip(self, parts: list[Part], width: int, under: str = "") -> Strip:
         """One line of exactly ``width`` cells, ending in "…" if more than spaces did not fit; ``under`` is an
