@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -52,7 +53,7 @@ class Branch:
     """Its topics, in drawing order."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Atlas:
     """The topics in use of one model, as of its newest snapshot."""
 
@@ -68,7 +69,7 @@ class Atlas:
     """Whether distances are only those of the leading words, since the session was trained before there were
     areas."""
 
-    @property
+    @cached_property
     def area_of(self) -> Mapping[int, Area]:
         """The area of each topic in use, by the topic's number."""
         return {topic: area for area in self.areas for topic in area.topics}
