@@ -60,6 +60,10 @@ def run_in_background(node: DOMNode, work: Work, group: str, *, exclusive: bool 
 
 ModelTopics = Mapping[str, tuple[TopicRow, ...]]
 """model -> its topics, topic k at index k."""
+Leading = Mapping[int, Sequence[tuple[int, float]]]
+"""The largest (topic, proportion) of articles, by their number."""
+MIXED = 5
+"""The most topics of an article that are read."""
 Curves = Mapping[tuple[str, str], Curve]
 """(model, metric) -> Curve, for the metrics shown."""
 
@@ -96,6 +100,8 @@ class SessionView:
     changes: tuple[TopicEvent, ...] = ()
     """The topic events of all models, oldest first."""
     recent: tuple[ArticleRow, ...] = ()
+    leading: Mapping[str, Leading] = field(default_factory=dict)
+    """By model: the largest topics of the recent articles, as far as they can be read."""
     flow: tuple[Flow, ...] = ()
     events: tuple[Event, ...] = ()
     runs: tuple[PastRun, ...] = ()
@@ -399,7 +405,8 @@ class Follower(Readers):
             # objects, and nothing that shows them is redrawn.
             newest = reader.newest()
             measured, snapshot = (newest[0], metrics), (newest[1], *learnt[2:])
-            look = replace(look, recent=tuple(reader.recent_articles()))
+            newcomers = tuple(reader.recent_articles())
+            look = replace(look, recent=newcomers, leading=_leading(reader, look.models, newcomers))
             if measured != self._measured:
                 curves = _curves(reader, look.models, metrics)
                 look = replace(look, metrics=metrics_of(reader), curves=curves)
@@ -420,6 +427,16 @@ def _curves(reader: SessionReader, models: Sequence[str], metrics: Sequence[str]
 
 def _topics(reader: SessionReader, models: Sequence[str], as_of: int | None, relevant: bool) -> ModelTopics:
     return {m: tuple(reader.topics(m, SNAPSHOT_WORDS, as_of, relevant=relevant)) for m in models}
+
+
+def _leading(
+    reader: SessionReader, models: Sequence[str], recent: Sequence[ArticleRow]
+) -> dict[str, Leading]:
+    seqs = [article.seq for article in recent]
+    try:
+        return {model: reader.leading_topics(model, seqs, MIXED) for model in models}
+    except SessionError:  # proportions that are damaged take nothing else from the screen
+        return {}
 
 
 def _atlases(reader: SessionReader, models: Sequence[str]) -> dict[str, Atlas]:

@@ -176,6 +176,10 @@ def _averaged(values: Sequence[float], width: int) -> list[float]:
     return means
 
 
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+"""A cell from none to eight of its eighths, from the left."""
+
+
 def bar(fraction: float, width: int, *, ascii_only: bool = False) -> str:
     """A horizontal bar of at most ``width`` cells, in eighths of a cell."""
     fraction = min(max(fraction, 0.0), 1.0)
@@ -183,4 +187,4 @@ def bar(fraction: float, width: int, *, ascii_only: bool = False) -> str:
         return "#" * round(fraction * width)
     eighths = round(fraction * width * 8)
     full, rest = divmod(eighths, 8)
-    return "█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")
+    return "█" * full + (EIGHTHS[rest] if rest else "")

@@ -1,4 +1,4 @@
-"""Topics, as several views show them: their order and their groups, the list of them, and one in short."""
+"""Topics, as several views show them: their order and their areas, the list of them, and one in short."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from wikitopics.session.records import APART, ArticleRow, TopicRow, word_separat
 from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.inks import Clickable, Line, Lines, Part, linked, name
 from wikitopics.tui.lists import RowList
+from wikitopics.tui.marks import NO_MARKS, Marks, marks_of
 from wikitopics.tui.text import (
     MISMATCH,
     bar,
@@ -25,12 +26,12 @@ from wikitopics.tui.text import (
     weight,
 )
 
-# How topics are listed: their order, their selection and their groups. Pure.
+# How topics are listed: their order, their selection and their areas. Pure.
 
 
 @dataclass(frozen=True, slots=True)
-class GroupRow:
-    """A group of similar topics, in one row."""
+class AreaRow:
+    """An area, in one row."""
 
     number: int
     name: str
@@ -38,11 +39,13 @@ class GroupRow:
     change: float
     many: int
     """The number of its topics."""
+    largest: int
+    """The largest of them."""
     is_open: bool
     """Whether its topics are listed below it."""
 
 
-Row = TopicRow | GroupRow
+Row = TopicRow | AreaRow
 
 ORDERS: Mapping[str, Callable[[Row], tuple[object, ...]]] = {
     "share": lambda row: (-row.share,),
@@ -90,29 +93,30 @@ def featured(
 
 def grouped(
     rows: Sequence[TopicRow],
-    groups: Sequence[Area],
+    areas: Sequence[Area],
     opened: Collection[int],
     order: str,
     pinned: Collection[int] = (),
 ) -> list[Row]:
-    """The groups in this order, each of those in ``opened`` followed by its topics; pinned topics come
-    before all groups, those of no group behind them. ``rows``: topic k at index k."""
-    heads: list[tuple[GroupRow, list[TopicRow]]] = []
-    for group in groups:  # its topics may have changed since they were grouped
-        inside = [rows[topic] for topic in group.topics]
+    """The areas in this order, each of those in ``opened`` followed by its topics; pinned topics come before
+    all areas, and those of none behind them. ``rows``: topic k at index k."""
+    heads: list[tuple[AreaRow, list[TopicRow]]] = []
+    for area in areas:
+        inside = [rows[topic] for topic in area.topics]
         share, change = sum(row.share for row in inside), sum(row.change for row in inside)
-        is_open = group.number in opened
-        heads.append((GroupRow(group.number, group.name, share, change, len(inside), is_open), inside))
+        is_open = area.number in opened
+        row = AreaRow(area.number, area.name, share, change, len(inside), area.topics[0], is_open)
+        heads.append((row, inside))
     listed: list[Row] = [*ordered([row for row in rows if row.topic in pinned], order)]
     for head, inside in sorted(heads, key=lambda one: (*ORDERS[order](one[0]), one[0].number)):
         listed.append(head)
         if head.is_open:
             listed += ordered([row for row in inside if row.topic not in pinned], order)
-    elsewhere = {*pinned, *(topic for group in groups for topic in group.topics)}
-    return listed + ordered([row for row in rows if row.topic not in elsewhere], order)
+    placed = {topic for area in areas for topic in area.topics}.union(pinned)
+    return [*listed, *ordered([row for row in rows if row.topic not in placed], order)]
 
 
-# The list of topics, and of their groups.
+# The list of topics, and of their areas.
 
 NO_TOPICS = " no topics yet: they appear with the first minibatch"
 TREND = 8
@@ -126,8 +130,8 @@ ROOMY = 60
 """Cells of a line from which the trend is shown."""
 FRESH_SECONDS = 3.0
 """Seconds for which a row is marked after a snapshot has changed it."""
-GROUP = 44
-"""Cells of a group's name and the number of its topics."""
+AREA = 44
+"""Cells of an area's name and the number of its topics."""
 
 
 class TopicList(RowList[Row]):
@@ -141,7 +145,10 @@ class TopicList(RowList[Row]):
     _topics: Sequence[TopicRow] = ()
     _listed: tuple[object, ...] = ()
     """What the rows were last made from, besides the topics."""
-    _groups: Sequence[Area] = ()
+    _areas: Sequence[Area] = ()
+    _marks = NO_MARKS
+    is_grouped = False
+    """Whether topics are shown by area, except during a search."""
     _opened: frozenset[int] = frozenset()
     _fresh: frozenset[int] = frozenset()
     """The topics that the newest snapshot has changed, for a moment."""
@@ -155,10 +162,10 @@ class TopicList(RowList[Row]):
         elif sought != self._sought:
             self.hold()  # the topic found stays under the cursor when all are listed again
         if of != self._of:
-            self._groups = ()
+            self._opened = frozenset()
         self._of, self._sought = of, sought
         self._order, self._pinned = choice.order, choice.pinned_of(model)
-        topics, listed = look.topics_of(model), (self._order, self._pinned, sought, model)
+        topics, listed = look.topics_of(model), (self._order, self._pinned, sought, model, self.ascii_only)
         if topics is self._topics and listed == self._listed:
             return
         if listed != self._listed:
@@ -168,12 +175,14 @@ class TopicList(RowList[Row]):
             if self._fresh:
                 self.set_timer(FRESH_SECONDS, self._unmark)
         self._topics, self._listed = topics, listed
+        found = look.atlases.get(model or "")
+        self._areas, self._marks = () if found is None else found.areas, marks_of(self, look, model)
         self.empty = f" no topic has “{sought}” among its top words" if self._topics and sought else NO_TOPICS
         self._list()
 
     def _list(self) -> None:
-        if self._groups and not self._sought:
-            self.show(grouped(self._topics, self._groups, self._opened, self._order, self._pinned))
+        if self.is_grouped and not self._sought:
+            self.show(grouped(self._topics, self._areas, self._opened, self._order, self._pinned))
         else:
             self.show(matching(self._topics, self._sought, self._order, self._pinned))
 
@@ -183,12 +192,12 @@ class TopicList(RowList[Row]):
 
     @property
     def topic(self) -> TopicRow | None:
-        """The topic under the cursor; None if it is on a group."""
+        """The topic under the cursor; None if it is on an area."""
         return self.current if isinstance(self.current, TopicRow) else None
 
     def go_to_topic(self, topic: int) -> bool:
-        """Select this topic, out of its group if need be; returns whether it is listed."""
-        self._opened |= {group.number for group in self._groups if topic in group.topics}
+        """Select this topic, out of its area if need be; returns whether it is listed."""
+        self._opened |= {area.number for area in self._areas if topic in area.topics}
         self._list()
         return self._select(("topic", topic))
 
@@ -199,18 +208,13 @@ class TopicList(RowList[Row]):
             self.go_to(index)
         return index is not None
 
-    # Groups ---------------------------------------------------------------------------------------
+    # Areas ----------------------------------------------------------------------------------------
 
-    @property
-    def is_grouped(self) -> bool:
-        """Whether topics are shown in groups, except during a search."""
-        return bool(self._groups)
-
-    def group(self, groups: Sequence[Area]) -> None:
-        """Put the topics into these groups, all folded except that of the topic under the cursor; without
-        groups they are listed one by one again. The cursor stays on its topic."""
+    def group(self, by_area: bool) -> None:
+        """Show the topics by area, all folded except that of the topic under the cursor, or one by one again.
+        The cursor stays on its topic."""
         chosen = self.topic
-        self._groups, self._opened = groups, frozenset()
+        self.is_grouped, self._opened = by_area, frozenset()
         self._list()
         if chosen is not None:
             self.go_to_topic(chosen.topic)
@@ -218,19 +222,19 @@ class TopicList(RowList[Row]):
             self.go_to(0)
 
     def unfold(self, out: bool) -> None:
-        """Unfold the group or topic under the cursor, or fold it again."""
+        """Unfold the area under the cursor or around it, or fold it again."""
         row, topic = self.current, self.topic
-        for group in self._groups:
-            number, within = group.number, topic is not None and topic.topic in group.topics
-            if within or (isinstance(row, GroupRow) and row.number == number):
+        for area in self._areas:
+            number, within = area.number, topic is not None and topic.topic in area.topics
+            if within or (isinstance(row, AreaRow) and row.number == number):
                 self._opened = self._opened | {number} if out else self._opened - {number}
                 self._list()
                 if not (out and within):
-                    self._select(("group", number))
+                    self._select(("area", number))
                 return
 
     def action_choose(self) -> None:
-        if isinstance(self.current, GroupRow):
+        if isinstance(self.current, AreaRow):
             self.unfold(not self.current.is_open)
         else:
             super().action_choose()
@@ -241,7 +245,7 @@ class TopicList(RowList[Row]):
         return "fresh" if isinstance(row, TopicRow) and row.topic in self._fresh else ""
 
     def key(self, row: Row) -> object:
-        return ("topic", row.topic) if isinstance(row, TopicRow) else ("group", row.number)
+        return ("topic", row.topic) if isinstance(row, TopicRow) else ("area", row.number)
 
     def header(self, width: int) -> Line:
         def head(words: str, order: str, cells: int = 0) -> Part:
@@ -254,25 +258,32 @@ class TopicList(RowList[Row]):
             first = next(iter(self._topics), None)
             if first is not None and first.since != first.articles:
                 change += f" since {short(first.since)}"
-        out = [head("   #", "number"), head(" share", "share"), ("  ", "header")]
+        number = "   # " if self._marks.coloured else "   #"  # the dots take the other cell from the share
+        out = [head(number, "number"), head(" share", "share"), ("  ", "header")]
         out += [head(change, "change", cells), head("name", "name")]
         return [*out, (" and other top words", "header")]
 
     def parts(self, row: Row, width: int) -> Line:
-        if isinstance(row, GroupRow):
-            sign = ("+-" if self.ascii_only else "▸▾")[row.is_open]
+        if isinstance(row, AreaRow):
+            topic, trend = row.largest, tuple[float, ...]()
+            sign = ("+-" if self.ascii_only else "▸▾")[row.is_open] + str(row.number)
         else:
-            sign = ("*" if row.topic in self._pinned else "") + str(row.topic)
-        out: Line = [(f"{sign:>4}", "muted"), (f" {share(row.share):>6}  ", "strong"), self._change(row)]
+            topic, trend = row.topic, row.trend
+            sign = ("*" if topic in self._pinned else "") + str(topic)
+        out: Line = [(f"{sign:>4} ", "muted"), *self._marks.dot(topic)]
+        out += [(f"{share(row.share):>{6 - self._marks.coloured}}  ", "strong"), self._change(row)]
         if width >= ROOMY:
-            trend = row.trend if isinstance(row, TopicRow) else ()
             bars = spark(trend, TREND, ascii_only=self.ascii_only, least=NOISE)
-            out.append((f"{bars:<{TREND}}  ", "spark"))
+            out.append((f"{bars:<{TREND}}  ", self._marks.ink(topic)))
         room = width - sum(len(text) for text, _ in out)
         if not isinstance(row, TopicRow):
             many = f"{plural(row.many, 'topic'):>12}"
-            return [*out, (padded(row.name, max(min(room, GROUP) - len(many), 0)), "accent"), (many, "muted")]
-        inside = "  " if self._groups and not self._sought and row.topic not in self._pinned else ""
+            return [
+                *out,
+                (padded(visible(row.name), max(min(room, AREA) - len(many), 0)), "accent"),
+                (many, "muted"),
+            ]
+        inside = "  " if self.is_grouped and not self._sought and row.topic not in self._pinned else ""
         hit = next((f"  +{word}" for word in hits_in(row, self._sought) if word not in row.name), "")
         called = inside + cut(row.name, max(room - len(inside) - cell_len(hit), 0))
         words = words_of(row, room - cell_len(called) - 2, beside=row.name, sought=self._sought)
@@ -345,10 +356,12 @@ BESIDE = 13
 """Cells beside a word: two for signs, seven for its probability, four for the shortest bar."""
 COLUMN = 28
 """The least cells of a column of words."""
+LEAST = 8
+"""The least cells of an area's name."""
 
 
 class TopicCard(Lines):
-    """The most probable words first, in two columns if one is not tall enough."""
+    """Its share and its area, then the most probable words, in two columns if one is not tall enough."""
 
     _row: TopicRow | None = None
     _model: str | None = None
@@ -374,9 +387,7 @@ class TopicCard(Lines):
         row = self._row
         if row is None:
             return [[(" no topic selected", "muted")]]
-        trend = spark(row.trend, max(width - 30, 0), ascii_only=self.ascii_only, least=NOISE)
-        lines: list[Line] = [[(" share ", "muted"), (f"{share(row.share)}  ", "strong"), (trend, "spark")]]
-        lines += self._words(row, width, height - 1)
+        lines = [self._summary(row, width), *self._words(row, width, height - 1)]
         if self._articles is not None and self._look is not None:
             lines.append([(" most about it", "muted")])
             for article in self._articles:
@@ -385,19 +396,38 @@ class TopicCard(Lines):
                 lines.append([(f" {part:>4} ", "accent"), (title, "")])
         return lines
 
+    @property
+    def _marks(self) -> Marks:
+        assert self._look is not None
+        return marks_of(self, self._look, self._model)
+
+    def _summary(self, row: TopicRow, width: int) -> Line:
+        """Its share, its area, and as much of the course of its share as there is room for."""
+        out: Line = [(" share ", "muted"), (f"{share(row.share)}  ", "strong"), *self._marks.dot(row.topic)]
+        if area := self._marks.area_of.get(row.topic):
+            number = f"area {area.number} "
+            used = sum(len(text) for text, _ in out) + len(number)
+            name = cut(visible(area.name), max(width - used - TREND - 3, LEAST))
+            out += [(number, "muted"), (f"{name}  ", "")]
+        room = width - 1 - sum(cell_len(text) for text, _ in out)
+        trend = spark(row.trend, max(room, 0), ascii_only=self.ascii_only, least=NOISE)
+        return [*out, (trend, self._marks.ink(row.topic))]
+
     def _words(self, row: TopicRow, width: int, height: int) -> list[Line]:
-        plain = self.ascii_only
+        plain, ink = self.ascii_only, self._marks.ink(row.topic)
         if len(row.words) <= height or width < 2 * COLUMN:
-            return [word_line(row, i, width, plain) for i in range(len(row.words))]
+            return [word_line(row, i, width, plain, ink) for i in range(len(row.words))]
         half, column = (len(row.words) + 1) // 2, width // 2
-        left = [word_line(row, i, column, plain, fill=True) for i in range(half)]
-        return [[*line, *word_line(row, half + i, column, plain)] for i, line in enumerate(left)]
+        left = [word_line(row, i, column, plain, ink, fill=True) for i in range(half)]
+        return [[*line, *word_line(row, half + i, column, plain, ink)] for i, line in enumerate(left)]
 
 
-def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, *, fill: bool = False) -> Line:
+def word_line(
+    row: TopicRow, index: int, width: int, ascii_only: bool, ink: str, *, fill: bool = False
+) -> Line:
     """The index-th word with its probability and a bar that compares it to the most probable.
 
-    ``fill``: use all ``width`` cells.
+    ``ink``: that of the bar. ``fill``: use all ``width`` cells.
     """
     if index >= len(row.words):
         return []
@@ -411,5 +441,5 @@ def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, *, fill: 
     return [
         (text, "new" if new else ("strong" if index < 3 else "")),
         (f"{100 * probability:5.1f}% ", "muted"),
-        (f"{drawn:<{width - cells - 9}}" if fill else drawn, "spark"),
+        (f"{drawn:<{width - cells - 9}}" if fill else drawn, ink),
     ]

@@ -245,13 +245,13 @@ def documents(titles: list[str], rng: np.random.Generator) -> Block:
 def topics(n: int, specs: tuple[ModelSpec, ...], rng: np.random.Generator) -> ArticleTopics:
     """Each article's largest topic, and two smaller ones."""
     thetas = []
-    for _ in specs:
+    for spec in specs:
         first, share = rng.integers(0, N_TOPICS, n), rng.uniform(0.15, 0.8, n)
-        theta = np.zeros((n, N_TOPICS))
+        theta = np.zeros((n, spec.topics))
         for place, part in enumerate((1, 0.5, 0.2)):
             left = 1 - theta.sum(axis=1)
             theta[np.arange(n), (first + 7 * place) % N_TOPICS] = np.minimum(part * share, left)
-        theta += (1 - theta.sum(axis=1, keepdims=True)) / N_TOPICS
+        theta += (1 - theta.sum(axis=1, keepdims=True)) / spec.topics
         thetas.append(theta)
     return ArticleTopics.of(thetas, with_proportions=True)
 

@@ -188,12 +188,14 @@ async def test_keys_can_be_bound_anew(shown, live):
 
 async def test_what_has_happened_to_topics(shown, two_models):
     async with shown(two_models, size=(120, 40)) as (_, pilot):
-        seen = await seeing.until(pilot, "9,216 · lda #6 is now")
+        seen = await seeing.until(pilot, "9,216 ·   lda #6 is now")
         assert "What changed" in seen
-        assert seen.index("9,216 · lda #6 is now") < seen.index("8,192 ▾ lda #17") < seen.index("#24 splits")
+        assert (
+            seen.index("9,216 ·   lda #6 is now") < seen.index("8,192 ▾ ● lda #17") < seen.index("#24 splits")
+        )
         assert {"▴", "▾"} <= set(seen)  # on the chart's axis
         await pilot.press("m")  # lda alone
-        seen = await seeing.until(pilot, " 9,216 · #6 is now")
+        seen = await seeing.until(pilot, " 9,216 ·   #6 is now")
         assert "hdp #6" not in seen
         await pilot.resize_terminal(80, 24)
         seen = await seeing.until(pilot, "─ 9,216 #6 is now city, town, district ─")

@@ -18,7 +18,7 @@ from wikitopics.tui.inks import Clickable, Drawn
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Rename
 from wikitopics.tui.text import nearness, share
-from wikitopics.tui.topics import GroupRow, TopicList, featured, matching, ordered
+from wikitopics.tui.topics import AreaRow, TopicList, featured, matching, ordered
 from wikitopics.tui.views.articles import ArticleList
 from wikitopics.tui.views.map import SHADES, TopicMap, columns, levels
 from wikitopics.tui.views.topics import Evolution
@@ -413,7 +413,7 @@ async def test_a_topic_is_named_and_loses_the_name_again(shown, own):
         await seeing.press(pilot, "delete", "enter", shows=f"#3 {before} over time, by articles read")
 
 
-async def test_topics_fold_into_groups_around_the_chosen_one(shown, live):
+async def test_topics_fold_into_areas_around_the_chosen_one(shown, live):
     async with shown(live, size=(100, 30)) as (app, pilot):
         await seeing.press(pilot, "2", shows="50 topics after")
         listed = app.screen.query_one("#all-topics", TopicList)
@@ -422,21 +422,21 @@ async def test_topics_fold_into_groups_around_the_chosen_one(shown, live):
         chosen = listed.topic.topic
         await pilot.press("b")
         await seeing.until_true(lambda: listed.is_grouped)
-        await seeing.until(pilot, "▸ ")
+        await seeing.until(pilot, "▸")
         assert listed.topic.topic == chosen
-        groups = [row for row in listed.rows if isinstance(row, GroupRow)]
-        alone = len(listed.rows) - len(groups) - sum(group.many for group in groups if group.is_open)
-        assert sum(group.many for group in groups) + alone == 50  # a topic that is not in use is in no area
-        assert sum(group.share for group in groups) == pytest.approx(1, abs=1e-3)
+        groups = [row for row in listed.rows if isinstance(row, AreaRow)]
+        unused = [row for row in app.latest.topics["lda"] if row.topic not in app.latest.areas_of("lda")]
+        assert sum(group.many for group in groups) + len(unused) == 50
+        assert sum(row.share for row in (*groups, *unused)) == pytest.approx(1, abs=1e-3)
         await pilot.press("left")
-        assert isinstance(listed.current, GroupRow)
-        assert len(listed.rows) == len(groups) + alone
+        assert isinstance(listed.current, AreaRow)
+        assert listed.rows == [*(row for row in listed.rows if isinstance(row, AreaRow)), *unused]
         for width in (100, 120):  # the numbers of topics stand in one column
             await pilot.resize_terminal(width, 30)
             lines = (await seeing.until(pilot, " topics")).splitlines()
             assert len({line.index(" topics") for line in lines if "▸" in line and " topics" in line}) == 1
         await pilot.press("enter")
-        assert len(listed.rows) == len(groups) + listed.current.many + alone
+        assert len(listed.rows) == len(groups) + listed.current.many + len(unused)
         await pilot.press("b")
         assert len(listed.rows) == 50
 

@@ -29,7 +29,7 @@ async def test_what_was_learnt_goes_back_and_comes_again(shown, live):
         assert "lda 1,3" not in seen
         early = app.latest
         seen = await seeing.press(pilot, *["right"] * 5, shows="REPLAY  512 of 12,480 articles")
-        seen = await seeing.until(pilot, "512 ▴ lda #3 film, actor")
+        seen = await seeing.until(pilot, "512 ▴ ● lda #3 film, actor")
         assert app.latest.topics["lda"] != early.topics["lda"]
         assert max(app.latest.curves["lda", "perplexity"].articles) == 512
         await pilot.press("2", "right")  # in every view

@@ -31,7 +31,9 @@ X = np.array([100.0, 1_000.0, 10_000.0])
 def test_columns_are_as_wide_as_their_cells_and_nothing_is_lost():
     for word in ("鉄道駅", "a", "鉄道駅鉄道駅鉄道駅", "e\u0301tude"):
         assert cell_len(padded(word, 9)) == 9
-    assert {cell_len(word_line(topic(words=WIDE_WORDS), i, 60, False)[0][0]) for i in range(3)} == {20}
+    assert {cell_len(word_line(topic(words=WIDE_WORDS), i, 60, False, "spark")[0][0]) for i in range(3)} == {
+        20
+    }
     evolution = Evolution()
     evolution.show([(64, 0.5, tuple((word, 0.1) for word in WIDE_WORDS))])
     assert {cell_len(text) for _, (text, _) in evolution.lines(COLUMN + 1, 6)} == {COLUMN}
@@ -51,7 +53,7 @@ def test_columns_are_as_wide_as_their_cells_and_nothing_is_lost():
 def test_the_second_column_of_words_begins_in_one_place(width):
     row = replace(topic(), words=(("a", 0.1), ("b", 0.01)))
     for i in range(2):
-        assert sum(cell_len(text) for text, _ in word_line(row, i, width, False, fill=True)) == width
+        assert sum(cell_len(text) for text, _ in word_line(row, i, width, False, "spark", fill=True)) == width
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Articles: those read, newest first; those found by title; or those most about one topic."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from rich.cells import cell_len
@@ -8,9 +8,10 @@ from textual import on
 from textual.app import ComposeResult
 
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
-from wikitopics.tui.follow import SessionView
+from wikitopics.tui.follow import MIXED, Leading, SessionView
 from wikitopics.tui.inks import Line, linked, name
 from wikitopics.tui.lists import RowList
+from wikitopics.tui.marks import MIX, NO_MARKS, Marks, marks_of
 from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count, cut, nearness, padded, plural, visible, weight
 from wikitopics.tui.views.view import View
@@ -23,13 +24,10 @@ NUMBERS = 19
 """Cells of an article's numbers."""
 ROOM_FOR = (90, 150)
 """Widths (cells) from which a line shows two topics, and three."""
-SEVERAL = 1 + len(ROOM_FOR)
-"""The most topics of an article in a line."""
+ROOM_FOR_MIX = 50
+"""The width from which it has a bar of topics."""
 SHARE, LEAST = 7, 16
 """Cells of the share alone, and the least cells of a topic."""
-
-Leading = Mapping[int, Sequence[tuple[int, float]]]
-"""The largest (topic, proportion) of articles, by their number."""
 
 
 async def leading(view: View, model: str | None, rows: Sequence[ArticleRow]) -> Leading:
@@ -37,7 +35,7 @@ async def leading(view: View, model: str | None, rows: Sequence[ArticleRow]) -> 
     if model is None:
         return {}
     seqs = [row.seq for row in rows]
-    return await view.ask(lambda reader: reader.leading_topics(model, seqs, SEVERAL), aside=True)
+    return await view.ask(lambda reader: reader.leading_topics(model, seqs, MIXED), aside=True)
 
 
 class ArticleList(RowList[ArticleRow]):
@@ -49,6 +47,7 @@ class ArticleList(RowList[ArticleRow]):
     _model: str | None = None
     _leading: Leading = {}  # noqa: RUF012 - never changed
     _topic: int | None = None
+    _marks = NO_MARKS
     of: object = None
     """The session of the articles, and what they have in common."""
 
@@ -71,17 +70,20 @@ class ArticleList(RowList[ArticleRow]):
         if of != self.of:
             self.release()
         self.of, self._look, self._model, self._leading, self._topic = of, look, model, leading, topic
+        self._marks = marks_of(self, look, model)
         self.show(rows, anew=True)
 
     def key(self, row: ArticleRow) -> object:
         return row.seq
 
     def header(self, width: int) -> Line:
-        title, topic, many = self._columns(width)
+        title, mix, topic, many = self._columns(width)
         if self._topic is not None:
-            topics = f"{'share':<{SHARE}}{'also about' if many else ''}"
+            topics = f"{'share':<{SHARE}}{'topics' if mix else '':<{mix}}{'also about' if many else ''}"
         else:
-            topics = f"{'most about':<{topic}}{'also about' if many > 1 else ''}"
+            topics = (
+                f"{'topics' if mix else '':<{mix}}{'most about':<{topic}}{'also about' if many > 1 else ''}"
+            )
         return [(f"{'number':>9} {'words':>7}  {'title':<{title}}{topics}", "header")]
 
     def parts(self, row: ArticleRow, width: int) -> Line:
@@ -98,45 +100,53 @@ class ArticleList(RowList[ArticleRow]):
 
     def _about(self, row: ArticleRow, look: SessionView, width: int) -> Line:
         """What it is about: as many topics as there is room for, the largest first."""
-        parts, model, (_, cells, many) = about(row, look, self._model), self._model, self._columns(width)
-        largest = next((topic for name, topic, _ in row.topics if name == model), None)
-        if model is None or largest is None:
-            return parts
-        others = [one for one in self._leading.get(row.seq, ()) if one[0] != largest]
-        if self._topic is not None:
-            parts = [(parts[0][0].ljust(SHARE), "accent")]
-        else:
-            parts, many = _fitted(parts, cells), many - 1
-        for topic, part in others[:many]:
-            parts += _fitted(topic_parts(look, model, topic, part), cells)
-        return parts
+        model, (_, mix, cells, many) = self._model, self._columns(width)
+        parts = topics_of(row, model, self._leading)
+        if model is None or not parts:
+            return told(row)
+        out: Line = [(weight(parts[0][1]).ljust(SHARE), "accent")] if self._topic is not None else []
+        if mix:
+            out += [*self._marks.mix(parts), (" ", "")]
+        if self._topic is not None:  # named in the title
+            parts = parts[1:]
+        for one in parts[:many]:
+            out += _fitted(topic_parts(look, model, one, self._marks, weighed=not mix), cells)
+        return out
 
-    def _columns(self, width: int) -> tuple[int, int, int]:
-        """Cells of the title and of each topic, and the number of topics; in a list of one topic, of the
-        others."""
-        room = max(width - NUMBERS, 0)
+    def _columns(self, width: int) -> tuple[int, int, int, int]:
+        """Cells of the title, of the bar of topics, and of each topic, and the number of topics; in a list of
+        one topic, of the others."""
+        room, share = max(width - NUMBERS, 0), SHARE if self._topic is not None else 0
         many = 1 + sum(room >= least for least in ROOM_FOR)
+        mix = MIX + 1 if self._marks.mixes and room - share >= ROOM_FOR_MIX else 0
+        room -= mix
         title = max(min(room // 2 if many == 1 else room * 3 // 8, 60), 12)
-        rest = room - title - (SHARE if self._topic is not None else 0)
-        return title, max(rest // many, LEAST), many if rest >= LEAST or self._topic is None else 0
+        rest = room - title - share
+        return title, mix, max(rest // many, LEAST), many if rest >= LEAST or self._topic is None else 0
 
 
-def now_reading(look: SessionView, model: str | None, width: int, height: int) -> list[Line]:
+def now_reading(look: SessionView, model: str | None, marks: Marks, width: int, height: int) -> list[Line]:
     """The newest articles with their main topics, one per line; two lines each if there is no room."""
     if look.as_of is not None:
         return [[(f" a replay shows topics, not {look.noun}", "muted")]]
     if not look.recent:
         return [[(coming(look) if look.status.lively else f" no {look.noun[:-1]} has been read", "muted")]]
-    out: list[Line] = []
+    roomy, out = width >= ROOMY, list[Line]()
     for article in look.recent[:height]:
-        ink, parts = ("" if out else "strong"), about(article, look, model)
-        room = width // 2 - 2 if width >= ROOMY else width - 2
-        text = cut(visible(article.title), room)
-        title: Line = [(" ", ""), (linked(text, look.address(article)), ink)]
-        if width >= ROOMY:
-            out.append([*title, (" " * (room - cell_len(text) + 1), ""), *parts])
-        else:
-            out += [title, [("   ", ""), *parts]]
+        parts = topics_of(article, model, look.leading.get(model or "", {}))
+        bar, text = Line(), told(article)
+        if model is not None and parts:
+            bar = [*marks.mix(parts), (" ", "")] if marks.mixes else []
+            text = topic_parts(look, model, parts[0], marks, weighed=not bar)
+        room = width - 2
+        if roomy:
+            room = (2 * width // 5 if marks.mixes else width // 2) - 2
+        elif bar:
+            room -= MIX + 1
+        title = cut(visible(article.title), room)
+        ink, blank = "" if out else "strong", " " * (room + 1 - cell_len(title))
+        head = [(" ", ""), (linked(title, look.address(article)), ink), (blank, ""), *bar]
+        out += [[*head, *text]] if roomy else [head, [("   ", ""), *text]]
     return out[:height]
 
 
@@ -145,22 +155,31 @@ def coming(look: SessionView) -> str:
     return f" the first {look.noun} are on their way"
 
 
-def about(article: ArticleRow, look: SessionView, model: str | None) -> Line:
-    """The outcome for an article: ".41 #12 navy, war, fleet", "held out", "skipped: …"."""
+def topics_of(article: ArticleRow, model: str | None, leading: Leading) -> list[tuple[int, float]]:
+    """What is known of an article's (topic, proportion), the largest first; none if it was not trained on."""
+    if article.role != "trained":
+        return []
+    largest = [(topic, part) for name, topic, part in article.topics if name == model]
+    return largest + [one for one in leading.get(article.seq, ()) if largest and one[0] != largest[0][0]]
+
+
+def told(article: ArticleRow) -> Line:
+    """Why nothing is known of an article's topics: "held out", "skipped: …"."""
     if article.role == "skipped":
         return [(f"skipped: {NO_KNOWN_WORD}", "faint")]
     if article.role == "held_out":
         return [(f"held out, never trained on; {plural(article.words, 'word')}", "faint")]
-    for of, topic, proportion in article.topics:
-        if of == model:
-            return topic_parts(look, of, topic, proportion)
     return [(plural(article.words, "word"), "faint")]
 
 
-def topic_parts(look: SessionView, model: str, topic: int, proportion: float) -> Line:
-    """A topic's part of an article: ".41 #12 navy, war, fleet"."""
+def topic_parts(
+    look: SessionView, model: str, one: tuple[int, float], marks: Marks, *, weighed: bool
+) -> Line:
+    """A topic of an article: "● #12 navy, war, fleet"; ``weighed``: with its proportion, ".41" before it."""
+    topic, proportion = one
     number, _, called = look.topic_label(model, topic).partition(" ")
-    return [(f"{weight(proportion)} ", "accent"), (f"{number} ", "faint"), (called, "muted")]
+    head: Line = [(f"{weight(proportion)} ", "accent")] if weighed else []
+    return [*head, *marks.dot(topic), (f"{number} ", "faint"), (called, "muted")]
 
 
 def _fitted(parts: Line, cells: int) -> Line:
@@ -195,7 +214,7 @@ class Articles(View):
         reads_on = bool(listed.held or listed.scroll_offset.y)
         if listed.rows and reads_on and listed.of == (look.status.session, "", None):
             first = listed.rows[0].seq
-        values = look.recent, model, self.sought, first
+        values = look.recent, model, self.sought, first, look.topics, self.choice.ascii_only
         self.fill("articles", values, partial(self._fill, look, model, first))
 
     async def _fill(self, look: SessionView, model: str | None, first: int | None) -> None:

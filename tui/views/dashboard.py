@@ -13,6 +13,7 @@ from wikitopics.session.records import ArticleRow, TopicRow, in_line
 from wikitopics.tui.chart import X_KINDS, Chart, Picture, Scale, drawing, measurement_caption, title, warning
 from wikitopics.tui.follow import Choice, SessionView, same
 from wikitopics.tui.inks import Lines, name
+from wikitopics.tui.marks import marks_of
 from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count
 from wikitopics.tui.topics import TopicCard, TopicList, featured, topics_title
@@ -193,10 +194,11 @@ class Dashboard(View):
             title += f" · {look.topics_after(model)}"
             below = f"{count(events[0].articles)} {change_words(events[0], len(models) > 1)}"
         name(topics, title, below)
-        reading, changes = self.query_one("#reading", Panel), self.query_one("#changes", Panel)
+        marks = {model: marks_of(self, look, model) for model in models}
+        self.query_one("#changes", Panel).show_lines(partial(what_changed, events, marks))
+        reading = self.query_one("#reading", Panel)
         name(reading, "Now reading" if look.status.lively else "Last read")
-        reading.show_lines(partial(now_reading, look, model))
-        changes.show_lines(partial(what_changed, events, len(models) > 1))
+        reading.show_lines(partial(now_reading, look, model, marks_of(self, look, model)))
         if self.has_class("-vast"):
             self.query_one(SmallCharts).show(look, self.choice, self.x_kind, chart)
             self._show_card(look)

@@ -1,7 +1,7 @@
 """Log: the events of this session."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from textual.app import ComposeResult
 
@@ -9,6 +9,7 @@ from wikitopics.session.records import Event, TopicChange, TopicEvent
 from wikitopics.tui.follow import LOG_LINES, SessionView
 from wikitopics.tui.inks import Line, name
 from wikitopics.tui.lists import Folded
+from wikitopics.tui.marks import Marks
 from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count, folded, plural, visible
 from wikitopics.tui.views.view import View
@@ -61,13 +62,16 @@ class Facts(Folded[Fact]):
         return lines
 
 
-def what_changed(events: Sequence[TopicEvent], several: bool, width: int, height: int) -> list[Line]:
-    """One event after another, as many as fit whole. ``several``: whether they are of several models."""
+def what_changed(
+    events: Sequence[TopicEvent], marks: Mapping[str, Marks], width: int, height: int
+) -> list[Line]:
+    """One event after another, as many as fit whole. ``marks``: those of each model."""
     out: list[Line] = []
     for event in events[:height]:
         sign, ink = CHANGES[event.event]
         head = [(f"{count(event.articles):>9} ", "faint"), (f"{sign} ", ink)]
-        lines = _hanging(head, change_words(event, several), ink, width, 16)
+        head += marks[event.model].dot(event.topic if event.other is None else event.other)
+        lines = _hanging(head, change_words(event, len(marks) > 1), ink, width, 16)
         if out and len(out) + len(lines) > height:
             break
         out += lines

@@ -8,9 +8,8 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from wikitopics.session.analysis.areas import areas
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
-from wikitopics.tui.follow import SessionView, run_in_background
+from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, Lines, Part, name
 from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count, padded, share
@@ -129,9 +128,9 @@ class TopicView(View):
         binding("topics.back", "escape", "close", "Back", "back to the list"),
         binding("topics.before", "left_square_bracket", "step(-1)", "History", HISTORY, "[ ]"),
         binding("topics.after", "right_square_bracket", "step(1)", "Later"),
-        binding("topics.fold", "b", "fold", "Group", "group similar topics"),
-        binding("topics.close", "left", "unfold(False)", "Fold", "fold the group"),
-        binding("topics.open", "right", "unfold(True)", "Unfold", "unfold the group"),
+        binding("topics.fold", "b", "fold", "Group", "group topics by area"),
+        binding("topics.close", "left", "unfold(False)", "Fold", "fold the area"),
+        binding("topics.open", "right", "unfold(True)", "Unfold", "unfold the area"),
         binding("topics.next", "n", "list('move', 1)", "Next topic", "the next topic"),
         binding("topics.previous", "p", "list('move', -1)", "Previous topic", "the previous topic"),
     ]
@@ -252,21 +251,9 @@ class TopicView(View):
             self.query_one(Evolution).step(by)
 
     def action_fold(self) -> None:
-        listed, model = self.query_one(TopicList), self.model
-        if listed.is_grouped:
-            listed.group(())
-            self.refresh_bindings()
-        elif model is not None:
-            run_in_background(self, partial(self._group, model), "tree")
-
-    async def _group(self, model: str) -> None:
-        """Group the topics by their present similarity. They stay in their groups, so that nothing moves
-        while the user reads."""
-        with self.host.warning():
-            groups = await self.ask(lambda reader: areas(reader, model), aside=True)
-            if self.model == model:
-                self.query_one(TopicList).group(groups)
-                self.refresh_bindings()
+        listed = self.query_one(TopicList)
+        listed.group(not listed.is_grouped)
+        self.refresh_bindings()
 
     def action_unfold(self, out: bool) -> None:
         self.query_one(TopicList).unfold(out)

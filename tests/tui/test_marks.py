@@ -1,0 +1,252 @@
+"""One colour an area: dots, sparks and bars, on every ground; without colours, words say the same."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.color import Color as RichColor
+from rich.console import Console
+from textual.theme import BUILTIN_THEMES
+
+from tests.tui import canned, seeing
+from tests.tui.standins import topic
+from wikitopics.session.analysis.areas import Area
+from wikitopics.session.analysis.cartography import COLOURS
+from wikitopics.tui.inks import area_ink
+from wikitopics.tui.marks import MIX, Marks, stacked
+from wikitopics.tui.terminal import DARK, LIGHT
+from wikitopics.tui.topics import AreaRow, TopicCard, TopicList, grouped
+from wikitopics.tui.views.articles import ArticleList
+
+# Bars of several parts.
+
+
+def painted(line, width):
+    """Eighths of a cell in each ink, by the signs that are drawn."""
+    out = dict[str, int]()
+    for sign, ink in line:
+        own, _, ground = ink.partition("/")
+        eighths = " ▏▎▍▌▋▊▉█".index(sign)
+        out[own] = out.get(own, 0) + eighths
+        out[ground] = out.get(ground, 0) + 8 - eighths
+    assert sum(out.values()) == 8 * width
+    return {ink: eighths for ink, eighths in out.items() if ink}
+
+
+def test_a_bar_has_its_parts_to_an_eighth_of_a_cell():
+    assert stacked([("a", 0.5), ("b", 0.25)], 4) == [("█", "a"), ("█", "a"), ("█", "b"), (" ", "")]
+    assert stacked([("a", 5 / 16), ("b", 11 / 16)], 2) == [("▋", "a/b"), ("█", "b")]
+    assert stacked([], 2) == [(" ", "")] * 2
+
+
+def test_neighbours_in_one_ink_are_set_apart():
+    assert stacked([("a", 0.5), ("a", 0.25)], 4) == [("█", "a"), ("▉", "a"), ("█", "a"), (" ", "")]
+    assert stacked([("a", 0.4), ("a", 0.4), ("b", 0.2)], 4)[1] == ("▉", "a")
+
+
+@given(st.lists(st.floats(0, 1), max_size=6), st.integers(1, 20))
+def test_a_bar_is_as_wide_as_it_should_be(parts, width):
+    whole = max(sum(parts), 1)
+    shares = sorted((part / whole for part in parts), reverse=True)
+    inks = [f"ink{i}" for i in range(len(shares))]
+    drawn = painted(stacked([*zip(inks, shares, strict=True)], width), width)
+    for ink, share in zip(inks, shares, strict=True):
+        assert abs(drawn.get(ink, 0) - 8 * width * share) < 8
+    assert len(stacked([("a", part / whole) for part in parts], width)) == width
+
+
+# Every area can be told from the ground, in every theme and with few colours.
+
+
+def luminance(colour):
+    parts = [part / 255 for part in colour]
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other, system):
+    """The contrast of two colours as a terminal of this kind shows them."""
+    seen = []
+    for colour in (one, other):
+        shown = colour if system == "truecolor" else colour.downgrade(SYSTEMS[system])
+        vga = shown.number is not None and shown.number < 16 and system == "standard"
+        seen.append(luminance(VGA[shown.number] if vga else shown.get_truecolor()))
+    return (max(seen) + 0.05) / (min(seen) + 0.05)
+
+
+SYSTEMS = {"standard": RichColor.parse("color(1)").system, "256": RichColor.parse("color(99)").system}
+VGA = [
+    *((0, 0, 0), (170, 0, 0), (0, 170, 0), (170, 85, 0), (0, 0, 170), (170, 0, 170), (0, 170, 170)),
+    *((170, 170, 170), (85, 85, 85), (255, 85, 85), (85, 255, 85), (255, 255, 85), (85, 85, 255)),
+    *((255, 85, 255), (85, 255, 255), (255, 255, 255)),
+]
+
+
+@pytest.mark.parametrize("system", ["truecolor", "256", "standard"])
+async def test_areas_can_be_told_from_the_ground(shown, live, system, monkeypatch):
+    monkeypatch.setattr(Console, "color_system", system)
+    themes = [DARK.name, LIGHT.name, *(name for name, theme in BUILTIN_THEMES.items() if not theme.ansi)]
+    async with shown(live, size=(100, 30), words="film, actor") as (app, pilot):
+        listed = app.main.view.query_one(TopicList)
+        for theme in themes:
+            app.theme = theme
+            await pilot.pause()
+            colours = [listed.pen(area_ink("area", area)).color for area in range(len(COLOURS))]
+            grounds = ["", "cursor", "fresh"] if system == "truecolor" else [""]
+            for ground in (listed.pen("", under).bgcolor for under in grounds):
+                worst = min(contrast(colour, ground, system) for colour in colours)
+                assert worst >= 3, (theme, ground, worst)
+            if system == "truecolor":
+                assert len(set(colours)) == len(COLOURS)
+
+
+# On the screen.
+
+
+def coloured(app, pattern):
+    """The colours of the signs that a pattern's first group finds on the screen, by its second group."""
+    found = dict[str, set[str]]()
+    for strip in seeing.strips(app):
+        cells = [(ch, segment.style) for segment in strip for ch in segment.text]
+        for match in re.finditer(pattern, "".join(ch for ch, _ in cells)):
+            style = cells[match.start(1)][1]
+            found.setdefault(match[2], set()).add(style.color.get_truecolor().hex)
+    return found
+
+
+async def test_a_topic_has_one_colour_everywhere(shown, live):
+    async with shown(live, size=(200, 60), words="lda 1,3") as (app, pilot):
+        await seeing.until(pilot, "most about it")
+        areas = app.latest.areas_of("lda")
+        listed = app.main.view.query_one("#topics", TopicList)
+        expected = {
+            str(number): {listed.pen(area_ink("area", area.number)).color.get_truecolor().hex}
+            for number, area in areas.items()
+        }
+        in_list = coloured(app, r"│ +\d+ ?(●) +\d+\.\d% +\S+ +[▁-█]+ +(\w+)")
+        names = {row.name.split(",")[0]: str(row.topic) for row in app.latest.topics_of("lda")}
+        assert len(in_list) > 15
+        assert all(colours == expected[names[name]] for name, colours in in_list.items())
+        read = coloured(app, r"(●) #(\d+) ")
+        assert len(read) > 4
+        happened = coloured(app, r"(●) lda #(\d+) ")
+        assert happened
+        for found in (read, happened):
+            assert all(colours == expected[number] for number, colours in found.items())
+        await seeing.press(pilot, "3", shows="Articles read")
+        await seeing.until(pilot, "also about")
+        shown_there = coloured(app, r"(●) #(\d+) ")
+        assert len(shown_there) > 20
+        assert all(colours == expected[number] for number, colours in shown_there.items())
+
+
+async def test_the_bar_of_an_article_begins_with_its_largest_topic(shown, live):
+    async with shown(live, size=(120, 40)) as (app, pilot):
+        await seeing.press(pilot, "3", shows="Bauhaus")
+        listed = app.main.view.query_one(ArticleList)
+        line = listed.parts(listed.rows[0], listed.width)
+        _, topic, part = next(one for one in listed.rows[0].topics if one[0] == "lda")
+        bar = [(sign, ink) for sign, ink in line if sign in "▏▎▍▌▋▊▉█"]
+        own = int(part * MIX)
+        assert bar[:own] == own * [("█", area_ink("area", app.latest.areas_of("lda")[topic].number))]
+        assert own < len(bar) <= MIX
+        assert f"#{topic} " in "".join(text for text, _ in line)
+        assert f"{part:.2f}".removeprefix("0") not in "".join(text for text, _ in line)
+
+
+@pytest.mark.parametrize("without", ["colour", "signs"])
+async def test_without_colours_or_signs_words_say_the_same(shown, live, monkeypatch, without):
+    if without == "colour":
+        monkeypatch.setenv("NO_COLOR", "1")
+    async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
+        if without == "signs":
+            app.action_ascii()
+        dots = 0 if without == "colour" else 1
+        assert re.search(r" \.37 (o )?#40 gene, patients", await seeing.until(pilot, ".37"))
+        seen = await seeing.press(pilot, "2", shows="over time, by articles read")
+        row = app.main.view.query_one(TopicList).topic
+        area = app.latest.areas_of("lda")[row.topic]
+        assert f"area {area.number} {area.name}" in seen
+        assert ("●" in seen.split("\n", 1)[1]) is False
+        assert bool(re.search(r"\d o +\d+\.\d%", seen)) is bool(dots)
+        seen = await seeing.press(pilot, "b", shows=" topics")
+        sign = "+" if without == "signs" else "▸"
+        for one in app.latest.atlases["lda"].areas:
+            if one.number != area.number:
+                assert re.search(rf"{re.escape(sign)}{one.number} .*{one.name[:8]}", seen), one
+
+
+async def test_the_card_names_the_area_whatever_its_name(shown, live):
+    async with shown(live, size=(200, 60), words="lda 1,3") as (app, _):
+        card, look = app.main.view.query_one(TopicCard), app.latest
+        row = look.topics_of("lda")[3]
+        atlas = look.atlases["lda"]
+        for name in ("x" * 1_000, "鉄道駅" * 300, "red\x1b[31m"):
+            areas = [replace(area, name=name) for area in atlas.areas]
+            card.show(row, replace(look, atlases={"lda": replace(atlas, areas=areas)}), app.choice)
+            line = "".join(text for text, _ in card.lines(60, 20)[0])
+            assert f"● area {look.areas_of('lda')[3].number} " in line
+            assert cell_len(line) < 60
+            assert "\x1b" not in line
+            assert line.rstrip()[-1] in "▁▂▃▄▅▆▇█", "the course of its share has room, too"
+
+
+# Topics by area.
+
+
+async def test_heads_are_those_of_the_newest_areas(shown, tmp_path):
+    recipe = canned.Recipe()
+    path = canned.build(tmp_path / "growing.db", recipe)
+    with canned.live(path, recipe):
+        async with shown(path, size=(120, 40), words="film, actor") as (app, pilot):
+            await seeing.press(pilot, "2", "b", shows="▸")
+            listed = app.main.view.query_one(TopicList)
+            for _ in range(3):
+                before = app.latest.topics["lda"]
+                canned.grow(path, recipe, 4_096)
+                await seeing.until_true(lambda before=before: app.latest.topics["lda"] is not before)
+                await pilot.pause()
+                heads = {row.number: row for row in listed.rows if isinstance(row, AreaRow)}
+                areas = {area.number: area for area in app.latest.atlases["lda"].areas}
+                assert heads.keys() == areas.keys()
+                for number, area in areas.items():
+                    head = heads[number]
+                    assert (head.name, head.many) == (area.name, len(area.topics))
+                    assert head.share == pytest.approx(area.share, abs=1e-6)
+                    dot = next(part for part in listed.parts(head, 60) if part[0] == "● ")
+                    assert dot[1] == area_ink("area", number)
+
+
+def test_topics_without_an_area_follow_all_areas():
+    rows = [topic(k, str(k), share) for k, share in enumerate((0.5, 0.2, 0.0, 0.3))]
+    areas = [Area(4, "first", 0.7, (0, 1)), Area(2, "second", 0.3, (3,))]
+    listed = grouped(rows, areas, {2}, "share")
+    assert [
+        (type(row) is AreaRow, row.number if isinstance(row, AreaRow) else row.topic) for row in listed
+    ] == [
+        *((True, 4), (True, 2), (False, 3), (False, 2)),
+    ]
+    assert [
+        row.topic for row in grouped(rows, areas, (), "share", pinned={2}) if not isinstance(row, AreaRow)
+    ] == [2]
+
+
+async def test_columns_line_up_whatever_is_marked(shown, live):
+    """A topic without an area, wide characters, many digits."""
+    async with shown(live, size=(100, 30), words="film, actor") as (app, _):
+        listed = app.main.view.query_one("#topics", TopicList)
+        area = Area(17, "鉄道駅", 0.5, (3,))
+        listed._marks = Marks({3: area, 999: area}, coloured=True, ascii_only=False)
+        rows = [topic(3, "鉄道駅"), topic(7, "war"), topic(999, "navy", 1.0)]
+        rows.append(AreaRow(17, "鉄道駅", 0.9996, -0.2, 4, 3, is_open=False))
+        starts = set()
+        for row in rows:
+            line = listed.parts(row, 90)
+            at = next(i for i, (text, _) in enumerate(line) if text.strip() == row.name)
+            starts.add(sum(cell_len(text) for text, _ in line[:at]))
+        assert len(starts) == 1
