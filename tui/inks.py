@@ -93,8 +93,8 @@ def _area_style(app: App[object], ink: str) -> Style | None:
 
 @lru_cache(512)
 def _area_colour(area: int, grounds: tuple[str, ...], text: str, dark: bool, depth: str) -> RichColor:
-    """The colour of an area's dots: mixed with that of text until it can be told from these grounds. Among 16
-    colours, the next of the table is taken for one that cannot.
+    """The colour of an area's dots: mixed with white or black until it can be told from these grounds. Among
+    16 colours, the next of the table is taken for one that cannot.
 
     With fewer than 24-bit colours only the first ground counts: few hues can be told from all of them.
     """
@@ -104,7 +104,8 @@ def _area_colour(area: int, grounds: tuple[str, ...], text: str, dark: bool, dep
         table = _OF_16[not dark]
         several = [_VGA[number] for number in table[area:] + table[:area]]
     else:
-        several = [Color.parse(COLOURS[area]).blend(Color.parse(text), part / 10) for part in range(10)]
+        end = Color(255, 255, 255) if dark else Color(0, 0, 0)  # grey text would take the hue
+        several = [Color.parse(COLOURS[area]).blend(end, part / 20) for part in range(20)]
     seen = grounds if depth == "truecolor" else grounds[:1]
     below = [_as_shown(Color.parse(ground), depth) for ground in seen]
     for one in several:
