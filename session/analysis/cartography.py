@@ -70,24 +70,37 @@ def pushed(centres: Floats, boxes: Sequence[tuple[int, int]], shape: tuple[int, 
 
 
 def arranged(
-    centres: Floats, boxes: Sequence[tuple[int, int]], shape: tuple[int, int], aspect: float = 1.0
+    centres: Floats,
+    boxes: Sequence[tuple[int, int]],
+    shape: tuple[int, int],
+    aspect: float = 1.0,
+    before: Sequence[tuple[int, int] | None] = (),
 ) -> list[tuple[int, int] | None]:
     """Where the top left cell of each box goes, so that no two overlap: as near as possible to its centre.
 
     The first boxes choose first; None: no room is left. centres: (n, 2) rows and columns. boxes: heights and
-    widths, with the space that each keeps free around itself. aspect: a cell's height in widths
+    widths, with the space that each keeps free around itself. aspect: a cell's height in widths. before:
+    cells where boxes stay, if these are free then
     """
     taken = np.zeros(shape, np.bool_)
     corners: list[tuple[int, int] | None] = []
     rows, columns = np.arange(shape[0])[:, None], np.arange(shape[1])
-    for (row, column), (height, width) in zip(centres, boxes, strict=True):
+    earlier = before or [None] * len(boxes)
+    for (row, column), (height, width), corner in zip(centres, boxes, earlier, strict=True):
         if height > shape[0] or width > shape[1]:
             corners.append(None)
             continue
+        if corner is not None:
+            top, left = corner
+            inside = taken[top : top + height, left : left + width]
+            if inside.shape == (height, width) and not inside.any():
+                inside[:] = True
+                corners.append(corner)
+                continue
         summed = np.zeros((shape[0] + 1, shape[1] + 1), np.int32)
         summed[1:, 1:] = taken.cumsum(axis=0, dtype=np.int32).cumsum(axis=1, dtype=np.int32)
-        inside = summed[height:, width:] - summed[:-height, width:] - summed[height:, :-width]
-        free = inside + summed[:-height, :-width] == 0
+        right = summed[height:, width:] - summed[:-height, width:]
+        free = right - summed[height:, :-width] + summed[:-height, :-width] == 0
         tops, lefts = rows[: free.shape[0]], columns[: free.shape[1]]
         far = (aspect * (tops + height / 2 - row)) ** 2 + (lefts + width / 2 - column) ** 2
         best = int(np.where(free, far, np.inf).argmin())
