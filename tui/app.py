@@ -24,11 +24,12 @@ from wikitopics.tui.bars import FindBar, condition, fitted, pieces, window_title
 from wikitopics.tui.export import Export
 from wikitopics.tui.follow import Choice, SessionView, TrainerProcess, Watch, run_in_background, wait_until
 from wikitopics.tui.inks import INKS, Drawn, Lines
-from wikitopics.tui.main import EVERYWHERE, VIEWS, Finds, Help, Main, commands
+from wikitopics.tui.main import EVERYWHERE, NUMBERED, VIEWS, Finds, Help, Main, commands
 from wikitopics.tui.new_session import NewSession
 from wikitopics.tui.questions import Agree, Ask, AskContact, Starting, State
 from wikitopics.tui.terminal import Preferences, TerminalApp, binding, obey_signals, open_app, preferences
 from wikitopics.tui.views.articles import Articles
+from wikitopics.tui.views.atlas import TopicAtlas
 from wikitopics.tui.views.crawl import nothing_left
 from wikitopics.tui.views.dashboard import VAST
 from wikitopics.tui.views.topics import TopicView
@@ -55,7 +56,7 @@ class Wikitopics(TerminalApp[Ending]):
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         *(
             binding(f"view.{title.lower()}", str(i), f"view({i - 1})", title, f"open {title}")
-            for i, title in enumerate((kind.TITLE for kind in VIEWS), start=1)
+            for i, title in enumerate((kind.TITLE for kind in NUMBERED), start=1)
         ),
         *EVERYWHERE,
     ]
@@ -471,7 +472,8 @@ def _applies(look: SessionView | None) -> tuple[object, ...]:
 
 def names() -> frozenset[str]:
     """The names of all keys, here and in the views."""
-    every = [*Wikitopics.BINDINGS, *(binding for kind in VIEWS for binding in kind.BINDINGS)]
+    of_views = (binding for kind in VIEWS for binding in kind.BINDINGS)
+    every = [*Wikitopics.BINDINGS, *of_views, *TopicAtlas.BINDINGS]
     return frozenset(binding.id for binding in every if isinstance(binding, Binding) and binding.id)
 
 

@@ -32,8 +32,8 @@ INKS = {
 }
 
 
-# The inks of areas: "area3" colours a dot or a word of area 3, "tint3" is the ground of its land, and "glow3"
-# the ground of a topic of it that has just been read.
+# The inks of areas: "area3" colours a dot or a word of area 3, "tint3" is the ground of its land, "glow3" is
+# a topic of it that has just been read.
 
 READABLE = 3.0
 """The least contrast of a dot or a bold word with the ground [WCAG 2]."""
@@ -45,11 +45,6 @@ _OF_16 = (
 )
 """The colours of areas among 16, by ANSI's numbers, on dark and on light ground: no two of the first eleven
 alike, and of the first eight."""
-_OF_256 = (
-    (24, 58, 52, 23, 61, 95, 54, 94, 29, 53, 60, 22, 97, 89, 65, 125, 64, 101),
-    (153, 222, 223, 158, 189, 224, 183, 187, 152, 181, 147, 194, 225, 218, 151, 182, 193, 230),
-)
-"""The grounds of areas among 256 colours, likewise."""
 _VGA = [
     *map(
         Color.parse, ["#000000", "#aa0000", "#00aa00", "#aa5500", "#0000aa", "#aa00aa", "#00aaaa", "#aaaaaa"]
@@ -69,10 +64,10 @@ def area_ink(kind: str, area: int) -> str:
 def tinted(app: App[object]) -> bool:
     """Whether areas have a ground of their own; otherwise borders set them apart.
 
-    Text on any of 16 colours but black and white would be hard to read.
+    Among 256 colours the only dark ones are greys and bright red, green, blue and their mixtures.
     """
-    few = app.console.color_system not in ("256", "truecolor")
-    return not (few or app.no_color or app.current_theme.ansi or app.has_class("-ascii"))
+    full = app.console.color_system == "truecolor" and not app.current_theme.ansi
+    return full and not app.no_color and not app.has_class("-ascii")
 
 
 def _area_style(app: App[object], ink: str) -> Style | None:
@@ -80,15 +75,24 @@ def _area_style(app: App[object], ink: str) -> Style | None:
     kind = ink.rstrip("0123456789")
     if kind == ink or kind not in ("area", "tint", "glow"):
         return None
-    area, theme = int(ink.removeprefix(kind)), app.current_theme
-    if kind != "area" and not tinted(app):
-        return Style(reverse=True) if kind == "glow" else Style()
+    if kind == "glow" and app.no_color:
+        return Style(bold=True, underline=True)
+    if kind == "tint" and not tinted(app):
+        return Style()
+    area, theme, own = int(ink.removeprefix(kind)), app.current_theme, app.theme_variables
     depth = "ansi" if theme.ansi else app.console.color_system or "standard"
-    own = app.theme_variables
     grounds = own["background"], own["cursor"], own["fresh"]
+    if kind == "tint" or (kind == "glow" and depth in ("256", "truecolor")):
+        return _area_ground(kind, area, own["background"], theme.dark)
+    colour = _area_colour(area, grounds, own["foreground"], theme.dark, depth)
     if kind == "area":
-        return Style(color=_area_colour(area, grounds, own["foreground"], theme.dark, depth))
-    return Style(bgcolor=_area_ground(kind, area, grounds[0], theme.dark, depth))
+        return Style(color=colour)
+    text = (
+        RichColor.from_ansi(0 if theme.dark else 15)
+        if theme.ansi
+        else _VGA[0 if theme.dark else 15].rich_color
+    )
+    return Style(color=text, bgcolor=colour, bold=True)
 
 
 @lru_cache(512)
@@ -115,11 +119,13 @@ def _area_colour(area: int, grounds: tuple[str, ...], text: str, dark: bool, dep
 
 
 @lru_cache(512)
-def _area_ground(kind: str, area: int, ground: str, dark: bool, depth: str) -> RichColor:
-    if depth == "256" and kind == "tint":
-        return RichColor.from_ansi(_OF_256[not dark][area])
-    own = Color.parse(COLOURS[area])
-    return Color.parse(ground).blend(own, TINT if kind == "tint" else GLOW).rich_color
+def _area_ground(kind: str, area: int, ground: str, dark: bool) -> Style:
+    """The ground of an area's land, or that of a topic that glows, with the text on it."""
+    own, below = Color.parse(COLOURS[area]), Color.parse(ground)
+    if kind == "tint":
+        return Style(bgcolor=below.blend(own, TINT).rich_color)
+    text = Color(255, 255, 255) if dark else Color(0, 0, 0)
+    return Style(color=text.rich_color, bgcolor=below.blend(own, GLOW).rich_color, bold=True)
 
 
 def _as_shown(colour: Color, depth: str) -> Color:

@@ -23,13 +23,14 @@ from wikitopics.tui.terminal import SUSPEND, at_once, binding
 from wikitopics.tui.text import folded, nearness, plural, share, visible
 from wikitopics.tui.topics import matching
 from wikitopics.tui.views.articles import Articles
+from wikitopics.tui.views.atlas import AtlasView
 from wikitopics.tui.views.crawl import Crawl
 from wikitopics.tui.views.dashboard import Dashboard
+from wikitopics.tui.views.emergence import Emergence
 from wikitopics.tui.views.log import Log
-from wikitopics.tui.views.map import Map
 from wikitopics.tui.views.sessions import Sessions
 from wikitopics.tui.views.topics import TopicView
-from wikitopics.tui.views.view import View
+from wikitopics.tui.views.view import ATLAS, EMERGENCE, View
 
 if TYPE_CHECKING:
     from wikitopics.tui.app import Wikitopics
@@ -68,21 +69,23 @@ EVERYWHERE = [
 ]
 
 IN_BAR = (
-    "replay.play", "replay.before", "replay.end", "app.freeze", "sessions.new", "sessions.compare",
-    "sessions.all", "topics.back", "topics.fold", "articles.all", "topics.before", "app.browse", "app.find",
-    "app.help", "app.quit", "chart.left", "crawl.left", "map.left", "chart.log_x", "app.maximise",
+    "replay.play", "replay.before", "replay.end", "atlas.emergence", "emergence.atlas", "app.freeze",
+    "sessions.new", "sessions.compare", "sessions.all", "topics.back", "topics.fold", "articles.all",
+    "topics.before", "app.browse", "app.find", "app.help", "app.quit", "chart.left", "crawl.left",
+    "emergence.left", "atlas.left", "atlas.zoom_in", "atlas.births", "chart.log_x", "app.maximise",
     "chart.axis", "app.models", "chart.zoom_in", "crawl.zoom_in", "chart.reset", "crawl.reset",
     "chart.metric", "chart.log_y", "chart.fit_y", "crawl.log_y", "topics.detail", "dashboard.detail",
-    "map.detail", "app.rename", "app.order", "sessions.order", "sessions.delete", "app.pin", "app.pause",
-    "app.export", "app.replay", "app.copy",
+    "emergence.detail", "atlas.open", "app.rename", "app.order", "sessions.order", "sessions.delete",
+    "app.pin", "app.pause", "app.export", "app.replay", "app.copy",
 )  # fmt: skip
 """The keys in the bottom line, the most useful first; the rest are in the help and the palette."""
 STAY = ("app.help", "app.quit")
 """Those of them that are shown before all others."""
 
 
-VIEWS: tuple[type[View], ...] = (Dashboard, TopicView, Articles, Crawl, Log, Sessions, Map)
-"""The views in the order of their keys 1, 2, 3 …"""
+VIEWS: tuple[type[View], ...] = (Dashboard, TopicView, Articles, Crawl, Log, Sessions, AtlasView, Emergence)
+"""The views in the order of their keys 1, 2, 3 …; `ATLAS` leads to `EMERGENCE`, which has no number."""
+NUMBERED = VIEWS[:EMERGENCE]
 
 
 class Main(Screen[None]):
@@ -186,8 +189,8 @@ class Main(Screen[None]):
         if not self.ready:
             return
         views = [
-            Hint(str(i + 1), kind.TITLE, f"app.view({i})", active=i == self.current)
-            for i, kind in enumerate(VIEWS)
+            Hint(str(i + 1), kind.TITLE, f"app.view({i})", active=i == min(self.current, ATLAS))
+            for i, kind in enumerate(NUMBERED)
         ]
         by_id, watch, labels = {}, self.view.host.watched, {}
         # What keys do now where their bindings say otherwise.
@@ -206,6 +209,8 @@ class Main(Screen[None]):
                 action = f"app.{action}"
             elif active.node is self.view:
                 action = f"app.in_view({action!r})"
+            elif active.node is self.focused:
+                action = f"focused.{action}"
             display = shown_key(binding, self.app.get_key_display(binding))
             label = labels.get(binding.id, binding.description)
             by_id[binding.id] = Hint(display, label, action, stays=binding.id in STAY)

@@ -266,14 +266,25 @@ class PlainSigns(LineFilter):
     SIGNS = str.maketrans(
         dict.fromkeys("─━▔–—", "-")
         | dict.fromkeys("│┃▏▎▍▌▋▊▉▐▕", "|")
-        | dict.fromkeys("╭╮╰╯┌┐└┘┤┬◆", "+")
+        | dict.fromkeys("╭╮╰╯┌┐└┘├┤┬┴┼◆", "+")
         | dict.fromkeys("▂▃▄▅▆▇", " ")  # the ends of a scrollbar, which is drawn in shades
         | dict.fromkeys("▼▾↓", "v")
         | dict.fromkeys("▲▴↑", "^")
         | dict.fromkeys("“”", '"')
         | dict.fromkeys("…≈", "~")
         | {"×": "x"}
-        | {"▁": "_", "█": "#", "←": "<", "‹": "<", "→": ">", "·": ".", "┊": ":", "●": "*", "🔎": "> "}
+        | {
+            "▁": "_",
+            "█": "#",
+            "←": "<",
+            "‹": "<",
+            "→": ">",
+            "·": ".",
+            "•": "o",
+            "┊": ":",
+            "●": "*",
+            "🔎": "> ",
+        }
     )
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:

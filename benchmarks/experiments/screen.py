@@ -30,8 +30,11 @@ from tests.tui import canned
 from wikitopics.session.records import Curve, TopicEvent
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.app import Wikitopics
+from wikitopics.tui.atlas import laid_out
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.follow import SessionView
+from wikitopics.tui.main import VIEWS
+from wikitopics.tui.views.atlas import AtlasView, TopicAtlas
 
 EXPERIMENT = Experiment("screen", "how soon the screen draws and answers, and what it costs")
 SIZE = 200, 60
@@ -137,6 +140,60 @@ def draw() -> Figures:
         used = asyncio.run(run(canned.build(Path(folder) / "rows.db", recipe)))
     rest = used.pop("nothing")
     return {f"{kind}_milliseconds": each - rest for kind, each in used.items()}
+
+
+@EXPERIMENT.point(minutes=0.5)
+def atlas() -> Figures:
+    """CPU milliseconds of the screen's thread for a frame of the atlas at 200x60, up to the bytes for the
+    terminal, and of another thread for laying 100 topics out.
+
+    Frames: a dozen topics begin to glow and a dozen stop; the cursor travels; the whole map is drawn anew.
+    """
+
+    async def run(path: Path) -> dict[str, float]:
+        async with opened(path) as app:
+            await app.action_view(VIEWS.index(AtlasView))
+            drawn = app.main.view.query_one(TopicAtlas)
+            while drawn.sheet is None:
+                await asyncio.sleep(0.05)
+            app.workers.cancel_all()
+            topics = [*drawn.sheet.topics]
+
+            def glow(turn: int) -> None:
+                drawn.glowing = dict.fromkeys(topics[turn % 4 * 12 :][:12], float("inf"))
+                drawn.redraw()
+
+            def whole(_: int) -> None:
+                drawn.notify_style_update()
+                drawn.refresh()
+
+            frames: dict[str, Callable[[int], None]] = {
+                "nothing": lambda _: None,
+                "glow": glow,
+                "travel": lambda turn: drawn.choose(topics[turn]),
+                "whole": whole,
+            }
+            times: dict[str, list[float]] = {kind: [] for kind in frames}
+            for turn, kind in enumerate([*frames] * TURNS):
+                gc.collect()
+                began = time.thread_time()
+                frames[kind](turn)
+                await asyncio.sleep(0.2)
+                times[kind].append(time.thread_time() - began)
+            look, size = app.latest, drawn.sheet.size
+            assert look is not None
+            for _ in range(TURNS):
+                began = time.thread_time()
+                laid_out(look.atlases["lda"], look.topics["lda"], size)
+                times.setdefault("layout", []).append(time.thread_time() - began)
+            return {kind: 1e3 * statistics.median(each) for kind, each in times.items()}
+
+    with tempfile.TemporaryDirectory() as folder:
+        recipe = canned.Recipe(topics=100, state="stopped")
+        used = asyncio.run(run(canned.build(Path(folder) / "atlas.db", recipe)))
+    rest, layout = used.pop("nothing"), used.pop("layout")
+    frames = {f"{kind}_milliseconds": each - rest for kind, each in used.items()}
+    return frames | {"layout_milliseconds": layout}
 
 
 @EXPERIMENT.point(minutes=1)

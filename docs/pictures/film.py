@@ -1,4 +1,4 @@
-"""Film the replay of a session for the top of the README: topics as they take shape, then the map.
+"""Film the replay of a session for the top of the README: topics as they take shape, then when each emerged.
 
     python docs/pictures/film.py [SESSION.db [OUT.svg]]     (default: replay.svg beside this file)
 
@@ -21,11 +21,11 @@ from wikitopics.tui.app import Ending, Wikitopics
 SIZE = 110, 32
 """Columns and lines: readable where a README is shown."""
 POINTS = 52, 14
-"""How many points of the replay are shown on the dashboard, and on the map, at the most."""
+"""How many points of the replay are shown on the dashboard, and in Emergence, at the most."""
 SECONDS = 0.15, 0.14
 """How long each of them is shown."""
 FIRST, LAST, END = 1.2, 1.4, 2.8
-"""How long the dashboard is shown before it moves and after, and then the map, largest topics first."""
+"""How long the dashboard is shown before it moves and after, and then Emergence, largest topics first."""
 DRAWN = 0.4
 """Seconds without a change after which a screen has been drawn completely."""
 
@@ -73,8 +73,8 @@ async def film(session: Path) -> str:
                 await pilot.pause(0.1)
             await app.action_replay()
             dashboard = await played(app, pilot, POINTS[0], SECONDS[0])
-            await pilot.press("7")
-            app.choice.order = "number"  # so that each topic keeps its row while the map grows
+            await pilot.press("7", "E")
+            app.choice.order = "number"  # so that each topic keeps its row while the heatmap grows
             topics = await played(app, pilot, POINTS[1], SECONDS[1])
             app.choice.order = "share"
             topics.append(Picture(await drawn(app, pilot), END))

@@ -32,7 +32,8 @@ VIEWS = {
     "crawl": "4",
     "log": "5",
     "sessions": "6",
-    "map": "7",
+    "atlas": "7",
+    "emergence": "E",
 }
 
 

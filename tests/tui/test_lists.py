@@ -20,7 +20,8 @@ from wikitopics.tui.questions import Rename
 from wikitopics.tui.text import nearness, share
 from wikitopics.tui.topics import AreaRow, TopicList, featured, matching, ordered
 from wikitopics.tui.views.articles import ArticleList
-from wikitopics.tui.views.map import SHADES, TopicMap, columns, levels
+from wikitopics.tui.views.atlas import TopicAtlas
+from wikitopics.tui.views.emergence import SHADES, Heatmap, columns, levels
 from wikitopics.tui.views.topics import Evolution
 
 # Lists whose rows move: the chosen row stays chosen, and what is found stands in a sensible order.
@@ -215,9 +216,9 @@ async def test_a_search_without_a_hit_and_the_cell_under_the_cursor_are_told(sho
         assert "no topics yet" not in seen
         assert "no topic has “zzzz” among its top words" in seen
         await seeing.press(pilot, "escape", shows=f"{label} over time")
-        await seeing.press(pilot, "7", shows="50 topics over time")
+        await seeing.press(pilot, "7", "E", shows="50 topics over time")
         await seeing.until(pilot, "after 12,480 articles")
-        drawn = app.screen.query_one(TopicMap)
+        drawn = app.main.view.query_one(Heatmap)
         await pilot.press("down", "left", "left")
         await seeing.until_true(lambda: drawn.cursor == 1 and drawn.pointed[1] < 12_480)
         row, articles, share = drawn.pointed
@@ -228,22 +229,22 @@ async def test_a_search_without_a_hit_and_the_cell_under_the_cursor_are_told(sho
         await seeing.until_true(lambda: evolution.selected == articles)
 
 
-@pytest.mark.parametrize(("size", "views"), [((80, 24), "127"), ((46, 16), "27")])
+@pytest.mark.parametrize(("size", "views"), [((80, 24), ("1", "2", "7E")), ((46, 16), ("2", "7E"))])
 async def test_what_was_found_is_in_sight(shown, live, size, views):
     """However far down among a topic's words it stands, and where its name alone fills the row."""
     async with shown(live, size=size, words="film, actor") as (app, pilot):
         topic = app.latest.topics["lda"][2]
         word = topic.words[-1][0]
         for view in views:
-            await pilot.press(view, "slash", *word, "enter")
+            await pilot.press(*view, "slash", *word, "enter")
             row = re.compile(f" {re.escape(topic.name[:5])}.*{word}")
             await seeing.until_true(lambda row=row: any(map(row.search, seeing.lines(app))))
 
 
 async def test_a_click_on_a_column_s_head_sorts(shown, live):
     async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
-        for view, head, order in (("1", "name", "name"), ("2", "#", "number"), ("7", "name", "name")):
-            await pilot.press(view)
+        for view, head, order in (("1", "name", "name"), ("2", "#", "number"), ("7E", "name", "name")):
+            await pilot.press(*view)
             await seeing.until_true(lambda: app.main.view.query(RowList).first(RowList).rows)
             rows = app.main.view.query(RowList).first(RowList)
             x = "".join(text for text, _ in rows.header(rows.width)).index(head)
@@ -281,10 +282,10 @@ async def test_the_mark_of_a_cut_line_looks_like_what_it_stands_for(shown, live)
             assert (mark.style.link, mark.style.color) == (to.address, drawn.pen(ink).color)
 
 
-@pytest.mark.parametrize(("view", "listed"), [("1", "#topics"), ("7", "#map")])
+@pytest.mark.parametrize(("view", "listed"), [("1", "#topics"), ("7E", "#emergence")])
 async def test_escape_ends_a_search(shown, growing, view, listed):
     async with shown(growing, size=(100, 30), words="film, actor") as (app, pilot):
-        await pilot.press(view)
+        await pilot.press(*view)
         await seeing.until_true(lambda: app.screen.query(listed) and app.screen.query_one(listed).rows)
         rows = app.screen.query_one(listed, RowList)
         every = len(rows.rows)
@@ -373,22 +374,22 @@ def test_orders_and_the_topic_that_matters_most():
     assert featured([], None, ())[0] is None
 
 
-async def test_a_vast_dashboard_has_the_map_and_a_card(shown, live):
-    async with shown(live, size=(200, 60), words="distinctiveness of its words") as (app, pilot):
+async def test_a_vast_dashboard_has_the_atlas_and_a_card(shown, live):
+    async with shown(live, size=(200, 60), words="Atlas · 49 topics") as (app, pilot):
         assert "most about it" in await seeing.until(pilot, "moved most")
         await pilot.press("down")
         await seeing.until_true(lambda: app.screen.query_one("#topics", TopicList).held)
         chosen = app.screen.query_one("#topics", TopicList).topic
         await seeing.until(pilot, f"{chosen.label} · lda · chosen")
-        drawn = app.screen.query_one("#over-time", TopicMap)
-        await seeing.until_true(lambda: drawn.current.topic == chosen.topic)
+        drawn = app.screen.query_one(TopicAtlas)
+        await seeing.until_true(lambda: drawn.chosen == chosen.topic)
         await seeing.press(pilot, "r", "space", shows="REPLAY")
         first = app.watched.replay.points[0]
         app.watched.replay.step(-len(app.watched.replay.points))
         app.watched.look_again()
         seen = await seeing.until(pilot, f"after {first} articles ─")
         assert "most about it" not in seen  # what articles were about then is not known
-        await seeing.until_true(lambda: drawn.pointed[1] == first)
+        await seeing.until_true(lambda: drawn.row.articles == first)
 
 
 @pytest.fixture

@@ -23,7 +23,8 @@ VIEWS = {
     "crawl": ("4", "latency"),
     "log": ("5", "saved at"),
     "sessions": ("6", "● still"),
-    "map": ("7", "over time"),
+    "atlas": ("7", "Atlas · "),
+    "emergence": ("7E", "over time"),
 }
 
 
@@ -62,7 +63,7 @@ async def test_views_look_as_they_did(shown, still, size, monkeypatch):
     drawn: dict[str, str] = {}
     async with shown(still, size=SIZES[size], words="lda 1,3") as (_, pilot):
         for view, (key, words) in VIEWS.items():
-            await seeing.press(pilot, key, shows=words)
+            await seeing.press(pilot, *key, shows=words)
             drawn[view] = await drawn_like(pilot, FOLDER / f"{view}-{size}.txt")
     for view, text in drawn.items():
         path = FOLDER / f"{view}-{size}.txt"
@@ -84,7 +85,7 @@ async def test_light_and_dark_say_the_same_in_other_colours(shown, still, monkey
             said.append({})
             painted.append(set())
             for view, (key, words) in VIEWS.items():
-                await seeing.press(pilot, key, shows=words)
+                await seeing.press(pilot, *key, shows=words)
                 said[-1][view] = await drawn_like(pilot, FOLDER / f"{view}-middle.txt")
                 painted[-1] |= backgrounds(app)
             await pilot.press("t")

@@ -18,9 +18,9 @@ from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count
 from wikitopics.tui.topics import TopicCard, TopicList, featured, topics_title
 from wikitopics.tui.views.articles import now_reading
+from wikitopics.tui.views.atlas import TopicAtlas
 from wikitopics.tui.views.crawl import flow_lines, numbers
 from wikitopics.tui.views.log import NOTHING_CHANGED, EventList, change_words, what_changed
-from wikitopics.tui.views.map import TopicMap
 from wikitopics.tui.views.view import A_TOPIC, FAR, TINY_HEIGHT, TINY_WIDTH, View, chart_keys, next_choice
 
 # Small charts beside the large one: the models' other metrics at a glance.
@@ -139,7 +139,7 @@ class Dashboard(View):
                 yield Lines(id="flow-brief", classes="panel")
                 with Horizontal(id="below"):
                     yield TopicList(id="topics")
-                    yield TopicMap(id="over-time")
+                    yield TopicAtlas(id="dashboard-atlas")
             with Vertical(id="right"):
                 yield Lines(id="flow", classes="panel")
                 yield Panel(id="reading")
@@ -154,7 +154,7 @@ class Dashboard(View):
             ("#topics", "Topics by share"),
             ("#changes", "What changed"),
             ("#card", "Topic"),
-            ("#over-time", "Over time"),
+            ("#dashboard-atlas", "Atlas"),
             ("#log", "Log"),
         ):
             name(self.query_one(selector, Widget), words)
@@ -202,7 +202,7 @@ class Dashboard(View):
         if self.has_class("-vast"):
             self.query_one(SmallCharts).show(look, self.choice, self.x_kind, chart)
             self._show_card(look)
-            self.query_one(TopicMap).show_map(self, look)
+            self.query_one(TopicAtlas).show_atlas(self, look)
             self.query_one(EventList).show_items(look.events)
 
     def _show_card(self, look: SessionView) -> None:
@@ -236,11 +236,13 @@ class Dashboard(View):
         self.host.watched.look_again()
 
     @on(TopicList.Selection, "#topics")
-    @on(TopicMap.Selection, "#over-time")
     def _chosen(self, event: TopicList.Selection) -> None:
         if isinstance(event.row, TopicRow):
-            at = event.control.at if isinstance(event.control, TopicMap) else None
-            self.host.call_later(self.host.open_topic, event.row.topic, at)
+            self.host.call_later(self.host.open_topic, event.row.topic)
+
+    @on(TopicAtlas.Selection)
+    def _chosen_on_map(self, event: TopicAtlas.Selection) -> None:
+        self.host.call_later(self.host.open_topic, event.topic)
 
     @on(TopicList.Moved, "#topics")
     def _moved(self) -> None:
@@ -248,14 +250,12 @@ class Dashboard(View):
         if self.look is not None and self.has_class("-vast"):
             self._show_card(self.look)
             if listed.topic is not None:
-                self.query_one(TopicMap).choose(listed.topic)
+                self.query_one(TopicAtlas).choose(listed.topic.topic)
 
-    @on(TopicMap.CellChanged)
-    @on(TopicMap.Moved, "#over-time")
-    def _entitle_map(self) -> None:
-        drawn, look = self.query_one(TopicMap), self.look
-        after = "" if look is None else look.topics_after(self.model)
-        name(drawn, drawn.legend, drawn.description if drawn.has_focus else after)
+    @on(TopicAtlas.Moved)
+    def _entitle_atlas(self) -> None:
+        drawn = self.query_one(TopicAtlas)
+        name(drawn, drawn.title)
 
     # Keys -------------------------------------------------------------------------------------
 

@@ -68,6 +68,8 @@ WIDE, TALL = 110, 34
 FAR = 10
 """Columns of a long step of a crosshair."""
 ZOOMS = "zoom around the crosshair"
+ATLAS, EMERGENCE = 6, 7
+"""The places of two views among all: each leads to the other."""
 A_TOPIC = "a topic's name, number or word"
 """What `/` finds in a list of topics."""
 

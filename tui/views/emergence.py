@@ -1,4 +1,4 @@
-"""The map: all topics over the whole stream."""
+"""Emergence: all topics over the whole stream."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from wikitopics.tui.plot import Axis, Floats, own_space, ticks
 from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count, padded, plural, share, short
 from wikitopics.tui.topics import NO_TOPICS, matching, words_of
-from wikitopics.tui.views.view import A_TOPIC, FAR, View
+from wikitopics.tui.views.view import A_TOPIC, ATLAS, FAR, View
 
 # All topics over the whole stream: one row per topic, one column per stretch of the stream. The shade shows
 # how much of the text is the topic's own.
@@ -74,8 +74,8 @@ def levels(sizes: Floats, newest: Floats) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, slots=True)
-class MapPicture:
-    """The map at one width."""
+class HeatmapPicture:
+    """The heatmap at one width."""
 
     snapshots: NDArray[np.int64]
     """The snapshot that each column shows."""
@@ -99,7 +99,7 @@ def _axis(history: ShareHistory, room: int) -> str:
     return "".join(line)
 
 
-class TopicMap(RowList[TopicRow]):
+class Heatmap(RowList[TopicRow]):
     """The cursor is a cell: up and down move between topics, left and right along the stream."""
 
     class CellChanged(Message):
@@ -110,10 +110,10 @@ class TopicMap(RowList[TopicRow]):
     at: int | None = None
     """Articles of the snapshot under the cursor; None: the newest, as it changes."""
     _of: object = None
-    _made: MapPicture | None = None
+    _made: HeatmapPicture | None = None
     _sought = _noun = ""
 
-    def show_map(self, view: View, look: SessionView) -> None:
+    def show_history(self, view: View, look: SessionView) -> None:
         """Draw the topics of the model in use, in the selected order, as soon as their history is known."""
         choice, sought, model = view.choice, view.sought, view.choice.model_of(look)
         if model is None:
@@ -125,7 +125,7 @@ class TopicMap(RowList[TopicRow]):
             self.post_message(self.CellChanged())
 
         values = look.topics, model, sought, choice.order, choice.pinned_of(model), choice.ascii_only
-        view.fill("map", values, fill)
+        view.fill("emergence", values, fill)
 
     def draw(self, look: SessionView, choice: Choice, history: ShareHistory, sought: str) -> None:
         """Draw the topics with this history."""
@@ -168,12 +168,6 @@ class TopicMap(RowList[TopicRow]):
         signs = ASCII_SHADES[1::2] if self.ascii_only else "░▒▓█"
         return f"{signs} share × distinctiveness of its words"
 
-    def choose(self, row: TopicRow) -> None:
-        """Put the cursor on this topic without counting it as the user's selection."""
-        index = next((i for i, one in enumerate(self.rows) if one.topic == row.topic), self.cursor)
-        if index != self.cursor:
-            self.go_to(index)
-
     def _snapshot(self) -> int:
         """The snapshot under the cursor."""
         assert self._history is not None
@@ -197,19 +191,19 @@ class TopicMap(RowList[TopicRow]):
     # Drawing ----------------------------------------------------------------------------------------
 
     def _room(self, width: int) -> tuple[int, int, int]:
-        """Cells of the name, the map and the words."""
+        """Cells of the name, the shades and the words."""
         words = WORDS if width >= WITH_WORDS else 0
         name = min(max(width // 3, NAMES[0]), NAMES[1])
         return name, max(width - NUMBER - name - words - 1, 1), words
 
-    def _picture(self, width: int) -> MapPicture:
+    def _picture(self, width: int) -> HeatmapPicture:
         assert self._history is not None
         _, room, _ = self._room(width)
         if self._made is None or len(self._made.snapshots) != room:
             history = self._history
             snapshots, own = columns(history, room), history.own.astype(np.float64)
             shades = levels(own[snapshots], own[-1]).T.tolist()
-            self._made = MapPicture(snapshots, shades, _axis(history, room))
+            self._made = HeatmapPicture(snapshots, shades, _axis(history, room))
         return self._made
 
     def header(self, width: int) -> Line:
@@ -249,32 +243,37 @@ class TopicMap(RowList[TopicRow]):
         return out
 
 
-class Map(View):
+class Emergence(View):
     """One row per topic, the stream from left to right; the line below describes the cell under the
     cursor."""
 
-    TITLE = "Map"
-    HOME = TopicMap
+    TITLE = "Emergence"
+    HOME = Heatmap
     FINDS = A_TOPIC
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        binding("map.detail", "enter", "list('choose')", "Detail", "open the topic at that moment", "Enter"),
-        binding("map.all", "escape", "all", "All topics", "show all topics again"),
-        binding("map.left", "left", "list('along', -1)", "Along", "earlier or later in the stream", "←→"),
-        binding("map.right", "right", "list('along', 1)", "Later"),
+        binding(
+            "emergence.detail", "enter", "list('choose')", "Detail", "open the topic at that moment", "Enter"
+        ),
+        binding("emergence.all", "escape", "all", "All topics", "show all topics again"),
+        binding(
+            "emergence.left", "left", "list('along', -1)", "Along", "earlier or later in the stream", "←→"
+        ),
+        binding("emergence.right", "right", "list('along', 1)", "Later"),
+        binding("emergence.atlas", "E", f"app.view({ATLAS})", "Atlas", "back to the atlas", "E"),
         ("shift+left", f"list('along', -{FAR})"),
         ("shift+right", f"list('along', {FAR})"),
     ]
 
     def compose(self) -> ComposeResult:
-        yield TopicMap(id="map")
+        yield Heatmap(id="emergence")
 
     def draw(self, look: SessionView) -> None:
-        self.query_one(TopicMap).show_map(self, look)
+        self.query_one(Heatmap).show_history(self, look)
 
-    @on(TopicMap.CellChanged)
-    @on(TopicMap.Moved, "#map")
+    @on(Heatmap.CellChanged)
+    @on(Heatmap.Moved, "#emergence")
     def _entitle(self) -> None:
-        look, drawn = self.look, self.query_one(TopicMap)
+        look, drawn = self.look, self.query_one(Heatmap)
         if look is None:
             return
         which = f"with “{self.sought}”" if self.sought else "over time"
@@ -282,15 +281,15 @@ class Map(View):
         name(drawn, f"{title} · {drawn.legend}", drawn.description)
         self.refresh_bindings()  # by now there is a topic to name and to pin
 
-    @on(TopicMap.Selection, "#map")
-    def _chosen(self, event: TopicMap.Selection) -> None:
-        self.host.call_later(self.host.open_topic, event.row.topic, self.query_one(TopicMap).at)
+    @on(Heatmap.Selection, "#emergence")
+    def _chosen(self, event: Heatmap.Selection) -> None:
+        self.host.call_later(self.host.open_topic, event.row.topic, self.query_one(Heatmap).at)
 
     def chosen_topic(self) -> TopicRow | None:
-        return self.query_one(TopicMap).current
+        return self.query_one(Heatmap).current
 
     def copied(self) -> str:
-        pointed = self.query_one(TopicMap).pointed
+        pointed = self.query_one(Heatmap).pointed
         if pointed is None or self.look is None:
             return ""
         row, articles, part = pointed

@@ -1,0 +1,360 @@
+"""The atlas: topics have places, keep them, can be reached; what was read glows, what is sought is lit."""
+
+import re
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+from textual.theme import BUILTIN_THEMES
+
+from tests.tui import canned, seeing
+from tests.tui.test_preferences import contrast
+from wikitopics.session.analysis.areas import Area, Atlas
+from wikitopics.session.analysis.cartography import COLOURS, arranged
+from wikitopics.session.records import ShareHistory, TopicRow
+from wikitopics.tui.atlas import ASPECT, borders, laid_out, middle, toward
+from wikitopics.tui.inks import area_ink
+from wikitopics.tui.lists import RowList
+from wikitopics.tui.terminal import DARK, LIGHT
+from wikitopics.tui.views.atlas import FRAMES, AtlasView, TopicAtlas, births
+from wikitopics.tui.views.topics import Evolution
+
+# Places.
+
+LARGE, MIDDLE, SMALL = (198, 55), (118, 35), (78, 19)
+
+
+def row(topic, share, name=None):
+    words = tuple((word, 0.1) for word in canned.strays(topic)[:20])
+    name = ", ".join(word for word, _ in words[:3]) if name is None else name
+    return TopicRow(topic, name, share, words, frozenset(), (share,), 1_000, 500)
+
+
+def charted(of_topic, seed=0):
+    """Topics with these areas, those of one area near each other."""
+    rng = np.random.default_rng(seed)
+    shares = rng.dirichlet(np.full(len(of_topic), 2.0)).tolist()
+    rows = [row(topic, share) for topic, share in enumerate(shares)]
+    centres = rng.uniform(-40, 40, (max(of_topic) + 1, 2))
+    places = centres[np.array(of_topic)] + rng.normal(0, 8, (len(of_topic), 2))
+    return gathered(of_topic, shares, places), rows
+
+
+def gathered(of_topic, shares, places):
+    areas = [
+        Area(number, f"area {number}, more", sum(shares[t] for t in own), tuple(own))
+        for number in sorted(set(of_topic))
+        if (own := [t for t, area in enumerate(of_topic) if area == number])
+    ]
+    return Atlas(areas, np.arange(len(of_topic)), np.zeros((len(of_topic),) * 2), places, False)
+
+
+@pytest.fixture(scope="module")
+def hundred():
+    return charted([topic % 13 for topic in range(100)])
+
+
+def cells(label):
+    return {(label.row + y, label.column + x) for y in range(len(label.lines)) for x in range(label.width)}
+
+
+@pytest.mark.parametrize(("size", "least"), [(LARGE, 100), (MIDDLE, 100), (SMALL, 50), ((20, 6), 1)])
+def test_labels_have_places_of_their_own_on_the_land_of_their_area(hundred, size, least):
+    sheet = laid_out(*hundred, size)
+    assert len(sheet.topics) >= least
+    assert sheet.many == 100
+    for one, other in combinations(sheet.labels, 2):
+        assert not cells(one) & cells(other)
+    for label in sheet.labels:
+        starts, areas = sheet.ground[label.row]
+        on = {areas[np.searchsorted(starts, x, "right") - 1] for _, x in cells(label)}
+        assert on == {label.area}
+        assert all(y < size[1] and x < size[0] for y, x in cells(label))
+    heads = {label.area: label.lines for label in sheet.labels if label.topic is None}
+    assert size == (20, 6) or re.fullmatch(r"AREA 3, MORE \d+%", heads[3][0])
+
+
+def test_only_topics_that_were_born_or_changed_their_area_jump(hundred):
+    found, rows = hundred
+    of_topic = [topic % 13 for topic in range(100)]
+    before = laid_out(found, rows, MIDDLE)
+    rng = np.random.default_rng(1)
+    of_topic[7], places = 12, found.places + rng.normal(0, 1, found.places.shape)
+    places[7] = places[12]
+    shares = [one.share * factor for one, factor in zip(rows, rng.lognormal(0, 0.2, 100), strict=True)]
+    names = [one.name if one.topic % 10 else "incomprehensible, x, y" for one in rows]
+    rows = [row(*each) for each in zip(range(101), [*shares, 0.02], [*names, None], strict=True)]
+    shares, places = [one.share for one in rows], np.concatenate([places, [[3.0, 3.0]]])
+    after = laid_out(gathered([*of_topic, 4], shares, places), rows, MIDDLE, before=before)
+
+    def place(label):
+        return label.row, label.column
+
+    assert len(after.topics) == 101
+    moved = {t for t in before.topics if place(before.topics[t]) != place(after.topics[t])}
+    assert {7} <= moved <= {7, *range(0, 100, 10)}  # a longer name may need another place
+    heads = [{one.area: place(one) for one in sheet.labels if one.topic is None} for sheet in (before, after)]
+    assert heads[0] == heads[1]
+
+
+def test_what_is_sought_has_a_place_however_small(hundred):
+    found, rows = hundred
+    full = laid_out(found, rows, (60, 10))
+    missing = set(range(100)) - full.topics.keys()
+    assert missing
+    sought = sorted(missing)[-3:]
+    assert {*sought} <= laid_out(found, rows, (60, 10), first=sought, before=full).topics.keys()
+
+
+def test_an_area_alone_has_its_topics_with_more_words(hundred):
+    sheet = laid_out(*hundred, MIDDLE, zoom=5)
+    assert sheet.topics.keys() == {topic for topic in range(100) if topic % 13 == 5}
+    for topic, label in sheet.topics.items():
+        assert label.lines[0].startswith(hundred[1][topic].name[:20])
+        assert len(" ".join(label.lines).split()) > 6
+
+
+def test_names_can_neither_control_the_terminal_nor_take_all_the_room(hundred):
+    found, rows = hundred
+    names = ["\x1b[31mred", "x" * 1_000, "日本の鉄道駅一覧" * 40, "", "two\nlines, and\ttab"]
+    rows = [replace(one, name=name) for one, name in zip(rows, names, strict=False)] + rows[5:]
+    areas = [replace(area, name=names[area.number % 5]) for area in found.areas]
+    for size in (MIDDLE, SMALL, (9, 3)):
+        sheet = laid_out(replace(found, areas=areas), rows, size)
+        for label in sheet.labels:
+            assert label.column + label.width <= size[0]
+            assert all(line.isprintable() and cell_len(line) <= 48 for line in label.lines)
+    assert laid_out(*charted([0]), MIDDLE).topics.keys() == {0}
+    assert not laid_out(found, [], MIDDLE).labels
+
+
+def test_boxes_stay_where_they_were_if_that_is_free():
+    centres, boxes = np.array([[1.0, 5.0], [1.0, 5.0], [1.0, 5.0]]), [(1, 4)] * 3
+    assert arranged(centres, boxes, (9, 20), 2.0, [(8, 0), (8, 2), None])[0] == (8, 0)
+    kept, other, fresh = arranged(centres, boxes, (9, 20), 2.0, [(8, 0), (8, 2), None])
+    assert other == (0, 3) or other == (1, 3)
+    assert fresh != other != kept
+
+
+def test_borders_run_between_lands():
+    land = np.array([[-1, -1, -1, -1], [-1, 3, 3, -1], [-1, 3, 5, 5], [-1, -1, -1, -1]])
+    assert borders(land) == ("    ", " ╭─╮", " │╭┴", " ╰┴─")
+
+
+# From topic to topic.
+
+
+@pytest.mark.parametrize("size", [LARGE, SMALL])
+def test_arrows_reach_every_topic_and_go_where_they_point(hundred, size):
+    labels = laid_out(*hundred, size).topics
+    reached, left = set(), [next(iter(labels))]
+    while left:
+        topic = left.pop()
+        reached.add(topic)
+        here = middle(labels[topic])
+        for direction, axis, sign in (("up", 0, -1), ("down", 0, 1), ("left", 1, -1), ("right", 1, 1)):
+            to = toward(labels.values(), here, direction)
+            if to is not None:
+                assert sign * (middle(to)[axis] - here[axis]) > 0
+                left += {to.topic} - reached - {*left}
+    assert reached == labels.keys()
+
+
+def test_the_nearest_one_ahead_is_next(hundred):
+    label = laid_out(*hundred, MIDDLE).labels[-1]
+    ahead, aside, far = (replace(label, row=y, column=x) for y, x in ((0, 40), (4, 28), (0, 90)))
+    here = (ASPECT * 0.5, 20 + label.width / 2)
+    assert toward([far, aside, ahead], here, "right") is ahead
+    assert toward([far, aside], here, "down") is aside
+    assert toward([far, aside], here, "up") is None
+
+
+def test_topics_are_born_in_the_order_of_the_stream():
+    own = np.array([[0.01, 0.0, 0.0], [0.3, 0.0, 0.0], [0.4, 0.2, 0.0], [0.4, 0.3, 0.1]], np.float32)
+    frames = births(ShareHistory(np.array([64, 512, 4_096, 32_768]), own, own))
+    assert frames.shape == (FRAMES, 3)
+    first = [int(np.flatnonzero(sizes)[0]) for sizes in frames.T]
+    assert first == sorted(first)
+    assert first[0] < first[1] < first[2] == FRAMES - 1
+    assert frames.max() == 3
+
+
+# Colours.
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT, *BUILTIN_THEMES.values()], ids=lambda theme: theme.name)
+async def test_labels_can_be_read_on_every_ground(shown, live, theme):
+    async with shown(live, size=(80, 24), words="LIVE") as (app, pilot):
+        await pilot.press("7")
+        app.theme = theme.name
+        await pilot.pause()
+        drawn = app.main.view.query_one(TopicAtlas)
+        await seeing.until_true(lambda: drawn.sheet)
+
+        def rgb(colour):
+            return colour.get_truecolor()
+
+        for area in range(len(COLOURS)):
+            own, glow = drawn.pen(area_ink("area", area)), drawn.pen("", area_ink("glow", area))
+            tint = drawn.pen("", area_ink("tint", area))
+            assert glow.bgcolor != tint.bgcolor
+            if theme.ansi:
+                assert own.color.is_system_defined  # the terminal decides
+                continue
+            assert contrast(rgb(own.color), rgb(drawn.pen().bgcolor)) >= 3.9
+            assert contrast(rgb(tint.color), rgb(tint.bgcolor)) >= 3.3
+            assert contrast(rgb(glow.color), rgb(glow.bgcolor)) >= 3.9
+
+
+@pytest.mark.parametrize("why", ["no colour", "ascii", "few colours"])
+async def test_without_tints_borders_set_areas_apart(shown, live, monkeypatch, why):
+    if why == "no colour":
+        monkeypatch.setenv("NO_COLOR", "1")
+    elif why == "few colours":
+        monkeypatch.setattr(Console, "color_system", "standard")
+    async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
+        if why == "ascii":
+            app.action_ascii()
+        await pilot.press("7")
+        drawn = app.main.view.query_one(TopicAtlas)
+        await seeing.until_true(lambda: drawn.sheet)
+        await pilot.pause()
+        inside = "\n".join(line[1:-1] for line in seeing.lines(app)[2:-3])
+        assert ("--+" if why == "ascii" else "──╮") in inside
+        for sign in "oO" if why == "ascii" else "•●":
+            assert f" {sign} " in inside
+
+
+# On the screen.
+
+
+def atlas_of(app):
+    return app.main.view.query_one(TopicAtlas)
+
+
+async def opened(pilot, key="7"):
+    await pilot.press(key)
+    await seeing.until_true(lambda: isinstance(pilot.app.main.view, AtlasView) and atlas_of(pilot.app).sheet)
+    await pilot.pause()
+    return atlas_of(pilot.app)
+
+
+async def test_arrows_travel_enter_opens_and_e_leads_to_emergence_and_back(shown, live):
+    async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
+        drawn = await opened(pilot)
+        largest_one = max(app.latest.topics["lda"], key=lambda row: row.share)
+        assert drawn.chosen == largest_one.topic
+        await seeing.press(pilot, "down", "right", "up", shows="Atlas · 49 topics · lda")
+        assert drawn.chosen != largest_one.topic
+        told = app.latest.topics["lda"][drawn.chosen]
+        area = app.latest.areas_of("lda")[told.topic]
+        seen = await seeing.until(
+            pilot, f"{told.label} · {100 * told.share:.1f}% · {area.name} · {told.words[0][0]}"
+        )
+        assert "E Emergence" in seen
+        await seeing.press(pilot, "E", shows="50 topics over time")
+        assert "7 Atlas" in await seeing.press(pilot, "E", shows="Atlas · 49 topics")
+        assert atlas_of(app).chosen == told.topic
+        await seeing.press(pilot, "enter", shows=f"{told.label} over time, by articles read")
+        assert app.main.view.query_one(Evolution)
+
+
+async def test_plus_zooms_into_an_area_and_minus_shows_all_again(shown, live):
+    async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
+        drawn = await opened(pilot)
+        area = app.latest.areas_of("lda")[drawn.chosen]
+        places = {topic: (label.row, label.column) for topic, label in drawn.sheet.topics.items()}
+        await seeing.press(pilot, "plus", shows=f"{area.name} · {len(area.topics)} topic")
+        assert drawn.sheet.topics.keys() == {*area.topics}
+        await pilot.press("down", "up", "left", "right")
+        assert drawn.chosen in area.topics
+        for key in ("minus", "escape"):
+            await seeing.press(pilot, key, shows="Atlas · 49 topics")
+            assert {t: (label.row, label.column) for t, label in drawn.sheet.topics.items()} == places
+            await seeing.press(pilot, "plus", shows=f"{area.name} · ")
+
+
+async def test_what_is_found_is_lit_and_keeps_its_place(shown, live):
+    async with shown(live, size=(120, 40), words="lda 1,3") as (_, pilot):
+        drawn = await opened(pilot)
+        places = {topic: (label.row, label.column) for topic, label in drawn.sheet.topics.items()}
+        await seeing.press(pilot, "slash", *"galax", "enter", shows="4 of 49 topics with “galax”")
+        assert drawn.chosen in {7, 12, 36, 44}
+
+        def lit():
+            return {d.label.topic for row in drawn._rows.values() for d in row if d.under} - {None}
+
+        await seeing.until_true(lambda: lit() == {7, 12, 36, 44})
+        await seeing.until_true(
+            lambda: places == {t: (label.row, label.column) for t, label in drawn.sheet.topics.items()}
+        )
+        await seeing.press(pilot, "escape", shows="Atlas · 49 topics")
+
+
+async def test_a_click_selects_and_a_second_one_opens(shown, live):
+    async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
+        drawn = await opened(pilot)
+        label = next(one for one in drawn.sheet.labels if one.topic not in (None, drawn.chosen))
+        at = (label.column + 3, label.row + 1)
+        await pilot.click(drawn, offset=(at[0], at[1]))
+        await seeing.until_true(lambda: drawn.chosen == label.topic)
+        await pilot.pause(0.6)
+        await pilot.click(drawn, offset=(at[0], at[1]))
+        await seeing.until(pilot, f"{app.latest.topics['lda'][label.topic].label} over time, by articles")
+
+
+async def test_births_are_replayed_until_any_key(shown, live):
+    async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
+        drawn = await opened(pilot)
+
+        def in_sight():
+            return {d.label.topic for row in drawn._rows.values() for d in row} - {None}
+
+        seen = await seeing.press(pilot, "r", shows="Births · ")
+        assert "any key ends it" in seen
+        await pilot.press("q")
+        await seeing.until_true(lambda: drawn._births is None)
+        assert app.is_running
+        assert "Births · " not in seeing.text(app)
+        own = np.stack([np.arange(50) == drawn.chosen, np.ones(50)]).astype(np.float32)
+        drawn.play_births(ShareHistory(np.array([64, 128]), own, own))
+        assert in_sight() == {drawn.chosen}
+        drawn._frame = FRAMES - 2
+        await seeing.until_true(lambda: drawn._births is None)
+        assert len(in_sight()) == 49
+
+
+async def test_topics_of_articles_just_read_glow_for_two_seconds(shown, tmp_path, monkeypatch):
+    recipe = canned.Recipe()
+    path = canned.build(tmp_path / "s.db", recipe)
+    monkeypatch.setattr("wikitopics.tui.views.atlas.GLOW_SECONDS", 0.5)
+    with canned.live(path, recipe):
+        async with shown(path, size=(120, 40), words="lda 1,3") as (app, pilot):
+            drawn = await opened(pilot)
+            assert not drawn.glowing
+            canned.grow(path, recipe, 1)
+            await seeing.until_true(lambda: drawn.glowing)
+            newest = app.latest.recent[0].topics[0][1]
+            assert {*drawn.glowing} == {newest}
+            await seeing.until_true(lambda: not drawn.glowing)
+
+
+async def test_the_dashboard_s_atlas_follows_the_list(shown, live):
+    async with shown(live, size=(200, 60), words="Atlas · ") as (app, pilot):
+        drawn = app.main.view.query_one(TopicAtlas)
+        await seeing.until_true(lambda: drawn.sheet)
+        assert len(drawn.sheet.topics) == 49
+        await pilot.press("down", "down")
+        await seeing.until_true(
+            lambda: drawn.chosen == app.screen.query_one("#topics", RowList).current.topic
+        )
+        drawn.focus()
+        await pilot.pause()
+        chosen = drawn.chosen
+        await pilot.press("right", "up")
+        await seeing.until_true(lambda: drawn.chosen != chosen)
+        await pilot.press("enter")
+        await seeing.until(pilot, f"Articles most about #{drawn.chosen} ")

@@ -1,0 +1,356 @@
+"""The atlas in cells: where the labels of topics and areas stand, the land around them, and the way from one
+to the next. Pure.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.cells import cell_len
+
+from wikitopics.session.analysis.areas import Area, Atlas
+from wikitopics.session.analysis.cartography import arranged, filled, lands
+from wikitopics.session.records import APART, TopicRow
+from wikitopics.session.storage.topics import BETWEEN, parts
+from wikitopics.tui.text import cut, folded, visible
+
+ASPECT = 2.0
+"""The height of a cell in widths."""
+REACH = 7.0
+"""Cells from a label to the end of its area's land."""
+WORD = 16
+"""The most cells of a word."""
+NAMED = 3
+"""The most words of a label on the whole map."""
+FULL = (0.42, 0.34, 0.0)
+"""The parts of the map that labels may take at first: the next one, if some found no room."""
+ROOMY = 100
+"""Cells of a row from which two of them, not one, keep labels apart."""
+STAYS = 0.2
+"""The part of the map's width by which a label may be off its place before it moves there."""
+LARGE, SMALL = 1.4, 0.6
+"""Topics of more and of less than the mean share times this have a large and a small sign."""
+COLUMN, LINES = 30, 6
+"""Cells and lines of a label when one area fills the map."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """The label of a topic, or of an area, at its place."""
+
+    area: int
+    topic: int | None
+    """None: it is the area's."""
+    row: int
+    column: int
+    lines: tuple[str, ...]
+    """What stands behind its sign; an area has none."""
+    kept: int
+    """Cells of a row that are its own as long as it stays there."""
+    size: int = 0
+    """0 to 2: whether its sign is small or large."""
+
+    @property
+    def width(self) -> int:
+        """Cells of its longest line, with the sign."""
+        return max(map(cell_len, self.lines)) + 2 * (self.topic is not None)
+
+    def covers(self, row: int, column: int) -> bool:
+        """Whether this cell is part of it."""
+        within = 0 <= row - self.row < len(self.lines)
+        return within and 0 <= column - self.column < self.width
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """The atlas at one size."""
+
+    size: tuple[int, int]
+    """Columns and rows."""
+    zoom: int | None
+    """The area that fills it; None: it shows all."""
+    labels: tuple[Label, ...]
+    ground: tuple[tuple[list[int], list[int]], ...]
+    """By row, the columns where another land begins, and the areas they belong to, -1 for none."""
+    borders: tuple[str, ...]
+    """By row, the lines between lands."""
+    many: int
+    """The number of topics that belong on it, whether or not there is room for them."""
+
+    @property
+    def topics(self) -> dict[int, Label]:
+        """The labels of topics, by number."""
+        return {label.topic: label for label in self.labels if label.topic is not None}
+
+
+def laid_out(
+    found: Atlas,
+    rows: Sequence[TopicRow],
+    size: tuple[int, int],
+    zoom: int | None = None,
+    first: Collection[int] = (),
+    before: Sheet | None = None,
+) -> Sheet:
+    """The atlas of these topics on so many columns and rows.
+
+    zoom: the area that fills it. first: topics that must have a place. before: an earlier sheet, from which
+    labels move only if they are of another area now, or far off their place
+    """
+    width, height = size
+    if before is not None and not (before.zoom == zoom and _alike(before.size, size)):
+        before = None
+    areas = {area.number: area for area in found.areas if zoom is None or area.number == zoom}
+    area_of = {topic: area.number for area in areas.values() for topic in area.topics if topic < len(rows)}
+    chosen = sorted(area_of, key=lambda topic: (topic not in first, -rows[topic].share))
+    if not chosen or min(size) < 1:
+        return Sheet(size, zoom, (), (([0], [-1]),) * height, (" " * width,) * height, len(chosen))
+    centres = _centres(found, chosen, size)
+    words = {topic: _words(rows[topic]) for topic in chosen}
+    heads: list[Label] = []
+    if zoom is not None:
+        plans: Sequence[Plan] = [{topic: _block(rows[topic], size, len(chosen)) for topic in chosen}]
+    else:
+        heads = _heads(areas, area_of, centres, size)
+        plans = _plans(words, width * height) if before is None else [_fitting(words, before)]
+    mean = sum(rows[topic].share for topic in chosen) / len(chosen)
+    for plan in plans:
+        labels = [
+            Label(area_of[topic], topic, 0, 0, lines, 0, _size(rows[topic].share / mean))
+            for topic, lines in plan.items()
+        ]
+        placed = _placed([*heads, *labels], centres, size, before, first)
+        if len(placed) == len(heads) + len(labels):
+            break
+    if zoom is None:
+        placed = _grown(placed, words, size)
+    land = lands(
+        [(label.row, label.column) for label in placed],
+        [(len(label.lines), label.width) for label in placed],
+        [label.area for label in placed],
+        (height, width),
+        REACH,
+        ASPECT,
+    )
+    lines = _around(placed, borders(land))
+    return Sheet(size, zoom, tuple(placed), tuple(map(_runs, land)), lines, len(chosen))
+
+
+def _alike(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether one size is the other but for what a search takes, so that labels stay."""
+    return one[0] == other[0] and abs(one[1] - other[1]) <= 2
+
+
+def _centres(found: Atlas, topics: Sequence[int], size: tuple[int, int]) -> dict[int, tuple[float, float]]:
+    """The row and column around which the label of each topic should be."""
+    width, height = size
+    place = dict(zip(found.topics.tolist(), found.places, strict=True))
+    margin = min(8, width // 4)
+    spread = filled(np.array([place[topic] for topic in topics]))
+    rows, columns = spread[:, 1] * (height - 1) + 0.5, margin + spread[:, 0] * (width - 2 * margin)
+    return dict(zip(topics, zip(rows.tolist(), columns.tolist(), strict=True), strict=True))
+
+
+def _size(share: float) -> int:
+    """The size of a sign, for a share in means."""
+    return (share >= SMALL) + (share >= LARGE)
+
+
+def _heads(
+    areas: Mapping[int, Area],
+    area_of: Mapping[int, int],
+    centres: dict[int, tuple[float, float]],
+    size: tuple[int, int],
+) -> list[Label]:
+    """The labels of areas; their centres are added under negative numbers."""
+    heads = []
+    for number, area in areas.items():
+        inside = [centres[topic] for topic, own in area_of.items() if own == number]
+        if inside:
+            row, column = np.mean(inside, axis=0).tolist()
+            centres[_key(number)] = row - 1, column
+            name = cut(visible(area.name).upper(), min(2 * WORD, size[0] // 3))
+            heads.append(Label(number, None, 0, 0, (f"{name} {100 * area.share:.0f}%",), 0))
+    return heads
+
+
+def _key(area: int) -> int:
+    return -1 - area
+
+
+def _words(row: TopicRow) -> list[str]:
+    """What can stand in a topic's label: more and more words of its name."""
+    if not row.name:
+        return [f"#{row.topic}"]
+    named = parts(row.name)[:NAMED]
+    between = APART if APART in row.name else BETWEEN
+    texts = [cut(visible(between.join(named[:many])), WORD * many) for many in range(1, len(named) + 1)]
+    return list(dict.fromkeys([*texts, cut(visible(row.name), WORD * NAMED)]))
+
+
+Plan = Mapping[int, tuple[str, ...]]
+"""The lines of each topic's label."""
+
+
+def _plans(words: Mapping[int, Sequence[str]], cells: int) -> Sequence[Plan]:
+    """Plans by the parts of the map that labels may take: one word each, and more of the first ones, which
+    are of the largest topics."""
+    plans = []
+    for part in FULL:
+        texts = {topic: each[0] for topic, each in words.items()}
+        left = part * cells - sum(cell_len(text) + 4 for text in texts.values())
+        for many in range(1, NAMED):
+            for topic, each in words.items():
+                if many < len(each) and left > 0:
+                    left -= cell_len(each[many]) - cell_len(texts[topic])
+                    texts[topic] = each[many]
+        plans.append({topic: (text,) for topic, text in texts.items()})
+    return plans
+
+
+def _fitting(words: Mapping[int, Sequence[str]], before: Sheet) -> Plan:
+    """The most words that fit the cells that each topic had."""
+    room = {topic: label.kept - 2 for topic, label in before.topics.items()}
+    return {
+        topic: (next((text for text in reversed(each) if cell_len(text) <= room.get(topic, 0)), each[0]),)
+        for topic, each in words.items()
+    }
+
+
+def _block(row: TopicRow, size: tuple[int, int], many: int) -> tuple[str, ...]:
+    """A label of several lines: the topic's name, then more of its words, for one of ``many`` topics."""
+    width, height = size
+    column = min(COLUMN, max(width // 2 - 4, 1))
+    lines = min(LINES, max(width * height // (3 * many * (column + 4)), 1))
+    named = cut(visible(row.name) or f"#{row.topic}", column)
+    more = " ".join(visible(word) for word, _ in row.words if word not in parts(row.name))
+    return (named, *folded(more, column)[: lines - 1])
+
+
+def _placed(
+    labels: Sequence[Label],
+    centres: Mapping[int, tuple[float, float]],
+    size: tuple[int, int],
+    before: Sheet | None,
+    first: Collection[int],
+) -> list[Label]:
+    """Those labels that find room, at their places. Those that must have one choose first, and those that had
+    one before those that had none; areas before topics."""
+    width, height = size
+    stay = {} if before is None else {(label.topic, label.area): label for label in before.labels}
+
+    def earlier(label: Label) -> tuple[int, int] | None:
+        old = stay.get((label.topic, label.area))
+        if old is None or label.width > old.kept:
+            return None
+        row, column = _centre(label, centres)
+        off = np.hypot(ASPECT * (old.row - row), old.column + label.width / 2 - column)
+        return (old.row, old.column) if off <= STAYS * width else None
+
+    labels = [label for label in labels if label.width <= width]
+
+    def turn(label: Label) -> tuple[bool, ...]:
+        is_new, is_topic = earlier(label) is None, label.topic is not None
+        return (is_new or is_topic) and label.topic not in first, is_new, is_topic
+
+    order = sorted(labels, key=turn)
+    corners = arranged(
+        np.array([_centre(label, centres) for label in order]),
+        [(len(label.lines), min(label.width + _gap(width), width)) for label in order],
+        (height, width),
+        ASPECT,
+        [earlier(label) for label in order],
+    )
+    return [
+        replace(label, row=corner[0], column=corner[1], kept=label.width)
+        for label, corner in zip(order, corners, strict=True)
+        if corner is not None
+    ]
+
+
+def _gap(width: int) -> int:
+    return 1 + (width >= ROOMY)
+
+
+def _centre(label: Label, centres: Mapping[int, tuple[float, float]]) -> tuple[float, float]:
+    return centres[_key(label.area) if label.topic is None else label.topic]
+
+
+def _grown(labels: Sequence[Label], words: Mapping[int, Sequence[str]], size: tuple[int, int]) -> list[Label]:
+    """The labels with more words where the cells behind them are free."""
+    gap = _gap(size[0])
+    taken = np.zeros(size[::-1], np.bool_)
+    for label in labels:
+        taken[label.row, label.column : label.column + label.width + gap] = True
+    grown = []
+    for label in labels:
+        if label.topic is not None:
+            end = label.column + label.width
+            for text in reversed(words[label.topic]):
+                wider = label.column + 2 + cell_len(text)
+                if wider <= end:
+                    break
+                if wider <= size[0] and not taken[label.row, end + gap : wider + gap].any():
+                    taken[label.row, end : wider + gap] = True
+                    label = replace(label, lines=(text,))
+                    break
+        grown.append(label)
+    return grown
+
+
+def _runs(row: NDArray[np.int64]) -> tuple[list[int], list[int]]:
+    starts = np.append(0, np.flatnonzero(np.diff(row)) + 1)
+    return starts.tolist(), row[starts].tolist()
+
+
+# Borders, where lands are not tinted.
+
+_LINES = " │││─╯╮┤─╰╭├─┴┬┼"
+"""By which neighbours a line goes on to: 1 for that above, 2 below, 4 left, 8 right."""
+
+
+def borders(land: NDArray[np.int64]) -> tuple[str, ...]:
+    """By row, the lines between cells of different lands; each is drawn half a cell down and right."""
+    padded = np.pad(land, ((1, 0), (1, 0)), "edge")
+    across, down = padded[:-1] != padded[1:], padded[:, :-1] != padded[:, 1:]
+    lines = down[:-1] + 2 * down[1:] + 4 * across[:, :-1] + 8 * across[:, 1:]
+    return tuple("".join(map(_LINES.__getitem__, row)) for row in lines.tolist())
+
+
+def _around(labels: Sequence[Label], lines: Sequence[str]) -> tuple[str, ...]:
+    """The lines without what would touch a label."""
+    cells = [list(line) for line in lines]
+    for label in labels:
+        start, end = max(label.column - 1, 0), label.column + label.width + 1
+        for row in cells[label.row : label.row + len(label.lines)]:
+            row[start:end] = " " * len(row[start:end])
+    return tuple(map("".join, cells))
+
+
+# From topic to topic.
+
+Direction = Literal["up", "down", "left", "right"]
+
+
+def toward(labels: Iterable[Label], here: tuple[float, float], direction: Direction) -> Label | None:
+    """The nearest of these labels from a place, in this direction; rather one straight ahead than aside."""
+    sign, is_across = (-1 if direction in ("up", "left") else 1), direction in ("left", "right")
+
+    def way(label: Label) -> tuple[bool, float]:
+        """Whether it is more aside than ahead, and how far; 0 if it lies behind."""
+        y, x = middle(label)
+        ahead, aside = (
+            (sign * (x - here[1]), abs(y - here[0]))
+            if is_across
+            else (sign * (y - here[0]), abs(x - here[1]))
+        )
+        return aside > ahead, ahead + 2 * aside if ahead > 0 else 0.0
+
+    ways = [(way(label), label) for label in labels]
+    return min((one for one in ways if one[0][1]), key=lambda one: one[0], default=(None, None))[1]
+
+
+def middle(label: Label) -> tuple[float, float]:
+    """The place of a label, in widths of a cell: down, and from the left."""
+    return ASPECT * (label.row + len(label.lines) / 2), label.column + label.width / 2

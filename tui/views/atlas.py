@@ -1,0 +1,521 @@
+"""The atlas: all topics on a map on which alike ones are near, in the lands of their areas."""
+
+import asyncio
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual import events, on
+from textual.app import ComposeResult
+from textual.geometry import Region
+from textual.message import Message
+from textual.strip import Strip
+from textual.timer import Timer
+
+from wikitopics.session.analysis.areas import Atlas
+from wikitopics.session.records import ArticleRow, ShareHistory, TopicRow, in_line
+from wikitopics.tui.atlas import ASPECT, Direction, Label, Sheet, laid_out, middle, toward
+from wikitopics.tui.follow import SessionView, run_in_background
+from wikitopics.tui.inks import Drawn, area_ink, name, tinted
+from wikitopics.tui.terminal import binding
+from wikitopics.tui.text import plural, share
+from wikitopics.tui.topics import NO_TOPICS, hits_in, matching
+from wikitopics.tui.views.emergence import columns, levels
+from wikitopics.tui.views.view import A_TOPIC, EMERGENCE, View
+
+SIGNS, ASCII_SIGNS = "·•●", ".oO"
+"""The signs of small, middling and large topics."""
+GLOW_SECONDS = 2.0
+"""Seconds for which a topic glows after an article about it was read."""
+FRAMES, FRAME_SECONDS = 100, 0.1
+"""The frames of the replay of births, and how long each is shown."""
+NEWBORN = 5
+"""Frames for which a topic glows after its birth."""
+GLOWING = 12
+"""The most topics that begin to glow at once."""
+KEPT = 8
+"""The most sheets that are remembered."""
+WIDE = 100
+"""Cells of a row from which the title says what the signs mean."""
+
+
+def births(history: ShareHistory) -> NDArray[np.int64]:
+    """(FRAMES, K) how large each topic was over the stream, on a logarithmic axis: 0 before its birth, then
+    1 to 3."""
+    own = history.own.astype(np.float64)
+    return -(-levels(own[columns(history, FRAMES)], own[-1]) * 3 // 7)
+
+
+class Drawing(NamedTuple):
+    """How a label is drawn."""
+
+    label: Label
+    ink: str
+    under: str
+    size: int = 0
+
+
+class TopicAtlas(Drawn, can_focus=True):
+    """The arrows travel from topic to topic; the line below tells of the one under the cursor."""
+
+    TRAVELS = "travel to the nearest topic in that direction"
+    BINDINGS = [  # noqa: RUF012 - Textual's own convention
+        binding("atlas.left", "left", "travel('left')", "Travel", TRAVELS, "←→"),
+        binding("atlas.right", "right", "travel('right')", "Travel"),
+        binding("atlas.up", "up", "travel('up')", "Travel", TRAVELS, "↑↓"),
+        binding("atlas.down", "down", "travel('down')", "Travel"),
+        binding("atlas.open", "enter", "choose", "Detail", "open the topic", "Enter"),
+        binding("atlas.zoom_in", "plus,equals_sign", "zoom(True)", "Zoom", "fill the map with an area", "+-"),
+        binding("atlas.zoom_out", "minus", "zoom(False)", "Zoom out"),
+    ]
+
+    class Selection(Message):
+        """Enter on the topic under the cursor, or a click on it."""
+
+        def __init__(self, topic: int) -> None:
+            super().__init__()
+            self.topic = topic
+
+    class Moved(Message):
+        """The cursor moved to another topic, or the map shows something else."""
+
+    chosen: int | None = None
+    """The topic under the cursor."""
+    held = False
+    """Whether the user put the cursor there; otherwise it is on the largest topic."""
+    zoom: int | None = None
+    """The area that fills the map; None: it shows all."""
+    sheet: Sheet | None = None
+    _look: SessionView | None = None
+    _model: str | None = None
+    _of: object = None
+    _show: Callable[[], None] | None = None
+    _found: frozenset[int] = frozenset()
+    _sought = ""
+    _read: frozenset[int] = frozenset()
+    """The articles that have been seen, by number."""
+    glowing: Mapping[int, float] = {}
+    """When each topic that glows stops, by the monotonic clock."""
+    _births: NDArray[np.int64] | None = None
+    """The sizes of topics in each frame of the replay of births, if there is one."""
+    _articles: Sequence[int] = ()
+    """The articles at each frame."""
+    _frame = 0
+    _player: Timer | None = None
+    _told = ""
+    """The line below the map."""
+    _tint = False
+    """Whether lands are tinted, as the strips were drawn."""
+    _drawn: Sheet | None = None
+    """The sheet that was drawn last."""
+
+    def __init__(self, id: str) -> None:
+        super().__init__(id=id)
+        self._strips: dict[int, Strip] = {}
+        self._rows: dict[int, list[Drawing]] = {}
+        self._sheets: dict[tuple[tuple[int, int], int | None], Sheet] = {}
+
+    # What is shown ----------------------------------------------------------------------------------
+
+    def show_atlas(self, view: View, look: SessionView) -> None:
+        """Draw the topics of the model in use where they are now; they are laid out in the background."""
+        model = view.choice.model_of(look)
+        if (of := (look.status.session, model)) != self._of:
+            self._of, self.sheet, self.zoom, self.held, self._read = of, None, None, False, frozenset()
+            self._sheets.clear()
+            self.end_births()
+        self._look, self._model, self._sought = look, model, view.sought
+        self._show = lambda: self.show_atlas(view, look)
+        self._light(look.recent if look.as_of is None else ())
+        found, rows, size = look.atlases.get(model or ""), look.topics_of(model), self._room
+        self.post_message(self.Moved())
+        if found is None or min(size) < 1:
+            return
+        self._point(found, rows)
+        zoom = self.zoom
+        before = self._sheets.get((size, zoom), self.sheet)
+        must = self._found | ({self.chosen} if self.held and self.chosen is not None else set())
+
+        async def fill() -> None:
+            sheet = await asyncio.to_thread(laid_out, found, rows, size, zoom, must, before)
+            if (zoom, size) == (self.zoom, self._room):
+                self.sheet = sheet
+                self._keep(sheet)
+                self.redraw()
+                self.post_message(self.Moved())
+
+        placed = before.topics.keys() if before is not None and before.zoom == zoom else set()
+        view.fill("atlas", (look.topics, model, size, zoom, must - placed), fill)
+        self.redraw()
+
+    def _point(self, found: Atlas, rows: Sequence[TopicRow]) -> None:
+        """Note what was found, and put the cursor and the zoom on what there is."""
+        in_use = [topic for topic in found.topics.tolist() if topic < len(rows)]
+        matches = [row.topic for row in matching(rows, self._sought)] if self._sought else []
+        before, self._found = self._found, frozenset(matches) & frozenset(in_use)
+        if self._found and self._found != before and self.chosen not in self._found:
+            self.chosen, self.held = next(topic for topic in matches if topic in self._found), True
+        if not self.held or self.chosen not in in_use:
+            self.chosen = max(in_use, key=lambda topic: rows[topic].share, default=None)
+        inside = next((area.topics for area in found.areas if area.number == self.zoom), ())
+        if self.chosen not in inside:
+            self.zoom = None
+
+    def _keep(self, sheet: Sheet) -> None:
+        """Remember where labels stood, for when this size and zoom come again, as after a search."""
+        self._sheets.pop((sheet.size, sheet.zoom), None)
+        self._sheets[sheet.size, sheet.zoom] = sheet
+        if len(self._sheets) > KEPT:
+            del self._sheets[next(iter(self._sheets))]
+
+    def choose(self, topic: int) -> None:
+        """Put the cursor on this topic."""
+        if topic != self.chosen:
+            self.chosen, self.held = topic, True
+            self.redraw()
+            self.post_message(self.Moved())
+
+    def _light(self, recent: Collection[ArticleRow]) -> None:
+        """Let the topics of articles glow that were not there before."""
+        seen, until = frozenset(article.seq for article in recent), time.monotonic() + GLOW_SECONDS
+        topics = [
+            topic
+            for article in recent
+            if self._read and article.seq not in self._read
+            for model, topic, _ in article.topics
+            if model == self._model
+        ]
+        self._read = seen
+        if topics:
+            self.glowing = {**self.glowing, **dict.fromkeys(topics[:GLOWING], until)}
+            self.set_timer(GLOW_SECONDS, self._fade)
+
+    def _fade(self) -> None:
+        now = time.monotonic()
+        self.glowing = {topic: until for topic, until in self.glowing.items() if until > now}
+        self.redraw()
+
+    def on_resize(self) -> None:
+        self._again()
+
+    def _again(self) -> None:
+        if self._show is not None:
+            self._show()
+
+    # In words ---------------------------------------------------------------------------------------
+
+    @property
+    def row(self) -> TopicRow | None:
+        """The topic under the cursor."""
+        rows = () if self._look is None else self._look.topics_of(self._model)
+        return rows[self.chosen] if self.chosen is not None and self.chosen < len(rows) else None
+
+    @property
+    def title(self) -> str:
+        """What the map shows."""
+        look, sheet = self._look, self.sheet
+        if look is None or sheet is None:
+            return "Atlas"
+        shown, many = len(sheet.topics), plural(sheet.many, "topic")
+        of = f"{shown} of {many}" if shown < sheet.many else many
+        if self._sought:
+            of = f"{len(self._found)} of {many} with “{self._sought}”"
+        found = look.atlases.get(self._model or "")
+        area = next((one for one in found.areas if one.number == sheet.zoom), None) if found else None
+        title = f"{'Atlas' if area is None else area.name} · {of}{look.of_model(self._model)}"
+        if found is not None and found.by_words:
+            title += " · by leading words"
+        if self.size.width >= WIDE:
+            title += " · near: alike · larger sign: larger share · lit: just read"
+        return title
+
+    @property
+    def description(self) -> str:
+        """The topic under the cursor in words, or how far the replay is."""
+        row, look = self.row, self._look
+        if row is None or look is None:
+            return ""
+        if self._births is not None:
+            return f"Births · {look.some(self._articles[self._frame])} · any key ends it"
+        area = look.areas_of(self._model).get(row.topic)
+        where = f" · {area.name}" if area is not None else ""
+        if self.sheet is not None and row.topic not in self.sheet.topics:
+            where += " · no room on the map"
+        words = [word for word, _ in row.words]
+        hits = hits_in(row, self._sought)
+        found = f" · {in_line(hits)}" if hits else ""
+        return f"{row.label}{found} · {share(row.share)}{where} · {in_line(words)}"
+
+    # Moving -----------------------------------------------------------------------------------------
+
+    def action_travel(self, direction: Direction) -> None:
+        if self.sheet is None:
+            return
+        topics = self.sheet.topics
+        here = topics.get(self.chosen) if self.chosen is not None else None
+        width, height = self.sheet.size
+        place = (ASPECT * height / 2, width / 2) if here is None else middle(here)
+        if (to := toward(topics.values(), place, direction)) is not None and to.topic is not None:
+            self.choose(to.topic)
+
+    def action_choose(self) -> None:
+        if self.chosen is not None:
+            self.held = True
+            self.post_message(self.Selection(self.chosen))
+
+    def action_zoom(self, into: bool) -> None:
+        if self._look is None:
+            return
+        area = self._look.areas_of(self._model).get(-1 if self.chosen is None else self.chosen)
+        self.zoom = area.number if into and area is not None else None
+        self.held = True
+        self._again()
+
+    def on_click(self, event: events.Click) -> None:
+        at = event.get_content_offset(self)
+        labels = () if at is None or self.sheet is None else self.sheet.labels
+        hit = next((label for label in labels if at is not None and label.covers(at.y, at.x)), None)
+        if self._births is not None:
+            self.end_births()
+        elif hit is not None and hit.topic is not None:
+            is_choice = hit.topic == self.chosen or event.chain > 1
+            self.choose(hit.topic)
+            if is_choice:
+                self.action_choose()
+
+    # The replay of births ---------------------------------------------------------------------------
+
+    def play_births(self, history: ShareHistory) -> None:
+        """Let the topics appear as they were born."""
+        self.end_births()
+        self._births, self._frame = births(history), 0
+        self._articles = history.articles[columns(history, FRAMES)].tolist()
+        self._player = self.set_interval(FRAME_SECONDS, self._next_frame)
+        self._next_frame()
+
+    def _next_frame(self) -> None:
+        self._frame += 1
+        if self._births is None or self._frame >= len(self._births):
+            self.end_births()
+        else:
+            self.redraw()
+
+    def end_births(self) -> None:
+        """Show the present again."""
+        if self._player is not None:
+            self._player.stop()
+        if self._births is not None:
+            self._births = self._player = None
+            self.redraw()
+
+    def on_key(self, event: events.Key) -> None:
+        """Any key ends the replay, and does nothing else."""
+        if self._births is not None:
+            event.stop()
+            event.prevent_default()
+            self.end_births()
+
+    # Drawing ----------------------------------------------------------------------------------------
+
+    def watch_has_focus(self, focused: bool) -> None:
+        self._strips.clear()
+        self.refresh()
+
+    def notify_style_update(self) -> None:
+        self._strips.clear()
+        super().notify_style_update()
+
+    @property
+    def _room(self) -> tuple[int, int]:
+        """Columns and rows of the map, above the line that tells of a topic."""
+        return self.size.width, self.size.height - 1
+
+    def redraw(self) -> None:
+        before, self._rows = self._rows, self._drawn_rows()
+        told, self._told = self._told, self.description
+        if self._drawn is not self.sheet or not self.is_on_screen:
+            self._drawn = self.sheet
+            self._strips.clear()
+            self.refresh()
+            return
+        rows = self._rows
+        changed = [y for y in before.keys() | rows.keys() if before.get(y) != rows.get(y)]
+        changed += [self._room[1]] if told != self._told else []
+        if changed:
+            for y in changed:
+                self._strips.pop(y, None)
+            self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
+
+    def _drawn_rows(self) -> dict[int, list[Drawing]]:
+        """The labels of each row from left to right, as they are drawn now."""
+        rows: dict[int, list[Drawing]] = {}
+        born = self._born()
+        for label in () if self.sheet is None else self.sheet.labels:
+            if (drawing := self._drawing(label, born)) is not None:
+                for y in range(label.row, label.row + len(label.lines)):
+                    rows.setdefault(y, []).append(drawing)
+        for row in rows.values():
+            row.sort(key=lambda drawing: drawing.label.column)
+        return rows
+
+    def _born(self) -> frozenset[int] | None:
+        """The areas of which a topic is born by now; None: all are."""
+        if self._births is None or self.sheet is None:
+            return None
+        sizes = self._births[self._frame]
+        return frozenset(label.area for topic, label in self.sheet.topics.items() if sizes[topic])
+
+    def _drawing(self, label: Label, born: frozenset[int] | None) -> Drawing | None:
+        """How a label is drawn; None while it is not born."""
+        topic, area = label.topic, label.area
+        if topic is None:
+            return Drawing(label, "strong", "") if born is None or area in born else None
+        under, ink, size = "", "muted" if label.size == 0 else "", label.size
+        if self._births is not None and born is not None:
+            size = int(self._births[self._frame, topic]) - 1
+            if size < 0:
+                return None
+            if not self._births[max(self._frame - NEWBORN, 0), topic]:
+                under = area_ink("glow", area)
+        elif self._sought:
+            under, ink = (area_ink("glow", area), "") if topic in self._found else ("", "faint")
+        elif topic in self.glowing:
+            under = area_ink("glow", area)
+        if topic == self.chosen and self._births is None:
+            under, ink = "cursor", "strong"
+        elif under:
+            ink = ""
+        return Drawing(label, ink, under, size)
+
+    def render_line(self, y: int) -> Strip:
+        (width, height), sheet = self._room, self.sheet
+        if y == height:
+            return self.strip([(f" {self._told}", "")], width)
+        if sheet is None or sheet.size != (width, height) or not sheet.labels:
+            return self.strip([(NO_TOPICS, "muted")] if y == 0 and self._is_empty else [], width)
+        if not self._strips:
+            self._tint = tinted(self.app)
+        if y not in self._strips:
+            self._strips[y] = Strip(_joined(self._parts(sheet, y)), width).adjust_cell_length(width)
+        return self._strips[y]
+
+    @property
+    def _is_empty(self) -> bool:
+        return self._look is not None and not self._look.topics_of(self._model)
+
+    def _parts(self, sheet: Sheet, y: int) -> Iterator[tuple[str, Style]]:
+        tint, at = self._tint, 0
+        for label, ink, under, size in self._rows.get(y, []):
+            yield from self._ground(sheet, y, at, label.column, tint)
+            below = under or (area_ink("tint", label.area) if tint else "")
+            text, own = label.lines[y - label.row], area_ink("area", label.area)
+            at = label.column + cell_len(text)
+            if label.topic is None:
+                yield (text, self.pen(own, below) + Style(bold=True))
+                continue
+            at += 2
+            sign = (ASCII_SIGNS if self.ascii_only else SIGNS)[size] if y == label.row else " "
+            chosen = Style(reverse=True) if under == "cursor" and self.has_focus else Style()
+            yield (f"{sign} ", self.pen(ink if under else own, below) + chosen)
+            yield (text, self.pen(ink, below) + chosen)
+        yield from self._ground(sheet, y, at, sheet.size[0], tint)
+
+    def _ground(self, sheet: Sheet, y: int, start: int, end: int, tint: bool) -> Iterator[tuple[str, Style]]:
+        """What is drawn between labels: tinted land, or its borders."""
+        if start >= end:
+            return
+        if not tint:
+            yield (sheet.borders[y][start:end], self.pen("faint"))
+            return
+        starts, areas = sheet.ground[y]
+        run = bisect_right(starts, start) - 1
+        while start < end:
+            until = min(starts[run + 1] if run + 1 < len(starts) else end, end)
+            yield " " * (until - start), self.pen("", area_ink("tint", areas[run]) if areas[run] >= 0 else "")
+            start, run = until, run + 1
+
+
+def _joined(parts: Iterable[tuple[str, Style]]) -> list[Segment]:
+    """The segments of a line, with as few as look the same: each costs time on its way to the terminal."""
+    joined: list[tuple[str, Style]] = []
+    for text, style in parts:
+        before, its = joined[-1] if joined else ("", Style())
+        blank = text.isspace() and its.bgcolor == style.bgcolor and not (its.reverse or its.underline)
+        if joined and (blank or its is style):
+            joined[-1] = before + text, its
+        else:
+            joined.append((text, style))
+    return [Segment(text, style) for text, style in joined]
+
+
+class AtlasView(View):
+    """The map of the model's topics, as large as there is room."""
+
+    TITLE = "Atlas"
+    HOME = TopicAtlas
+    FINDS = A_TOPIC
+    BINDINGS = [  # noqa: RUF012 - Textual's own convention
+        binding("atlas.emergence", "E", f"app.view({EMERGENCE})", "Emergence", "when each topic emerged"),
+        binding("atlas.births", "r", "births", "Births", "replay the births of topics; any key ends it"),
+        binding("atlas.all", "escape", "all", "All topics", "show all topics again"),
+    ]
+
+    _keys: object = None
+
+    def compose(self) -> ComposeResult:
+        yield TopicAtlas(id="atlas")
+
+    def draw(self, look: SessionView) -> None:
+        self.query_one(TopicAtlas).show_atlas(self, look)
+
+    @on(TopicAtlas.Moved)
+    def _entitle(self) -> None:
+        drawn = self.query_one(TopicAtlas)
+        name(drawn, drawn.title)
+        keys = drawn.zoom, drawn.row is None  # they decide which keys have a meaning
+        if keys != self._keys:
+            self._keys = keys
+            self.refresh_bindings()
+
+    @on(TopicAtlas.Selection)
+    def _chosen(self, event: TopicAtlas.Selection) -> None:
+        self.host.call_later(self.host.open_topic, event.topic)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "all" and self.is_mounted:
+            return bool(self.sought) or self.query_one(TopicAtlas).zoom is not None
+        if action == "births":
+            return self.host.watched.replay is None
+        if action == "order_topics":
+            return False
+        return super().check_action(action, parameters)
+
+    def action_all(self) -> None:
+        self.query_one(TopicAtlas).action_zoom(False)
+        super().action_all()
+
+    def action_births(self) -> None:
+        run_in_background(self, self._play_births, "births")
+
+    async def _play_births(self) -> None:
+        if (model := self.model) is None:
+            return
+        with self.host.warning():
+            history = await self.ask(lambda reader: reader.share_history(model), aside=True)
+            if len(history.articles) > 1:
+                self.query_one(TopicAtlas).play_births(history)
+            else:
+                self.app.notify("no births to replay yet: they begin with the second snapshot")
+
+    def chosen_topic(self) -> TopicRow | None:
+        return self.query_one(TopicAtlas).row
+
+    def copied(self) -> str:
+        row = self.chosen_topic()
+        return "" if row is None else f"{row.label} ({share(row.share)}): " + in_line(w for w, _ in row.words)
