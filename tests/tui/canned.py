@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from tests.session import rows as small
+from wikitopics.model.areas import NONE, Areas
+from wikitopics.model.online import IN_USE
 from wikitopics.model.topics import most_relevant
 from wikitopics.session.records import Progress, TopicEvent, TopWords, TrainerActivity
 from wikitopics.session.settings import ModelSpec, Settings
@@ -124,6 +126,7 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
             changes.snapshots += taken
             if taken:
                 changes.topic_names[m] = named(taken[-1], words)
+                changes.areas[m] = charted(taken[-1])
             changes.metrics += metrics(m, points, recipe, rng)
             changes.topic_events += [(m, event) for event in happenings(specs[m].name, recipe.articles)]
             changes.models[m] = row(44 - 3 * m, 18, 0.087)
@@ -219,6 +222,23 @@ def snapshot(model: int, n: int, n_topics: int = N_TOPICS) -> TopWords:
     return TopWords(model, n, ids, probabilities, (shares / shares.sum()).astype(np.float32))
 
 
+N_AREAS = 9
+
+
+def charted(taken: TopWords) -> Areas:
+    """Areas of a few themes each, around a circle; alike topics are near each other."""
+    topics = np.flatnonzero(taken.shares > IN_USE)
+    areas, within = topics % len(THEMES) % N_AREAS, topics % len(THEMES) // N_AREAS
+    turn = 2 * np.pi * (areas / N_AREAS + 0.03 * within)
+    away = 3 + within + topics / len(THEMES) / 3
+    places = np.stack([away * np.cos(turn), away * np.sin(turn)], axis=1).round(3)
+    apart = np.hypot(*(places[:, None] - places).transpose(2, 0, 1))[np.triu_indices(len(topics), 1)]
+    of_topic = np.full(len(taken.shares), NONE, np.int16)
+    of_topic[topics] = areas
+    called = {area: THEMES[area].split()[:2] for area in np.unique(areas).tolist()}
+    return Areas(of_topic, apart.astype(np.float16), places.astype(np.float32), called)
+
+
 def happenings(model: str, articles: int) -> list[TopicEvent]:
     """What has happened to a few topics by then."""
     told = [
@@ -304,6 +324,7 @@ def grow(path: Path, recipe: Recipe, by: int, titles: tuple[str, ...] = ()) -> N
         metrics=[(0, articles, articles * 137, articles * 0.49, "log_likelihood", score)],
         snapshots=[newest],
         topic_names={0: named(newest, store.vocabulary())},
+        areas={0: charted(newest)},
         articles=[(documents(list(titles), rng), "trained", share_of)],
     )
     store.commit(progress(recipe, articles), changes, 0)
