@@ -26,6 +26,8 @@ NAMED = 3
 """The most words of a label on the whole map."""
 FULL = (0.42, 0.34, 0.0)
 """The parts of the map that labels may take at first: the next one, if some found no room."""
+HEADS = 0.2
+"""The part of the map that the names of areas may take."""
 ROOMY = 100
 """Cells of a row from which two of them, not one, keep labels apart."""
 STAYS = 0.2
@@ -163,8 +165,9 @@ def _heads(
     centres: dict[int, tuple[float, float]],
     size: tuple[int, int],
 ) -> list[Label]:
-    """The labels of areas; their centres are added under negative numbers."""
-    heads = []
+    """The labels of areas, or of the largest if there is little room; their centres are added to the others,
+    under negative numbers."""
+    heads, left = [], HEADS * size[0] * size[1]
     for number, area in areas.items():
         inside = [centres[topic] for topic, own in area_of.items() if own == number]
         if inside:
@@ -172,6 +175,9 @@ def _heads(
             centres[_key(number)] = row - 1, column
             name = cut(visible(area.name).upper(), min(2 * WORD, size[0] // 3))
             heads.append(Label(number, None, 0, 0, (f"{name} {100 * area.share:.0f}%",), 0))
+            left -= heads[-1].width + 1
+            if left < 0:
+                return heads[:-1]
     return heads
 
 

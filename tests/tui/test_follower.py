@@ -72,6 +72,9 @@ async def test_what_is_committed_without_an_article_is_seen(path, feed):
     after = await feed.look(METRICS)
     assert after.curves is before.curves
     assert after.topics is before.topics
+    assert after.atlases is before.atlases
+    assert after.areas_of("lda")[3].name == "film, directed"
+    assert not after.areas_of("none")
 
 
 async def test_what_could_not_be_read_once_is_read_the_next_time(path, feed, monkeypatch):

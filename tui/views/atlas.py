@@ -138,13 +138,13 @@ class TopicAtlas(Drawn, can_focus=True):
         if found is None or min(size) < 1:
             return
         self._point(found, rows)
-        zoom = self.zoom
+        zoom, of = self.zoom, self._of
         before = self._sheets.get((size, zoom), self.sheet)
         must = self._found | ({self.chosen} if self.held and self.chosen is not None else set())
 
         async def fill() -> None:
             sheet = await asyncio.to_thread(laid_out, found, rows, size, zoom, must, before)
-            if (zoom, size) == (self.zoom, self._room):
+            if (of, zoom, size) == (self._of, self.zoom, self._room):
                 self.sheet = sheet
                 self._keep(sheet)
                 self.redraw()
@@ -197,8 +197,8 @@ class TopicAtlas(Drawn, can_focus=True):
             self.set_timer(GLOW_SECONDS, self._fade)
 
     def _fade(self) -> None:
-        now = time.monotonic()
-        self.glowing = {topic: until for topic, until in self.glowing.items() if until > now}
+        soon = time.monotonic() + 0.1  # a timer may be early
+        self.glowing = {topic: until for topic, until in self.glowing.items() if until > soon}
         self.redraw()
 
     def on_resize(self) -> None:

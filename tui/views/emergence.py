@@ -277,7 +277,7 @@ class Emergence(View):
         if look is None:
             return
         which = f"with “{self.sought}”" if self.sought else "over time"
-        title = f"{plural(len(drawn.rows), 'topic')} {which}{look.of_model(self.model)}"
+        title = f"Emergence · {plural(len(drawn.rows), 'topic')} {which}{look.of_model(self.model)}"
         name(drawn, f"{title} · {drawn.legend}", drawn.description)
         self.refresh_bindings()  # by now there is a topic to name and to pin
 
