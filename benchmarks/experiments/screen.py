@@ -34,7 +34,7 @@ from wikitopics.tui.atlas import laid_out
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.follow import SessionView
 from wikitopics.tui.main import VIEWS
-from wikitopics.tui.views.atlas import AtlasView, TopicAtlas
+from wikitopics.tui.views.atlas import GLOWING, AtlasView, TopicAtlas
 
 EXPERIMENT = Experiment("screen", "how soon the screen draws and answers, and what it costs")
 SIZE = 200, 60
@@ -147,7 +147,8 @@ def atlas() -> Figures:
     """CPU milliseconds of the screen's thread for a frame of the atlas at 200x60, up to the bytes for the
     terminal, and of another thread for laying 100 topics out.
 
-    Frames: a dozen topics begin to glow and a dozen stop; the cursor travels; the whole map is drawn anew.
+    Frames: eight topics begin to glow and eight stop; the cursor travels; the whole map is drawn, as when
+    the view opens. After a snapshot only the rows that have changed are drawn.
     """
 
     async def run(path: Path) -> dict[str, float]:
@@ -160,7 +161,7 @@ def atlas() -> Figures:
             topics = [*drawn.sheet.topics]
 
             def glow(turn: int) -> None:
-                drawn.glowing = dict.fromkeys(topics[turn % 4 * 12 :][:12], float("inf"))
+                drawn.glowing = dict.fromkeys(topics[turn // 4 % 4 * GLOWING :][:GLOWING], float("inf"))
                 drawn.redraw()
 
             def whole(_: int) -> None:
@@ -170,7 +171,7 @@ def atlas() -> Figures:
             frames: dict[str, Callable[[int], None]] = {
                 "nothing": lambda _: None,
                 "glow": glow,
-                "travel": lambda turn: drawn.choose(topics[turn]),
+                "travel": lambda turn: drawn.choose(topics[turn % len(topics)]),
                 "whole": whole,
             }
             times: dict[str, list[float]] = {kind: [] for kind in frames}

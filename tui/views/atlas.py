@@ -37,7 +37,7 @@ FRAMES, FRAME_SECONDS = 100, 0.1
 """The frames of the replay of births, and how long each is shown."""
 NEWBORN = 5
 """Frames for which a topic glows after its birth."""
-GLOWING = 12
+GLOWING = 8
 """The most topics that begin to glow at once."""
 KEPT = 8
 """The most sheets that are remembered."""
@@ -118,7 +118,7 @@ class TopicAtlas(Drawn, can_focus=True):
     def __init__(self, id: str) -> None:
         super().__init__(id=id)
         self._strips: dict[int, Strip] = {}
-        self._rows: dict[int, list[Drawing]] = {}
+        self._rows: list[list[Drawing]] = []
         self._sheets: dict[tuple[tuple[int, int], int | None], Sheet] = {}
 
     # What is shown ----------------------------------------------------------------------------------
@@ -337,30 +337,33 @@ class TopicAtlas(Drawn, can_focus=True):
         return self.size.width, self.size.height - 1
 
     def redraw(self) -> None:
+        drawn, self._drawn = self._drawn, self.sheet
         before, self._rows = self._rows, self._drawn_rows()
         told, self._told = self._told, self.description
-        if self._drawn is not self.sheet or not self.is_on_screen:
-            self._drawn = self.sheet
+        if drawn is None or self.sheet is None or drawn.size != self.sheet.size or not self.is_on_screen:
             self._strips.clear()
             self.refresh()
             return
-        rows = self._rows
-        changed = [y for y in before.keys() | rows.keys() if before.get(y) != rows.get(y)]
+        changed = [y for y in range(self.sheet.size[1]) if before[y] != self._rows[y]]
+        if drawn is not self.sheet:
+            now = zip(self.sheet.ground, self.sheet.borders, strict=True)
+            grounds = zip(zip(drawn.ground, drawn.borders, strict=True), now, strict=True)
+            changed += [y for y, (old, new) in enumerate(grounds) if old != new]
         changed += [self._room[1]] if told != self._told else []
         if changed:
             for y in changed:
                 self._strips.pop(y, None)
             self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
 
-    def _drawn_rows(self) -> dict[int, list[Drawing]]:
+    def _drawn_rows(self) -> list[list[Drawing]]:
         """The labels of each row from left to right, as they are drawn now."""
-        rows: dict[int, list[Drawing]] = {}
+        rows: list[list[Drawing]] = [[] for _ in range(0 if self.sheet is None else self.sheet.size[1])]
         born = self._born()
         for label in () if self.sheet is None else self.sheet.labels:
             if (drawing := self._drawing(label, born)) is not None:
-                for y in range(label.row, label.row + len(label.lines)):
-                    rows.setdefault(y, []).append(drawing)
-        for row in rows.values():
+                for row in rows[label.row : label.row + len(label.lines)]:
+                    row.append(drawing)
+        for row in rows:
             row.sort(key=lambda drawing: drawing.label.column)
         return rows
 
@@ -411,7 +414,7 @@ class TopicAtlas(Drawn, can_focus=True):
 
     def _parts(self, sheet: Sheet, y: int) -> Iterator[tuple[str, Style]]:
         tint, at = self._tint, 0
-        for label, ink, under, size in self._rows.get(y, []):
+        for label, ink, under, size in self._rows[y]:
             yield from self._ground(sheet, y, at, label.column, tint)
             below = under or (area_ink("tint", label.area) if tint else "")
             text, own = label.lines[y - label.row], area_ink("area", label.area)
