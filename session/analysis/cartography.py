@@ -86,8 +86,9 @@ def arranged(
     corners: list[tuple[int, int] | None] = []
     rows, columns = np.arange(shape[0])[:, None], np.arange(shape[1])
     earlier = before or [None] * len(boxes)
+    too_large = {(shape[0] + 1, 1), (1, shape[1] + 1)}
     for (row, column), (height, width), corner in zip(centres, boxes, earlier, strict=True):
-        if height > shape[0] or width > shape[1]:
+        if any(height >= least[0] and width >= least[1] for least in too_large):
             corners.append(None)
             continue
         if corner is not None:
@@ -107,6 +108,7 @@ def arranged(
         top, left = divmod(best, free.shape[1])
         if not free[top, left]:
             corners.append(None)
+            too_large.add((height, width))
             continue
         taken[top : top + height, left : left + width] = True
         corners.append((top, left))
