@@ -87,11 +87,8 @@ def _area_style(app: App[object], ink: str) -> Style | None:
     colour = _area_colour(area, grounds, own["foreground"], theme.dark, depth)
     if kind == "area":
         return Style(color=colour)
-    text = (
-        RichColor.from_ansi(0 if theme.dark else 15)
-        if theme.ansi
-        else _VGA[0 if theme.dark else 15].rich_color
-    )
+    number = 0 if theme.dark else 15
+    text = RichColor.from_ansi(number) if theme.ansi else _VGA[number].rich_color
     return Style(color=text, bgcolor=colour, bold=True)
 
 

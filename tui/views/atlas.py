@@ -324,7 +324,8 @@ class TopicAtlas(Drawn, can_focus=True):
     # Drawing ----------------------------------------------------------------------------------------
 
     def watch_has_focus(self, focused: bool) -> None:
-        self._strips.clear()
+        self._strips.clear()  # the topic under the cursor stands out
+        super().watch_has_focus(focused)
         self.refresh()
 
     def notify_style_update(self) -> None:
