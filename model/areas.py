@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from operator import eq
 
@@ -401,7 +401,7 @@ class Areas:
 
     of_topic: (K,) each topic's area, `NONE` if it is not in use
     distances: (U (U - 1) / 2,) float16, of the pairs of topics in use, row by row
-    places: (U, 2) float32
+    places: (U, 2) float32; (0, 2) before `placed`
     names: the words of each area's name, by its number
     """
 
@@ -437,7 +437,7 @@ class Areas:
 
     @classmethod
     def of(cls, model: OnlineModel, meetings: Meetings | None, before: Areas | None = None) -> Areas:
-        """The areas of a model as of now, without names; before: those at its last snapshot."""
+        """The areas of a model as of now, placed, without names; before: those at its last snapshot."""
         shares = np.asarray(model.topic_shares(), np.float64)
         topics = np.flatnonzero(shares > IN_USE)
         starts = range(0, model.n_words, _WORDS)
@@ -448,27 +448,27 @@ class Areas:
         words = word_similarity(rows, shares[topics])
         lift = None if meetings is None else meetings.lift(topics)
         far = distances(words, lift, 0.0 if meetings is None else meetings.weight)
-        return cls.by_distance(far, topics, model.n_topics, before)
+        return cls.by_distance(far, topics, model.n_topics, before).placed(before)
 
     @classmethod
     def by_distance(cls, far: Floats, topics: Topics, K: int, before: Areas | None = None) -> Areas:
-        """The areas of these topics of K, at (U, U) distances, without names."""
-        earlier, place = np.full(K, NONE, np.int64), np.full((K, 2), np.nan)
-        if before is not None:
-            earlier[:] = before.of_topic
-            place[before.topics] = before.places
+        """The areas of these topics of K, at (U, U) distances, without places and names."""
+        earlier = np.full(K, NONE) if before is None else before.of_topic.astype(np.int64)
         own = earlier[topics]
         n = usual_number(len(topics), len(set(own.tolist()) - {NONE}))
-        areas = numbered(grouped(far, n, own), own)
         of_topic = np.full(K, NONE, np.int16)
-        of_topic[topics] = areas
+        of_topic[topics] = numbered(grouped(far, n, own), own)
         pairs = np.triu_indices(len(topics), 1)
-        return cls(
-            of_topic,
-            far[pairs].astype(np.float16),
-            places(far, areas, place[topics]).astype(np.float32),
-            {},
-        )
+        return cls(of_topic, far[pairs].astype(np.float16), np.empty((0, 2), np.float32), {})
+
+    def placed(self, before: Areas | None = None) -> Areas:
+        """The same, with places that continue those of ``before``."""
+        earlier = np.full((len(self.of_topic), 2), np.nan)
+        if before is not None:
+            earlier[before.topics] = before.places
+        topics = self.topics
+        place = places(self.far, self.of_topic[topics].astype(np.int64), earlier[topics])
+        return replace(self, places=place.astype(np.float32))
 
     def relevant(
         self, leading: Leading, shares: NDArray[np.floating], words: Sequence[str]

@@ -40,7 +40,7 @@ def with_topics(model: ReportModel, areas: Areas, names: Sequence[str] = ()) -> 
     shares = np.sort(random.pareto(1.5, U) + 0.3)[::-1]
     shares /= shares.sum()
     called = [*names, *(", ".join(random.choice(WORDS, 3, replace=False)) for _ in range(U))][:U]
-    near = nearest(Atlas([], areas.topics, areas.far, areas.places.astype(np.float64), False))
+    near = nearest(Atlas([], areas, by_words=False))
     topics = [
         replace(
             model.topics[0],
@@ -71,4 +71,4 @@ def with_topics(model: ReportModel, areas: Areas, names: Sequence[str] = ()) -> 
 
 def grouped(U: int, later: float = 0.0, before: Areas | None = None) -> Areas:
     """The areas and places of U topics."""
-    return Areas.by_distance(distances(U, later), np.arange(U), U, before)
+    return Areas.by_distance(distances(U, later), np.arange(U), U, before).placed(before)

@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.areas import Areas, cut, names, parents, tree
+from wikitopics.model.areas import Areas, Node, cut, names, parents, tree
 from wikitopics.model.online import IN_USE
 from wikitopics.model.topics import distances, most_relevant_to
 from wikitopics.session.records import TopWords
@@ -59,15 +58,26 @@ class Atlas:
 
     areas: Sequence[Area]
     """The largest first."""
-    topics: NDArray[np.int64]
-    """(U,) the numbers of the topics in use, ascending."""
-    distances: NDArray[np.float64]
-    """(U, U)"""
-    places: NDArray[np.float64]
-    """(U, 2) their places on a map without a scale."""
+    grouping: Areas
     by_words: bool
     """Whether distances are only those of the leading words, since the session was trained before there were
     areas."""
+
+    @cached_property
+    def topics(self) -> NDArray[np.int64]:
+        """(U,) the numbers of the topics in use, ascending."""
+        return self.grouping.topics
+
+    @cached_property
+    def distances(self) -> NDArray[np.float64]:
+        """(U, U)"""
+        return self.grouping.far
+
+    @cached_property
+    def places(self) -> NDArray[np.float64]:
+        """(U, 2) their places on a map without a scale; if none are stored, that takes a second or two."""
+        placed = self.grouping.placed() if self.by_words else self.grouping
+        return placed.places.astype(np.float64)
 
     @cached_property
     def area_of(self) -> Mapping[int, Area]:
@@ -86,10 +96,7 @@ def atlas(reader: SessionReader, model: str) -> Atlas | None:
     chosen = grouping.names or names(grouping.relevant(newest.leading, newest.shares, words), {})
     called = {area: joined(name) for area, name in chosen.items()}
     areas = [_area(number, called[number], own, newest, given) for number, own in grouping.members.items()]
-    largest_first = sorted(areas, key=lambda area: -area.share)
-    return Atlas(
-        largest_first, grouping.topics, grouping.far, grouping.places.astype(np.float64), stored is None
-    )
+    return Atlas(sorted(areas, key=lambda area: -area.share), grouping, by_words=stored is None)
 
 
 def areas(reader: SessionReader, model: str, n: int | None = None) -> list[Area]:
@@ -140,7 +147,7 @@ def in_drawing_order(branches: Sequence[Branch], found: Sequence[Area]) -> list[
     return [(area, list(topics)) for area, topics in groupby(order, area_of.__getitem__)]
 
 
-def _nodes(found: Atlas) -> Any:
+def _nodes(found: Atlas) -> tuple[Node, ...]:
     area_of = found.area_of
     return tree(
         found.distances, np.array([area_of[topic].number for topic in found.topics.tolist()], np.int64)

@@ -151,12 +151,12 @@ def test_names_share_no_stem_and_hold():
 @pytest.mark.parametrize("U", [0, 1, 2, 3, 4, 5])
 def test_few_topics_have_areas_too(U):
     far = planted(6)[:U, :U]
-    areas = Areas.by_distance(far, np.arange(2, 2 + U), 9)
+    areas = Areas.by_distance(far, np.arange(2, 2 + U), 9).placed()
     assert areas.topics.tolist() == list(range(2, 2 + U))
     assert areas.places.shape == (U, 2)
     assert np.isfinite(areas.places).all()
     np.testing.assert_allclose(areas.far, far, atol=2e-3)
-    later = Areas.by_distance(far, np.arange(2, 2 + U), 9, areas)
+    later = Areas.by_distance(far, np.arange(2, 2 + U), 9, areas).placed(areas)
     assert later.of_topic.tolist() == areas.of_topic.tolist()
 
 

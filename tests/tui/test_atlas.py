@@ -12,6 +12,7 @@ from textual.theme import BUILTIN_THEMES
 
 from tests.tui import canned, seeing
 from tests.tui.test_preferences import contrast
+from wikitopics.model.areas import Areas
 from wikitopics.session.analysis.areas import Area, Atlas
 from wikitopics.session.analysis.cartography import COLOURS, arranged
 from wikitopics.session.records import ShareHistory, TopicRow
@@ -49,7 +50,9 @@ def gathered(of_topic, shares, places):
         for number in sorted(set(of_topic))
         if (own := [t for t, area in enumerate(of_topic) if area == number])
     ]
-    return Atlas(areas, np.arange(len(of_topic)), np.zeros((len(of_topic),) * 2), places, False)
+    pairs = len(of_topic) * (len(of_topic) - 1) // 2
+    grouping = Areas(np.array(of_topic, np.int16), np.zeros(pairs, np.float16), places.astype(np.float32), {})
+    return Atlas(areas, grouping, by_words=False)
 
 
 @pytest.fixture(scope="module")
