@@ -17,15 +17,16 @@ from make import demo, opened, picture
 from textual.pilot import Pilot
 
 from wikitopics.tui.app import Ending, Wikitopics
+from wikitopics.tui.views.atlas import FRAMES, TopicAtlas
 
 SIZE = 110, 32
 """Columns and lines: readable where a README is shown."""
-POINTS = 52, 14
-"""How many points of the replay are shown on the dashboard, and in Emergence, at the most."""
-SECONDS = 0.15, 0.14
+POINTS, BIRTHS = 52, 20
+"""How many points of the replay are shown on the dashboard, at the most; how many frames of the births."""
+SECONDS = 0.15, 0.16
 """How long each of them is shown."""
-FIRST, LAST, END = 1.2, 1.4, 2.8
-"""How long the dashboard is shown before it moves and after, and then Emergence, largest topics first."""
+FIRST, LAST, END = 1.2, 1.4, 3.2
+"""How long the dashboard is shown before it moves and after, and then the whole atlas."""
 DRAWN = 0.4
 """Seconds without a change after which a screen has been drawn completely."""
 
@@ -41,6 +42,11 @@ async def drawn(app: Wikitopics, pilot: Pilot[Ending]) -> str:
     app.watched.look_again()
     while app.latest is None or app.watched.replay is None or app.latest.as_of != app.watched.replay.articles:
         await pilot.pause(0.02)
+    return await still(app, pilot)
+
+
+async def still(app: Wikitopics, pilot: Pilot[Ending]) -> str:
+    """The screen once it no longer changes."""
     before, now = "", picture(app)
     while before != now:
         await pilot.pause(DRAWN)
@@ -48,39 +54,52 @@ async def drawn(app: Wikitopics, pilot: Pilot[Ending]) -> str:
     return now
 
 
-async def played(app: Wikitopics, pilot: Pilot[Ending], most: int, seconds: float) -> list[Picture]:
-    """The replay from beginning to end, in the view in sight."""
+async def played(app: Wikitopics, pilot: Pilot[Ending]) -> list[Picture]:
+    """The replay from beginning to end, on the dashboard."""
     replay = app.watched.replay
     if replay is None:
         sys.exit(f"{app.path}: no topics have been kept yet, so there is nothing to replay")
     pictures = []
-    for place in places(len(replay.points), most):
+    for place in places(len(replay.points), POINTS):
         replay.index = place
         replay.playing = replay.articles < replay.points[-1]
-        pictures.append(Picture(await drawn(app, pilot), seconds))
+        pictures.append(Picture(await drawn(app, pilot), SECONDS[0]))
     return pictures
+
+
+async def born(app: Wikitopics, pilot: Pilot[Ending]) -> list[Picture]:
+    """The births of topics on the atlas, and then all of it."""
+    atlas = app.screen.query_one("#atlas", TopicAtlas)
+    while atlas.sheet is None:
+        await pilot.pause(DRAWN)
+    await pilot.press("r")
+    await pilot.pause(1.0)
+    pictures = []
+    for _ in range(BIRTHS):
+        pictures.append(Picture(await still(app, pilot), SECONDS[1]))
+        for _ in range(FRAMES // BIRTHS):
+            atlas.next_frame()
+    return [*pictures, Picture(await still(app, pilot), END)]
 
 
 async def film(session: Path) -> str:
     """A session's replay as an SVG that moves."""
     app = opened(session)
-    by_hand = mock.patch(
-        "wikitopics.tui.app.FRAME_SECONDS", 3600.0
-    )  # no point passes by while pictures are taken
-    with by_hand:
+    by_hand = [  # nothing passes by while pictures are taken
+        mock.patch(f"wikitopics.tui.{place}.FRAME_SECONDS", 3600.0) for place in ("app", "views.atlas")
+    ]
+    with by_hand[0], by_hand[1]:
         async with app.run_test(size=SIZE) as pilot:
             while app.latest is None:
                 await pilot.pause(0.1)
             await app.action_replay()
-            dashboard = await played(app, pilot, POINTS[0], SECONDS[0])
-            await pilot.press("7", "E")
-            app.choice.order = "number"  # so that each topic keeps its row while the heatmap grows
-            topics = await played(app, pilot, POINTS[1], SECONDS[1])
-            app.choice.order = "share"
-            topics.append(Picture(await drawn(app, pilot), END))
+            dashboard = await played(app, pilot)
+            await app.action_replay()
+            await pilot.press("7")
+            topics = await born(app, pilot)
     dashboard[0] = Picture(dashboard[0].svg, FIRST)
     dashboard[-1] = Picture(dashboard[-1].svg, LAST)
-    return flipbook([*dashboard, *topics], still=len(dashboard) - 1)
+    return flipbook([*dashboard, *topics], still=len(dashboard) + len(topics) - 1)
 
 
 def main() -> None:

@@ -296,10 +296,11 @@ class TopicAtlas(Drawn, can_focus=True):
         self.end_births()
         self._births, self._frame = births(history), 0
         self._articles = history.articles[columns(history, FRAMES)].tolist()
-        self._player = self.set_interval(FRAME_SECONDS, self._next_frame)
-        self._next_frame()
+        self._player = self.set_interval(FRAME_SECONDS, self.next_frame)
+        self.next_frame()
 
-    def _next_frame(self) -> None:
+    def next_frame(self) -> None:
+        """Show the next frame of the births; the present, after the last one."""
         self._frame += 1
         if self._births is None or self._frame >= len(self._births):
             self.end_births()
