@@ -38,6 +38,9 @@ BOND = 0.7
 MOST_AREAS = 18
 NONE = -1
 """The area of a topic that is not in use."""
+_SMALL = 1 << 18
+"""Multiplications of a product of matrices up to which OpenBLAS uses one thread: others wait busily for the
+next one, which would double the trainer's CPU time."""
 _WORDS = 1024
 """Words of the vocabulary whose rows are in memory at a time."""
 
@@ -74,9 +77,11 @@ class Meetings:
 
     def add(self, theta: NDArray[np.float32]) -> None:
         """Count documents with these proportions, (D, K)."""
-        present = np.where(theta > PRESENT, theta, np.float32(0))
+        from scipy.sparse import csr_array
+
+        present = csr_array(np.where(theta > PRESENT, theta, np.float32(0)))  # a few topics of each document
         self.sums *= np.float32(0.5 ** (len(theta) / HALF_LIFE))
-        self.sums[:-1] += present.T @ present
+        self.sums[:-1] += (present.T @ present).toarray()
         self.sums[-1] += theta.sum(axis=0)
 
     def lift(self, topics: Topics) -> Floats:
@@ -94,12 +99,14 @@ def word_similarity(rows: Iterable[NDArray[np.floating]], shares: Floats) -> Flo
     """
     U = len(shares)
     products, by_corpus, of_corpus = np.zeros((U, U)), np.zeros(U), 0.0
+    parts, few = (shares / shares.sum()).astype(np.float32), max(16, _SMALL // max(1, U * U))
     for block in rows:
-        corpus = block @ (shares / shares.sum())
-        roots = np.sqrt(block, dtype=np.float64)
-        products += roots.T @ roots
-        by_corpus += np.sqrt(corpus) @ roots
-        of_corpus += float(corpus.sum())
+        for start in range(0, len(block), few):
+            part = block[start : start + few].astype(np.float32, copy=False)
+            corpus, roots = part @ parts, np.sqrt(part)
+            products += roots.T @ roots
+            by_corpus += np.sqrt(corpus) @ roots
+            of_corpus += float(corpus.sum(dtype=np.float64))
     inner = products - by_corpus - by_corpus[:, None] + of_corpus
     lengths = np.sqrt(np.clip(np.diagonal(inner), 1e-12, None))
     cosines: Floats = np.clip(inner / np.outer(lengths, lengths), -1, 1)
@@ -137,7 +144,7 @@ def usual_number(U: int, before: int = 0) -> int:
     if U < 4:
         return 1
     wanted = min(MOST_AREAS, max(2.0, 1.3 * U**0.5))
-    return before if 1 < before <= MOST_AREAS and abs(wanted - before) < 1 else math.ceil(wanted)
+    return before if abs(wanted - before) < 1 else math.ceil(wanted)
 
 
 def grouped(far: Floats, n: int, before: Groups | None = None) -> Groups:
@@ -162,13 +169,13 @@ def _bound(far: Floats, groups: Groups) -> Floats:
     return np.where(same, BOND * far, far)
 
 
-def _settled(far: Floats, groups: Groups, rounds: int = 10) -> Groups:
+def _settled(far: Floats, groups: Groups) -> Groups:
     """The groups after each topic has moved where that lowers the mean distance of all pairs within groups
     most, until none does."""
     members = np.eye(int(groups.max()) + 1)[groups]
     sums, sizes = far @ members, members.sum(axis=0)
     within, pairs = (far * (members @ members.T)).sum() / 2, (sizes * (sizes - 1)).sum() / 2
-    for _ in range(rounds):
+    for _ in range(10):
         moved = False
         for topic in range(len(far)):
             own = groups[topic]
@@ -188,8 +195,7 @@ def _settled(far: Floats, groups: Groups, rounds: int = 10) -> Groups:
                 groups[topic], moved = best, True
         if not moved:
             break
-    settled: Groups = np.unique(groups, return_inverse=True)[1]
-    return settled
+    return groups
 
 
 def numbered(groups: Groups, before: Groups) -> Groups:
@@ -219,7 +225,7 @@ def numbered(groups: Groups, before: Groups) -> Groups:
 class Node:
     """Two topics or groups of topics that are closer to each other than to the rest.
 
-    Topics are numbered from 0 to K - 1, nodes from K on, in the order in which they were joined.
+    Topics are numbered from 0 to U - 1, nodes from U on, in the order in which they were joined.
     """
 
     number: int
@@ -333,22 +339,24 @@ def _same_stem(one: str, other: str) -> bool:
 
 PERPLEXITY = 8.0
 """The number of neighbours to which the places of a topic pay attention, about."""
-FIRST_ROUNDS, ROUNDS = 700, 150
+FIRST_ROUNDS, ROUNDS = 400, 100
 """Steps of the first map, and of a map that begins with an earlier one."""
-EXAGGERATED, EARLY = 150, 8.0
+MANY = 300
+"""Topics from which there are fewer steps, so that these take no longer."""
+EXAGGERATED, EARLY = 120, 8.0
 """Steps of the first map in which topics attract each other more, so that groups find together, and how much
 more."""
 
 
-def places(far: Floats, areas: Groups, before: Floats) -> Floats:
+def places(far: Floats, areas: Groups, before: Floats, rounds: int = ROUNDS) -> Floats:
     """(U, 2) a place for each topic, so that the nearest of the topics at these distances are near.
 
     before: (U, 2) earlier places, NaN for a topic without one; the map changes as little as it has to.
+    rounds: how many steps it may change; 0: only topics without a place get one
     """
     U = len(far)
     if U < 4:
         return classical_scaling(far)
-    wanted = _neighbours(_bound(far, areas), min(PERPLEXITY, U / 4))
     known = np.isfinite(before).all(axis=1)
     if known.sum() < 4:
         start = classical_scaling(far)
@@ -359,14 +367,19 @@ def places(far: Floats, areas: Groups, before: Floats) -> Floats:
         for topic in np.flatnonzero(~known):  # between the nearest ones, not on another's place
             nearest = np.flatnonzero(known)[np.argsort(far[topic, known], kind="stable")[:3]]
             place[topic] = before[nearest].mean(axis=0) + 1e-2 * np.array([np.cos(topic), np.sin(topic)])
-        rounds, exaggerated = ROUNDS, 0
+        exaggerated = 0
+    if not rounds:
+        return place
+    rounds = round(rounds * min(1.0, MANY / U) ** 2)  # a step takes U^2
+    wanted = _neighbours(_bound(far, areas), min(PERPLEXITY, U / 4))
     speed, gain = np.zeros_like(place), np.ones_like(place)
     for step in range(rounds):
-        squares = np.square(place).sum(axis=1)
-        near = 1 / (1 + np.clip(squares[:, None] + squares - 2 * place @ place.T, 0, None))
+        # Elementwise: products of such small matrices keep other cores busy waiting.
+        x, y = place.T[:, :, None] - place.T[:, None]
+        near = 1 / (1 + x * x + y * y)
         np.fill_diagonal(near, 0)
         force = ((EARLY if step < exaggerated else 1.0) * wanted - near / near.sum()) * near
-        slope = 4 * (force.sum(axis=1)[:, None] * place - force @ place)
+        slope = 4 * np.stack([(force * x).sum(axis=1), (force * y).sum(axis=1)], axis=1)
         gain = np.clip(np.where((slope > 0) != (speed > 0), gain + 0.2, 0.8 * gain), 0.01, None)
         speed = (0.5 if step < exaggerated else 0.8) * speed - U / 8 * gain * slope
         place = place + speed
@@ -376,15 +389,17 @@ def places(far: Floats, areas: Groups, before: Floats) -> Floats:
 
 def _neighbours(far: Floats, perplexity: float) -> Floats:
     """(U, U) t-SNE's joint probabilities of pairs; each topic's width is found by bisection."""
+    from scipy.special import entr
+
     U = len(far)
     squares = np.square(far)
     np.fill_diagonal(squares, np.inf)
     squares -= squares.min(axis=1, keepdims=True)
     low, high, precision = np.zeros(U), np.full(U, np.inf), np.ones(U)
-    for _ in range(60):
+    for _ in range(30):
         near = np.exp(-squares * precision[:, None])
         near /= near.sum(axis=1, keepdims=True)
-        entropy = -np.where(near > 0, near * np.log(np.where(near > 0, near, 1)), 0).sum(axis=1)
+        entropy = entr(near).sum(axis=1)
         wide = entropy > np.log(perplexity)
         low, high = np.where(wide, precision, low), np.where(wide, high, precision)
         precision = np.where(np.isinf(high), 2 * precision, (low + high) / 2)
@@ -436,8 +451,17 @@ class Areas:
         return far + far.T
 
     @classmethod
-    def of(cls, model: OnlineModel, meetings: Meetings | None, before: Areas | None = None) -> Areas:
-        """The areas of a model as of now, placed, without names; before: those at its last snapshot."""
+    def of(
+        cls,
+        model: OnlineModel,
+        meetings: Meetings | None,
+        before: Areas | None = None,
+        rounds: int = ROUNDS,
+    ) -> Areas:
+        """The areas of a model as of now, placed, without names; before: those at its last snapshot.
+
+        rounds: as in `places`
+        """
         shares = np.asarray(model.topic_shares(), np.float64)
         topics = np.flatnonzero(shares > IN_USE)
         starts = range(0, model.n_words, _WORDS)
@@ -448,7 +472,7 @@ class Areas:
         words = word_similarity(rows, shares[topics])
         lift = None if meetings is None else meetings.lift(topics)
         far = distances(words, lift, 0.0 if meetings is None else meetings.weight)
-        return cls.by_distance(far, topics, model.n_topics, before).placed(before)
+        return cls.by_distance(far, topics, model.n_topics, before).placed(before, rounds)
 
     @classmethod
     def by_distance(cls, far: Floats, topics: Topics, K: int, before: Areas | None = None) -> Areas:
@@ -461,13 +485,13 @@ class Areas:
         pairs = np.triu_indices(len(topics), 1)
         return cls(of_topic, far[pairs].astype(np.float16), np.empty((0, 2), np.float32), {})
 
-    def placed(self, before: Areas | None = None) -> Areas:
+    def placed(self, before: Areas | None = None, rounds: int = ROUNDS) -> Areas:
         """The same, with places that continue those of ``before``."""
         earlier = np.full((len(self.of_topic), 2), np.nan)
         if before is not None:
             earlier[before.topics] = before.places
         topics = self.topics
-        place = places(self.far, self.of_topic[topics].astype(np.int64), earlier[topics])
+        place = places(self.far, self.of_topic[topics].astype(np.int64), earlier[topics], rounds)
         return replace(self, places=place.astype(np.float32))
 
     def relevant(

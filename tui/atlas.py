@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rich.cells import cell_len
 
 from wikitopics.session.analysis.areas import Area, Atlas
-from wikitopics.session.analysis.cartography import arranged, filled, lands
+from wikitopics.session.analysis.cartography import arranged, filled, lands, nearest_to_all
 from wikitopics.session.records import APART, TopicRow
 from wikitopics.session.storage.topics import BETWEEN, parts
 from wikitopics.tui.text import cut, folded, visible
@@ -116,7 +116,7 @@ def laid_out(
     else:
         heads = _heads(areas, area_of, centres, size)
         plans = _plans(words, width * height) if before is None else [_fitting(words, before)]
-    mean = sum(rows[topic].share for topic in chosen) / len(chosen)
+    mean = max(sum(rows[topic].share for topic in chosen) / len(chosen), 1e-9)  # none had a share long ago
     for plan in plans:
         labels = [
             Label(area_of[topic], topic, 0, 0, lines, 0, _size(rows[topic].share / mean))
@@ -171,7 +171,7 @@ def _heads(
     for number, area in areas.items():
         inside = [centres[topic] for topic, own in area_of.items() if own == number]
         if inside:
-            row, column = np.mean(inside, axis=0).tolist()
+            row, column = nearest_to_all(np.array(inside)).tolist()
             centres[_key(number)] = row - 1, column
             name = cut(visible(area.name).upper(), min(2 * WORD, size[0] // 3))
             heads.append(Label(number, None, 0, 0, (f"{name} {100 * area.share:.0f}%",), 0))

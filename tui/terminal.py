@@ -266,25 +266,15 @@ class PlainSigns(LineFilter):
     SIGNS = str.maketrans(
         dict.fromkeys("─━▔–—", "-")
         | dict.fromkeys("│┃▏▎▍▌▋▊▉▐▕", "|")
-        | dict.fromkeys("╭╮╰╯┌┐└┘├┤┬┴┼◆", "+")
+        | dict.fromkeys("╭╮╰╯┌┐└┘├┤┬┴┼◆◇", "+")
         | dict.fromkeys("▂▃▄▅▆▇", " ")  # the ends of a scrollbar, which is drawn in shades
         | dict.fromkeys("▼▾↓", "v")
         | dict.fromkeys("▲▴↑", "^")
+        | dict.fromkeys("←‹", "<")
+        | dict.fromkeys("→⇢▸", ">")
         | dict.fromkeys("“”", '"')
         | dict.fromkeys("…≈", "~")
-        | {"×": "x"}
-        | {
-            "▁": "_",
-            "█": "#",
-            "←": "<",
-            "‹": "<",
-            "→": ">",
-            "·": ".",
-            "•": "o",
-            "┊": ":",
-            "●": "*",
-            "🔎": "> ",
-        }
+        | {"×": "x", "▁": "_", "█": "#", "·": ".", "•": "o", "┊": ":", "●": "*", "🔎": "> "}
     )
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:

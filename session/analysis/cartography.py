@@ -115,7 +115,7 @@ def arranged(
     return corners
 
 
-def middle(places: Floats) -> Floats:
+def nearest_to_all(places: Floats) -> Floats:
     """The one of these places that is nearest to all others: the mean of scattered ones may be anywhere."""
     apart = np.sqrt(np.square(places[:, None] - places).sum(axis=-1))
     nearest: Floats = places[apart.sum(axis=1).argmin()]

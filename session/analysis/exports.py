@@ -139,17 +139,10 @@ def _topics(request: ExportRequest) -> Iterator[Row]:
 
     for model in request.models:
         for topic in described_topics(request.reader, model):
-            more = (
-                topic.share,
-                topic.name,
-                topic.npmi,
-                topic.parent,
-                topic.in_use,
-                topic.area,
-                topic.area_name,
-            )
+            more = topic.share, topic.name, topic.npmi, topic.parent, topic.in_use
+            area = topic.area, topic.area_name
             for rank, pair in enumerate(zip(topic.words, topic.probabilities, strict=True), start=1):
-                yield model, topic.number, rank, *pair, *more
+                yield model, topic.number, rank, *pair, *more, *area
 
 
 @table("history", "History: the topics at every snapshot", "model articles topic rank word probability")

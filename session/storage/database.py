@@ -42,7 +42,7 @@ when training continues."""
 TABLES = {
     "settings": "(key TEXT PRIMARY KEY, value TEXT)",
     "vocabulary": "(id INTEGER PRIMARY KEY, fingerprint TEXT, words TEXT)",
-    # id: the model's place in settings.models. Its state comes last, so that the rest is read without it.
+    # id: the model's place in settings.models. What is large comes last, so that the rest is read without it.
     # meetings: how often its topics meet in documents, by which they are grouped.
     "models": "(id INTEGER PRIMARY KEY, topics_in_use INTEGER, updates INTEGER, rho REAL, scalars TEXT,"
     " arrays BLOB, meetings BLOB)",

@@ -85,11 +85,12 @@ _MEASUREMENT = {
 _STORED = "metric <> 'perplexity'"
 """Leaves out the perplexity that 1.0.0 stored too: it follows from the log-likelihood."""
 _SNAPSHOT = {"model": Count, "articles": Count, "word_ids": Any, "probabilities": Any, "shares": Any}
+_Number = Annotated[int, Meta(ge=0, lt=MOST_AREAS)]
 _AREAS = {
     "of_topic": Any,
     "distances": Any,
     "places": Any,
-    "names": Annotated[tuple[tuple[Annotated[int, Meta(ge=0, lt=MOST_AREAS)], TopicName], ...], JSON],
+    "names": Annotated[tuple[tuple[_Number, tuple[TopicName, ...]], ...], JSON],
 }
 MOST_MEETING_TOPICS = 1000
 """The most topics of a model whose meetings are counted: those of all pairs are stored with every commit."""
@@ -324,7 +325,7 @@ class TopicReader(OpenedSession):
             place = numbers(places, "areas.places", np.float32, (U, 2), -FURTHEST, FURTHEST)
             if sorted(area for area, _ in words) != np.unique(areas[areas != NONE]).tolist():
                 raise Damaged("areas.names are not those of all areas")
-            return Areas(areas, far, place, {area: parts(name) for area, name in words})
+            return Areas(areas, far, place, dict(words))
         return None
 
     def _called(self, model: str, by_words: Sequence[str]) -> tuple[str, ...]:
@@ -467,7 +468,7 @@ def replace_areas(db: "Database", areas: Mapping[int, Areas]) -> None:
                 one.of_topic.tobytes(),
                 one.distances.tobytes(),
                 one.places.tobytes(),
-                json.dumps([(area, joined(words)) for area, words in one.names.items()]),
+                json.dumps(list(one.names.items())),
             )
             for model, one in areas.items()
         ],

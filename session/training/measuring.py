@@ -10,7 +10,7 @@ from typing import get_args
 import numpy as np
 
 from wikitopics.model import CompletionSet, Minibatch, OnlineModel
-from wikitopics.model.areas import NONE, Areas
+from wikitopics.model.areas import NONE, ROUNDS, Areas
 from wikitopics.model.areas import names as area_names
 from wikitopics.model.topics import LOOKS, Change, TopicState, changes, fits, holds, living, suits
 from wikitopics.session import sources
@@ -363,7 +363,8 @@ def area_events(model: str, snapshot: TopWords, before: Areas, now: Areas) -> li
         leader = before.leader(area, shares)
         if (into := int(now.of_topic[leader])) != NONE:
             heir = now.leader(into, shares)
-            events.append(TopicEvent(model, at, "area_merged", leader, heir, joined(before.names[area])))
+            if heir != leader:  # otherwise it is the same area with another number
+                events.append(TopicEvent(model, at, "area_merged", leader, heir, joined(before.names[area])))
     return events
 
 
@@ -467,9 +468,10 @@ class Curves:
         changes.thinned_snapshots |= gone
 
     def _areas_of(self, number: int, snapshot: TopWords) -> Areas:
-        """The areas of a model's topics as of this snapshot."""
+        """The areas of a model's topics as of this snapshot; the map changes only at looks."""
         before = self._areas[number]
-        areas = Areas.of(self._models[number], self.meetings[number], before)
+        rounds = ROUNDS if look_due(self.kept_at, snapshot.articles, self.half_life) else 0
+        areas = Areas.of(self._models[number], self.meetings[number], before, rounds)
         relevant = areas.relevant(snapshot.leading, snapshot.shares, self._words)
         return replace(areas, names=area_names(relevant, {} if before is None else before.names))
 

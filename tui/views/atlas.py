@@ -39,8 +39,6 @@ NEWBORN = 5
 """Frames for which a topic glows after its birth."""
 GLOWING = 8
 """The most topics that begin to glow at once."""
-KEPT = 8
-"""The most sheets that are remembered."""
 WIDE = 100
 """Cells of a row from which the title says what the signs mean."""
 
@@ -59,6 +57,14 @@ class Drawing(NamedTuple):
     ink: str
     under: str
     size: int = 0
+
+
+class Row(NamedTuple):
+    """A row of the map: its labels from left to right, the lands below them, and the borders of these."""
+
+    labels: list[Drawing]
+    ground: tuple[list[int], list[int]]
+    borders: str
 
 
 class TopicAtlas(Drawn, can_focus=True):
@@ -110,15 +116,10 @@ class TopicAtlas(Drawn, can_focus=True):
     _player: Timer | None = None
     _told = ""
     """The line below the map."""
-    _tint = False
-    """Whether lands are tinted, as the strips were drawn."""
-    _drawn: Sheet | None = None
-    """The sheet that was drawn last."""
 
     def __init__(self, id: str) -> None:
         super().__init__(id=id)
-        self._strips: dict[int, Strip] = {}
-        self._rows: list[list[Drawing]] = []
+        self._rows: list[Row] = []
         self._sheets: dict[tuple[tuple[int, int], int | None], Sheet] = {}
 
     # What is shown ----------------------------------------------------------------------------------
@@ -145,8 +146,7 @@ class TopicAtlas(Drawn, can_focus=True):
         async def fill() -> None:
             sheet = await asyncio.to_thread(laid_out, found, rows, size, zoom, must, before)
             if (of, zoom, size) == (self._of, self.zoom, self._room):
-                self.sheet = sheet
-                self._keep(sheet)
+                self.sheet = self._sheets[size, zoom] = sheet
                 self.redraw()
                 self.post_message(self.Moved())
 
@@ -166,13 +166,6 @@ class TopicAtlas(Drawn, can_focus=True):
         inside = next((area.topics for area in found.areas if area.number == self.zoom), ())
         if self.chosen not in inside:
             self.zoom = None
-
-    def _keep(self, sheet: Sheet) -> None:
-        """Remember where labels stood, for when this size and zoom come again, as after a search."""
-        self._sheets.pop((sheet.size, sheet.zoom), None)
-        self._sheets[sheet.size, sheet.zoom] = sheet
-        if len(self._sheets) > KEPT:
-            del self._sheets[next(iter(self._sheets))]
 
     def choose(self, topic: int) -> None:
         """Put the cursor on this topic."""
@@ -297,7 +290,7 @@ class TopicAtlas(Drawn, can_focus=True):
         self._births, self._frame = births(history), 0
         self._articles = history.articles[columns(history, FRAMES)].tolist()
         self._player = self.set_interval(FRAME_SECONDS, self.next_frame)
-        self.next_frame()
+        self.redraw()
 
     def next_frame(self) -> None:
         """Show the next frame of the births; the present, after the last one."""
@@ -324,49 +317,33 @@ class TopicAtlas(Drawn, can_focus=True):
 
     # Drawing ----------------------------------------------------------------------------------------
 
-    def watch_has_focus(self, focused: bool) -> None:
-        self._strips.clear()  # the topic under the cursor stands out
-        super().watch_has_focus(focused)
-        self.refresh()
-
-    def notify_style_update(self) -> None:
-        self._strips.clear()
-        super().notify_style_update()
-
     @property
     def _room(self) -> tuple[int, int]:
         """Columns and rows of the map, above the line that tells of a topic."""
         return self.size.width, self.size.height - 1
 
     def redraw(self) -> None:
-        drawn, self._drawn = self._drawn, self.sheet
         before, self._rows = self._rows, self._drawn_rows()
         told, self._told = self._told, self.description
-        if drawn is None or self.sheet is None or drawn.size != self.sheet.size or not self.is_on_screen:
-            self._strips.clear()
+        if len(before) != len(self._rows) or not self.is_on_screen:
             self.refresh()
             return
-        changed = [y for y in range(self.sheet.size[1]) if before[y] != self._rows[y]]
-        if drawn is not self.sheet:
-            now = zip(self.sheet.ground, self.sheet.borders, strict=True)
-            grounds = zip(zip(drawn.ground, drawn.borders, strict=True), now, strict=True)
-            changed += [y for y, (old, new) in enumerate(grounds) if old != new]
+        changed = [y for y, (old, new) in enumerate(zip(before, self._rows, strict=True)) if old != new]
         changed += [self._room[1]] if told != self._told else []
         if changed:
-            for y in changed:
-                self._strips.pop(y, None)
             self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
 
-    def _drawn_rows(self) -> list[list[Drawing]]:
-        """The labels of each row from left to right, as they are drawn now."""
-        rows: list[list[Drawing]] = [[] for _ in range(0 if self.sheet is None else self.sheet.size[1])]
+    def _drawn_rows(self) -> list[Row]:
+        """The rows of the map as they are drawn now; none while it is laid out."""
+        sheet = self.sheet
+        if sheet is None or sheet.size != self._room:
+            return []
+        rows = [Row([], *land) for land in zip(sheet.ground, sheet.borders, strict=True)]
         born = self._born()
-        for label in () if self.sheet is None else self.sheet.labels:
+        for label in sorted(sheet.labels, key=lambda label: label.column):
             if (drawing := self._drawing(label, born)) is not None:
                 for row in rows[label.row : label.row + len(label.lines)]:
-                    row.append(drawing)
-        for row in rows:
-            row.sort(key=lambda drawing: drawing.label.column)
+                    row.labels.append(drawing)
         return rows
 
     def _born(self) -> frozenset[int] | None:
@@ -399,25 +376,21 @@ class TopicAtlas(Drawn, can_focus=True):
         return Drawing(label, ink, under, size)
 
     def render_line(self, y: int) -> Strip:
-        (width, height), sheet = self._room, self.sheet
+        width, height = self._room
         if y == height:
             return self.strip([(f" {self._told}", "")], width)
-        if sheet is None or sheet.size != (width, height) or not sheet.labels:
+        if y >= len(self._rows) or not (self.sheet and self.sheet.labels):
             return self.strip([(NO_TOPICS, "muted")] if y == 0 and self._is_empty else [], width)
-        if not self._strips:
-            self._tint = tinted(self.app)
-        if y not in self._strips:
-            self._strips[y] = Strip(_joined(self._parts(sheet, y)), width).adjust_cell_length(width)
-        return self._strips[y]
+        return Strip(_joined(self._parts(self._rows[y], y, width)), width).adjust_cell_length(width)
 
     @property
     def _is_empty(self) -> bool:
         return self._look is not None and not self._look.topics_of(self._model)
 
-    def _parts(self, sheet: Sheet, y: int) -> Iterator[tuple[str, Style]]:
-        tint, at = self._tint, 0
-        for label, ink, under, size in self._rows[y]:
-            yield from self._ground(sheet, y, at, label.column, tint)
+    def _parts(self, row: Row, y: int, width: int) -> Iterator[tuple[str, Style]]:
+        tint, at = tinted(self.app), 0
+        for label, ink, under, size in row.labels:
+            yield from self._ground(row, at, label.column, tint)
             below = under or (area_ink("tint", label.area) if tint else "")
             text, own = label.lines[y - label.row], area_ink("area", label.area)
             at = label.column + cell_len(text)
@@ -429,16 +402,16 @@ class TopicAtlas(Drawn, can_focus=True):
             chosen = Style(reverse=True) if under == "cursor" and self.has_focus else Style()
             yield (f"{sign} ", self.pen(ink if under else own, below) + chosen)
             yield (text, self.pen(ink, below) + chosen)
-        yield from self._ground(sheet, y, at, sheet.size[0], tint)
+        yield from self._ground(row, at, width, tint)
 
-    def _ground(self, sheet: Sheet, y: int, start: int, end: int, tint: bool) -> Iterator[tuple[str, Style]]:
+    def _ground(self, row: Row, start: int, end: int, tint: bool) -> Iterator[tuple[str, Style]]:
         """What is drawn between labels: tinted land, or its borders."""
         if start >= end:
             return
         if not tint:
-            yield (sheet.borders[y][start:end], self.pen("faint"))
+            yield (row.borders[start:end], self.pen("faint"))
             return
-        starts, areas = sheet.ground[y]
+        starts, areas = row.ground
         run = bisect_right(starts, start) - 1
         while start < end:
             until = min(starts[run + 1] if run + 1 < len(starts) else end, end)
@@ -513,6 +486,8 @@ class AtlasView(View):
             return
         with self.host.warning():
             history = await self.ask(lambda reader: reader.share_history(model), aside=True)
+            if self.model != model:
+                return  # another one is shown by now
             if len(history.articles) > 1:
                 self.query_one(TopicAtlas).play_births(history)
             else:

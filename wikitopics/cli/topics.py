@@ -15,7 +15,7 @@ from wikitopics.cli import options
 from wikitopics.cli.options import Command, Group, topic_numbers, whole
 from wikitopics.cli.output import ProgressLine, objects, put_json, put_line, say, unless_none
 from wikitopics.crawler.texts.source import MARKUP
-from wikitopics.session.errors import NO_TOPICS, SessionError
+from wikitopics.session.errors import NO_TOPICS, BadUsage, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import LINKS, TOKENS
 from wikitopics.session.paths import command, session_path
@@ -88,6 +88,8 @@ def topics(
         options.refuse_early_options(ctx)
         return
 
+    if tree and areas is not None:
+        raise BadUsage("--areas and --tree: give one of them")
     with options.reading(session) as reader:
         name = reader.model_named(model)
         if areas is not None:

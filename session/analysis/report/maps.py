@@ -14,7 +14,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from wikitopics.session.analysis.cartography import arranged, filled, lands, middle, pushed
+from wikitopics.session.analysis.cartography import arranged, filled, lands, nearest_to_all, pushed
 from wikitopics.session.analysis.report.pictures import figure
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _marks(model: "ReportModel", form: Format) -> Iterable[Mark]:
     if len(model.groups) > 1:
         for area, topics in model.groups:
             letter = round(small + 1.5 + (large - small - 1.5) * min(1.0, (area.share / 0.12) ** 0.5), 1)
-            x, y = middle(np.array([where[topic.number] for topic in topics])).tolist()
+            x, y = nearest_to_all(np.array([where[topic.number] for topic in topics])).tolist()
             name = f"{area.name.upper()} {area.share:.0%}"
             yield Mark(area.number, wrapped(name, letter), letter, 0.0, (x, y))
 
