@@ -24,7 +24,7 @@ from wikitopics.session.records import SNAPSHOT_WORDS, ArticleRow
 from wikitopics.session.settings import Settings, load_model
 from wikitopics.session.sources import NOTEBOOK, check_identity, described, noun, unit_noun
 from wikitopics.session.storage.articles import title_key
-from wikitopics.session.storage.counts import Block
+from wikitopics.session.storage.counts import Block, Counted
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.vocab import Vocabulary
 
@@ -63,15 +63,25 @@ def proportions(
     reader: SessionReader, model: str, vocabulary: Vocabulary, texts: Iterable[str]
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """The known words of each text, (D,), and its proportions by this model at the last commit, (D, K)."""
-    counted = [(_NONE, _NONE), *map(vocabulary.count, texts)]  # no words first: row 0 begins at 0
-    ids, counts = (np.concatenate(arrays) for arrays in zip(*counted, strict=True))
-    batch = Minibatch(np.cumsum([len(one) for one, _ in counted]), ids, counts)
+    counted = [*map(vocabulary.count, texts)]
     reader.check_trained()
-    theta = saved_model(reader, model).infer(batch)
+    theta = theta_of(saved_model(reader, model), counted)
+    return np.array([counts.sum() for _, counts in counted], np.int64), theta
+
+
+def theta_of(model: OnlineModel, counted: Sequence[Counted]) -> NDArray[np.float32]:
+    """(D, K) the proportions by this model of texts whose words are ``counted``. Raises `SessionError`."""
+    # No words first: row 0 begins at 0.
+    ids, counts = (np.concatenate(arrays) for arrays in zip((_NONE, _NONE), *counted, strict=True))
+    batch = Minibatch(np.cumsum([0, *(len(one) for one, _ in counted)]), ids, counts)
+    try:
+        theta = model.infer(batch)
+    except Exception as error:  # that of another package may raise anything
+        raise SessionError(f"the model of kind {model.kind} fails: {error}") from error
     # Each number of the model may be in range while one divided by its square is not.
     if not np.isfinite(theta).all():
-        raise Damaged(f"model {model} has no proportions")
-    return batch.lengths().astype(np.int64), theta
+        raise Damaged(f"the model of kind {model.kind} has no proportions")
+    return theta
 
 
 def top_words(
@@ -325,6 +335,11 @@ class Recorded:
         distances: NDArray[np.float32] = np.sqrt(np.maximum(1 - shared / self._total, 0))
         return distances
 
+    def row(self, seq: int) -> int | None:
+        """Where the article of this number is; None: its proportions are not recorded."""
+        seqs = self.articles.seqs(np.arange(len(self)))
+        return next(iter(np.flatnonzero(seqs == seq).tolist()), None)
+
     def row_of(self, reader: SessionReader, title: str, *, exact: bool = False) -> int | None:
         """The article with this title, the newest of several; ``exact``: the capitals must match too."""
         rows = np.flatnonzero(self.articles.title_keys == title_key(title))
@@ -346,13 +361,21 @@ class Recorded:
     ) -> list[Neighbour]:
         """The articles nearest to proportions, (K,), nearest first; for one read several times, the
         newest."""
+        near = self.rows_near(reader, theta, limit, without)
+        return [Neighbour(row.page_id, row.title, distance, row.id) for row, distance, _ in near]
+
+    def rows_near(
+        self, reader: SessionReader, theta: NDArray[np.floating[Any]], limit: int, without: int | None = None
+    ) -> list[tuple[ArticleRow, float, list[tuple[int, float]]]]:
+        """The same with all that is stored of each: (article, distance, its (topic, proportion), the largest
+        first)."""
         distances = self.distances(theta)
         rows = _nearest_pages(distances, self.articles.page_ids, limit, without)
         seqs = self.articles.seqs(rows).tolist()
-        named = reader.numbered(seqs)
+        named, kept = reader.numbered(seqs), self._kept.take(rows)
         return [
-            Neighbour(named[seq].page_id, named[seq].title, distance, named[seq].id)
-            for seq, distance in zip(seqs, distances[rows].tolist(), strict=True)
+            (named[seq], distance, kept.largest(place))
+            for place, (seq, distance) in enumerate(zip(seqs, distances[rows].tolist(), strict=True))
             if seq in named
         ]
 

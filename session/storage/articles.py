@@ -79,6 +79,12 @@ class Proportions:
         values *= values
         return values
 
+    def largest(self, row: int) -> list[tuple[int, float]]:
+        """An article's (topic, proportion), the largest first."""
+        one = self[row : row + 1]
+        pairs = zip(one.topics.tolist(), one.values().tolist(), strict=True)
+        return sorted(pairs, key=lambda pair: -pair[1])
+
     @staticmethod
     def of(theta: NDArray[np.floating[Any]]) -> "Proportions":
         """The largest of ``theta``, (n, K), whose rows sum to 1."""
@@ -568,9 +574,7 @@ class ArticleReader(OpenedSession):
                     continue
                 block = self.proportions_of(model, first, articles)
             assert block is not None
-            one = block[seq - first : seq - first + 1]
-            pairs = zip(one.topics.tolist(), one.values().tolist(), strict=True)
-            leading[seq] = sorted(pairs, key=lambda pair: -pair[1])[:most]
+            leading[seq] = block.largest(seq - first)[:most]
         return leading
 
     def _room(self, of_an_article: int) -> int:

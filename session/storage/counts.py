@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from wikitopics.crawler.source import Page, Skips
 from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.options import HELD_OUT
-from wikitopics.session.records import JSON, Count, PositiveCount, Rate, Text
+from wikitopics.session.records import JSON, ArticleRow, Count, PositiveCount, Rate, Text
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.database import SMALL
 from wikitopics.session.storage.decoding import MOST_WORD_BYTES, from_json, pack_arrays, unpack_arrays, whole
@@ -91,6 +91,11 @@ class Block:
         if chosen.all():
             return self, self[:0]
         return self.take(np.flatnonzero(chosen)), self.take(np.flatnonzero(~chosen))
+
+    def entries(self, row: int) -> Counted:
+        """The words of one article."""
+        part = slice(self.indptr[row], self.indptr[row + 1])
+        return self.word_ids[part], self.counts[part]
 
     @property
     def words(self) -> NDArray[np.int64]:
@@ -421,6 +426,20 @@ class CountsReader(OpenedSession):
     def held_out(self) -> Block:
         """The held-out articles so far."""
         return Block.concatenate([block for _, block in self._counts("held_out")])
+
+    def words_of(self, article: ArticleRow) -> Counted | None:
+        """The words of one article; None if they are not stored, as those of older articles usually are
+        not."""
+        if article.role == "held_out":
+            block = self.held_out()
+            return next(map(block.entries, np.flatnonzero(block.page_ids == article.page_id).tolist()), None)
+        for table, key in (("recent", "first_seq"), ("kept_counts", "id")):
+            last_before = f"WHERE {key} <= ? ORDER BY {key} DESC LIMIT 1"
+            rows = self.select(table, {key: Count, "articles": PositiveCount}, last_before, [article.seq])
+            for first, articles in rows:
+                if article.seq < first + articles:
+                    return stored_block(self, table, key, first, articles).entries(article.seq - first)
+        return None
 
     def _counts(self, table: str) -> list[tuple[int, Block]]:
         room, n_words = documents_room(self.settings()), len(self.vocabulary())

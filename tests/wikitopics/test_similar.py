@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import shutil
+import sqlite3
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,8 +15,10 @@ import pytest
 from scipy.sparse import load_npz
 
 import wikitopics as wt
+from wikitopics.session.analysis.answers import Answers
 from wikitopics.session.analysis.proportions import not_found
 from wikitopics.session.records import ArticleRow
+from wikitopics.session.storage.reader import SessionReader
 
 
 @pytest.fixture(scope="module")
@@ -204,3 +207,38 @@ def test_those_topics_are_taken_away_when_the_session_goes_on(cli, kept, home, c
     assert cli(*made, *more, "--hours", 1e-9).code == 0  # it goes on, and is stopped
     assert wt.open().proportions(held_out=True)[0].shape[0] == wt.open().status().articles
     assert set(held_out().values()) == {None}
+
+
+def test_answers_say_which_words_argue_for_a_topic_as_far_as_words_are_kept(titled, corpus):
+    with SessionReader(titled) as reader:
+        answers = Answers(reader, "lda")
+        answer = answers.of_text(" ".join([*corpus.words[12:24], "xyzzy"]))
+        assert answer.known == "12 of 13 words known"
+        assert set(answer.topics[0][2]) == set(corpus.words[12:24])
+        session, text = wt.open(), " ".join(corpus.words[12:24])
+        assert session.infer([text])[0].argmax() == answer.topics[0][0]
+        like = session.similar(text=text)
+        assert [one.distance for one in like] == [distance for _, distance, _ in answer.alike[: len(like)]]
+        assert answers.of_text("xyzzy").lack == "none of its words is in the session's vocabulary"
+        rows = {row.role: row for row in reader.recent_articles(1000)}
+        for row in rows.values():
+            answer = answers.of_article(row)
+            subject = int(row.title.split()[1])
+            assert set(answer.topics[0][2]) <= set(corpus.words[12 * subject : 12 * subject + 12])
+            assert row.title not in [one.title for one, _, _ in answer.alike]
+    with sqlite3.connect(titled) as db:
+        for table in ("recent", "kept_counts", "blocks"):
+            db.execute(f"DELETE FROM {table}")
+    with SessionReader(titled) as reader:
+        answer = Answers(reader, "lda").of_article(rows["trained"])
+        assert [topic for topic, *_ in answer.topics] == [rows["trained"].topics[0][1]]
+        assert "--keep-counts" in answer.lack
+        assert answer.lone
+
+
+def test_answers_hold_until_the_session_has_changed(titled):
+    with SessionReader(titled) as reader:
+        answers, now = Answers(reader, "lda"), reader.progress().committed_at
+        assert answers.still_hold(reader, "lda", now)
+        assert not answers.still_hold(reader, "lda", now + 1)
+        assert not answers.still_hold(reader, "other", now)

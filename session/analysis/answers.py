@@ -1,0 +1,116 @@
+"""What a session says about a text or one of its articles, asked again and again: the topics, the words that
+argue for each of them, and the articles most like it.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import repeat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.session.analysis.proportions import Recorded, proses, saved_model, theta_of
+from wikitopics.session.errors import SessionError
+from wikitopics.session.options import LINKS, TOKENS
+from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
+from wikitopics.session.storage.articles import RECENT_ARTICLES
+from wikitopics.session.storage.counts import Counted
+from wikitopics.session.storage.reader import SessionReader
+
+MOST_TOPICS, MOST_WORDS, MOST_ALIKE = 8, 20, 30
+LEAST = 0.01
+"""Smaller proportions are left out."""
+NO_WORDS = f"only the newest {RECENT_ARTICLES:,} articles keep their words; --keep-counts keeps all"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is known of a text. What is missing is explained in a sentence."""
+
+    topics: Sequence[tuple[int, float, Sequence[str]]] = ()
+    """(topic, proportion, the words that argue for it, the strongest first), the largest first."""
+    lack: str = ""
+    """Why there are no topics, or no words of theirs."""
+    alike: Sequence[tuple[ArticleRow, float, Sequence[tuple[int, float]]]] = ()
+    """(article, Hellinger distance, its (topic, proportion)): those most like it, the nearest first."""
+    lone: str = ""
+    """Why there are none."""
+    known: str = ""
+    """How many words of a text are known: "41 of 52 words known"."""
+
+
+class Answers:
+    """Answers about a session at one commit, as one of its models sees it.
+
+    The vocabulary, the model, and the proportions of all articles (10 to 40 bytes each) are in memory. Every
+    method raises `SessionError`.
+    """
+
+    def __init__(self, reader: SessionReader, model: str) -> None:
+        self._reader, self._name = reader, model
+        self._committed_at = reader.progress().committed_at
+        reader.check_trained()
+        self._vocabulary, self._model = reader.counter(), saved_model(reader, model)
+        self._recorded, self._lone = None, ""
+        try:
+            self._recorded = Recorded(reader, model)
+        except SessionError as error:
+            self._lone = str(error)
+
+    def still_hold(self, reader: SessionReader, model: str, committed_at: float) -> bool:
+        """Whether they are of this model at this commit or a later one."""
+        return (reader, model) == (self._reader, self._name) and committed_at <= self._committed_at
+
+    def of_text(self, text: str) -> Answer:
+        """The answer for any text, in the session's own format."""
+        unit = self._reader.settings()[TOKENS]
+        (plain,) = proses(self._reader, [text])
+        counted, words = self._vocabulary.count(plain), self._vocabulary.n_words_in(plain)
+        theta, number = theta_of(self._model, [counted])[0], counted[1].sum()
+        if number:
+            answer = self._answer(theta, counted)
+        elif words:
+            answer = Answer(lack=f"none of its {unit} is in the session's vocabulary")
+        elif unit == LINKS and text.strip():
+            return Answer(lack="this session counts links: paste wikitext or HTML with links to articles")
+        else:
+            return Answer()
+        return replace(answer, known=f"{number:,} of {words:,} {unit} known")
+
+    def of_article(self, article: ArticleRow) -> Answer:
+        """The answer for an article of the session; topics that are not recorded are inferred."""
+        if article.role == "skipped":
+            return Answer(lack=f"it was skipped: {NO_KNOWN_WORD}")
+        counted, recorded = self._reader.words_of(article), self._recorded
+        if recorded is not None and (row := recorded.row(article.seq)) is not None:
+            return self._answer(recorded.theta(row), counted, article.page_id)
+        if counted is not None:
+            return self._answer(theta_of(self._model, [counted])[0], counted, article.page_id)
+        largest = [(topic, part, ()) for name, topic, part in article.topics if name == self._name]
+        return Answer(largest, lack=NO_WORDS, lone=self._lone)
+
+    def _answer(
+        self, theta: NDArray[np.floating], counted: Counted | None, without: int | None = None
+    ) -> Answer:
+        """``counted``: the words, if they are known; ``without``: the page that is asked about."""
+        leading = [k for k in (-theta).argsort(kind="stable")[:MOST_TOPICS].tolist() if theta[k] >= LEAST]
+        alike = self._recorded and self._recorded.rows_near(self._reader, theta, MOST_ALIKE, without)
+        words: Iterable[Sequence[str]] = (
+            repeat(()) if counted is None else self._reasons(theta, counted, leading)
+        )
+        topics = list(zip(leading, theta[leading].tolist(), words, strict=False))
+        return Answer(topics, NO_WORDS if counted is None else "", alike or (), self._lone)
+
+    def _reasons(
+        self, theta: NDArray[np.floating], counted: Counted, topics: Sequence[int]
+    ) -> Iterator[list[str]]:
+        """The words that argue for each of these topics: those that are likelier in it than in the text as a
+        whole, in the order of how many of their occurrences it explains."""
+        ids, counts = counted
+        explained = self._model.topic_rows(ids) * theta.astype(np.float64)  # (U, K)
+        explained /= np.maximum(explained.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+        for topic in topics:
+            part = explained[:, topic]
+            order = np.argsort(-part * counts, kind="stable")[:MOST_WORDS]
+            chosen = ids[order[part[order] > theta[topic]]].tolist()
+            yield [self._vocabulary.words[word] for word in chosen]
