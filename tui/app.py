@@ -18,6 +18,7 @@ from wikitopics.session import config, control, escapes, sources
 from wikitopics.session.errors import SessionError
 from wikitopics.session.metrics import METRICS
 from wikitopics.session.paths import session_name, session_path
+from wikitopics.session.records import ArticleRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import Signals
 from wikitopics.tui.bars import FindBar, condition, fitted, pieces, window_title
@@ -28,11 +29,12 @@ from wikitopics.tui.main import EVERYWHERE, NUMBERED, VIEWS, Finds, Help, Main, 
 from wikitopics.tui.new_session import NewSession
 from wikitopics.tui.questions import Agree, Ask, AskContact, Starting, State
 from wikitopics.tui.terminal import Preferences, TerminalApp, binding, obey_signals, open_app, preferences
-from wikitopics.tui.views.articles import Articles
+from wikitopics.tui.views.ask import AskView
 from wikitopics.tui.views.atlas import TopicAtlas
 from wikitopics.tui.views.crawl import nothing_left
 from wikitopics.tui.views.dashboard import VAST
 from wikitopics.tui.views.topics import TopicView
+from wikitopics.tui.views.view import ASK
 
 Ending = Literal["leave", "stop", "demo"]
 """What to do with the trainers started by a screen when it is closed: leave them running, stop them, or
@@ -218,10 +220,13 @@ class Wikitopics(TerminalApp[Ending]):
         if isinstance(view, TopicView):
             self.call_after_refresh(view.open, topic, at)
 
-    async def open_article(self, title: str) -> None:
-        """Look this title up among the articles."""
-        await self.action_view(VIEWS.index(Articles))
-        self.call_after_refresh(self.main.view.find, title)
+    async def action_ask(self, article: ArticleRow | None = None) -> None:
+        """Show the card of this article; without one, a field for a text to ask about."""
+        origin = self.main.current
+        await self.action_view(ASK)
+        view = self.main.view
+        assert isinstance(view, AskView)
+        view.open(article, origin)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys without a meaning here and now are neither shown nor obeyed."""

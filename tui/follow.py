@@ -19,6 +19,7 @@ import numpy as np
 from textual.dom import DOMNode
 from textual.worker import WorkType
 
+from wikitopics.session.analysis.answers import Answers
 from wikitopics.session.analysis.areas import Area, Atlas, atlas
 from wikitopics.session.analysis.proportions import Address, addresses, nowhere
 from wikitopics.session.analysis.topics import metrics_of
@@ -460,6 +461,8 @@ class Watch:
         """The replay in progress: looks are then of its point in the past."""
         self.awaited = trainer
         """A trainer of ours that has not opened the session yet."""
+        self.answers: Answers | None = None
+        """The newest, for the thread of slow questions."""
         self.due, self.compare_due = asyncio.Event(), asyncio.Event()
         """Set when the session is to be read at once, and the marked sessions."""
         self._follower, self._searcher, self._comparing = Follower(path), Readers(), Readers()

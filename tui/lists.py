@@ -16,6 +16,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from wikitopics.tui.inks import Clickable, Drawn, Line
+from wikitopics.tui.text import folded
 
 T = TypeVar("T")
 
@@ -52,7 +53,7 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
     headed = True
     """Whether there is a line above the rows, which a subclass draws in `header`."""
     empty = ""
-    """The line shown while there are no rows."""
+    """The words shown while there are no rows."""
     stays_on_top = False
     """Whether a cursor on the first row stays there, for lists that show the newest or best first."""
 
@@ -154,8 +155,9 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         if self.headed and y == 0:
             return self.strip(self.header(width), width, "header")
         index = y + round(self.scroll_offset.y) - self.headed
-        if not self.rows and index == 0 and self.empty:
-            return self.strip([(self.empty, "muted")], width)
+        if not self.rows:
+            lines = folded(self.empty, width - 1)
+            return self.strip([(f" {lines[index]}", "muted")] if index < len(lines) else [], width)
         if not 0 <= index < len(self.rows):
             return self.strip([], width)
         chosen = self.selectable and index == self.cursor and self.has_focus

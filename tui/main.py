@@ -23,6 +23,7 @@ from wikitopics.tui.terminal import SUSPEND, at_once, binding
 from wikitopics.tui.text import folded, nearness, plural, share, visible
 from wikitopics.tui.topics import matching
 from wikitopics.tui.views.articles import Articles
+from wikitopics.tui.views.ask import AskView
 from wikitopics.tui.views.atlas import AtlasView
 from wikitopics.tui.views.crawl import Crawl
 from wikitopics.tui.views.dashboard import Dashboard
@@ -53,6 +54,7 @@ EVERYWHERE = [
     binding("app.models", "m", "in_view('models')", "Model", "all models, or one at a time"),
     binding("app.maximise", "z", "in_view('maximise')", "Max", "maximise the selected panel"),
     binding("app.find", "slash", "find", "Find", "find in this view", "/"),
+    binding("app.ask", "i", "ask", "Ask", "what a text is about, and what is most like it"),
     binding("app.order", "o", "in_view('order_topics')", "Order", ORDER),
     binding("app.words", "W", "in_view('order_words')", "Words", WORDS, "W"),
     binding("app.pin", "asterisk", "in_view('pin')", "Pin", "pin the topic to the top of lists", "*"),
@@ -71,21 +73,22 @@ EVERYWHERE = [
 IN_BAR = (
     "replay.play", "replay.before", "replay.end", "atlas.emergence", "emergence.atlas", "app.freeze",
     "sessions.new", "sessions.compare", "sessions.all", "topics.back", "topics.fold", "articles.all",
-    "topics.before", "app.browse", "app.find", "app.help", "app.quit", "chart.left", "crawl.left",
-    "emergence.left", "atlas.left", "atlas.zoom_in", "atlas.births", "chart.log_x", "app.maximise",
-    "chart.axis", "app.models", "chart.zoom_in", "crawl.zoom_in", "chart.reset", "crawl.reset",
-    "chart.metric", "chart.log_y", "chart.fit_y", "crawl.log_y", "topics.detail", "dashboard.detail",
-    "emergence.detail", "atlas.open", "app.rename", "app.order", "sessions.order", "sessions.delete",
-    "app.pin", "app.pause", "app.export", "app.replay", "app.copy",
+    "topics.before", "ask.back", "app.browse", "app.find", "app.ask", "app.help", "app.quit", "chart.left",
+    "crawl.left", "emergence.left", "atlas.left", "atlas.zoom_in", "atlas.births", "chart.log_x",
+    "app.maximise", "chart.axis", "app.models", "chart.zoom_in", "crawl.zoom_in", "chart.reset",
+    "crawl.reset", "chart.metric", "chart.log_y", "chart.fit_y", "crawl.log_y", "topics.detail",
+    "dashboard.detail", "emergence.detail", "atlas.open", "app.rename", "app.order", "sessions.order",
+    "sessions.delete", "app.pin", "app.pause", "app.export", "app.replay", "app.copy",
 )  # fmt: skip
 """The keys in the bottom line, the most useful first; the rest are in the help and the palette."""
 STAY = ("app.help", "app.quit")
 """Those of them that are shown before all others."""
 
 
-VIEWS: tuple[type[View], ...] = (Dashboard, TopicView, Articles, Crawl, Log, Sessions, AtlasView, Emergence)
-"""The views in the order of their keys 1, 2, 3 …; `ATLAS` leads to `EMERGENCE`, which has no number."""
-NUMBERED = VIEWS[:EMERGENCE]
+NUMBERED: tuple[type[View], ...] = (Dashboard, TopicView, Articles, Crawl, Log, Sessions, AtlasView)
+"""The views in the order of their keys 1, 2, 3 …"""
+VIEWS: tuple[type[View], ...] = (*NUMBERED, Emergence, AskView)
+"""With those that have no number, at `EMERGENCE` and `ASK`."""
 
 
 class Main(Screen[None]):
@@ -166,8 +169,9 @@ class Main(Screen[None]):
 
     @property
     def finding(self) -> bool:
-        """Whether typed keys go into the find line."""
-        return self.query_one(FindBar).has_class("-open")
+        """Whether typed keys go into a field."""
+        field = self.focused is not None and self.focused.check_consume_key("a", "a")
+        return field or self.query_one(FindBar).has_class("-open")
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -188,8 +192,9 @@ class Main(Screen[None]):
         """Redraw the key bar."""
         if not self.ready:
             return
+        current = ATLAS if self.current == EMERGENCE else self.current
         views = [
-            Hint(str(i + 1), kind.TITLE, f"app.view({i})", active=i == min(self.current, ATLAS))
+            Hint(str(i + 1), kind.TITLE, f"app.view({i})", active=i == current)
             for i, kind in enumerate(NUMBERED)
         ]
         by_id, watch, labels = {}, self.view.host.watched, {}
@@ -269,7 +274,7 @@ class Finds(Provider):
         for article in articles:
             near = nearness(query, article.title)
             words = f"{look.noun[:-1].capitalize()} of {plural(article.words, 'word')}"
-            yield self._hit(0.5 - near / 10, article.title, words, partial(app.open_article, article.title))
+            yield self._hit(0.5 - near / 10, article.title, words, partial(app.action_ask, article))
 
     def _hit(self, score: float, text: str, words: str, act: Callable[[], Awaitable[None]]) -> Hit:
         text, words = visible(text), visible(words)

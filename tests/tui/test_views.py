@@ -10,7 +10,6 @@ from tests.tui import canned, seeing
 from wikitopics.session.storage.writer import HeartbeatWriter
 from wikitopics.tui.questions import Ask
 from wikitopics.tui.topics import TopicList
-from wikitopics.tui.views.articles import ArticleList
 from wikitopics.tui.views.log import EventList
 from wikitopics.tui.views.topics import Evolution, TopicView, doublings
 
@@ -60,15 +59,10 @@ async def test_a_topic_opened_at_once_after_another_takes_its_place(shown, live)
         assert not [one for one in warned if one.category is RuntimeWarning]  # a coroutine never awaited
 
 
-async def test_the_dashboard_leads_to_a_topic_and_an_article_to_its_topic(shown, live):
+async def test_the_dashboard_leads_to_a_topic(shown, live):
     async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
         await seeing.press(pilot, "down", "down", "enter", shows="over time, by articles read")
         assert isinstance(app.screen.view, TopicView)
-        await seeing.press(pilot, "3", shows="Bauhaus")
-        topic = app.screen.query_one("#articles", ArticleList).current.topics[0][1]
-        await pilot.press("enter")
-        await seeing.until_true(lambda: isinstance(app.screen.view, TopicView))
-        await seeing.until(pilot, f"#{topic} ")
 
 
 async def test_articles_are_found_by_title_and_by_topic(shown, live):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from rich.cells import cell_len
-from textual import on
+from textual import events
 from textual.app import ComposeResult
 
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
@@ -42,7 +42,7 @@ class ArticleList(RowList[ArticleRow]):
     """Titles come from strangers, so they are printed literally."""
 
     stays_on_top = True
-    empty = " none"
+    empty = "none"
     _look: SessionView | None = None
     _model: str | None = None
     _leading: Leading = {}  # noqa: RUF012 - never changed
@@ -110,7 +110,7 @@ class ArticleList(RowList[ArticleRow]):
         if self._topic is not None:  # named in the title
             parts = parts[1:]
         for one in parts[:many]:
-            out += _fitted(topic_parts(look, model, one, self._marks, weighed=not mix), cells)
+            out += topic_cell(topic_parts(look, model, one, self._marks, weighed=not mix), cells)
         return out
 
     def _columns(self, width: int) -> tuple[int, int, int, int]:
@@ -125,34 +125,62 @@ class ArticleList(RowList[ArticleRow]):
         return title, mix, max(rest // many, LEAST), many if rest >= LEAST or self._topic is None else 0
 
 
-def now_reading(look: SessionView, model: str | None, marks: Marks, width: int, height: int) -> list[Line]:
-    """The newest articles with their main topics, one per line; two lines each if there is no room."""
-    if look.as_of is not None:
-        return [[(f" a replay shows topics, not {look.noun}", "muted")]]
-    if not look.recent:
-        return [[(coming(look) if look.status.lively else f" no {look.noun[:-1]} has been read", "muted")]]
-    roomy, out = width >= ROOMY, list[Line]()
-    for article in look.recent[:height]:
-        parts = topics_of(article, model, look.leading.get(model or "", {}))
+class Reading(RowList[tuple[ArticleRow, bool]]):
+    """The newest articles with their main topics, one per line; two lines each if there is no room.
+
+    A row is an article, and whether this is its first line.
+    """
+
+    headed = False
+    stays_on_top = True
+    _look: SessionView | None = None
+    _model: str | None = None
+    _marks = NO_MARKS
+
+    def show_look(self, look: SessionView, model: str | None) -> None:
+        """Draw the articles of this look as ``model`` sees them."""
+        self._look, self._model, self._marks = look, model, marks_of(self, look, model)
+        if look.as_of is not None:
+            self.empty = f"a replay shows topics, not {look.noun}"
+        else:
+            self.empty = coming(look) if look.status.lively else f"no {look.noun[:-1]} has been read"
+        firsts = (True,) if self.width >= ROOMY else (True, False)
+        self.show([(article, first) for article in look.recent for first in firsts], anew=True)
+
+    def on_resize(self, event: events.Resize) -> None:
+        super().on_resize(event)
+        if self._look is not None:
+            self.show_look(self._look, self._model)
+
+    def key(self, row: tuple[ArticleRow, bool]) -> object:
+        return row[0].seq, row[1]
+
+    def action_choose(self) -> None:
+        if self.current is not None:
+            self.post_message(self.Selection(self, self.current[0]))
+
+    def parts(self, row: tuple[ArticleRow, bool], width: int) -> Line:
+        (article, is_first), look, marks = row, self._look, self._marks
+        assert look is not None
+        parts = topics_of(article, self._model, look.leading.get(self._model or "", {}))
         bar, text = Line(), told(article)
-        if model is not None and parts:
+        if self._model is not None and parts:
             bar = [*marks.mix(parts), (" ", "")] if marks.mixes else []
-            text = topic_parts(look, model, parts[0], marks, weighed=not bar)
-        room = width - 2
-        if roomy:
+            text = topic_parts(look, self._model, parts[0], marks, weighed=not bar)
+        if not is_first:
+            return [("   ", ""), *text]
+        room = width - 2 - (MIX + 1 if bar else 0)
+        if width >= ROOMY:
             room = (2 * width // 5 if marks.mixes else width // 2) - 2
-        elif bar:
-            room -= MIX + 1
+            bar += text
         title = cut(visible(article.title), room)
-        ink, blank = "" if out else "strong", " " * (room + 1 - cell_len(title))
-        head = [(" ", ""), (linked(title, look.address(article)), ink), (blank, ""), *bar]
-        out += [[*head, *text]] if roomy else [head, [("   ", ""), *text]]
-    return out[:height]
+        ink, blank = "strong" if article == look.recent[0] else "", " " * (room + 1 - cell_len(title))
+        return [(" ", ""), (linked(title, look.address(article)), ink), (blank, ""), *bar]
 
 
 def coming(look: SessionView) -> str:
     """What is shown before there is anything to list."""
-    return f" the first {look.noun} are on their way"
+    return f"the first {look.noun} are on their way"
 
 
 def topics_of(article: ArticleRow, model: str | None, leading: Leading) -> list[tuple[int, float]]:
@@ -182,7 +210,7 @@ def topic_parts(
     return [*head, *marks.dot(topic), (f"{number} ", "faint"), (called, "muted")]
 
 
-def _fitted(parts: Line, cells: int) -> Line:
+def topic_cell(parts: Line, cells: int) -> Line:
     """A topic in its column."""
     *head, (label, ink) = parts
     return [*head, (padded(visible(label), cells - 1 - sum(len(text) for text, _ in head)) + " ", ink)]
@@ -234,26 +262,12 @@ class Articles(View):
                 title += f"; Home shows {count(newer)} newer"
         topics = await leading(self, model, rows)
         listed = self.query_one(ArticleList)
-        listed.empty = " nothing found" if sought else coming(look)
+        listed.empty = "nothing found" if sought else coming(look)
         had_any = bool(listed.rows)
         listed.show_articles(rows, topics, look, model, sought=sought, topic=topic)
         if bool(rows) != had_any:
             self.refresh_bindings()  # actions for an article
         name(listed, title)
 
-    @on(ArticleList.Selection, "#articles")
-    def _chosen(self, event: ArticleList.Selection) -> None:
-        row: ArticleRow = event.row
-        for model, topic, _ in row.topics:
-            if model == self.model:
-                self.host.call_later(self.host.open_topic, topic)
-                return
-        noun = "article" if self.look is None else self.look.noun[:-1]
-        self.app.notify(f"this {noun} was not trained on, so it has no topic")
-
     def chosen_article(self) -> ArticleRow | None:
         return self.query_one(ArticleList).current if self.is_mounted else None
-
-    def copied(self) -> str:
-        row = self.query_one(ArticleList).current
-        return "" if row is None else visible(row.title)

@@ -17,7 +17,7 @@ from wikitopics.tui.marks import marks_of
 from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count
 from wikitopics.tui.topics import TopicCard, TopicList, featured, topics_title
-from wikitopics.tui.views.articles import now_reading
+from wikitopics.tui.views.articles import Reading
 from wikitopics.tui.views.atlas import TopicAtlas
 from wikitopics.tui.views.crawl import flow_lines, numbers
 from wikitopics.tui.views.log import NOTHING_CHANGED, EventList, change_words, what_changed
@@ -142,7 +142,7 @@ class Dashboard(View):
                     yield TopicAtlas(id="dashboard-atlas")
             with Vertical(id="right"):
                 yield Lines(id="flow", classes="panel")
-                yield Panel(id="reading")
+                yield Reading(id="reading", classes="panel")
                 yield TopicCard(id="card")
                 yield Panel(id="changes")
                 yield EventList(id="log")
@@ -196,9 +196,9 @@ class Dashboard(View):
         name(topics, title, below)
         marks = {model: marks_of(self, look, model) for model in models}
         self.query_one("#changes", Panel).show_lines(partial(what_changed, events, marks))
-        reading = self.query_one("#reading", Panel)
+        reading = self.query_one(Reading)
         name(reading, "Now reading" if look.status.lively else "Last read")
-        reading.show_lines(partial(now_reading, look, model, marks_of(self, look, model)))
+        reading.show_look(look, model)
         if self.has_class("-vast"):
             self.query_one(SmallCharts).show(look, self.choice, self.x_kind, chart)
             self._show_card(look)
@@ -280,8 +280,8 @@ class Dashboard(View):
         return self.query_one(TopicList).topic if not self.has_class("-tiny") else None
 
     def chosen_article(self) -> ArticleRow | None:
-        recent = self.look.recent if self.look is not None else ()
-        return recent[0] if recent and self.query_one("#reading").has_focus else None
+        reading = self.query_one(Reading)
+        return reading.current[0] if reading.current is not None and reading.has_focus else None
 
     def copied(self) -> str:
         current = self.query_one(TopicList).topic

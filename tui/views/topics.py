@@ -225,10 +225,6 @@ class TopicView(View):
         listed.show_articles(articles, topics, look, model, sought=model, topic=topic)
         name(listed, f"{look.noun.capitalize()} most about {row.label}")
 
-    @on(ArticleList.Selection, "#topic-articles")
-    def _article(self, event: ArticleList.Selection) -> None:
-        self.host.call_later(self.host.open_article, event.row.title)
-
     @on(TopicList.Selection, "#all-topics")
     def _open_detail(self) -> None:
         self.add_class("-open")

@@ -68,8 +68,8 @@ WIDE, TALL = 110, 34
 FAR = 10
 """Columns of a long step of a crosshair."""
 ZOOMS = "zoom around the crosshair"
-ATLAS, EMERGENCE = 6, 7
-"""The places of two views among all: each leads to the other."""
+ATLAS, EMERGENCE, ASK = 6, 7, 8
+"""The places of some views among all: the first two lead to each other."""
 A_TOPIC = "a topic's name, number or word"
 """What `/` finds in a list of topics."""
 
@@ -212,6 +212,11 @@ class View(Container):
                 return self.chosen_topic() is not None
         return True
 
+    @on(RowList.Selection)
+    def _article_chosen(self, event: RowList.Selection) -> None:
+        if isinstance(event.row, ArticleRow):
+            self.host.call_later(self.host.action_ask, event.row)
+
     @on(RowList.Sort)
     def _sort(self, event: RowList.Sort) -> None:
         self.sort(event.order)
@@ -304,7 +309,8 @@ class View(Container):
 
     def copied(self) -> str:
         """The text that `c` copies; "" for none."""
-        return ""
+        article = self.chosen_article()
+        return self._address() or ("" if article is None else article.title)
 
     def chosen_topic(self) -> TopicRow | None:
         """The topic under the cursor; None in views without topics."""

@@ -1,0 +1,27 @@
+"""A field for a text of many lines."""
+
+import re
+from typing import Any
+
+from textual.widgets import TextArea
+
+from wikitopics.tui.text import visible
+
+LONGEST = 20_000
+"""Characters, four pages: with more, the screen would fall behind the keys."""
+_LINE_ENDS = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+
+
+class Field(TextArea):
+    """What does not fit, and characters that a terminal could obey, are left out of what is typed or
+    pasted."""
+
+    def replace(self, insert: str, start: Any, end: Any, **more: Any) -> Any:
+        room = LONGEST - len(self.text) + len(self.get_text_range(start, end))
+        part = _LINE_ENDS.sub("\n", insert[:room])
+        text = "".join(ch for ch in part if ch in "\n\t" or visible(ch) == ch)
+        if len(insert) > room:
+            self.app.notify(f"cut: only {LONGEST:,} characters fit")
+        elif text != part:
+            self.app.notify("left out: characters that cannot be shown")
+        return super().replace(text, start, end, **more)

@@ -1,0 +1,162 @@
+"""Ask: what a text of one's own is about, or an article, and the articles most like it."""
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.app import ComposeResult
+from textual.widget import Widget
+
+from wikitopics.session.analysis.answers import Answer, Answers
+from wikitopics.session.errors import SessionError
+from wikitopics.session.records import ArticleRow, in_line
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.follow import SessionView
+from wikitopics.tui.inks import Line, name
+from wikitopics.tui.lists import RowList
+from wikitopics.tui.marks import marks_of
+from wikitopics.tui.terminal import binding
+from wikitopics.tui.text import bar, cut, visible
+from wikitopics.tui.views.articles import ArticleList, told, topic_cell, topic_parts
+from wikitopics.tui.views.view import ASK, View
+
+if TYPE_CHECKING:
+    from wikitopics.tui.field import Field
+
+PAUSE = 0.02
+"""Seconds without a key after which a text is asked about."""
+TITLE = 40
+"""The most cells of an article's title."""
+
+
+Row = tuple[int, float, Line, str]
+"""A topic, its proportion, its ink, its name, and the words that argue for it."""
+
+
+class Mix(RowList[Row]):
+    """The topics of a text, one per line, each with the words that argue for it."""
+
+    headed = False
+
+    def key(self, row: Row) -> object:
+        return row[0]
+
+    def parts(self, row: Row, width: int) -> Line:
+        _, part, (weight, *label), words = row
+        room = width // 8
+        drawn = f"{bar(part / self.rows[0][1], room, ascii_only=self.ascii_only):<{room}} "
+        return [(" ", ""), weight, (drawn, label[0][1]), *topic_cell(label, width // 3), (words, "")]
+
+
+class AskView(View):
+    """A field for a text, or in its place the card of an article; below, what is known of it."""
+
+    TITLE = "Ask"
+    HOME = ArticleList
+    _field: "Field"
+    BINDINGS = [binding("ask.back", "escape", "back", "Back", "back to where this was opened")]  # noqa: RUF012 - Textual's own convention
+
+    trail: tuple[ArticleRow | None, ...] = (None,)
+    """The cards opened one from another, the one in sight last; None: the field."""
+    origin = 0
+    """The view from which the first of them was opened."""
+    _left: ArticleRow | None = None
+    """The card that was closed last."""
+
+    def compose(self) -> ComposeResult:
+        from wikitopics.tui.field import Field  # loads much that no other view needs
+
+        self._field = Field(id="question", classes="panel")
+        yield self._field
+        yield Mix(id="mix", classes="panel")
+        yield ArticleList(id="alike")
+
+    def home(self) -> Widget:
+        return self._field if self.trail[-1] is None else super().home()
+
+    def open(self, article: ArticleRow | None, origin: int) -> None:
+        """Show the card of this article, or the field; ``origin``: the view from which it is opened."""
+        if origin != ASK:
+            self.origin, self.trail = origin, ()
+        elif article is None and None in self.trail:
+            self.trail = self.trail[: self.trail.index(None)]
+        self.trail = (*self.trail, article)
+        self._turn()
+
+    def action_back(self) -> None:
+        if len(self.trail) == 1:
+            self.host.call_later(self.host.action_view, self.origin)
+            return
+        self.trail, self._left = self.trail[:-1], self.trail[-1]
+        self._turn()
+
+    def _turn(self) -> None:
+        self.set_class(self.trail[-1] is not None, "-card")
+        self.again()
+        self.host.main.settle()
+
+    def on_text_area_changed(self) -> None:
+        self.again()
+
+    def draw(self, look: SessionView) -> None:
+        if (model := self.model) is None:
+            return
+        question = self.trail[-1] or self._field.text
+        if not self.query_one(Mix).empty:
+            self._show(Answer(lack="loading the model …"), look, model, question)
+        values = question, model, look.status.committed_at, look.topics, self.choice.ascii_only
+        self.fill("answer", values, partial(self._fill, look, model, question))
+
+    async def _fill(self, look: SessionView, model: str, question: ArticleRow | str) -> None:
+        await asyncio.sleep(PAUSE)
+        watch, commit = self.host.watched, look.status.committed_at
+
+        def answer(reader: SessionReader) -> Answer:
+            # A commit is read when it is first seen, so that keys rarely wait for that.
+            if watch.answers is None or not watch.answers.still_hold(reader, model, commit):
+                watch.answers = Answers(reader, model)
+            if isinstance(question, str):
+                return watch.answers.of_text(question)
+            return watch.answers.of_article(question)
+
+        try:
+            self._show(await self.ask(answer, aside=True), look, model, question)
+        except SessionError as error:
+            if self.is_running:
+                self._show(Answer(lack=str(error)), look, model, question)
+            raise
+
+    def _show(self, answer: Answer, look: SessionView, model: str, question: ArticleRow | str) -> None:
+        mix, listed, marks = self.query_one(Mix), self.query_one(ArticleList), marks_of(self, look, model)
+        of, below = look.of_model(model) + look.of_now(), answer.lack if answer.topics else ""
+        if isinstance(question, str):
+            name(mix, f"Its topics, and the words that argue for each{of}", below)
+        else:
+            title = cut(visible(question.title), TITLE)
+            name(mix, f"{title}: its topics, and their words{of}", below or told(question)[0][0])
+        name(self._field, "Ask: type or paste a text", answer.known)
+        mix.empty = answer.lack or "its topics, and what is most like it, appear as you type"
+        mix.show([
+            (topic, part, topic_parts(look, model, (topic, part), marks, weighed=True), in_line(words))
+            for topic, part, words in answer.topics
+        ], anew=True)  # fmt: skip
+        listed.empty = answer.lone
+        rows = [row for row, _, _ in answer.alike]
+        listed.show_articles(
+            rows, {row.seq: parts for row, _, parts in answer.alike}, look, model, sought=question
+        )
+        if self._left in rows:
+            listed.go_to(rows.index(self._left))
+            self._left = None
+        far = [distance for _, distance, _ in answer.alike]
+        span = f"distance {far[0]:.2f} to {far[-1]:.2f}; 0: the same, 1: nothing in common" if far else ""
+        name(listed, f"{look.noun.capitalize()} most like it", span)
+        self.refresh_bindings()
+
+    @on(Mix.Selection, "#mix")
+    def _chosen(self, event: Mix.Selection) -> None:
+        self.host.call_later(self.host.open_topic, event.row[0])
+
+    def chosen_article(self) -> ArticleRow | None:
+        return self.trail[-1] or (self.query_one(ArticleList).current if self.is_mounted else None)
