@@ -282,6 +282,9 @@ class Activity:
     """Pages currently requested at a time."""
     errors: list[RecentError] = field(default_factory=list)
     """The last few, newest last."""
+    pace: float = 0.0
+    """Seconds over which all articles are spread, so that people can follow. Whoever sets it to 0 gets the
+    rest as fast as it can come."""
 
     def note(self, at: float, text: str) -> None:
         """Add one line to the list of errors."""
@@ -493,6 +496,8 @@ class SourceKind(ABC):
     """Options of models, by name, for a new session that is not given them and whose models have them."""
     command: ClassVar[str] = ""
     """Its own command of the program, if it has one for the screen and the trainer."""
+    on_screen: ClassVar[Sequence[str]] = ()
+    """What that command's trainer is told if a screen shows it."""
     remark: ClassVar[str] = ""
     """The screen's remark beside the source's name."""
     has_links: ClassVar[bool] = False

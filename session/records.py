@@ -161,6 +161,8 @@ class TrainerActivity:
     throttled: Count = 0
     errors: tuple[tuple[Moment, Text], ...] = ()
     """When, and what: the source's last few errors, newest last."""
+    pace: Rate = 0.0
+    """Seconds over which the source spreads its articles; 0: they come as fast as they can."""
 
     def wait(self, now: float) -> str:
         """What it waits for, and for how long: "127.0.0.1 refuses connections; next try in 5 s"."""
@@ -186,9 +188,9 @@ class TrainerActivity:
     def ended(self) -> "TrainerActivity":
         """What remains of it when the trainer is gone: its counts, but nothing momentary."""
         waiting = ("waiting_for", "waiting_until", "failing", "compiling")
-        pace = ("bound_by", "crawl_rate", "train_rate", "requests_last_minute", "next_measurement")
+        rates = ("bound_by", "crawl_rate", "train_rate", "requests_last_minute", "next_measurement", "pace")
         none = TrainerActivity()
-        return replace(self, **{name: getattr(none, name) for name in (*waiting, *pace)})
+        return replace(self, **{name: getattr(none, name) for name in (*waiting, *rates)})
 
 
 class Scored(NamedTuple):

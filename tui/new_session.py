@@ -48,7 +48,7 @@ def arguments(
         raise SessionError(f"a session {name} already exists: open it, or choose another name")
     kind = sources.load(source)
     if kind.command:
-        return [kind.command, "--headless", "--session", name], TrainRequest()
+        return [kind.command, "--headless", *kind.on_screen, "--session", name], TrainRequest()
     if not models:
         raise SessionError("choose at least one model")
     words, options = ["train", "--session", name, "--source", source], {}

@@ -6,7 +6,9 @@ It runs in a child process, and the same client that crawls Wikipedia crawls it.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import subprocess
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -25,7 +27,7 @@ from wikitopics.crawler.system import start_python
 from wikitopics.option import Option
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncGenerator, Sequence
 
     from wikitopics.crawler.mediawiki.api import ApiSource
     from wikitopics.crawler.source import PageBatch, Source
@@ -39,6 +41,20 @@ WIKI_SIZE = Option(
     least=1,
     most=10**12,
 )
+PACE = Option(
+    float,
+    "pace",
+    "Spread the articles over about S seconds, so that people can follow (default: 90 on the screen, where f "
+    "ends it; 0 with --headless).",
+    metavar="S",
+    least=0,
+    scope="outside",
+)
+HURRY = 0.1
+"""The most seconds until no article is held back any more."""
+GAIT = 2 / 3
+"""A share of the articles takes that share to this power of the time: topics form early, so the first
+articles come more slowly than the later ones."""
 
 
 class Demo(PageKind):
@@ -46,9 +62,10 @@ class Demo(PageKind):
 
     name = "demo"
     label = "The embedded sample: no network, no settings"
-    options = (WIKI_SIZE,)
+    options = (WIKI_SIZE, PACE)
     presets: ClassVar = {"topics": "50", "batch_size": "256", "documents": 20_000, "held_out": 200}
     command = "demo"
+    on_screen = (PACE.flag, "90")
     asks_server = True
     remark = (
         "real word counts of 20,000 articles, served by this machine to itself; nothing comes from the "
@@ -74,7 +91,7 @@ class Demo(PageKind):
         return SAMPLE
 
     def open(self, identity: Identity, asked: Asked) -> Source:
-        return DemoSource(version=asked.version, size=identity[WIKI_SIZE.name])
+        return DemoSource(asked.version, identity[WIKI_SIZE.name], asked.get(PACE) or 0.0)
 
     def shown(self, source_name: str) -> str:
         return "embedded sample (demo)"
@@ -108,11 +125,12 @@ class EmbeddedWiki:
 class DemoSource:
     """A wiki of ``size`` articles in a separate process, which ends with `close` or with this process.
 
-    Wikis of the same size are the same, whatever port they listen on, so positions remain valid.
+    Wikis of the same size are the same, whatever port they listen on, so positions remain valid. The same
+    articles come in the same order at any pace.
     """
 
-    def __init__(self, *, version: str, size: int) -> None:
-        self.activity = Activity()
+    def __init__(self, version: str, size: int, pace: float) -> None:
+        self.activity, self._pace = Activity(), pace
         self._options = ["--size", str(size)]
         self._version = version
         self._wiki: EmbeddedWiki | None = None
@@ -127,13 +145,21 @@ class DemoSource:
             self._wiki = await asyncio.to_thread(EmbeddedWiki, self._options)
             self._source = ApiSource(Wiki(self._wiki.url, version=self._version))
             self.activity = self._source.activity
+            self.activity.pace = self._pace
         # The port differs the next time: nothing to store.
         return replace(await self._source.open(), name="embedded sample", identity={})
 
-    def batches(self, position: Position | None) -> AsyncIterator[PageBatch]:
+    async def batches(self, position: Position | None) -> AsyncGenerator[PageBatch]:
         """Its lap, as for any wiki. Only after `open`."""
         assert self._source is not None
-        return self._source.batches(position)
+        before = 1.0  # the first batch of a run need not wait
+        async with contextlib.aclosing(self._source.batches(position)) as batches:
+            async for batch in batches:
+                now = (batch.lap or 0.0) ** GAIT
+                due, before = time.monotonic() + self.activity.pace * (now - before), now
+                while self.activity.pace and (left := due - time.monotonic()) > 0:
+                    await asyncio.sleep(min(left, HURRY))
+                yield batch
 
     async def close(self) -> None:
         if self._source is not None:

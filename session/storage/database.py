@@ -93,11 +93,12 @@ TABLES = {
     "events": "(id INTEGER PRIMARY KEY, at REAL, level TEXT, message TEXT)",
     "heartbeat": "(id INTEGER PRIMARY KEY, at REAL, pid INTEGER, state TEXT, activity TEXT)",
     "flow": "(id INTEGER PRIMARY KEY, at REAL, crawl_rate REAL, train_rate REAL, queue INTEGER)",
-    "control": "(id INTEGER PRIMARY KEY, paused INTEGER, save INTEGER, stop INTEGER)",
+    "control": "(id INTEGER PRIMARY KEY, paused INTEGER, save INTEGER, stop INTEGER, hurry INTEGER)",
 }
 _TABLES_1_1 = {
     **TABLES,
     "models": TABLES["models"].replace(", meetings BLOB", ""),
+    "control": TABLES["control"].replace(", hurry INTEGER", ""),
 }
 del _TABLES_1_1["areas"]
 _TABLES_1_0 = {

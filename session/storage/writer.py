@@ -132,7 +132,7 @@ def create(
                     if not settings.building:
                         _insert_words(db, settings, words, models)
                     db.table("progress").insert(_progress_row(Progress(), 1))
-                    db.table("control").insert({"id": 1, "paused": 0, "save": 0, "stop": 0})
+                    db.table("control").insert({"id": 1, "paused": 0, "save": 0, "stop": 0, "hurry": 0})
                     db.execute(f"PRAGMA user_version = {VERSION}")
                 connection.execute("PRAGMA journal_mode = WAL")
             # Not by a hard link, which would check and take the name in one step: some file systems have
@@ -358,6 +358,8 @@ class ControlRequest:
     paused: bool
     save: bool
     stop: bool
+    hurry: bool
+    """To let articles come as fast as they can, where a source spreads them."""
 
 
 class HeartbeatWriter:
@@ -398,8 +400,8 @@ class HeartbeatWriter:
                 self._db.table("flow").insert(row_of(flow))
                 self._db.execute("DELETE FROM flow WHERE id <= (SELECT max(id) FROM flow) - ?", [FLOW_ROWS])
             request = ControlRequest(**only_row(self._db.conn, "control", columns_of(ControlRequest)))
-            if request.save:
-                self._db.execute("UPDATE control SET save = 0")
+            if request.save or request.hurry:
+                self._db.execute("UPDATE control SET save = 0, hurry = 0")
         return request
 
     def event(self, level: str, message: str) -> None:
@@ -419,13 +421,14 @@ class HeartbeatWriter:
 
 
 def request_control(path: Path, **columns: bool) -> None:
-    """Ask a session's trainer to be `paused`, to `save` or to `stop`, or not. Raises `SessionError`."""
+    """Ask a session's trainer for what is in `ControlRequest`, or for its opposite. Raises `SessionError`."""
     with contextlib.closing(connect(path)) as db, session_errors(path):
         db.execute(f"UPDATE control SET {', '.join(f'{name} = :{name}' for name in columns)}", columns)
 
 
 # Files of earlier formats, brought to this one. What is read differently in them is beside what reads it.
 
+_HURRY = "ALTER TABLE control ADD COLUMN hurry INTEGER; UPDATE control SET hurry = 0"
 _FROM_1_0 = f"""
 DROP TABLE article_topics;
 ALTER TABLE models RENAME TO old_models;
@@ -438,11 +441,13 @@ ALTER TABLE topic_names ADD COLUMN lasting TEXT;
 DELETE FROM metrics WHERE metric = 'perplexity';
 UPDATE articles SET topics = big_endian(topics) WHERE topics IS NOT NULL;
 DROP TABLE IF EXISTS _sqlite_migrations;
-CREATE TABLE areas {TABLES["areas"]}
+CREATE TABLE areas {TABLES["areas"]};
+{_HURRY}
 """
 _FROM_1_1 = f"""
 ALTER TABLE models ADD COLUMN meetings BLOB;
-CREATE TABLE areas {TABLES["areas"]}
+CREATE TABLE areas {TABLES["areas"]};
+{_HURRY}
 """
 
 

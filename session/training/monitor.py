@@ -36,7 +36,7 @@ ERRORS = 5
 """The most of the source's last errors that are reported."""
 FROM_SOURCE = (
     *("requests", "requests_last_minute", "allowed_per_minute", "latency_seconds", "batch_pages"),
-    *("retries", "throttled"),
+    *("retries", "throttled", "pace"),
 )
 """What a trainer's activity takes from that of its source as it is."""
 

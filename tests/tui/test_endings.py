@@ -24,7 +24,7 @@ DEMO = (
 )
 LARGER = (
     "from wikitopics.cli import main, train; small = train.open_demo; "
-    f"train.open_demo = lambda session, articles, size, *rest: small(session, articles, {SIZE}, *rest); "
+    f"train.open_demo = lambda *more: small(*more, given=['--wiki-size', '{SIZE}']); "
 )
 LEFT = rb"the trainer \(pid (\d+)\) keeps running; `wikitopics stop --session demo` stops it"
 SAVED = b"saved; `wikitopics topics --session demo` lists the topics"

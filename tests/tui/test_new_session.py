@@ -36,7 +36,7 @@ LDA = (("lda", "100"),)
             ("d", "dump", {"lang": "en", "dump": "x.xml.bz2", "vocab": "english"}, (("scvb0", "20"),)),
             "train --session d --source dump --dump x.xml.bz2 --model scvb0:topics=20",
         ),
-        (("toy", "demo", {"lang": "en"}, ()), "demo --headless --session toy"),
+        (("toy", "demo", {"lang": "en"}, ()), "demo --headless --pace 90 --session toy"),
         (
             ("b", "api", {"lang": "ja", "tokens": "links"}, LDA),
             "train --session b --source api --lang ja --tokens links --model lda:topics=100",
@@ -261,7 +261,7 @@ async def test_instead_of_a_contact_the_sample(dialog):
         await seeing.press(pilot, "enter", shows="for Wikimedia")
         await pilot.click("#demo")
         await seeing.until(pilot, "ended with code 1")
-    assert launch.started == [["demo", "--headless", "--session", "night"]]
+    assert launch.started == [["demo", "--headless", "--pace", "90", "--session", "night"]]
 
 
 async def test_the_contact_is_checked_and_kept(home):

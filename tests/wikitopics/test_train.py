@@ -222,6 +222,9 @@ def test_the_demo_ends_when_each_text_has_been_read_once(cli, monkeypatch):
     titles = [row["title"] for row in json.loads(exported)]
     assert len(set(titles)) == 100
     assert not any("(copy" in title for title in titles)
+    cli.ok("demo", "--headless", "--pace", 1, "--session", "slow")
+    for what in ("articles", "topics", "proportions"):
+        assert cli("export", what, "--session", "slow").out == cli("export", what, "--session", "demo").out
     again = cli.ok("demo", "--headless", "--articles", 500)
     assert "100, fewer than --articles 500" in again.err
 

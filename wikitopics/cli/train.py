@@ -27,7 +27,7 @@ from wikitopics.cli.options import (
     take,
 )
 from wikitopics.crawler.dumps.source import YES
-from wikitopics.crawler.embedded import WIKI_SIZE, Demo
+from wikitopics.crawler.embedded import PACE, WIKI_SIZE, Demo
 from wikitopics.crawler.mediawiki.source import CONTACT
 from wikitopics.crawler.source import Unconfirmed
 from wikitopics.model import kinds
@@ -153,6 +153,7 @@ def _describe_kind(name: str) -> None:
     help="Stop when the session has trained on N articles. A new session makes its wiki large enough for N.",
 )
 @take(WIKI_SIZE)
+@take(PACE)
 @take(NOTIFY)
 @click.option(
     "--session", default="demo", metavar="NAME", show_default=True, help="The session's name or path."
@@ -170,7 +171,7 @@ def demo(headless: bool, session: str, as_json: bool, **options: Any) -> int:
       wikitopics demo --headless --articles 5000
     """
     if not headless:
-        return open_demo(session, **options)
+        return open_demo(session, options[NOTIFY.name], sys.argv[2:])
     from wikitopics.session.request import TrainRequest
 
     return run_trainer(session, TrainRequest(source=Demo.name, **options, **Demo.presets), as_json)
@@ -402,7 +403,7 @@ def open_screen(session: str, options: dict[str, Any]) -> int:
 
         answer = ask()  # and save it
         if answer != "saved":
-            return open_demo("demo", None, None, notify) if answer == "demo" else 0
+            return open_demo("demo", notify) if answer == "demo" else 0
     return show(path, ["train", *sys.argv[1:]], notify)
 
 
@@ -423,16 +424,13 @@ def contact_missing(path: Path, request: "TrainRequest") -> bool:
     return kind.needs_contact(identity) and config.lacks_contact()
 
 
-def open_demo(session: str, articles: int | None, wiki_size: int | None, notify: str | None = None) -> int:
-    """`wikitopics demo` with the screen."""
+def open_demo(session: str, notify: str | None = None, given: Sequence[str] = ()) -> int:
+    """`wikitopics demo` with the screen. ``given``: its options for the trainer."""
     path = session_path(session)
     need_terminal(command("demo --headless", path))
     if owner_pid(path) is not None:
         return attach(path, notify)
-    arguments = ["demo", "--headless", "--session", session]
-    for option, value in ((ARTICLES, articles), (WIKI_SIZE, wiki_size)):
-        arguments += [] if value is None else [option.flag, str(value)]
-    return show(path, arguments, notify)
+    return show(path, ["demo", "--headless", "--session", session, *Demo.on_screen, *given], notify)
 
 
 def on_terminal() -> bool:
@@ -481,7 +479,7 @@ def show(path: Path, arguments: list[str] | None = None, notify: str | None = No
             output.say(last_line(log_file(path)) or output.error_line(f"the trainer ended with code {code}"))
     for each in trainers.paths():
         forget(each)
-    return open_demo("demo", None, None, notify) if ending == "demo" else code
+    return open_demo("demo", notify) if ending == "demo" else code
 
 
 def end_trainers(paths: Sequence[Path], trainers: "Trainers", signals: Signals) -> None:

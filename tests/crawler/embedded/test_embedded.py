@@ -25,7 +25,7 @@ from tests.wiki import (
     render_page,
     words_for_bytes,
 )
-from wikitopics.crawler.embedded import EmbeddedWiki
+from wikitopics.crawler.embedded import DemoSource, EmbeddedWiki
 from wikitopics.crawler.embedded import __main__ as program
 from wikitopics.crawler.embedded.api import ApiError
 from wikitopics.crawler.embedded.corpus import SampleArticles
@@ -230,3 +230,17 @@ def test_the_prose_holds_the_counts():
         for prose in (extract_wikitext(api.wikitext(index)), extract_html(page)):
             words = re.findall(r"[^\W\d_]+", prose.lower())
             assert sorted(known[w] for w in words if w in known) == sorted(article.word_ids.tolist())
+
+
+async def test_a_pace_holds_articles_back_until_it_is_ended():
+    source = DemoSource("test", 400, 1e9)
+    await source.open()
+    batches = source.batches(None)
+    numbers = [page.page_id for page in (await anext(batches)).pages]
+    second = asyncio.ensure_future(anext(batches))
+    assert not (await asyncio.wait({second}, timeout=0.5))[0]
+    source.activity.pace = 0.0
+    numbers += [page.page_id for page in (await second).pages]
+    numbers += [page.page_id async for batch in batches for page in batch.pages]
+    assert len(set(numbers)) == len(numbers) == 400
+    await source.close()

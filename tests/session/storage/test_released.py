@@ -259,7 +259,8 @@ def test_only_train_does_it_and_says_so(cli, counted_here, released):
 @pytest.fixture
 def of_1_1(trained):
     """The session as 1.1.0 would have left it."""
-    for change in ("DROP TABLE areas", "ALTER TABLE models DROP COLUMN meetings", "PRAGMA user_version = 9"):
+    columns = ("models DROP COLUMN meetings", "control DROP COLUMN hurry")
+    for change in ("DROP TABLE areas", *(f"ALTER TABLE {one}" for one in columns), "PRAGMA user_version = 9"):
         sql(trained, change)
     return trained
 

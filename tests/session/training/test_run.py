@@ -120,6 +120,18 @@ async def test_pause_and_resume(trainer_of, memory):
     await comes_to_its_end(trainer_of, memory, meanwhile=meanwhile)
 
 
+async def test_a_source_that_is_slowed_down_can_be_hurried(trainer_of, memory):
+    memory.activity.pace, memory.hang_at = 90.0, 140
+
+    async def ask(run):
+        await memory.hanging.wait()
+        await asyncio.to_thread(control.ask, trainer_of.path, hurry=True)
+        await until_true(lambda: memory.activity.pace == 0.0)
+        run.stop("enough")
+
+    assert await trainer_of(memory, meanwhile=ask) == "enough"
+
+
 async def test_a_save_that_is_asked_for_is_made_though_none_is_due(trainer_of, memory, monkeypatch):
     monkeypatch.setattr(Run, "commits_before", lambda *_: False)
     memory.hang_at = 140
