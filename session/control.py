@@ -168,12 +168,24 @@ PATIENCE_SECONDS = 30.0
 
 
 def ask(path: Path, **columns: bool) -> None:
-    """Ask the trainer to be `paused`, or not, or to `save`: commit now instead of within the next seconds.
-
-    Raises `NotRunning`.
+    """Ask the trainer to be `paused`, or not, to `save`: commit now instead of within the next seconds, or to
+    `hurry`. Raises `NotRunning`.
     """
     _running(path)
     request_control(path, **columns)
+
+
+def write_report(path: Path, target: Path) -> str:
+    """Write the report of a session in another process, and return its last message.
+
+    Drawing charts in a screen's own process would keep it from answering keys. Raises `SessionError`.
+    """
+    words, null = ["report", "--session", str(path), "-o", str(target)], subprocess.DEVNULL
+    process = start_python("wikitopics", words, stdin=null, stdout=null, stderr=subprocess.PIPE)
+    said = process.communicate()[1].decode(errors="replace").strip().rpartition("\n")[2]
+    if process.returncode:
+        raise SessionError(said.removeprefix(MESSAGE))
+    return said
 
 
 def stop(path: Path, tell: errors.Say = lambda _: None) -> None:
