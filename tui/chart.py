@@ -20,6 +20,8 @@ from wikitopics.tui.text import age, bar, clock, count, folded, measured, plural
 
 # The chart's picture: lines over their axes, drawn row by row. It knows series, not sessions.
 
+RESTART = "┊"
+"""The sign of a moment at which training was restarted."""
 END_LABEL_MOST = 24
 SHORTEST_NAME = 6
 """Cells of an end label that belong to the name. The value is never cut, however long it is."""
@@ -131,7 +133,7 @@ class Picture(Lines):
         """The plotting area, row by row: lines hide the crosshair, which hides the marks."""
         codes, owners = chart.codes.astype(np.uint32), chart.owners.copy()
         lines = len(self.drawing.series)
-        upright = [(chart.column(x), "┊", lines) for x in self.drawing.marks]
+        upright = [(chart.column(x), RESTART, lines) for x in self.drawing.marks]
         if self.cross is not None:
             upright.append((chart.column(self.cross), "│", lines + 1))
         for column, sign, owner in upright:

@@ -11,6 +11,8 @@ from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, area_ink
 from wikitopics.tui.text import EIGHTHS
 
+DOTS = "●o"
+"""The dot before a topic, and in ASCII."""
 MIX = 8
 """Cells of the bar of an article's topics."""
 
@@ -39,7 +41,7 @@ class Marks:
         """The dot before a topic, and a space; two spaces for a topic that is not in use."""
         if not self.coloured:
             return []
-        sign = " " if topic not in self.area_of else "o" if self.ascii_only else "●"
+        sign = DOTS[self.ascii_only] if topic in self.area_of else " "
         return [(f"{sign} ", self.ink(topic, ""))]
 
     def mix(self, parts: Sequence[tuple[int, float]]) -> Line:

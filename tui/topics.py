@@ -118,6 +118,10 @@ def grouped(
 
 # The list of topics, and of their areas.
 
+MOVES, FOLDS = ("▼▲", "-+"), ("▸▾", "+-")
+"""The signs of a share that fell or rose, of a folded or unfolded area, and both in ASCII."""
+PINNED, NEWCOMER = "*", "+"
+"""The signs of a pinned topic, and of a word that is new among its first ten."""
 NO_TOPICS = " no topics yet: they appear with the first minibatch"
 TREND = 8
 NOISE = 0.25
@@ -266,10 +270,10 @@ class TopicList(RowList[Row]):
     def parts(self, row: Row, width: int) -> Line:
         if isinstance(row, AreaRow):
             topic, trend = row.largest, tuple[float, ...]()
-            sign = ("+-" if self.ascii_only else "▸▾")[row.is_open] + str(row.number)
+            sign = FOLDS[self.ascii_only][row.is_open] + str(row.number)
         else:
             topic, trend = row.topic, row.trend
-            sign = ("*" if topic in self._pinned else "") + str(topic)
+            sign = (PINNED if topic in self._pinned else "") + str(topic)
         out: Line = [(f"{sign:>4} ", "muted"), *self._marks.dot(topic)]
         out += [(f"{share(row.share):>{6 - self._marks.coloured}}  ", "strong"), self._change(row)]
         if width >= ROOMY:
@@ -295,7 +299,7 @@ class TopicList(RowList[Row]):
         if abs(row.change) < CHANGE_SHOWN:
             return "·".ljust(CHANGE), "faint"
         up, points = row.change > 0, abs(100 * row.change)
-        sign = ("-+" if self.ascii_only else "▼▲")[up]
+        sign = MOVES[self.ascii_only][up]
         number = f"{points:.2f}".removeprefix("0") if points < 9.995 else f"{points:.1f}"
         return f"{sign}{number}".ljust(CHANGE), "good" if up else "muted"
 
@@ -328,7 +332,7 @@ def words_of(row: TopicRow, room: int, *, beside: str | None = None, sought: str
         if word in in_name:
             continue
         new = word in row.newcomers
-        text = (apart if out else "") + ("+" if new else "") + word
+        text = (apart if out else "") + (NEWCOMER if new else "") + word
         room -= cell_len(text) + 1
         if room < -1 and (out or beside is not None):
             break

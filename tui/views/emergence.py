@@ -165,8 +165,8 @@ class Heatmap(RowList[TopicRow]):
     @property
     def legend(self) -> str:
         """What the shades mean."""
-        signs = ASCII_SHADES[1::2] if self.ascii_only else "░▒▓█"
-        return f"{signs} share × distinctiveness of its words"
+        signs = (SHADES, ASCII_SHADES)[self.ascii_only]
+        return f"{signs[1::2]} share × distinctiveness of its words"
 
     def _snapshot(self) -> int:
         """The snapshot under the cursor."""
