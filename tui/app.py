@@ -5,6 +5,7 @@ import gc
 import signal
 import time
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -21,11 +22,11 @@ from wikitopics.session.paths import session_name, session_path
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import Signals
-from wikitopics.tui.bars import FindBar, condition, fitted, pieces, window_title
+from wikitopics.tui.bars import FindBar, caption, condition, fitted, pieces, window_title
 from wikitopics.tui.export import Export
 from wikitopics.tui.follow import Choice, SessionView, TrainerProcess, Watch, run_in_background, wait_until
 from wikitopics.tui.inks import INKS, Drawn, Lines
-from wikitopics.tui.main import EVERYWHERE, NUMBERED, VIEWS, Finds, Help, Main, commands
+from wikitopics.tui.main import EVERYWHERE, NUMBERED, REPORT, VIEWS, Finds, Help, Main, commands
 from wikitopics.tui.new_session import NewSession
 from wikitopics.tui.questions import Agree, Ask, AskContact, Starting, State
 from wikitopics.tui.terminal import Preferences, TerminalApp, binding, obey_signals, open_app, preferences
@@ -39,6 +40,14 @@ from wikitopics.tui.views.view import ASK
 Ending = Literal["leave", "stop", "demo"]
 """What to do with the trainers started by a screen when it is closed: leave them running, stop them, or
 stop them and open the embedded sample instead."""
+ON_WIKIPEDIA = "That was a small wiki. On Wikipedia, this goes on for as long as you like."
+NEXT = (
+    ("", "l", "Look around here: r replays it, 7 is the map"),
+    ("again", "a", "Watch again, as a new session in place of this one"),
+    ("export(True)", "r", "Write the report, a page for the browser"),
+    ("new_session", "w", "Start on Wikipedia"),
+)
+"""What to do when the demo is over, by action. A hasty Enter selects the first answer."""
 ENDINGS = ("leave", "l", "Leave it running"), ("stop", "s", "Save and stop"), ("cancel", "c", "Cancel")
 
 POLL_SECONDS = 0.5
@@ -82,6 +91,8 @@ class Wikitopics(TerminalApp[Ending]):
         self._signals = signals or Signals()
         self._preferences = preferences or Preferences()
         self._notify_by = notify_by
+        self._demo_over = False
+        """Whether a demo that this screen has started is over, and nobody was asked yet what to do next."""
 
     @property
     def path(self) -> Path:
@@ -142,11 +153,15 @@ class Wikitopics(TerminalApp[Ending]):
                 self.screen.dismiss("begun")  # the session can be shown: no question is left
             if watch.latest is not previous:
                 self._give_notice(previous, watch.latest)
+                self._demo_over |= self._ends_demo(previous, watch.latest)
                 if _applies(previous) != _applies(watch.latest):
                     self.refresh_bindings()
                 if watch.frozen_at is None:
                     self.show()
             self.show_status()
+            if self._demo_over and self.screen is self.main and not self.main.finding:
+                self._demo_over = False
+                self.push_screen(Ask("The demo is over", ON_WIKIPEDIA, NEXT), self._do_next)
             await wait_until(watch.due, POLL_SECONDS)
 
     def _wanted(self) -> tuple[str, ...]:
@@ -168,7 +183,7 @@ class Wikitopics(TerminalApp[Ending]):
 
     async def follow(self, path: Path, trainer: TrainerProcess | None = None) -> None:
         """Look at another session from now on."""
-        if path != self.path:
+        if path != self.path or trainer is not None:
             self.watched.close()
             self.watched = Watch(path, self._trainers, trainer)
             self.choice.model = None
@@ -191,6 +206,10 @@ class Wikitopics(TerminalApp[Ending]):
         frozen = None if watch.frozen_at is None else time.monotonic() - watch.frozen_at
         parts = pieces(status, watch.trouble, frozen, watch.replay, self.choice.ascii_only)
         self.main.query_one("#status", Lines).show_lines(lambda width, _: [fitted(parts, width)])
+        words = "" if status is None or watch.replay is not None else caption(status)
+        below = self.main.query_one("#caption", Lines)
+        below.display = bool(words)
+        below.show_lines(lambda *_: [[(f" {words}", "accent")]])
 
     def _give_notice(self, previous: SessionView | None, now: SessionView | None) -> None:
         """Announce that the trainer has ended, if that is wanted."""
@@ -240,6 +259,8 @@ class Wikitopics(TerminalApp[Ending]):
                 return view.check_action(str(parameters[0]), ())
             case "find":
                 return bool(view.FINDS)
+            case "hurry":
+                return self.latest is not None and self.latest.status.activity.pace > 0
             case "pause" | "save" | "restart":
                 return not self.idle(action) or None  # `on_key` says why
         return True
@@ -298,7 +319,7 @@ class Wikitopics(TerminalApp[Ending]):
         self.watched.awaited = self._trainers.start_again(self.path, agreed=agreed)
         self.watched.look_again()
 
-    def new_session(self) -> None:
+    def action_new_session(self) -> None:
         """Ask for a new session's settings, start its trainer, and show it."""
 
         async def created(new: tuple[Path, TrainerProcess] | None) -> None:
@@ -337,7 +358,31 @@ class Wikitopics(TerminalApp[Ending]):
             return ""
         return "nothing to start: the trainer is " + ("starting" if awaited else "running")
 
+    # The end of the demo --------------------------------------------------------------------------
+
+    def _ends_demo(self, previous: SessionView | None, now: SessionView | None) -> bool:
+        """Whether a demo that this screen has started has just been read to its end."""
+        if previous is None or now is None or self.path not in self._trainers.paths():
+            return False
+        before, status = previous.status.state, now.status
+        return before != status.state == "finished" and bool(sources.described(status.source).on_screen)
+
+    async def _do_next(self, action: str | None) -> None:
+        if action:
+            await self.run_action(action)
+
+    async def action_again(self) -> None:
+        """Begin the session anew."""
+        with self.warning():
+            await asyncio.to_thread(control.remove, self.path)
+            await self.follow(self.path, self._trainers.start_again(self.path))
+            self.wait_for_session()
+
     # Commanding them ------------------------------------------------------------------------------
+
+    def action_hurry(self) -> None:
+        """Have the trainer read the rest of the demo as fast as it can."""
+        self._command(hurry=True)
 
     def action_pause(self) -> None:
         """Have the trainer pause, or continue."""
@@ -437,8 +482,11 @@ class Wikitopics(TerminalApp[Ending]):
         if event.is_printable and event.character is not None and self.screen is self.main:
             self.main.query_one(FindBar).take(event.character)
 
-    def action_export(self) -> None:
-        self.push_screen(Export(self.path, self.latest.models if self.latest is not None else ()))
+    async def action_export(self, report: bool = False) -> None:
+        form = Export(self.path, self.latest.models if self.latest is not None else ())
+        await self.push_screen(form)
+        if report:
+            form.go()
 
     def action_help(self) -> None:
         self.push_screen(Help(commands(self)))
@@ -446,11 +494,12 @@ class Wikitopics(TerminalApp[Ending]):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         for command in commands(self):
             does = command.does[0].upper() + command.does[1:]
-            yield SystemCommand(does, f"{command.where}, key {command.key}", command.act)
-        yield SystemCommand("Change the theme", "Dark, light and others", self.action_change_theme)
-        yield SystemCommand("Plain ASCII", "Draw with or without braille and boxes", self.action_ascii)
-        picture = self.main.view.action_picture
-        yield SystemCommand("Picture of this screen", "Save it as an SVG file", picture)
+            yield SystemCommand(f"{does} · {command.key}", "", command.act)
+        yield SystemCommand("Change the theme: dark, light and others", "", self.action_change_theme)
+        yield SystemCommand("Plain ASCII: draw with or without braille and boxes", "", self.action_ascii)
+        yield SystemCommand("Picture of this screen, as an SVG file", "", self.main.view.action_picture)
+        report = partial(self.action_export, True)
+        yield SystemCommand(REPORT, "", report, discover=False)  # `Finds` lists it first
 
     def action_ascii(self) -> None:
         self.choice.ascii_only = not self.choice.ascii_only
@@ -472,7 +521,10 @@ def _lacks_contact(look: SessionView) -> bool:
 
 def _applies(look: SessionView | None) -> tuple[object, ...]:
     """The values that decide which keys have a meaning."""
-    return () if look is None else (look.status.running, look.status.state, len(look.models) > 1)
+    if look is None:
+        return ()
+    status = look.status
+    return status.running, status.state, len(look.models) > 1, status.activity.pace > 0
 
 
 def names() -> frozenset[str]:

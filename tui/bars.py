@@ -1,10 +1,10 @@
 """The lines around a view: status above, keys below, and a line to type into."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rich.cells import cell_len
 from textual import events
@@ -14,7 +14,7 @@ from textual.containers import Horizontal
 from textual.strip import Strip
 from textual.widgets import Input
 
-from wikitopics.session.records import Status
+from wikitopics.session.records import State, Status
 from wikitopics.session.sources import described, unit_noun
 from wikitopics.tui.follow import Replay
 from wikitopics.tui.inks import Drawn, Line, Part
@@ -28,22 +28,31 @@ CAUSE = 48
 """The most cells for what hinders the trainer; the count of articles fits beside it in 80 columns."""
 
 
+STATES: Mapping[State | Literal["hindered", "suspended"], tuple[str, str, str]] = {
+    "new": ("○", "NEW", "muted"),
+    "starting": ("◌", "STARTING", "warn"),
+    "running": ("●", "LIVE", "good"),
+    "hindered": ("◐", "WAITING", "warn"),
+    "paused": ("‖", "PAUSED", "warn"),
+    "stopping": ("◍", "STOPPING", "warn"),
+    "stopped": ("■", "STOPPED", "muted"),
+    "finished": ("✓", "FINISHED", "good"),
+    "dead": ("✗", "TRAINER DIED", "bad"),
+    "stalled": ("!", "NO SIGN OF LIFE", "bad"),
+    "suspended": ("!", "SUSPENDED", "bad"),
+}
+"""The sign, the words and the ink for each state of the trainer."""
+
+
 def condition(status: Status) -> tuple[str, str, str]:
     """(sign, words, ink) for the state of the trainer."""
     if status.hindered:
-        return "◐", "WAITING", "warn"
-    silent = age(status.heartbeat_age_seconds or 0.0)
-    return {
-        "stalled": ("!", f"{'SUSPENDED' if status.suspended else 'NO SIGN OF LIFE'} for {silent}", "bad"),
-        "new": ("○", "NEW", "muted"),
-        "starting": ("◌", "STARTING", "warn"),
-        "running": ("●", "LIVE", "good"),
-        "paused": ("‖", "PAUSED", "warn"),
-        "stopping": ("◍", "STOPPING", "warn"),
-        "stopped": ("■", "STOPPED", "muted"),
-        "finished": ("✓", "FINISHED", "good"),
-        "dead": ("✗", "TRAINER DIED" + (f" ({status.death})" if status.death else ""), "bad"),
-    }[status.state]
+        return STATES["hindered"]
+    stalled = status.state == "stalled"
+    sign, words, ink = STATES["suspended" if stalled and status.suspended else status.state]
+    if stalled:
+        words += f" for {age(status.heartbeat_age_seconds or 0.0)}"
+    return sign, words + (f" ({status.death})" if status.death else ""), ink
 
 
 def source_words(status: Status) -> str:
@@ -62,6 +71,24 @@ def window_title(status: Status | None, session: Path, trouble: str = "") -> str
         measured = [model.perplexity for model in status.models if model.perplexity is not None]
         state = condition(status)[1].lower() + "".join(f" {value:,.0f}" for value in measured[:1])
     return f"{state} · {session.stem} · wikitopics"
+
+
+# The line below the view while the demo is slowed down: what there is to see at that moment.
+
+CAPTIONS = (
+    "A small wiki is being read. Its first texts serve to measure what is learnt.",
+    "Words used together become topics. The lower the curve, the better they fit.",
+    "The topics have settled. Enter opens one, 7 shows their map, 3 what was read.",
+)
+SETTLED = 0.4
+"""The share of the source from which the last of them is shown."""
+
+
+def caption(status: Status) -> str:
+    """The caption of this moment; "" if nothing is slowed down."""
+    if not status.activity.pace:
+        return ""
+    return CAPTIONS[(status.articles > 0) + (status.articles > 0 and (status.lap or 0.0) >= SETTLED)]
 
 
 Pieces = list[tuple[int, Line]]

@@ -16,19 +16,21 @@ from textual.widgets import Input, Static
 
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import in_line
-from wikitopics.tui.bars import FindBar, Hint, KeyBar, shown_key
+from wikitopics.tui.bars import STATES, FindBar, Hint, KeyBar, shown_key
+from wikitopics.tui.chart import RESTART
 from wikitopics.tui.inks import Lines
+from wikitopics.tui.marks import DOTS
 from wikitopics.tui.questions import Dialog
 from wikitopics.tui.terminal import SUSPEND, at_once, binding
-from wikitopics.tui.text import folded, nearness, plural, share, visible
-from wikitopics.tui.topics import matching
+from wikitopics.tui.text import ASCII_BARS, BARS, folded, nearness, plural, share, visible
+from wikitopics.tui.topics import FOLDS, MOVES, NEWCOMER, PINNED, matching
 from wikitopics.tui.views.articles import Articles
 from wikitopics.tui.views.ask import AskView
-from wikitopics.tui.views.atlas import AtlasView
+from wikitopics.tui.views.atlas import ASCII_SIGNS, SIGNS, AtlasView
 from wikitopics.tui.views.crawl import Crawl
 from wikitopics.tui.views.dashboard import Dashboard
-from wikitopics.tui.views.emergence import Emergence
-from wikitopics.tui.views.log import Log
+from wikitopics.tui.views.emergence import ASCII_SHADES, SHADES, Emergence
+from wikitopics.tui.views.log import CHANGES, Log
 from wikitopics.tui.views.sessions import Sessions
 from wikitopics.tui.views.topics import TopicView
 from wikitopics.tui.views.view import ATLAS, EMERGENCE, View
@@ -48,6 +50,7 @@ EVERYWHERE = [
     at_once(binding("replay.before", "left", "replaying('step', -1)", "Step", STEP, "←→")),
     at_once(binding("replay.after", "right", "replaying('step', 1)", "Step")),
     at_once(binding("replay.end", "escape", "replaying('end')", "End", "back to now")),
+    binding("app.hurry", "f", "hurry", "Faster", "read the rest of the demo as fast as possible"),
     binding("app.pause", "P", "pause", "Pause", "pause or resume training", "P"),
     binding("app.restart", "R", "restart", "Start again", "restart the trainer", "R"),
     binding("app.save", "S", "save", "Save", "save the session now", "S"),
@@ -63,7 +66,7 @@ EVERYWHERE = [
     binding("app.export", "e", "export", "Export", "write topics, metrics … to a file"),
     binding("app.copy", "c", "in_view('copy')", "Copy", "copy the selection to the clipboard"),
     binding("app.theme", "t", "theme", "Theme", "dark or light"),
-    binding("app.help", "question_mark", "help", "Help", "all keys", "?"),
+    binding("app.help", "question_mark", "help", "Help", "all keys and signs", "?"),
     SUSPEND,
     binding("app.quit", "q", "leave", "Quit", "close this screen"),
     Binding("ctrl+c", "leave", "Quit", priority=True, system=True),
@@ -71,6 +74,7 @@ EVERYWHERE = [
 ]
 
 IN_BAR = (
+    "app.hurry",
     "replay.play", "replay.before", "replay.end", "atlas.emergence", "emergence.atlas", "app.freeze",
     "sessions.new", "sessions.compare", "sessions.all", "topics.back", "topics.fold", "articles.all",
     "topics.before", "ask.back", "app.browse", "app.find", "app.ask", "app.help", "app.quit", "chart.left",
@@ -104,6 +108,7 @@ class Main(Screen[None]):
     def compose(self) -> ComposeResult:
         yield Lines(id="status")
         yield Container(id="views")
+        yield Lines(id="caption")
         yield FindBar(id="find")
         yield KeyBar(id="keys")
 
@@ -252,8 +257,15 @@ def commands(app: "Wikitopics") -> Iterator[KeyCommand]:
         yield KeyCommand(key, one.tooltip, where, partial(app.run_action, one.action, node))
 
 
+REPORT = "Write the report: one page, opened in the browser"
+
+
 class Finds(Provider):
-    """Each hit opens the topic or article that it names."""
+    """Each hit opens the topic or article that it names. The report comes before all commands."""
+
+    async def discover(self) -> Hits:
+        app = cast("Wikitopics", self.app)
+        yield Hit(1.0, REPORT, partial(app.action_export, True))
 
     async def search(self, query: str) -> Hits:
         app = cast("Wikitopics", self.app)
@@ -296,6 +308,28 @@ ALWAYS = (
 )
 """Keys that are not our own bindings, or have too many names to be listed with them."""
 
+
+def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]]]:
+    """Every sign that is drawn and what it means, by subject."""
+    shades, sizes = (SHADES, ASCII_SHADES)[ascii_only], (SIGNS, ASCII_SIGNS)[ascii_only]
+    states = (("*" if ascii_only else sign, words.lower()) for sign, words, _ in STATES.values())
+    yield "The trainer", [*states]
+    changes = ((sign, kind.replace("_", " ")) for kind, (sign, _) in CHANGES.items())
+    yield "What happened", [*changes, (RESTART, "on the chart: the trainer was restarted")]
+    topics = (
+        (DOTS[ascii_only], "a topic, in the colour of its area"),
+        (MOVES[ascii_only], "its share fell or rose since the moment at the head of the column"),
+        ((BARS, ASCII_BARS)[ascii_only][1::2], "the course of its share since then"),
+        (NEWCOMER, "a word that was not among its first ten then"),
+        (PINNED, "pinned to the top"),
+        (FOLDS[ascii_only], "an area whose topics are folded or listed"),
+        (shades[1::2], "Emergence: the more text is the topic's own, the darker"),
+        (shades[0], "Emergence: not born yet, or gone"),
+        (sizes, "atlas: the larger, the larger its share"),
+    )
+    yield "Topics", topics
+
+
 COLUMN = 8
 """Cells of the keys and the space after them."""
 
@@ -317,7 +351,8 @@ class Help(Dialog[None]):
             box.border_title = "Help"
             box.border_subtitle = "Esc closes"
             yield Static(Content(f"{ABOUT}\n"), classes="reason")
-            yield Keys((*self._groups.items(), ("Moving about", ALWAYS)))
+            signs = legend(ascii_only=self.app.has_class("-ascii"))
+            yield Keys((*self._groups.items(), ("Moving about", ALWAYS), *signs))
 
 
 class Keys(Static):

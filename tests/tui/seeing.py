@@ -74,6 +74,12 @@ async def choose_source(pilot: Pilot[Any], source: str) -> None:
     await until_true(lambda: pilot.app.screen.query_one(f"#option-{source}").region)
 
 
+async def choose(pilot: Pilot[Any], what: str) -> None:
+    """Choose what the dialog for exports writes, as CSV; return once it names the file."""
+    pilot.app.screen.query_one("#what", Select).value = what
+    await until(pilot, f"-{what}.csv")
+
+
 async def export(pilot: Pilot[Any], target: Path) -> None:
     """Have the dialog for exports write this file."""
     pilot.app.screen.query_one("#file", Input).value = str(target)

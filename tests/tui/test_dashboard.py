@@ -136,9 +136,9 @@ async def test_help_and_palette_know_every_key(shown, live):
     async with shown(live, size=(120, 80), words="film, actor") as (app, pilot):
         seen = await seeing.press(pilot, "question_mark", shows="to the next panel")
         missing = {one.id for one in every if one.tooltip not in seen}
-        # No article is chosen, a trainer lives, nothing is replayed or sought; Enter is in every list.
+        # No article is chosen, no demo or replay is on, a trainer lives, nothing is sought; lists have Enter.
         assert missing - {"replay.play", "replay.before", "replay.end"} == {
-            "app.browse", "app.restart", "dashboard.detail", "dashboard.all",
+            "app.browse", "app.hurry", "app.restart", "dashboard.detail", "dashboard.all",
         }  # fmt: skip
         await pilot.press("escape")
         await seeing.until_true(lambda: app.screen is app.main)

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from textual.command import CommandPalette
 from textual.events import Paste
-from textual.widgets import Input, Select
+from textual.widgets import Input
 
 from tests.tui import seeing
 from tests.tui.standins import Process
@@ -42,9 +42,8 @@ async def test_a_dialog_ends_once_and_ends_nothing_else(shown, live):
 async def test_an_export_goes_to_the_named_file(shown, live, tmp_path):
     target = tmp_path / "out.csv"
     async with shown(live, size=(100, 30), words="lda 1,3") as (app, pilot):
-        await seeing.press(pilot, "e", shows="two-topics.csv")
-        app.screen.query_one("#what", Select).value = "articles"
-        await seeing.until(pilot, "two-articles.csv")
+        await seeing.press(pilot, "e", shows="two-report.html")
+        await seeing.choose(pilot, "articles")
         for file, why in (
             (tmp_path / "no" / "such" / "folder.csv", "cannot write"),
             (tmp_path, "name a file in the folder"),
@@ -73,7 +72,7 @@ async def test_leaving_help_and_palette_at_any_size(shown, live):
             for key, all_in_sight in (
                 ("q", ("Leave it running", "Save and stop", "Cancel")),
                 ("question_mark", ("open",)),
-                ("ctrl+p", ("All keys",)),
+                ("ctrl+p", ("Write the",)),
             ):
                 seen = await seeing.press(pilot, key, shows=all_in_sight[0])
                 assert [words for words in all_in_sight if words not in seen] == []
@@ -114,7 +113,7 @@ async def test_help_that_is_folded_stays_beside_its_key(shown, live):
 
 async def test_a_field_takes_no_megabyte_and_nothing_that_turns_the_terminal(shown, live):
     async with shown(live, size=(100, 30), words="lda 1,3") as (app, pilot):
-        await seeing.press(pilot, "e", shows="two-topics.csv")
+        await seeing.press(pilot, "e", shows="two-report.html")
         line = app.screen.query_one("#file", Input)
         line.focus()
         line.value = ""
@@ -131,7 +130,7 @@ async def picture(pilot):
     """What the screen says once it was asked for a picture in the command palette."""
     before = len(seeing.notices(pilot.app))
     await seeing.in_front(pilot, CommandPalette, "ctrl+p")
-    await seeing.press(pilot, *"picture of", shows="Save it as an SVG")
+    await seeing.press(pilot, *"picture of", shows="as an SVG file")
     await pilot.press("enter")
     await seeing.until_true(lambda: len(seeing.notices(pilot.app)) > before)
     return seeing.notices(pilot.app)[-1]
@@ -148,7 +147,7 @@ async def test_a_picture_of_the_screen_loads_nothing_and_is_written_here(shown, 
     drawn = made.read_text(encoding="utf-8")
     text = "".join(ET.fromstring(drawn).itertext()).replace("\xa0", " ")
     assert "[/x] [bold red]not bold[/]" in text
-    assert "Save it as an SVG" not in text, "the palette is gone"
+    assert "as an SVG file" not in text, "the palette is gone"
     head = drawn.replace('xmlns="http://www.w3.org/2000/svg"', "").partition("</style>")[0]
     assert not re.search(r"//|url\(|@|Fira", head)
     assert set(re.findall(r"""(?:href|src)\s*=|url\([^)]{,5}""", drawn)) <= {"url(#term"}
@@ -173,7 +172,7 @@ async def test_a_picture_that_cannot_be_written_says_why(shown, live, tmp_path, 
         if gone:
             here.rmdir()
             await seeing.in_front(pilot, Export, "e")
-            assert app.screen.query_one("#file", Input).value == "two-topics.csv"
+            assert app.screen.query_one("#file", Input).value == "two-report.html"
             await pilot.press("escape")
         else:
             monkeypatch.setattr("wikitopics.session.storage.files.sync", full)
@@ -191,6 +190,7 @@ def full(draft):
 async def test_an_export_under_the_ending_of_another_format_is_refused(shown, live, tmp_path):
     async with shown(live, size=(100, 30), words="LIVE") as (_, pilot):
         await seeing.in_front(pilot, Export, "e")
+        await seeing.choose(pilot, "topics")
         await seeing.export(pilot, tmp_path / "topics.json")
         await seeing.until(pilot, "is not the ending of csv")
     assert not list(tmp_path.iterdir())
@@ -205,6 +205,7 @@ async def test_an_export_asks_before_replacing(shown, live, tmp_path, kind):
         target.symlink_to("nowhere")
     async with shown(live, size=(100, 30), words="LIVE") as (_, pilot):
         await seeing.in_front(pilot, Export, "e")
+        await seeing.choose(pilot, "topics")
         for answer in ("escape", "c", "r"):
             await seeing.export(pilot, target)
             await seeing.in_front(pilot, Ask)

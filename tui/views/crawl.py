@@ -51,6 +51,8 @@ def incoming(status: Status) -> str:
 
 def pace(status: Status) -> str:
     """What limits the pace; "" if that is not known."""
+    if status.activity.pace:
+        return "slowed down, so that you can follow; f: faster"
     bound = status.activity.bound_by
     reading = "the network" if has_server(status) else "reading the files"
     return f"{reading if bound == 'network' else bound} sets the pace" if bound else ""

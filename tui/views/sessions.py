@@ -162,7 +162,7 @@ class Sessions(View):
     OF_MODEL = False
     FINDS = "a session's name or source"
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
-        binding("sessions.new", "n", "new", "New session", "begin a new session"),
+        binding("sessions.new", "n", "app.new_session", "New session", "begin a new session"),
         binding("sessions.order", "o", "order", "Order", "sort by name, articles or last save"),
         binding("sessions.compare", "x", "compare", "Compare", COMPARE),
         binding("sessions.delete", "D", "delete", "Delete", "delete the session", "D"),
@@ -247,9 +247,6 @@ class Sessions(View):
             self.app.notify(row.status, severity="error")
         else:
             self.host.call_later(self.host.follow, row.path)
-
-    def action_new(self) -> None:
-        self.host.new_session()
 
     def action_compare(self) -> None:
         """Mark or unmark the selected session."""

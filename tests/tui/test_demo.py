@@ -1,0 +1,61 @@
+"""The demo on the screen: its captions and its key, and what it offers at its end; the report; the signs."""
+
+import pytest
+from textual.command import CommandPalette
+
+from tests.tui import canned, seeing
+from tests.tui.standins import Launcher, Process
+from wikitopics.tui.bars import CAPTIONS, STATES
+from wikitopics.tui.main import Keys
+from wikitopics.tui.views.log import CHANGES
+
+
+@pytest.mark.parametrize("size", [(56, 14), (80, 24), (200, 60)])
+async def test_a_demo_that_is_slowed_down_explains_itself_and_can_be_hurried(shown, tmp_path, told, size):
+    path = canned.build(tmp_path / "demo.db", canned.Recipe(source="demo"))
+    with canned.live(path, canned.Recipe(activity={"pace": 90.0})):
+        async with shown(path, size=size) as (_, pilot):
+            seen = (await seeing.until(pilot, "f Faster")).splitlines()
+            assert seen[-2].strip()[:40] in {words[:40] for words in CAPTIONS}
+            await pilot.press("f")
+            await seeing.until_true(lambda: told == [{"hurry": True}])
+
+
+@pytest.mark.parametrize(
+    ("key", "shows"), [("a", "STARTING"), ("r", "wrote it"), ("w", "New session"), ("escape", "FINISHED")]
+)
+async def test_the_end_of_a_demo_offers_what_to_do_next(shown, tmp_path, monkeypatch, key, shows):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("wikitopics.tui.export.write_report", lambda *_: "wrote it")
+    path = canned.build(tmp_path / "demo.db", canned.Recipe(source="demo", state="finished"))
+    trainer, launch = Process(), Launcher()
+    async with shown(path, trainer=trainer, launch=launch, words="STARTING") as (app, pilot):
+        trainer.code = 0
+        await seeing.until(pilot, "The demo is over")
+        await seeing.press(pilot, key, shows=shows)
+        assert "The demo is over" not in seeing.text(app)
+    assert launch.started == [["train", "--session", "demo"]] * (key == "a")
+
+
+async def test_a_finished_demo_that_is_only_watched_offers_nothing(shown, tmp_path):
+    path = canned.build(tmp_path / "demo.db", canned.Recipe(source="demo", state="finished"))
+    async with shown(path, words="FINISHED") as (app, _):
+        assert app.screen is app.main
+
+
+async def test_the_report_is_the_first_choice_and_tells_where_it_is(shown, live, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("wikitopics.tui.export.write_report", lambda path, target: f"wrote {target.name}")
+    monkeypatch.setattr("wikitopics.tui.export.open_page", lambda address: False)
+    async with shown(live, size=(100, 30), words="LIVE") as (_, pilot):
+        await seeing.in_front(pilot, CommandPalette, "ctrl+p")
+        await seeing.until(pilot, "Write the report")
+        await seeing.press(pilot, "enter", shows="wrote two-report.html; no browser")
+
+
+async def test_help_explains_all_signs(shown, live):
+    async with shown(live, words="LIVE") as (app, pilot):
+        await seeing.press(pilot, "question_mark", shows="Help")
+        lines = str(app.screen.query_one(Keys).render()).splitlines()
+    for sign, *_ in (*STATES.values(), *CHANGES.values()):
+        assert any(line.strip().startswith(f"{sign}  ") for line in lines), sign
