@@ -271,6 +271,13 @@ class Activity:
     retries: int = 0
     throttled: int = 0
     """The number of replies such as 429, 503 and maxlag."""
+    throttled_at: float | None = None
+    """When the last of them came, in seconds since the epoch."""
+    failed_at: float | None = None
+    """When something else last made a retry necessary."""
+    own_wait: bool = False
+    """Whether the wait before the next retry is of our own choice; the trainer ends it by setting this to
+    False. No server asked for it."""
     bytes_read: int = 0
     """Bytes of reply bodies as transferred (compressed)."""
     requests_last_minute: int = 0

@@ -168,8 +168,10 @@ PATIENCE_SECONDS = 30.0
 
 
 def ask(path: Path, **columns: bool) -> None:
-    """Ask the trainer to be `paused`, or not, to `save`: commit now instead of within the next seconds, or to
-    `hurry`. Raises `NotRunning`.
+    """Ask the trainer to be `paused`, or not, to `hurry`, or to `save`: commit now instead of within the next
+    seconds, and retry now if only the trainer itself has chosen to wait.
+
+    Raises `NotRunning`.
     """
     _running(path)
     request_control(path, **columns)

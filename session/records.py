@@ -105,7 +105,7 @@ class ModelStatus:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Rates at one instant (seconds since the epoch); the store keeps the newest 900, one every 2 s."""
+    """Rates at one instant (seconds since the epoch); the store keeps those of an hour, one every 2 s."""
 
     at: Moment
     crawl_rate: Rate
@@ -159,6 +159,12 @@ class TrainerActivity:
     batch_pages: Count | None = None
     retries: Count = 0
     throttled: Count = 0
+    throttled_at: Moment | None = None
+    failed_at: Moment | None = None
+    own_wait: bool = False
+    """Whether the wait for the next retry is our own choice, so that a person may end it."""
+    unsaved: bool | None = None
+    """Whether anything has changed since the last commit."""
     errors: tuple[tuple[Moment, Text], ...] = ()
     """When, and what: the source's last few errors, newest last."""
     pace: Rate = 0.0
@@ -315,6 +321,11 @@ class Status(Progress):
         """Whether the trainer could work, but something went wrong that it waits for."""
         # While training sets the pace, there is work left for the wait.
         return self.state == "running" and self.activity.failing and self.activity.bound_by != "training"
+
+    @property
+    def may_retry(self) -> bool:
+        """Whether the trainer waits to try again, and only because it chose to."""
+        return self.hindered and self.activity.own_wait and self.activity.waiting_until is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,11 +198,14 @@ class Client:
         """Close the connections."""
         await self._wire.close()
 
-    async def wait_until(self, moment: float, reason: str) -> None:
-        """Sleep until ``moment`` (monotonic), recording why and until when in the activity."""
+    async def wait_until(self, moment: float, reason: str, *, own: bool = False) -> None:
+        """Sleep until ``moment`` (monotonic), recording why and until when in the activity.
+
+        ``own``: end sooner if the activity's ``own_wait`` is set to False meanwhile.
+        """
         if moment <= self.clock.monotonic():
             return
-        while (left := moment - self.clock.monotonic()) > 0:
+        while (left := moment - self.clock.monotonic()) > 0 and (self.activity.own_wait or not own):
             # Recorded again each second: if pages are fetched in parallel, another request may have ended its
             # own wait.
             self.activity.waiting_for = reason
@@ -267,9 +270,14 @@ class Client:
 
         Raises `WikiUnreachable` when the time limit is reached.
         """
+        own = not error.throttled and error.retry_after is None
+        self.activity.own_wait = own
         self.activity.retries += 1
         if error.throttled:
             self.activity.throttled += 1
+            self.activity.throttled_at = self.clock.wall()
+        else:
+            self.activity.failed_at = self.clock.wall()
         self.activity.trouble = error.text
         self.note(error.text)
         wait = wait_before_retry(tries, error.throttled, error.retry_after, self._rng)
@@ -287,7 +295,7 @@ class Client:
             wait = min(wait, left - 0.25)
         elif now - self._last_answer > PATIENCE_SECONDS:
             raise WikiUnreachable(f"no valid reply for a day: {error.text}")
-        await self.wait_until(now + wait, error.text)
+        await self.wait_until(now + wait, error.text, own=own)
 
 
 class UnknownPlace(TransientError):

@@ -347,7 +347,7 @@ def file_bytes(settings: Settings, n_words: int, articles: int) -> int:
 # What a trainer reports about itself, and what others ask of it, apart from what is learnt: the tables
 # `heartbeat`, `flow`, `events` and `runs`, and `control`, which others write and the trainer reads.
 
-FLOW_ROWS = 900
+FLOW_ROWS = 1800
 EVENT_ROWS = 2000
 
 

@@ -36,7 +36,7 @@ ERRORS = 5
 """The most of the source's last errors that are reported."""
 FROM_SOURCE = (
     *("requests", "requests_last_minute", "allowed_per_minute", "latency_seconds", "batch_pages"),
-    *("retries", "throttled", "pace"),
+    *("retries", "throttled", "throttled_at", "failed_at", "pace"),
 )
 """What a trainer's activity takes from that of its source as it is."""
 
@@ -258,6 +258,8 @@ class Monitor:
             crawl_rate=run.feed.arrivals(),
             train_rate=run.learnt.of_steps(),
             queue=run.feed.queued + stream.progress.pending,
+            own_wait=source.own_wait and run.blocked is None,
+            unsaved=stream.dirty,
             errors=tuple((error.at, error.text) for error in source.errors[-ERRORS:]),
             **{name: getattr(source, name) for name in FROM_SOURCE},
         )

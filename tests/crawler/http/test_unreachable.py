@@ -98,6 +98,24 @@ async def test_dns_that_comes_and_goes(wiki, source, monkeypatch, read):
     assert "DNS" in s.activity.errors[0].text
 
 
+async def test_a_person_may_end_a_wait_of_ours_but_none_that_the_wiki_asked_for(
+    wiki, clock, acts, source, read
+):
+    s = source()
+
+    async def sleep(seconds):
+        s.activity.own_wait = False
+        clock.now += seconds
+
+    clock.sleep = sleep
+    wiki.script = [acts.text(502)] * 5 + [acts.text(429, Retry_After="40")]
+    began = clock.now
+    await read(s)
+    assert 40 <= clock.now - began < 40 * 1.1 + 6
+    assert (s.activity.retries, s.activity.throttled) == (6, 1)
+    assert s.activity.failed_at < s.activity.throttled_at
+
+
 async def test_told_to_wait_at_the_start(wiki, clock, acts, source):
     """A 429 is an answer: its wait is obeyed, and no longer only 30 s are spent on trying."""
     s = source()

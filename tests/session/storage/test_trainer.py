@@ -72,9 +72,10 @@ def test_flow_and_events_are_bounded(path, monkeypatch):
 
 def test_what_a_trainer_says_comes_back_whole(path):
     first, numbers = (9, {"rpm": 60}, "the wiki", 2e9, True, 3.5, 4096), (1.5, 2.5, 3, 4, 5, 6, 0.25, 7, 8, 9)
-    said = TrainerActivity(*first, True, "network", *numbers, ((1e9, "429"),), 90.0)
+    later = (1e9, 2e9, True, False, ((1e9, "429"),), 90.0)
+    said, nothing = TrainerActivity(*first, True, "network", *numbers, *later), TrainerActivity()
     names = [field.name for field in dataclasses.fields(said)]
-    assert all(getattr(said, name) != getattr(TrainerActivity(), name) for name in names)
+    assert all(getattr(said, name) != getattr(nothing, name) for name in names)
     with contextlib.closing(HeartbeatWriter(path)) as pulse, SessionReader(path) as reader:
         for activity in (said, TrainerActivity()):
             pulse.beat("paused", activity)

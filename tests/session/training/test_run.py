@@ -140,8 +140,10 @@ async def test_a_save_that_is_asked_for_is_made_though_none_is_due(trainer_of, m
         await memory.hanging.wait()
         await until_true(lambda: run.stream.progress.articles == 64)
         assert status(trainer_of.path).crawled == 0
+        run.feed.activity.own_wait = True
         await asyncio.to_thread(control.ask, trainer_of.path, save=True)
         await until_true(lambda: status(trainer_of.path).articles == 64)
+        assert not run.feed.activity.own_wait
         run.stop("enough")
 
     assert await trainer_of(memory, meanwhile=ask) == "enough"
