@@ -261,6 +261,8 @@ class Wikitopics(TerminalApp[Ending]):
                 return bool(view.FINDS)
             case "hurry":
                 return self.latest is not None and self.latest.status.activity.pace > 0
+            case "retry":
+                return self.latest is not None and self.latest.status.may_retry
             case "pause" | "save" | "restart":
                 return not self.idle(action) or None  # `on_key` says why
         return True
@@ -390,6 +392,10 @@ class Wikitopics(TerminalApp[Ending]):
 
     def action_save(self) -> None:
         """Have the trainer save now."""
+        self._command(save=True)
+
+    def action_retry(self) -> None:
+        """Have the trainer try again now; it saves, too."""
         self._command(save=True)
 
     def _command(self, **columns: bool) -> None:
@@ -524,7 +530,7 @@ def _applies(look: SessionView | None) -> tuple[object, ...]:
     if look is None:
         return ()
     status = look.status
-    return status.running, status.state, len(look.models) > 1, status.activity.pace > 0
+    return status.state, status.may_retry, len(look.models) > 1, status.activity.pace > 0
 
 
 def names() -> frozenset[str]:

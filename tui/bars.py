@@ -18,7 +18,7 @@ from wikitopics.session.records import State, Status
 from wikitopics.session.sources import described, unit_noun
 from wikitopics.tui.follow import Replay
 from wikitopics.tui.inks import Drawn, Line, Part
-from wikitopics.tui.text import age, clock, count, limited, squeezed, visible
+from wikitopics.tui.text import age, clock, count, limited, share, squeezed, visible
 
 # The top line: whether the trainer is alive, what it reads, its progress, and when it last saved.
 #
@@ -26,6 +26,8 @@ from wikitopics.tui.text import age, clock, count, limited, squeezed, visible
 
 CAUSE = 48
 """The most cells for what hinders the trainer; the count of articles fits beside it in 80 columns."""
+AGED = 10.0
+"""Seconds after which the last save is of no interest if nothing has changed since."""
 
 
 STATES: Mapping[State | Literal["hindered", "suspended"], tuple[str, str, str]] = {
@@ -61,8 +63,10 @@ def source_words(status: Status) -> str:
 
 
 def window_title(status: Status | None, session: Path, trouble: str = "") -> str:
-    """The title of the terminal's window or tab: "live 1,187 · night · wikitopics", the state first, and what
-    hinders the trainer."""
+    """The title of the terminal's window or tab: "live 1,187 · 1.6%, 12 h left · night · wikitopics".
+
+    The state comes first, or what hinders the trainer.
+    """
     if trouble or status is None:
         state = "cannot read" if trouble else "opening"
     elif status.hindered:
@@ -70,6 +74,8 @@ def window_title(status: Status | None, session: Path, trouble: str = "") -> str
     else:
         measured = [model.perplexity for model in status.models if model.perplexity is not None]
         state = condition(status)[1].lower() + "".join(f" {value:,.0f}" for value in measured[:1])
+        if status.lively and (so_far := progress(status)):
+            state += f" · {so_far}"
     return f"{state} · {session.stem} · wikitopics"
 
 
@@ -89,6 +95,17 @@ def caption(status: Status) -> str:
     if not status.activity.pace:
         return ""
     return CAPTIONS[(status.articles > 0) + (status.articles > 0 and (status.lap or 0.0) >= SETTLED)]
+
+
+def progress(status: Status, total: str = "") -> str:
+    """How much of the source has been read, and the time left: "1.6%, 12 h left"; "" if neither is known.
+
+    ``total``: of what, as in "1.6% of 6.0M read, 12 h left".
+    """
+    parts = [f"{share(status.lap)}{total}"] if status.lap is not None else []
+    if status.state == "running" and status.seconds_left is not None:
+        parts.append(f"{age(status.seconds_left)} left")
+    return ", ".join(parts)
 
 
 Pieces = list[tuple[int, Line]]
@@ -112,8 +129,9 @@ def pieces(
         return (out if trouble else out[:1]) + _replayed(replay, s, ascii_only=ascii_only)
     if s.hindered and not trouble:
         out.append((1, [(squeezed(visible(s.activity.wait(time.time())), CAUSE), "warn")]))
+        out += [(2, [("T tries now", "muted")])] if s.may_retry else []
     if s.state in ("dead", "stopped") and not trouble:
-        out.append((3, [("R restarts it", "muted")]))
+        out.append((2, [("R restarts it", "muted")]))
     if frozen is not None:
         out.append((0, [(f"VIEW FROZEN {age(frozen)}", "warn")]))
     out.append((2, [(source_words(s), "")]))
@@ -127,14 +145,18 @@ def pieces(
     out.append((1, [(count(s.articles), "strong"), (f"{total} {noun}", "")]))
     if s.passes > 1:
         out.append((3, [(f"pass {count(s.pass_)} of {count(s.passes)}", "")]))
+    if s.lively and not trouble and (so_far := progress(s)):
+        out.append((3, [(so_far, "")]))
     if trouble:  # when it was last saved is not known
         return out
-    if s.checkpoint_age_seconds is not None:
+    if s.checkpoint_age_seconds is None:
+        out += [(4, [("nothing to save yet", "muted")])] if s.running else []
+    elif s.lively and s.activity.unsaved is False and s.checkpoint_age_seconds > AGED:
+        out.append((4, [("nothing new to save", "muted")]))
+    else:
         late = s.running and s.checkpoint_age_seconds > 120 and s.state == "running" and not s.waiting_for
         saved = f"saved {age(s.checkpoint_age_seconds)} ago"
         out.append((4, [(saved, "warn" if late else "muted")]))
-    elif s.running:
-        out.append((4, [("nothing to save yet", "muted")]))
     return out
 
 

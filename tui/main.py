@@ -53,6 +53,7 @@ EVERYWHERE = [
     binding("app.hurry", "f", "hurry", "Faster", "read the rest of the demo as fast as possible"),
     binding("app.pause", "P", "pause", "Pause", "pause or resume training", "P"),
     binding("app.restart", "R", "restart", "Start again", "restart the trainer", "R"),
+    binding("app.retry", "T", "retry", "Try now", "try again now, instead of waiting", "T"),
     binding("app.save", "S", "save", "Save", "save the session now", "S"),
     binding("app.models", "m", "in_view('models')", "Model", "all models, or one at a time"),
     binding("app.maximise", "z", "in_view('maximise')", "Max", "maximise the selected panel"),
@@ -74,7 +75,7 @@ EVERYWHERE = [
 ]
 
 IN_BAR = (
-    "app.hurry",
+    "app.hurry", "app.retry",
     "replay.play", "replay.before", "replay.end", "atlas.emergence", "emergence.atlas", "app.freeze",
     "sessions.new", "sessions.compare", "sessions.all", "topics.back", "topics.fold", "articles.all",
     "topics.before", "ask.back", "app.browse", "app.find", "app.ask", "app.help", "app.quit", "chart.left",

@@ -63,7 +63,10 @@ def own_space(values: Floats, log: bool) -> Floats:
 
 
 def fitted(own: Floats, log: bool, margin: float = 0.0) -> Axis:
-    """An axis around all finite numbers of ``own`` (in own space), widened by ``margin`` of its range."""
+    """An axis around all finite numbers of ``own`` (in own space), widened by ``margin`` of its range.
+
+    It reaches below 0 only if one of them does.
+    """
     finite = own[np.isfinite(own)]
     if not finite.size:
         return Axis(0.0, 1.0, log)
@@ -71,7 +74,7 @@ def fitted(own: Floats, log: bool, margin: float = 0.0) -> Axis:
     pad = margin * (high - low)
     if high - low < 1e-12 * max(1.0, abs(high)):
         pad = 0.15 if log else 0.5 * max(abs(high), 1.0)
-    return Axis(low - pad, high + pad, log)
+    return Axis(low - pad if log or low < 0 else max(low - pad, 0.0), high + pad, log)
 
 
 def ticks(

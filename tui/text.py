@@ -82,8 +82,9 @@ def size(n_bytes: float) -> str:
 
 
 def plural(number: int, noun: str) -> str:
-    """1 -> "1 article", 2 -> "2 articles"."""
-    return f"{count(number)} {noun}" + ("" if number == 1 else "s")
+    """1 -> "1 article", 2 -> "2 articles", "2 retries"."""
+    many = noun[:-1] + "ies" if noun.endswith("ry") else noun + "s"
+    return f"{count(number)} {noun if number == 1 else many}"
 
 
 MISMATCH = 3

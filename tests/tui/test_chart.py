@@ -231,7 +231,7 @@ def along(row):
 def test_lines_are_told_apart_without_colour(plain_ascii):
     x = np.arange(40.0)
     frame = Frame(60, 12, log_x=False, ascii_only=plain_ascii, patterns=(0, 1, 2, 3))
-    lines = [Series(str(i), x, np.full(40, float(i))) for i in range(4)]
+    lines = [Series(str(i), x, np.full(40, float(i))) for i in range(1, 5)]
     rows = {row.strip() for row in drawn(frame, *lines) if row.strip()}
     legend = [sample(i, ascii_only=plain_ascii) for i in range(4)]
     assert len(rows) == len(set(legend)) == 4

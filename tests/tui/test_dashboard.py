@@ -18,8 +18,8 @@ from wikitopics.tui.views.dashboard import Dashboard, SmallChart
 
 async def test_any_size_at_any_moment(shown, live):
     async with shown(live, size=(80, 24), words="LIVE") as (app, pilot):
-        seen = await seeing.until(pilot, "the network sets the pace")
-        assert [words for words in ("queue 340", "41/200", "saved") if words not in seen] == []
+        seen = await seeing.until(pilot, "340 wait for a full batch")
+        assert [words for words in ("1 retry", "0.2%, 13.5 h left", "saved") if words not in seen] == []
         for size in ((40, 12), (300, 100), (20, 5), (1, 1), (60, 16), (59, 15), (120, 20), (50, 14)):
             await pilot.resize_terminal(*size)
             await pilot.pause()
@@ -136,9 +136,10 @@ async def test_help_and_palette_know_every_key(shown, live):
     async with shown(live, size=(120, 80), words="film, actor") as (app, pilot):
         seen = await seeing.press(pilot, "question_mark", shows="to the next panel")
         missing = {one.id for one in every if one.tooltip not in seen}
-        # No article is chosen, no demo or replay is on, a trainer lives, nothing is sought; lists have Enter.
+        # No article is chosen, no demo or replay is on, a trainer lives and works, nothing is sought; lists
+        # have Enter.
         assert missing - {"replay.play", "replay.before", "replay.end"} == {
-            "app.browse", "app.hurry", "app.restart", "dashboard.detail", "dashboard.all",
+            "app.browse", "app.hurry", "app.restart", "app.retry", "dashboard.detail", "dashboard.all",
         }  # fmt: skip
         await pilot.press("escape")
         await seeing.until_true(lambda: app.screen is app.main)
@@ -174,7 +175,7 @@ async def test_a_narrow_screen_says_first_what_is_wrong(shown, two_models):
     hindered = {"waiting_for": wrong, "waiting_until": time.time() + 3_625, "failing": True, "bound_by": None}
     with canned.live(two_models, canned.Recipe(activity=hindered)):
         async with shown(two_models, size=(80, 24)) as (app, pilot):
-            seen = await seeing.until(pilot, f"\n {wrong}; next try in 60 min  rate ")
+            seen = await seeing.until(pilot, f"\n {wrong}; next try in 60 min  150 articles/s in  ")
             assert f"◐ WAITING  {wrong}; next try in 60 min  " in seen
             assert "LIVE" not in seen
             title = window_title(app.latest.status, two_models)

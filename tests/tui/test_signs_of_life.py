@@ -20,8 +20,8 @@ from wikitopics.tui.views.crawl import (
     facts,
     finished,
     flow_lines,
+    flowing,
     last_stretch,
-    rate,
     rates,
     request_rate,
     wait_text,
@@ -61,20 +61,19 @@ def look_in(path, state):
 def test_each_state_is_told_as_it_is(tmp_path, state):
     with look_in(tmp_path / "s.db", state) as look:
         s, shown = look.status, in_line(look.status)
-        crawl, train = rate(s, s.activity.crawl_rate), rate(s, s.activity.train_rate, "idle")
+        flows = [fact[0] for fact in flowing(look) if "wait" not in fact[1][0]]
+        flow = [part for line in flow_lines(look, False, 62, 6) for part in line]
         pace, ink = wait_text(s, look.at)
     # Rates are bold only while they are of now.
     if state in ENDED:
-        assert (crawl, train) == (("-", "faint"), ("-", "faint"))
-        assert request_rate(s)[1] == "faint"
-        assert "41" not in request_rate(s)[0]
+        assert (flows, request_rate(s)) == ([], ("", "faint"))
     elif state == "stalled":
-        assert crawl[1] == train[1] == request_rate(s)[1] == "faint"
+        assert [ink for _, ink in (*flows, request_rate(s))] == ["faint"] * 3
     elif state in {"idle", "paused"}:
-        assert (crawl, train) == (("0/s", "strong"), ("idle", "strong"))
+        assert flows == [("0", "strong"), ("0/s", "strong")]
     else:
-        assert crawl[1] == train[1] == "strong"
-        assert "/s" in train[0]
+        assert [ink for _, ink in flows] == ["strong"] * 2
+        assert "/s" in flows[1][0]
     # The status line tells the truth.
     words = {
         "idle": "LIVE",
@@ -89,6 +88,9 @@ def test_each_state_is_told_as_it_is(tmp_path, state):
     if state == "stalled":
         assert pace.startswith("no sign of life since ")
         assert ink == "bad"
+    assert any(ink == "spark" for _, ink in flow) == (state not in {*ENDED, "stalled"})
+    assert any("requests" in text for text, _ in flow) == (state not in {*ENDED, "idle", "paused"})
+    assert any(" left" in text for text in (*shown, *(text for text, _ in flow))) == (state == "running")
     # The axis of the rates ends where they end.
     if state in ENDED[1:]:
         drawing = rates(look)
@@ -136,15 +138,80 @@ def test_the_curve_says_how_old_its_end_is_and_when_it_goes_on(tmp_path):
     assert told(**rates) == "after 12,480 articles", "it replays"
 
 
-def test_bars_of_a_rate_are_scaled_to_the_allowed_one(tmp_path):
+def text_of(look, width=62, height=6, *, ascii_only=False):
+    lines = flow_lines(look, ascii_only, width, height)
+    return ["".join(text for text, _ in line).rstrip() for line in lines]
+
+
+def doing(look, **activity):
+    """The same with the trainer doing this."""
+    return replace(look, status=replace(look.status, activity=replace(look.status.activity, **activity)))
+
+
+UNTROUBLED = {"retries": 0, "throttled": 0, "errors": (), "requests_last_minute": 190, "crawl_rate": 139.0}
+
+
+def test_flow_in_five_lines(tmp_path):
+    """Of the last hour the least and the most are drawn and said; a start is no least."""
     with look_in(tmp_path / "s.db", "running") as look:
-        look = replace(look, flow=tuple(replace(one, crawl_rate=80.0) for one in look.flow))
-        activity = replace(look.status.activity, allowed_per_minute=200, batch_pages=100)
-        capped = replace(look, status=replace(look.status, activity=activity))
-        free = replace(look, status=replace(look.status, activity=replace(activity, allowed_per_minute=None)))
-    for each, steady in ((capped, "▂"), (free, "▄")):
-        (_, _, (bars, _)), *_ = flow_lines(each, False, 40, 9)
-        assert set(bars.strip()) == {steady}
+        look = doing(replace(look, settings={"documents": 6_000_000}), **UNTROUBLED, train_rate=137.0)
+    rates = [0.0] * 10 + [131.0] * 60 + [142.0] * 60
+    flow = tuple(Flow(look.at - 300 + 2 * i, rate, 0.0, 0) for i, rate in enumerate(rates))
+    bars, track = "█" * 29 + "▌", "░"
+    assert text_of(replace(look, flow=flow)) == [
+        " 139 articles/s in  137/s learnt  340 wait for a full batch",
+        f" {bars}{track} requests 190 of 200 a minute",
+        " 0.2% of 6M read, 14.5 h left",
+        f" {'▁' * 17}{'█' * 17} 131/s to 142/s in 4 min",
+        " nothing wrong",
+        " the wiki's allowance sets the pace",
+    ]
+    steady = replace(look, flow=tuple(replace(one, crawl_rate=139.0) for one in flow))
+    assert re.fullmatch(r" (.)\1{33} 139/s in 4 min", text_of(steady)[3]), "a flat rate is a line"
+    free = doing(steady, allowed_per_minute=None, crawl_rate=69.5)
+    assert text_of(free, ascii_only=True)[1] == f" {'#' * 18}{'.' * 18} at most 139/s this hour"
+    assert text_of(doing(look, bound_by="training"))[0].endswith("wait to be learnt")
+    assert text_of(look, 80, 2) == [
+        " 139 articles/s in  137/s learnt  340 wait for a full batch  nothing wrong",
+        " requests 190 of 200 a minute  0.2% of 6M read, 14.5 h left",
+    ]
+
+
+def test_what_went_wrong_is_told_with_its_age(tmp_path):
+    with look_in(tmp_path / "s.db", "running") as look:
+        ago = {"throttled_at": look.at - 130, "failed_at": look.at - 600}
+        told = doing(look, **UNTROUBLED | ago | {"retries": 19, "throttled": 3})
+    asked, retried = (
+        "the wiki asked us to wait 3 times, the last 2 min ago",
+        "16 retries, the last 10 min ago",
+    )
+    assert text_of(told, 62, 9)[4:6] == [f" {asked}", f" {retried}"]
+    assert [text for _, text, _ in facts(told) if text in (asked, retried)] == [asked, retried]
+    once = doing(told, throttled=0, retries=1)
+    assert text_of(once)[4] == " 1 retry, 10 min ago"
+    assert not any("asked" in line for line in text_of(once))
+    assert (
+        text_of(doing(told, throttled=1, retries=1, throttled_at=None))[4]
+        == " the wiki asked us to wait once"
+    )
+    error = doing(look, **UNTROUBLED | {"errors": ((look.at - 5, "\x1b[31m bad line"),)})
+    assert text_of(error)[4] == " \\x1b[31m bad line, 5 s ago"
+    waits = {"waiting_for": "no route", "waiting_until": look.at + 40.5, "failing": True, "bound_by": None}
+    assert text_of(doing(told, **waits), 80, 2)[0].startswith(
+        " no route; next try in 40 s  139 articles/s in"
+    )
+
+
+def test_only_what_changes_is_said_to_need_saving(tmp_path):
+    with look_in(tmp_path / "s.db", "running") as look:
+        for unsaved, words in (
+            (None, "saved 4 min ago"),
+            (True, "saved 4 min ago"),
+            (False, "nothing new to save"),
+        ):
+            status = replace(doing(look, unsaved=unsaved).status, checkpoint_age_seconds=240.0)
+            assert words in in_line(status)
+        assert "saved 9 s ago" in in_line(replace(status, checkpoint_age_seconds=9.0))
 
 
 def test_a_sparkline_is_of_one_run():
@@ -157,7 +224,7 @@ def test_a_sparkline_is_of_one_run():
 def test_facts_say_which_run_they_are_of(tmp_path):
     with look_in(tmp_path / "s.db", "finished") as look:
         told = facts(look)
-    assert ("", "812 in the last run", "muted") in told
+    assert ("requests", "812 in the last run", "muted") in told
     assert ("latency", "0.31 s", "faint") in told
 
 

@@ -1,5 +1,7 @@
 """What the screen has to do with trainers: the ones it started, the one it is told of, and closing it."""
 
+import contextlib
+import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -10,9 +12,8 @@ from tests.tui import canned, seeing
 from tests.tui.standins import Launcher, Process
 from wikitopics.session.control import NOBODY_ASKED
 from wikitopics.session.errors import SessionError
-from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.writer import HeartbeatWriter
 from wikitopics.tui.questions import Ask
-from wikitopics.tui.views.crawl import restart_command
 
 
 @pytest.mark.parametrize(
@@ -197,19 +198,15 @@ async def test_the_bar_says_what_p_does(shown, tmp_path, told):
             await seeing.until_true(lambda: told == [{"paused": False}])
 
 
-@pytest.mark.parametrize(
-    ("file", "source", "command"),
-    [
-        ("default.db", "api", "wikitopics"),
-        ("night.db", "api", "wikitopics --session night"),
-        ("demo.db", "demo", "wikitopics demo"),
-    ],
-)
-def test_a_stopped_session_says_how_to_go_on(home, file, source, command):
-    home.mkdir()
-    path = canned.build(home / file, canned.Recipe(state="stopped", source=source))
-    with SessionReader(path) as reader:
-        assert restart_command(reader.status()) == command
-    elsewhere = canned.build(home.parent / file, canned.Recipe(state="stopped", source=source))
-    with SessionReader(elsewhere) as reader:
-        assert restart_command(reader.status()).endswith(f" --session {elsewhere}")
+async def test_a_key_ends_a_wait_of_our_own(shown, tmp_path, told):
+    path = canned.build(tmp_path / "s.db")
+    waits = {"waiting_for": "127.0.0.1 refuses connections", "failing": True, "bound_by": None}
+    waits["waiting_until"] = time.time() + 90
+    with canned.live(path, canned.Recipe(activity=waits)):
+        async with shown(path, size=(120, 40)) as (_, pilot):
+            assert "tries now" not in await seeing.press(pilot, "T", shows="next try in")
+            with contextlib.closing(HeartbeatWriter(path)) as pulse:
+                canned.beat(pulse, canned.Recipe(activity=waits | {"own_wait": True}), "running")
+            assert "T Try now" in await seeing.until(pilot, "T tries now")
+            await pilot.press("T")
+            await seeing.until_true(lambda: told == [{"save": True}])

@@ -2,11 +2,13 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import dropwhile
 from pathlib import Path
 
 import numpy as np
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
@@ -15,26 +17,32 @@ from textual.widget import Widget
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import ARTICLES
 from wikitopics.session.paths import command
-from wikitopics.session.records import Event, Flow, Status, age, skips_told
+from wikitopics.session.records import Event, Flow, Status, TrainerActivity, age, skips_told
 from wikitopics.session.sources import described, noun, unit_noun
-from wikitopics.tui.bars import condition, source_words
+from wikitopics.tui.bars import condition, progress, source_words
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.follow import Choice, SessionView
 from wikitopics.tui.inks import Line, Part, name
 from wikitopics.tui.plot import Drawing, Series, ago
 from wikitopics.tui.terminal import binding
-from wikitopics.tui.text import clock, count, folded, limited, measured, plural, share, short, size, spark
+from wikitopics.tui.text import bar, count, folded, limited, measured, plural, share, short, size, spark
 from wikitopics.tui.topics import ordered
 from wikitopics.tui.views.log import EventList, Fact, Facts
 from wikitopics.tui.views.view import View, chart_keys
 
-# The flow of articles: how fast they come in, how fast they are learnt, and what limits it; and the whole
-# session in a few numbers, for a terminal too small for anything else.
+# The flow of articles: what comes in and what is learnt, how far that has come, and what is in its way; and
+# the whole session in a few numbers, for a terminal too small for anything else.
 
-STEADY = 0.2
-"""A rate that varies by less than this share is drawn as steady."""
+STEADY = 0.05
+"""Changes of a rate by less than this share are not magnified."""
+MOST_BARS = 40
+"""The most cells of a bar, and of bars beside one another."""
+COURSE_WORDS = 28
+"""Cells left to the least, the most and the time beside bars."""
 GAP = 30.0
 """With this many seconds without a measured rate, no trainer was running."""
+NEAR = 0.9
+"""From this share of the allowed requests on, it is the allowance that sets the pace."""
 OF_THE_PAST = "from the measurements, the only rates in a replay"
 
 
@@ -44,23 +52,26 @@ def has_server(status: Status) -> bool:
     return described(status.source).asks_server or status.activity.requests > 0
 
 
-def incoming(status: Status) -> str:
-    """The word for how articles come in."""
-    return "crawl" if has_server(status) else "read"
+def at_its_allowance(activity: TrainerActivity) -> bool:
+    """Whether about as many requests are sent as are allowed."""
+    cap = activity.allowed_per_minute
+    return cap is not None and activity.requests_last_minute >= NEAR * cap
 
 
 def pace(status: Status) -> str:
     """What limits the pace; "" if that is not known."""
     if status.activity.pace:
         return "slowed down, so that you can follow; f: faster"
-    bound = status.activity.bound_by
-    reading = "the network" if has_server(status) else "reading the files"
-    return f"{reading if bound == 'network' else bound} sets the pace" if bound else ""
+    bound: str | None = status.activity.bound_by
+    if bound == "network":
+        allowance = "the wiki's allowance" if at_its_allowance(status.activity) else "the network"
+        bound = allowance if has_server(status) else "reading the files"
+    return f"{bound} sets the pace" if bound else ""
 
 
-def restart_command(status: Status) -> str:
-    """The command that starts a trainer on this session."""
-    return visible(command(described(status.source).command, Path(status.session)))
+def often(number: int) -> str:
+    """1 -> "once", 3 -> "3 times"."""
+    return "once" if number == 1 else f"{count(number)} times"
 
 
 def finished(status: Status, advice: str = "") -> str:
@@ -68,8 +79,7 @@ def finished(status: Status, advice: str = "") -> str:
     limit = status.activity.article_limit
     if limit and status.articles >= limit:
         return f"finished: {ARTICLES.flag} {count(limit)} is reached" + advice
-    often = "once" if status.passes == 1 else f"{status.passes:,} times"
-    return f"finished: every {noun(status.source)[:-1]} has been read {often}"
+    return f"finished: every {noun(status.source)[:-1]} has been read {often(status.passes)}"
 
 
 def nothing_left(status: Status) -> str:
@@ -87,12 +97,11 @@ def wait_text(status: Status, now: float) -> Part:
     if status.state == "stopping":
         return "saving and stopping", "warn"
     if not status.running:
-        death = f" ({status.death})" if status.death else ""
         text = {
             "starting": "the trainer is starting",
             "finished": finished(status),
-            "stopped": f"stopped; `{restart_command(status)}` continues",
-            "dead": f"the trainer has died{death}; `{restart_command(status)}` continues from the last save",
+            "stopped": "stopped",
+            "dead": "the trainer has died; what it had saved is kept",
             "new": "nothing has run yet",
         }.get(status.state, "no trainer is running")
         return text, "bad" if status.state == "dead" else "muted"
@@ -101,7 +110,7 @@ def wait_text(status: Status, now: float) -> Part:
     if status.activity.compiling:
         return "compiling the models, only once after installation", "warn"
     paced, activity = pace(status), status.activity
-    unusual = activity.failing or activity.waiting_until is not None or activity.crawl_rate == 0
+    unusual = activity.failing or activity.crawl_rate == 0
     # Waiting for a reply is the usual state.
     if status.waiting_for and (unusual or not paced):
         return visible(activity.wait(now)), "warn" if unusual else "muted"
@@ -109,13 +118,10 @@ def wait_text(status: Status, now: float) -> Part:
 
 
 def request_rate(status: Status) -> Part:
-    """Requests of the last minute against the budget; without a trainer, only the budget."""
-    cap = status.activity.allowed_per_minute
-    if not status.running:
-        return (f"up to {cap} a minute" if cap else "no cap"), "faint"
-    sent = count(status.activity.requests_last_minute)
-    text = f"{sent}/{cap} a minute" if cap else f"{sent} a minute, no cap"
-    return text, "" if status.lively else "faint"
+    """Requests of the last minute against the budget; "" without a trainer."""
+    cap, sent = status.activity.allowed_per_minute, count(status.activity.requests_last_minute)
+    text = f"{sent} of {cap} a minute" if cap else f"{sent} a minute, no cap"
+    return text if status.running else "", "" if status.lively else "faint"
 
 
 def read(status: Status) -> str:
@@ -131,16 +137,8 @@ def per_second(rate: float) -> str:
     return f"{short(rate)}/s"
 
 
-def rate(status: Status, number: float, idle: str = "0/s") -> Part:
-    """A rate as the trainer's state allows: bold if it is current, grey if it was the last one, none
-    without a trainer. ``idle``: the text for a rate of zero."""
-    if not status.running:
-        return "-", "faint"
-    return (per_second(number) if number else idle), "strong" if status.lively else "faint"
-
-
 def last_stretch(flow: Sequence[Flow]) -> list[Flow]:
-    """The newest rates, back to the last gap in training, oldest first."""
+    """The newest rates, back to the last gap in training, an hour at most, oldest first."""
     rates = sorted(flow, key=lambda one: one.at)  # the clock may have been set back
     gaps = [i for i in range(1, len(rates)) if rates[i].at - rates[i - 1].at > GAP]
     return rates[gaps[-1] :] if gaps else rates
@@ -152,64 +150,122 @@ def past(look: SessionView, width: int, *, ascii_only: bool) -> list[Line]:
     if course is None or course.articles.size < 2:
         return [[(" too little had been measured by then for a rate", "muted")]]
     rates = (np.diff(course.articles) / np.maximum(np.diff(course.seconds), 1e-3)).tolist()
-    bars = spark(rates, max(min(width - 17, 40), 0), ascii_only=ascii_only, full=0.0)
+    bars = spark(rates, max(min(width - 17, MOST_BARS), 0), ascii_only=ascii_only, least=STEADY)
     so_far: Line = [(short(float(course.tokens[-1])), "strong"), (" words in ", "muted")]
     return [
-        [(" train ", "muted"), (f"{per_second(rates[-1]):>8}", "strong"), (f" {bars}", "spark")],
-        [(" ", ""), *so_far, (clock(float(course.seconds[-1])), "strong")],
+        [(" learnt ", "muted"), (f"{per_second(rates[-1]):>7}", "strong"), (f" {bars}", "spark")],
+        [(" ", ""), *so_far, (age(float(course.seconds[-1])), "strong")],
         *[[(" " + piece, "muted")] for piece in folded(OF_THE_PAST, width - 2)],
     ]
 
 
+def flowing(look: SessionView) -> list[Line]:
+    """What comes in and what is learnt, bold while these are of now, and what waits in between."""
+    status, now, facts = look.status, look.status.activity, list[Line]()
+    ink, (number, _, unit) = "strong" if status.lively else "faint", per_second(now.crawl_rate).partition("/")
+    if status.running:
+        facts = [
+            [(number, ink), (f" {look.noun}/{unit} in", "muted")],
+            [(per_second(now.train_rate), ink), (" learnt", "muted")],
+        ]
+    if waiting := now.queue if status.running else status.pending:
+        filling = status.state == "running" and now.bound_by in ("network", "parsing")
+        words = " wait for a full batch" if filling else " wait to be learnt"
+        facts.append([(count(waiting), "strong"), (words, "muted")])
+    return facts
+
+
+def gauge(look: SessionView, width: int, ascii_only: bool) -> list[Line]:
+    """The present rate as a bar, if there is room for one: the requests of the allowed ones or, without a
+    limit, what comes in of the most within the hour."""
+    status, now = look.status, look.status.activity
+    if not now.crawl_rate:  # the last count of requests may be old
+        return []
+    most = max(now.crawl_rate, *(flow.crawl_rate for flow in last_stretch(look.flow)), 0.0)
+    if now.allowed_per_minute:
+        part, words = now.requests_last_minute / now.allowed_per_minute, f"requests {request_rate(status)[0]}"
+    else:
+        part, words = now.crawl_rate / most, f"at most {per_second(most)} this hour"
+    room = max(min(width - len(words) - 3, MOST_BARS), 0)
+    bars = bar(part, room, ascii_only=ascii_only).ljust(room, "." if ascii_only else "░") + " " * bool(room)
+    return [[(bars, "spark" if status.lively else "faint"), (words, "muted")]]
+
+
+def course(look: SessionView, width: int, ascii_only: bool) -> list[Line]:
+    """What came in within the last hour, as bars from the least to the most, and these in words."""
+    hour = last_stretch(look.flow)
+    usual = float(np.median([flow.crawl_rate for flow in hour])) if hour else 0.0
+    rates = [*dropwhile(lambda rate: rate < 0.8 * usual, (flow.crawl_rate for flow in hour))]  # as at a start
+    room = min(width - COURSE_WORDS, MOST_BARS, len(rates))
+    if room < 2 or not any(rates):
+        return []
+    least, most = per_second(min(rates)), per_second(max(rates))
+    words = most if least == most else f"{least} to {most}"
+    bars = spark(rates, room, ascii_only=ascii_only, least=STEADY)
+    ink, lasted = "spark" if look.status.lively else "faint", age(hour[-1].at - hour[-len(rates)].at)
+    return [[(bars, ink), (f" {words} in {lasted}", "muted")]]
+
+
+def troubles(status: Status, now: float) -> list[str]:
+    """What has gone wrong in this run, and how long ago."""
+    s = status.activity
+    server = "wiki" if described(status.source).asks_server else "server"
+    asked, retries = f"the {server} asked us to wait {often(s.throttled)}", s.retries - s.throttled
+    kinds = (s.throttled, asked, s.throttled_at), (retries, plural(retries, "retry"), s.failed_at)
+    every = [kind for kind in kinds if kind[0] > 0] or [(1, visible(text), at) for at, text in s.errors[-1:]]
+    return [
+        words if at is None else f"{words}, {'the last ' * (number > 1)}{age(max(now - at, 0.0))} ago"
+        for number, words, at in every
+    ]
+
+
+def standing(look: SessionView) -> list[Part]:
+    """What is in the way now, first if it is something unusual; what went wrong before; and else that
+    nothing is wrong."""
+    text, ink = wait_text(look.status, look.at)
+    before: list[Part] = [(trouble, "") for trouble in troubles(look.status, look.at)]
+    now = [(text, ink)] if text else []
+    if ink != "muted" or not look.status.running:
+        return [*now, *before]
+    return [*(before or [("nothing wrong", "muted")]), *now]
+
+
+def packed(facts: Sequence[Line], width: int, most: int = 99) -> list[Line]:
+    """Facts beside one another in at most so many lines; what no longer fits is left out."""
+    lines, room = list[Line](), 0
+    for fact in facts:
+        cells = 2 + sum(cell_len(text) for text, _ in fact)
+        if lines and cells <= room:
+            lines[-1] += [("  ", ""), *fact]
+            room -= cells
+        elif len(lines) < most:
+            lines.append([(" ", ""), *fact])
+            room = width - cells
+    return lines
+
+
 def flow_lines(look: SessionView, ascii_only: bool, width: int, height: int) -> list[Line]:
-    """The panel: eight lines if there is room, otherwise two."""
+    """The panel: what flows, a gauge of it, how far it has come, its last hour, and what is in its way.
+
+    In two lines it is the same without the gauge's bar, the most important first.
+    """
     if look.as_of is not None:
         return past(look, width, ascii_only=ascii_only)
-    status, now, stretch = look.status, look.status.activity, last_stretch(look.flow)
-    bars_ink = "spark" if status.lively else "faint"
-
-    def course(name: str, rate: Part, of: Callable[[Flow], float], room: int, full: float) -> Line:
-        """A number and its values since training was last started, from 0 to ``full``; NaN: from the least to
-        the most."""
-        history = [of(flow) for flow in stretch][-4 * room :]
-        bars = spark(history, room, ascii_only=ascii_only, least=STEADY, full=full)
-        return [(f"{name} ", "muted"), (f"{rate[0]:>8}", rate[1]), (f" {bars}", bars_ink)]
-
-    crawl, train = rate(status, now.crawl_rate), rate(status, now.train_rate, "idle")
-    # While the models are compiled, or in a long step, nothing is saved, but reading continues.
-    queue = (count(now.queue if status.running else status.pending), "strong")
-    # Articles a second at the allowed rate of requests; NaN if there is no cap.
-    full = (now.allowed_per_minute or 0) * (now.batch_pages or 0) / 60 or math.nan
-    throttled = count(now.throttled), "warn" if now.throttled else ""
-    text, ink = wait_text(status, look.at)
+    total, stands = look.settings.get("documents"), standing(look)
+    whole = f" of {short(total)} read" if isinstance(total, int) and look.status.passes == 1 else " read"
+    so_far: list[Line] = [[(words, "muted")] for words in [progress(look.status, whole)] if words]
     if height <= 2:
-        room = max(min((width - 48) // 2, 24), 0)
-        first = course(f" {incoming(status)}", crawl, lambda flow: flow.crawl_rate, room, full)
-        first += course("  train", train, lambda flow: flow.train_rate, room, full)
-        second: Line = [(text, ink)]
-        if has_server(status):  # the end may be cut off, so problems come first
-            requests: Line = [("rate ", "muted"), request_rate(status)]
-            requests += [("  429s ", "muted"), throttled] if now.throttled else []
-            second = [*second, ("  ", ""), *requests] if ink != "muted" else [*requests, ("  ", ""), *second]
-        return [[*first, ("  queue ", "muted"), queue], [(" ", ""), *second]]
-    room = max(width - 17, 0)
-    requests = [(" told to wait ", "muted"), (throttled[0] + "x", throttled[1])]
-    requests += [("  retries ", "muted"), (count(now.retries), "")]
-    lines = [
-        course(f" {incoming(status):<5}", crawl, lambda flow: flow.crawl_rate, room, full),
-        course(" train", train, lambda flow: flow.train_rate, room, full),
-        course(" queue", queue, lambda flow: flow.queue, room, 0.0),
-        *([[(" rate  ", "muted"), request_rate(status)], requests] if has_server(status) else []),
-        [(" in all ", "muted"), (read(status), "")],
-        [(" skipped ", "muted"), (count(status.skipped), "")],
-    ]
-    if status.lap is not None:
-        lines[-1] += [("   so far ", "muted"), (f"{100 * status.lap:.2f}% of all", "")]
-    last = [[(" " + piece, ink)] for piece in folded(text, width - 2)]
+        first, *rest = [[part] for part in stands]
+        flows = [first, *flowing(look)] if stands[0][1] in ("warn", "bad") else [*flowing(look), first]
+        facts = [*flows, *gauge(look, 0, ascii_only), *so_far, *rest, *course(look, width // 2, ascii_only)]
+        return packed(facts, width, 2)
+    parts = flowing(look), gauge(look, width, ascii_only), so_far, course(look, width, ascii_only)
+    lines = [line for facts in parts for line in packed(facts, width)]
+    last: list[Line] = [[(" " + piece, ink)] for text, ink in stands for piece in folded(text, width - 2)]
     return [*lines[: max(height - len(last), 0)], *last]
 
 
-def numbers(look: SessionView, choice: Choice) -> list[Line]:
+def numbers(look: SessionView, choice: Choice, width: int) -> list[Line]:
     """The whole session, one number per line, the most important first."""
     s, model = look.status, choice.model_of(look)
     lines: list[Line] = [] if look.as_of is None else [[(" as it was then", "muted")]]
@@ -221,13 +277,12 @@ def numbers(look: SessionView, choice: Choice) -> list[Line]:
             new = measured(math.exp(-each.prequential_log_likelihood))
             lines.append([(f" on new {look.noun}, before training ", "muted"), (new, "strong")])
     if look.as_of is None:
-        crawl, train = rate(s, s.activity.crawl_rate), rate(s, s.activity.train_rate, "idle")
         articles, crawled = (count(s.articles), "strong"), (count(s.crawled), "")
         lines += [
             [(f" {look.counted} ", "muted"), articles, (" crawled ", "muted"), crawled],
             [(" held out ", "muted"), (f"{count(s.held_out)} of {count(s.held_out_target)}", "")],
-            [(f" {incoming(s)} ", "muted"), crawl, (" train ", "muted"), train],
-            [(" ", ""), wait_text(s, look.at)],
+            *packed(flowing(look), width),
+            *([(" ", ""), part] for part in standing(look)),
         ]
     if after := look.topics_after(model):
         lines.append([(f" topics {after}", "muted")])
@@ -237,14 +292,14 @@ def numbers(look: SessionView, choice: Choice) -> list[Line]:
 
 
 class Crawl(View):
-    """Facts beside the rates of the last half hour, with the newest errors below."""
+    """Facts beside the rates of the last hour, with the newest errors below."""
 
     TITLE = "Crawl"
     OF_MODEL = False
     PANELS = 3
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         binding("crawl.log_y", "y", "chart('toggle', 'log_y')", "Log y", "logarithmic or linear rates"),
-        *chart_keys("crawl", "show the rates at one moment", "the whole half hour"),
+        *chart_keys("crawl", "show the rates at one moment", "the whole hour"),
     ]
 
     _flow: object = None
@@ -296,7 +351,7 @@ def errors(look: SessionView) -> list[Event]:
 
 
 def rates(look: SessionView) -> Drawing:
-    """Crawl rates of the last half hour of training: over the time before now, ending with the present rate,
+    """Crawl rates of the last hour of training: over the time before now, ending with the present rate,
     while the trainer is alive, otherwise over the time of day."""
     if not look.flow:
         return Drawing(empty=("no rates measured yet",))
@@ -332,25 +387,24 @@ def facts(look: SessionView) -> list[Fact]:
     """Everything about the crawl in words."""
     s, now = look.status, look.status.activity
     _, words, ink = condition(s)
-    wait, wait_ink = wait_text(s, look.at)
     since = s.checkpoint_age_seconds
-    progress = [f"{share(s.lap)} of {source_words(s)} read"] if s.lap is not None else []
-    progress += [f"{age(s.seconds_left)} left"] if s.lively and s.seconds_left is not None else []
     rows: list[Fact] = [
         ("trainer", words.lower() + (f", pid {s.pid}" if s.pid else ""), ink),
         ("source", source_words(s), "strong"),
         ("", described(s.source).remark, "muted"),
-        ("now", wait or "working", wait_ink),
-        (incoming(s), *rate(s, now.crawl_rate)),
-        ("train", *rate(s, now.train_rate, "idle")),
+        *(("" if i else "now", *part) for i, part in enumerate(standing(look))),
+        (
+            "flow",
+            ", ".join("".join(text for text, _ in fact) for fact in flowing(look)),
+            "" if s.lively else "faint",
+        ),
         ("overall", f"{short(s.articles_per_hour)} {look.counted} an hour", ""),
         *(_asking(s) if has_server(s) else []),
         ("crawled" if has_server(s) else "read", read(s), ""),
         ("trained", count(s.articles) + limited(now.article_limit, s.articles), ""),
         ("held out", f"{count(s.held_out)} of {count(s.held_out_target)}, never trained on", ""),
-        ("pending", f"{count(s.pending)} not yet trained on", ""),
         ("skipped", f"{count(s.skipped)}" + (f": {skips_told(s.skips)}" if s.skips else ""), ""),
-        ("progress", ", ".join(progress), ""),
+        ("progress", progress(s, f" of {source_words(s)} read"), ""),
         ("last save", f"{age(since)} ago" if since is not None else "none", ""),
     ]
     if look.last_words and s.state != "finished":
@@ -362,11 +416,10 @@ def _asking(s: Status) -> list[Fact]:
     """How the server responds to requests."""
     now, seconds = s.activity, s.activity.latency_seconds
     latency = f"{seconds:.2f} s" if seconds is not None else "not measured"
+    title, run = ("", "this") if s.running else ("requests", "the last")
     return [
         ("requests", *request_rate(s)),
-        ("", f"{count(now.requests)} in {'this' if s.running else 'the last'} run", "muted"),
+        (title, f"{count(now.requests)} in {run} run", "muted"),
         ("latency", latency, "" if s.lively else "faint"),
         ("request size", plural(now.batch_pages, "page") if now.batch_pages else "not known", ""),
-        ("retries", count(now.retries), "warn" if now.retries else ""),
-        ("told to wait", f"{count(now.throttled)} times (429, 503, maxlag)", "warn" if now.throttled else ""),
     ]

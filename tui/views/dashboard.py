@@ -171,7 +171,7 @@ class Dashboard(View):
 
     def draw(self, look: SessionView) -> None:
         if self.has_class("-tiny"):
-            self.query_one("#numbers", Lines).show_lines(lambda *_: numbers(look, self.choice))
+            self.query_one("#numbers", Lines).show_lines(lambda width, _: numbers(look, self.choice, width))
             return
         chart, model = self.query_one(Chart), self.choice.model_of(look)
         # A new look often has the old curves, and then the picture stays as it is.
@@ -197,7 +197,8 @@ class Dashboard(View):
         marks = {model: marks_of(self, look, model) for model in models}
         self.query_one("#changes", Panel).show_lines(partial(what_changed, events, marks))
         reading = self.query_one(Reading)
-        name(reading, "Now reading" if look.status.lively else "Last read")
+        reads = look.status.state == "running" and look.status.activity.crawl_rate
+        name(reading, "Now reading" if reads else "Last read")
         reading.show_look(look, model)
         if self.has_class("-vast"):
             self.query_one(SmallCharts).show(look, self.choice, self.x_kind, chart)
