@@ -49,6 +49,7 @@ class Metric:
     better: "higher" or "lower", "" if neither is
     whole: whether it counts something
     brief: the heading of its small chart, beside the large one; "" if it has none
+    words: what a value means, for readers of the screen; "{value}" stands for the newest one
     """
 
     name: str
@@ -57,6 +58,12 @@ class Metric:
     better: str = ""
     whole: bool = False
     brief: str = ""
+    words: str = ""
+
+    def in_words(self, value: str) -> str:
+        """What ``value``, as it is shown, means, and which way is better."""
+        parts = self.words.replace("{value}", value), f"{self.better} is better" if self.better else ""
+        return "; ".join(filter(None, parts))
 
     @classmethod
     def undeclared(cls, name: str) -> Metric:

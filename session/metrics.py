@@ -57,7 +57,12 @@ def _drift(of: Evaluation) -> float | None:
 
 SCORES = (
     SessionMetric(
-        "perplexity", "Perplexity of {held_out}", "exp(-log_likelihood)", better="lower", brief="Perplexity"
+        "perplexity",
+        "Perplexity of {held_out}",
+        "exp(-log_likelihood)",
+        better="lower",
+        brief="Perplexity",
+        words="as unsure as between {value} words",
     ),
     SessionMetric(
         "log_likelihood",
@@ -93,6 +98,7 @@ OF_TOPICS = (
         "topics with more than a thousandth of the corpus",
         whole=True,
         brief="Topics in use",
+        words="topics over 0.1% of the text",
         measure=lambda of: of.model.topics_in_use(),
     ),
     SessionMetric(
@@ -100,6 +106,7 @@ OF_TOPICS = (
         "Drift of topics since the last measurement",
         "share of the leading words that have changed, by weight",
         brief="Drift",
+        words="how much topics still change",
         measure=_drift,
     ),
 )

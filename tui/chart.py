@@ -1,7 +1,10 @@
 """The chart of a session: its curves, and the widget with a crosshair and a zoom window."""
 
+import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -22,6 +25,9 @@ from wikitopics.tui.text import age, bar, clock, count, folded, measured, plural
 
 RESTART = "┊"
 """The sign of a moment at which training was restarted."""
+EARLIER = "⋯ earlier"
+TALL = 9
+"""Lines of a chart from which one is for what its values mean."""
 END_LABEL_MOST = 24
 SHORTEST_NAME = 6
 """Cells of an end label that belong to the name. The value is never cut, however long it is."""
@@ -46,7 +52,7 @@ class Picture(Lines):
     """Cells of the labels of the y axis."""
     _plot: Plot | None = None
     _plotted: tuple[Drawing, Frame] | None = None
-    _labels: list[tuple[float, str]] | None = None
+    _labels: list[tuple[float, Line]] | None = None
     """The last value of each line, and the label at its right end."""
 
     def redraw(self) -> None:
@@ -58,13 +64,13 @@ class Picture(Lines):
         """Whether y is logarithmic: requested, and possible, as no value is negative. (Zeros are gaps.)"""
         return self.log_y and not any((s.y < 0).any() for s in self.drawing.series)
 
-    def _end_labels(self) -> list[tuple[float, str]]:
+    def _end_labels(self) -> list[tuple[float, Line]]:
         if self._labels is None:
-            patterns = self.patterns()
-            self._labels = [self._end_label(s) for s in self.drawing.series]
-            if self.named and any(patterns):
-                for i, (value, text) in enumerate(self._labels):
-                    self._labels[i] = value, f"{sample(patterns[i], ascii_only=self.ascii_only)} {text}"
+            patterns, self._labels = self.patterns(), []
+            for i, series in enumerate(self.drawing.series):
+                line = sample(patterns[i], ascii_only=self.ascii_only) + " "
+                legend = line if self.named and any(patterns) else ""
+                self._labels.append(self._end_label(series, self._ink(i), legend))
         return self._labels
 
     def patterns(self) -> tuple[int, ...]:
@@ -73,26 +79,44 @@ class Picture(Lines):
         each = 1 if self.ascii_only or self.app.has_class("-few-colours") else SERIES
         return tuple(self._number(i) // each for i in range(len(self.drawing.series)))
 
-    def _end_label(self, series: Series) -> tuple[float, str]:
-        """Name, last value in sight and its direction, e.g. "lda 1,187 ▼"."""
+    def _end_label(self, series: Series, ink: str, legend: str) -> tuple[float, Line]:
+        """The last value in sight, and the label: the name, that value and, as far as there is room, how it
+        has changed since half of x, e.g. "lda 1,187 -3.1% since 33k"."""
         right = float("inf")  # the end of the range in sight
         if self.window is not None:
             right = self.window[1] + 1e-9 * (self.window[1] - self.window[0])
             right = 10.0**right if self.log_x else right
-        values = series.y[: np.searchsorted(series.x, right, side="right")][-64:]
-        values = values[np.isfinite(values)]
-        if not values.size:
-            return float("nan"), squeezed(series.name, END_LABEL_MOST)
-        text = " " + self.drawing.value(float(values[-1]))
-        if values.size > 1 and values[-1] != values[-2]:
-            text += " ▲" if values[-1] > values[-2] else " ▼"
-        room = max(END_LABEL_MOST - len(text), SHORTEST_NAME)
-        return float(values[-1]), squeezed(series.name, room) + text if self.named else text.lstrip()
+        known = np.flatnonzero(np.isfinite(series.y[: np.searchsorted(series.x, right, side="right")]))
+        if not known.size:
+            return float("nan"), [(legend + squeezed(series.name, END_LABEL_MOST), ink)]
+        drawing, now = self.drawing, float(series.y[known[-1]])
+        text = drawing.value(now)
+        if self.named:
+            name = squeezed(series.name, max(END_LABEL_MOST - len(text) - 1, SHORTEST_NAME))
+            text = f"{legend}{name} {text}"
+        half = known[series.x[known] <= series.x[known[-1]] / 2][-1:]
+        if drawing.change is None or not half.size:
+            return now, [(text, ink)]
+        then, since = float(series.y[half[0]]), drawing.label_x(float(series.x[half[0]]))
+        change, verdict = drawing.change(then, now), "muted"
+        if change and drawing.better:
+            verdict = "good" if (now > then) == (drawing.better == "higher") else "warn"
+        more: Line = [(f" {change or 'steady'}", verdict)]
+        more += [*([(" worse", verdict)] if verdict == "warn" else []), (f" since {since}", "muted")]
+        while more and cell_len(text) + sum(len(part) for part, _ in more) > self.size.width * 2 // 5:
+            more.pop()
+        return now, [(text, ink), *more]
+
+    @property
+    def _headed(self) -> bool:
+        """Whether the first line says what the values mean."""
+        return self.named and bool(self.drawing.in_words) and self.size.height >= TALL
 
     def frame(self) -> Frame:
         width, height = self.size
-        right = max((cell_len(text) for _, text in self._end_labels()), default=0) + 1
-        size = max(width - self.left - 1 - (right if right < width // 2 else 0), 4), max(height - 2, 1)
+        labels = (sum(cell_len(text) for text, _ in label) for _, label in self._end_labels())
+        right, height = max(labels, default=0) + 1, height - 2 - self._headed
+        size = max(width - self.left - 1 - (right if right < width // 2 else 0), 4), max(height, 1)
         scales = self.log_x, self.logs_y
         return Frame(*size, *scales, self.window, self.ascii_only, self.fit_y, self.patterns())
 
@@ -118,31 +142,38 @@ class Picture(Lines):
             centred = [" " * ((width - cell_len(piece)) // 2) + piece for piece in pieces]
             above: list[Line] = [[]] * ((height - len(pieces)) // 2)
             return above + [[(piece, "muted")] for piece in centred]
-        rows = chart.codes.shape[0]
         ends = self._placed_ends(chart, width)
         y_ticks = dict(chart.y_ticks)
-        broken = {0 if cut.above else rows - 1 for cut in chart.cuts}
-        lines: list[Line] = []
+        lines: list[Line] = [[(f" {self.drawing.in_words}", "muted")]] if self._headed else []
         for row, drawn in enumerate(self._cells(chart)):
             label = y_ticks.get(row, "")
-            edge = ("≈", "accent") if row in broken else ("┤" if label else "│", "faint")
+            edge = ("┤" if label else "│", "faint")
             lines.append([(label.rjust(self.left), "muted"), edge, *drawn, *ends[row]])
         return [*lines, *self._bottom(chart, width)]
 
     def _cells(self, chart: Plot) -> list[Line]:
-        """The plotting area, row by row: lines hide the crosshair, which hides the marks."""
+        """The plotting area, row by row: lines hide words, which hide the crosshair and, last, the marks."""
         codes, owners = chart.codes.astype(np.uint32), chart.owners.copy()
-        lines = len(self.drawing.series)
+        (height, width), lines = codes.shape, len(self.drawing.series)
+
+        def write(row: int, column: int, text: str) -> None:
+            for at, sign in enumerate(text[: width - column], column):
+                if sign != " " and not chart.codes[row, at]:
+                    codes[row, at], owners[row, at] = ord(sign), lines
+
         upright = [(chart.column(x), RESTART, lines) for x in self.drawing.marks]
         if self.cross is not None:
             upright.append((chart.column(self.cross), "│", lines + 1))
         for column, sign, owner in upright:
-            if 0 <= column < codes.shape[1]:
-                free = chart.codes[:, column] == 0
-                codes[free, column], owners[free, column] = ord(sign), owner
-        for cut in chart.cuts:
-            row = 0 if cut.above else -1
-            codes[row, cut.column], owners[row, cut.column] = ord("↑" if cut.above else "↓"), cut.line
+            if 0 <= column < width:
+                blank = chart.codes[:, column] == 0
+                codes[blank, column], owners[blank, column] = ord(sign), owner
+        if (row := chart.row(self.drawing.best)) is not None:
+            write(row, 0, f" best {self.drawing.value(self.drawing.best)}" + " ·" * width)
+        if chart.cut is not None:
+            start, rows = max(chart.cut.column - len(EARLIER), 0), range(height)
+            free = (r for r in rows[:: 1 if chart.cut.above else -1] if not chart.codes[r, start:][:9].any())
+            write(next(free, 0), start, EARLIER)
         inks = [*map(self._ink, range(lines)), "faint", "accent", ""]  # the last is for no series, -1
         return [[(text, inks[owner]) for text, owner in row] for row in runs(codes, owners)]
 
@@ -168,7 +199,7 @@ class Picture(Lines):
             highest = height - (len(wanted) - order)
             row = min(max(row, lowest), max(highest, lowest))
             if row < height:
-                placed[row] = [(" " + labels[i][1], self._ink(i))]
+                placed[row] = [(" ", ""), *labels[i][1]]
             lowest = row + 1
         return placed
 
@@ -226,21 +257,10 @@ class Chart(Picture, can_focus=True):
         self._changed()
 
     def scales(self) -> str:
-        """Which axes are logarithmic or cut, e.g. " [log x, y cut]"."""
+        """What the axes do not say: whether y is logarithmic, and how to see what is cut off."""
         chart = self.current_plot()
-        scales = {"log x": self.log_x, "log y": self.logs_y, "cut": chart is not None and bool(chart.cuts)}
-        words = ", ".join(word for word, on in scales.items() if on)
-        return f" [{words}]" if words else ""
-
-    def cut_off(self) -> str:
-        """How to see what is out of sight: "Y: all, up to 5,012", or ""."""
-        chart = self.current_plot()
-        if chart is None or not chart.cuts:
-            return ""
-        above = chart.cuts[0].above
-        reached = [cut.reach for cut in chart.cuts if cut.above == above]
-        way, far = ("up", max(reached)) if above else ("down", min(reached))
-        return f"Y: all, {way} to {self.drawing.value(far)}"
+        cut = chart is not None and chart.cut is not None
+        return " · log y" * self.logs_y + " · Y whole curve" * cut
 
     # Crosshair and zoom -------------------------------------------------------------------------
 
@@ -310,7 +330,16 @@ class Chart(Picture, can_focus=True):
                 nearest = np.abs(s.x[known] - self.cross).argmin()
                 value = self.drawing.value(float(s.y[known][nearest]))
                 values.append(f"{s.name} {value}" if len(self.drawing.series) > 1 else value)
-        return f"{self.drawing.tell_x(self.cross)}: {'  '.join(values)}" if values else ""
+        told = f"{self.drawing.tell_x(self.cross)}: {'  '.join(values)}" if values else ""
+        if (chart := self.current_plot()) is not None:
+            here, turns = chart.column(self.cross), self.drawing.turns
+            signs = {
+                "a restart": self.drawing.marks,
+                "topics born or split": [x for x, begins in turns if begins],
+                "topics died or merged": [x for x, begins in turns if not begins],
+            }
+            told += "".join(f" · {words}" for words, xs in signs.items() if here in map(chart.column, xs))
+        return told
 
     # Mouse ------------------------------------------------------------------------------------
 
@@ -353,11 +382,11 @@ X_KINDS = ("articles", "words", "time")
 
 
 def title(look: SessionView, choice: Choice, x_kind: str) -> str:
-    """What the chart shows, and over which x."""
+    """What the chart shows, and over which x, if not over articles."""
     held = 0 if look.others else look.status.held_out  # each session has its own
     articles = plural(held, f"held-out {look.noun[:-1]}") if held else f"held-out {look.noun}"
     of = visible(look.metric(choice.metric).title).replace("{held_out}", articles)
-    return f"{of} over {look.counted if x_kind == X_KINDS[0] else x_kind}"
+    return of if x_kind == X_KINDS[0] else f"{of} over {x_kind}"
 
 
 def measurement_caption(look: SessionView, choice: Choice) -> str:
@@ -406,19 +435,37 @@ def drawing(look: SessionView, choice: Choice, x_kind: str, *, turns: bool = Tru
         "words": lambda x: f"at {short(x)} words",
         "time": lambda x: f"after {clock(x)}",
     }
+    shown = [series.y[np.isfinite(series.y)] for _, series, _ in drawn]
+    known = [values for values in shown if values.size]
+    best = {"lower": np.min, "higher": np.max}.get(metric.better)
+    newest = [values[-1] for values in known]
+    value: Callable[[float], str] = count if metric.whole else measured
     return Drawing(
         series=tuple(series for _, series, _ in drawn),
         marks=_placed(restarts, reference, x_kind),
         turns=tuple(zip(at_events, (begin for _, begin in sorted(events)), strict=False)),
         x_name={"time": "running time", "words": "words"}.get(x_kind, look.counted),
         label_x=duration if x_kind == "time" else plain,
-        value=count if metric.whole else measured,
+        value=value,
+        change=partial(difference, whole=metric.whole),
+        best=float(best(np.concatenate(known))) if best and known else math.nan,
+        better=metric.better,
+        in_words=visible(metric.in_words(value(float((best or np.max)(newest))))) if newest else "",
         tell_x=tell_x.get(x_kind, lambda x: f"at {count(x)} {look.counted}"),
         inks=tuple(number for number, _, _ in drawn),
         time_x=x_kind == "time",
         whole_y=metric.whole,
         empty=beginning(look, metric, ascii_only=choice.ascii_only),
     )
+
+
+def difference(then: float, now: float, *, whole: bool) -> str:
+    """How a value has changed: "-3.1%", or "-0.012" if it is small or negative; "" if that rounds to 0."""
+    if whole:
+        text = f"{now - then:+,.0f}"
+    else:
+        text = f"{100 * (now / then - 1):+.1f}%" if min(then, now) >= 10 else f"{now - then:+.3f}"
+    return text if re.search("[1-9]", text) else ""
 
 
 def warning(look: SessionView) -> str:

@@ -347,25 +347,21 @@ def fit(covered: Spans, x_axis: Axis) -> Fit | None:
 
 
 class Cut(NamedTuple):
-    """Where the beginning of a line is cut off."""
+    """Where the beginning of a line is out of sight."""
 
-    line: int
     column: int
     above: bool
-    reach: float
-    """The farthest value on that side."""
 
 
-def cuts(spans: Spans, axis: Axis) -> list[Cut]:
-    """For each line that ever leaves the axis, the last column in which it is outside."""
-    above, below = spans.high > axis.high, spans.low < axis.low
-    result = []
-    for line in np.flatnonzero((above | below).any(axis=1)).tolist():
-        column = int(np.flatnonzero(above[line] | below[line])[-1])
-        upwards = bool(above[line, column])
-        far = float(np.nanmax(spans.high[line]) if upwards else np.nanmin(spans.low[line]))
-        result.append(Cut(line, column, upwards, 10.0**far if axis.log else far))
-    return result
+def first_cut(covered: Spans, axis: Axis) -> Cut | None:
+    """Where the first of the lines that begin out of sight comes into sight."""
+    above, below = covered.high > axis.high, covered.low < axis.low
+    width, outside = covered.low.shape[1], above | below
+    last = [(width - 1 - int(one[::-1].argmax()), line) for line, one in enumerate(outside) if one.any()]
+    if not last:
+        return None
+    column, line = min(last)
+    return Cut(column, bool(above[line, column]))
 
 
 def _range(low: Floats, high: Floats, where: NDArray[np.bool_] | None = None) -> tuple[float, float]:
@@ -413,6 +409,14 @@ class Drawing:
     """Whether x is in seconds."""
     faded: bool = False
     """Whether the drawing is grey, because it does not show the present."""
+    change: Callable[[float, float], str] | None = None
+    """Formats the change from one value to another for end labels, "" if it is too small; None: without."""
+    best: float = math.nan
+    """The best value so far, which gets a faint line; NaN: none."""
+    better: str = ""
+    """Whether a "higher" or a "lower" value is better; "" if neither is."""
+    in_words: str = ""
+    """What the values mean, in words."""
     empty: tuple[str, ...] = ("nothing measured yet",)
     """Lines shown in the middle while there is nothing to draw."""
 
@@ -457,7 +461,12 @@ class Plot:
     """(row, label)"""
     ends: tuple[int | None, ...]
     """The row where each series ends within the window; None if nothing of it is in sight."""
-    cuts: tuple[Cut, ...] = ()
+    cut: Cut | None = None
+
+    def row(self, y: float) -> int | None:
+        """The row of a value on the y axis; None outside the picture."""
+        position, height = float(self.y_axis.position(np.array([y]))[0]), self.codes.shape[0]
+        return height - 1 - min(int(position * height), height - 1) if 0 <= position <= 1 else None
 
     def column(self, x: float) -> int:
         """The column of a value on the x axis; may lie outside."""
@@ -473,16 +482,15 @@ def plot(drawing: Drawing, frame: Frame) -> Plot:
     across, down = (1, 3) if frame.ascii_only else (2, 4)
     x_axis = _x_axis(series, frame)
     covered = spans([(s.x, s.y) for s in series], x_axis, width * across, log_y=frame.log_y)
-    y_axis, cut = fitted(np.array((covered.low, covered.high)), frame.log_y, margin=MARGIN), []
+    y_axis, cut = fitted(np.array((covered.low, covered.high)), frame.log_y, margin=MARGIN), None
     part = fit(covered, x_axis) if frame.fit_y and frame.window is None else None
     if part is not None:
         y_axis = fitted(np.array((part.bottom, part.top)), frame.log_y, margin=MARGIN)
-        cut = cuts(covered, y_axis)
+        cut = first_cut(covered, y_axis)
         if x_axis.log:  # half of it would be empty
             x_axis = replace(x_axis, low=x_axis.own(part.start / (width * across)))
             covered = spans([(s.x, s.y) for s in series], x_axis, width * across, log_y=frame.log_y)
-            still = {one.line: one.column for one in cuts(covered, y_axis)}
-            cut = [one._replace(column=still.get(one.line, 0)) for one in cut]
+            cut = first_cut(covered, y_axis) or (cut and cut._replace(column=0))
     lit = dots(covered, y_axis, height * down)
     for line, pattern in zip(lit, frame.patterns, strict=False) if not frame.ascii_only else ():
         line[:] = dashed(line, pattern)
@@ -503,7 +511,7 @@ def plot(drawing: Drawing, frame: Frame) -> Plot:
         x_ticks=_x_labels(x_axis, width, drawing),
         y_ticks=_y_labels(y_axis, height, drawing),
         ends=_end_rows(covered, y_axis, height),
-        cuts=tuple(one._replace(column=one.column // across) for one in cut),
+        cut=cut and cut._replace(column=cut.column // across),
     )
 
 

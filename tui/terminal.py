@@ -270,7 +270,7 @@ class PlainSigns(LineFilter):
         | dict.fromkeys("▂▃▄▅▆▇", " ")  # the ends of a scrollbar, which is drawn in shades
         | dict.fromkeys("▼▾↓", "v")
         | dict.fromkeys("▲▴↑", "^")
-        | dict.fromkeys("←‹", "<")
+        | dict.fromkeys("←‹⋯", "<")
         | dict.fromkeys("→⇢▸", ">")
         | dict.fromkeys("“”", '"')
         | dict.fromkeys("…≈", "~")

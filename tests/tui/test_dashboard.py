@@ -34,6 +34,7 @@ async def test_any_size_at_any_moment(shown, live):
 async def test_the_chart_obeys_its_keys(shown, live):
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         chart = app.screen.query_one(Chart)
+        assert "as unsure as between 1,255 words; lower is better" in seeing.text(app)
         assert "at 12,480 articles: lda 1,322" in await seeing.press(pilot, "left", shows="at 12,480")
         await pilot.press("left")
         assert chart.cross is not None
@@ -47,9 +48,10 @@ async def test_the_chart_obeys_its_keys(shown, live):
         assert chart.cross is None
         await pilot.press("left", *["plus"] * 6, *["left"] * 12)
         assert chart.window[0] - 1e-9 <= math.log10(chart.cross) <= chart.window[1] + 1e-9
-        assert "[log x]" not in await seeing.press(pilot, "0", "x", shows="over articles")
-        await seeing.press(pilot, "y", shows="[log y, cut]")
-        await seeing.press(pilot, "Y", shows="[log y]")
+        assert "⋯ earlier" in await seeing.press(pilot, "0", "x", shows="Y whole curve")
+        assert "⋯ earlier" in await seeing.press(pilot, "y", shows="log y · Y whole curve")
+        await pilot.press("Y")
+        await seeing.until_true(lambda: "whole curve" not in seeing.text(app))
         await seeing.press(pilot, "a", shows="over words")
         await seeing.press(pilot, "a", shows="over time")
         await seeing.press(pilot, "v", "v", "v", shows="Coherence (NPMI)")

@@ -274,10 +274,9 @@ def test_several_passes_are_told_of_wherever_readings_count(several):
     assert "pass 1 of 3" in "".join(in_line(status, replay))
     assert "pass" not in "".join(in_line(once, replay))
     for state, x_kind, ends in (
-        (status, "articles", " over readings"),
         (status, "words", " over words"),
-        (once, "articles", "documents over documents"),
-        (replace(once, source="api"), "articles", "articles over articles"),
+        (once, "articles", "held-out documents"),
+        (replace(once, source="api"), "articles", "held-out articles"),
     ):
         assert chart.title(SessionView(state, 0.0), Choice(), x_kind).endswith(ends)
     for state, noun in ((status, "readings"), (once, "documents")):

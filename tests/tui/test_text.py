@@ -2,6 +2,7 @@
 
 import unicodedata
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -15,7 +16,7 @@ from tests.tui.standins import topic
 from wikitopics.session.storage.writer import HeartbeatWriter
 from wikitopics.tui import text
 from wikitopics.tui.bars import KeyBar, fitted
-from wikitopics.tui.chart import Chart
+from wikitopics.tui.chart import Chart, difference
 from wikitopics.tui.plot import Drawing, Series
 from wikitopics.tui.text import folded, measured, padded, squeezed
 from wikitopics.tui.topics import word_line, words_of
@@ -71,11 +72,12 @@ async def test_end_labels(shown, live):
 
         def draw(**ends):
             series = tuple(Series(name, X, np.array(values)) for name, values in ends.items())
-            chart.draw(Drawing(series=series, value=measured))
+            change = partial(difference, whole=False)
+            chart.draw(Drawing(series=series, value=measured, change=change, better="lower", best=600.0))
 
         # The name is shortened and never the value.
         draw(**{"lda-with-a-long-name-1": [9_000.0, 5_000.0, 3_216.4]})
-        await seeing.until(pilot, "name-1 3,216 ▼")
+        await seeing.until(pilot, "name-1 3,216 -35.7%")
         # They stand in the order of their values.
         ends = {"second": 1_320.0, "third": 1_319.0, "first": 1_321.0}
         draw(**{name: [9_000.0, 3_000.0, end] for name, end in ends.items()})
@@ -86,7 +88,17 @@ async def test_end_labels(shown, live):
         draw(a=[900.0, 500.0, 300.0])
         chart.window = (2.0, 3.2)
         chart.redraw()
-        assert "a 300" not in await seeing.until(pilot, "a 500 ▼")
+        assert "a 300" not in await seeing.until(pilot, "a 500")
+        # Colour does not say alone that a value is worse.
+        draw(a=[650.0, 600.0, 630.0])
+        chart.reset()
+        assert "best 600 · ·" in await seeing.until(pilot, "a 630 +5.0% worse since 1,000")
+
+
+def test_a_change_that_rounds_to_nothing_is_none():
+    assert [difference(200.0, now, whole=False) for now in (190, 200.01)] == ["-5.0%", ""]
+    assert difference(-7.1, -7.08, whole=False) == "+0.020"
+    assert difference(250, 227, whole=True) == "-23"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +106,7 @@ async def test_end_labels(shown, live):
 )
 async def test_what_has_no_logarithm_stays_on_a_linear_axis(shown, live, presses, title, value):
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
-        await seeing.press(pilot, "y", shows="[log x, log y, cut]")
+        await seeing.press(pilot, "y", shows="log y · Y whole curve")
         seen = await seeing.press(pilot, *["v"] * presses, shows=f"lda {value}")
         assert title in seen
         assert "log y" not in seen

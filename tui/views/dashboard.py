@@ -59,7 +59,7 @@ class SmallCharts(Container):
     def show(self, look: SessionView, choice: Choice, x_kind: str, like: Chart) -> None:
         """Draw them over the same x as the large chart, ``like``, and with the same cut."""
         drawn = like.current_plot()
-        window = (drawn.x_axis.low, drawn.x_axis.high) if drawn is not None and drawn.cuts else None
+        window = (drawn.x_axis.low, drawn.x_axis.high) if drawn is not None and drawn.cut else None
         chosen = (choice.model, choice.metric, choice.ascii_only, x_kind, like.log_x, like.fit_y)
         values = look.curves, look.runs, look.others, *chosen
         if same(values, self._drawn) and window == self._window:
@@ -83,7 +83,7 @@ class SmallCharts(Container):
             chart.log_x, chart.fit_y, chart.window = like.log_x, like.fit_y, window
             chart.drawing = drawing(look, replace(choice, metric=metric.name), x_kind, turns=False)
             chart.redraw()
-            name(chart, metric.brief)
+            name(chart, metric.brief, chart.drawing.in_words)
 
 
 WIDE, VAST = 120, 180
@@ -227,7 +227,7 @@ class Dashboard(View):
         if self.look is None:
             return
         chart = self.query_one(Chart)
-        notes = (warning(self.look), measurement_caption(self.look, self.choice), chart.cut_off())
+        notes = warning(self.look), measurement_caption(self.look, self.choice)
         below = chart.pointed() or " · ".join(note for note in notes if note)
         name(chart, title(self.look, self.choice, self.x_kind) + chart.scales(), below)
 

@@ -59,7 +59,7 @@ def test_a_metric_of_another_packages_kind(surprised, cli, home):
     names, heading, lines = drawn(home / "default.db", "surprise")
     scores, of_topics = ([metric.name for metric in group] for group in (SCORES, OF_TOPICS))
     assert names == [*scores, "bound_perplexity", "surprise", *of_topics]
-    assert heading == "Surprise at 20 held-out documents over documents"
+    assert heading == "Surprise at 20 held-out documents"
     assert lines == ["surprised"]
 
 
@@ -70,7 +70,7 @@ def test_what_a_kind_measured_that_is_gone(surprised, cli, home, monkeypatch):
     monkeypatch.setattr("wikitopics.option.Registry.load", gone)
     assert ("surprised", "surprise") in exported(cli)
     names, heading, lines = drawn(home / "default.db", "surprise")
-    assert (names[-1], heading, lines) == ("surprise", "Surprise over documents", ["surprised"])
+    assert (names[-1], heading, lines) == ("surprise", "Surprise", ["surprised"])
 
 
 def test_what_is_declared_is_measured(surprised, cli, home):
