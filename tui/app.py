@@ -247,6 +247,8 @@ class Wikitopics(TerminalApp[Ending]):
         assert isinstance(view, AskView)
         view.open(article, origin)
 
+    action_open_topic = open_topic
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys without a meaning here and now are neither shown nor obeyed."""
         if action == "replaying":

@@ -151,18 +151,28 @@ class Clickable(str):
 
     address: str
     """What a terminal opens as a link; "" for none."""
-    order: str
-    """The order into which a column's head brings the rows; "" for none."""
+    action: str
+    """The action that a click runs; "" for none."""
 
-    def __new__(cls, text: str, *, address: str = "", order: str = "") -> Self:
+    def __new__(cls, text: str, *, address: str = "", action: str = "") -> Self:
         made = super().__new__(cls, text)
-        made.address, made.order = address, order
+        made.address, made.action = address, action
         return made
 
 
 def linked(text: str, address: str | None) -> str:
     """``text``, as a link if it has an address."""
     return text if address is None else Clickable(text, address=address)
+
+
+def sorting(text: str, order: str) -> str:
+    """``text``, as the head of a column: a click brings the rows into this order."""
+    return Clickable(text, action=f"""app.in_view("sort('{order}')")""")
+
+
+def opening(text: str, topic: int) -> str:
+    """``text``, on which a click opens this topic of the model in use."""
+    return Clickable(text, action=f"app.open_topic({topic})")
 
 
 Part = tuple[str, str]
@@ -224,8 +234,11 @@ class Drawn(Widget):
         runs: list[tuple[str, Style]] = []
         for text, name in parts:
             pen = self.pen(name, under)
-            if opens and isinstance(text, Clickable) and text.address:
-                pen = pen.update_link(text.address)
+            if isinstance(text, Clickable):
+                if opens and text.address:
+                    pen = pen.update_link(text.address)
+                if text.action:
+                    pen += Style.from_meta({"@click": text.action})
             if runs and runs[-1][1] is pen:  # every segment costs time on its way to the terminal
                 text = runs.pop()[0] + text
             runs.append((text, pen))

@@ -1,11 +1,8 @@
 """Lists that draw only the rows in sight, at any length, and never parse markup."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
-from rich.cells import cell_len
 from textual import events
 from textual.binding import Binding
 from textual.geometry import Region, Size
@@ -15,7 +12,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from wikitopics.tui.inks import Clickable, Drawn, Line
+from wikitopics.tui.inks import Drawn, Line
 from wikitopics.tui.text import folded
 
 T = TypeVar("T")
@@ -54,6 +51,8 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
     """Whether there is a line above the rows, which a subclass draws in `header`."""
     empty = ""
     """The words shown while there are no rows."""
+    opens_at_once = False
+    """Whether a click on any row is a choice; otherwise only one on the row under the cursor."""
     stays_on_top = False
     """Whether a cursor on the first row stays there, for lists that show the newest or best first."""
 
@@ -62,12 +61,6 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
 
     class Moved(_OfRow):
         """The cursor moved to another row."""
-
-    @dataclass
-    class Sort(Message):
-        """A click on a column's head."""
-
-        order: str
 
     rows: Sequence[T] = ()
     held = False
@@ -201,17 +194,11 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
 
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
-        if not self.selectable or offset is None:
+        if not self.selectable or offset is None or "@click" in event.style.meta:
             return
         index = offset.y + round(self.scroll_offset.y) - self.headed
-        if offset.y < self.headed:
-            heads = self.header(self.width)
-            ends = accumulate(cell_len(text) for text, _ in heads)
-            head = next((text for end, (text, _) in zip(ends, heads, strict=True) if offset.x < end), "")
-            if isinstance(head, Clickable):
-                self.post_message(self.Sort(head.order))
-        elif 0 <= index < len(self.rows):
-            is_choice = index == self.cursor or event.chain > 1
+        if offset.y >= self.headed and 0 <= index < len(self.rows):
+            is_choice = self.opens_at_once or index == self.cursor or event.chain > 1
             self.go_to(index)
             if is_choice:
                 self.action_choose()

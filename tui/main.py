@@ -23,7 +23,7 @@ from wikitopics.tui.marks import DOTS
 from wikitopics.tui.questions import Dialog
 from wikitopics.tui.terminal import SUSPEND, at_once, binding
 from wikitopics.tui.text import ASCII_BARS, BARS, folded, nearness, plural, share, visible
-from wikitopics.tui.topics import FOLDS, MOVES, NEWCOMER, PINNED, matching
+from wikitopics.tui.topics import FOLDS, NEWCOMER, PINNED, matching
 from wikitopics.tui.views.articles import Articles
 from wikitopics.tui.views.ask import AskView
 from wikitopics.tui.views.atlas import ASCII_SIGNS, SIGNS, AtlasView
@@ -319,7 +319,6 @@ def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]
     yield "What happened", [*changes, (RESTART, "on the chart: the trainer was restarted")]
     topics = (
         (DOTS[ascii_only], "a topic, in the colour of its area"),
-        (MOVES[ascii_only], "its share fell or rose since the moment at the head of the column"),
         ((BARS, ASCII_BARS)[ascii_only][1::2], "the course of its share since then"),
         (NEWCOMER, "a word that was not among its first ten then"),
         (PINNED, "pinned to the top"),

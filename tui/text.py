@@ -60,8 +60,8 @@ def share(fraction: float) -> str:
 
 
 def weight(proportion: float) -> str:
-    """A topic's share of an article in three cells: ".41", "1.0"."""
-    return f"{proportion:.2f}".removeprefix("0")[:3]
+    """A topic's share of an article: 0.413 -> "41%"."""
+    return f"{100 * proportion:.0f}%"
 
 
 def clock(seconds: float) -> str:
@@ -137,7 +137,7 @@ def folded(text: str, width: int) -> list[str]:
 
 
 BARS = "▁▂▃▄▅▆▇█"
-ASCII_BARS = "_.-=+*#@"
+ASCII_BARS = ".:-=+*#"
 
 
 def spark(
@@ -147,7 +147,7 @@ def spark(
 
     Longer series are averaged into ``width`` equal parts. Bars reach from the smallest to the largest value,
     or from 0 to ``full`` at least, if it is given. A range smaller than the share ``least`` of the largest
-    value is not magnified, so noise looks flat. A missing value (NaN) is a space.
+    value is not magnified, and noise becomes a flat line. A missing value (NaN) is a space.
     """
     data = _averaged(values, width) if len(values) > width else [float(value) for value in values]
     finite = [value for value in data if isfinite(value)]
@@ -160,10 +160,15 @@ def spark(
         middle = (low + high) / 2
         low, high = middle - least * abs(high) / 2, middle + least * abs(high) / 2
     flat, bars = high - low <= 1e-12 * max(1.0, abs(high)), ASCII_BARS if ascii_only else BARS
+    steps = len(bars)
 
     def level(value: float) -> int:
-        return 2 * (high != 0) if flat else min(max(int((value - low) * (7.999 / (high - low))), 0), 7)
+        if flat:
+            return 2 * (high != 0)
+        return min(max(int((value - low) * ((steps - 0.001) / (high - low))), 0), steps - 1)
 
+    if least and not isfinite(full) and level(max(finite)) - level(min(finite)) <= 1:
+        bars = ("-" if ascii_only else "─") * steps
     return "".join(bars[level(value)] if isfinite(value) else " " for value in data)
 
 

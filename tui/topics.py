@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from wikitopics.session.analysis.areas import Area
 from wikitopics.session.records import APART, ArticleRow, TopicRow, word_separator
 from wikitopics.tui.follow import Choice, SessionView
-from wikitopics.tui.inks import Clickable, Line, Lines, Part, linked, name
+from wikitopics.tui.inks import Line, Lines, Part, linked, name, sorting
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.marks import NO_MARKS, Marks, marks_of
 from wikitopics.tui.text import (
@@ -20,7 +20,6 @@ from wikitopics.tui.text import (
     padded,
     plural,
     share,
-    short,
     spark,
     visible,
     weight,
@@ -118,7 +117,7 @@ def grouped(
 
 # The list of topics, and of their areas.
 
-MOVES, FOLDS = ("▼▲", "-+"), ("▸▾", "+-")
+FOLDS = ("▸▾", "+-")
 """The signs of a share that fell or rose, of a folded or unfolded area, and both in ASCII."""
 PINNED, NEWCOMER = "*", "+"
 """The signs of a pinned topic, and of a word that is new among its first ten."""
@@ -126,10 +125,10 @@ NO_TOPICS = " no topics yet: they appear with the first minibatch"
 TREND = 8
 NOISE = 0.25
 """A share that has moved by less than a quarter of itself is drawn as steady."""
-CHANGE = 6
+CHANGE = 9
 """Width of the change of a share, in cells."""
-CHANGE_SHOWN = 0.0001
-"""A change of share below this (0.01 points) is shown as none."""
+CHANGE_SHOWN = 0.0005
+"""A change of share below this (0.05 points) is not shown."""
 ROOMY = 60
 """Cells of a line from which the trend is shown."""
 FRESH_SECONDS = 3.0
@@ -142,6 +141,7 @@ class TopicList(RowList[Row]):
     """One line per topic; its number never changes, only its place."""
 
     empty = NO_TOPICS
+    opens_at_once = True
     _of: tuple[str, str | None] | None = None
     _sought = ""
     _order = ""
@@ -254,14 +254,14 @@ class TopicList(RowList[Row]):
     def header(self, width: int) -> Line:
         def head(words: str, order: str, cells: int = 0) -> Part:
             sign = "▾" if order == self._order else " "
-            return Clickable((words + sign).ljust(cells), order=order), "header"
+            return sorting((words + sign).ljust(cells), order), "header"
 
-        change, cells = "chg" if self.ascii_only else "Δ", CHANGE
+        change, cells = "change", CHANGE
         if width >= ROOMY:  # the change stands above the trend, too: both cover this part of the stream
             cells += TREND + 2
             first = next(iter(self._topics), None)
             if first is not None and first.since != first.articles:
-                change += f" since {short(first.since)}"
+                change = f"since {count(first.since)}"
         number = "   # " if self._marks.coloured else "   #"  # the dots take the other cell from the share
         out = [head(number, "number"), head(" share", "share"), ("  ", "header")]
         out += [head(change, "change", cells), head("name", "name")]
@@ -281,7 +281,7 @@ class TopicList(RowList[Row]):
             out.append((f"{bars:<{TREND}}  ", self._marks.ink(topic)))
         room = width - sum(len(text) for text, _ in out)
         if not isinstance(row, TopicRow):
-            many = f"{plural(row.many, 'topic'):>12}"
+            many = f"{plural(row.many, 'topic'):>12}" if room >= AREA else f"{row.many:>4}"
             return [
                 *out,
                 (padded(visible(row.name), max(min(room, AREA) - len(many), 0)), "accent"),
@@ -294,14 +294,11 @@ class TopicList(RowList[Row]):
         return [*out, (called + "  ", ""), *words]
 
     def _change(self, row: Row) -> Part:
-        if isinstance(row, TopicRow) and row.since == row.articles:
-            return " " * CHANGE, "muted"
-        if abs(row.change) < CHANGE_SHOWN:
-            return "·".ljust(CHANGE), "faint"
-        up, points = row.change > 0, abs(100 * row.change)
-        sign = MOVES[self.ascii_only][up]
-        number = f"{points:.2f}".removeprefix("0") if points < 9.995 else f"{points:.1f}"
-        return f"{sign}{number}".ljust(CHANGE), "good" if up else "muted"
+        unknown = isinstance(row, TopicRow) and row.since == row.articles
+        if unknown or abs(row.change) < CHANGE_SHOWN:
+            return " " * CHANGE, ""
+        points = f"{100 * row.change:+.2f}"[:5]
+        return f"{points} pt".ljust(CHANGE), "good" if row.change > 0 else "muted"
 
 
 def changed(old_rows: Sequence[TopicRow], now: Sequence[TopicRow]) -> frozenset[int]:
@@ -349,6 +346,8 @@ def topics_title(look: SessionView, choice: Choice, sought: str) -> tuple[str, s
     rows = look.topics_of(model)
     listed = f"{count(len(matching(rows, sought)))} of " if sought else ""
     below = f"{listed}{plural(len(rows), 'topic')} {look.topics_after(model)}" if rows else ""
+    if any(row.newcomers for row in rows):
+        below += " · + new among its ten"
     return which + look.of_model(model), below
 
 
@@ -360,7 +359,7 @@ BESIDE = 13
 """Cells beside a word: two for signs, seven for its probability, four for the shortest bar."""
 COLUMN = 28
 """The least cells of a column of words."""
-LEAST = 8
+LEAST = 16
 """The least cells of an area's name."""
 
 
@@ -379,8 +378,14 @@ class TopicCard(Lines):
             name(self, "Topic")
         else:
             reason = f" · {why}" if why else ""
-            name(self, row.label + look.of_model(self._model) + reason, look.topics_after(self._model))
+            order = "words by relevance" if choice.relevant else "words by probability"
+            title = row.label + look.of_model(self._model) + reason
+            name(self, title, f"{order} {look.topics_after(self._model)}")
         self.redraw()
+
+    async def on_click(self) -> None:
+        if self._row is not None:
+            await self.run_action(f"app.open_topic({self._row.topic})")
 
     def show_articles(self, articles: Sequence[ArticleRow] | None) -> None:
         """The articles most about the topic; None: no room for them."""

@@ -4,12 +4,15 @@ The tables are `articles` and `recent`, and for questions about all proportions 
 `proportions`.
 """
 
+import heapq
 import json
 import zlib
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import repeat
+from math import sqrt
 from struct import pack
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -254,12 +257,13 @@ _AT_ONCE = 1000
 _MOST_ALIKE = 5000
 _LARGEST_ROW = 2**18
 """The most bytes of an article's row: a title is at most a quarter of it."""
+_MOST_RANKED = 5_000
+"""The most articles that are ranked for a topic: those with the largest proportions."""
+_ABOUT_TOPIC = "WHERE {0} BETWEEN ? AND ? AND role = 0 ORDER BY {0} DESC, seq DESC LIMIT ?"
 _ABOUT_TOPIC_RELEASED = (
-    "JOIN article_topics t USING (seq) WHERE t.model = ? AND t.topic = ?"
-    " ORDER BY t.proportion DESC, t.seq DESC LIMIT ?"
+    "JOIN article_topics t USING (seq) WHERE t.model = ? AND t.topic = ? ORDER BY {0} DESC, seq DESC LIMIT ?"
 )
-"""In a file of 1.0.0 the articles with a model's topic as their largest, for a model's number, a topic and a
-limit."""
+"""The articles with a topic as their largest, and the same in a file of 1.0.0."""
 _ROW = {
     "seq": PositiveCount,
     "page_id": int,
@@ -389,14 +393,8 @@ def keep_top(db: "Database", topics: Sequence[int], most: int) -> None:
     """
     best: set[int] = set()
     for model, K in enumerate(topics):
-        largest = largest_topic(model)
         for topic in range(K):
-            rows = db.execute(
-                f"SELECT seq FROM articles WHERE {largest} BETWEEN ? AND ?"
-                f" ORDER BY {largest} DESC, seq LIMIT ?",
-                [*largest_between(topic), most],
-            )
-            best.update(seq for (seq,) in rows)
+            best.update(most_about(partial(select, db.conn), model, topic, most))
     db.execute(
         "DELETE FROM articles WHERE role = 0 AND seq NOT IN (SELECT value FROM json_each(?))",
         [json.dumps(sorted(best))],
@@ -406,6 +404,27 @@ def keep_top(db: "Database", topics: Sequence[int], most: int) -> None:
 def largest_between(topic: int) -> tuple[bytes, bytes]:
     """The bounds of a model's part of `articles.topics` for articles with this largest topic."""
     return pack(">HH", topic, 0), pack(">HH", topic, 10_000)
+
+
+def most_about(
+    select: Callable[..., list[Any]], model: int, topic: int, limit: int, *, released: bool = False
+) -> list[int]:
+    """The numbers of the trained articles with this largest topic, that one first whose proportion times the
+    square root of its words is largest: it is chance if all of ten words are about one topic.
+
+    ``released``: whether the file is one of 1.0.0.
+    """
+    largest: str = "t.proportion" if released else largest_topic(model)
+    clause, kind = _ABOUT_TOPIC_RELEASED if released else _ABOUT_TOPIC, int if released else bytes
+    parameters = (model, topic) if released else largest_between(topic)
+    columns = {"seq": PositiveCount, "words": Count, largest: kind}
+    rows = select("articles", columns, clause.format(largest), [*parameters, _MOST_RANKED])
+
+    def weight(row: tuple[int, int, Any]) -> float:
+        part = row[2] if released else int.from_bytes(row[2][2:], "big")
+        return float(part * sqrt(row[1]))
+
+    return [seq for seq, *_ in heapq.nlargest(limit, rows, key=weight)]
 
 
 class ArticleReader(OpenedSession):
@@ -438,17 +457,12 @@ class ArticleReader(OpenedSession):
         return self._articles(f"WHERE {tried} LIMIT {_MOST_ALIKE}", patterns)
 
     def articles_about(self, model: str, topic: int, limit: int = 20) -> list[ArticleRow]:
-        """The trained articles with this largest topic, highest proportion first."""
-        number = self._number(model)
-        largest = largest_topic(number)
+        """The trained articles with this largest topic, in the order of `most_about`."""
         with self.one_moment():
-            if self._is_of_1_0():
-                rows = self._articles(_ABOUT_TOPIC_RELEASED, [number, topic, limit])
-            else:
-                rows = self._articles(
-                    f"WHERE {largest} BETWEEN ? AND ? AND role = 0 ORDER BY {largest} DESC, seq DESC LIMIT ?",
-                    [*largest_between(topic), limit],
-                )
+            number, released = self._number(model), self._is_of_1_0()
+            seqs = most_about(self.select, number, topic, limit, released=released)
+            of_number = self.numbered(seqs)
+        rows = [of_number[seq] for seq in seqs]
         if any((model, topic) not in [largest[:2] for largest in article.topics] for article in rows):
             raise Damaged("the order by topic and articles do not match")
         return rows

@@ -149,8 +149,8 @@ async def test_views_and_dialogs_in_plain_ascii(shown, live):
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         app.action_ascii()
         await seeing.until_true(lambda: not strange(app))
-        assert "chg since 6.1k" in seeing.text(app)
-        await seeing.press(pilot, "7", "E", shows="share x distinctiveness")
+        assert "since 6,144" in seeing.text(app)
+        await seeing.press(pilot, "7", "E", shows="darker: more text")
         assert not strange(app)
         for keys in ("e", "ctrl+p", "question_mark", "6 n"):
             await pilot.press(*keys.split())

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
 from wikitopics.tui.follow import MIXED, Leading, SessionView
-from wikitopics.tui.inks import Line, linked, name
+from wikitopics.tui.inks import Clickable, Line, linked, name, opening
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.marks import MIX, NO_MARKS, Marks, marks_of
 from wikitopics.tui.terminal import binding
@@ -192,28 +192,37 @@ def topics_of(article: ArticleRow, model: str | None, leading: Leading) -> list[
 
 
 def told(article: ArticleRow) -> Line:
-    """Why nothing is known of an article's topics: "held out", "skipped: …"."""
+    """What is known of an article without topics: that it was skipped, or how long it is."""
     if article.role == "skipped":
         return [(f"skipped: {NO_KNOWN_WORD}", "faint")]
-    if article.role == "held_out":
-        return [(f"held out, never trained on; {plural(article.words, 'word')}", "faint")]
     return [(plural(article.words, "word"), "faint")]
 
 
 def topic_parts(
     look: SessionView, model: str, one: tuple[int, float], marks: Marks, *, weighed: bool
 ) -> Line:
-    """A topic of an article: "● #12 navy, war, fleet"; ``weighed``: with its proportion, ".41" before it."""
+    """A topic of an article: "● navy, war, fleet"; ``weighed``: with its proportion, "41%" before it."""
     topic, proportion = one
     number, _, called = look.topic_label(model, topic).partition(" ")
-    head: Line = [(f"{weight(proportion)} ", "accent")] if weighed else []
-    return [*head, *marks.dot(topic), (f"{number} ", "faint"), (called, "muted")]
+    head: Line = [(f"{weight(proportion):>4} ", "accent")] if weighed else []
+    parts: Line = [*head, *marks.dot(topic), (called or number, "muted")]
+    return [(opening(text, topic), ink) for text, ink in parts]
+
+
+def for_measuring(look: SessionView, rows: Sequence[ArticleRow]) -> str:
+    """That some of these articles are never trained on; "" if none is."""
+    if not any(row.role == "held_out" for row in rows):
+        return ""
+    first = "" if look.status.source == "dump" else "the first "
+    return f"{first}{count(look.status.held_out_target)} kept for measuring"
 
 
 def topic_cell(parts: Line, cells: int) -> Line:
     """A topic in its column."""
     *head, (label, ink) = parts
-    return [*head, (padded(visible(label), cells - 1 - sum(len(text) for text, _ in head)) + " ", ink)]
+    assert isinstance(label, Clickable)
+    text = padded(visible(label), cells - 1 - sum(len(text) for text, _ in head)) + " "
+    return [*head, (Clickable(text, action=label.action), ink)]
 
 
 MANY = 200
@@ -267,7 +276,7 @@ class Articles(View):
         listed.show_articles(rows, topics, look, model, sought=sought, topic=topic)
         if bool(rows) != had_any:
             self.refresh_bindings()  # actions for an article
-        name(listed, title)
+        name(listed, title, for_measuring(look, rows))
 
     def chosen_article(self) -> ArticleRow | None:
         return self.query_one(ArticleList).current if self.is_mounted else None

@@ -277,10 +277,8 @@ class TopicAtlas(Drawn, can_focus=True):
         if self._births is not None:
             self.end_births()
         elif hit is not None and hit.topic is not None:
-            is_choice = hit.topic == self.chosen or event.chain > 1
             self.choose(hit.topic)
-            if is_choice:
-                self.action_choose()
+            self.action_choose()
 
     # The replay of births ---------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from wikitopics.tui.marks import marks_of
 from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count
 from wikitopics.tui.topics import TopicCard, TopicList, featured, topics_title
-from wikitopics.tui.views.articles import Reading
+from wikitopics.tui.views.articles import Reading, for_measuring
 from wikitopics.tui.views.atlas import TopicAtlas
 from wikitopics.tui.views.crawl import flow_lines, numbers
 from wikitopics.tui.views.log import NOTHING_CHANGED, EventList, change_words, what_changed
@@ -198,7 +198,7 @@ class Dashboard(View):
         self.query_one("#changes", Panel).show_lines(partial(what_changed, events, marks))
         reading = self.query_one(Reading)
         reads = look.status.state == "running" and look.status.activity.crawl_rate
-        name(reading, "Now reading" if reads else "Last read")
+        name(reading, "Now reading" if reads else "Last read", for_measuring(look, look.recent))
         reading.show_look(look, model)
         if self.has_class("-vast"):
             self.query_one(SmallCharts).show(look, self.choice, self.x_kind, chart)

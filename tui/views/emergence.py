@@ -13,7 +13,7 @@ from textual.message import Message
 
 from wikitopics.session.records import ShareHistory, TopicRow
 from wikitopics.tui.follow import Choice, SessionView
-from wikitopics.tui.inks import Clickable, Line, name
+from wikitopics.tui.inks import Line, name, sorting
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.plot import Axis, Floats, own_space, ticks
 from wikitopics.tui.terminal import binding
@@ -106,6 +106,7 @@ class Heatmap(RowList[TopicRow]):
         """The cursor moved to another cell, or its cell shows a newer snapshot."""
 
     empty = NO_TOPICS
+    opens_at_once = True
     _history: ShareHistory | None = None
     at: int | None = None
     """Articles of the snapshot under the cursor; None: the newest, as it changes."""
@@ -165,8 +166,7 @@ class Heatmap(RowList[TopicRow]):
     @property
     def legend(self) -> str:
         """What the shades mean."""
-        signs = (SHADES, ASCII_SHADES)[self.ascii_only]
-        return f"{signs[1::2]} share × distinctiveness of its words"
+        return f"{(SHADES, ASCII_SHADES)[self.ascii_only][1::2]} darker: more text of its own"
 
     def _snapshot(self) -> int:
         """The snapshot under the cursor."""
@@ -210,8 +210,8 @@ class Heatmap(RowList[TopicRow]):
         name, room, words = self._room(width)
         axis = self._picture(width).axis if self._history is not None else " " * room
         return [
-            (Clickable(f"{'#':>{NUMBER - 1}} ", order="number"), "header"),
-            (Clickable(f"{'name':<{name}}", order="name"), "header"),
+            (sorting(f"{'#':>{NUMBER - 1}} ", "number"), "header"),
+            (sorting(f"{'name':<{name}}", "name"), "header"),
             (axis + (" words now" if words else ""), "header"),
         ]
 

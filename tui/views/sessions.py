@@ -20,7 +20,7 @@ from wikitopics.session.records import Status
 from wikitopics.tui.bars import condition, source_words
 from wikitopics.tui.chart import X_KINDS, Picture, drawing, measurement_caption, title
 from wikitopics.tui.follow import MOST, Follower, SessionView, run_in_background
-from wikitopics.tui.inks import Clickable, Line, Part, name
+from wikitopics.tui.inks import Line, Part, name, sorting
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Ask
 from wikitopics.tui.terminal import binding
@@ -104,9 +104,9 @@ class SessionList(RowList[SessionRow]):
     def header(self, width: int) -> Line:
         name, state, source = self._widths(width)
         return [
-            (Clickable(f"   {'name':<{name}} ", order="name"), "header"),
+            (sorting(f"   {'name':<{name}} ", "name"), "header"),
             (f"{'state':<{state}} ", "header"),
-            (Clickable(f"{'articles':>{ARTICLES}}  ", order="articles"), "header"),
+            (sorting(f"{'articles':>{ARTICLES}}  ", "articles"), "header"),
             (f"{'source':<{source}} models, perplexity", "header"),
         ]
 
@@ -268,9 +268,9 @@ class Sessions(View):
         self.host.watched.look_again()
 
     def action_order(self) -> None:
-        self.sort(next_choice(self._order, [*ORDERS]))
+        self.action_sort(next_choice(self._order, [*ORDERS]))
 
-    def sort(self, order: str) -> None:
+    def action_sort(self, order: str) -> None:
         self._order = order
         self.again()
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from textual import on
 from textual.binding import Binding
 from textual.containers import Container
 from textual.widget import Widget
@@ -21,7 +20,6 @@ from wikitopics.session.storage.files import replacing
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.follow import Choice, SessionView, Work, run_in_background
-from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Rename
 from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import cut, visible
@@ -217,11 +215,7 @@ class View(Container):
         if isinstance(event.row, ArticleRow):
             self.host.call_later(self.host.action_ask, event.row)
 
-    @on(RowList.Sort)
-    def _sort(self, event: RowList.Sort) -> None:
-        self.sort(event.order)
-
-    def sort(self, order: str) -> None:
+    def action_sort(self, order: str) -> None:
         """Order the view's list so from now on."""
         self.choice.order = order
         self.host.show()
@@ -234,7 +228,7 @@ class View(Container):
             self.host.show()
 
     def action_order_topics(self) -> None:
-        self.sort(next_choice(self.choice.order, [*ORDERS]))
+        self.action_sort(next_choice(self.choice.order, [*ORDERS]))
 
     def action_order_words(self) -> None:
         self.choice.relevant = not self.choice.relevant
