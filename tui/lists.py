@@ -39,7 +39,7 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
         Binding("down,j", "move(1)", "Down", show=False),
         Binding("pageup", "page(-1)", "Page up", show=False),
         Binding("pagedown", "page(1)", "Page down", show=False),
-        Binding("home,g", "to(0)", "First", show=False),
+        Binding("home", "to(0)", "First", show=False),
         Binding("end,G", "to(-1)", "Last", show=False),
         Binding("enter", "choose", "Detail", show=False),
     ]

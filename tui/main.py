@@ -1,7 +1,8 @@
 """The main screen: status line, one of the views, key bar; its keys, the command palette and the help."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from textual import events, on
@@ -12,6 +13,7 @@ from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.markup import escape
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from wikitopics.session.errors import SessionError
@@ -19,6 +21,7 @@ from wikitopics.session.records import in_line
 from wikitopics.tui.bars import STATES, FindBar, Hint, KeyBar, shown_key
 from wikitopics.tui.chart import RESTART
 from wikitopics.tui.inks import Lines
+from wikitopics.tui.lists import RowList
 from wikitopics.tui.marks import DOTS
 from wikitopics.tui.questions import Dialog
 from wikitopics.tui.terminal import SUSPEND, at_once, binding
@@ -57,6 +60,7 @@ EVERYWHERE = [
     binding("app.save", "S", "save", "Save", "save the session now", "S"),
     binding("app.models", "m", "in_view('models')", "Model", "all models, or one at a time"),
     binding("app.maximise", "z", "in_view('maximise')", "Max", "maximise the selected panel"),
+    binding("app.jump", "g", "screen.jump", "Panels", "go to a panel by its letter"),
     binding("app.find", "slash", "find", "Find", "find in this view", "/"),
     binding("app.ask", "i", "ask", "Ask", "what a text is about, and what is most like it"),
     binding("app.order", "o", "in_view('order_topics')", "Order", ORDER),
@@ -80,7 +84,7 @@ IN_BAR = (
     "sessions.new", "sessions.compare", "sessions.all", "topics.back", "topics.fold", "articles.all",
     "topics.before", "ask.back", "app.browse", "app.find", "app.ask", "app.help", "app.quit", "chart.left",
     "crawl.left", "emergence.left", "atlas.left", "atlas.zoom_in", "atlas.births", "chart.log_x",
-    "app.maximise", "chart.axis", "app.models", "chart.zoom_in", "crawl.zoom_in", "chart.reset",
+    "app.maximise", "chart.axis", "app.models", "app.jump", "chart.zoom_in", "crawl.zoom_in", "chart.reset",
     "crawl.reset", "chart.metric", "chart.log_y", "chart.fit_y", "crawl.log_y", "topics.detail",
     "dashboard.detail", "emergence.detail", "atlas.open", "app.rename", "app.order", "sessions.order",
     "sessions.delete", "app.pin", "app.pause", "app.export", "app.replay", "app.copy",
@@ -94,6 +98,27 @@ NUMBERED: tuple[type[View], ...] = (Dashboard, TopicView, Articles, Crawl, Log, 
 """The views in the order of their keys 1, 2, 3 …"""
 VIEWS: tuple[type[View], ...] = (*NUMBERED, Emergence, AskView)
 """With those that have no number, at `EMERGENCE` and `ASK`."""
+
+
+class Jump(Dialog[str]):
+    """A letter on the frame of each panel; ends with the key that is pressed."""
+
+    def __init__(self, panels: Mapping[str, Widget]) -> None:
+        super().__init__()
+        self._panels = panels
+
+    def compose(self) -> ComposeResult:
+        for letter, panel in self._panels.items():
+            label = Static(f"[{letter}]", classes="letter", markup=False)
+            label.styles.offset = panel.region.offset
+            yield label
+
+    def on_key(self, event: events.Key) -> None:
+        event.stop()
+        self.dismiss(event.key)
+
+    def on_click(self) -> None:
+        self.dismiss("")
 
 
 class Main(Screen[None]):
@@ -172,6 +197,23 @@ class Main(Screen[None]):
         self.focus_next() if by > 0 else self.focus_previous()
         if maximised:
             view.action_maximise()
+
+    def action_jump(self) -> None:
+        """Show the letter of each panel in sight, and focus the one whose letter is pressed."""
+        panels: dict[str, Widget] = {}
+        for panel in self.focus_chain:
+            letters = str(panel.border_title or "").lower() + ascii_lowercase
+            panels[
+                next(ch for ch in letters if ch in ascii_lowercase.replace("g", "") and ch not in panels)
+            ] = panel
+
+        def pressed(key: str | None) -> None:
+            if key == "g" and isinstance(self.focused, RowList):
+                self.focused.action_to(0)
+            elif key in panels:
+                self.set_focus(panels[key])
+
+        self.app.push_screen(Jump(panels), pressed)
 
     @property
     def finding(self) -> bool:
@@ -303,7 +345,7 @@ ABOUT = (
 ALWAYS = (
     ("Tab", "to the next panel; Shift+Tab to the previous one"),
     ("↑↓", "move in a list, as j and k do; also Page Up, Page Down"),
-    ("Home", "to the top of a list, as g does; End or G to its end"),
+    ("Home", "to the top of a list, as gg does; End or G to its end"),
     ("Enter", "open the selected item of a list"),
     ("Ctrl+P", "find any command, topic or title by name"),
 )

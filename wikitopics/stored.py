@@ -180,7 +180,8 @@ class StoredSession:
             return [event for event in reader.topic_events() if event.model == name]
 
     def articles(self, topic: int | None = None, limit: int = 20, model: str | None = None) -> list[Article]:
-        """The articles most about a topic, or if it is None the newest ones, whatever their role."""
+        """The articles most about a topic (by share of it times square root of words), or if it is None the
+        newest ones, whatever their role."""
         limit = _limit(limit, least=0)
         with self._reading(model) as (reader, name):
             return proportions.listed_articles(

@@ -132,6 +132,19 @@ async def test_z_gives_the_focused_panel_all_the_room(shown, live, view):
         await seeing.until_true(lambda: app.focused is first and first.outer_size == (120, 38))
 
 
+async def test_g_and_a_letter_go_to_a_panel(shown, live):
+    async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
+        seen = await seeing.press(pilot, "g", shows="[p]")
+        assert "[t]" in seen
+        await pilot.press("p")
+        await seeing.until_true(lambda: app.focused is app.main.query_one(Chart))
+        await seeing.press(pilot, "g", shows="[t]")
+        await pilot.press("t")
+        await seeing.until_true(lambda: isinstance(app.focused, TopicList))
+        await pilot.press("end", "g", "g")
+        await seeing.until_true(lambda: app.focused.cursor == 0)
+
+
 async def test_help_and_palette_know_every_key(shown, live):
     bindings = (one for one in (*EVERYWHERE, *Dashboard.BINDINGS) if isinstance(one, Binding))
     every = [one for one in bindings if one.id and one.tooltip]

@@ -20,6 +20,7 @@ from wikitopics.session.storage.files import replacing
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.follow import Choice, SessionView, Work, run_in_background
+from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Rename
 from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import cut, visible

@@ -1,5 +1,6 @@
 """The articles that a session remembers, and what the models make of the newest ones later."""
 
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -16,6 +17,7 @@ from wikitopics.session.storage.articles import (
     insert_block,
     insert_recent,
     keep_top,
+    most_about,
     recent_row,
     renew_proportions,
     renew_topics,
@@ -88,6 +90,12 @@ def test_the_best_of_each_topic_stay_and_held_out_ones_always(db):
     assert ranking(db, 0, 0) == [(4, 9000), (5, 5000)]
     assert ranking(db, 0, 1) == [(6, 7000)]
     assert seqs(db) == [1, 2, 4, 5, 6]
+
+
+def test_a_stub_is_less_about_its_topic_than_a_long_article(db):
+    both = replace(documents(2), counts=np.array([10, 1_000], np.int32))
+    insert_articles(db, both, "trained", largest(([0, 0], [0.99, 0.4])), [1, 2])
+    assert most_about(partial(select, db.conn), 0, 0, 2) == [2, 1]
 
 
 def test_the_best_of_any_model_stay(db):
