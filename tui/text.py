@@ -147,7 +147,8 @@ def spark(
 
     Longer series are averaged into ``width`` equal parts. Bars reach from the smallest to the largest value,
     or from 0 to ``full`` at least, if it is given. A range smaller than the share ``least`` of the largest
-    value is not magnified, and noise becomes a flat line. A missing value (NaN) is a space.
+    value is not magnified, and one smaller than a quarter of that is a flat line. A missing value (NaN) is a
+    space.
     """
     data = _averaged(values, width) if len(values) > width else [float(value) for value in values]
     finite = [value for value in data if isfinite(value)]
@@ -156,19 +157,19 @@ def spark(
     low, high = min(finite), max(finite)
     if isfinite(full):
         low, high = 0.0, max(high, full)
+    elif high - low < least * abs(high) / 4:
+        return "".join(("-" if ascii_only else "─") if isfinite(value) else " " for value in data)
     elif high - low < least * abs(high):
         middle = (low + high) / 2
         low, high = middle - least * abs(high) / 2, middle + least * abs(high) / 2
     flat, bars = high - low <= 1e-12 * max(1.0, abs(high)), ASCII_BARS if ascii_only else BARS
-    steps = len(bars)
+    most = len(bars) - 1
 
     def level(value: float) -> int:
         if flat:
             return 2 * (high != 0)
-        return min(max(int((value - low) * ((steps - 0.001) / (high - low))), 0), steps - 1)
+        return min(max(int((value - low) * (most + 0.999) / (high - low)), 0), most)
 
-    if least and not isfinite(full) and level(max(finite)) - level(min(finite)) <= 1:
-        bars = ("-" if ascii_only else "─") * steps
     return "".join(bars[level(value)] if isfinite(value) else " " for value in data)
 
 

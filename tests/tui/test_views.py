@@ -75,6 +75,18 @@ async def test_articles_are_found_by_title_and_by_topic(shown, live):
         await seeing.press(pilot, "slash", "escape", shows="Articles read, newest first")
 
 
+async def test_a_click_on_a_topic_opens_it(shown, live):
+    async with shown(live, size=(200, 60), words="most about it") as (app, pilot):
+        for where in ("reading", "topics", "card"):
+            await pilot.press("1")
+            await seeing.until(pilot, "Now reading")
+            panel = app.main.view.query_one(f"#{where}")
+            label = app.latest.topics_of("lda")[40].name if where == "reading" else ""
+            line = next(y for y in range(40) if label in panel.render_line(y).text)
+            await pilot.click(panel, offset=(panel.size.width - 8, line + 2))
+            await seeing.until(pilot, "over time, by articles")
+
+
 async def test_topics_are_found_by_word_and_hostile_titles_are_text(shown, live):
     async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
         await seeing.press(pilot, "slash", *"galax", "enter", shows="with “galax”")
