@@ -26,6 +26,8 @@ from wikitopics.tui.text import age, bar, clock, count, folded, measured, plural
 RESTART = "┊"
 """The sign of a moment at which training was restarted."""
 EARLIER = "⋯ earlier"
+HALF = 0.6
+"""Up to this part of x counts as half of it: few measurements are at exactly half."""
 TALL = 9
 """Lines of a chart from which one is for what its values mean."""
 END_LABEL_MOST = 24
@@ -94,7 +96,7 @@ class Picture(Lines):
         if self.named:
             name = squeezed(series.name, max(END_LABEL_MOST - len(text) - 1, SHORTEST_NAME))
             text = f"{legend}{name} {text}"
-        half = known[series.x[known] <= series.x[known[-1]] / 2][-1:]
+        half = known[series.x[known] <= HALF * series.x[known[-1]]][-1:]
         if drawing.change is None or not half.size:
             return now, [(text, ink)]
         then, since = float(series.y[half[0]]), drawing.label_x(float(series.x[half[0]]))
