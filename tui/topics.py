@@ -118,7 +118,7 @@ def grouped(
 # The list of topics, and of their areas.
 
 FOLDS = ("▸▾", "+-")
-"""The signs of a share that fell or rose, of a folded or unfolded area, and both in ASCII."""
+"""The signs of a folded and of an unfolded area, and those in ASCII."""
 PINNED, NEWCOMER = "*", "+"
 """The signs of a pinned topic, and of a word that is new among its first ten."""
 NO_TOPICS = " no topics yet: they appear with the first minibatch"

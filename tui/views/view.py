@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from textual import on
 from textual.binding import Binding
 from textual.containers import Container
 from textual.widget import Widget
