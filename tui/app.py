@@ -16,6 +16,7 @@ from textual.binding import Binding
 from textual.screen import Screen
 
 from wikitopics.session import config, control, escapes, sources
+from wikitopics.session.analysis.story import SCORE
 from wikitopics.session.errors import SessionError
 from wikitopics.session.metrics import METRICS
 from wikitopics.session.paths import session_name, session_path
@@ -165,10 +166,10 @@ class Wikitopics(TerminalApp[Ending]):
             await wait_until(watch.due, POLL_SECONDS)
 
     def _wanted(self) -> tuple[str, ...]:
-        """The metrics whose curves are shown, on the large chart and on the small ones."""
+        """The metrics whose curves are shown, on the large chart and on the small ones, or in the story."""
         metrics = METRICS if self.latest is None else self.latest.metrics
         small = [metric.name for metric in metrics if metric.brief and self.size.width >= VAST]
-        return tuple(sorted({self.choice.metric, *small}))
+        return tuple(sorted({self.choice.metric, SCORE.name, *small}))
 
     async def _compare(self) -> None:
         """Keep the curves of the marked sessions current; one that cannot be read is reported and

@@ -11,17 +11,18 @@ import time
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from pathlib import Path
 from subprocess import Popen
 from typing import Any, TypeVar
 
-import numpy as np
 from textual.dom import DOMNode
 from textual.worker import WorkType
 
 from wikitopics.session.analysis.answers import Answers
 from wikitopics.session.analysis.areas import Area, Atlas, atlas
 from wikitopics.session.analysis.proportions import Address, addresses, nowhere
+from wikitopics.session.analysis.story import times
 from wikitopics.session.analysis.topics import metrics_of
 from wikitopics.session.control import Trainers, last_words
 from wikitopics.session.errors import NoSession, SessionError
@@ -162,13 +163,8 @@ class SessionView:
 
     def moment(self, articles: int) -> float | None:
         """About when it had trained on this many articles, in seconds since the epoch; None if not known."""
-        course = self.course()
-        run = next((run for run in reversed(self.runs) if run.first_article < articles), None)
-        if course is None or run is None:
-            return None
-        points = [run.first_article, articles]
-        began, then = np.interp(points, np.append(0, course.articles), np.append(0.0, course.seconds))
-        return run.started_at + float(then - began)
+        (at,) = times([articles], self.course(), self.runs).tolist()
+        return at if isfinite(at) else None
 
     def back_at(self, articles: int, topics: ModelTopics, events: tuple[Event, ...]) -> "SessionView":
         """What was learnt, as it was after this many articles, given the topics and the log of that time."""

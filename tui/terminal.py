@@ -271,10 +271,21 @@ class PlainSigns(LineFilter):
         | dict.fromkeys("▼▾↓", "v")
         | dict.fromkeys("▲▴↑", "^")
         | dict.fromkeys("←‹⋯", "<")
-        | dict.fromkeys("→⇢▸", ">")
+        | dict.fromkeys("→⇢▸»", ">")
         | dict.fromkeys("“”", '"')
         | dict.fromkeys("…≈", "~")
-        | {"×": "x", "▁": "_", "█": "#", "·": ".", "•": "o", "┊": ":", "●": "*", "🔎": "> "}
+        | {
+            "×": "x",
+            "▁": "_",
+            "█": "#",
+            "·": ".",
+            "•": "o",
+            "○": "o",
+            "★": "*",
+            "┊": ":",
+            "●": "*",
+            "🔎": "> ",
+        }
     )
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:

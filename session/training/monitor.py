@@ -27,7 +27,7 @@ BEAT_SECONDS = 0.5
 FLOW_EVERY = 4
 """Beats between two stored rates for the screen's graphs."""
 LASTING_SECONDS = 10.0
-"""A blockage longer than this (seconds) is followed by a "resumed" line."""
+"""A blockage longer than this (seconds) is followed by a "resumed" line, which `story` reads."""
 QUIET_SECONDS = 60.0
 """Seconds without a counted page after which the run reports what it waits for."""
 SAVING_SECONDS = 5.0
@@ -239,7 +239,7 @@ class Monitor:
                 self._hindered_at = now
             return [] if hindrance in (before, *errors) else [("error", hindrance)]
         if before is not None and (lasted := now - self._hindered_at) >= LASTING_SECONDS:
-            return [("info", f"resumed after {age(lasted)}")]
+            return [("info", f"resumed after {age(lasted)}: {before}")]
         return []
 
     def _activity(self) -> TrainerActivity:

@@ -1,5 +1,6 @@
 """The dashboard as a user sees and drives it."""
 
+import contextlib
 import math
 import time
 
@@ -9,11 +10,14 @@ from textual.binding import Binding
 from textual.command import CommandPalette
 
 from tests.tui import canned, seeing
+from wikitopics.session.analysis.story import Moment
+from wikitopics.session.storage.writer import HeartbeatWriter
 from wikitopics.tui.bars import window_title
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.main import EVERYWHERE
 from wikitopics.tui.topics import TopicList
 from wikitopics.tui.views.dashboard import Dashboard, SmallChart
+from wikitopics.tui.views.log import Story, ticker, when
 
 
 async def test_any_size_at_any_moment(shown, live):
@@ -202,17 +206,47 @@ async def test_keys_can_be_bound_anew(shown, live):
         await seeing.press(pilot, "f9", shows="VIEW FROZEN")
 
 
-async def test_what_has_happened_to_topics(shown, two_models):
-    async with shown(two_models, size=(120, 40)) as (_, pilot):
-        seen = await seeing.until(pilot, "9,216 ·   lda #6 is now")
-        assert "What changed" in seen
-        assert (
-            seen.index("9,216 ·   lda #6 is now") < seen.index("8,192 ▾ ● lda #17") < seen.index("#24 splits")
-        )
-        assert {"▴", "▾"} <= set(seen)  # on the chart's axis
+MADE = ["renamed", "died", "split", "born"]
+"""What happened to topics of the canned session, newest first."""
+
+
+async def test_the_story_leads_to_what_it_tells_of(shown, two_models):
+    async with shown(two_models, size=(120, 40)) as (app, pilot):
+        assert {"▴", "▾"} <= set(await seeing.until(pilot, "lda #6 is now"))  # on the chart's axis
+        told = app.screen.query_one(Story)
+        assert "hdp" in {moment.model for moment, _ in told.rows}
         await pilot.press("m")  # lda alone
-        seen = await seeing.until(pilot, " 9,216 ·   #6 is now")
-        assert "hdp #6" not in seen
+        await seeing.until_true(lambda: "hdp" not in {moment.model for moment, _ in told.rows})
+        kinds = [moment.kind for moment, _ in told.rows]
+        assert list(dict.fromkeys(kind for kind in kinds if kind in MADE)) == MADE
+        app.screen.set_focus(told)
+        told.go_to(kinds.index("died"))
+        await seeing.press(pilot, "enter", shows="#17 ")
+        await pilot.press("1")
         await pilot.resize_terminal(80, 24)
-        seen = await seeing.until(pilot, "─ 9,216 #6 is now city, town, district ─")
-        assert "What changed" not in seen
+        seen = await seeing.until(pilot, "─ at 12,480 ")
+        assert " Story " not in seen
+
+
+async def test_a_restart_leads_to_the_log_which_leaves_topics_to_the_story(shown, tmp_path):
+    path = canned.build(tmp_path / "s.db")
+    with contextlib.closing(HeartbeatWriter(path)) as pulse:
+        pulse.event("info", "lda at 9,216 articles, renamed: #6 city")
+    async with shown(path, size=(200, 60), words="#6 is now") as (app, pilot):
+        told = app.screen.query_one(Story)
+        assert "renamed: #6" not in seeing.text(app)
+        app.screen.set_focus(told)
+        told.go_to([moment.kind for moment, _ in told.rows].index("restart"))
+        await seeing.press(pilot, "enter", shows="renamed: #6")
+
+
+def test_ages_are_whole_minutes_and_the_ticker_turns_only_in_the_present():
+    moments = tuple(Moment("count", n, f"{n} read", at=0.0) for n in range(9, 0, -1))
+    assert [when(moments[0], now) for now in (-5.0, 59.0, 119.0, 7_300.0, 3e5, None)] == [
+        "just now", "just now", "1 min ago", "2 h ago", "3 d ago", "at 9",
+    ]  # fmt: skip
+    assert {ticker(moments, False, 4.0 * turn)[-6:] for turn in range(12)} == {
+        f"{n} read" for n in range(5, 10)
+    }
+    assert ticker(moments, False, None) == "at 9 ○ 9 read"
+    assert ticker((), False, 0.0) == ""

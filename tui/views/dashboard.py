@@ -1,5 +1,6 @@
 """The dashboard: the curve, the flow, the topics, and the articles being read."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -9,19 +10,29 @@ from textual.containers import Container, Horizontal, Vertical
 from textual.message import Message
 from textual.widget import Widget
 
-from wikitopics.session.records import ArticleRow, TopicRow, in_line
+from wikitopics.session.analysis.story import SCORE, Moment, doublings, story
+from wikitopics.session.records import ArticleRow, Curve, TopicRow, in_line
+from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.chart import X_KINDS, Chart, Picture, Scale, drawing, measurement_caption, title, warning
 from wikitopics.tui.follow import Choice, SessionView, same
 from wikitopics.tui.inks import Lines, name
 from wikitopics.tui.marks import marks_of
 from wikitopics.tui.terminal import binding
-from wikitopics.tui.text import count
 from wikitopics.tui.topics import TopicCard, TopicList, featured, topics_title
 from wikitopics.tui.views.articles import Reading, for_measuring
 from wikitopics.tui.views.atlas import TopicAtlas
 from wikitopics.tui.views.crawl import flow_lines, numbers
-from wikitopics.tui.views.log import NOTHING_CHANGED, EventList, change_words, what_changed
-from wikitopics.tui.views.view import A_TOPIC, FAR, TINY_HEIGHT, TINY_WIDTH, View, chart_keys, next_choice
+from wikitopics.tui.views.log import EventList, Story, ticker
+from wikitopics.tui.views.view import (
+    A_TOPIC,
+    FAR,
+    LOG,
+    TINY_HEIGHT,
+    TINY_WIDTH,
+    View,
+    chart_keys,
+    next_choice,
+)
 
 # Small charts beside the large one: the models' other metrics at a glance.
 
@@ -97,6 +108,11 @@ FIT_Y = "show the later part of the curves, or the whole"
 CROSS = "move the crosshair from measurement to measurement"
 
 
+def _present(look: SessionView) -> float | None:
+    """When the look was taken, if time goes on in it: not in a replay, nor after the trainer's end."""
+    return look.at if look.as_of is None and look.status.lively else None
+
+
 class Panel(Lines, can_focus=True):
     """Lines that can be maximised."""
 
@@ -128,6 +144,7 @@ class Dashboard(View):
     ]
 
     x_kind = X_KINDS[0]
+    _moments: tuple[Moment, ...] = ()
     _drawn: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -144,7 +161,7 @@ class Dashboard(View):
                 yield Lines(id="flow", classes="panel")
                 yield Reading(id="reading", classes="panel")
                 yield TopicCard(id="card")
-                yield Panel(id="changes")
+                yield Story(id="story")
                 yield EventList(id="log")
 
     def on_mount(self) -> None:
@@ -152,13 +169,12 @@ class Dashboard(View):
         for selector, words in (
             ("#flow", "Flow"),
             ("#topics", "Topics by share"),
-            ("#changes", "What changed"),
+            ("#story", "Story"),
             ("#card", "Topic"),
             ("#dashboard-atlas", "Atlas"),
             ("#log", "Log"),
         ):
             name(self.query_one(selector, Widget), words)
-        self.query_one("#changes", Panel).show_lines(lambda *_: [[(NOTHING_CHANGED, "muted")]])
 
     def fit(self, width: int, height: int) -> None:
         tiny = width < TINY_WIDTH or height < TINY_HEIGHT
@@ -188,14 +204,11 @@ class Dashboard(View):
         topics = self.query_one(TopicList)
         topics.show_topics(look, self.choice, self.sought)
         title, below = topics_title(look, self.choice, self.sought)
-        models = self.choice.models_of(look)
-        events, has_panel = look.changes_of(models), self.has_class("-wide") and self.has_class("-tall")
-        if events and not has_panel:  # there is no room for more than the latest event
-            title += f" · {look.topics_after(model)}"
-            below = f"{count(events[0].articles)} {change_words(events[0], len(models) > 1)}"
+        self._show_story(look)
+        if self._moments and not (self.has_class("-wide") and self.has_class("-tall")):
+            title += f" · {look.topics_after(model)}"  # there is no room for more than one moment
+            below = ticker(self._moments, len(self.choice.models_of(look)) > 1, _present(look))
         name(topics, title, below)
-        marks = {model: marks_of(self, look, model) for model in models}
-        self.query_one("#changes", Panel).show_lines(partial(what_changed, events, marks))
         reading = self.query_one(Reading)
         reads = look.status.state == "running" and look.status.activity.crawl_rate
         name(reading, "Now reading" if reads else "Last read", for_measuring(look, look.recent))
@@ -204,7 +217,42 @@ class Dashboard(View):
             self.query_one(SmallCharts).show(look, self.choice, self.x_kind, chart)
             self._show_card(look)
             self.query_one(TopicAtlas).show_atlas(self, look)
-            self.query_one(EventList).show_items(look.events)
+            of_topics = tuple(f"{each} at " for each in look.models)  # the story has them
+            rest = [event for event in look.events if not event.message.startswith(of_topics)]
+            self.query_one(EventList).show_items(rest)
+
+    def _show_story(self, look: SessionView) -> None:
+        """Show the story as it is known, and have it derived anew if something has happened."""
+        if self.fillings.get("story", ())[:1] != (self.host.path,):
+            self._moments = ()  # those of another session
+        models = self.choice.models_of(look)
+        marks = {model: marks_of(self, look, model) for model in models}
+        self.query_one(Story).show_moments(self._moments, marks, _present(look))
+        curves = {
+            model: look.curves[model, SCORE.name] for model in models if (model, SCORE.name) in look.curves
+        }
+        measured = tuple(curve.articles.size for curve in curves.values())
+        values = look.as_of, models, measured, look.topics, look.changes, look.runs, look.events
+        self.fill("story", values, partial(self._fill_story, look, curves))
+
+    async def _fill_story(self, look: SessionView, curves: Mapping[str, Curve]) -> None:
+        # Shares move in the list of topics, which shows one model.
+        listed = [model for model in curves if look.topics_of(model)][:1]
+
+        def derived(reader: SessionReader) -> tuple[Moment, ...]:
+            points = {model: doublings(reader.snapshots(model, look.as_of)) for model in listed}
+            shares = {
+                model: [(one.articles, one.shares) for one in reader.words_at(model, points[model])]
+                for model in listed
+            }
+            names = {model: [row.name for row in look.topics_of(model)] for model in listed}
+            areas = {model: look.atlases[model].areas if model in look.atlases else () for model in listed}
+            changes = look.changes_of(tuple(curves))
+            past = changes, look.runs, look.events, look.flow
+            return story(curves, SCORE, *past, shares, names, areas, look.counted)
+
+        self._moments = await self.ask(derived)
+        self.again()
 
     def _show_card(self, look: SessionView) -> None:
         """Show one topic in more detail: the one selected here, or the one that matters most."""
@@ -240,6 +288,16 @@ class Dashboard(View):
     def _chosen(self, event: TopicList.Selection) -> None:
         if isinstance(event.row, TopicRow):
             self.host.call_later(self.host.open_topic, event.row.topic)
+
+    @on(Story.Selection)
+    def _chosen_in_story(self, event: Story.Selection) -> None:
+        moment, _ = event.row
+        if moment.kind in ("wait", "restart"):
+            self.host.call_later(self.host.action_view, LOG)
+        elif moment.topic is not None:
+            if moment.model != self.model:  # the view of topics shows those of one model
+                self.choice.model = moment.model
+            self.host.call_later(self.host.open_topic, moment.topic)
 
     @on(TopicAtlas.Selection)
     def _chosen_on_map(self, event: TopicAtlas.Selection) -> None:

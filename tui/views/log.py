@@ -1,14 +1,17 @@
-"""Log: the events of this session."""
+"""Log: the events of this session; and the story that the dashboard tells of it."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from textual.app import ComposeResult
+from textual.events import Resize
 
-from wikitopics.session.records import Event, TopicChange, TopicEvent
+from wikitopics.session.analysis.story import Kind, Moment
+from wikitopics.session.records import Event
 from wikitopics.tui.follow import LOG_LINES, SessionView
 from wikitopics.tui.inks import Line, name
-from wikitopics.tui.lists import Folded
+from wikitopics.tui.lists import Folded, RowList
 from wikitopics.tui.marks import Marks
 from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count, folded, plural, visible
@@ -17,7 +20,7 @@ from wikitopics.tui.views.view import View
 # What has happened: the session's log, and what became of topics; and facts about it, one per line.
 
 INK = {"info": "", "warning": "warn", "error": "bad"}
-CHANGES: dict[TopicChange, tuple[str, str]] = {
+MOMENTS: dict[Kind, tuple[str, str]] = {
     "born": ("▴", "good"),
     "split": ("◆", "accent"),
     "died": ("▾", "bad"),
@@ -25,11 +28,21 @@ CHANGES: dict[TopicChange, tuple[str, str]] = {
     "renamed": ("·", "muted"),
     "area_born": ("◇", "good"),
     "area_merged": ("⇢", "warn"),
+    "ahead": ("»", "accent"),
+    "best": ("★", "good"),
+    "count": ("○", "muted"),
+    "wait": ("!", "warn"),
+    "restart": ("┊", "warn"),
+    "up": ("▲", "good"),
+    "down": ("▼", "bad"),
 }
-"""The sign and the ink of each kind of change."""
+"""The sign and the ink of each kind of moment."""
 LEAST = 20
 """The least cells of a message's line, however narrow the list is."""
-NOTHING_CHANGED = " nothing has happened to topics yet"
+WHEN = 10
+"""Cells of the time of a moment."""
+NEWEST, TURN = 5, 4.0
+"""How many moments a ticker shows in turn, and the seconds of each."""
 
 Fact = tuple[str, str, str]
 """Name, value, ink of the value."""
@@ -62,25 +75,73 @@ class Facts(Folded[Fact]):
         return lines
 
 
-def what_changed(
-    events: Sequence[TopicEvent], marks: Mapping[str, Marks], width: int, height: int
-) -> list[Line]:
-    """One event after another, as many as fit whole. ``marks``: those of each model."""
-    out: list[Line] = []
-    for event in events[:height]:
-        sign, ink = CHANGES[event.event]
-        head = [(f"{count(event.articles):>9} ", "faint"), (f"{sign} ", ink)]
-        head += marks[event.model].dot(event.topic if event.other is None else event.other)
-        lines = _hanging(head, change_words(event, len(marks) > 1), ink, width, 16)
-        if out and len(out) + len(lines) > height:
-            break
-        out += lines
-    return out[:height] or [[(NOTHING_CHANGED, "muted")]]
+def when(moment: Moment, now: float | None) -> str:
+    """How long ago that was, in whole minutes; without a present, ``now``, the articles then: "at 12,000"."""
+    if now is None or moment.at is None:
+        return f"at {count(moment.articles)}"
+    minutes = int((now - moment.at) // 60)
+    if minutes < 1:
+        return "just now"
+    if minutes < 60:
+        return f"{minutes} min ago"
+    return f"{minutes // 60} h ago" if minutes < 2_880 else f"{minutes // 1_440} d ago"
 
 
-def change_words(event: TopicEvent, several: bool) -> str:
-    """The event in words; with ``several`` models, it names its model."""
-    return visible(f"{event.model} {event.told()}" if several else event.told())
+def in_words(moment: Moment, several: bool) -> str:
+    """The moment in words; with ``several`` models, it names its model."""
+    return visible(f"{moment.model} {moment.words}" if several and moment.model else moment.words)
+
+
+def ticker(moments: Sequence[Moment], several: bool, now: float | None) -> str:
+    """One of the newest moments, in one line: each in turn, as long as there is a present."""
+    if not moments:
+        return ""
+    moment = moments[0 if now is None else int(now / TURN) % min(len(moments), NEWEST)]
+    sign, _ = MOMENTS[moment.kind]
+    return f"{when(moment, now)} {sign} {in_words(moment, several)}"
+
+
+class Story(RowList[tuple[Moment, Line]]):
+    """Moments, newest first, each in one line or more; a click or Enter opens what it is about."""
+
+    DEFAULT_CLASSES = "panel"
+    headed = False
+    stays_on_top = True
+    empty = " records, overtakings, births and outages come here"
+    _values: tuple[object, ...] = ()
+    _make: Callable[[], None] | None = None
+
+    def show_moments(
+        self, moments: tuple[Moment, ...], marks: Mapping[str, Marks], now: float | None
+    ) -> None:
+        """Show these. ``marks``: those of each model; ``now``: seconds since the epoch, None: no present."""
+        minute = None if now is None else now // 60 * 60  # all ages grow at once, so once a minute
+        values = moments, marks, minute, self.size.width
+        if values != self._values:
+            self._values, self._make = values, partial(self.show_moments, moments, marks, now)
+            self.show([(one, line) for one in moments for line in self._folded(one, marks, minute)])
+
+    def _folded(self, moment: Moment, marks: Mapping[str, Marks], now: float | None) -> list[Line]:
+        sign, ink = MOMENTS[moment.kind]
+        head = [(f"{when(moment, now):>{WHEN}} ", "faint"), (f"{sign} ", ink)]
+        if (own := marks.get(moment.model or "")) and moment.topic is not None:
+            head += own.dot(moment.topic)
+        return _hanging(head, in_words(moment, len(marks) > 1), "", max(self.size.width - 1, 1), 16)
+
+    def parts(self, row: tuple[Moment, Line], width: int) -> Line:
+        return row[1]
+
+    def under(self, row: tuple[Moment, Line]) -> str:
+        own = self.has_focus and self.current is not None and row[0] == self.current[0]
+        return "cursor" if own else ""
+
+    def key(self, row: tuple[Moment, Line]) -> object:
+        return row[0]
+
+    def on_resize(self, event: Resize) -> None:
+        super().on_resize(event)
+        if self._make is not None:
+            self._make()
 
 
 def _hanging(head: Line, text: str, ink: str, width: int, least: int) -> list[Line]:

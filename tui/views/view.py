@@ -68,8 +68,8 @@ WIDE, TALL = 110, 34
 FAR = 10
 """Columns of a long step of a crosshair."""
 ZOOMS = "zoom around the crosshair"
-ATLAS, EMERGENCE, ASK = 6, 7, 8
-"""The places of some views among all: the first two lead to each other."""
+LOG, ATLAS, EMERGENCE, ASK = 4, 6, 7, 8
+"""The places among all views of some that others lead to."""
 A_TOPIC = "a topic's name, number or word"
 """What `/` finds in a list of topics."""
 

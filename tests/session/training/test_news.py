@@ -88,7 +88,7 @@ def test_what_hindered_it_is_told_again_only_if_it_returns_and_its_end_if_it_las
     clock[0] = 30.0
     assert since(news, errors=["refused"]) == []
     activity.trouble = None
-    assert since(news, errors=["refused"]) == [("info", "resumed after 30 s")]
+    assert since(news, errors=["refused"]) == [("info", "resumed after 30 s: refused")]
     activity.trouble = "refused"
     assert since(news, errors=["refused"]) == [("error", "refused")]
     clock[0] = 31.0

@@ -1,0 +1,228 @@
+"""The story of a session: what one would tell of it, derived from what it stores; pure functions."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
+from math import isfinite
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.session.analysis.areas import Area
+from wikitopics.session.metrics import SCORES, Metric
+from wikitopics.session.records import Curve, Event, Flow, PastRun, TopicChange, TopicEvent, age
+from wikitopics.session.storage.topics import parts
+
+SCORE = SCORES[0]
+"""The metric whose course is told."""
+MOST = 100
+"""The most moments of a story: the newest."""
+ROUND = 3
+"""The most round numbers of articles."""
+SPANS = 3
+"""The most doublings of articles for which the movements of shares are told, with the present one."""
+CLEAR = 0.005
+"""The part of its value by which a model has to be better to be ahead of another one."""
+BETTER = 0.001
+"""The least part of its value by which the best value has to improve within a doubling of articles."""
+MOVED = 0.0005
+"""The least change of a share that is told: 0.05 points."""
+LEAST = 1e-9
+"""A value smaller than this counts as large as this, where another is compared with it."""
+_RESUMED = re.compile(r"resumed after ([\d.]+) (s|min|h|d)(: .*)?", re.DOTALL)
+
+Kind = TopicChange | Literal["ahead", "best", "count", "wait", "restart", "up", "down"]
+Shares = Sequence[tuple[int, NDArray[Any]]]
+"""Articles, and the share of every topic then, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Something that happened to a session."""
+
+    kind: Kind
+    articles: int
+    words: str
+    model: str | None = None
+    """The model that it is about; None: several, or the session."""
+    topic: int | None = None
+    """The topic that it is about; of an area, its largest one."""
+    at: float | None = None
+    """About when, in seconds since the epoch; None: not known."""
+
+
+def times(articles: Sequence[float], course: Curve | None, runs: Sequence[PastRun]) -> NDArray[np.float64]:
+    """About when a session had trained on so many articles, in seconds since the epoch; NaN: not known.
+
+    ``course``: one of its curves; None before the first measurement.
+    """
+    wanted = np.array(articles, np.float64)
+    if course is None or not course.articles.size or not runs:
+        return np.full(len(wanted), np.nan)
+    first = np.array([run.first_article for run in runs], np.float64)
+    place = np.searchsorted(first, wanted) - 1
+    measured, seconds = np.append(0, course.articles), np.append(0.0, course.seconds)
+    passed = np.interp(wanted, measured, seconds) - np.interp(first, measured, seconds)[place]
+    began = np.array([run.started_at for run in runs])[place]
+    return np.where(place >= 0, began + passed, np.nan)
+
+
+def doublings(points: Sequence[int]) -> list[int]:
+    """The newest doublings among some numbers of articles, ascending; and the last number."""
+    first = {point.bit_length(): point for point in reversed(points)}
+    return sorted({*first.values(), *points[-1:]})[-SPANS - 1 :]
+
+
+def story(
+    curves: Mapping[str, Curve],
+    metric: Metric,
+    changes: Sequence[TopicEvent],
+    runs: Sequence[PastRun],
+    log: Sequence[Event],
+    flow: Sequence[Flow],
+    shares: Mapping[str, Shares],
+    names: Mapping[str, Sequence[str]],
+    areas: Mapping[str, Sequence[Area]],
+    counted: str = "articles",
+) -> tuple[Moment, ...]:
+    """What happened to a session, newest first.
+
+    ``curves``: those of its models for ``metric``. ``changes``: newest first. ``shares``: of each model of
+    which they are told, at the `doublings` of its snapshots. ``names``: of its topics. ``counted``: what a
+    number of articles counts.
+    """
+    curves = {model: curve for model, curve in curves.items() if curve.values.size}
+    course = max(curves.values(), key=lambda curve: curve.values.size, default=None)
+    moments = [
+        Moment(one.event, one.articles, one.told(), one.model, one.topic if one.other is None else one.other)
+        for one in changes[:MOST]
+    ]
+    moments += overtakings(curves, metric, counted)
+    for model, curve in curves.items():
+        moments += records(model, curve, metric)
+    ends = [
+        *(int(curve.articles[-1]) for curve in curves.values()),
+        *(one[-1][0] for one in shares.values() if one),
+    ]
+    moments += round_numbers(max(ends, default=0), counted)
+    moments += restarts(runs, flow, counted)
+    for model, of_model in shares.items():
+        moments += movements(model, of_model, names[model], areas[model])
+    moments = sorted(moments, key=lambda one: -one.articles)[:MOST]
+    at = times([one.articles for one in moments], course, runs).tolist()
+    moments = [
+        replace(one, at=when) if one.at is None and isfinite(when) else one
+        for one, when in zip(moments, at, strict=True)
+    ]
+    moments += waits(log, course, runs)
+    return tuple(sorted(moments, key=lambda one: (one.articles, one.at or 0.0), reverse=True)[:MOST])
+
+
+def overtakings(curves: Mapping[str, Curve], metric: Metric, counted: str) -> list[Moment]:
+    """Where one model got ahead of another one.
+
+    A model is ahead while it is `CLEAR` better; between, whoever was ahead still is. So two curves that are
+    nearly equal do not take turns.
+    """
+    moments = []
+    for (one, ours), (other, theirs) in combinations(curves.items(), 2):
+        a, b = ours.values, np.interp(ours.articles, theirs.articles, theirs.values)
+        lead = (b - a) / np.maximum(np.maximum(np.abs(a), np.abs(b)), LEAST)
+        if metric.better == "higher":
+            lead = -lead
+        clear = np.flatnonzero(np.abs(lead) >= CLEAR)
+        for i in clear[1:][np.diff(lead[clear] > 0)].tolist():
+            (winner, best), (loser, value) = ((one, a[i]), (other, b[i]))[:: 1 if lead[i] > 0 else -1]
+            words = f"{winner} overtook {loser} after {ours.articles[i]:,.0f} {counted}"
+            words += f": {_number(best)} against {_number(value)}"
+            moments.append(Moment("ahead", int(ours.articles[i]), words))
+    return moments
+
+
+def records(model: str, curve: Curve, metric: Metric) -> list[Moment]:
+    """The best value so far at each doubling of articles, if it is better than at the one before."""
+    if not metric.better:
+        return []
+    best = (np.minimum if metric.better == "lower" else np.maximum).accumulate(curve.values)
+    first = np.unique(np.frexp(curve.articles)[1], return_index=True)[1].tolist()
+    moments = []
+    for before, now in pairwise(first):
+        then, at = (int(curve.articles[i]) for i in (before, now))
+        by = abs(best[now] - best[before]) / max(abs(best[before]), LEAST)
+        if by >= BETTER:
+            words = f"best {metric.name} so far: {_number(best[now])}"
+            words += f", {by:.1%} {metric.better} than at {then:,}"
+            moments.append(Moment("best", at, words, model))
+    return moments
+
+
+def round_numbers(articles: int, counted: str) -> list[Moment]:
+    """The newest of 1,000, 2,000, 5,000, 10,000 … articles."""
+    reached = [m * 10**n for n in range(3, 16) for m in (1, 2, 5) if m * 10**n <= articles]
+    return [Moment("count", number, f"{number:,} {counted}") for number in reached[-ROUND:]]
+
+
+def waits(log: Sequence[Event], course: Curve | None, runs: Sequence[PastRun]) -> list[Moment]:
+    """The waits of a minute and more for something that went wrong, as the log has them."""
+    moments = []
+    for event in log:
+        line = _RESUMED.fullmatch(event.message)
+        if line is not None and (line[2] != "s" or float(line[1]) >= 60):
+            words = f"waited {line[1]} {line[2]}{line[3] or ''}"
+            moments.append(Moment("wait", 0, words, at=event.at))
+    if course is None:
+        return moments
+    reached = times(course.articles.tolist(), course, runs)
+    at = np.interp([one.at or 0.0 for one in moments], reached, course.articles)
+    return [replace(one, articles=int(n)) for one, n in zip(moments, np.nan_to_num(at), strict=True)]
+
+
+def restarts(runs: Sequence[PastRun], flow: Sequence[Flow], counted: str) -> list[Moment]:
+    """Where training was continued by another trainer."""
+    moments = []
+    for before, run in pairwise(runs):
+        died, ended = before.ended_at is None, before.ended_at
+        if ended is None:  # its last sign of life, if that is recent
+            ended = max(
+                (one.at for one in flow if before.started_at <= one.at < run.started_at), default=None
+            )
+        after = "" if ended is None else f" after {age(run.started_at - ended)}"
+        words = f"restarted{after} from {run.first_article:,} {counted}"
+        if run.first_article:
+            words = f"the trainer died; {words}" if died else f"the trainer {words}"
+            moments.append(Moment("restart", run.first_article, words, at=run.started_at))
+    return moments
+
+
+def movements(model: str, shares: Shares, names: Sequence[str], areas: Sequence[Area]) -> list[Moment]:
+    """The topic and the area whose share rose most and fell most, between each two of ``shares``.
+
+    Areas move little, and are told of only when the articles have doubled.
+    """
+    labels = [f"#{topic} {parts(name)[0]}" for topic, name in enumerate(names)]
+    labels += [f"area {area.name}" for area in areas]
+    members = [[topic] for topic in range(len(names))] + [list(area.topics) for area in areas]
+    is_in = np.zeros((len(members), len(names)))
+    for row, topics in enumerate(members):
+        is_in[row, topics] = 1
+    groups = range(len(names)), range(len(names), len(members))
+    directions: tuple[tuple[Kind, int], ...] = ("up", 1), ("down", -1)
+    moments = []
+    for (since, before), (articles, now) in pairwise(shares):
+        then, after = is_in @ before, is_in @ now
+        doubled = articles.bit_length() > since.bit_length()
+        for every in groups[: 1 + doubled]:
+            for kind, sign in directions:
+                most = max(every, key=lambda row: sign * (after[row] - then[row]), default=0)
+                if sign * (after[most] - then[most]) >= MOVED:
+                    words = f"{labels[most]} {100 * then[most]:.2f} → {after[most]:.2%}"
+                    words += f", {kind} most since {since:,}"
+                    moments.append(Moment(kind, articles, words, model, members[most][0]))
+    return moments
+
+
+def _number(value: float) -> str:
+    """A value with its significant digits."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.4g}"
