@@ -274,18 +274,8 @@ class PlainSigns(LineFilter):
         | dict.fromkeys("→⇢▸»", ">")
         | dict.fromkeys("“”", '"')
         | dict.fromkeys("…≈", "~")
-        | {
-            "×": "x",
-            "▁": "_",
-            "█": "#",
-            "·": ".",
-            "•": "o",
-            "○": "o",
-            "★": "*",
-            "┊": ":",
-            "●": "*",
-            "🔎": "> ",
-        }
+        | dict.fromkeys("●★", "*")
+        | {"×": "x", "▁": "_", "█": "#", "·": ".", "•": "o", "○": "o", "┊": ":", "🔎": "> "}
     )
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from math import isfinite
 from typing import Any, Literal
 
@@ -34,6 +34,7 @@ LEAST = 1e-9
 _RESUMED = re.compile(r"resumed after ([\d.]+) (s|min|h|d)(: .*)?", re.DOTALL)
 
 Kind = TopicChange | Literal["ahead", "best", "count", "wait", "restart", "up", "down"]
+DIRECTIONS: tuple[tuple[Kind, int], ...] = ("up", 1), ("down", -1)
 Shares = Sequence[tuple[int, NDArray[Any]]]
 """Articles, and the share of every topic then, oldest first."""
 
@@ -77,21 +78,17 @@ def doublings(points: Sequence[int]) -> list[int]:
 
 def story(
     curves: Mapping[str, Curve],
-    metric: Metric,
     changes: Sequence[TopicEvent],
     runs: Sequence[PastRun],
     log: Sequence[Event],
     flow: Sequence[Flow],
-    shares: Mapping[str, Shares],
-    names: Mapping[str, Sequence[str]],
-    areas: Mapping[str, Sequence[Area]],
+    moved: Sequence[Moment],
     counted: str = "articles",
 ) -> tuple[Moment, ...]:
     """What happened to a session, newest first.
 
-    ``curves``: those of its models for ``metric``. ``changes``: newest first. ``shares``: of each model of
-    which they are told, at the `doublings` of its snapshots. ``names``: of its topics. ``counted``: what a
-    number of articles counts.
+    ``curves``: those of its models for `SCORE`. ``changes``: newest first. ``moved``: the `movements` of
+    shares. ``counted``: what a number of articles counts.
     """
     curves = {model: curve for model, curve in curves.items() if curve.values.size}
     course = max(curves.values(), key=lambda curve: curve.values.size, default=None)
@@ -99,23 +96,16 @@ def story(
         Moment(one.event, one.articles, one.told(), one.model, one.topic if one.other is None else one.other)
         for one in changes[:MOST]
     ]
-    moments += overtakings(curves, metric, counted)
+    moments += [*overtakings(curves, SCORE, counted), *restarts(runs, flow, counted), *moved]
     for model, curve in curves.items():
-        moments += records(model, curve, metric)
-    ends = [
-        *(int(curve.articles[-1]) for curve in curves.values()),
-        *(one[-1][0] for one in shares.values() if one),
-    ]
-    moments += round_numbers(max(ends, default=0), counted)
-    moments += restarts(runs, flow, counted)
-    for model, of_model in shares.items():
-        moments += movements(model, of_model, names[model], areas[model])
+        moments += records(model, curve, SCORE)
+    newest = max((int(curve.articles[-1]) for curve in curves.values()), default=0)
+    moments += round_numbers(max([newest, *(one.articles for one in moments)]), counted)
     moments = sorted(moments, key=lambda one: -one.articles)[:MOST]
     at = times([one.articles for one in moments], course, runs).tolist()
-    moments = [
-        replace(one, at=when) if one.at is None and isfinite(when) else one
-        for one, when in zip(moments, at, strict=True)
-    ]
+    for i, when in enumerate(at):
+        if moments[i].at is None and isfinite(when):
+            moments[i] = replace(moments[i], at=when)
     moments += waits(log, course, runs)
     return tuple(sorted(moments, key=lambda one: (one.articles, one.at or 0.0), reverse=True)[:MOST])
 
@@ -183,16 +173,15 @@ def restarts(runs: Sequence[PastRun], flow: Sequence[Flow], counted: str) -> lis
     """Where training was continued by another trainer."""
     moments = []
     for before, run in pairwise(runs):
-        died, ended = before.ended_at is None, before.ended_at
-        if ended is None:  # its last sign of life, if that is recent
-            ended = max(
-                (one.at for one in flow if before.started_at <= one.at < run.started_at), default=None
-            )
+        if run.first_article == 0:
+            continue
+        died = before.ended_at in (None, before.started_at)  # a run that was killed seems to end at once
+        signs = [one.at for one in flow if before.started_at <= one.at < run.started_at]  # of life
+        ended = max(signs, default=None) if died else before.ended_at
         after = "" if ended is None else f" after {age(run.started_at - ended)}"
-        words = f"restarted{after} from {run.first_article:,} {counted}"
-        if run.first_article:
-            words = f"the trainer died; {words}" if died else f"the trainer {words}"
-            moments.append(Moment("restart", run.first_article, words, at=run.started_at))
+        words = "the trainer died; " if died else "the trainer "
+        words += f"restarted{after} from {run.first_article:,} {counted}"
+        moments.append(Moment("restart", run.first_article, words, at=run.started_at))
     return moments
 
 
@@ -201,25 +190,20 @@ def movements(model: str, shares: Shares, names: Sequence[str], areas: Sequence[
 
     Areas move little, and are told of only when the articles have doubled.
     """
-    labels = [f"#{topic} {parts(name)[0]}" for topic, name in enumerate(names)]
-    labels += [f"area {area.name}" for area in areas]
-    members = [[topic] for topic in range(len(names))] + [list(area.topics) for area in areas]
-    is_in = np.zeros((len(members), len(names)))
-    for row, topics in enumerate(members):
-        is_in[row, topics] = 1
-    groups = range(len(names)), range(len(names), len(members))
-    directions: tuple[tuple[Kind, int], ...] = ("up", 1), ("down", -1)
+    topics = [(f"#{topic} {parts(name)[0]}", [topic]) for topic, name in enumerate(names)]
+    lands = [(f"area {area.name}", list(area.topics)) for area in areas]
     moments = []
     for (since, before), (articles, now) in pairwise(shares):
-        then, after = is_in @ before, is_in @ now
         doubled = articles.bit_length() > since.bit_length()
-        for every in groups[: 1 + doubled]:
-            for kind, sign in directions:
-                most = max(every, key=lambda row: sign * (after[row] - then[row]), default=0)
-                if sign * (after[most] - then[most]) >= MOVED:
-                    words = f"{labels[most]} {100 * then[most]:.2f} → {after[most]:.2%}"
-                    words += f", {kind} most since {since:,}"
-                    moments.append(Moment(kind, articles, words, model, members[most][0]))
+        for group, (kind, sign) in product((topics, lands)[: 1 + doubled], DIRECTIONS):
+            change = sign * (now - before)
+            by, label, own = max(
+                ((change[own].sum(), label, own) for label, own in group), default=(0, "", [])
+            )
+            if by >= MOVED:
+                words = f"{label} {100 * before[own].sum():.2f} → {now[own].sum():.2%}"
+                words += f", {kind} most since {since:,}"
+                moments.append(Moment(kind, articles, words, model, own[0]))
     return moments
 
 

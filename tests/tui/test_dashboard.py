@@ -249,4 +249,3 @@ def test_ages_are_whole_minutes_and_the_ticker_turns_only_in_the_present():
         f"{n} read" for n in range(5, 10)
     }
     assert ticker(moments, False, None) == "at 9 ○ 9 read"
-    assert ticker((), False, 0.0) == ""

@@ -1,6 +1,6 @@
 """The dashboard: the curve, the flow, the topics, and the articles being read."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -10,8 +10,8 @@ from textual.containers import Container, Horizontal, Vertical
 from textual.message import Message
 from textual.widget import Widget
 
-from wikitopics.session.analysis.story import SCORE, Moment, doublings, story
-from wikitopics.session.records import ArticleRow, Curve, TopicRow, in_line
+from wikitopics.session.analysis.story import SCORE, Moment, doublings, movements, story
+from wikitopics.session.records import ArticleRow, TopicRow, in_line
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.chart import X_KINDS, Chart, Picture, Scale, drawing, measurement_caption, title, warning
 from wikitopics.tui.follow import Choice, SessionView, same
@@ -228,28 +228,20 @@ class Dashboard(View):
         models = self.choice.models_of(look)
         marks = {model: marks_of(self, look, model) for model in models}
         self.query_one(Story).show_moments(self._moments, marks, _present(look))
-        curves = {
-            model: look.curves[model, SCORE.name] for model in models if (model, SCORE.name) in look.curves
-        }
-        measured = tuple(curve.articles.size for curve in curves.values())
+        measured = tuple(curve.articles.size for curve in look.curves.values())
         values = look.as_of, models, measured, look.topics, look.changes, look.runs, look.events
-        self.fill("story", values, partial(self._fill_story, look, curves))
+        self.fill("story", values, partial(self._fill_story, models, look))
 
-    async def _fill_story(self, look: SessionView, curves: Mapping[str, Curve]) -> None:
-        # Shares move in the list of topics, which shows one model.
-        listed = [model for model in curves if look.topics_of(model)][:1]
-
+    async def _fill_story(self, models: Sequence[str], look: SessionView) -> None:
         def derived(reader: SessionReader) -> tuple[Moment, ...]:
-            points = {model: doublings(reader.snapshots(model, look.as_of)) for model in listed}
-            shares = {
-                model: [(one.articles, one.shares) for one in reader.words_at(model, points[model])]
-                for model in listed
-            }
-            names = {model: [row.name for row in look.topics_of(model)] for model in listed}
-            areas = {model: look.atlases[model].areas if model in look.atlases else () for model in listed}
-            changes = look.changes_of(tuple(curves))
-            past = changes, look.runs, look.events, look.flow
-            return story(curves, SCORE, *past, shares, names, areas, look.counted)
+            model = models[0]  # shares move in the list of topics, which shows one model
+            snapshots = reader.words_at(model, doublings(reader.snapshots(model, look.as_of)))
+            shares = [(one.articles, one.shares) for one in snapshots]
+            names, found = [row.name for row in look.topics_of(model)], look.atlases.get(model)
+            moved = movements(model, shares, names, found.areas if found is not None else ())
+            curves = {model: look.curves[model, SCORE.name] for model in models}
+            past = look.changes_of(models), look.runs, look.events, look.flow
+            return story(curves, *past, moved, look.counted)
 
         self._moments = await self.ask(derived)
         self.again()
@@ -289,7 +281,7 @@ class Dashboard(View):
         if isinstance(event.row, TopicRow):
             self.host.call_later(self.host.open_topic, event.row.topic)
 
-    @on(Story.Selection)
+    @on(Story.Selection, "#story")
     def _chosen_in_story(self, event: Story.Selection) -> None:
         moment, _ = event.row
         if moment.kind in ("wait", "restart"):

@@ -1,8 +1,7 @@
 """Log: the events of this session; and the story that the dashboard tells of it."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 
 from textual.app import ComposeResult
 from textual.events import Resize
@@ -93,9 +92,7 @@ def in_words(moment: Moment, several: bool) -> str:
 
 
 def ticker(moments: Sequence[Moment], several: bool, now: float | None) -> str:
-    """One of the newest moments, in one line: each in turn, as long as there is a present."""
-    if not moments:
-        return ""
+    """One of the newest of these moments, in one line: each in turn, as long as there is a present."""
     moment = moments[0 if now is None else int(now / TURN) % min(len(moments), NEWEST)]
     sign, _ = MOMENTS[moment.kind]
     return f"{when(moment, now)} {sign} {in_words(moment, several)}"
@@ -107,18 +104,18 @@ class Story(RowList[tuple[Moment, Line]]):
     DEFAULT_CLASSES = "panel"
     headed = False
     stays_on_top = True
-    empty = " records, overtakings, births and outages come here"
-    _values: tuple[object, ...] = ()
-    _make: Callable[[], None] | None = None
+    empty = " births and records will come here"
+    _shown: tuple[tuple[Moment, ...], Mapping[str, Marks], float | None] = (), {}, None
+    _width = 0
 
     def show_moments(
         self, moments: tuple[Moment, ...], marks: Mapping[str, Marks], now: float | None
     ) -> None:
         """Show these. ``marks``: those of each model; ``now``: seconds since the epoch, None: no present."""
         minute = None if now is None else now // 60 * 60  # all ages grow at once, so once a minute
-        values = moments, marks, minute, self.size.width
-        if values != self._values:
-            self._values, self._make = values, partial(self.show_moments, moments, marks, now)
+        shown, width = (moments, marks, minute), self.size.width
+        if (shown, width) != (self._shown, self._width):
+            self._shown, self._width = shown, width
             self.show([(one, line) for one in moments for line in self._folded(one, marks, minute)])
 
     def _folded(self, moment: Moment, marks: Mapping[str, Marks], now: float | None) -> list[Line]:
@@ -131,17 +128,12 @@ class Story(RowList[tuple[Moment, Line]]):
     def parts(self, row: tuple[Moment, Line], width: int) -> Line:
         return row[1]
 
-    def under(self, row: tuple[Moment, Line]) -> str:
-        own = self.has_focus and self.current is not None and row[0] == self.current[0]
-        return "cursor" if own else ""
-
     def key(self, row: tuple[Moment, Line]) -> object:
         return row[0]
 
     def on_resize(self, event: Resize) -> None:
         super().on_resize(event)
-        if self._make is not None:
-            self._make()
+        self.show_moments(*self._shown)
 
 
 def _hanging(head: Line, text: str, ink: str, width: int, least: int) -> list[Line]:

@@ -1,26 +1,15 @@
 """What a session's story tells, and what it does not."""
 
 import numpy as np
-import pytest
 
+from wikitopics.session.analysis import story
 from wikitopics.session.analysis.areas import Area
-from wikitopics.session.analysis.story import (
-    SCORE,
-    doublings,
-    movements,
-    overtakings,
-    records,
-    restarts,
-    round_numbers,
-    story,
-    times,
-    waits,
-)
+from wikitopics.session.analysis.story import SCORE
 from wikitopics.session.metrics import OF_TOPICS
 from wikitopics.session.records import Curve, Event, Flow, PastRun, TopicEvent
 
 COHERENCE = OF_TOPICS[0]
-RUNS = [PastRun(1_000.0, 1_100.0, 0, "stopped"), PastRun(5_000.0, None, 2_000, None)]
+RUNS = [PastRun(1_000.0, 1_100.0, 0, "stopped"), PastRun(5_000.0, 5_000.0, 2_000, "killed")]
 
 
 def curve(*points):
@@ -37,42 +26,48 @@ def test_two_nearly_equal_curves_do_not_take_turns():
     lda = curve((100, 2000), (200, 1500), (300, 1400), (400, 1401), (500, 1400), (600, 1390))
     hdp = curve((100, 2500), (200, 1501), (300, 1399), (400, 1400), (500, 1401), (600, 1300))
     at_last = ["hdp overtook lda after 600 articles: 1,300 against 1,390"]
-    assert words(overtakings({"lda": lda, "hdp": hdp}, SCORE, "articles")) == at_last
-    assert words(overtakings({"hdp": hdp, "lda": lda}, SCORE, "articles")) == at_last
-    assert words(overtakings({"lda": lda, "hdp": hdp}, COHERENCE, "articles"))[0].startswith("lda overtook")
+    assert words(story.overtakings({"lda": lda, "hdp": hdp}, SCORE, "articles")) == at_last
+    assert words(story.overtakings({"hdp": hdp, "lda": lda}, SCORE, "articles")) == at_last
+    assert words(story.overtakings({"lda": lda, "hdp": hdp}, COHERENCE, "articles"))[0].startswith(
+        "lda overtook"
+    )
 
 
 def test_records_come_at_doublings_and_only_if_the_value_became_better():
     falling = curve((64, 2000), (100, 1900), (128, 1800), (256, 1900), (300, 1700), (512, 1750))
-    assert words(records("lda", falling, SCORE)) == [
+    assert words(story.records("lda", falling, SCORE)) == [
         "best perplexity so far: 1,800, 10.0% lower than at 64",
         "best perplexity so far: 1,700, 5.6% lower than at 256",
     ]
-    assert records("lda", falling, COHERENCE) == [], "for coherence, lower is no record"
+    assert story.records("lda", falling, COHERENCE) == [], "for coherence, lower is no record"
 
 
 def test_the_newest_round_numbers():
-    assert words(round_numbers(12_480, "readings")) == ["2,000 readings", "5,000 readings", "10,000 readings"]
-    assert round_numbers(999, "articles") == []
+    assert words(story.round_numbers(12_480, "readings")) == [
+        "2,000 readings",
+        "5,000 readings",
+        "10,000 readings",
+    ]
+    assert story.round_numbers(999, "articles") == []
 
 
 def test_a_wait_of_a_minute_is_told_with_its_cause_and_its_place_in_the_stream():
     lines = ("resumed after 59 s: x", "resumed after 12 min: a.b refuses connections", "resumed after 1.5 h")
     log = [Event(5_100.0, "info", line) for line in lines]
-    first, second = waits(log, curve((1_000, 9), (3_000, 8), (4_000, 7)), RUNS)
+    first, second = story.waits(log, curve((1_000, 9), (3_000, 8), (4_000, 7)), RUNS)
     assert (first.words, first.articles) == ("waited 12 min: a.b refuses connections", 3_000)
     assert second.words == "waited 1.5 h"
-    assert waits(log, None, [])[0].at == 5_100.0
+    assert story.waits(log, None, [])[0].at == 5_100.0
 
 
 def test_a_restart_tells_only_what_is_known():
     died = PastRun(6_000.0, None, 3_000, None)
     flow = [Flow(5_997.0, 1, 1, 0)]
-    assert words(restarts([*RUNS, died], flow, "articles")) == [
+    assert words(story.restarts([*RUNS, died], flow, "articles")) == [
         "the trainer restarted after 65 min from 2,000 articles",
         "the trainer died; restarted after 3 s from 3,000 articles",
     ]
-    assert words(restarts([RUNS[1], died], [], "articles")) == [
+    assert words(story.restarts([RUNS[1], died], [], "articles")) == [
         "the trainer died; restarted from 3,000 articles"
     ]
 
@@ -80,27 +75,18 @@ def test_a_restart_tells_only_what_is_known():
 def test_what_rose_and_fell_most_since_the_last_doubling():
     shares = [(64, np.array([0.5, 0.3, 0.2])), (130, np.array([0.4, 0.3, 0.3]))]
     areas = [Area(0, "war", 0.7, (0, 1)), Area(1, "film", 0.3, (2,))]
-    up, down, *of_areas = movements("lda", shares, ["navy, ship", "army", "film, actor"], areas)
+    up, down, *of_areas = story.movements("lda", shares, ["navy, ship", "army", "film, actor"], areas)
     assert (up.words, up.topic) == ("#2 film 20.00 → 30.00%, up most since 64", 2)
     assert (down.kind, down.words) == ("down", "#0 navy 50.00 → 40.00%, down most since 64")
     assert [one.topic for one in of_areas] == [2, 0]
-    assert len(movements("lda", [shares[0], (100, shares[1][1])], ["a", "b", "c"], areas)) == 2
-    assert movements("lda", [shares[0], shares[0]], ["a", "b", "c"], areas) == []
-    assert doublings([64, 70, 130, 200]) == [64, 130, 200]
-
-
-def test_times_count_from_the_start_of_the_run_that_got_there():
-    course = curve((1_000, 9), (4_000, 8))
-    assert times([1_000, 2_000, 3_000], course, RUNS).tolist() == pytest.approx([1_100, 1_200, 5_100])
-    assert np.isnan(times([5], None, RUNS)).all()
+    assert len(story.movements("lda", [shares[0], (100, shares[1][1])], ["a", "b", "c"], areas)) == 2
+    assert story.movements("lda", [shares[0], shares[0]], ["a", "b", "c"], areas) == []
+    assert story.doublings([64, 70, 130, 200]) == [64, 130, 200]
 
 
 def test_the_story_is_newest_first_and_nothing_is_no_story():
     born = TopicEvent("lda", 1_500, "born", 3, None, "film")
-    of_lda = {"lda": [(64, np.array([1.0]))]}
-    told = story(
-        {"lda": curve((64, 9), (3_000, 5))}, SCORE, [born], RUNS, [], [], of_lda, {"lda": ["a"]}, {"lda": []}
-    )
-    assert [one.kind for one in told] == ["best", "restart", "count", "born", "count"]
-    assert (told[3].topic, told[3].at) == (3, 1_150.0)
-    assert story({}, SCORE, [], [], [], [], {}, {}, {}) == ()
+    moments = story.story({"lda": curve((64, 9), (3_000, 5))}, [born], RUNS, [], [], [])
+    assert [one.kind for one in moments] == ["best", "restart", "count", "born", "count"]
+    assert (moments[3].topic, moments[3].at) == (3, 1_150.0)
+    assert story.story({}, [], [], [], [], []) == ()
