@@ -206,21 +206,21 @@ async def test_keys_can_be_bound_anew(shown, live):
         await seeing.press(pilot, "f9", shows="VIEW FROZEN")
 
 
-MADE = ["renamed", "died", "split", "born"]
+KINDS = ["renamed", "died", "split", "born"]
 """What happened to topics of the canned session, newest first."""
 
 
 async def test_the_story_leads_to_what_it_tells_of(shown, two_models):
     async with shown(two_models, size=(120, 40)) as (app, pilot):
         assert {"▴", "▾"} <= set(await seeing.until(pilot, "lda #6 is now"))  # on the chart's axis
-        told = app.screen.query_one(Story)
-        assert "hdp" in {moment.model for moment, _ in told.rows}
+        panel = app.screen.query_one(Story)
+        assert "hdp" in {moment.model for moment, _ in panel.rows}
         await pilot.press("m")  # lda alone
-        await seeing.until_true(lambda: "hdp" not in {moment.model for moment, _ in told.rows})
-        kinds = [moment.kind for moment, _ in told.rows]
-        assert list(dict.fromkeys(kind for kind in kinds if kind in MADE)) == MADE
-        app.screen.set_focus(told)
-        told.go_to(kinds.index("died"))
+        await seeing.until_true(lambda: "hdp" not in {moment.model for moment, _ in panel.rows})
+        kinds = [moment.kind for moment, _ in panel.rows]
+        assert list(dict.fromkeys(kind for kind in kinds if kind in KINDS)) == KINDS
+        app.screen.set_focus(panel)
+        panel.go_to(kinds.index("died"))
         await seeing.press(pilot, "enter", shows="#17 ")
         await pilot.press("1")
         await pilot.resize_terminal(80, 24)
@@ -233,10 +233,10 @@ async def test_a_restart_leads_to_the_log_which_leaves_topics_to_the_story(shown
     with contextlib.closing(HeartbeatWriter(path)) as pulse:
         pulse.event("info", "lda at 9,216 articles, renamed: #6 city")
     async with shown(path, size=(200, 60), words="#6 is now") as (app, pilot):
-        told = app.screen.query_one(Story)
+        panel = app.screen.query_one(Story)
         assert "renamed: #6" not in seeing.text(app)
-        app.screen.set_focus(told)
-        told.go_to([moment.kind for moment, _ in told.rows].index("restart"))
+        app.screen.set_focus(panel)
+        panel.go_to([moment.kind for moment, _ in panel.rows].index("restart"))
         await seeing.press(pilot, "enter", shows="renamed: #6")
 
 
