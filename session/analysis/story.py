@@ -17,7 +17,7 @@ from wikitopics.session.storage.topics import parts
 
 SCORE = SCORES[0]
 """The metric whose course is told."""
-MOST = 100
+MOST = 60
 """The most moments of a story: the newest."""
 ROUND = 3
 """The most round numbers of articles."""
@@ -34,6 +34,8 @@ LEAST = 1e-9
 _RESUMED = re.compile(r"resumed after ([\d.]+) (s|min|h|d)(: .*)?", re.DOTALL)
 
 Kind = TopicChange | Literal["ahead", "best", "count", "wait", "restart", "up", "down"]
+_Group = tuple[Sequence[str], Sequence[int], NDArray[Any], NDArray[Any]]
+"""What things are called, the topic of each, and their shares before and after."""
 DIRECTIONS: tuple[tuple[Kind, int], ...] = ("up", 1), ("down", -1)
 Shares = Sequence[tuple[int, NDArray[Any]]]
 """Articles, and the share of every topic then, oldest first."""
@@ -190,20 +192,20 @@ def movements(model: str, shares: Shares, names: Sequence[str], areas: Sequence[
 
     Areas move little, and are told of only when the articles have doubled.
     """
-    topics = [(f"#{topic} {parts(name)[0]}", [topic]) for topic, name in enumerate(names)]
-    lands = [(f"area {area.name}", list(area.topics)) for area in areas]
     moments = []
     for (since, before), (articles, now) in pairwise(shares):
-        doubled = articles.bit_length() > since.bit_length()
-        for group, (kind, sign) in product((topics, lands)[: 1 + doubled], DIRECTIONS):
-            change = sign * (now - before)
-            by, label, own = max(
-                ((change[own].sum(), label, own) for label, own in group), default=(0, "", [])
+        groups: list[_Group] = [(names, range(len(names)), before, now)]
+        if areas and articles.bit_length() > since.bit_length():
+            then, after = (
+                np.array([part[list(area.topics)].sum() for area in areas]) for part in (before, now)
             )
-            if by >= MOVED:
-                words = f"{label} {100 * before[own].sum():.2f} → {now[own].sum():.2%}"
-                words += f", {kind} most since {since:,}"
-                moments.append(Moment(kind, articles, words, model, own[0]))
+            groups.append(([area.name for area in areas], [area.topics[0] for area in areas], then, after))
+        for (called, topics, then, after), (kind, sign) in product(groups, DIRECTIONS):
+            most = int(np.argmax(sign * (after - then)))
+            if sign * (after[most] - then[most]) >= MOVED:
+                what = f"#{most} {parts(called[most])[0]}" if called is names else f"area {called[most]}"
+                words = f"{what} {100 * then[most]:.2f} → {after[most]:.2%}, {kind} most since {since:,}"
+                moments.append(Moment(kind, articles, words, model, topics[most]))
     return moments
 
 

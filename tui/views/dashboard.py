@@ -238,7 +238,8 @@ class Dashboard(View):
             snapshots = reader.words_at(model, doublings(reader.snapshots(model, look.as_of)))
             shares = [(one.articles, one.shares) for one in snapshots]
             names, found = [row.name for row in look.topics_of(model)], look.atlases.get(model)
-            moved = movements(model, shares, names, found.areas if found is not None else ())
+            areas = found.areas if found is not None else ()
+            moved = movements(model, shares, names, areas) if names else []
             curves = {model: look.curves[model, SCORE.name] for model in models}
             past = look.changes_of(models), look.runs, look.events, look.flow
             return story(curves, *past, moved, look.counted)

@@ -38,7 +38,7 @@ MOMENTS: dict[Kind, tuple[str, str]] = {
 """The sign and the ink of each kind of moment."""
 LEAST = 20
 """The least cells of a message's line, however narrow the list is."""
-WHEN = 10
+WHEN = 11
 """Cells of the time of a moment."""
 NEWEST, TURN = 5, 4.0
 """How many moments a ticker shows in turn, and the seconds of each."""
