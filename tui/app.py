@@ -23,14 +23,23 @@ from wikitopics.session.paths import session_name, session_path
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import Signals
-from wikitopics.tui.bars import FindBar, caption, condition, fitted, pieces, window_title
+from wikitopics.tui.bars import OFFERS, FindBar, caption, condition, fitted, pieces, window_title
 from wikitopics.tui.export import Export
 from wikitopics.tui.follow import Choice, SessionView, TrainerProcess, Watch, run_in_background, wait_until
 from wikitopics.tui.inks import INKS, Drawn, Lines
 from wikitopics.tui.main import EVERYWHERE, NUMBERED, REPORT, VIEWS, Finds, Help, Main, commands
 from wikitopics.tui.new_session import NewSession
 from wikitopics.tui.questions import Agree, Ask, AskContact, Starting, State
-from wikitopics.tui.terminal import Preferences, TerminalApp, binding, obey_signals, open_app, preferences
+from wikitopics.tui.terminal import (
+    Preferences,
+    TerminalApp,
+    binding,
+    is_refused,
+    obey_signals,
+    open_app,
+    preferences,
+    write_action,
+)
 from wikitopics.tui.views.ask import AskView
 from wikitopics.tui.views.atlas import TopicAtlas
 from wikitopics.tui.views.crawl import nothing_left
@@ -206,6 +215,8 @@ class Wikitopics(TerminalApp[Ending]):
             return
         frozen = None if watch.frozen_at is None else time.monotonic() - watch.frozen_at
         parts = pieces(status, watch.trouble, frozen, watch.replay, self.choice.ascii_only)
+        if self.READ_ONLY:
+            parts = [part for part in parts if part not in OFFERS]
         self.main.query_one("#status", Lines).show_lines(lambda width, _: [fitted(parts, width)])
         words = "" if status is None or watch.replay is not None else caption(status)
         below = self.main.query_one("#caption", Lines)
@@ -252,6 +263,8 @@ class Wikitopics(TerminalApp[Ending]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys without a meaning here and now are neither shown nor obeyed."""
+        if is_refused(self, action):
+            return False
         if action == "replaying":
             return self.watched.replay is not None and self.screen is self.main and not self.main.finding
         if not isinstance(self.screen_stack[0], Main):
@@ -324,6 +337,7 @@ class Wikitopics(TerminalApp[Ending]):
         self.watched.awaited = self._trainers.start_again(self.path, agreed=agreed)
         self.watched.look_again()
 
+    @write_action
     def action_new_session(self) -> None:
         """Ask for a new session's settings, start its trainer, and show it."""
 
@@ -333,6 +347,7 @@ class Wikitopics(TerminalApp[Ending]):
 
         self.push_screen(NewSession(self._trainers), created)
 
+    @write_action
     def action_restart(self) -> None:
         """Start the trainer of this session again, if there is anything left to do."""
         if self.latest is None:
@@ -376,6 +391,7 @@ class Wikitopics(TerminalApp[Ending]):
         if action:
             await self.run_action(action)
 
+    @write_action
     async def action_again(self) -> None:
         """Begin the session anew."""
         with self.warning():
@@ -385,18 +401,22 @@ class Wikitopics(TerminalApp[Ending]):
 
     # Commanding them ------------------------------------------------------------------------------
 
+    @write_action
     def action_hurry(self) -> None:
         """Have the trainer read the rest of the demo as fast as it can."""
         self._command(hurry=True)
 
+    @write_action
     def action_pause(self) -> None:
         """Have the trainer pause, or continue."""
         self._command(paused=self.latest is None or self.latest.status.state != "paused")
 
+    @write_action
     def action_save(self) -> None:
         """Have the trainer save now."""
         self._command(save=True)
 
+    @write_action
     def action_retry(self) -> None:
         """Have the trainer try again now; it saves, too."""
         self._command(save=True)
@@ -491,6 +511,7 @@ class Wikitopics(TerminalApp[Ending]):
         if event.is_printable and event.character is not None and self.screen is self.main:
             self.main.query_one(FindBar).take(event.character)
 
+    @write_action
     async def action_export(self, report: bool = False) -> None:
         form = Export(self.path, self.latest.models if self.latest is not None else ())
         await self.push_screen(form)
@@ -506,9 +527,11 @@ class Wikitopics(TerminalApp[Ending]):
             yield SystemCommand(f"{does} · {command.key}", "", command.act)
         yield SystemCommand("Change the theme: dark, light and others", "", self.action_change_theme)
         yield SystemCommand("Plain ASCII: draw with or without braille and boxes", "", self.action_ascii)
-        yield SystemCommand("Picture of this screen, as an SVG file", "", self.main.view.action_picture)
-        report = partial(self.action_export, True)
-        yield SystemCommand(REPORT, "", report, discover=False)  # `Finds` lists it first
+        if not is_refused(self.main.view, "picture"):
+            picture = self.main.view.action_picture
+            yield SystemCommand("Picture of this screen, as an SVG file", "", picture)
+        if not is_refused(self, "export"):  # `Finds` lists it first
+            yield SystemCommand(REPORT, "", partial(self.action_export, True), discover=False)
 
     def action_ascii(self) -> None:
         self.choice.ascii_only = not self.choice.ascii_only

@@ -110,6 +110,10 @@ def progress(status: Status, total: str = "") -> str:
 
 Pieces = list[tuple[int, Line]]
 """(rank, parts): the higher the rank, the earlier it is dropped if there is no room."""
+RESTARTS: tuple[int, Line] = 2, [("R restarts it", "muted")]
+RETRIES: tuple[int, Line] = 2, [("T tries now", "muted")]
+OFFERS = RESTARTS, RETRIES
+"""Keys that have the trainer do something."""
 
 
 def pieces(
@@ -129,9 +133,9 @@ def pieces(
         return (out if trouble else out[:1]) + _replayed(replay, s, ascii_only=ascii_only)
     if s.hindered and not trouble:
         out.append((1, [(squeezed(visible(s.activity.wait(time.time())), CAUSE), "warn")]))
-        out += [(2, [("T tries now", "muted")])] if s.may_retry else []
+        out += [RETRIES] if s.may_retry else []
     if s.state in ("dead", "stopped") and not trouble:
-        out.append((2, [("R restarts it", "muted")]))
+        out.append(RESTARTS)
     if frozen is not None:
         out.append((0, [(f"VIEW FROZEN {age(frozen)}", "warn")]))
     out.append((2, [(source_words(s), "")]))

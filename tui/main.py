@@ -19,7 +19,6 @@ from textual.widgets import Input, Static
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import in_line
 from wikitopics.tui.bars import STATES, FindBar, Hint, KeyBar, shown_key
-from wikitopics.tui.chart import RESTART
 from wikitopics.tui.inks import Lines
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.marks import DOTS
@@ -33,7 +32,7 @@ from wikitopics.tui.views.atlas import ASCII_SIGNS, SIGNS, AtlasView
 from wikitopics.tui.views.crawl import Crawl
 from wikitopics.tui.views.dashboard import Dashboard
 from wikitopics.tui.views.emergence import ASCII_SHADES, SHADES, Emergence
-from wikitopics.tui.views.log import CHANGES, Log
+from wikitopics.tui.views.log import MOMENTS, Log
 from wikitopics.tui.views.sessions import Sessions
 from wikitopics.tui.views.topics import TopicView
 from wikitopics.tui.views.view import ATLAS, EMERGENCE, View
@@ -357,8 +356,7 @@ def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]
     shades, sizes = (SHADES, ASCII_SHADES)[ascii_only], (SIGNS, ASCII_SIGNS)[ascii_only]
     states = (("*" if ascii_only else sign, words.lower()) for sign, words, _ in STATES.values())
     yield "The trainer", [*states]
-    changes = ((sign, kind.replace("_", " ")) for kind, (sign, _) in CHANGES.items())
-    yield "What happened", [*changes, (RESTART, "on the chart: the trainer was restarted")]
+    yield "What happened", [(sign, kind.replace("_", " ")) for kind, (sign, _) in MOMENTS.items()]
     topics = (
         (DOTS[ascii_only], "a topic, in the colour of its area"),
         ((BARS, ASCII_BARS)[ascii_only][1::2], "the course of its share since then"),

@@ -1,6 +1,7 @@
 """The terminal: returned as it was found however the screen ends, its colours, and the user's settings."""
 
 import contextlib
+import functools
 import os
 import re
 import select
@@ -17,6 +18,8 @@ from textual.app import App
 from textual.binding import Binding
 from textual.color import Color
 from textual.css.query import NoMatches
+from textual.dom import DOMNode
+from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
 from textual.theme import BUILTIN_THEMES, Theme
@@ -96,7 +99,9 @@ def inks(theme: Theme) -> dict[str, str]:
     return {ink: blend(Color.parse(colours[name]), part).hex for ink, (*_, name, part) in _INKS.items()}
 
 
-# How a key is declared. Its name is that in the config file's table `[keys]`.
+# How a key is declared, and what it does. Its name is that in the config file's table `[keys]`.
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def binding(name: str, keys: str, action: str, label: str, does: str = "", shown: str = "") -> Binding:
@@ -108,6 +113,24 @@ def binding(name: str, keys: str, action: str, label: str, does: str = "", shown
 def at_once(binding: Binding) -> Binding:
     """The same key, handled before whatever has the focus."""
     return replace(binding, priority=True)
+
+
+def write_action(action: F) -> F:
+    """Mark an action that writes a file, starts a process or commands a trainer: a read-only screen neither
+    shows nor runs it, whatever calls it."""
+
+    @functools.wraps(action)
+    def unless_read_only(node: Any, *values: Any) -> Any:
+        return None if node.app.READ_ONLY else action(node, *values)
+
+    unless_read_only.__dict__["writes"] = True
+    return cast(F, unless_read_only)
+
+
+def is_refused(node: DOMNode, action: str) -> bool:
+    """Whether the action is so marked, and the screen of this widget is read-only."""
+    writes = hasattr(getattr(node, f"action_{action}", None), "writes")
+    return writes and cast("TerminalApp[Any]", node.app).READ_ONLY
 
 
 SUSPEND = at_once(
@@ -291,13 +314,17 @@ class TerminalApp(App[T]):
     """An app on this terminal, in our colours, that can be asked to end at any moment, even while it is
     opening."""
 
+    DRIVER: type[Driver] = TerminalDriver
+    READ_ONLY = False
+    """Whether nothing outside the screen may be changed from it."""
+
     CSS_PATH = "app.tcss"
     # The cells from which a screen has each class: dialogs drop their margins where there is no room.
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (50, "-broad")]  # noqa: RUF012 - Textual's own convention
     VERTICAL_BREAKPOINTS = [(0, "-low"), (16, "-high")]  # noqa: RUF012
 
     def __init__(self) -> None:
-        super().__init__(driver_class=TerminalDriver)
+        super().__init__(driver_class=self.DRIVER)
         self.plain_signs = PlainSigns(enabled=plain_terminal())
         self._entitled = float("-inf"), ""
         """When the terminal got its last title, and which."""

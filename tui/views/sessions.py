@@ -23,7 +23,7 @@ from wikitopics.tui.follow import MOST, Follower, SessionView, run_in_background
 from wikitopics.tui.inks import Line, Part, name, sorting
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Ask
-from wikitopics.tui.terminal import binding
+from wikitopics.tui.terminal import binding, is_refused, write_action
 from wikitopics.tui.text import age, count, cut, measured, padded, plural, squeezed, visible
 from wikitopics.tui.topics import TopicList, topics_title
 from wikitopics.tui.views.view import View, next_choice
@@ -210,7 +210,8 @@ class Sessions(View):
         running = sum(row.running for row in rows)
         title = f"{plural(len(sessions.rows), 'session')} by {self._order}"
         title += f", {running} running" if running else ""
-        name(sessions, title, "Enter opens, x compares, n creates a new one")
+        new = "" if is_refused(self, "new") else ", n creates a new one"
+        name(sessions, title, f"Enter opens, x compares{new}")
         self._show_chosen()
 
     @on(SessionList.Moved, "#sessions")
@@ -274,6 +275,7 @@ class Sessions(View):
         self._order = order
         self.again()
 
+    @write_action
     def action_delete(self) -> None:
         row = self.query_one(SessionList).current
         if row is None:

@@ -23,7 +23,7 @@ from wikitopics.tui.chart import Chart
 from wikitopics.tui.follow import Choice, SessionView, Work, run_in_background
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Rename
-from wikitopics.tui.terminal import binding
+from wikitopics.tui.terminal import binding, is_refused, write_action
 from wikitopics.tui.text import cut, visible
 from wikitopics.tui.topics import ORDERS
 
@@ -196,6 +196,8 @@ class View(Container):
         getattr(self.query_one(self.HOME), f"action_{what}")(*values)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if is_refused(self, action):
+            return False
         match action:
             case "all":
                 return bool(self.sought)
@@ -250,6 +252,7 @@ class View(Container):
             self.choice.pinned ^= {(model, row.topic)}
             self.host.show()
 
+    @write_action
     def action_rename(self) -> None:
         if (chosen := self._topic()) is None:
             return
@@ -271,6 +274,10 @@ class View(Container):
         if (address := self._address()) is None:
             return
 
+        if self.host.READ_ONLY:  # whoever looks has a browser, which is not to be opened on this computer
+            self.app.open_url(address)
+            return
+
         async def browse() -> None:
             if not await asyncio.to_thread(open_page, address):
                 self.app.copy_to_clipboard(address)
@@ -283,6 +290,7 @@ class View(Container):
             self.app.copy_to_clipboard(text)
             self.app.notify(f"copied: {cut(text, 60)}")
 
+    @write_action
     def action_picture(self) -> None:
         """Save a picture of the screen in the current folder."""
         target = Path(f"{self.host.path.stem}-{self.TITLE.lower()}-{time.strftime('%Y%m%d-%H%M%S')}.svg")

@@ -1,0 +1,71 @@
+"""A read-only screen for one browser, in a process that `web` starts: keys come and drawing goes by pipes."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+from textual.drivers.web_driver import WebDriver
+
+from wikitopics.tui.app import Wikitopics, names
+from wikitopics.tui.terminal import open_app, preferences, write_action
+
+_CACHE = platformdirs.user_cache_dir("wikitopics")
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_OUTSIDE = "os", "pty", "shutil", "socket", "webbrowser"
+_HARMLESS = "os.listdir", "os.putenv", "os.scandir", "os.unsetenv", "os.walk", "socket.__new__"
+
+
+def changes(event: str, values: tuple[Any, ...]) -> bool:
+    """Whether this audit event of Python's is about changing anything outside the process, other than the
+    kept kernels, which it may need to compile."""
+    if event == "sqlite3.connect":
+        return values[0] != ":memory:" and "?mode=ro" not in str(values[0])
+    if event == "subprocess.Popen":
+        return bool(values[0] != "ps")  # which tells whether a trainer lives where there is no /proc
+    if event == "open":
+        path, _, flags = values
+        return bool(flags & _WRITING) and not isinstance(path, int) and not str(path).startswith(_CACHE)
+    if event.partition(".")[0] not in _OUTSIDE or event in _HARMLESS:
+        return False
+    paths = [str(value) for value in values if not isinstance(value, int)]
+    return not (paths and all(path.startswith(_CACHE) for path in paths))
+
+
+def _forbid(event: str, values: tuple[Any, ...]) -> None:
+    if changes(event, values):
+        raise PermissionError(f"this screen is read-only ({event})")
+
+
+class PipeDriver(WebDriver):
+    """Ends with the server, even if that is killed: then its pipes close."""
+
+    def run_input_thread(self) -> None:
+        super().run_input_thread()
+        if not self.exit_event.is_set():
+            os._exit(0)
+
+
+class Viewer(Wikitopics):
+    """The screen without all that changes anything outside it."""
+
+    DRIVER = PipeDriver
+    READ_ONLY = True
+
+    @write_action
+    def action_suspend_process(self) -> None:
+        """Do nothing: it would stop this process, which the browser could not continue."""
+
+
+def main(path: Path) -> None:
+    """Show the session at ``path`` to the browser behind standard input and output, until it is closed."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # nobody is left to draw for
+    app = Viewer(path, preferences=preferences(names()))
+    sys.addaudithook(_forbid)  # the last line of defence, below all keys and commands
+    open_app(app)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
