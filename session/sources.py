@@ -16,21 +16,22 @@ from wikitopics.session.options import OWN, RUN
 
 # Every extra that can be installed, with its purpose; `doctor` and all messages use this table.
 
-__all__ = ["DASK", "EXTRAS", "INTEROP", "NOTEBOOK", "PARQUET", "REPORT", "SKLEARN", "ZST", "Extra"]
+__all__ = ["DASK", "EXTRAS", "INTEROP", "NOTEBOOK", "PARQUET", "REPORT", "SKLEARN", "WEB", "ZST", "Extra"]
 
 SKLEARN = Extra("sklearn", ("scikit-learn",), "the models as scikit-learn estimators (`wikitopics.sklearn`)")
 REPORT = Extra("report", ("matplotlib", "jinja2"), "`wikitopics report`")
 INTEROP = Extra(
     "interop",
-    ("gensim", "pyLDAvis", "selenium", "nbclient", "ipykernel", "duckdb", "polars"),
+    ("gensim", "pyLDAvis", "selenium", "nbclient", "ipykernel", "duckdb", "polars", "textual-serve"),
     "`export model --format gensim`, and tests against other programs",
 )
 DASK = Extra("dask", ("distributed", "dask"), "`train --cluster`")
 
 PARQUET = Extra("parquet", ("pyarrow",), "`export --format parquet`")
+WEB = Extra("web", ("textual-serve",), "`watch --web`")
 NOTEBOOK = Extra("notebook", ("pandas", "tqdm"), "data frames and progress bars in Python")
 
-EXTRAS = (SKLEARN, NOTEBOOK, PARQUET, ZST, REPORT, INTEROP, DASK)
+EXTRAS = (SKLEARN, NOTEBOOK, PARQUET, ZST, REPORT, WEB, INTEROP, DASK)
 
 
 BUILT_IN = {

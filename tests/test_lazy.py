@@ -30,10 +30,11 @@ TRAIN = f"{RUN}assert run(['train', *sys.argv[1:]]) == 0"
         (DESCRIBED, "numba scipy"),
         ("import wikitopics", "numpy scipy numba sqlite_utils msgspec click textual"),
         (f"{RUN}assert run(['--version']) == 0", "numpy scipy numba textual aiohttp sqlite_utils msgspec"),
-        (HELP, "msgspec numpy scipy numba textual aiohttp yarl sqlite3 bs4 lxml"),
+        (HELP, "msgspec numpy scipy numba textual textual_serve aiohttp yarl sqlite3 bs4 lxml"),
         (TRAIN, "textual wikitopics.tui rich pandas"),
         ("import wikitopics.session.storage.reader", "sqlite_utils"),
         (WORKERS, "numpy aiohttp bs4 lxml mwparserfromhell"),
+        ("import wikitopics.tui.viewer", "textual_serve aiohttp.web jinja2"),
         ("import wikitopics.cli.export, wikitopics.session.analysis.report.contents", "matplotlib jinja2"),
     ],
     ids=[
@@ -45,6 +46,7 @@ TRAIN = f"{RUN}assert run(['train', *sys.argv[1:]]) == 0"
         "train",
         "reader",
         "workers",
+        "screen",
         "report",
     ],
 )

@@ -25,6 +25,7 @@ from wikitopics.cli.options import (
     reading,
     session_option,
     take,
+    whole,
 )
 from wikitopics.crawler.dumps.source import YES
 from wikitopics.crawler.embedded import PACE, WIKI_SIZE, Demo
@@ -37,6 +38,7 @@ from wikitopics.session.escapes import visible
 from wikitopics.session.options import ARTICLES, MODEL, NOTIFY, ON_END
 from wikitopics.session.paths import command, log_file, session_name, session_path
 from wikitopics.session.settings import load_kind, options_of
+from wikitopics.session.sources import WEB
 from wikitopics.session.system import Signals, acting_later, kill_group, owner, owner_pid, start_command
 
 if TYPE_CHECKING:
@@ -352,7 +354,10 @@ BEGIN_SECONDS = 30.0
 @click.command(cls=Command)
 @session_option
 @take(NOTIFY)
-def watch(session: str, notify: str | None) -> int:
+@click.option("--web", is_flag=True, help="Serve a read-only screen to browsers on this computer instead.")
+@click.option("--port", metavar="N", type=whole(1, 65_535), help="The port of --web (default: a free one).")
+@click.option("--host", metavar="NAME", hidden=True)  # to be told what to do instead
+def watch(session: str, notify: str | None, web: bool, port: int | None, host: str | None) -> int:
     """Open the screen on a session, without starting a trainer.
 
     If the session does not exist yet, wait for it: as long as a trainer is starting, otherwise half a minute.
@@ -360,8 +365,33 @@ def watch(session: str, notify: str | None) -> int:
     Examples:
       wikitopics watch
       wikitopics watch --session night
+      wikitopics watch --web
     """
+    if (notify if web else port or host) is not None:
+        raise click.UsageError("--port and --host go with --web, --notify does not")
+    if web:
+        return serve_screens(session_path(session), port, host)
     return attach(session_path(session), notify)
+
+
+def serve_screens(path: Path, port: int | None, host: str | None) -> int:
+    """`wikitopics watch --web`: serve a session that exists until a signal comes."""
+    tunnel = "ssh -L {0}:127.0.0.1:{0} HOST".format
+    if host not in (None, "127.0.0.1", "localhost"):
+        raise BadUsage(f"--web serves this computer only: from another one, use `{tunnel(port or 'PORT')}`")
+    if WEB.missing():
+        raise BadUsage(WEB.needed("watch --web"))
+    reading(path).close()
+    from wikitopics.tui.web import HOST, serve
+
+    def announce(port: int, token: str) -> None:
+        output.say("a read-only screen for whoever has this address; Ctrl+C ends it")
+        output.say(f"from another computer: `{tunnel(port)}`, and the same address there")
+        output.put_line(f"http://{HOST}:{port}/{token}/")
+
+    with Signals() as signals:
+        serve(path, port or 0, signals, announce)
+    return 0
 
 
 def attach(path: Path, notify: str | None = None) -> int:

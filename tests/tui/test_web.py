@@ -1,0 +1,205 @@
+"""`watch --web`: a read-only screen in a browser, for whoever has its address and for nobody else."""
+
+import asyncio
+import contextlib
+import http.client
+import itertools
+import signal
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import aiohttp
+import pytest
+from textual.app import SystemCommand
+
+from tests import waiting
+from tests.tui import seeing
+from tests.tui.test_every_view import KEYS, is_open
+from wikitopics.session.sources import WEB
+from wikitopics.tui import viewer
+from wikitopics.tui.views.view import View
+
+ENDS = {"q", "ctrl+c", "ctrl+q"}
+WRITES = ("delete", "export", "new", "pause", "picture", "rename", "restart", "save", "suspend_process")
+attempts: list[str] | None = None
+"""What has been tried to change outside this process, from when a test sets it."""
+
+
+def audit(event, values):
+    if attempts is not None and viewer.changes(event, values):
+        attempts.append(f"{event} {values}")
+
+
+sys.addaudithook(audit)
+
+
+def contents(folder):
+    """Each session and what else lies there, but for the files that SQLite makes for its readers."""
+    return {file: file.read_bytes() for file in folder.iterdir() if not file.name.endswith(("-shm", "-wal"))}
+
+
+@pytest.mark.long
+async def test_no_key_and_no_command_changes_anything(live, told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
+    monkeypatch.setattr(viewer.Viewer, "open_url", lambda *_: None)  # the browser's part
+    monkeypatch.setattr(sys.modules[__name__], "attempts", [])
+    app, before, commands = viewer.Viewer(live), contents(live.parent), dict[str, SystemCommand]()
+
+    async def back():
+        while len(app.screen_stack) > 1 or app.main.finding:
+            await pilot.press("escape")
+
+    async with app.run_test(size=(120, 40)) as pilot:
+        await seeing.until(pilot, "film, actor")
+        for index, opens in enumerate(KEYS):
+            await pilot.press(*opens)
+            await seeing.until_true(lambda index=index: is_open(app, index))
+            commands |= {each.title: each for each in app.get_system_commands(app.screen)}
+            bound = {key for _, bindings in app.screen._binding_chain for key in bindings.key_to_bindings}
+            for key in sorted(bound - ENDS - {*"1234567"}):
+                await pilot.press(key)
+                await back()
+        del commands["Close this screen"]
+        for command in commands.values():
+            if (work := command.callback()) is not None:
+                await work
+            await back()
+        for node, action in itertools.product((app, *app.main.query(View)), WRITES):
+            assert not await app.run_action(action, node)
+            assert getattr(node, f"action_{action}", lambda: None)() is None
+        await pilot.press("q")
+    assert (attempts, told, contents(live.parent), [*tmp_path.iterdir()]) == ([], [], before, [])
+
+
+def test_what_is_wrong_is_told_before_anything_is_served(cli, trained, one_line, monkeypatch):
+    one_line(cli("watch", "--web", "--port", 90, "--host", "0.0.0.0"), 2, "ssh -L 90:127.0.0.1:90 HOST")
+    one_line(cli("watch", "--port", 90), 2, "go with --web")
+    monkeypatch.setattr("wikitopics.crawler.source._installed", lambda package: package != "textual-serve")
+    one_line(cli("watch", "--web"), 2, WEB.command)
+    monkeypatch.setattr("wikitopics.crawler.source._installed", lambda package: True)
+    one_line(cli("watch", "--web", "--session", "missing"), 1, "there is no session")
+
+
+@pytest.fixture
+def served(trained, spawn, monkeypatch):
+    """A server of a session whose name no shell and no page should take for its own: process and address."""
+    odd = trained.rename(trained.with_name("a';$(touch x) &<b>.db"))
+    monkeypatch.setenv("SECRET", "for nobody")
+    two = "from wikitopics.tui import web; web.MOST = 2; from wikitopics.cli import main; main()"
+    process = spawn("watch", "--web", "--session", odd, program=("-c", two), cwd=trained.parent)
+    yield process, process.stdout.readline().strip()
+    process.kill()
+    process.communicate()
+
+
+def viewers(process):
+    """The processes behind browsers."""
+    tasks = Path(f"/proc/{process.pid}/task").iterdir()
+    return [int(pid) for task in tasks for pid in (task / "children").read_text().split()]
+
+
+def get(address, path, **headers):
+    parts = urlsplit(address)
+    with contextlib.closing(http.client.HTTPConnection(parts.hostname, parts.port)) as connection:
+        connection.request("GET", path, headers=headers)
+        response = connection.getresponse()
+        return response.status, response.headers, response.read().decode(errors="replace")
+
+
+@pytest.mark.interop
+def test_nothing_is_told_to_whoever_lacks_the_token_or_asks_for_another_site(served, cli, one_line, home):
+    process, address = served
+    parts = urlsplit(address)
+    for path in ("/", "/ws", "/js/textual.js", f"/{'x' * 43}/", f"/{'x' * 43}/ws", "/%ff/ws", "//", "/../"):
+        assert get(address, path)[0] == 403
+    for header, value in (("Host", "evil.example"), ("Host", ""), ("Origin", "http://evil.example")):
+        for path in ("", "ws", "js/textual.js"):
+            assert get(address, parts.path + path, **{header: value})[0] == 403
+    for host in (parts.netloc, "localhost:9", "127.0.0.1"):
+        status, headers, text = get(address, parts.path, Host=host)
+        assert (status, f'"ws://{host}{parts.path}ws"' in text) == (200, True)
+        assert headers["Content-Security-Policy"].startswith("default-src 'self';")
+        assert "a&#x27;;$(touch x) &amp;&lt;b&gt;" in text
+    assert get(address, f"{parts.path}js/../../server.py")[0] == 404
+    (session,) = home.glob("*.db")
+    one_line(cli("watch", "--web", "--port", parts.port, "--session", session), 1, "Address already in use")
+    assert viewers(process) == []
+
+
+async def seen(browser, words):
+    """Read what is drawn until it has these words."""
+    drawn = b""
+    while words not in drawn:
+        drawn += (await asyncio.wait_for(browser.receive(), 60)).data
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
+async def test_no_process_outlives_its_browser_or_the_server(served, home, number):
+    process, address = served
+    before = contents(home)
+    async with aiohttp.ClientSession() as client:
+        sockets = [await client.ws_connect(f"{address}ws?width=100&height=1e9") for _ in range(2)]
+        for each in sockets:
+            await seen(each, b"FINISHED")
+        status, _, text = get(address, urlsplit(address).path)
+        assert (status, text) == (503, "2 browsers watch already: close one, then reload")
+        with pytest.raises(aiohttp.WSServerHandshakeError):
+            await client.ws_connect(f"{address}ws")
+        closed, left = viewers(process)
+        assert b"SECRET" not in Path(f"/proc/{left}/environ").read_bytes()
+        await sockets[0].send_json(["resize", {"width": -1, "height": "many"}])  # which no browser says
+        await sockets[1].send_json(["stdin", "e"])
+        await sockets[1].send_json(["stdin", "PRSND?"])
+        await seen(sockets[1], b"Help")
+        await waiting.until_true(lambda: viewers(process) == [left])
+        assert waiting.gone(closed)
+        process.send_signal(getattr(signal, number))
+        await waiting.until_true(lambda: waiting.gone(left) and process.poll() is not None)
+        for each in sockets:
+            await each.close()
+    assert process.returncode == (-9 if number == "SIGKILL" else 0)
+    assert "Traceback" not in (told := process.stderr.read())
+    assert told.count("\n") == 2
+    assert contents(home) == before
+
+
+KEYBOARD = "class name", "xterm-helper-textarea"
+RECORD = """
+const Socket = WebSocket; window.drawn = "";
+window.WebSocket = class extends Socket { constructor(...all) { super(...all);
+    this.addEventListener("message", ({data}) =>
+        drawn += data instanceof ArrayBuffer ? new TextDecoder().decode(data) : ""); } };
+"""
+
+
+@pytest.mark.interop
+def test_it_is_shown_in_a_browser_that_asks_nobody_else(served, browser):
+    process, address = served
+
+    def shows(words):
+        waiting.until(lambda: words in browser.execute_script("return window.drawn"))
+
+    first = browser.current_window_handle
+    for window in (first, None):
+        if window is None:
+            browser.switch_to.new_window("tab")
+        browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": RECORD})
+        browser.get(address)
+        shows("FINISHED")
+    browser.find_element(*KEYBOARD).send_keys("2")
+    shows("Topics by share")
+    loaded = "return performance.getEntriesByType('resource').map(each => each.name)"
+    files = {name.removeprefix(address) for name in browser.execute_script(loaded)}
+    assert files == {"css/xterm.css", "js/textual.js", "fonts/RobotoMono-VariableFont_wght.ttf"}
+    assert not [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+    assert len(viewers(process)) == 2
+    browser.close()
+    browser.switch_to.window(first)
+    waiting.until(lambda: len(viewers(process)) == 1)
+    browser.find_element(*KEYBOARD).send_keys("q")
+    waiting.until(lambda: browser.find_element("class name", "ended").is_displayed())
+    assert viewers(process) == []
+    browser.get("about:blank")

@@ -1,0 +1,191 @@
+"""`watch --web`: a read-only screen for browsers on this computer; each has a `viewer` process of its own."""
+
+import asyncio
+import contextlib
+import hmac
+import html
+import json
+import logging
+import os
+import re
+import secrets
+import signal
+import socket
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from string import Template
+
+from aiohttp import web
+from textual_serve.app_service import AppService
+from textual_serve.server import Server, to_int
+
+from wikitopics.session.errors import os_error_as
+from wikitopics.session.escapes import visible
+from wikitopics.session.paths import session_name
+from wikitopics.session.system import Signals
+
+HOST = "127.0.0.1"
+VIEWER = "wikitopics.tui.viewer"
+"""The program of each viewer. The server itself does without Textual."""
+MOST = 8
+"""Viewers at a time: each is a process of about 80 MB."""
+MOST_CELLS = 1_000
+"""The most columns or lines that a browser may ask for."""
+HEARTBEAT = 15
+"""Seconds between two checks that a browser still answers, as behind a connection that hangs."""
+END_SECONDS = 0.5
+"""Seconds that browsers have to notice that the server ends."""
+
+_LOOPBACK = re.compile(r"(127\.0\.0\.1|localhost)(:\d+)?")
+"""How a browser may name this computer. Any other name, even if it leads here, is another site's."""
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",  # the address holds the token
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+}
+_INHERITED = re.compile(
+    "HOME|PATH|PYTHONPATH|TZ|NO_COLOR|WIKITOPICS_HOME|XDG_.*|COLUMNS|ROWS|TEXTUAL_(COLOR_SYSTEM|FPS)"
+)
+"""The environment of a viewer: where things are, and what `AppService` says of the browser."""
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Viewer(AppService):  # type: ignore[misc]  # without its types, where the extra is not installed
+    """The process behind one browser. It only reads, so it can be killed at any time."""
+
+    async def _open_app_process(self, width: int = 80, height: int = 24) -> asyncio.subprocess.Process:
+        given = self._build_environment(_cells(width), _cells(height)).items()
+        kept = {name: value for name, value in given if _INHERITED.fullmatch(name)}
+        self._process = process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", VIEWER, self.command),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            env=kept | {"LC_ALL": "C.UTF-8"},
+            start_new_session=True,  # Ctrl+C reaches the server only
+        )
+        # `AppService` would print what it reads here on standard output; the viewer has our standard error.
+        process.stderr = asyncio.StreamReader()
+        process.stderr.feed_eof()
+        self._stdin = process.stdin
+        return process
+
+    async def run(self) -> None:
+        await super().run()
+        await self.remote_close()  # whatever ended the viewer, the page says so
+
+    async def on_meta(self, data: bytes) -> None:
+        if json.loads(data)["type"] == "open_url":  # no file is ever delivered
+            await super().on_meta(data)
+
+    async def stop(self) -> None:
+        if self._process is not None and self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._process.pid, signal.SIGKILL)  # asyncio's own `kill` may reap it unawares
+            await self._process.wait()
+
+    async def set_terminal_size(self, width: int, height: int) -> None:
+        await super().set_terminal_size(_cells(width), _cells(height))
+
+
+def _cells(number: int) -> int:
+    return max(1, min(int(number), MOST_CELLS))
+
+
+class Screens(Server):  # type: ignore[misc]
+    """Serves the page below ``/TOKEN/``, and everything that the page needs, to whoever knows the token."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(str(path))
+        self.token = secrets.token_urlsafe(32)
+        self._name = html.escape(visible(session_name(path)))
+        self._viewers = set[Viewer]()
+
+    async def _make_app(self) -> web.Application:
+        app = web.Application(middlewares=[self._guard])
+        app.router.add_get("/{token}/", self.handle_index)
+        app.router.add_get("/{token}/ws", self.handle_websocket)
+        app.router.add_get(r"/{token}/{file:(?:js|css|fonts)/[\w-]+\.\w+}", self._handle_file)
+        app.on_response_prepare.append(_protect)
+        app.on_shutdown.append(self.on_shutdown)
+        return app
+
+    @web.middleware
+    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Refuse everything from whoever does not know the token, and from the pages of other sites."""
+        token = request.path.strip("/").partition("/")[0]
+        known = hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
+        origin = request.headers.get("Origin", f"http://{request.host}")
+        if not (known and _LOOPBACK.fullmatch(request.host) and origin == f"http://{request.host}"):
+            raise web.HTTPForbidden(text="403: open the address that `wikitopics watch --web` has printed")
+        return await handler(request)
+
+    async def handle_index(self, request: web.Request) -> web.Response:
+        if self._full():
+            return web.Response(status=503, text=f"{MOST} browsers watch already: close one, then reload")
+        page = Template(Path(__file__).with_name("web.html").read_text(encoding="utf-8"))
+        text = page.substitute(name=self._name, socket=f"ws://{request.host}/{self.token}/ws")
+        return web.Response(text=text, content_type="text/html")
+
+    def _full(self) -> bool:
+        return len(self._viewers) >= MOST
+
+    async def _handle_file(self, request: web.Request) -> web.FileResponse:
+        return web.FileResponse(self.statics_path / request.match_info["file"])
+
+    async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
+        if self._full():
+            raise web.HTTPServiceUnavailable
+        websocket = web.WebSocketResponse(heartbeat=HEARTBEAT)
+        service = Viewer(
+            self.command,
+            write_bytes=websocket.send_bytes,
+            write_str=websocket.send_str,
+            close=websocket.close,
+            download_manager=self.download_manager,
+        )
+        self._viewers.add(service)
+        try:
+            await websocket.prepare(request)
+            await service.start(*(to_int(request.query.get(side, ""), 80) for side in ("width", "height")))
+            with contextlib.suppress(Exception):  # whatever is sent that our page does not send
+                await self._process_messages(websocket, service)
+        finally:
+            await service.stop()
+            self._viewers.discard(service)
+        return websocket
+
+    async def on_shutdown(self, app: web.Application) -> None:
+        await asyncio.gather(*(service.stop() for service in self._viewers))
+
+
+async def _protect(request: web.Request, response: web.StreamResponse) -> None:
+    response.headers.update(_HEADERS)
+
+
+def serve(path: Path, port: int, signals: Signals, announce: Callable[[int, str], None]) -> None:
+    """Serve screens on the session at ``path`` until one of the ``signals`` comes.
+
+    ``port``: 0 for a free one. ``announce`` is given the port and the token. Raises `SessionError` if the
+    port cannot be had.
+    """
+    with os_error_as(f"cannot serve on port {port} (without --port, a free one is used)"):
+        listening = socket.create_server((HOST, port))
+
+    async def serving() -> None:
+        log, screens, end = logging.getLogger("textual-serve"), Screens(path), asyncio.Event()
+        log.disabled = True  # anybody's malformed requests would fill the terminal
+        app = await screens._make_app()
+        runner = web.AppRunner(app, access_log=None, logger=log, shutdown_timeout=END_SECONDS)
+        await runner.setup()
+        await web.SockSite(runner, listening).start()
+        announce(listening.getsockname()[1], screens.token)
+        signals.tell(lambda _: end.set())
+        await end.wait()
+        await runner.cleanup()
+
+    with listening:
+        asyncio.run(serving())
