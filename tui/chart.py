@@ -23,8 +23,6 @@ from wikitopics.tui.text import age, bar, clock, count, folded, measured, plural
 
 # The chart's picture: lines over their axes, drawn row by row. It knows series, not sessions.
 
-RESTART = "┊"
-"""The sign of a moment at which training was restarted."""
 EARLIER = "⋯ earlier"
 HALF = 0.6
 """Up to this part of x counts as half of it: few measurements are at exactly half."""
@@ -163,7 +161,7 @@ class Picture(Lines):
                 if sign != " " and not chart.codes[row, at]:
                     codes[row, at], owners[row, at] = ord(sign), lines
 
-        upright = [(chart.column(x), RESTART, lines) for x in self.drawing.marks]
+        upright = [(chart.column(x), "┊", lines) for x in self.drawing.marks]
         if self.cross is not None:
             upright.append((chart.column(self.cross), "│", lines + 1))
         for column, sign, owner in upright:

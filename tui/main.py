@@ -23,7 +23,7 @@ from wikitopics.tui.inks import Lines
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.marks import DOTS
 from wikitopics.tui.questions import Dialog
-from wikitopics.tui.terminal import SUSPEND, at_once, binding
+from wikitopics.tui.terminal import SUSPEND, at_once, binding, is_refused
 from wikitopics.tui.text import ASCII_BARS, BARS, folded, nearness, plural, share, visible
 from wikitopics.tui.topics import FOLDS, NEWCOMER, PINNED, matching
 from wikitopics.tui.views.articles import Articles
@@ -307,7 +307,8 @@ class Finds(Provider):
 
     async def discover(self) -> Hits:
         app = cast("Wikitopics", self.app)
-        yield Hit(1.0, REPORT, partial(app.action_export, True))
+        if not is_refused(app, "export"):
+            yield Hit(1.0, REPORT, partial(app.action_export, True))
 
     async def search(self, query: str) -> Hits:
         app = cast("Wikitopics", self.app)
@@ -356,7 +357,7 @@ def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]
     shades, sizes = (SHADES, ASCII_SHADES)[ascii_only], (SIGNS, ASCII_SIGNS)[ascii_only]
     states = (("*" if ascii_only else sign, words.lower()) for sign, words, _ in STATES.values())
     yield "The trainer", [*states]
-    yield "What happened", [(sign, kind.replace("_", " ")) for kind, (sign, _) in MOMENTS.items()]
+    yield "What happened", [(sign, words) for sign, _, words in MOMENTS.values()]
     topics = (
         (DOTS[ascii_only], "a topic, in the colour of its area"),
         ((BARS, ASCII_BARS)[ascii_only][1::2], "the course of its share since then"),

@@ -19,23 +19,23 @@ from wikitopics.tui.views.view import View
 # What has happened: the session's log, and what became of topics; and facts about it, one per line.
 
 INK = {"info": "", "warning": "warn", "error": "bad"}
-MOMENTS: dict[Kind, tuple[str, str]] = {
-    "born": ("▴", "good"),
-    "split": ("◆", "accent"),
-    "died": ("▾", "bad"),
-    "merged": ("→", "warn"),
-    "renamed": ("·", "muted"),
-    "area_born": ("◇", "good"),
-    "area_merged": ("⇢", "warn"),
-    "ahead": ("»", "accent"),
-    "best": ("★", "good"),
-    "count": ("○", "muted"),
-    "wait": ("!", "warn"),
-    "restart": ("┊", "warn"),
-    "up": ("▲", "good"),
-    "down": ("▼", "bad"),
+MOMENTS: dict[Kind, tuple[str, str, str]] = {
+    "born": ("▴", "good", "a topic is born"),
+    "split": ("◆", "accent", "a topic splits"),
+    "died": ("▾", "bad", "a topic dies"),
+    "merged": ("→", "warn", "a topic's words are another's now"),
+    "renamed": ("·", "muted", "a topic has another name"),
+    "area_born": ("◇", "good", "a new area of topics"),
+    "area_merged": ("⇢", "warn", "an area is part of another now"),
+    "ahead": ("»", "accent", "one model overtakes another"),
+    "best": ("★", "good", "the best value so far"),
+    "count": ("○", "muted", "a round number of articles"),
+    "wait": ("!", "warn", "it had to wait"),
+    "restart": ("┊", "warn", "the trainer was restarted"),
+    "up": ("▲", "good", "what grew most since the articles doubled"),
+    "down": ("▼", "bad", "what shrank most since then"),
 }
-"""The sign and the ink of each kind of moment."""
+"""The sign, the ink and the meaning of each kind of moment."""
 LEAST = 20
 """The least cells of a message's line, however narrow the list is."""
 WHEN = 11
@@ -94,7 +94,7 @@ def in_words(moment: Moment, several: bool) -> str:
 def ticker(moments: Sequence[Moment], several: bool, now: float | None) -> str:
     """One of the newest of these moments, in one line: each in turn, as long as there is a present."""
     moment = moments[0 if now is None else int(now / TURN) % min(len(moments), NEWEST)]
-    sign, _ = MOMENTS[moment.kind]
+    sign, _, _ = MOMENTS[moment.kind]
     return f"{when(moment, now)} {sign} {in_words(moment, several)}"
 
 
@@ -119,7 +119,7 @@ class Story(RowList[tuple[Moment, Line]]):
             self.show([(one, line) for one in moments for line in self._folded(one, marks, minute)])
 
     def _folded(self, moment: Moment, marks: Mapping[str, Marks], now: float | None) -> list[Line]:
-        sign, ink = MOMENTS[moment.kind]
+        sign, ink, _ = MOMENTS[moment.kind]
         head = [(f"{when(moment, now):>{WHEN}} ", "faint"), (f"{sign} ", ink)]
         if (own := marks.get(moment.model or "")) and moment.topic is not None:
             head += own.dot(moment.topic)
