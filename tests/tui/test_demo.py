@@ -7,7 +7,7 @@ from tests.tui import canned, seeing
 from tests.tui.standins import Launcher, Process
 from wikitopics.tui.bars import CAPTIONS, STATES
 from wikitopics.tui.main import Keys
-from wikitopics.tui.views.log import CHANGES
+from wikitopics.tui.views.log import MOMENTS
 
 
 @pytest.mark.parametrize("size", [(56, 14), (80, 24), (200, 60)])
@@ -57,5 +57,5 @@ async def test_help_explains_all_signs(shown, live):
     async with shown(live, words="LIVE") as (app, pilot):
         await seeing.press(pilot, "question_mark", shows="Help")
         lines = str(app.screen.query_one(Keys).render()).splitlines()
-    for sign, *_ in (*STATES.values(), *CHANGES.values()):
+    for sign, *_ in (*STATES.values(), *MOMENTS.values()):
         assert any(line.strip().startswith(f"{sign}  ") for line in lines), sign
