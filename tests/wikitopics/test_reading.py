@@ -65,11 +65,11 @@ def test_topics_come_by_share_with_as_many_words_as_are_wanted(cli, trained, cor
     assert len(cli("topics", "--top", 50).out.splitlines()[1].split()) == 4 + name + 50
 
 
-def test_articles_of_a_topic_come_by_proportion(cli, trained, one_line):
+def test_articles_of_a_topic_come_by_share_and_length(cli, trained, one_line):
     value = cli.json("articles", "--topic", 2, "--limit", 1_000_000)
-    shares = [article["proportion"] for article in value]
-    assert shares == sorted(shares, reverse=True)
-    assert len(shares) > 20
+    weights = [article["proportion"] * article["words"] ** 0.5 for article in value]
+    assert all(one > other - 0.01 for one, other in pairwise(weights))  # shares are rounded
+    assert len(weights) > 20
     header, *lines = cli("articles", "--topic", 2).out.splitlines()
     assert header.split() == ["share", "words", "title"]
     assert len(lines) == 20

@@ -113,8 +113,9 @@ def status(session: str, as_json: bool) -> None:
 @options.model_option
 @options.json_option
 def articles(session: str, topic: int, limit: int, model: str | None, as_json: bool) -> None:
-    """List the articles that are most about a topic: those first whose share of it times the square root of
-    their number of words is largest.
+    """List the articles that are most about a topic.
+
+    First come those whose share of the topic, times the square root of their words, is largest.
 
     On a terminal, each title is a link to the revision that was read, if its wiki is known. With --json,
     "url" is that revision's address, or null.
