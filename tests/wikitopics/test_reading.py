@@ -4,6 +4,7 @@ import io
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import pytest
 
