@@ -81,13 +81,6 @@ class TopicAtlas(Drawn, can_focus=True):
         binding("atlas.zoom_out", "minus", "zoom(False)", "Zoom out"),
     ]
 
-    class Selection(Message):
-        """Enter on the topic under the cursor, or a click on it."""
-
-        def __init__(self, topic: int) -> None:
-            super().__init__()
-            self.topic = topic
-
     class Moved(Message):
         """The cursor moved to another topic, or the map shows something else."""
 
@@ -257,10 +250,10 @@ class TopicAtlas(Drawn, can_focus=True):
         if (to := toward(topics.values(), place, direction)) is not None and to.topic is not None:
             self.choose(to.topic)
 
-    def action_choose(self) -> None:
+    async def action_choose(self) -> None:
         if self.chosen is not None:
             self.held = True
-            self.post_message(self.Selection(self.chosen))
+            await self.run_action(f"app.open_topic({self.chosen})")
 
     def action_zoom(self, into: bool) -> None:
         if self._look is None:
@@ -270,7 +263,7 @@ class TopicAtlas(Drawn, can_focus=True):
         self.held = True
         self._again()
 
-    def on_click(self, event: events.Click) -> None:
+    async def on_click(self, event: events.Click) -> None:
         at = event.get_content_offset(self)
         labels = () if at is None or self.sheet is None else self.sheet.labels
         hit = next((label for label in labels if at is not None and label.covers(at.y, at.x)), None)
@@ -278,7 +271,7 @@ class TopicAtlas(Drawn, can_focus=True):
             self.end_births()
         elif hit is not None and hit.topic is not None:
             self.choose(hit.topic)
-            self.action_choose()
+            await self.action_choose()
 
     # The replay of births ---------------------------------------------------------------------------
 
@@ -458,10 +451,6 @@ class AtlasView(View):
         if keys != self._keys:
             self._keys = keys
             self.refresh_bindings()
-
-    @on(TopicAtlas.Selection)
-    def _chosen(self, event: TopicAtlas.Selection) -> None:
-        self.host.call_later(self.host.open_topic, event.topic)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "all" and self.is_mounted:

@@ -277,11 +277,6 @@ class Dashboard(View):
         self.choice.metric = event.metric
         self.host.watched.look_again()
 
-    @on(TopicList.Selection, "#topics")
-    def _chosen(self, event: TopicList.Selection) -> None:
-        if isinstance(event.row, TopicRow):
-            self.host.call_later(self.host.open_topic, event.row.topic)
-
     @on(Story.Selection, "#story")
     def _chosen_in_story(self, event: Story.Selection) -> None:
         moment, _ = event.row
@@ -291,10 +286,6 @@ class Dashboard(View):
             if moment.model != self.model:  # the view of topics shows those of one model
                 self.choice.model = moment.model
             self.host.call_later(self.host.open_topic, moment.topic)
-
-    @on(TopicAtlas.Selection)
-    def _chosen_on_map(self, event: TopicAtlas.Selection) -> None:
-        self.host.call_later(self.host.open_topic, event.topic)
 
     @on(TopicList.Moved, "#topics")
     def _moved(self) -> None:

@@ -281,9 +281,9 @@ class Emergence(View):
         name(drawn, f"{title} · {drawn.legend}", drawn.description)
         self.refresh_bindings()  # by now there is a topic to name and to pin
 
-    @on(Heatmap.Selection, "#emergence")
-    def _chosen(self, event: Heatmap.Selection) -> None:
-        self.host.call_later(self.host.open_topic, event.row.topic, self.query_one(Heatmap).at)
+    def open_row(self, row: object) -> None:
+        assert isinstance(row, TopicRow)
+        self.host.call_later(self.host.open_topic, row.topic, self.query_one(Heatmap).at)
 
     def chosen_topic(self) -> TopicRow | None:
         return self.query_one(Heatmap).current

@@ -225,7 +225,12 @@ class TopicView(View):
         listed.show_articles(articles, topics, look, model, sought=model, topic=topic)
         name(listed, f"{look.noun.capitalize()} most about {row.label}")
 
-    @on(TopicList.Selection, "#all-topics")
+    def open_row(self, row: object) -> None:
+        if isinstance(row, TopicRow):
+            self._open_detail()
+        else:
+            super().open_row(row)
+
     def _open_detail(self) -> None:
         self.add_class("-open")
         self.query_one(TopicList).hold()

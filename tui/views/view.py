@@ -215,9 +215,15 @@ class View(Container):
         return True
 
     @on(RowList.Selection)
-    def _article_chosen(self, event: RowList.Selection) -> None:
-        if isinstance(event.row, ArticleRow):
-            self.host.call_later(self.host.action_ask, event.row)
+    def _row_chosen(self, event: RowList.Selection) -> None:
+        self.open_row(event.row)
+
+    def open_row(self, row: object) -> None:
+        """Open what a row of a list shows: an article's card, or everything about a topic."""
+        if isinstance(row, ArticleRow):
+            self.host.call_later(self.host.action_ask, row)
+        elif isinstance(row, TopicRow):
+            self.host.call_later(self.host.open_topic, row.topic)
 
     def action_sort(self, order: str) -> None:
         """Order the view's list so from now on."""
@@ -240,23 +246,17 @@ class View(Container):
         self.app.notify(f"Words of topics by {by}")
         self.host.watched.look_again()
 
-    def _topic(self) -> tuple[str, TopicRow] | None:
-        """The topic under the cursor, and its model."""
-        row, look = self.chosen_topic(), self.host.latest
-        model = None if look is None else self.choice.model_of(look)
-        return None if row is None or model is None else (model, row)
-
     def action_pin(self) -> None:
-        if chosen := self._topic():
-            model, row = chosen
+        row, model = self.chosen_topic(), self.model
+        if row is not None and model is not None:
             self.choice.pinned ^= {(model, row.topic)}
             self.host.show()
 
     @write_action
     def action_rename(self) -> None:
-        if (chosen := self._topic()) is None:
+        row, model, path = self.chosen_topic(), self.model, self.host.path
+        if row is None or model is None:
             return
-        (model, row), path = chosen, self.host.path
 
         def renamed(name: str | None) -> None:
             if name is not None:
