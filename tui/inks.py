@@ -22,6 +22,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from wikitopics.session.analysis.cartography import COLOURS
+from wikitopics.tui.terminal import VGA
 from wikitopics.tui.text import visible
 
 SERIES = 4
@@ -45,15 +46,7 @@ _OF_16 = (
 )
 """The colours of areas among 16, by ANSI's numbers, on dark and on light ground: no two of the first eleven
 alike, and of the first eight."""
-_VGA = [
-    *map(
-        Color.parse, ["#000000", "#aa0000", "#00aa00", "#aa5500", "#0000aa", "#aa00aa", "#00aaaa", "#aaaaaa"]
-    ),
-    *map(
-        Color.parse, ["#555555", "#ff5555", "#55ff55", "#ffff55", "#5555ff", "#ff55ff", "#55ffff", "#ffffff"]
-    ),
-]
-"""The 16 colours."""
+_16 = [*map(Color.parse, VGA)]
 
 
 def area_ink(kind: str, area: int) -> str:
@@ -88,7 +81,7 @@ def _area_style(app: App[object], ink: str) -> Style | None:
     if kind == "area":
         return Style(color=colour)
     number = 0 if theme.dark else 15
-    text = RichColor.from_ansi(number) if theme.ansi else _VGA[number].rich_color
+    text = RichColor.from_ansi(number) if theme.ansi else _16[number].rich_color
     return Style(color=text, bgcolor=colour, bold=True)
 
 
@@ -103,7 +96,7 @@ def _area_colour(area: int, grounds: tuple[str, ...], text: str, dark: bool, dep
         return RichColor.from_ansi(_OF_16[not dark][area])
     if depth == "standard":
         table = _OF_16[not dark]
-        several = [_VGA[number] for number in table[area:] + table[:area]]
+        several = [_16[number] for number in table[area:] + table[:area]]
     else:
         end = Color(255, 255, 255) if dark else Color(0, 0, 0)  # grey text would take the hue
         several = [Color.parse(COLOURS[area]).blend(end, part / 20) for part in range(20)]
@@ -131,7 +124,7 @@ def _as_shown(colour: Color, depth: str) -> Color:
         return colour
     if depth == "standard":
         number = colour.rich_color.downgrade(ColorSystem.STANDARD).number
-        return _VGA[number or 0]
+        return _16[number or 0]
     return Color.from_rich_color(colour.rich_color.downgrade(ColorSystem.EIGHT_BIT))
 
 

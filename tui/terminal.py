@@ -36,12 +36,13 @@ from wikitopics.tui.text import in_ascii, visible
 # Terminals without 24-bit colours use the nearest they have. The tones are chosen so that greys stay grey
 # among 256 colours; for 16 colours there is a separate pair, made of exactly those.
 
-_BLACK, _RED, _GREEN, _BROWN, _BLUE, _MAGENTA, _CYAN, _SILVER = (
+VGA = (
     "#000000", "#aa0000", "#00aa00", "#aa5500", "#0000aa", "#aa00aa", "#00aaaa", "#aaaaaa",
+    "#555555", "#ff5555", "#55ff55", "#ffff55", "#5555ff", "#ff55ff", "#55ffff", "#ffffff",
 )  # fmt: skip
-_GREY, _PINK, _LIME, _YELLOW, _VIOLET, _AQUA, _WHITE = (
-    "#555555", "#ff5555", "#55ff55", "#ffff55", "#ff55ff", "#55ffff", "#ffffff",
-)  # fmt: skip
+"""The 16 colours, by ANSI's numbers."""
+_BLACK, _RED, _GREEN, _, _BLUE, _MAGENTA, _CYAN, _SILVER = VGA[:8]
+_GREY, _PINK, _LIME, _YELLOW, _, _VIOLET, _AQUA, _WHITE = VGA[8:]
 
 _COLOURS = {
     # dark, light, dark of 16 colours, light of 16 colours
