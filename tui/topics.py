@@ -201,7 +201,8 @@ class TopicList(RowList[Row]):
 
     def go_to_topic(self, topic: int) -> bool:
         """Select this topic, out of its area if need be; returns whether it is listed."""
-        self._opened |= {area.number for area in self._areas if topic in area.topics}
+        if area := self._marks.area_of.get(topic):
+            self._opened |= {area.number}
         self._list()
         return self._select(("topic", topic))
 
@@ -227,15 +228,14 @@ class TopicList(RowList[Row]):
 
     def unfold(self, out: bool) -> None:
         """Unfold the area under the cursor or around it, or fold it again."""
-        row, topic = self.current, self.topic
-        for area in self._areas:
-            number, within = area.number, topic is not None and topic.topic in area.topics
-            if within or (isinstance(row, AreaRow) and row.number == number):
-                self._opened = self._opened | {number} if out else self._opened - {number}
-                self._list()
-                if not (out and within):
-                    self._select(("area", number))
-                return
+        row = self.current
+        around = self._marks.area_of.get(row.topic) if isinstance(row, TopicRow) else row
+        if around is not None:
+            number = around.number
+            self._opened = self._opened | {number} if out else self._opened - {number}
+            self._list()
+            if around is row or not out:
+                self._select(("area", number))
 
     def action_choose(self) -> None:
         if isinstance(self.current, AreaRow):
@@ -427,17 +427,13 @@ class TopicCard(Lines):
         if len(row.words) <= height or width < 2 * COLUMN:
             return [word_line(row, i, width, plain, ink) for i in range(len(row.words))]
         half, column = (len(row.words) + 1) // 2, width // 2
-        left = [word_line(row, i, column, plain, ink, fill=True) for i in range(half)]
+        left = [word_line(row, i, column, plain, ink) for i in range(half)]
         return [[*line, *word_line(row, half + i, column, plain, ink)] for i, line in enumerate(left)]
 
 
-def word_line(
-    row: TopicRow, index: int, width: int, ascii_only: bool, ink: str, *, fill: bool = False
-) -> Line:
-    """The index-th word with its probability and a bar that compares it to the most probable.
-
-    ``ink``: that of the bar. ``fill``: use all ``width`` cells.
-    """
+def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, ink: str) -> Line:
+    """The index-th word with its probability and a bar, in this ink, that compares it to the most probable;
+    all ``width`` cells are used."""
     if index >= len(row.words):
         return []
     word, probability = row.words[index]
@@ -445,10 +441,10 @@ def word_line(
     most = max(share for _, share in row.words) or 1.0
     cells = min(WORD, width - BESIDE)
     room = max(width - cells - BESIDE, 4)
-    text = f" {'+' if new else ' '}{padded(word, cells)}"
+    text = f" {NEWCOMER if new else ' '}{padded(word, cells)}"
     drawn = bar(probability / most, room, ascii_only=ascii_only)
     return [
         (text, "new" if new else ("strong" if index < 3 else "")),
         (f"{100 * probability:5.1f}% ", "muted"),
-        (f"{drawn:<{width - cells - 9}}" if fill else drawn, ink),
+        (f"{drawn:<{width - cells - 9}}", ink),
     ]

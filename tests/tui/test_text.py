@@ -54,7 +54,7 @@ def test_columns_are_as_wide_as_their_cells_and_nothing_is_lost():
 def test_the_second_column_of_words_begins_in_one_place(width):
     row = replace(topic(), words=(("a", 0.1), ("b", 0.01)))
     for i in range(2):
-        assert sum(cell_len(text) for text, _ in word_line(row, i, width, False, "spark", fill=True)) == width
+        assert sum(cell_len(text) for text, _ in word_line(row, i, width, False, "spark")) == width
 
 
 @pytest.mark.parametrize(
