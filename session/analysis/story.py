@@ -73,9 +73,9 @@ def times(articles: Sequence[float], course: Curve | None, runs: Sequence[PastRu
 
 
 def doublings(points: Sequence[int]) -> list[int]:
-    """The newest doublings among some numbers of articles, ascending; and the last number."""
+    """Of ascending numbers of articles, the first from each power of two on, and the last one."""
     first = {point.bit_length(): point for point in reversed(points)}
-    return sorted({*first.values(), *points[-1:]})[-SPANS - 1 :]
+    return sorted({*first.values(), *points[-1:]})
 
 
 def story(

@@ -11,14 +11,10 @@ from wikitopics.session.storage.writer import HeartbeatWriter
 from wikitopics.tui.questions import Ask
 from wikitopics.tui.topics import TopicList
 from wikitopics.tui.views.log import EventList
-from wikitopics.tui.views.topics import Evolution, TopicView, doublings
+from wikitopics.tui.views.topics import Evolution, TopicView
 
 
 def test_columns_are_doublings_and_the_newest_with_newcomers_marked():
-    at = [16, 32, 64, *range(1024, 13_000, 1024), 12_480]
-    history = [(n, 0.1, (("w", 0.1),)) for n in at]
-    assert [at[i] for i in doublings(history)] == [16, 32, 64, 1024, 2048, 4096, 8192, 12_480]
-    assert doublings([]) == []
     evolution = Evolution()
     history = {16: "ab", 32: "bc", 64: "ba"}
     evolution.show([(n, 0.1, tuple((word, 0.1) for word in words)) for n, words in history.items()])

@@ -10,7 +10,7 @@ from textual.containers import Container, Horizontal, Vertical
 from textual.message import Message
 from textual.widget import Widget
 
-from wikitopics.session.analysis.story import SCORE, Moment, doublings, movements, story
+from wikitopics.session.analysis.story import SCORE, SPANS, Moment, doublings, movements, story
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.chart import X_KINDS, Chart, Picture, Scale, drawing, measurement_caption, title, warning
@@ -235,7 +235,8 @@ class Dashboard(View):
     async def _fill_story(self, models: Sequence[str], look: SessionView) -> None:
         def derived(reader: SessionReader) -> tuple[Moment, ...]:
             model = models[0]  # shares move in the list of topics, which shows one model
-            snapshots = reader.words_at(model, doublings(reader.snapshots(model, look.as_of)))
+            spans = doublings(reader.snapshots(model, look.as_of))[-SPANS - 1 :]
+            snapshots = reader.words_at(model, spans)
             shares = [(one.articles, one.shares) for one in snapshots]
             names, found = [row.name for row in look.topics_of(model)], look.atlases.get(model)
             areas = found.areas if found is not None else ()

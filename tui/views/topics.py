@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
+from wikitopics.session.analysis.story import doublings
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
 from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, Lines, Part, name
@@ -24,22 +25,10 @@ History = Sequence[tuple[int, float, tuple[tuple[str, float], ...]]]
 COLUMN = 15
 
 
-def doublings(history: History) -> list[int]:
-    """Indices of the snapshots nearest to 2,048, 4,096, 8,192 … and to the smaller powers of two, and of
-    the newest: one column per doubling, as the papers print it."""
-    chosen, reached = set[int](), 0
-    for index, (articles, _, _) in enumerate(history):
-        if articles.bit_length() > reached:
-            chosen.add(index)
-            reached = articles.bit_length()
-    return sorted(chosen | {*range(len(history))[-1:]})
-
-
 class Evolution(Lines, can_focus=True):
     """One column per doubling of the articles read; a word that is missing from the column before has a +."""
 
-    _history: History = ()
-    _columns: Sequence[int] = ()
+    _columns: History = ()
     selected: int | None = None
     """Articles of the selected column; None: the newest, as it changes."""
     _own: int | None = None
@@ -52,8 +41,8 @@ class Evolution(Lines, can_focus=True):
         ``why``: shown in place of an empty history. ``at``: articles of a snapshot that has a column, too,
         which is selected first.
         """
-        own = [index for index, (articles, _, _) in enumerate(history) if articles == at]
-        self._why, self._history, self._columns = why, history, sorted({*doublings(history), *own})
+        shown = {*doublings([articles for articles, _, _ in history]), at}
+        self._why, self._columns = why, [snapshot for snapshot in history if snapshot[0] in shown]
         if at != self._own:
             self._own = self.selected = at
         if self.selected not in self._articles():
@@ -61,7 +50,7 @@ class Evolution(Lines, can_focus=True):
         self.redraw()
 
     def _articles(self) -> list[int]:
-        return [self._history[index][0] for index in self._columns]
+        return [articles for articles, _, _ in self._columns]
 
     @property
     def _index(self) -> int:
@@ -79,7 +68,7 @@ class Evolution(Lines, can_focus=True):
     @property
     def words(self) -> tuple[tuple[str, float], ...]:
         """The words of the selected column."""
-        return self._history[self._columns[self._index]][2] if self._columns else ()
+        return self._columns[self._index][2] if self._columns else ()
 
     def lines(self, width: int, height: int) -> list[Line]:
         if not self._columns:
@@ -96,14 +85,14 @@ class Evolution(Lines, can_focus=True):
         return out
 
     def _cell(self, index: int, y: int, chosen: bool) -> Part:
-        articles, part, words = self._history[self._columns[index]]
+        articles, part, words = self._columns[index]
         if y < 2:
             ink = "muted" if y else ("accent" if chosen else "strong")
             return f"{share(part) if y else count(articles):<{COLUMN}}", ink
         if y - 2 >= len(words):
             return " " * COLUMN, ""
         word = words[y - 2][0]
-        new = index > 0 and word not in dict(self._history[self._columns[index - 1]][2])
+        new = index > 0 and word not in dict(self._columns[index - 1][2])
         text = padded(f"+{word}" if new else word, COLUMN - 1) + " "
         return text, "new" if new else ("accent" if chosen else "")
 

@@ -81,7 +81,16 @@ def test_what_rose_and_fell_most_since_the_last_doubling():
     assert [one.topic for one in of_areas] == [2, 0]
     assert len(story.movements("lda", [shares[0], (100, shares[1][1])], ["a", "b", "c"], areas)) == 2
     assert story.movements("lda", [shares[0], shares[0]], ["a", "b", "c"], areas) == []
-    assert story.doublings([64, 70, 130, 200]) == [64, 130, 200]
+    assert story.doublings([16, 32, *range(1024, 9_000, 1024), 9_480]) == [
+        16,
+        32,
+        1024,
+        2048,
+        4096,
+        8192,
+        9_480,
+    ]
+    assert story.doublings([]) == []
 
 
 def test_the_story_is_newest_first_and_nothing_is_no_story():
