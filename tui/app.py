@@ -23,7 +23,7 @@ from wikitopics.session.paths import session_name, session_path
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import Signals
-from wikitopics.tui.bars import OFFERS, FindBar, caption, condition, fitted, pieces, window_title
+from wikitopics.tui.bars import FindBar, caption, condition, fitted, pieces, window_title
 from wikitopics.tui.export import Export
 from wikitopics.tui.follow import Choice, SessionView, TrainerProcess, Watch, run_in_background, wait_until
 from wikitopics.tui.inks import INKS, Drawn, Lines
@@ -214,9 +214,7 @@ class Wikitopics(TerminalApp[Ending]):
         if not (self.is_running and self.main.ready):  # while the app closes, its widgets go first
             return
         frozen = None if watch.frozen_at is None else time.monotonic() - watch.frozen_at
-        parts = pieces(status, watch.trouble, frozen, watch.replay, self.choice.ascii_only)
-        if self.READ_ONLY:
-            parts = [part for part in parts if part not in OFFERS]
+        parts = pieces(status, watch.trouble, frozen, watch.replay, offers=not self.READ_ONLY)
         self.main.query_one("#status", Lines).show_lines(lambda width, _: [fitted(parts, width)])
         words = "" if status is None or watch.replay is not None else caption(status)
         below = self.main.query_one("#caption", Lines)
@@ -416,10 +414,7 @@ class Wikitopics(TerminalApp[Ending]):
         """Have the trainer save now."""
         self._command(save=True)
 
-    @write_action
-    def action_retry(self) -> None:
-        """Have the trainer try again now; it saves, too."""
-        self._command(save=True)
+    action_retry = action_save  # a trainer that saves does not wait to try again
 
     def _command(self, **columns: bool) -> None:
         path = self.path

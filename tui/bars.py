@@ -110,32 +110,27 @@ def progress(status: Status, total: str = "") -> str:
 
 Pieces = list[tuple[int, Line]]
 """(rank, parts): the higher the rank, the earlier it is dropped if there is no room."""
-RESTARTS: tuple[int, Line] = 2, [("R restarts it", "muted")]
-RETRIES: tuple[int, Line] = 2, [("T tries now", "muted")]
-OFFERS = RESTARTS, RETRIES
-"""Keys that have the trainer do something."""
 
 
 def pieces(
-    s: Status | None, trouble: str, frozen: float | None, replay: Replay | None, ascii_only: bool
+    s: Status | None, trouble: str, frozen: float | None, replay: Replay | None, *, offers: bool = True
 ) -> Pieces:
     """The line's parts. ``trouble``: why the session cannot be read now; ``frozen``: seconds since the view
-    froze."""
+    froze; ``offers``: with the keys that have the trainer do something."""
     if s is None:
         return [(0, [("wikitopics", "strong")]), (0, [(trouble or "opening …", "muted")])]
     sign, words, ink = condition(s)
     if trouble:  # then the trainer's state is not known
         sign, words, ink = "!", f"cannot read the session: {visible(trouble)}", "bad"
-    elif ascii_only and not sign.isascii():
-        sign = "*"
     out: Pieces = [(6, [("wikitopics", "strong")]), (0, [(f"{sign} {words}", ink)])]
     if replay is not None:  # the trainer's present state has no place there
-        return (out if trouble else out[:1]) + _replayed(replay, s, ascii_only=ascii_only)
+        return (out if trouble else out[:1]) + _replayed(replay, s)
     if s.hindered and not trouble:
         out.append((1, [(squeezed(visible(s.activity.wait(time.time())), CAUSE), "warn")]))
-        out += [RETRIES] if s.may_retry else []
-    if s.state in ("dead", "stopped") and not trouble:
-        out.append(RESTARTS)
+        if s.may_retry and offers:
+            out.append((2, [("T tries now", "muted")]))
+    if s.state in ("dead", "stopped") and offers and not trouble:
+        out.append((2, [("R restarts it", "muted")]))
     if frozen is not None:
         out.append((0, [(f"VIEW FROZEN {age(frozen)}", "warn")]))
     out.append((2, [(source_words(s), "")]))
@@ -164,13 +159,12 @@ def pieces(
     return out
 
 
-def _replayed(replay: Replay, status: Status, *, ascii_only: bool) -> Pieces:
+def _replayed(replay: Replay, status: Status) -> Pieces:
     """Say that the view shows the past, which point of it, and how to get back."""
-    sign = (">" if ascii_only else "▶") if replay.playing else ("=" if ascii_only else "‖")
     reading = -(-replay.articles // status.documents) if status.passes > 1 and status.documents else 0
     texts = unit_noun(status.source, status.passes)
     return [
-        (0, [(f"{sign} REPLAY", "warn")]),
+        (0, [(f"{'▶' if replay.playing else '‖'} REPLAY", "warn")]),
         (1, [(count(replay.articles), "strong"), (f" of {count(replay.points[-1])} {texts}", "")]),
         *([(2, [(f"pass {count(reading)} of {count(status.passes)}", "")])] if reading else []),
         (2, [(source_words(status), "")]),

@@ -504,7 +504,7 @@ def beginning(look: SessionView, metric: Metric, *, ascii_only: bool) -> tuple[s
     elif status.crawled == 0 and not status.held_out:
         lines = [f"starting: compiling the models, asking for the first {look.noun}"]
     elif status.held_out < target:
-        done = bar(status.held_out / target, 30, ascii_only=ascii_only).ljust(30, "." if ascii_only else "░")
+        done = bar(status.held_out / target, 30, ascii_only=ascii_only).ljust(30, "░")
         lines = [
             f"first {look.noun} arriving, held out for evaluation",
             f"{done} {count(status.held_out)} of {count(target)}",

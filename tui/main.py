@@ -355,8 +355,7 @@ ALWAYS = (
 def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]]]:
     """Every sign that is drawn and what it means, by subject."""
     shades, sizes = (SHADES, ASCII_SHADES)[ascii_only], (SIGNS, ASCII_SIGNS)[ascii_only]
-    states = (("*" if ascii_only else sign, words.lower()) for sign, words, _ in STATES.values())
-    yield "The trainer", [*states]
+    yield "The trainer", [(sign, words.lower()) for sign, words, _ in STATES.values()]
     yield "What happened", [(sign, words) for sign, _, words in MOMENTS.values()]
     topics = (
         (DOTS[ascii_only], "a topic, in the colour of its area"),

@@ -465,8 +465,8 @@ class Plot:
 
     def row(self, y: float) -> int | None:
         """The row of a value on the y axis; None outside the picture."""
-        position, height = float(self.y_axis.position(np.array([y]))[0]), self.codes.shape[0]
-        return height - 1 - min(int(position * height), height - 1) if 0 <= position <= 1 else None
+        position = float(self.y_axis.position(np.array([y]))[0])
+        return _row(position, self.codes.shape[0]) if 0 <= position <= 1 else None
 
     def column(self, x: float) -> int:
         """The column of a value on the x axis; may lie outside."""
@@ -526,17 +526,16 @@ def _x_axis(series: Sequence[Series], frame: Frame) -> Axis:
     return fitted(own_space(np.concatenate(ends), frame.log_x) if ends else np.empty(0), frame.log_x)
 
 
+def _row(position: float, height: int) -> int:
+    """The row of a position on the y axis, or the nearest one."""
+    return height - 1 - min(max(int(position * height), 0), height - 1)
+
+
 def _end_rows(covered: Spans, axis: Axis, height: int) -> tuple[int | None, ...]:
     """The row of each line's rightmost dots; None if it has none."""
-    rows: list[int | None] = []
-    for low, high in zip(covered.low, covered.high, strict=True):
-        columns, row = np.flatnonzero(np.isfinite(low)), None
-        if columns.size:
-            middle = float(low[columns[-1]] + high[columns[-1]]) / 2
-            position = (middle - axis.low) / (axis.high - axis.low)
-            row = height - 1 - min(max(int(position * height), 0), height - 1)
-        rows.append(row)
-    return tuple(rows)
+    middles = ((covered.low + covered.high) / 2 - axis.low) / (axis.high - axis.low)
+    ends = (line[np.isfinite(line)][-1:] for line in middles)
+    return tuple(_row(float(end[0]), height) if end.size else None for end in ends)
 
 
 def _x_labels(axis: Axis, width: int, drawing: Drawing) -> tuple[tuple[int, str], ...]:
@@ -556,6 +555,5 @@ def _y_labels(axis: Axis, height: int, drawing: Drawing) -> tuple[tuple[int, str
         value = axis.value(position)
         if drawing.whole_y and abs(value - round(value)) > 1e-6:
             continue
-        row = height - 1 - min(int(position * height), height - 1)
-        by_row.setdefault(row, text)
+        by_row.setdefault(_row(position, height), text)
     return tuple(sorted(by_row.items()))

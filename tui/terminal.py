@@ -295,11 +295,13 @@ class PlainSigns(LineFilter):
         | dict.fromkeys("▼▾↓", "v")
         | dict.fromkeys("▲▴↑", "^")
         | dict.fromkeys("←‹⋯", "<")
-        | dict.fromkeys("→⇢▸»", ">")
+        | dict.fromkeys("→⇢▸▶»", ">")
         | dict.fromkeys("“”", '"')
         | dict.fromkeys("…≈", "~")
-        | dict.fromkeys("●★", "*")
-        | {"×": "x", "▁": "_", "█": "#", "·": ".", "•": "o", "○": "o", "┊": ":", "🔎": "> "}
+        | dict.fromkeys("●◌◐◍■✓✗★", "*")
+        | dict.fromkeys("·░", ".")
+        | dict.fromkeys("•○", "o")
+        | {"×": "x", "▁": "_", "█": "#", "‖": "=", "┊": ":", "🔎": "> "}
     )
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:

@@ -187,7 +187,7 @@ def gauge(look: SessionView, width: int, ascii_only: bool) -> list[Line]:
     else:
         part, words = now.crawl_rate / most, f"at most {per_second(most)} this hour"
     room = max(min(width - len(words) - 3, MOST_BARS), 0)
-    bars = bar(part, room, ascii_only=ascii_only).ljust(room, "." if ascii_only else "░") + " " * bool(room)
+    bars = bar(part, room, ascii_only=ascii_only).ljust(room, "░") + " " * bool(room)
     return [[(bars, "spark" if status.lively else "faint"), (words, "muted")]]
 
 

@@ -8,7 +8,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
 from textual.message import Message
-from textual.widget import Widget
 
 from wikitopics.session.analysis.story import SCORE, SPANS, Moment, doublings, movements, story
 from wikitopics.session.records import ArticleRow, TopicRow, in_line
@@ -166,15 +165,7 @@ class Dashboard(View):
 
     def on_mount(self) -> None:
         self.query_one(Chart).fit_y = True
-        for selector, words in (
-            ("#flow", "Flow"),
-            ("#topics", "Topics by share"),
-            ("#story", "Story"),
-            ("#card", "Topic"),
-            ("#dashboard-atlas", "Atlas"),
-            ("#log", "Log"),
-        ):
-            name(self.query_one(selector, Widget), words)
+        name(self.query_one("#flow", Lines), "Flow")
 
     def fit(self, width: int, height: int) -> None:
         tiny = width < TINY_WIDTH or height < TINY_HEIGHT

@@ -50,6 +50,7 @@ Fact = tuple[str, str, str]
 class EventList(Folded[Event]):
     """The log, newest at the bottom, following new events; a long message takes several lines."""
 
+    BORDER_TITLE = "Log"
     follows = True
     empty = " nothing has happened yet"
 
@@ -101,6 +102,7 @@ def ticker(moments: Sequence[Moment], several: bool, now: float | None) -> str:
 class Story(RowList[tuple[Moment, Line]]):
     """Moments, newest first, each in one line or more; a click or Enter opens what it is about."""
 
+    BORDER_TITLE = "Story"
     DEFAULT_CLASSES = "panel"
     headed = False
     stays_on_top = True
