@@ -267,11 +267,6 @@ def tree(far: Floats, areas: Groups) -> tuple[Node, ...]:
     return tuple(nodes)
 
 
-def parents(nodes: tuple[Node, ...]) -> dict[int, int]:
-    """The node above each topic and node; the root has none."""
-    return {child: node.number for node in nodes for child in node.children}
-
-
 def cut(nodes: Sequence[Node], U: int, n: int) -> list[tuple[int, ...]]:
     """A tree over U topics cut into n groups, in drawing order; into U, if n is larger."""
     if not nodes:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rich.cells import cell_len
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal
@@ -17,7 +16,7 @@ from textual.widgets import Input
 from wikitopics.session.records import State, Status
 from wikitopics.session.sources import described, unit_noun
 from wikitopics.tui.follow import Replay
-from wikitopics.tui.inks import Drawn, Line, Part
+from wikitopics.tui.inks import Clickable, Drawn, Line, Part
 from wikitopics.tui.text import age, clock, count, limited, share, squeezed, visible
 
 # The top line: whether the trainer is alive, what it reads, its progress, and when it last saved.
@@ -209,8 +208,6 @@ class KeyBar(Drawn):
 
     _views: Sequence[Hint] = ()
     _keys: Sequence[Hint] = ()
-    _spots: Sequence[tuple[int, int, str]] = ()
-    """The first cell of each hint, the one after its last, and its action."""
 
     def show(self, views: list[Hint], keys: list[Hint]) -> None:
         """The views first, then the keys."""
@@ -223,7 +220,6 @@ class KeyBar(Drawn):
             return self.strip([], width)
         brief = sum(len(_text(hint)) for hint in self._views) + KEYS > width
         parts: list[Part] = []
-        spots = []
         at = 0
         owed = sum(len(_text(hint)) for hint in self._keys if hint.stays)
         for hint in [*self._views, *self._keys]:
@@ -237,17 +233,10 @@ class KeyBar(Drawn):
                 break
             inks = ("cursor", "cursor") if hint.active else ("accent", "muted" if is_view else "")
             cells = len(hint.key) + 1
-            parts += [(text[:cells], inks[0]), (text[cells:], inks[1])]
-            spots.append((at, at + len(text), hint.action))
+            for piece, ink in zip((text[:cells], text[cells:]), inks, strict=True):
+                parts.append((Clickable(piece, action=hint.action), ink))
             at += len(text)
-        self._spots = spots
         return self.strip(parts, width)
-
-    async def on_click(self, event: events.Click) -> None:
-        for start, end, action in self._spots:
-            if start <= event.x < end:
-                await self.app.run_action(action)
-                return
 
 
 def _text(hint: Hint, *, brief: bool = False) -> str:

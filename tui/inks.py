@@ -4,7 +4,7 @@
 component classes as a separate node whenever it styles the widget. The inks of areas are computed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import zip_longest
 from typing import Self
@@ -224,26 +224,40 @@ class Drawn(Widget):
         Nothing in foreign text can control the terminal, whatever the parts were made of.
         """
         opens = self.app.has_class("-links")
-        runs: list[tuple[str, Style]] = []
-        for text, name in parts:
-            pen = self.pen(name, under)
-            if isinstance(text, Clickable):
-                if opens and text.address:
-                    pen = pen.update_link(text.address)
-                if text.action:
-                    pen += Style.from_meta({"@click": text.action})
-            if runs and runs[-1][1] is pen:  # every segment costs time on its way to the terminal
-                text = runs.pop()[0] + text
-            runs.append((text, pen))
-        segments = []
-        for text, pen in runs:
-            if text := visible(text):
-                segments.append(Segment(text, pen))
-        line = Strip(segments)
+
+        def styled() -> Iterator[tuple[str, Style]]:
+            for text, name in parts:
+                pen = self.pen(name, under)
+                if isinstance(text, Clickable):
+                    if opens and text.address:
+                        pen = pen.update_link(text.address)
+                    if text.action:
+                        pen += Style.from_meta({"@click": text.action})
+                yield visible(text), pen
+
+        line = Strip(joined(styled()))
         if line.cell_length > width > 0 and cell_len(line.text.rstrip()) > width:
             cut, *_ = line.crop(width - 1)
             line = Strip([*line.crop(0, width - 1), Segment("…", cut.style)])
         return line.adjust_cell_length(width, self.pen("", under))
+
+
+def joined(parts: Iterable[tuple[str, Style]]) -> list[Segment]:
+    """The segments of a line, with as few as look the same: each costs time on its way to the terminal."""
+    runs: list[tuple[str, Style]] = []
+    for text, style in parts:
+        before, its = runs[-1] if runs else ("", Style())
+        blank = text.isspace() and its.bgcolor == style.bgcolor and not _marks_blanks(its, style)
+        if runs and (its is style or blank):
+            runs[-1] = before + text, its
+        elif text:
+            runs.append((text, style))
+    return [Segment(text, style) for text, style in runs]
+
+
+def _marks_blanks(*styles: Style) -> bool:
+    """Whether more of one of these than its ground matters in a blank."""
+    return any(style.reverse or style.underline or style.meta or style.link for style in styles)
 
 
 Line = list[Part]

@@ -8,7 +8,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.areas import Areas, Node, cut, names, parents, tree
+from wikitopics.model.areas import Areas, Node, cut, names, tree
 from wikitopics.model.online import IN_USE
 from wikitopics.model.topics import distances, most_relevant_to
 from wikitopics.session.records import TopWords
@@ -128,7 +128,7 @@ def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
     K, U = len(leaves), len(found.topics)
     number = [*found.topics.tolist(), *range(K, K + U)]
     nodes = _nodes(found)
-    above = {number[below]: number[node] for below, node in parents(nodes).items()}
+    above = {number[child]: number[node.number] for node in nodes for child in node.children}
     groups = [(number[node.number], node.height, found.topics[list(node.topics)].tolist()) for node in nodes]
     relevant = most_relevant_to([topics for *_, topics in groups], newest.leading, newest.shares)
     parts = [*((topic, 0.0, [topic]) for topic in range(K)), *groups]

@@ -17,7 +17,6 @@ from wikitopics.model.areas import (
     grouped,
     names,
     numbered,
-    parents,
     places,
     tree,
     usual_number,
@@ -112,7 +111,7 @@ def test_each_area_is_a_branch_of_the_tree():
     assert [node.number for node in nodes] == list(range(24, 47))
     assert sorted(nodes[-1].topics) == list(range(24))
     heights = {node.number: node.height for node in nodes}
-    above = parents(nodes)
+    above = {child: node.number for node in nodes for child in node.children}
     assert all(heights[above[number]] >= height for number, height in heights.items() if number in above)
     assert 46 not in above
     assert {frozenset(group) for group in cut(nodes, 24, 4)} == {

@@ -3,13 +3,12 @@
 import asyncio
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.cells import cell_len
-from rich.segment import Segment
 from rich.style import Style
 from textual import events, on
 from textual.app import ComposeResult
@@ -22,7 +21,7 @@ from wikitopics.session.analysis.areas import Atlas
 from wikitopics.session.records import ArticleRow, ShareHistory, TopicRow, in_line
 from wikitopics.tui.atlas import ASPECT, Direction, Label, Sheet, laid_out, middle, toward
 from wikitopics.tui.follow import SessionView, run_in_background
-from wikitopics.tui.inks import Drawn, area_ink, name, tinted
+from wikitopics.tui.inks import Drawn, area_ink, joined, name, tinted
 from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import plural, share
 from wikitopics.tui.topics import NO_TOPICS, hits_in, matching
@@ -94,7 +93,7 @@ class TopicAtlas(Drawn, can_focus=True):
     _look: SessionView | None = None
     _model: str | None = None
     _of: object = None
-    _show: Callable[[], None] | None = None
+    _view: View | None = None
     _found: frozenset[int] = frozenset()
     _sought = ""
     _read: frozenset[int] = frozenset()
@@ -125,7 +124,7 @@ class TopicAtlas(Drawn, can_focus=True):
             self._sheets.clear()
             self.end_births()
         self._look, self._model, self._sought = look, model, view.sought
-        self._show = lambda: self.show_atlas(view, look)
+        self._view = view
         self._light(look.recent if look.as_of is None else ())
         found, rows, size = look.atlases.get(model or ""), look.topics_of(model), self._room
         self.post_message(self.Moved())
@@ -187,12 +186,11 @@ class TopicAtlas(Drawn, can_focus=True):
         self.glowing = {topic: until for topic, until in self.glowing.items() if until > soon}
         self.redraw()
 
-    def on_resize(self) -> None:
-        self._again()
-
     def _again(self) -> None:
-        if self._show is not None:
-            self._show()
+        if self._view is not None and self._look is not None:
+            self.show_atlas(self._view, self._look)
+
+    on_resize = _again
 
     # In words ---------------------------------------------------------------------------------------
 
@@ -372,7 +370,7 @@ class TopicAtlas(Drawn, can_focus=True):
             return self.strip([(f" {self._told}", "")], width)
         if y >= len(self._rows) or not (self.sheet and self.sheet.labels):
             return self.strip([(NO_TOPICS, "muted")] if y == 0 and self._is_empty else [], width)
-        return Strip(_joined(self._parts(self._rows[y], y, width)), width).adjust_cell_length(width)
+        return Strip(joined(self._parts(self._rows[y], y, width)), width).adjust_cell_length(width)
 
     @property
     def _is_empty(self) -> bool:
@@ -408,19 +406,6 @@ class TopicAtlas(Drawn, can_focus=True):
             until = min(starts[run + 1] if run + 1 < len(starts) else end, end)
             yield " " * (until - start), self.pen("", area_ink("tint", areas[run]) if areas[run] >= 0 else "")
             start, run = until, run + 1
-
-
-def _joined(parts: Iterable[tuple[str, Style]]) -> list[Segment]:
-    """The segments of a line, with as few as look the same: each costs time on its way to the terminal."""
-    joined: list[tuple[str, Style]] = []
-    for text, style in parts:
-        before, its = joined[-1] if joined else ("", Style())
-        blank = text.isspace() and its.bgcolor == style.bgcolor and not (its.reverse or its.underline)
-        if joined and (blank or its is style):
-            joined[-1] = before + text, its
-        else:
-            joined.append((text, style))
-    return [Segment(text, style) for text, style in joined]
 
 
 class AtlasView(View):
