@@ -230,7 +230,7 @@ async def test_a_search_without_a_hit_and_the_cell_under_the_cursor_are_told(sho
 
 
 @pytest.mark.parametrize(("size", "views"), [((80, 24), ("1", "2", "7E")), ((46, 16), ("2", "7E"))])
-async def test_what_was_found_is_in_sight(shown, live, size, views):
+async def test_what_was_found_is_in_sight_until_escape(shown, live, size, views):
     """However far down among a topic's words it stands, and where its name alone fills the row."""
     async with shown(live, size=size, words="film, actor") as (app, pilot):
         topic = app.latest.topics["lda"][2]
@@ -239,6 +239,10 @@ async def test_what_was_found_is_in_sight(shown, live, size, views):
             await pilot.press(*view, "slash", *word, "enter")
             row = re.compile(f" {re.escape(topic.name[:5])}.*{word}")
             await seeing.until_true(lambda row=row: any(map(row.search, seeing.lines(app))))
+            rows = app.main.view.query(RowList).first(RowList)
+            assert len(rows.rows) < 50
+            await pilot.press("escape")
+            await seeing.until_true(lambda rows=rows: len(rows.rows) == 50)
 
 
 async def test_a_click_on_a_column_s_head_sorts(shown, live):
@@ -280,19 +284,6 @@ async def test_the_mark_of_a_cut_line_looks_like_what_it_stands_for(shown, live)
             *_, mark = drawn.strip(parts, width)
             assert mark.text == "…"
             assert (mark.style.link, mark.style.color) == (to.address, drawn.pen(ink).color)
-
-
-@pytest.mark.parametrize(("view", "listed"), [("1", "#topics"), ("7E", "#emergence")])
-async def test_escape_ends_a_search(shown, growing, view, listed):
-    async with shown(growing, size=(100, 30), words="film, actor") as (app, pilot):
-        await pilot.press(*view)
-        await seeing.until_true(lambda: app.screen.query(listed) and app.screen.query_one(listed).rows)
-        rows = app.screen.query_one(listed, RowList)
-        every = len(rows.rows)
-        await pilot.press("slash", *"film", "enter")
-        await seeing.until_true(lambda: 0 < len(rows.rows) < every)
-        await pilot.press("escape")
-        await seeing.until_true(lambda: len(rows.rows) == every)
 
 
 async def test_words_are_ordered_by_relevance_until_asked_otherwise(shown, growing):

@@ -8,16 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.color import Color as RichColor
+from rich.color import ColorSystem
 from rich.console import Console
 from textual.theme import BUILTIN_THEMES
 
 from tests.tui import canned, seeing
 from tests.tui.standins import topic
+from tests.tui.test_preferences import contrast
 from wikitopics.session.analysis.areas import Area
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.tui.inks import area_ink
 from wikitopics.tui.marks import MIX, Marks, stacked
-from wikitopics.tui.terminal import DARK, LIGHT
+from wikitopics.tui.terminal import DARK, LIGHT, VGA
 from wikitopics.tui.topics import AreaRow, TopicCard, TopicList, grouped
 from wikitopics.tui.views.articles import ArticleList
 
@@ -61,30 +63,13 @@ def test_a_bar_is_as_wide_as_it_should_be(parts, width):
 # Every area can be told from the ground, in every theme and with few colours.
 
 
-def luminance(colour):
-    parts = [part / 255 for part in colour]
-    red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+def rgb(colour, system):
+    """The colour as a terminal of this kind shows it."""
+    seen = colour.downgrade(SYSTEMS[system])
+    return (RichColor.parse(VGA[seen.number]) if system == "standard" else seen).get_truecolor()
 
 
-def contrast(one, other, system):
-    """The contrast of two colours as a terminal of this kind shows them."""
-    seen = []
-    for colour in (one, other):
-        shown = colour if system == "truecolor" else colour.downgrade(SYSTEMS[system])
-        vga = shown.number is not None and shown.number < 16 and system == "standard"
-        seen.append(luminance(VGA[shown.number] if vga else shown.get_truecolor()))
-    return (max(seen) + 0.05) / (min(seen) + 0.05)
-
-
-SYSTEMS = {"standard": RichColor.parse("color(1)").system, "256": RichColor.parse("color(99)").system}
-VGA = [
-    *((0, 0, 0), (170, 0, 0), (0, 170, 0), (170, 85, 0), (0, 0, 170), (170, 0, 170), (0, 170, 170)),
-    *((170, 170, 170), (85, 85, 85), (255, 85, 85), (85, 255, 85), (255, 255, 85), (85, 85, 255)),
-    *((255, 85, 255), (85, 255, 255), (255, 255, 255)),
-]
+SYSTEMS = {"standard": ColorSystem.STANDARD, "256": ColorSystem.EIGHT_BIT, "truecolor": ColorSystem.TRUECOLOR}
 
 
 @pytest.mark.parametrize("system", ["truecolor", "256", "standard"])
@@ -99,7 +84,7 @@ async def test_areas_can_be_told_from_the_ground(shown, live, system, monkeypatc
             colours = [listed.pen(area_ink("area", area)).color for area in range(len(COLOURS))]
             grounds = ["", "cursor", "fresh"] if system == "truecolor" else [""]
             for ground in (listed.pen("", under).bgcolor for under in grounds):
-                worst = min(contrast(colour, ground, system) for colour in colours)
+                worst = min(contrast(rgb(colour, system), rgb(ground, system)) for colour in colours)
                 assert worst >= 3, (theme, ground, worst)
             if system == "truecolor":
                 assert len(set(colours)) == len(COLOURS)

@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.message import Message
 
 from wikitopics.session.records import ShareHistory, TopicRow
-from wikitopics.tui.follow import Choice, SessionView
+from wikitopics.tui.follow import SessionView
 from wikitopics.tui.inks import Line, name, sorting
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.plot import Axis, Floats, own_space, ticks
@@ -122,24 +122,19 @@ class Heatmap(RowList[TopicRow]):
 
         async def fill() -> None:
             history = await view.ask(lambda reader: reader.share_history(model), aside=True)
-            self.draw(look, choice, history if look.as_of is None else history.up_to(look.as_of), sought)
+            if (of := (look.status.session, model)) != self._of:
+                self.release()
+                self._of, self.at = of, None
+            rows, shown = look.topics_of(model), history if look.as_of is None else history.up_to(look.as_of)
+            self._sought, self._noun = sought, look.counted
+            self._history, self._made = (shown if len(shown.articles) else None), None
+            self.empty = f" no topic has “{sought}” among its top words" if rows and sought else NO_TOPICS
+            listed = matching(rows, sought, choice.order, choice.pinned_of(model))
+            self.show([row for row in listed if row.topic < shown.shares.shape[1]], anew=True)
             self.post_message(self.CellChanged())
 
         values = look.topics, model, sought, choice.order, choice.pinned_of(model), choice.ascii_only
         view.fill("emergence", values, fill)
-
-    def draw(self, look: SessionView, choice: Choice, history: ShareHistory, sought: str) -> None:
-        """Draw the topics with this history."""
-        model = choice.model_of(look)
-        if (of := (look.status.session, model)) != self._of:
-            self.release()
-            self._of, self.at = of, None
-        rows = look.topics_of(model)
-        self._sought, self._noun = sought, look.counted
-        self._history, self._made = (history if len(history.articles) else None), None
-        self.empty = f" no topic has “{sought}” among its top words" if rows and sought else NO_TOPICS
-        listed = matching(rows, sought, choice.order, choice.pinned_of(model))
-        self.show([row for row in listed if row.topic < history.shares.shape[1]], anew=True)
 
     def key(self, row: TopicRow) -> object:
         return row.topic
@@ -162,11 +157,6 @@ class Heatmap(RowList[TopicRow]):
             return ""
         row, articles, part = self.pointed
         return f"{row.label} · after {count(articles)} {self._noun} · {share(part)}"
-
-    @property
-    def legend(self) -> str:
-        """What the shades mean."""
-        return f"{(SHADES, ASCII_SHADES)[self.ascii_only][1::2]} darker: more text of its own"
 
     def _snapshot(self) -> int:
         """The snapshot under the cursor."""
@@ -278,7 +268,8 @@ class Emergence(View):
             return
         which = f"with “{self.sought}”" if self.sought else "over time"
         title = f"Emergence · {plural(len(drawn.rows), 'topic')} {which}{look.of_model(self.model)}"
-        name(drawn, f"{title} · {drawn.legend}", drawn.description)
+        shades = (SHADES, ASCII_SHADES)[drawn.ascii_only][1::2]
+        name(drawn, f"{title} · {shades} darker: more text of its own", drawn.description)
         self.refresh_bindings()  # by now there is a topic to name and to pin
 
     def open_row(self, row: object) -> None:

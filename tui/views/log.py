@@ -168,9 +168,6 @@ class Log(View):
         newest = f", of the newest {LOG_LINES}" if len(look.events) == LOG_LINES else ""
         name(listed, f"Log · {plural(len(events), 'line')}{finding}{newest}")
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return action == "all" or super().check_action(action, parameters)
-
     def copied(self) -> str:
         events = self.query_one(EventList).items
         return "\n".join(f"{event.level}: {visible(event.message)}" for event in events)
