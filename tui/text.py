@@ -140,26 +140,21 @@ BARS = "▁▂▃▄▅▆▇█"
 ASCII_BARS = ".:-=+*#"
 
 
-def spark(
-    values: Sequence[float], width: int, *, ascii_only: bool = False, least: float = 0.0, full: float = nan
-) -> str:
+def spark(values: Sequence[float], width: int, *, ascii_only: bool = False, least: float = 0.0) -> str:
     """The newest of ``values`` (oldest first) as at most ``width`` bars.
 
-    Longer series are averaged into ``width`` equal parts. Bars reach from the smallest to the largest value,
-    or from 0 to ``full`` at least, if it is given. A range smaller than the share ``least`` of the largest
-    value is not magnified, and one smaller than a quarter of that is a flat line. A missing value (NaN) is a
-    space.
+    Longer series are averaged into ``width`` equal parts. Bars reach from the smallest to the largest value.
+    A range smaller than the share ``least`` of the largest value is not magnified, and one smaller than a
+    quarter of that is a flat line. A missing value (NaN) is a space.
     """
     data = _averaged(values, width) if len(values) > width else [float(value) for value in values]
     finite = [value for value in data if isfinite(value)]
     if width < 1 or not finite:
         return " " * min(len(data), max(width, 0))
     low, high = min(finite), max(finite)
-    if isfinite(full):
-        low, high = 0.0, max(high, full)
-    elif high - low < least * abs(high) / 4:
+    if high - low < least * abs(high) / 4:
         return "".join(("-" if ascii_only else "─") if isfinite(value) else " " for value in data)
-    elif high - low < least * abs(high):
+    if high - low < least * abs(high):
         middle = (low + high) / 2
         low, high = middle - least * abs(high) / 2, middle + least * abs(high) / 2
     flat, bars = high - low <= 1e-12 * max(1.0, abs(high)), ASCII_BARS if ascii_only else BARS

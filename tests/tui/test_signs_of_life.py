@@ -181,25 +181,20 @@ def test_what_went_wrong_is_told_with_its_age(tmp_path):
     with look_in(tmp_path / "s.db", "running") as look:
         ago = {"throttled_at": look.at - 130, "failed_at": look.at - 600}
         told = doing(look, **UNTROUBLED | ago | {"retries": 19, "throttled": 3})
-    asked, retried = (
-        "the wiki asked us to wait 3 times, the last 2 min ago",
-        "16 retries, the last 10 min ago",
-    )
+    asked = "the wiki asked us to wait 3 times, the last 2 min ago"
+    retried = "16 retries, the last 10 min ago"
     assert text_of(told, 62, 9)[4:6] == [f" {asked}", f" {retried}"]
     assert [text for _, text, _ in facts(told) if text in (asked, retried)] == [asked, retried]
     once = doing(told, throttled=0, retries=1)
     assert text_of(once)[4] == " 1 retry, 10 min ago"
     assert not any("asked" in line for line in text_of(once))
-    assert (
-        text_of(doing(told, throttled=1, retries=1, throttled_at=None))[4]
-        == " the wiki asked us to wait once"
-    )
+    unknown = doing(told, throttled=1, retries=1, throttled_at=None)
+    assert text_of(unknown)[4] == " the wiki asked us to wait once"
     error = doing(look, **UNTROUBLED | {"errors": ((look.at - 5, "\x1b[31m bad line"),)})
     assert text_of(error)[4] == " \\x1b[31m bad line, 5 s ago"
     waits = {"waiting_for": "no route", "waiting_until": look.at + 40.5, "failing": True, "bound_by": None}
-    assert text_of(doing(told, **waits), 80, 2)[0].startswith(
-        " no route; next try in 40 s  139 articles/s in"
-    )
+    first, *_ = text_of(doing(told, **waits), 80, 2)
+    assert first.startswith(" no route; next try in 40 s  139 articles/s in")
 
 
 def test_only_what_changes_is_said_to_need_saving(tmp_path):

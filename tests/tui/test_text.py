@@ -32,9 +32,8 @@ X = np.array([100.0, 1_000.0, 10_000.0])
 def test_columns_are_as_wide_as_their_cells_and_nothing_is_lost():
     for word in ("鉄道駅", "a", "鉄道駅鉄道駅鉄道駅", "e\u0301tude"):
         assert cell_len(padded(word, 9)) == 9
-    assert {cell_len(word_line(topic(words=WIDE_WORDS), i, 60, False, "spark")[0][0]) for i in range(3)} == {
-        20
-    }
+    lines = [word_line(topic(words=WIDE_WORDS), i, 60, False, "spark") for i in range(3)]
+    assert {cell_len(line[0][0]) for line in lines} == {20}
     evolution = Evolution()
     evolution.show([(64, 0.5, tuple((word, 0.1) for word in WIDE_WORDS))])
     assert {cell_len(text) for _, (text, _) in evolution.lines(COLUMN + 1, 6)} == {COLUMN}
