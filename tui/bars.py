@@ -245,12 +245,6 @@ def _text(hint: Hint, *, brief: bool = False) -> str:
     return text if brief else text + " "
 
 
-def shown_key(binding: Binding, display: str) -> str:
-    """How a binding's key is written in hints."""
-    names = {"space": "space", "question_mark": "?", "slash": "/", "circumflex_accent": "^"}
-    return binding.key_display or names.get(binding.key, display)
-
-
 # A line to type into.
 
 MOST = 1_000

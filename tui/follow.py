@@ -409,8 +409,9 @@ class Follower(Readers):
                 look = replace(look, metrics=metrics_of(reader), curves=curves)
             if snapshot != self._snapshot:
                 topics = _topics(reader, look.models, None, relevant)
+                atlases = {model: one for model in look.models if (one := atlas(reader, model)) is not None}
                 changes = tuple(reader.topic_events())
-                look = replace(look, topics=topics, atlases=_atlases(reader, look.models), changes=changes)
+                look = replace(look, topics=topics, atlases=atlases, changes=changes)
             self._learnt, self._learnt_at = learnt, now
         # Only now that nothing has failed: anything that could not be read is asked for again.
         self._look, self._version, self._looked_at = look, version, now
@@ -434,11 +435,6 @@ def _leading(
         return {model: reader.leading_topics(model, seqs, MIXED) for model in models}
     except SessionError:  # proportions that are damaged take nothing else from the screen
         return {}
-
-
-def _atlases(reader: SessionReader, models: Sequence[str]) -> dict[str, Atlas]:
-    found = ((model, atlas(reader, model)) for model in models)
-    return {model: one for model, one in found if one is not None}
 
 
 class Watch:

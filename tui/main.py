@@ -18,7 +18,7 @@ from textual.widgets import Input, Static
 
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import in_line
-from wikitopics.tui.bars import STATES, FindBar, Hint, KeyBar, shown_key
+from wikitopics.tui.bars import STATES, FindBar, Hint, KeyBar
 from wikitopics.tui.inks import Lines
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.marks import DOTS
@@ -263,9 +263,8 @@ class Main(Screen[None]):
                 action = f"app.in_view({action!r})"
             elif active.node is self.focused:
                 action = f"focused.{action}"
-            display = shown_key(binding, self.app.get_key_display(binding))
-            label = labels.get(binding.id, binding.description)
-            by_id[binding.id] = Hint(display, label, action, stays=binding.id in STAY)
+            key, label = self.app.get_key_display(binding), labels.get(binding.id, binding.description)
+            by_id[binding.id] = Hint(key, label, action, stays=binding.id in STAY)
         keys = [by_id[name] for name in IN_BAR if name in by_id]
         for bar in self.query(KeyBar):  # there is none any more while the screen closes
             bar.show(views, keys)
@@ -294,9 +293,10 @@ def commands(app: "Wikitopics") -> Iterator[KeyCommand]:
         if not one.id or one.id in seen or not enabled or not one.tooltip:
             continue
         seen.add(one.id)
-        key = one.key_display or app.get_key_display(one)
         where = "Everywhere" if node is app else app.main.view.TITLE
-        yield KeyCommand(key, one.tooltip, where, partial(app.run_action, one.action, node))
+        yield KeyCommand(
+            app.get_key_display(one), one.tooltip, where, partial(app.run_action, one.action, node)
+        )
 
 
 REPORT = "Write the report: one page, opened in the browser"

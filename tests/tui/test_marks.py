@@ -212,9 +212,8 @@ def test_topics_without_an_area_follow_all_areas():
     rows = [topic(k, str(k), share) for k, share in enumerate((0.5, 0.2, 0.0, 0.3))]
     areas = [Area(4, "first", 0.7, (0, 1)), Area(2, "second", 0.3, (3,))]
     listed = grouped(rows, areas, {2}, "share")
-    assert [f"area {row.number}" if type(row) is AreaRow else row.topic for row in listed] == [
-        *("area 4", "area 2", 3, 2)
-    ]
+    shown = [f"area {row.number}" if isinstance(row, AreaRow) else row.topic for row in listed]
+    assert shown == ["area 4", "area 2", 3, 2]
     folded = grouped(rows, areas, (), "share", pinned={2})
     assert [row.topic for row in folded if not isinstance(row, AreaRow)] == [2]
 

@@ -369,12 +369,9 @@ class TopicAtlas(Drawn, can_focus=True):
         if y == height:
             return self.strip([(f" {self._told}", "")], width)
         if y >= len(self._rows) or not (self.sheet and self.sheet.labels):
-            return self.strip([(NO_TOPICS, "muted")] if y == 0 and self._is_empty else [], width)
+            is_empty = self._look is not None and not self._look.topics_of(self._model)
+            return self.strip([(NO_TOPICS, "muted")] if y == 0 and is_empty else [], width)
         return Strip(joined(self._parts(self._rows[y], y, width)), width).adjust_cell_length(width)
-
-    @property
-    def _is_empty(self) -> bool:
-        return self._look is not None and not self._look.topics_of(self._model)
 
     def _parts(self, row: Row, y: int, width: int) -> Iterator[tuple[str, Style]]:
         tint, at = tinted(self.app), 0

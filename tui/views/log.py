@@ -70,8 +70,7 @@ class Facts(Folded[Fact]):
     def fold(self, width: int) -> list[Line]:
         lines, column = list[Line](), max((len(title) for title, _, _ in self.items), default=0)
         for title, value, ink in self.items:
-            for i, text in enumerate(folded(value, width - column - 3)):
-                lines.append([(f" {title if i == 0 else '':<{column}}  ", "muted"), (text, ink)])
+            lines += _hanging([(f" {title:<{column}}  ", "muted")], value, ink, width, 1)
         return lines
 
 
