@@ -112,12 +112,6 @@ def _present(look: SessionView) -> float | None:
     return look.at if look.as_of is None and look.status.lively else None
 
 
-class Panel(Lines, can_focus=True):
-    """Lines that can be maximised."""
-
-    DEFAULT_CLASSES = "panel"
-
-
 class Dashboard(View):
     """Panels side by side if the terminal is wide, otherwise one below another."""
 
