@@ -101,7 +101,8 @@ def laid_out(
     labels move only if they are of another area now, or far off their place
     """
     width, height = size
-    if before is not None and not (before.zoom == zoom and _alike(before.size, size)):
+    # A search takes up to two rows of the map: its labels stay then.
+    if before and not (before.zoom == zoom and before.size[0] == width and abs(before.size[1] - height) <= 2):
         before = None
     areas = {area.number: area for area in found.areas if zoom is None or area.number == zoom}
     area_of = {topic: area.number for area in areas.values() for topic in area.topics if topic < len(rows)}
@@ -137,11 +138,6 @@ def laid_out(
     )
     lines = _around(placed, borders(land))
     return Sheet(size, zoom, tuple(placed), tuple(map(_runs, land)), lines, len(chosen))
-
-
-def _alike(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Whether one size is the other but for what a search takes, so that labels stay."""
-    return one[0] == other[0] and abs(one[1] - other[1]) <= 2
 
 
 def _centres(found: Atlas, topics: Sequence[int], size: tuple[int, int]) -> dict[int, tuple[float, float]]:

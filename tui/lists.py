@@ -204,8 +204,8 @@ class RowList(Drawn, ScrollView, Generic[T], can_focus=True, inherit_bindings=Fa
                 self.action_choose()
 
 
-class Folded(RowList[Line], Generic[T]):
-    """Items in lines that are folded to the width, so that none is cut; the list only scrolls."""
+class Folded(RowList[tuple[T, Line]], Generic[T]):
+    """Items, each in lines that are folded to the width, so that none is cut; the list only scrolls."""
 
     selectable = headed = False
     follows = False
@@ -214,25 +214,31 @@ class Folded(RowList[Line], Generic[T]):
     _end = 0
     """The offset of the end as it was last drawn."""
 
-    def fold(self, width: int) -> list[Line]:
-        """The lines of all items, each of at most ``width`` cells."""
+    def fold(self, item: T, width: int) -> list[Line]:
+        """The lines of an item, each of at most ``width`` cells."""
         raise NotImplementedError
 
     def show_items(self, items: Sequence[T]) -> None:
         """Draw these; a list scrolled to its end stays there."""
         if self.items != items:
             self.items = items
-            self._refold()
+            self.refold()
 
-    def _refold(self) -> None:
+    def refold(self) -> None:
+        """Fold all items anew."""
         at_end = self.follows and self.scroll_offset.y >= self._end - 1
-        self.show(self.fold(max(self.size.width - 1, 1)))  # one cell is for the scrollbar
+        width = max(self.size.width - 1, 1)  # one cell is for the scrollbar
+        self.show([(item, line) for item in self.items for line in self.fold(item, width)])
         self._end = self.max_scroll_y
         if at_end:
             self.call_after_refresh(self.action_to, -1)
 
-    def parts(self, row: Line, width: int) -> Line:
-        return row
+    def parts(self, row: tuple[T, Line], width: int) -> Line:
+        return row[1]
+
+    def key(self, row: tuple[T, Line]) -> object:
+        return row[0]
 
     def on_resize(self, event: events.Resize) -> None:
-        self._refold()
+        super().on_resize(event)
+        self.refold()

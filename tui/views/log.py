@@ -4,13 +4,12 @@ import time
 from collections.abc import Mapping, Sequence
 
 from textual.app import ComposeResult
-from textual.events import Resize
 
 from wikitopics.session.analysis.story import Kind, Moment
 from wikitopics.session.records import Event
 from wikitopics.tui.follow import LOG_LINES, SessionView
 from wikitopics.tui.inks import Line, name
-from wikitopics.tui.lists import Folded, RowList
+from wikitopics.tui.lists import Folded
 from wikitopics.tui.marks import Marks
 from wikitopics.tui.terminal import binding
 from wikitopics.tui.text import count, folded, plural, visible
@@ -54,24 +53,20 @@ class EventList(Folded[Event]):
     follows = True
     empty = " nothing has happened yet"
 
-    def fold(self, width: int) -> list[Line]:
-        stamp, lines = " %H:%M:%S " if width < 90 else " %Y-%m-%d %H:%M:%S ", list[Line]()
-        for event in self.items:  # the time, the level if it matters, and the message
-            ink = INK[event.level]
-            level = f"{event.level:<8}" if event.level != "info" else ""
-            head = [(time.strftime(stamp, time.localtime(event.at)), "muted"), (level, ink)]
-            lines += _hanging(head, visible(event.message), ink, width, LEAST)
-        return lines
+    def fold(self, item: Event, width: int) -> list[Line]:
+        """The time, the level if it matters, and the message."""
+        stamp, ink = " %H:%M:%S " if width < 90 else " %Y-%m-%d %H:%M:%S ", INK[item.level]
+        level = f"{item.level:<8}" if item.level != "info" else ""
+        head = [(time.strftime(stamp, time.localtime(item.at)), "muted"), (level, ink)]
+        return _hanging(head, visible(item.message), ink, width, LEAST)
 
 
 class Facts(Folded[Fact]):
     """Names and values, one pair per line; an empty name continues the line above."""
 
-    def fold(self, width: int) -> list[Line]:
-        lines, column = list[Line](), max((len(title) for title, _, _ in self.items), default=0)
-        for title, value, ink in self.items:
-            lines += _hanging([(f" {title:<{column}}  ", "muted")], value, ink, width, 1)
-        return lines
+    def fold(self, item: Fact, width: int) -> list[Line]:
+        (title, value, ink), column = item, max(len(title) for title, _, _ in self.items)
+        return _hanging([(f" {title:<{column}}  ", "muted")], value, ink, width, 1)
 
 
 def when(moment: Moment, now: float | None) -> str:
@@ -98,43 +93,31 @@ def ticker(moments: Sequence[Moment], several: bool, now: float | None) -> str:
     return f"{when(moment, now)} {sign} {in_words(moment, several)}"
 
 
-class Story(RowList[tuple[Moment, Line]]):
+class Story(Folded[Moment]):
     """Moments, newest first, each in one line or more; a click or Enter opens what it is about."""
 
     BORDER_TITLE = "Story"
     DEFAULT_CLASSES = "panel"
-    headed = False
-    stays_on_top = True
+    selectable = stays_on_top = True
     empty = " births and records will come here"
-    _shown: tuple[tuple[Moment, ...], Mapping[str, Marks], float | None] = (), {}, None
-    _width = 0
+    _marks: Mapping[str, Marks] = {}
+    _now: float | None = None
 
     def show_moments(
         self, moments: tuple[Moment, ...], marks: Mapping[str, Marks], now: float | None
     ) -> None:
         """Show these. ``marks``: those of each model; ``now``: seconds since the epoch, None: no present."""
         minute = None if now is None else now // 60 * 60  # all ages grow at once, so once a minute
-        shown, width = (moments, marks, minute), self.size.width
-        if (shown, width) != (self._shown, self._width):
-            self._shown, self._width = shown, width
-            self.show([(one, line) for one in moments for line in self._folded(one, marks, minute)])
+        if (moments, marks, minute) != (self.items, self._marks, self._now):
+            self.items, self._marks, self._now = moments, marks, minute
+            self.refold()
 
-    def _folded(self, moment: Moment, marks: Mapping[str, Marks], now: float | None) -> list[Line]:
-        sign, ink, _ = MOMENTS[moment.kind]
-        head = [(f"{when(moment, now):>{WHEN}} ", "faint"), (f"{sign} ", ink)]
-        if (own := marks.get(moment.model or "")) and moment.topic is not None:
-            head += own.dot(moment.topic)
-        return _hanging(head, in_words(moment, len(marks) > 1), "", max(self.size.width - 1, 1), 16)
-
-    def parts(self, row: tuple[Moment, Line], width: int) -> Line:
-        return row[1]
-
-    def key(self, row: tuple[Moment, Line]) -> object:
-        return row[0]
-
-    def on_resize(self, event: Resize) -> None:
-        super().on_resize(event)
-        self.show_moments(*self._shown)
+    def fold(self, item: Moment, width: int) -> list[Line]:
+        sign, ink, _ = MOMENTS[item.kind]
+        head = [(f"{when(item, self._now):>{WHEN}} ", "faint"), (f"{sign} ", ink)]
+        if (own := self._marks.get(item.model or "")) and item.topic is not None:
+            head += own.dot(item.topic)
+        return _hanging(head, in_words(item, len(self._marks) > 1), "", width, 16)
 
 
 def _hanging(head: Line, text: str, ink: str, width: int, least: int) -> list[Line]:
