@@ -109,13 +109,13 @@ def laid_out(
     chosen = sorted(area_of, key=lambda topic: (topic not in first, -rows[topic].share))
     if not chosen or min(size) < 1:
         return Sheet(size, zoom, (), (([0], [-1]),) * height, (" " * width,) * height, len(chosen))
-    centres = _centres(found, chosen, size)
+    centres = _centres(found, [(topic, area_of[topic]) for topic in chosen], size)
     words = {topic: _words(rows[topic]) for topic in chosen}
     heads: list[Label] = []
     if zoom is not None:
         plans: Sequence[Plan] = [{topic: _block(rows[topic], size, len(chosen)) for topic in chosen}]
     else:
-        heads = _heads(areas, area_of, centres, size)
+        heads = _heads(areas, centres, size)
         plans = _plans(words, width * height) if before is None else [_fitting(words, before)]
     mean = max(sum(rows[topic].share for topic in chosen) / len(chosen), 1e-9)  # none had a share long ago
     for plan in plans:
@@ -140,12 +140,15 @@ def laid_out(
     return Sheet(size, zoom, tuple(placed), tuple(map(_runs, land)), lines, len(chosen))
 
 
-def _centres(found: Atlas, topics: Sequence[int], size: tuple[int, int]) -> dict[int, tuple[float, float]]:
-    """The row and column around which the label of each topic should be."""
+Centres = dict[tuple[int | None, int], tuple[float, float]]
+"""The row and column around which each label should be, by topic, None for that of an area, and area."""
+
+
+def _centres(found: Atlas, topics: Sequence[tuple[int, int]], size: tuple[int, int]) -> Centres:
     width, height = size
     place = dict(zip(found.topics.tolist(), found.places, strict=True))
     margin = min(8, width // 4)
-    spread = filled(np.array([place[topic] for topic in topics]))
+    spread = filled(np.array([place[topic] for topic, _ in topics]))
     rows, columns = spread[:, 1] * (height - 1) + 0.5, margin + spread[:, 0] * (width - 2 * margin)
     return dict(zip(topics, zip(rows.tolist(), columns.tolist(), strict=True), strict=True))
 
@@ -155,30 +158,20 @@ def _size(share: float) -> int:
     return (share >= SMALL) + (share >= LARGE)
 
 
-def _heads(
-    areas: Mapping[int, Area],
-    area_of: Mapping[int, int],
-    centres: dict[int, tuple[float, float]],
-    size: tuple[int, int],
-) -> list[Label]:
-    """The labels of areas, or of the largest if there is little room; their centres are added to the others,
-    under negative numbers."""
+def _heads(areas: Mapping[int, Area], centres: Centres, size: tuple[int, int]) -> list[Label]:
+    """The labels of areas, or of the largest if there is little room; adds their centres to the others."""
     heads, left = [], HEADS * size[0] * size[1]
     for number, area in areas.items():
-        inside = [centres[topic] for topic, own in area_of.items() if own == number]
+        inside = [centre for (_, own), centre in centres.items() if own == number]
         if inside:
             row, column = nearest_to_all(np.array(inside)).tolist()
-            centres[_key(number)] = row - 1, column
+            centres[None, number] = row - 1, column
             name = cut(visible(area.name).upper(), min(2 * WORD, size[0] // 3))
             heads.append(Label(number, None, 0, 0, (f"{name} {100 * area.share:.0f}%",), 0))
             left -= heads[-1].width + 1
             if left < 0:
                 return heads[:-1]
     return heads
-
-
-def _key(area: int) -> int:
-    return -1 - area
 
 
 def _words(row: TopicRow) -> list[str]:
@@ -232,7 +225,7 @@ def _block(row: TopicRow, size: tuple[int, int], many: int) -> tuple[str, ...]:
 
 def _placed(
     labels: Sequence[Label],
-    centres: Mapping[int, tuple[float, float]],
+    centres: Centres,
     size: tuple[int, int],
     before: Sheet | None,
     first: Collection[int],
@@ -246,7 +239,7 @@ def _placed(
         old = stay.get((label.topic, label.area))
         if old is None or label.width > old.kept:
             return None
-        row, column = _centre(label, centres)
+        row, column = centres[label.topic, label.area]
         off = np.hypot(ASPECT * (old.row - row), old.column + label.width / 2 - column)
         return (old.row, old.column) if off <= STAYS * width else None
 
@@ -258,7 +251,7 @@ def _placed(
 
     order = sorted(labels, key=turn)
     corners = arranged(
-        np.array([_centre(label, centres) for label in order]),
+        np.array([centres[label.topic, label.area] for label in order]),
         [(len(label.lines), min(label.width + _gap(width), width)) for label in order],
         (height, width),
         ASPECT,
@@ -273,10 +266,6 @@ def _placed(
 
 def _gap(width: int) -> int:
     return 1 + (width >= ROOMY)
-
-
-def _centre(label: Label, centres: Mapping[int, tuple[float, float]]) -> tuple[float, float]:
-    return centres[_key(label.area) if label.topic is None else label.topic]
 
 
 def _grown(labels: Sequence[Label], words: Mapping[int, Sequence[str]], size: tuple[int, int]) -> list[Label]:
