@@ -106,6 +106,14 @@ def live(two_models: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
+def growing(tmp_path: Path) -> Iterator[Path]:
+    """A session that a trainer holds and the test may `canned.grow`."""
+    path = canned.build(tmp_path / "growing.db")
+    with canned.live(path):
+        yield path
+
+
+@pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, bool]]:
     """What trainers are asked, in place of their hearing it."""
     asked: list[dict[str, bool]] = []

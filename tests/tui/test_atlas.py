@@ -326,19 +326,16 @@ async def test_births_are_replayed_until_any_key(shown, live):
         assert len(in_sight()) == 49
 
 
-async def test_topics_of_articles_just_read_glow_for_two_seconds(shown, tmp_path, monkeypatch):
-    recipe = canned.Recipe()
-    path = canned.build(tmp_path / "s.db", recipe)
+async def test_topics_of_articles_just_read_glow_for_two_seconds(shown, growing, monkeypatch):
     monkeypatch.setattr("wikitopics.tui.views.atlas.GLOW_SECONDS", 0.5)
-    with canned.live(path, recipe):
-        async with shown(path, size=(120, 40), words="lda 1,3") as (app, pilot):
-            drawn = await opened(pilot)
-            assert not drawn.glowing
-            canned.grow(path, recipe, 1)
-            await seeing.until_true(lambda: drawn.glowing)
-            newest = app.latest.recent[0].topics[0][1]
-            assert {*drawn.glowing} == {newest}
-            await seeing.until_true(lambda: not drawn.glowing)
+    async with shown(growing, size=(120, 40), words="lda 1,3") as (app, pilot):
+        drawn = await opened(pilot)
+        assert not drawn.glowing
+        canned.grow(growing, canned.Recipe(), 1)
+        await seeing.until_true(lambda: drawn.glowing)
+        newest = app.latest.recent[0].topics[0][1]
+        assert {*drawn.glowing} == {newest}
+        await seeing.until_true(lambda: not drawn.glowing)
 
 
 async def test_the_dashboard_s_atlas_follows_the_list(shown, live):

@@ -105,20 +105,17 @@ async def test_m_shows_one_model_after_the_other(shown, live):
         assert "lda 1,3" not in await seeing.press(pilot, "m", shows="share · hdp")
 
 
-async def test_space_freezes_the_view_and_only_the_view(shown, tmp_path):
-    recipe = canned.Recipe()
-    path = canned.build(tmp_path / "s.db", recipe)
-    with canned.live(path, recipe):
-        async with shown(path, size=(100, 30), words="lda 1,3") as (app, pilot):
-            frozen = await seeing.press(pilot, "space", shows="VIEW FROZEN")
-            canned.grow(path, recipe, 9_000)
-            await seeing.until_true(lambda: app.latest.status.articles != 12_480)
-            await pilot.pause()
-            assert frozen.splitlines()[5:15] == seeing.lines(app)[5:15]
-            assert "Unfreeze" in frozen
-            seen = await seeing.press(pilot, "space", shows="21,480 articles")
-            assert "FROZEN" not in seen
-            assert "Unfreeze" not in seen
+async def test_space_freezes_the_view_and_only_the_view(shown, growing):
+    async with shown(growing, size=(100, 30), words="lda 1,3") as (app, pilot):
+        frozen = await seeing.press(pilot, "space", shows="VIEW FROZEN")
+        canned.grow(growing, canned.Recipe(), 9_000)
+        await seeing.until_true(lambda: app.latest.status.articles != 12_480)
+        await pilot.pause()
+        assert frozen.splitlines()[5:15] == seeing.lines(app)[5:15]
+        assert "Unfreeze" in frozen
+        seen = await seeing.press(pilot, "space", shows="21,480 articles")
+        assert "FROZEN" not in seen
+        assert "Unfreeze" not in seen
 
 
 @pytest.mark.parametrize("view", ["1", "2", "4"])

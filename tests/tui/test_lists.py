@@ -30,14 +30,6 @@ from wikitopics.tui.views.topics import Evolution
 RECIPE = canned.Recipe()
 
 
-@pytest.fixture
-def growing(tmp_path):
-    """A session that a trainer holds and the test may write to."""
-    path = canned.build(tmp_path / "growing.db", RECIPE)
-    with canned.live(path, RECIPE):
-        yield path
-
-
 async def grow(pilot, path, titles=()):
     """One commit more, and the screen after it."""
     before = look_of(pilot)

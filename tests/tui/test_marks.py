@@ -185,27 +185,24 @@ async def test_the_card_names_the_area_whatever_its_name(shown, live):
 # Topics by area.
 
 
-async def test_heads_are_those_of_the_newest_areas(shown, tmp_path):
-    recipe = canned.Recipe()
-    path = canned.build(tmp_path / "growing.db", recipe)
-    with canned.live(path, recipe):
-        async with shown(path, size=(120, 40), words="film, actor") as (app, pilot):
-            await seeing.press(pilot, "2", "b", shows="▸")
-            listed = app.main.view.query_one(TopicList)
-            for _ in range(3):
-                before = app.latest.topics["lda"]
-                canned.grow(path, recipe, 4_096)
-                await seeing.until_true(lambda before=before: app.latest.topics["lda"] is not before)
-                await pilot.pause()
-                heads = {row.number: row for row in listed.rows if isinstance(row, AreaRow)}
-                areas = {area.number: area for area in app.latest.atlases["lda"].areas}
-                assert heads.keys() == areas.keys()
-                for number, area in areas.items():
-                    head = heads[number]
-                    assert (head.name, head.many) == (area.name, len(area.topics))
-                    assert head.share == pytest.approx(area.share, abs=1e-6)
-                    dot = next(part for part in listed.parts(head, 60) if part[0] == "● ")
-                    assert dot[1] == area_ink("area", number)
+async def test_heads_are_those_of_the_newest_areas(shown, growing):
+    async with shown(growing, size=(120, 40), words="film, actor") as (app, pilot):
+        await seeing.press(pilot, "2", "b", shows="▸")
+        listed = app.main.view.query_one(TopicList)
+        for _ in range(3):
+            before = app.latest.topics["lda"]
+            canned.grow(growing, canned.Recipe(), 4_096)
+            await seeing.until_true(lambda before=before: app.latest.topics["lda"] is not before)
+            await pilot.pause()
+            heads = {row.number: row for row in listed.rows if isinstance(row, AreaRow)}
+            areas = {area.number: area for area in app.latest.atlases["lda"].areas}
+            assert heads.keys() == areas.keys()
+            for number, area in areas.items():
+                head = heads[number]
+                assert (head.name, head.many) == (area.name, len(area.topics))
+                assert head.share == pytest.approx(area.share, abs=1e-6)
+                dot = next(part for part in listed.parts(head, 60) if part[0] == "● ")
+                assert dot[1] == area_ink("area", number)
 
 
 def test_topics_without_an_area_follow_all_areas():
