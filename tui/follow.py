@@ -302,9 +302,8 @@ class Readers:
 
     def close(self, *, wait: bool = False) -> None:
         """Close all files; the thread ends as soon as it is done. Safe to call twice."""
-        if not self._closed:
-            self._closed = True
-            self.close_all_but(())
+        self.close_all_but(())
+        self._closed = True
         self._thread.shutdown(wait=wait)
 
     def close_all_but(self, paths: Collection[Path]) -> None:
@@ -314,7 +313,8 @@ class Readers:
             for path in self._readers.keys() - paths:
                 self._readers.pop(path).leave()
 
-        self._thread.submit(leave)
+        if not self._closed:
+            self._thread.submit(leave)
 
 
 class Follower(Readers):

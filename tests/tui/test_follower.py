@@ -213,6 +213,7 @@ async def test_whatever_ends_the_screen_it_lets_go_of_the_file(shown, live, monk
         pass
     await seeing.until_true(lambda: left == [live])
     app.show_status()  # a look that ends after the screen is no fault
+    await app.watched.compare((), ())
 
 
 async def test_a_tampered_session_is_listed_and_deleted(shown, live, home):
