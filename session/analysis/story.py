@@ -31,7 +31,7 @@ MOVED = 0.0005
 """The least change of a share that is told: 0.05 points."""
 LEAST = 1e-9
 """A value smaller than this counts as large as this, where another is compared with it."""
-_RESUMED = re.compile(r"resumed after ([\d.]+) (s|min|h|d)(: .*)?", re.DOTALL)
+_RESUMED = re.compile(r"resumed after (\d+(?:\.\d+)?) (s|min|h|d)(: .*)?", re.DOTALL)
 
 Kind = TopicChange | Literal["ahead", "best", "count", "wait", "restart", "up", "down"]
 _Group = tuple[Sequence[str], Sequence[int], NDArray[Any], NDArray[Any]]

@@ -57,6 +57,7 @@ def test_a_wait_of_a_minute_is_told_with_its_cause_and_its_place_in_the_stream()
     first, second = story.waits(log, curve((1_000, 9), (3_000, 8), (4_000, 7)), RUNS)
     assert (first.words, first.articles) == ("waited 12 min: a.b refuses connections", 3_000)
     assert second.words == "waited 1.5 h"
+    assert story.waits([Event(0.0, "info", f"resumed after {no} s") for no in (".", "1.2.3")], None, []) == []
     assert story.waits(log, None, [])[0].at == 5_100.0
 
 
