@@ -212,8 +212,8 @@ def load_model(state: Mapping[str, Any], stored: ModelStatus, n_words: int) -> O
     kind = _stored_kind(stored.kind)
     try:
         model = kind.from_state(state)
-    except ValueError as error:
-        raise Damaged(f"model {stored.name}: {error}") from None
+    except Exception as error:  # that of another package may raise anything
+        raise Damaged(f"model {stored.name}: {error}") from error
     if (model.n_topics, model.n_words) != (stored.topics, n_words):
         raise Damaged(f"model {stored.name} has {model.n_topics:,} topics over {model.n_words:,} words")
     return model

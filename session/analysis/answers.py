@@ -9,7 +9,7 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.session.analysis.proportions import Recorded, proses, saved_model, theta_of
+from wikitopics.session.analysis.proportions import Recorded, model_errors, proses, saved_model, theta_of
 from wikitopics.session.errors import SessionError
 from wikitopics.session.options import LINKS, TOKENS
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
@@ -86,7 +86,8 @@ class Answers:
             return self._answer(recorded.theta(row), counted, article.page_id)
         if counted is not None:
             return self._answer(theta_of(self._model, [counted])[0], counted, article.page_id)
-        largest = [(topic, part, ()) for name, topic, part in article.topics if name == self._name]
+        of_model = (largest[1:] for largest in article.topics if largest[0] == self._name)
+        largest = [(topic, part, ()) for topic, part in of_model if part >= LEAST]
         return Answer(largest, lack=NO_WORDS, lone=self._lone)
 
     def _answer(
@@ -107,7 +108,8 @@ class Answers:
         """The words that argue for each of these topics: those that are likelier in it than in the text as a
         whole, in the order of how many of their occurrences it explains."""
         ids, counts = counted
-        explained = self._model.topic_rows(ids) * theta.astype(np.float64)  # (U, K)
+        with model_errors(self._model):
+            explained = self._model.topic_rows(ids) * theta.astype(np.float64)  # (U, K)
         explained /= np.maximum(explained.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
         for topic in topics:
             part = explained[:, topic]

@@ -3,7 +3,7 @@
 import contextlib
 import difflib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
@@ -69,15 +69,23 @@ def proportions(
     return np.array([counts.sum() for _, counts in counted], np.int64), theta
 
 
+@contextlib.contextmanager
+def model_errors(model: OnlineModel) -> Iterator[None]:
+    """What a model raises within this becomes a `SessionError`: that of another package may raise
+    anything."""
+    try:
+        yield
+    except Exception as error:
+        raise SessionError(f"the model of kind {model.kind} fails: {error}") from error
+
+
 def theta_of(model: OnlineModel, counted: Sequence[Counted]) -> NDArray[np.float32]:
     """(D, K) the proportions by this model of texts whose words are ``counted``. Raises `SessionError`."""
     # No words first: row 0 begins at 0.
     ids, counts = (np.concatenate(arrays) for arrays in zip((_NONE, _NONE), *counted, strict=True))
     batch = Minibatch(np.cumsum([0, *(len(one) for one, _ in counted)]), ids, counts)
-    try:
+    with model_errors(model):
         theta = model.infer(batch)
-    except Exception as error:  # that of another package may raise anything
-        raise SessionError(f"the model of kind {model.kind} fails: {error}") from error
     # Each number of the model may be in range while one divided by its square is not.
     if not np.isfinite(theta).all():
         raise Damaged(f"the model of kind {model.kind} has no proportions")

@@ -7,6 +7,7 @@ import os
 import pickle
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,8 +16,10 @@ import pytest
 from scipy.sparse import load_npz
 
 import wikitopics as wt
+from wikitopics.model.lda import OnlineLDA
 from wikitopics.session.analysis.answers import Answers
 from wikitopics.session.analysis.proportions import not_found
+from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.storage.reader import SessionReader
 
@@ -234,6 +237,8 @@ def test_answers_say_which_words_argue_for_a_topic_as_far_as_words_are_kept(titl
         assert [topic for topic, *_ in answer.topics] == [rows["trained"].topics[0][1]]
         assert "--keep-counts" in answer.lack
         assert answer.lone
+        none = replace(rows["trained"], topics=(("lda", 0, 0.0),))
+        assert not Answers(reader, "lda").of_article(none).topics
 
 
 def test_answers_hold_until_the_session_has_changed(titled):
@@ -242,3 +247,10 @@ def test_answers_hold_until_the_session_has_changed(titled):
         assert answers.still_hold(reader, "lda", now)
         assert not answers.still_hold(reader, "lda", now + 1)
         assert not answers.still_hold(reader, "other", now)
+
+
+@pytest.mark.parametrize("method", ["infer", "topic_rows", "from_state"])
+def test_a_model_of_another_package_may_raise_anything(titled, corpus, monkeypatch, method):
+    monkeypatch.setattr(OnlineLDA, method, lambda *_: {}["none"])
+    with SessionReader(titled) as reader, pytest.raises(SessionError, match=r"model .*lda.*'none'"):
+        Answers(reader, "lda").of_text(corpus.words[12])
