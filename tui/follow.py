@@ -295,6 +295,7 @@ class Readers:
         if path not in self._readers:
             self._readers[path] = SessionReader(path)
         try:
+            self._readers[path].check_there()
             return question(self._readers[path])
         except NoSession:  # removed: whatever is in its place the next time is another session
             self._readers.pop(path).close()

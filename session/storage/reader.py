@@ -79,13 +79,17 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
         """Every run of a trainer on this session, oldest first."""
         return [PastRun(*row) for row in self.select("runs", columns_of(PastRun), "ORDER BY id")]
 
+    def check_there(self) -> None:
+        """Raise `NoSession` if the file was removed or replaced, since the open one is then abandoned."""
+        if not is_at(self.path, self.file):
+            raise NoSession(f"{self.path} was removed or replaced")
+
     def status(self) -> Status:
         """One look at the session as it is now: what is committed, and what its trainer does.
 
-        Raises `NoSession` if its file was removed or replaced, since the open file is then abandoned.
+        Raises `NoSession` as `check_there` does.
         """
-        if not is_at(self.path, self.file):
-            raise NoSession(f"{self.path} was removed or replaced")
+        self.check_there()
         with self.one_moment():
             progress, beat, settings = self.progress(), self.heartbeat(), self.settings()
             models = self.model_statuses()

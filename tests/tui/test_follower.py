@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import shutil
 import sqlite3
 import threading
 from dataclasses import replace
@@ -13,7 +14,7 @@ import pytest
 from tests.session.rows import documents, largest, settings
 from tests.tui import canned, seeing
 from wikitopics.session.analysis.topics import topic_tree
-from wikitopics.session.errors import SessionError
+from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.storage import writer as stores
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import Changes, HeartbeatWriter, SessionWriter
@@ -198,6 +199,14 @@ async def test_a_file_that_is_removed_is_no_session_any_more(shown, tmp_path):
         seen = await seeing.until(pilot, "STOPPED")
         assert "5,000 articles" in seen
         assert "cannot read" not in seen
+
+
+async def test_no_question_goes_to_a_file_that_was_replaced(path, feed, tmp_path):
+    old = await feed.ask(lambda reader: reader)
+    shutil.copy(path, tmp_path / "other.db").replace(path)
+    with pytest.raises(NoSession):
+        await feed.ask(lambda reader: reader)
+    assert await feed.ask(lambda reader: reader) is not old
 
 
 async def test_whatever_ends_the_screen_it_lets_go_of_the_file(shown, live, monkeypatch):
