@@ -37,7 +37,7 @@ HEARTBEAT = 15
 END_SECONDS = 0.5
 """Seconds that browsers have to notice that the server ends."""
 
-_LOOPBACK = re.compile(r"(127\.0\.0\.1|localhost)(:\d+)?")
+_LOOPBACK = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]+)?")
 """How a browser may name this computer. Any other name, even if it leads here, is another site's."""
 _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
