@@ -48,6 +48,7 @@ PACE = Option(
     "ends it; 0 with --headless).",
     metavar="S",
     least=0,
+    most=10**9,
     scope="outside",
 )
 HURRY = 0.1

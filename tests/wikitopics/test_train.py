@@ -225,6 +225,7 @@ def test_the_demo_ends_when_each_text_has_been_read_once(cli, monkeypatch):
     cli.ok("demo", "--headless", "--pace", 1, "--session", "slow")
     for what in ("articles", "topics", "proportions"):
         assert cli("export", what, "--session", "slow").out == cli("export", what, "--session", "demo").out
+    assert cli("demo", "--headless", "--pace", 1e300).code == 2  # no heartbeat can say so
     again = cli.ok("demo", "--headless", "--articles", 500)
     assert "100, fewer than --articles 500" in again.err
 
