@@ -2,6 +2,7 @@
 argue for each of them, and the articles most like it.
 """
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
@@ -59,7 +60,9 @@ class Answers:
 
     def still_hold(self, reader: SessionReader, model: str, committed_at: float) -> bool:
         """Whether they are of this model at this commit or a later one."""
-        return (reader, model) == (self._reader, self._name) and committed_at <= self._committed_at
+        ours = self._committed_at
+        later = committed_at < ours <= time.time()  # otherwise the clock has been set back since
+        return (reader, model) == (self._reader, self._name) and (later or committed_at == ours)
 
     def of_text(self, text: str) -> Answer:
         """The answer for any text, in the session's own format."""

@@ -247,6 +247,11 @@ def test_answers_hold_until_the_session_has_changed(titled):
         assert answers.still_hold(reader, "lda", now)
         assert not answers.still_hold(reader, "lda", now + 1)
         assert not answers.still_hold(reader, "other", now)
+        assert answers.still_hold(reader, "lda", now - 1)
+    with sqlite3.connect(titled) as db:
+        db.execute("UPDATE progress SET committed_at = 4e10")
+    with SessionReader(titled) as reader:  # the clock was set back after that commit
+        assert not Answers(reader, "lda").still_hold(reader, "lda", now)
 
 
 @pytest.mark.parametrize("method", ["infer", "topic_rows", "from_state"])
