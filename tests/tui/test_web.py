@@ -166,7 +166,6 @@ async def test_no_process_outlives_its_browser_or_the_server(served, home, numbe
     assert contents(home) == before
 
 
-KEYBOARD = "class name", "xterm-helper-textarea"
 RECORD = """
 const Socket = WebSocket; window.drawn = "";
 window.WebSocket = class extends Socket { constructor(...all) { super(...all);
@@ -189,7 +188,7 @@ def test_it_is_shown_in_a_browser_that_asks_nobody_else(served, browser):
         browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": RECORD})
         browser.get(address)
         shows("FINISHED")
-    browser.find_element(*KEYBOARD).send_keys("2")
+    browser.switch_to.active_element.send_keys("2")
     shows("Topics by share")
     loaded = "return performance.getEntriesByType('resource').map(each => each.name)"
     files = {name.removeprefix(address) for name in browser.execute_script(loaded)}
@@ -199,7 +198,7 @@ def test_it_is_shown_in_a_browser_that_asks_nobody_else(served, browser):
     browser.close()
     browser.switch_to.window(first)
     waiting.until(lambda: len(viewers(process)) == 1)
-    browser.find_element(*KEYBOARD).send_keys("q")
+    browser.switch_to.active_element.send_keys("q")
     waiting.until(lambda: browser.find_element("class name", "ended").is_displayed())
     assert viewers(process) == []
     browser.get("about:blank")
