@@ -503,7 +503,8 @@ class Watch:
         if look.status.running or code is not None:
             self.awaited = None
         if self.awaited is not None:  # whatever the previous trainer left behind
-            look = replace(look, status=replace(look.status, state="starting"))
+            says = replace(look.status.activity, waiting_for=last_words(self.path) or None)
+            look = replace(look, status=replace(look.status, state="starting", activity=says))
         if look.status.state == "dead":
             look = replace(look, status=replace(look.status, death=self._trainers.death(self.path)))
         others = tuple(other for _, other in self._others.values())

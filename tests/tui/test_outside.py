@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+from pathlib import Path
 
 import pytest
 
@@ -92,9 +93,10 @@ async def test_the_title_and_the_notice(shown, tmp_path, terminal):
 
 async def test_a_dead_trainer_is_started_again_once(shown, tmp_path):
     path, launch = canned.build(tmp_path / "s.db", canned.Recipe(state="dead")), Launcher(begin=False)
+    Path(f"{path}.log").write_text("the wiki refuses connections; trying\n")
     async with shown(path, launch=launch, size=(120, 40), words="TRAINER DIED") as (_, pilot):
         await seeing.until(pilot, "R restarts it")
-        await seeing.press(pilot, "R", "R", shows="STARTING")
+        assert "refuses" in await seeing.press(pilot, "R", "R", shows="STARTING")
         await pilot.press("R")
         assert launch.started == [["train", "--session", str(path)]]
 

@@ -98,7 +98,7 @@ def wait_text(status: Status, now: float) -> Part:
         return "saving and stopping", "warn"
     if not status.running:
         text = {
-            "starting": "the trainer is starting",
+            "starting": visible(status.waiting_for or "the trainer is starting"),
             "finished": finished(status),
             "stopped": "stopped",
             "dead": "the trainer has died; what it had saved is kept",
