@@ -52,7 +52,7 @@ Ending = Literal["leave", "stop", "demo"]
 stop them and open the embedded sample instead."""
 ON_WIKIPEDIA = "That was a small wiki. On Wikipedia, this goes on for as long as you like."
 NEXT = (
-    ("", "l", "Look around here: r replays it, 7 is the map"),
+    ("", "l", "Look around here, as on the map (7)"),
     ("again", "a", "Watch again, as a new session in place of this one"),
     ("export(True)", "r", "Write the report, a page for the browser"),
     ("new_session", "w", "Start on Wikipedia"),
@@ -214,7 +214,8 @@ class Wikitopics(TerminalApp[Ending]):
         if not (self.is_running and self.main.ready):  # while the app closes, its widgets go first
             return
         frozen = None if watch.frozen_at is None else time.monotonic() - watch.frozen_at
-        parts = pieces(status, watch.trouble, frozen, watch.replay, offers=not self.READ_ONLY)
+        offers, width = not self.READ_ONLY, self.size.width
+        parts = pieces(status, watch.trouble, frozen, watch.replay, width, offers=offers)
         self.main.query_one("#status", Lines).show_lines(lambda width, _: [fitted(parts, width)])
         words = "" if status is None or watch.replay is not None else caption(status)
         below = self.main.query_one("#caption", Lines)

@@ -23,8 +23,8 @@ from wikitopics.tui.text import age, clock, count, limited, share, squeezed, vis
 #
 # It never looks alive by itself: what it says comes from the trainer's heartbeat.
 
-CAUSE = 48
-"""The most cells for what hinders the trainer; the count of articles fits beside it in 80 columns."""
+BESIDE = 32
+"""Cells that what hinders the trainer leaves to the state before it and the count of articles after it."""
 AGED = 10.0
 """Seconds after which the last save is of no interest if nothing has changed since."""
 
@@ -112,10 +112,16 @@ Pieces = list[tuple[int, Line]]
 
 
 def pieces(
-    s: Status | None, trouble: str, frozen: float | None, replay: Replay | None, *, offers: bool = True
+    s: Status | None,
+    trouble: str,
+    frozen: float | None,
+    replay: Replay | None,
+    width: int,
+    *,
+    offers: bool = True,
 ) -> Pieces:
-    """The line's parts. ``trouble``: why the session cannot be read now; ``frozen``: seconds since the view
-    froze; ``offers``: with the keys that have the trainer do something."""
+    """The parts of a line of ``width`` cells. ``trouble``: why the session cannot be read now; ``frozen``:
+    seconds since the view froze; ``offers``: with the keys that have the trainer do something."""
     if s is None:
         return [(0, [("wikitopics", "strong")]), (0, [(trouble or "opening …", "muted")])]
     sign, words, ink = condition(s)
@@ -125,7 +131,7 @@ def pieces(
     if replay is not None:  # the trainer's present state has no place there
         return (out if trouble else out[:1]) + _replayed(replay, s)
     if s.hindered and not trouble:
-        out.append((1, [(squeezed(visible(s.activity.wait(time.time())), CAUSE), "warn")]))
+        out.append((1, [(squeezed(visible(s.activity.wait(time.time())), width - BESIDE), "warn")]))
         if s.may_retry and offers:
             out.append((2, [("T tries now", "muted")]))
     if s.state in ("dead", "stopped") and offers and not trouble:

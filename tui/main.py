@@ -67,7 +67,7 @@ EVERYWHERE = [
     binding("app.pin", "asterisk", "in_view('pin')", "Pin", "pin the topic to the top of lists", "*"),
     binding("app.rename", "N", "in_view('rename')", "Name", "give the topic a name", "N"),
     binding("app.browse", "w", "in_view('browse')", "Browser", "open what is selected in the browser"),
-    binding("app.export", "e", "export", "Export", "write topics, metrics … to a file"),
+    binding("app.export", "e", "export", "Export", "write the report, or topics, metrics … to a file"),
     binding("app.copy", "c", "in_view('copy')", "Copy", "copy the selection to the clipboard"),
     binding("app.theme", "t", "theme", "Theme", "dark or light"),
     binding("app.help", "question_mark", "help", "Help", "all keys and signs", "?"),

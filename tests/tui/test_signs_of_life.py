@@ -104,7 +104,7 @@ def test_each_state_is_told_as_it_is(tmp_path, state):
 
 def in_line(status, replay=None):
     """The texts of the status line."""
-    return [text for _, parts in pieces(status, "", None, replay) for text, _ in parts]
+    return [text for _, parts in pieces(status, "", None, replay, 80) for text, _ in parts]
 
 
 @pytest.mark.parametrize(("state", "last"), [("running", 999.0), ("stalled", 150.0), ("stopped", 150.0)])
@@ -169,7 +169,7 @@ def test_flow_in_five_lines(tmp_path):
     steady = replace(look, flow=tuple(replace(one, crawl_rate=139.0) for one in flow))
     assert re.fullmatch(r" (.)\1{33} 139/s in 4 min", text_of(steady)[3]), "a flat rate is a line"
     free = doing(steady, allowed_per_minute=None, crawl_rate=69.5)
-    assert text_of(free, ascii_only=True)[1] == f" {'#' * 18}{'░' * 18} at most 139/s this hour"
+    assert text_of(free, ascii_only=True)[1] == f" {'#' * 20}{'░' * 19} peak 139/s this hour"
     assert text_of(doing(look, bound_by="training"))[0].endswith("wait to be learnt")
     assert text_of(look, 80, 2) == [
         " 139 articles/s in  137/s learnt  340 wait for a full batch  nothing wrong",

@@ -185,7 +185,7 @@ def gauge(look: SessionView, width: int, ascii_only: bool) -> list[Line]:
     if now.allowed_per_minute:
         part, words = now.requests_last_minute / now.allowed_per_minute, f"requests {request_rate(status)[0]}"
     else:
-        part, words = now.crawl_rate / most, f"at most {per_second(most)} this hour"
+        part, words = now.crawl_rate / most, f"peak {per_second(most)} this hour"
     room = max(min(width - len(words) - 3, MOST_BARS), 0)
     bars = bar(part, room, ascii_only=ascii_only).ljust(room, "░") + " " * bool(room)
     return [[(bars, "spark" if status.lively else "faint"), (words, "muted")]]
