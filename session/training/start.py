@@ -511,7 +511,7 @@ def _ended(stream: Stream) -> str:
     """Why a session is finished, in a line."""
     articles, passes, limit = stream.progress.articles, stream.settings[PASSES], stream.article_limit
     if limit is not None and articles >= limit:
-        return f"--articles {limit:,} is reached"
+        return f"--articles {limit:,} has been reached"
     noun = sources.noun(stream.settings.source)[:-1]
     read = f"every {noun} has been read {'once' if passes == 1 else f'{passes:,} times'}"
     return read if limit is None else f"{read}: {articles:,}, fewer than --articles {limit:,}"

@@ -124,7 +124,7 @@ async def test_the_limits_of_a_run_started_elsewhere_hold_when_it_is_started_aga
 
 @pytest.mark.parametrize(
     ("activity", "says"),
-    [({}, "every article has been read once"), ({"article_limit": 12_480}, "--articles 12,480 is reached")],
+    [({}, "every article has been read once"), ({"article_limit": 12_480}, "12,480 has been reached")],
 )
 async def test_a_finished_session_says_why_nothing_starts(shown, tmp_path, activity, says):
     path = canned.build(tmp_path / "s.db", canned.Recipe(state="finished", activity=activity))

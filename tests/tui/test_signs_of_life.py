@@ -171,6 +171,7 @@ def test_flow_in_five_lines(tmp_path):
     free = doing(steady, allowed_per_minute=None, crawl_rate=69.5)
     assert text_of(free, ascii_only=True)[1] == f" {'#' * 20}{'░' * 19} peak 139/s this hour"
     assert text_of(doing(look, bound_by="training"))[0].endswith("wait to be learnt")
+    assert text_of(doing(look, article_limit=50_000))[2].startswith(" 0.2% read"), "of more than 50,000"
     assert text_of(look, 80, 2) == [
         " 139 articles/s in  137/s learnt  340 wait for a full batch  nothing wrong",
         " requests 190 of 200 a minute  0.2% of 6M read, 14.5 h left",

@@ -247,7 +247,7 @@ def test_a_model_can_be_tried_offline_as_the_document_says(unigrams, cli):
     finally:
         wiki.stop()
     assert outcome.code == 0, outcome.err
-    assert "--articles 64 is reached" in outcome.err
+    assert "--articles 64 has been reached" in outcome.err
 
 
 def test_every_command_and_python_answer_for_a_model(race, cli, tmp_path):

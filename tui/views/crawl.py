@@ -78,7 +78,7 @@ def finished(status: Status, advice: str = "") -> str:
     """Why a finished session has ended; ``advice``: what to do if it is for a limit of articles."""
     limit = status.activity.article_limit
     if limit and status.articles >= limit:
-        return f"finished: {ARTICLES.flag} {count(limit)} is reached" + advice
+        return f"finished: {ARTICLES.flag} {count(limit)} has been reached" + advice
     return f"finished: every {noun(status.source)[:-1]} has been read {often(status.passes)}"
 
 
@@ -252,7 +252,9 @@ def flow_lines(look: SessionView, ascii_only: bool, width: int, height: int) -> 
     if look.as_of is not None:
         return past(look, width, ascii_only=ascii_only)
     total, stands = look.settings.get("documents"), standing(look)
-    whole = f" of {short(total)} read" if isinstance(total, int) and look.status.passes == 1 else " read"
+    whole = " read"
+    if isinstance(total, int) and look.status.passes == 1 and not look.status.activity.article_limit:
+        whole = f" of {short(total)} read"
     so_far: list[Line] = [[(words, "muted")] for words in [progress(look.status, whole)] if words]
     if height <= 2:
         first, *rest = [[part] for part in stands]
