@@ -103,7 +103,7 @@ class ArticleList(RowList[ArticleRow]):
         model, (_, mix, cells, many) = self._model, self._columns(width)
         parts = topics_of(row, model, self._leading)
         if model is None or not parts:
-            return told(row)
+            return [("held out", "faint")] if row.role == "held_out" else told(row)
         out: Line = [(weight(parts[0][1]).ljust(SHARE), "accent")] if self._topic is not None else []
         if mix:
             out += [*self._marks.mix(parts), (" ", "")]
