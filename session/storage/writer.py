@@ -410,10 +410,13 @@ class HeartbeatWriter:
             self._db.table("events").insert({"at": time.time(), "level": level, "message": message})
             self._db.execute("DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?", [EVENT_ROWS])
 
-    def end(self, run: int, reason: str) -> None:
-        """Note the regular end of a run."""
+    def end(self, run: int, reason: str, articles: int) -> None:
+        """Note the regular end of a run after so many ``articles``; a resumed one that has trained on none
+        is forgotten, as when a finished session is opened again."""
         with writing(self._db, self._path):
             self._db.table("runs").update(run, {"ended_at": time.time(), "reason": reason})
+            idle = "id = ? AND first_article = ? AND first_article > 0"
+            self._db.execute(f"DELETE FROM runs WHERE {idle}", [run, articles])
 
     def close(self) -> None:
         """Safe to call twice."""

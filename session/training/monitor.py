@@ -147,12 +147,12 @@ class Monitor:
         self._over.set()  # not cancelled, since its current log lines would be lost
         await asyncio.wait({beating})
         self._tell_progress()
-        reason = self._run.reason
+        reason, progress = self._run.reason, self._run.stream.progress
         last_words: Sequence[Callable[[], Awaitable[object]]] = (
             lambda: self._tell_others("stopped"),
             lambda: self._log(self.news(last=True)),
             lambda: self._call(partial(self._writer.event, "info", f"the trainer ended: {reason}")),
-            lambda: self._call(partial(self._writer.end, self._number, reason)),
+            lambda: self._call(partial(self._writer.end, self._number, reason, progress.articles)),
         )
         for word in last_words:
             # The error that ended the heartbeat may keep it from writing, but not from closing.

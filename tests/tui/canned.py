@@ -148,7 +148,7 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
         pulse.event("warning", "429: told to wait 30 s")
         pulse.event("info", "saved at 12,288 articles")
     if recipe.state in {"stopped", "finished"}:
-        pulse.end(run, "stopped on request")
+        pulse.end(run, "stopped on request", recipe.articles)
     if recipe.state not in {"new", "starting"}:
         last = {"finished": "stopped", "dead": "running"}.get(recipe.state, recipe.state)
         beat(pulse, recipe, last, tick=-1)

@@ -26,7 +26,8 @@ def test_the_pulse_answers_with_what_others_ask(path):
         assert (wishes.save, wishes.paused) == (True, True)
         assert not pulse.beat("running", TrainerActivity()).save
         pulse.event("warning", "\x1b[31mred\x1b[0m")
-        pulse.end(run, "finished")
+        pulse.end(run, "finished", 64)
+        pulse.end(pulse.begin(64), "finished", 64)  # a finished session that was opened again
     with SessionReader(path) as reader:
         (past,) = reader.runs()
         assert past.started_at <= past.ended_at
