@@ -184,12 +184,13 @@ class TrainerActivity:
     def seconds_left(self, articles: int, crawled: int, lap: float | None) -> float | None:
         """Seconds until the source has been read, or the limit of articles is reached if that is sooner.
 
-        None if neither can be told. ``crawled`` are the share ``lap`` of the source.
+        None if neither can be told, as of a demo that is slowed down: its pace quickens. ``crawled`` are the
+        share ``lap`` of the source.
         """
         left = [crawled * (1 - lap) / lap] if lap else []
         if self.article_limit is not None:
             left.append(self.article_limit - articles)
-        return max(0.0, min(left)) / self.crawl_rate if left and self.crawl_rate else None
+        return max(0.0, min(left)) / self.crawl_rate if left and self.crawl_rate and not self.pace else None
 
     def ended(self) -> "TrainerActivity":
         """What remains of it when the trainer is gone: its counts, but nothing momentary."""

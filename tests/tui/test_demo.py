@@ -17,6 +17,7 @@ async def test_a_demo_that_is_slowed_down_explains_itself_and_can_be_hurried(sho
         async with shown(path, size=size) as (_, pilot):
             seen = (await seeing.until(pilot, "f Faster")).splitlines()
             assert seen[-2].strip()[:40] in {words[:40] for words in CAPTIONS}
+            assert " left" not in seen[0], "the pace of the first articles is not that of the rest"
             await pilot.press("f")
             await seeing.until_true(lambda: told == [{"hurry": True}])
 
