@@ -241,7 +241,8 @@ class Chart(Picture, can_focus=True):
 
     def draw(self, drawing: Drawing) -> None:
         """Show this drawing from now on."""
-        if drawing.x_name != self.drawing.x_name:
+        newest = max((float(s.x[-1]) for s in drawing.series if s.x.size), default=0.0)
+        if drawing.x_name != self.drawing.x_name or (self.cross or 0.0) > newest:  # as when a replay begins
             self.window, self.cross = None, None
         self.drawing = drawing
         self._changed()

@@ -22,11 +22,13 @@ def test_a_replay_goes_to_its_end_and_can_begin_again():
 
 async def test_what_was_learnt_goes_back_and_comes_again(shown, live):
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
+        await seeing.press(pilot, "left", shows="at 12,480 articles")
         await seeing.press(pilot, "r", "space", shows="REPLAY")
         await seeing.until(pilot, "space Play")
         await seeing.press(pilot, *["left"] * 20, shows="REPLAY  16 of 12,480 articles")
         seen = await seeing.until(pilot, Story.empty)
         assert "LIVE" not in seen
+        assert "at 12,480" not in seen, "the crosshair is beyond the replay"
         assert "lda 1,3" not in seen
         early = app.latest
         await seeing.press(pilot, *["right"] * 5, shows="REPLAY  512 of 12,480 articles")
