@@ -366,8 +366,11 @@ def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]
         (shades[1::2], "Emergence: the more text is the topic's own, the darker"),
         (shades[0], "Emergence: not born yet, or gone"),
         (sizes, "atlas: the larger, the larger its share"),
+        *([] if ascii_only else [("█▌", "the topics of an article, in the colours of their areas")]),
     )
     yield "Topics", topics
+    sessions = ("●", "the one on screen"), ("+", "marked: its curves are drawn as well")
+    yield "Sessions", sessions
 
 
 COLUMN = 8
