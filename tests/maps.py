@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.areas import Areas, parents, tree
+from wikitopics.model.areas import Areas, tree
 from wikitopics.session.analysis.areas import Area, Atlas, Branch, in_drawing_order
 from wikitopics.session.analysis.report.contents import ReportModel, nearest
 
@@ -59,7 +59,8 @@ def with_topics(model: ReportModel, areas: Areas, names: Sequence[str] = ()) -> 
         for number, own in areas.members.items()
     ]
     nodes = tree(areas.far, areas.of_topic.astype(np.int64))
-    above, leaves = parents(nodes), [(number, 0.0, (number,)) for number in range(U)]
+    above = {child: node.number for node in nodes for child in node.children}
+    leaves = [(number, 0.0, (number,)) for number in range(U)]
     branches = [
         Branch(number, above.get(number), height, "", 0.0, below)
         for number, height, below in [*leaves, *((node.number, node.height, node.topics) for node in nodes)]

@@ -198,7 +198,8 @@ class Sessions(View):
     async def _fill(self) -> None:
         files = await asyncio.to_thread(list_sessions)
         self._rows = [SessionRow(title, path, status, path == self._here) for title, path, status in files]
-        self.again()
+        if self.query(SessionList):  # otherwise the screen is closing
+            self.again()
 
     def again(self) -> None:
         sessions, marked = self.query_one(SessionList), self.choice.compared
