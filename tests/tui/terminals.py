@@ -19,11 +19,16 @@ class Terminal:
     """A program in a terminal of 100x30; what it wrote is kept."""
 
     def __init__(self, code: str) -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
+            # Until the program begins, Ctrl+C is not for this copy of the test runner.
             os.environ.update(TERM="xterm-256color", COLUMNS="100", LINES="30", PYTHONPATH=str(ROOT))
             os.chdir(ROOT)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
             os.execv(sys.executable, [sys.executable, "-c", code])
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         self.before = termios.tcgetattr(self.fd)
         self.written = b""
         self.code: int | None = None
