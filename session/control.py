@@ -345,9 +345,10 @@ def check_removable(path: Path) -> None:
     raise NotASession(f"{path} is not a wikitopics session: nothing was deleted")
 
 
-def remove(path: Path) -> None:
+def remove(path: Path, *, texts: bool = True) -> None:
     """Delete the session at ``path``, its log, SQLite's files beside it, and texts given in Python.
 
+    ``texts``: whether the texts, too, which may be those of the next session of this name.
     No trainer can begin meanwhile. If ``path`` is a symbolic link, only the link is deleted. A damaged
     session is deleted too. Raises `NoSession`, `NotASession` for another file, `SessionInUse` while a trainer
     runs.
@@ -362,7 +363,8 @@ def remove(path: Path) -> None:
                 path.unlink()
             else:
                 remove_database(path)
-                InMemoryTexts.of(path).remove()
+                if texts:
+                    InMemoryTexts.of(path).remove()
             log_file(path).unlink(missing_ok=True)
         except OSError as error:
             raise SessionError(f"cannot delete {error.filename}: {error.strerror}") from None

@@ -37,7 +37,9 @@ if TYPE_CHECKING:  # `as`: these names are ours too
     from wikitopics.stored import StoredSession as StoredSession
     from wikitopics.stored import Topic as Topic
     from wikitopics.stored import TopicThen as TopicThen
+    from wikitopics.stored import delete as delete
     from wikitopics.stored import open as open
+    from wikitopics.stored import sessions as sessions
     from wikitopics.training import train as train
     from wikitopics.vocab import UnknownVocabulary as UnknownVocabulary
     from wikitopics.vocab import Vocabulary as Vocabulary
@@ -50,7 +52,7 @@ _HOME = {
         "document_completion",
         "wikitopics.session.errors": "SessionError",
         "wikitopics.session": "__version__",
-        "wikitopics.stored": "Area Article Measurement StoredSession Topic TopicThen open",
+        "wikitopics.stored": "Area Article Measurement StoredSession Topic TopicThen delete open sessions",
         "wikitopics.training": "train",
         "wikitopics.vocab": "UnknownVocabulary Vocabulary",
     }.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from wikitopics.session.analysis.proportions import Article as Article
 from wikitopics.session.analysis.proportions import Neighbour, Recorded
 from wikitopics.session.analysis.topics import Topic as Topic
 from wikitopics.session.analysis.topics import described_topics
+from wikitopics.session.control import list_sessions, remove
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, did_you_mean
 from wikitopics.session.paths import session_name, session_path, user_path
 from wikitopics.session.records import SNAPSHOT_WORDS, in_line
@@ -111,6 +113,28 @@ def open(session: str | os.PathLike[str] = "default") -> StoredSession:
     Raises `SessionError` if there is none or it cannot be read.
     """
     return StoredSession(session)
+
+
+def sessions() -> list[StoredSession]:
+    """The sessions in the session folder, by name, as `wikitopics sessions` lists them.
+
+    Warns of one that cannot be read.
+    """
+    found = []
+    for name, path, status in list_sessions():
+        if isinstance(status, str):
+            warnings.warn(f"session {name} is left out: {status}", stacklevel=2)
+        else:
+            found.append(StoredSession(path))
+    return found
+
+
+def delete(session: str | os.PathLike[str]) -> None:
+    """Delete the session of this name, or at this path, for good.
+
+    Raises `SessionError` if there is none, if a trainer is at work on it, and for any other file.
+    """
+    remove(path_of(session))
 
 
 def path_of(session: str | os.PathLike[str]) -> Path:

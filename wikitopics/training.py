@@ -22,8 +22,17 @@ from wikitopics.crawler.texts.records import LONGEST_ID
 from wikitopics.crawler.texts.source import LINES, MARKUP, TEXTS
 from wikitopics.option import Option
 from wikitopics.session.analysis.proportions import as_kept
-from wikitopics.session.control import STOP_SECONDS, InMemoryTexts, death, forget, last_words, start_trainer
-from wikitopics.session.errors import BadUsage, Say, SessionError, SessionInUse
+from wikitopics.session.control import (
+    STOP_SECONDS,
+    InMemoryTexts,
+    check_removable,
+    death,
+    forget,
+    last_words,
+    remove,
+    start_trainer,
+)
+from wikitopics.session.errors import BadUsage, NoSession, Say, SessionError, SessionInUse
 from wikitopics.session.options import MODEL, ON_END, PASSES, SEED, SHARED, SOURCE, VOCAB
 from wikitopics.session.paths import session_name
 from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
@@ -56,6 +65,7 @@ def train(
     ids: Iterable[object] | None = None,
     seed: int = 0,
     markup: Markup | None = None,
+    replace: bool = False,
     progress: bool = True,
 ) -> StoredSession:
     """Learn the topics of texts, such as a pandas column, and return the session.
@@ -70,6 +80,8 @@ def train(
     vocabulary: a `Vocabulary`, a list of words, or the name or file of one; None builds one from the texts,
         as for English
     markup: "wikitext" or "html", which is removed before words are counted
+    replace: whether a session of this name is deleted and begun anew; nothing is deleted before the arguments
+        have been checked and the texts read
     progress: whether to show a progress bar, if there is a terminal or a notebook, and tqdm is installed
 
     A trainer learns in a process of its own, as with `wikitopics train --source texts`. Meanwhile the texts
@@ -85,7 +97,10 @@ def train(
     """
     path = path_of(session)
     files = InMemoryTexts.of(path)
-    is_new = not os.path.exists(path)
+    if replace:
+        with suppress(NoSession):
+            check_removable(path)
+    is_new = replace or not os.path.exists(path)
     request = _request(files, model, markup, is_new=is_new, topics=topics, passes=passes, seed=seed)
     words = _vocabulary(vocabulary)
     labels, notes = _labels(texts, ids, path), list[str]()
@@ -107,7 +122,7 @@ def train(
         try:
             if words is not None:
                 request = request.giving(vocab=files.write_words(words.lines))
-            is_new = not os.path.exists(path)  # a name that is too long is one, too, and refused below
+            is_new = replace or not os.path.exists(path)  # a name too long is one, too, and refused below
             if is_new:
                 new_settings(request, request.kind())  # raises for what is wrong with it
             number = files.write_texts(descriptor, documents)
@@ -122,6 +137,9 @@ def train(
                 counted = filter(None, file_documents([str(files.texts)], silently, markup=markup or "text"))
                 built = build_vocabulary(counted, VocabularyRecipe.of_language(None))
                 request = request.giving(vocab=files.write_words(built.vocabulary.lines))
+            if replace:
+                with suppress(NoSession):
+                    remove(path, texts=False)
             command = ["train", "--session", str(path), *_arguments(request, files)]
             with acting_later():  # in the middle of a start no process is known that could be ended
                 process = start_trainer(path, command, [descriptor])
@@ -249,13 +267,16 @@ def _is_finished(
     with SessionReader(path) as reader:
         settings, position, state = reader.settings(), reader.progress().position, reader.status().state
         counter = None if vocabulary is None else reader.counter()
-    other = f"session {session_name(path)} was made from other texts: give those again, or another session"
+    over = ", or replace=True to start over"
+    other = (
+        f"session {session_name(path)} was made from other texts: give those again, or another session{over}"
+    )
     if settings.source_options.get(TEXTS.name) != [str(files.texts)]:
         raise SessionError(other)
     try:
         check_resumable(request, settings)
     except BadUsage as error:  # the arguments are right, but not those of this session
-        raise SessionError(str(error)) from None
+        raise SessionError(f"{error}{over}") from None
     try:
         if position:
             TextFiles([str(files.texts)], lines=settings.source_options.get(LINES.name)).mark(position)
@@ -264,7 +285,7 @@ def _is_finished(
     if vocabulary != counter:
         raise SessionError(
             "vocabulary: this session counts other words; leave vocabulary out to resume it, or give another "
-            "session"
+            f"session{over}"
         )
     return state == "finished"
 

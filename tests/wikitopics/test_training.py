@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import stat
@@ -17,6 +18,7 @@ import pytest
 
 import wikitopics as wt
 from tests.commands import ROOT
+from tests.session.rows import sql
 from tests.waiting import gone, until
 from wikitopics.session.control import InMemoryTexts, start_trainer
 from wikitopics.session.storage.opened import keep_index
@@ -86,6 +88,46 @@ def test_the_same_call_returns_it_and_any_other_is_refused(path, monkeypatch):
             learn(**other)
     assert path.read_bytes() == before
     assert_nothing_is_left(path)
+
+
+def test_a_session_is_replaced_once_all_is_known_to_be_right(path):
+    learn()
+    before = path.read_bytes()
+    for wrong in (
+        {"topics": 0},
+        {"texts": [*TEXTS, 3]},
+        {"texts": []},
+        {"vocabulary": "no such"},
+        {"seed": -1},
+    ):
+        with pytest.raises((ValueError, TypeError)):
+            learn(**{"replace": True, **wrong})
+        assert path.read_bytes() == before
+    with pytest.raises(wt.SessionError, match=r"or replace=True to start over$"):
+        learn(topics=4)
+    again = learn(TEXTS[:90], topics=4, replace=True)
+    assert (again.status().state, len(again.topics())) == ("finished", 4)
+    assert learn(TEXTS[:90], topics=4, session="new", replace=True).status().state == "finished"
+    assert_nothing_is_left(path)
+    path.write_text("mine")
+    with pytest.raises(wt.SessionError, match="not a wikitopics session"):
+        learn(replace=True)
+    assert path.read_text() == "mine"
+
+
+def test_sessions_are_listed_and_deleted(path):
+    learn()
+    learn(session="other")
+    sql(shutil.copy(path, path.with_name("broken.db")), "DROP TABLE snapshots")
+    with pytest.warns(UserWarning, match="session broken is left out: .* damaged"):
+        found = wt.sessions()
+    assert [session.path.stem for session in found] == ["notes", "other"]
+    assert [len(session.topics()) for session in found] == [3, 3]
+    for name in ("other", "broken", path):
+        wt.delete(name)
+    assert wt.sessions() == []
+    with pytest.raises(wt.SessionError, match="no session"):
+        wt.delete("notes")
 
 
 def test_a_call_with_defaults_is_the_same_call_again(path):
@@ -340,6 +382,7 @@ PROGRAM = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import wikitopics as wt
+from tests.session.rows import sql
 from tests.wikitopics.test_training import TEXTS, learn, pd
 learn(pd.Series(TEXTS, range(500, 620)), passes=10_000)
 """
