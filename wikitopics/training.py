@@ -46,8 +46,6 @@ from wikitopics.vocab.vocabulary import VocabularyError, VocabularyRecipe, build
 
 LOOK_SECONDS = 0.3
 """Seconds between two looks at the session for its progress."""
-USUAL_MODEL = "hdp"
-"""The kind of model of a new session."""
 _TOPICS = next(option for option in SHARED if option.name == "topics")
 _OPTIONS: tuple[Option[Any], ...] = (SOURCE, TEXTS, VOCAB, MODEL, _TOPICS, PASSES, SEED, MARKUP)
 _END = object()
@@ -75,7 +73,7 @@ def train(
 
     titles, ids: one for each text; without ids, a pandas Series gives its index. `proportions(frame=True)`
         has that index, or ids that are a pandas Series or Index, with their type; other ids are text
-    model: a kind of model or a SPEC of `wikitopics train --model`, or several; None: hdp
+    model: a kind of model or a SPEC of `wikitopics train --model`, or several; None: lda
     topics, passes: None: chosen by the number of texts
     vocabulary: a `Vocabulary`, a list of words, or the name or file of one; None builds one from the texts,
         as for English
@@ -100,8 +98,7 @@ def train(
     if replace:
         with suppress(NoSession):
             check_removable(path)
-    is_new = replace or not os.path.exists(path)
-    request = _request(files, model, markup, is_new=is_new, topics=topics, passes=passes, seed=seed)
+    request = _request(files, model, markup, topics=topics, passes=passes, seed=seed)
     words = _vocabulary(vocabulary)
     labels, notes = _labels(texts, ids, path), list[str]()
     has_gaps = ids is not None and labels is not None and labels.hasnans
@@ -225,13 +222,13 @@ def _labels(texts: object, ids: object, path: Path) -> Any:
 
 
 def _request(
-    files: InMemoryTexts, model: object, markup: Markup | None, *, is_new: bool, **numbers: int | None
+    files: InMemoryTexts, model: object, markup: Markup | None, **numbers: int | None
 ) -> TrainRequest:
     """What is asked of the trainer; ``numbers``: topics, passes and seed.
 
     Raises ValueError or TypeError for a value that its option does not take.
     """
-    models: tuple[object, ...] = (USUAL_MODEL,) if is_new else ()
+    models: tuple[object, ...] = ()
     if model is not None:
         models = tuple(model) if isinstance(model, Iterable) and not isinstance(model, str) else (model,)
     if (model is not None and not models) or not all(isinstance(one, str) for one in models):

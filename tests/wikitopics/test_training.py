@@ -132,7 +132,7 @@ def test_sessions_are_listed_and_deleted(path):
 
 def test_a_call_with_defaults_is_the_same_call_again(path):
     session = wt.train(TEXTS, "notes")
-    assert [model.kind for model in session.status().models] == ["hdp"]
+    assert [model.kind for model in session.status().models] == ["lda"]
     before = path.read_bytes()
     assert wt.train(TEXTS, "notes").status().state == "finished"
     assert path.read_bytes() == before
