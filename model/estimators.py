@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
+from inspect import Parameter, signature
 from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -34,7 +35,8 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     n_documents: size of the corpus; None: that of X in `fit`, a million in `partial_fit`
     batch_size: documents per step; None: the model's own, in `fit` at most a tenth of X
     n_passes: passes over X in `fit`
-    options: further arguments of the model, such as {"alpha": 0.1}; a search tries several such dicts
+    options: further arguments of the model, such as {"alpha": 0.1}; each is an argument of its own, too
+        (alpha=0.1), which a search reaches by its name
     verbose: whether `fit` prints a line for each pass
     random_state, n_jobs: as everywhere in scikit-learn; the result does not depend on n_jobs
 
@@ -43,6 +45,8 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     """
 
     kind: ClassVar[str]
+    option_names: ClassVar[tuple[str, ...]] = ()
+    """The options of the kind; None leaves one to the model."""
     model_: OnlineModel
     vocabulary_: NDArray[np.str_] | None = None
 
@@ -66,6 +70,24 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Give the class an ``__init__`` with the options of its kind: scikit-learn reads its signature."""
+        super().__init_subclass__(**more)
+        model = kinds.load(cls.kind)
+        cls.option_names = tuple(option.name for option in (*model.options, *model.arguments))
+        common = signature(TopicEstimator.__init__)
+        options = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in cls.option_names]
+        full = common.replace(parameters=[*common.parameters.values(), *options])
+
+        def __init__(self: TopicEstimator, *positional: Any, **named: Any) -> None:
+            given = full.bind(self, *positional, **named)
+            given.apply_defaults()
+            for name, value in list(given.arguments.items())[1:]:
+                setattr(self, name, value)
+
+        __init__.__signature__ = full  # type: ignore[attr-defined]
+        cls.__init__ = __init__  # type: ignore[method-assign]
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn topics afresh from the documents X, `n_passes` times in minibatches; y is ignored."""
@@ -151,7 +173,9 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         model, threads = kinds.load(self.kind), effective_n_jobs(self.n_jobs)
         D = documents if self.n_documents is None else self.n_documents
         seed = int(check_random_state(self.random_state).randint(2**31))
-        return model.create(self.n_components, self.n_features_in_, D, self.options, seed, threads)
+        own = {name: value for name in self.option_names if (value := getattr(self, name)) is not None}
+        options = {**(self.options or {}), **own}
+        return model.create(self.n_components, self.n_features_in_, D, options, seed, threads)
 
     def _learn(self, batch: Minibatch, size: int) -> None:
         for start in range(0, batch.D, size):
