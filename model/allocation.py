@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from inspect import Parameter, Signature, signature
 from typing import Any, ClassVar, Self
@@ -136,6 +136,16 @@ class LambdaModel(LambdaTopics, OnlineModel):
     def _theta_steps(self) -> StepSizes:
         """The step sizes of a document's proportions in `infer`."""
         return THETA_STEPS
+
+    def seed(self, topics: Sequence[NDArray[np.int64]]) -> None:
+        """See `OnlineModel.seed`: a larger prior for these words, docs/derivations.md."""
+        if self.updates:
+            raise ValueError("only a model that has learnt nothing yet can be seeded")
+        if len(topics) > self.n_topics:
+            raise ValueError(f"{len(topics)} topics are seeded, but there are only {self.n_topics}")
+        if not all(len(words) and 0 <= min(words) <= max(words) < self.n_words for words in topics):
+            raise ValueError(f"each seeded topic needs words, from 0 to {self.n_words - 1}")
+        self._topics.seed([np.unique(words) for words in topics])
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions E[theta] of documents, rows sum to 1; changes nothing.

@@ -189,6 +189,8 @@ class OnlineHDP(LambdaModel):
         batch.check_words(self.n_words)
         if batch.D == 0:
             return np.zeros((0, self.n_topics), dtype=np.float32)
+        if self.updates == 0 and not self.warm_start:
+            self._topics.sow(self.n_documents * batch.n_tokens / batch.D)
         enough = min(self.recipe.first_documents, self.n_documents)
         if self.warm_start and self._seen < enough:
             theta = self._learn_first(batch, enough)
@@ -294,12 +296,20 @@ class OnlineHDP(LambdaModel):
         K, recipe = self.n_topics, self.recipe
         corpus = max(self.n_documents, recipe.smallest_corpus)
         mass = corpus * WORDS_A_DOCUMENT / K
-        seeds = recipe.draw(documents.D, K, self._random)
-        lambda_hat = mass * topics_from(documents, self.n_words, seeds, recipe.seed_weight)
-        self._restart(
-            Lambda.of(lambda_hat.astype(self._topics.dtype), self._eta),
-            recipe.heavy * corpus * self.max_topics_per_document / K,
-        )
+        sources, seeds = documents, recipe.draw(documents.D, K, self._random)
+        if self._topics.seed_words is not None and self._topics.seed_topics is not None:
+            # A seeded topic starts from a document of its seeds.
+            words, n = self._topics.seed_words, np.bincount(self._topics.seed_topics)
+            seeds[: len(n)] = documents.D + np.arange(len(n))[:, None]
+            of_seeds = Minibatch(
+                np.append(0, np.cumsum(n)), words.astype(np.int32), np.ones(len(words), np.int32)
+            )
+            sources = Minibatch.concatenate([documents, of_seeds])
+        lambda_hat = mass * topics_from(sources, self.n_words, seeds, recipe.seed_weight)
+        started = Lambda.of(lambda_hat.astype(self._topics.dtype), self._eta)
+        heavy = recipe.heavy * corpus * self.max_topics_per_document / K
+        self._restart(self._topics.seeding(started), heavy)
+        self._topics.sow(corpus * documents.n_tokens / documents.D)
         self._started_from = documents.D
 
     def _step(self, batch: Minibatch, seen: float) -> NDArray[np.float32]:

@@ -8,8 +8,8 @@ side by side. SCVB0's N_phi + eta is stored as a lambda like the others.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,6 +23,8 @@ Vector = NDArray[np.float64]
 
 SMALLEST_SCALE = 1e-6
 WORD_BLOCK = 512
+SEED_WEIGHT = 0.03  # the seeds' part of a topic's prior, of a mean topic's words: docs/derivations.md
+SEED_START = 0.1  # the part of it in a new lambda: more would make the topic too broad
 ALONE = Threads(1)
 
 
@@ -51,12 +53,19 @@ class Lambda:
     a word weighs less in a topic for its uses by the others. With n_wk the counts `hat`, n_w their sum over
     topics, and N over words too, by the factor 1 / (1 + apart p / c), where p = (n_w - n_wk) / N is how often
     the others use the word, and c = sum_w (n_w / N)^2 how often a word is used that is drawn from all uses.
+
+    A seeded word has a larger prior in its topic: eta + seed_counts[i] for word seed_words[i] in topic
+    seed_topics[i], all (S,), or None without seeds. The counts are 0 until the seeds are sown. They lie in
+    `hat` like words that were read, so only what changes lambda knows of seeds.
     """
 
     hat: NDArray[Any]
     total_hat: Vector
     scale: float
     eta: float
+    seed_words: NDArray[np.int64] | None = None
+    seed_topics: NDArray[np.int64] | None = None
+    seed_counts: Vector | None = None
     _read: tuple[float, float, Vector] | None = field(default=None, init=False, repr=False)
     """The last `apart`, its pressure and its totals, while they hold."""
 
@@ -65,15 +74,18 @@ class Lambda:
         Entry("total_hat", "_topics.total_hat", "float64", "K", least=0),
         Entry("scale", "_topics.scale", least=TINY),
         Entry("eta_lambda", "_topics.eta", least=0, most=check.LARGEST_PRIOR),
+        Entry("seed_words", "_topics.seed_words", "int64", "S", least=0, below="W", optional=True),
+        Entry("seed_topics", "_topics.seed_topics", "int64", "S", least=0, below="K", optional=True),
+        Entry("seed_counts", "_topics.seed_counts", "float64", "S", least=0, optional=True),
     )
     """Entries of a state for a model that has its topics as `_topics`."""
 
     @classmethod
-    def of_state(cls, hat: NDArray[Any], total_hat: Vector, scale: float, eta: float) -> Self:
+    def of_state(cls, hat: NDArray[Any], total_hat: Vector, scale: float, eta: float, **seeds: Any) -> Self:
         """From a state; raises ValueError for a lambda that is not positive, or not finite in float32."""
         if not (eta + scale * float(hat.min()) > 0 and eta + scale * float(hat.max()) <= LARGEST):
             raise ValueError("lambda must be positive, and finite in float32")
-        return cls(hat, total_hat, scale, eta)
+        return cls(hat, total_hat, scale, eta, **seeds)
 
     @classmethod
     def of(cls, lambda_hat: NDArray[Any], eta: float) -> Self:
@@ -210,10 +222,39 @@ class Lambda:
         lambda_ = self.rows(np.arange(W)).T
         totals = lambda_.sum(axis=1)
         Elog_beta = psi(lambda_) - psi(totals)[:, None]
-        elbo = K * (gammaln(W * eta) - W * gammaln(eta))
-        return float(elbo + np.sum((eta - lambda_) * Elog_beta + gammaln(lambda_)) - gammaln(totals).sum())
+        prior = np.full((K, W), eta)
+        if self.seed_words is not None and self.seed_topics is not None and self.seed_counts is not None:
+            np.add.at(prior, (self.seed_topics, self.seed_words), self.seed_counts)
+        elbo = gammaln(prior.sum(axis=1)).sum() - gammaln(prior).sum()
+        return float(elbo + np.sum((prior - lambda_) * Elog_beta + gammaln(lambda_)) - gammaln(totals).sum())
 
     # What changes it
+
+    def seed(self, topics: Sequence[NDArray[np.integer[Any]]]) -> None:
+        """Have the words of `topics[k]`, by id, be seeds of topic k."""
+        self.seed_words = np.concatenate(topics).astype(np.int64)
+        self.seed_topics = np.repeat(np.arange(len(topics)), [len(words) for words in topics])
+        self.seed_counts = np.zeros(len(self.seed_words))
+
+    def seeding(self, other: Lambda) -> Lambda:
+        """Another lambda with the seeds of this one, which are to be sown."""
+        seeds = self.seed_words, self.seed_topics, self.seed_counts
+        return replace(other, seed_words=seeds[0], seed_topics=seeds[1], seed_counts=seeds[2])
+
+    def sow(self, words: float) -> None:
+        """Add the seeds to a lambda that has just been made, of a corpus of so many words."""
+        if self.seed_topics is not None:
+            of_topic = np.bincount(self.seed_topics)[self.seed_topics]
+            self.seed_counts = SEED_WEIGHT * words / self.n_topics / of_topic
+            self._add_seeds(np.arange(self.n_topics), SEED_START)
+
+    def _add_seeds(self, topics: NDArray[np.intp], rho: float) -> None:
+        """lambda <- lambda + rho seeds, in some topics."""
+        if self.seed_words is not None and self.seed_topics is not None and self.seed_counts is not None:
+            some = np.isin(self.seed_topics, topics)
+            counts = rho / self.scale * self.seed_counts[some]
+            np.add.at(self.hat, (self.seed_words[some], self.seed_topics[some]), counts.astype(self.dtype))
+            np.add.at(self.total_hat, self.seed_topics[some], counts)
 
     def step(self, rho: float, eta: float, repeats: float, statistics: Statistics, workers: Threads) -> None:
         """lambda <- (1 - rho) lambda + rho (eta + repeats sstats); repeats = D/S."""
@@ -221,7 +262,7 @@ class Lambda:
         self.add(rho * repeats, statistics, workers)
 
     def decay(self, rho: float, eta: float) -> None:
-        """lambda <- (1 - rho) lambda + rho eta."""
+        """lambda <- (1 - rho) lambda + rho (eta + seeds)."""
         self._read = None
         self.eta += rho * (eta - self.eta)
         if self.scale * (1 - rho) < SMALLEST_SCALE:
@@ -230,6 +271,7 @@ class Lambda:
             self.scale = 1.0
         else:
             self.scale *= 1 - rho
+        self._add_seeds(np.arange(self.n_topics), rho)
 
     def add(self, weight: float, statistics: Statistics, workers: Threads, precise: bool = False) -> None:
         """lambda <- lambda + weight sstats; precise: with the product in float64, whatever lambda's type."""
@@ -242,10 +284,11 @@ class Lambda:
         workers.run(add_rows, len(ids), WORD_BLOCK, ids, statistics.sums, narrow, self.hat)
 
     def replace(self, numbers: NDArray[np.intp], hat: Vector) -> None:
-        """Replace some topics; (W, n) hat, in the scale of `hat`."""
+        """Replace some topics, but for their seeds; (W, n) hat, in the scale of `hat`."""
         self._read = None
         self.hat[:, numbers] = hat.astype(self.dtype)
         self.total_hat[numbers] = hat.sum(axis=0)
+        self._add_seeds(numbers, 1.0)
 
     def rescale(self, mass: float) -> None:
         """Scale lambda so that it sums to `mass`, not counting eta."""

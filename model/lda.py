@@ -146,9 +146,12 @@ class OnlineLDA(DirichletAllocation):
             self._seen += batch.D
             return self.infer(batch)
         corpus = max(self.n_documents, self.recipe.smallest_corpus)
-        if self.updates == 0 and self.recipe.random_share:
-            # The random lambda before the first word weighs a share of the corpus, whatever its size.
-            self._topics.rescale(self.recipe.random_share * corpus * max(batch.n_tokens / batch.D, 1.0))
+        if self.updates == 0:
+            tokens = corpus * max(batch.n_tokens / batch.D, 1.0)
+            if self.recipe.random_share:
+                # The random lambda before the first word weighs a share of the corpus, whatever its size.
+                self._topics.rescale(self.recipe.random_share * tokens)
+            self._topics.sow(tokens)
         stage = self._begin_step(batch)
         # rho_t = (tau0 + t)^-kappa, [H10] algorithm 2
         rho = stage.step_size() if self._own_steps else StepSizes(self.tau0, self.kappa).rho(self.updates)

@@ -357,6 +357,14 @@ class OnlineModel(ABC):
         self._seen += documents
         self.rho = rho
 
+    def seed(self, topics: Sequence[NDArray[np.int64]]) -> None:
+        """Have topic k be about the words `topics[k]`, given by id: before the model has learnt anything.
+
+        Raises ValueError for more topics than it has, and for topics without words; NotImplementedError if a
+        kind cannot do this.
+        """
+        raise NotImplementedError(f"{self.label} has no seeds")
+
     # How it is kept
 
     @classmethod

@@ -63,6 +63,10 @@ def raised(eta: float, n_documents: float, documents: float) -> float:
     return eta * max(1.0, documents / n_documents) * (1 + FEW_DOCUMENTS / n_documents)
 
 
+SEEDED_POWER = 0.95
+"""The power of balance for seeded topics: their head start would make them too broad."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Balance:
     """How topics are held in balance while symmetry breaks: small ones gain words, large ones lose them.
@@ -93,12 +97,16 @@ class Balance:
     def balance(self, topics: Lambda, seen: float, n_documents: float) -> Vector:
         """(K,) factors on the topics after `seen` documents of a corpus of `n_documents`."""
         period = min(self.balance_documents, self.balance_share * n_documents)
-        power = self.balance_power * (1 - seen / period) if seen < period else 0.0
         mass = topics.total_hat
-        if power <= 0 or not mass.any():
+        if seen >= period or not self.balance_power or not mass.any():
             return np.ones(topics.n_topics)
+        power = np.full(topics.n_topics, self.balance_power)
+        if topics.seed_topics is not None:
+            power[topics.seed_topics] = SEEDED_POWER
         # what float32 cannot tell from nothing makes no larger factor
-        factors: Vector = np.maximum(mass / mass.mean(), np.finfo(np.float32).eps) ** -power
+        factors: Vector = np.maximum(mass / mass.mean(), np.finfo(np.float32).eps) ** -(
+            power * (1 - seen / period)
+        )
         return factors
 
 

@@ -174,6 +174,7 @@ class SCVB0(DirichletAllocation):
         if self.updates == 1:
             # The random topics before the first word weigh a share of the corpus, whatever its size.
             self._topics.rescale(self.recipe.random_share * self._corpus_tokens())
+            self._topics.sow(self._corpus_tokens())
         rows = word_rows(self._topics, words, stage.balance(self._topics), self._workers)
         n = self.burn_in + 1 + stage.more_passes
         passes = ThetaPasses(stage.alpha(self._final_alpha), n, self._theta_steps)
