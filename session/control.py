@@ -22,7 +22,7 @@ from wikitopics.session.paths import beside, is_at, log_file, no_session, sessio
 from wikitopics.session.records import Status
 from wikitopics.session.sources import described, run_options
 from wikitopics.session.storage.database import is_ours, remove_database
-from wikitopics.session.storage.decoding import LONGEST_NAME
+from wikitopics.session.storage.decoding import LONGEST_NAME, topic_name
 from wikitopics.session.storage.files import last_line, make_folder, replacing
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.storage.topics import give_name
@@ -246,19 +246,20 @@ def _how_to_end(trainer: Process) -> str:
 # The words to count lie beside it. Whoever starts the trainer removes both when it has ended, and so does the
 # trainer itself, since the program may be gone by then. If both were killed, `left_behind` finds the files.
 
-WORDS = ".given.txt"
+WORDS, SEEDS = ".given.txt", ".seeds.json"
 
 
 class InMemoryTexts(NamedTuple):
-    """The two files of a session."""
+    """The files of a session."""
 
     texts: Path
     words: Path
+    seeds: Path
 
     @classmethod
     def of(cls, session: Path) -> "InMemoryTexts":
-        """The two files beside a session; they need not exist."""
-        return cls(beside(session, GIVEN), beside(session, WORDS))
+        """The files beside a session; they need not exist."""
+        return cls(*(beside(session, ending) for ending in (GIVEN, WORDS, SEEDS)))
 
     @contextmanager
     def held(self) -> Iterator[int]:
@@ -289,15 +290,15 @@ class InMemoryTexts(NamedTuple):
                 lines = (file.write(json.dumps(document).encode() + b"\n") for document in documents)
                 return sum(size > 0 for size in lines)
 
-    def write_words(self, lines: Iterable[str]) -> str:
-        """Write the lines of the vocabulary; returns the file's name. Raises SessionError."""
-        make_folder(self.words.parent)
-        with replacing(self.words, mode=0o600) as file:
-            file.write("\n".join(lines).encode() + b"\n")
-        return str(self.words)
+    def write(self, file: Path, lines: Iterable[str]) -> str:
+        """Write lines to one of the files; returns its name. Raises SessionError."""
+        make_folder(file.parent)
+        with replacing(file, mode=0o600) as stream:
+            stream.write("\n".join(lines).encode() + b"\n")
+        return str(file)
 
     def remove(self, held: int | None = None) -> None:
-        """Delete both, if that is possible: otherwise `left_behind` finds them.
+        """Delete them, if that is possible: otherwise `left_behind` finds them.
 
         ``held``: the descriptor of `held`. Once the trainer has deleted that file, another call may have made
         files of its own, which stay.
@@ -311,7 +312,7 @@ class InMemoryTexts(NamedTuple):
 
 def left_behind(folder: Path) -> Iterator[Path]:
     """The files in a folder whose trainers were killed with the programs that had started them."""
-    for ending in (GIVEN, WORDS):
+    for ending in (GIVEN, WORDS, SEEDS):
         for file in sorted(folder.glob(f"*{ending}")):
             if owner(file.with_name(file.name.removesuffix(ending))) is None:
                 yield file
@@ -390,7 +391,7 @@ def rename(path: Path, model: str, topic: int, name: str) -> str:
         reader.check_topic(model, topic)
         reader.check_trained()
         number = reader.models().index(model)
-    give_name(path, number, topic, checked(name) or None)
+    give_name(path, number, topic, topic_name(name) or None)
     with SessionReader(path) as reader:
         return next(iter(reader.topic_names(model)[topic : topic + 1]), "")
 
@@ -436,16 +437,8 @@ def suggested(path: Path, command: str, question: Mapping[str, object], check: C
         raise failed(f"printed a line of over {MOST_ANSWER:,} bytes")
     try:
         name = answer.decode()
-        return checked(name)
+        return topic_name(name)
     except UnicodeDecodeError:
         raise failed("printed text that is not UTF-8") from None
     except BadUsage as error:
         raise failed(f"printed {name[:LONGEST_NAME]!r}, but {error}") from None
-
-
-def checked(name: str) -> str:
-    """The name in one line. Raises `BadUsage` if it cannot be a topic's name."""
-    line = " ".join(name.split())
-    if len(line) > LONGEST_NAME or not line.isprintable():
-        raise BadUsage(f"a topic's name must have 1 to {LONGEST_NAME} printable characters")
-    return line

@@ -114,7 +114,17 @@ VOCAB_ARTICLES = _count(
     most=1_000_000,
     default=10_000,
 )
-KEPT: Options = (SEED, HELD_OUT, DOCUMENTS, KEEP_ARTICLES, KEEP_COUNTS, PASSES, TOKENS, VOCAB_ARTICLES)
+SEEDS = Option(
+    str,
+    "seeds",
+    "Words that topics should be about: a file with a line `NAME: WORD WORD …` for each topic, or a JSON "
+    "object of lists of words. Topics 0, 1, … have these names; the others are free.",
+    metavar="FILE",
+    path=True,
+    label="Seeds",
+)
+"""A session keeps what is in the file, as JSON."""
+KEPT: Options = (SEED, HELD_OUT, DOCUMENTS, KEEP_ARTICLES, KEEP_COUNTS, PASSES, TOKENS, VOCAB_ARTICLES, SEEDS)
 """Settings fixed for the session when it is created."""
 
 ARTICLES = _count(

@@ -1,5 +1,6 @@
 """What a user asks of a trainer, and whether an existing session can provide it."""
 
+import json
 from dataclasses import replace
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ from wikitopics.session.options import (
     MODEL,
     PASSES,
     SEED,
+    SEEDS,
     SHARED,
     SOURCE,
     TOKENS,
@@ -29,7 +31,15 @@ from wikitopics.session.options import (
     VOCAB,
 )
 from wikitopics.session.paths import session_folder, user_path, vocabulary_file
-from wikitopics.session.settings import ModelSpec, Settings, batch_sizes, parse_specs, shared_value
+from wikitopics.session.seeds import read_seeds
+from wikitopics.session.settings import (
+    ModelSpec,
+    Settings,
+    batch_sizes,
+    load_kind,
+    parse_specs,
+    shared_value,
+)
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.vocabulary import UnknownVocabulary, VocabularyError, shipped
@@ -125,6 +135,10 @@ class TrainRequest(OptionValues):
         except BadSource as error:
             raise BadUsage(str(error)) from None
 
+    def seeds(self) -> str | None:
+        """The seeds as a session keeps them; None for none. Raises `BadUsage` if the file has none."""
+        return json.dumps(read_seeds(self[SEEDS]), ensure_ascii=False) if SEEDS in self else None
+
     def cluster_address(self) -> str | None:
         """The requested scheduler, as Dask writes it; None if there is none.
 
@@ -194,9 +208,15 @@ def new_settings(request: TrainRequest, kind: SourceKind) -> tuple[Settings, Voc
                 f"{wanted}: {forgetful[0]} has a half-life, so it forgets a pass during the next one; "
                 f"leave out {PASSES.flag} or {flag(HALF_LIFE.name)}"
             )
+    if SEEDS in request:
+        from wikitopics.model import OnlineModel
+
+        if unseeded := [spec.kind for spec in specs if load_kind(spec.kind).seed is OnlineModel.seed]:
+            raise BadUsage(f"{SEEDS.flag}: models of kind {unseeded[0]} have no seeds; leave it out")
     sizes = batch_sizes(specs)
     name, vocabulary = new_vocabulary(request, kind)
     values = {option.name: request.values.get(option.name, option.default) for option in KEPT}
+    values[SEEDS.name] = request.seeds()
     settings = Settings(
         {name: value for name, value in values.items() if value is not None},
         source=kind.name,
@@ -305,8 +325,10 @@ def check_resumable(request: TrainRequest, stored: Settings, vocabulary: Vocabul
                 value = shared_value(spec.kind, option.name, request[option])
                 if value is not None:
                     _same(option.flag, value, spec.as_json().get(option.name))
+    if SEEDS in request and request.seeds() != stored.get(SEEDS):
+        raise _differs(SEEDS.flag, True, "other seeds" if SEEDS in stored else None)
     for option in KEPT:
-        if option in request:
+        if option in request and option != SEEDS:
             _same(option.flag, request[option], stored.values.get(option.name, option.default))
 
 

@@ -18,6 +18,9 @@ from wikitopics.session.errors import BadUsage, Damaged, MissingKind, SessionErr
 from wikitopics.session.options import KEEP_COUNTS, PASSES
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from wikitopics.model import Metric, OnlineModel
     from wikitopics.session.records import ModelStatus
 
@@ -191,11 +194,19 @@ def batch_sizes(specs: Sequence[ModelSpec]) -> tuple[int, ...]:
     return sizes
 
 
-def new_model(spec: ModelSpec, n_words: int, n_documents: int, seed: int) -> OnlineModel:
-    """A model made from its spec, before its first article. Raises `BadUsage` if its kind refuses."""
+def new_model(
+    spec: ModelSpec, n_words: int, n_documents: int, seed: int, seeds: Sequence[NDArray[np.int64]] = ()
+) -> OnlineModel:
+    """A model made from its spec, before its first article. ``seeds``: word ids for its first topics.
+
+    Raises `BadUsage` if its kind refuses.
+    """
     try:
-        return _stored_kind(spec.kind).create(spec.topics, n_words, n_documents, spec.options, seed)
-    except ValueError as error:
+        model = _stored_kind(spec.kind).create(spec.topics, n_words, n_documents, spec.options, seed)
+        if seeds:
+            model.seed(seeds)
+        return model
+    except (ValueError, NotImplementedError) as error:
         raise BadUsage(f"model {spec.name}: {error}") from None
 
 

@@ -17,11 +17,10 @@ from textual.widgets import Button, Input, OptionList, Static
 from textual.widgets.option_list import Option as Choice
 
 from wikitopics.session import config
-from wikitopics.session.control import checked
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import TopicRow
 from wikitopics.session.request import DOWNLOAD
-from wikitopics.session.storage.decoding import LONGEST_NAME
+from wikitopics.session.storage.decoding import LONGEST_NAME, topic_name
 from wikitopics.session.system import Signals
 from wikitopics.tui.bars import TextField
 from wikitopics.tui.follow import run_in_background
@@ -151,7 +150,7 @@ class Rename(Dialog[str | None]):
     def _typed(self, event: Input.Changed) -> None:
         self.tell("")
         with self.telling():
-            checked(event.value)
+            topic_name(event.value)
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

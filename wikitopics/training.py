@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -33,9 +34,10 @@ from wikitopics.session.control import (
     start_trainer,
 )
 from wikitopics.session.errors import BadUsage, NoSession, Say, SessionError, SessionInUse
-from wikitopics.session.options import MODEL, ON_END, PASSES, SEED, SHARED, SOURCE, VOCAB
+from wikitopics.session.options import MODEL, ON_END, PASSES, SEED, SEEDS, SHARED, SOURCE, VOCAB
 from wikitopics.session.paths import session_name
 from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
+from wikitopics.session.seeds import ids_of, unknown_words
 from wikitopics.session.storage.opened import keep_index
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import acting_later, in_use, owner
@@ -47,7 +49,7 @@ from wikitopics.vocab.vocabulary import VocabularyError, VocabularyRecipe, build
 LOOK_SECONDS = 0.3
 """Seconds between two looks at the session for its progress."""
 _TOPICS = next(option for option in SHARED if option.name == "topics")
-_OPTIONS: tuple[Option[Any], ...] = (SOURCE, TEXTS, VOCAB, MODEL, _TOPICS, PASSES, SEED, MARKUP)
+_OPTIONS: tuple[Option[Any], ...] = (SOURCE, TEXTS, VOCAB, MODEL, _TOPICS, PASSES, SEED, SEEDS, MARKUP)
 _END = object()
 
 
@@ -59,6 +61,7 @@ def train(
     topics: int | None = None,
     passes: int | None = None,
     vocabulary: Vocabulary | Iterable[str] | str | os.PathLike[str] | None = None,
+    seeds: Mapping[str, Iterable[str]] | None = None,
     titles: Iterable[object] | None = None,
     ids: Iterable[object] | None = None,
     seed: int = 0,
@@ -77,6 +80,8 @@ def train(
     topics, passes: None: chosen by the number of texts
     vocabulary: a `Vocabulary`, a list of words, or the name or file of one; None builds one from the texts,
         as for English
+    seeds: words that topics should be about, by name: the first topics are about these and have these names;
+        the others are free
     markup: "wikitext" or "html", which is removed before words are counted
     replace: whether a session of this name is deleted and begun anew; nothing is deleted before the arguments
         have been checked and the texts read
@@ -100,6 +105,7 @@ def train(
             check_removable(path)
     request = _request(files, model, markup, topics=topics, passes=passes, seed=seed)
     words = _vocabulary(vocabulary)
+    seeded = None if seeds is None else _seeds(seeds)
     labels, notes = _labels(texts, ids, path), list[str]()
     has_gaps = ids is not None and labels is not None and labels.hasnans
     index = None if labels is None or has_gaps else as_kept(labels)
@@ -118,7 +124,9 @@ def train(
     with files.held() as descriptor:
         try:
             if words is not None:
-                request = request.giving(vocab=files.write_words(words.lines))
+                request = request.giving(vocab=files.write(files.words, words.lines))
+            if seeded is not None:
+                request = request.giving(seeds=files.write(files.seeds, [json.dumps(seeded)]))
             is_new = replace or not os.path.exists(path)  # a name too long is one, too, and refused below
             if is_new:
                 new_settings(request, request.kind())  # raises for what is wrong with it
@@ -133,7 +141,12 @@ def train(
             if is_new and words is None:
                 counted = filter(None, file_documents([str(files.texts)], silently, markup=markup or "text"))
                 built = build_vocabulary(counted, VocabularyRecipe.of_language(None))
-                request = request.giving(vocab=files.write_words(built.vocabulary.lines))
+                words = built.vocabulary
+                request = request.giving(vocab=files.write(files.words, words.lines))
+            if is_new and seeded is not None and words is not None:
+                ids_of(seeded, words)  # raises where a topic has no known word
+                for line in unknown_words(seeded, words):
+                    warnings.warn(line, stacklevel=2)
             if replace:
                 with suppress(NoSession):
                     remove(path, texts=False)
@@ -198,6 +211,13 @@ def _vocabulary(argument: object) -> Vocabulary | None:
         if all(isinstance(word, str) for word in words):
             return Vocabulary.from_words(sorted(words) if isinstance(argument, Set) else words)
     raise TypeError(f"vocabulary must be a Vocabulary, words, a name or a file, not {_quoted(argument)}")
+
+
+def _seeds(argument: object) -> dict[str, list[str]]:
+    """The seeds that an argument of `train` means. Raises TypeError."""
+    if isinstance(argument, Mapping) and not any(isinstance(words, str) for words in argument.values()):
+        return {str(name): [str(word) for word in words] for name, words in argument.items()}
+    raise TypeError(f"seeds must be a dictionary of lists of words, not {_quoted(argument)}")
 
 
 def _quoted(value: object) -> str:

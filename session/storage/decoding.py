@@ -21,7 +21,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from wikitopics.session.errors import Damaged, SessionError
+from wikitopics.session.errors import BadUsage, Damaged, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.records import JSON
 
@@ -324,3 +324,11 @@ def _array(content: bytes) -> NDArray[Any]:
         raise ValueError("an array in it is not one of ours")
     numbers = np.frombuffer(content, dtype, math.prod(shape), file.tell())
     return numbers.reshape(shape, order="F" if fortran else "C")
+
+
+def topic_name(name: str) -> str:
+    """A name that somebody gives a topic, in one line. Raises `BadUsage` if it cannot be one."""
+    line = " ".join(name.split())
+    if len(line) > LONGEST_NAME or not line.isprintable():
+        raise BadUsage(f"a topic's name must have 1 to {LONGEST_NAME} printable characters")
+    return line

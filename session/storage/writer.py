@@ -107,12 +107,17 @@ class Changes:
 
 
 def create(
-    path: Path, settings: Settings, words: Sequence[str], models: Sequence[Mapping[str, object]]
+    path: Path,
+    settings: Settings,
+    words: Sequence[str] = (),
+    models: Sequence[Mapping[str, object]] = (),
+    names: Sequence[str] = (),
 ) -> None:
     """Create the session file, whole or not at all, readable only by its owner; an existing file is never
     replaced.
 
-    It has no words and models if these will be built (`build`). The caller holds the session's lock.
+    It has no words and models if these will be built (`build`). ``names``: those of the models' first topics.
+    The caller holds the session's lock.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -130,7 +135,7 @@ def create(
                         {"key": key, "value": json.dumps(value)} for key, value in settings.as_json().items()
                     )
                     if not settings.building:
-                        _insert_words(db, settings, words, models)
+                        _insert_words(db, settings, words, models, names)
                     db.table("progress").insert(_progress_row(Progress(), 1))
                     db.table("control").insert({"id": 1, "paused": 0, "save": 0, "stop": 0, "hurry": 0})
                     db.execute(f"PRAGMA user_version = {VERSION}")
@@ -148,12 +153,19 @@ def _check_free(path: Path) -> None:
 
 
 def _insert_words(
-    db: "Database", settings: Settings, words: Sequence[str], models: Sequence[Mapping[str, object]]
+    db: "Database",
+    settings: Settings,
+    words: Sequence[str],
+    models: Sequence[Mapping[str, object]],
+    names: Sequence[str],
 ) -> None:
     """Insert the vocabulary, and the models over it before their first article."""
     db.table("vocabulary").insert({"id": 1, "fingerprint": settings.fingerprint, "words": "\n".join(words)})
     for number, row in enumerate(models):
         db.table("models").insert({"id": number, **row})
+        db.table("given_names").insert_all(
+            {"model": number, "topic": topic, "name": name} for topic, name in enumerate(names)
+        )
     db.table("word_counts").insert({"id": 1, "arrays": WordCounts.none(len(words)).to_bytes()})
 
 
@@ -177,12 +189,14 @@ class SessionWriter(SessionReader):
             self._db.close()
             raise
 
-    def build(self, settings: Settings, words: Sequence[str], models: Sequence[Row]) -> None:
+    def build(
+        self, settings: Settings, words: Sequence[str], models: Sequence[Row], names: Sequence[str]
+    ) -> None:
         """Give a session without a vocabulary one; ``settings`` include it. Its first articles stay."""
         before = self.progress()
         progress = Progress(elapsed_seconds=before.elapsed_seconds, bytes_read=before.bytes_read)
         with writing(self._db, self.path):
-            _insert_words(self._db, settings, words, models)
+            _insert_words(self._db, settings, words, models, names)
             self._db.table("settings").update("fingerprint", {"value": json.dumps(settings.fingerprint)})
             self._put("progress", 1, _progress_row(progress, self._next_seq))
 

@@ -39,6 +39,7 @@ from wikitopics.session.options import (
 from wikitopics.session.paths import vocabulary_file
 from wikitopics.session.records import skips_told
 from wikitopics.session.request import TrainRequest, check_resumable, load_vocabulary, new_settings
+from wikitopics.session.seeds import Seeds, ids_of, stored_seeds, unknown_words
 from wikitopics.session.settings import Settings, default_topics, load_kind, new_model
 from wikitopics.session.storage.counts import documents_room
 from wikitopics.session.storage.database import released, remove_database
@@ -126,14 +127,19 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
 
 def create(path: Path, settings: Settings, vocabulary: Vocabulary | Rule) -> None:
     """Create the session's file, with its models before their first article; only a rule: without words."""
-    words = vocabulary.words if isinstance(vocabulary, Vocabulary) else ()
-    create_session(path, settings, words, new_models(settings, len(words)) if words else ())
+    if isinstance(vocabulary, Vocabulary):
+        seeds = stored_seeds(settings)
+        create_session(
+            path, settings, vocabulary.words, new_models(settings, vocabulary, seeds), tuple(seeds)
+        )
+    else:
+        create_session(path, settings)
 
 
-def new_models(settings: Settings, n_words: int) -> list[dict[str, object]]:
-    """The rows of the models before their first article."""
-    models = (new_model(spec, n_words, settings[DOCUMENTS], settings[SEED]) for spec in settings.models)
-    return [model_row(model, None) for model in models]
+def new_models(settings: Settings, vocabulary: Vocabulary, seeds: Seeds) -> list[dict[str, object]]:
+    """The rows of the models before their first article. Raises `BadUsage` for seeds that none can have."""
+    sizes, ids = (len(vocabulary), settings[DOCUMENTS], settings[SEED]), ids_of(seeds, vocabulary)
+    return [model_row(new_model(spec, *sizes, ids), None) for spec in settings.models]
 
 
 def save_user_copy(name: str, vocabulary: Vocabulary) -> str:
@@ -153,7 +159,8 @@ def save_user_copy(name: str, vocabulary: Vocabulary) -> str:
 def store_vocabulary(store: SessionWriter, vocabulary: Vocabulary) -> None:
     """Give the session its vocabulary, and its models."""
     settings = replace(store.settings(), fingerprint=vocabulary.fingerprint)
-    store.build(settings, vocabulary.words, new_models(settings, len(vocabulary)))
+    seeds = stored_seeds(settings)
+    store.build(settings, vocabulary.words, new_models(settings, vocabulary, seeds), tuple(seeds))
 
 
 def feed_first_articles(store: SessionWriter, stream: Stream) -> None:
@@ -409,6 +416,8 @@ def _remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened)
         yield _begins(stream)
         if plan.is_new:
             yield from _derived(plan, stream.settings, source)
+        if not stream.progress.articles:
+            yield from unknown_words(stored_seeds(stream.settings), store.counter())
     if plan.is_new:
         if download := plan.kind.download(source.identity):
             yield f"this downloads {download}"

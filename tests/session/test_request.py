@@ -11,6 +11,7 @@ from wikitopics.crawler.source import BadSource
 from wikitopics.model import OnlineLDA
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.request import TrainRequest, check_resumable, new_vocabulary
+from wikitopics.session.seeds import parsed
 from wikitopics.session.settings import parse_specs
 from wikitopics.session.training.start import save_user_copy
 from wikitopics.vocab import Vocabulary
@@ -191,3 +192,32 @@ def test_a_kind_without_half_life_is_refused(monkeypatch):
     assert TrainRequest(model=("lda", "hdp")).specs(Recent())[0].options == {}
     with pytest.raises(BadUsage, match=r"^--half-life: lda, a model of kind lda, has no half-life; give it"):
         TrainRequest(half_life="500", model=("lda", "hdp")).specs()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "no topics"),
+        ("music song", "line 1 has no colon"),
+        ("a: b\na: c", "two topics are called 'a'"),
+        ("a:", "the topic 'a' has no words"),
+        (": b", "a topic has no name"),
+        ("a\x1b: b", "printable"),
+        ("x" * 61 + ": b", "60 printable"),
+        ('{"a": "b"}', "lists of words"),
+        ('{"a": [1]}', "lists of words"),
+        ('{"a": [" "]}', "lists of words"),
+        ('{"a": ["b"], "a": ["c"]}', "two topics"),
+        ('{"a": ', "Expecting"),
+        ("{" * 100_000, "Expecting"),
+    ],
+)
+def test_what_are_no_seeds_is_told_in_one_line(text, says):
+    with pytest.raises(ValueError, match=says) as error:
+        parsed(text)
+    assert str(error.value).isprintable()
+
+
+def test_seeds_are_lines_or_json():
+    assert parsed("Tea: pot  cup cup\n\nNew York: city\n") == {"Tea": ["pot", "cup"], "New York": ["city"]}
+    assert parsed('{"Tea": ["new york"]}') == {"Tea": ["new york"]}

@@ -306,6 +306,23 @@ def test_an_error_of_the_texts_leaves_nothing(path):
     assert not path.exists()
 
 
+def test_seeded_topics_come_first_and_have_their_names(path):
+    seeds = {"Waters": ["rivera", "riverb", "lake"], "Music": ["songc", "songd"]}
+    with pytest.warns(UserWarning, match="seeds of 'Waters': the vocabulary has no lake"):
+        session = learn(seeds=seeds)
+    topics = {topic.number: topic for topic in session.topics()}
+    assert (topics[0].name, topics[1].name) == ("Waters", "Music")
+    assert all(word.startswith("river") for word in topics[0].words[:5])
+    assert len(learn(seeds=seeds).topics()) == 3
+    with pytest.raises(wt.SessionError, match=r"^seeds: this session was made with other seeds"):
+        learn(seeds={"Waters": ["riverb"]})
+    with pytest.raises(ValueError, match="none of the words of 'x': y"):
+        learn(seeds={"x": ["y"]}, replace=True)
+    with pytest.raises(TypeError, match=r"^seeds must be a dictionary of lists"):
+        learn(seeds={"x": "y"})
+    assert_nothing_is_left(path)
+
+
 def test_ctrl_c_while_a_trainer_is_being_started_ends_that_trainer(path, monkeypatch):
     started = []
 

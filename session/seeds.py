@@ -1,0 +1,113 @@
+"""Seeds: words that topics should be about, by the name that such a topic then has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from wikitopics.session.errors import BadUsage, Damaged, os_error_as
+from wikitopics.session.escapes import visible
+from wikitopics.session.options import SEEDS
+from wikitopics.session.paths import user_path
+from wikitopics.session.settings import Settings
+from wikitopics.session.storage.decoding import topic_name
+from wikitopics.session.storage.files import read_input
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from wikitopics.vocab import Vocabulary
+
+MOST_BYTES = 1 << 20
+FORM = "write a line `NAME: WORD WORD …` for each topic, or a JSON object of lists of words"
+
+Seeds = dict[str, list[str]]
+"""name → words; topics 0, 1, … in this order."""
+
+
+def read_seeds(file: str) -> Seeds:
+    """The seeds in a file. Raises `BadUsage` for anything else than seeds."""
+    path = user_path(file)
+    with os_error_as(f"{SEEDS.flag} {file}", BadUsage):
+        data = read_input(path, MOST_BYTES)
+    try:
+        return parsed(data.decode("utf-8-sig"))
+    except ValueError as error:
+        raise BadUsage(f"{SEEDS.flag} {file}: {error}") from None
+
+
+def parsed(text: str) -> Seeds:
+    """The seeds in a text of either form. Raises ValueError with one line."""
+    pairs = _of_json(text) if text.lstrip().startswith("{") else list(_of_lines(text))
+    seeds: Seeds = {}
+    for name, words in pairs:
+        try:
+            line = topic_name(name)
+        except BadUsage as error:
+            raise ValueError(f"{error}, not {visible(name)[:40]!r}") from None
+        if not line or not words:
+            raise ValueError(f"the topic {line!r} has no words" if line else f"a topic has no name; {FORM}")
+        if line in seeds:
+            raise ValueError(f"two topics are called {line!r}")
+        seeds[line] = list(dict.fromkeys(words))
+    if not seeds:
+        raise ValueError(f"no topics; {FORM}")
+    return seeds
+
+
+def _of_lines(text: str) -> Iterator[tuple[str, list[str]]]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        name, colon, words = line.partition(":")
+        if line.strip() and not colon:
+            raise ValueError(f"line {number} has no colon; {FORM}")
+        if colon:
+            yield name, words.split()
+
+
+def _of_json(text: str) -> list[tuple[str, list[str]]]:
+    try:
+        pairs: object = json.loads(text, object_pairs_hook=list)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if isinstance(pairs, list) and all(
+        isinstance(words, list) and all(isinstance(word, str) and word.strip() for word in words)
+        for _, words in pairs
+    ):
+        return pairs
+    raise ValueError(f"not an object of lists of words; {FORM}")
+
+
+def stored_seeds(settings: Settings) -> Seeds:
+    """Those that a session keeps. Raises `Damaged`."""
+    try:
+        return parsed(settings[SEEDS]) if SEEDS in settings else {}
+    except ValueError as error:
+        raise Damaged(f"settings.{SEEDS.name}: {error}") from None
+
+
+def ids_of(seeds: Mapping[str, Sequence[str]], vocabulary: Vocabulary) -> list[NDArray[np.int64]]:
+    """The words' ids in a vocabulary, by topic. Raises `BadUsage` for a topic none of whose words it has."""
+    import numpy as np
+
+    ids = []
+    for name, words in seeds.items():
+        ids.append(np.unique(np.concatenate([vocabulary.count(word)[0] for word in words])).astype(np.int64))
+        if not len(ids[-1]):
+            raise BadUsage(
+                f"{SEEDS.flag}: the vocabulary has none of the words of {name!r}: {_listed(words)}"
+            )
+    return ids
+
+
+def unknown_words(seeds: Mapping[str, Sequence[str]], vocabulary: Vocabulary) -> Iterator[str]:
+    """A line for each topic some of whose words a vocabulary lacks."""
+    for name, words in seeds.items():
+        if unknown := [word for word in words if not len(vocabulary.count(word)[0])]:
+            yield f"seeds of {name!r}: the vocabulary has no {_listed(unknown)}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = f" and {len(words) - 10} more" if len(words) > 10 else ""
+    return ", ".join(map(visible, words[:10])) + more
