@@ -104,6 +104,8 @@ class OnlineHDP(LambdaModel):
     )
 
     recipe: HDPRecipe
+    a: Vector
+    b: Vector
     omega: float
     alpha: float
     eta: float
@@ -120,10 +122,11 @@ class OnlineHDP(LambdaModel):
         self._first = Minibatch([0], [], [])  # what the topics start from, until there are enough documents
         self._started_from = 0
         if self.warm_start:
+            self.recipe = self.recipe.sized(self.n_documents)
             topics = Lambda.of(np.zeros((W, K), dtype), self._eta)
         else:
             topics = random_topics(self._random, "exponential", K, W, self.n_documents, self._eta, dtype)
-        self._restart(topics, 0.0)
+        self._restart(topics, 0.0, K)
 
     @classmethod
     def create(
@@ -138,14 +141,16 @@ class OnlineHDP(LambdaModel):
         """A new model with at most this many topics; see `OnlineModel.create`."""
         return cls(n_words, n_documents, max_topics=topics, seed=seed, threads=threads, **(options or {}))
 
-    def _restart(self, topics: Lambda, heavy: float) -> None:
-        """The corpus before any step. heavy: tables that each topic is assumed to have already."""
+    def _restart(self, topics: Lambda, heavy: float, starts: int) -> None:
+        """The corpus before any step. heavy: tables that each of the first `starts` topics is assumed to have
+        already."""
         self._topics = topics
         K = topics.n_topics
         self._words = np.zeros(K)  # a running mean of the corpus's words of each topic
         self._time = 0.0  # t, in whole steps
-        self.a = np.full(K - 1, 1.0 + heavy)  # [SVI13] fig. 9 line 1 for heavy = 0
-        self.b = self.omega + heavy * np.arange(K - 1, 0, -1.0)
+        later: Vector = np.maximum(starts - np.arange(1.0, K), 0)  # topics that start after each one
+        self.a = 1.0 + heavy * (np.arange(1, K) <= starts)  # [SVI13] fig. 9 line 1 for heavy = 0
+        self.b = self.omega + heavy * later
 
     # What it is
 
@@ -191,6 +196,8 @@ class OnlineHDP(LambdaModel):
             return np.zeros((0, self.n_topics), dtype=np.float32)
         if self.updates == 0 and not self.warm_start:
             self._topics.sow(self.n_documents * batch.n_tokens / batch.D)
+        if not self.half_life and self._seen >= self.n_documents:
+            self._drop_topics()
         enough = min(self.recipe.first_documents, self.n_documents)
         if self.warm_start and self._seen < enough:
             theta = self._learn_first(batch, enough)
@@ -295,22 +302,42 @@ class OnlineHDP(LambdaModel):
         """Start the topics from documents, on top of the corpus's mean; the sticks are uniform and heavy."""
         K, recipe = self.n_topics, self.recipe
         corpus = max(self.n_documents, recipe.smallest_corpus)
-        mass = corpus * WORDS_A_DOCUMENT / K
-        sources, seeds = documents, recipe.draw(documents.D, K, self._random)
-        if self._topics.seed_words is not None and self._topics.seed_topics is not None:
-            # A seeded topic starts from a document of its seeds.
-            words, n = self._topics.seed_words, np.bincount(self._topics.seed_topics)
-            seeds[: len(n)] = documents.D + np.arange(len(n))[:, None]
-            of_seeds = Minibatch(
-                np.append(0, np.cumsum(n)), words.astype(np.int32), np.ones(len(words), np.int32)
-            )
+        starts, sources = recipe.starts(K, self.n_documents), documents
+        words, n_seeds = self._topics.seed_words, np.bincount(self._topics.seed_topics)
+        starts = max(starts, len(n_seeds))
+        mass = corpus * WORDS_A_DOCUMENT / starts
+        seeds = recipe.draw(documents.D, starts, self._random)
+        if len(words):  # a seeded topic starts from a document of its seeds
+            seeds[: len(n_seeds)] = documents.D + np.arange(len(n_seeds))[:, None]
+            ones = np.ones(len(words), np.int32)
+            of_seeds = Minibatch(np.append(0, np.cumsum(n_seeds)), words.astype(np.int32), ones)
             sources = Minibatch.concatenate([documents, of_seeds])
-        lambda_hat = mass * topics_from(sources, self.n_words, seeds, recipe.seed_weight)
-        started = Lambda.of(lambda_hat.astype(self._topics.dtype), self._eta)
-        heavy = recipe.heavy * corpus * self.max_topics_per_document / K
-        self._restart(self._topics.seeding(started), heavy)
+        lambda_hat = np.zeros((self.n_words, K), self._topics.dtype)
+        lambda_hat[:, :starts] = mass * topics_from(sources, self.n_words, seeds, recipe.seed_weight)
+        heavy = recipe.heavy * corpus * self.max_topics_per_document / starts
+        self._restart(self._topics.seeding(Lambda.of(lambda_hat, self._eta)), heavy, starts)
         self._topics.sow(corpus * documents.n_tokens / documents.D)
         self._started_from = documents.D
+
+    def _drop_topics(self) -> None:
+        """Empty the topics that have too few words, up to a third of all, smallest first; documents take
+        others in later steps.
+
+        Nothing else would: a topic that started from a document keeps it, and against the corpus as lambda
+        and the sticks count it, no topic is small.
+        """
+        started = np.count_nonzero(self._topics.total_hat)
+        small = self.topic_shares() < self.recipe.least_share(self.n_documents)
+        small[self._topics.seed_topics] = False
+        order = np.argsort(self._words, kind="stable")
+        order = order[small[order] & (self._topics.total_hat[order] > 0)][: -(-started // 3)]
+        if len(order):
+            self._topics.replace(order, np.zeros((self.n_words, len(order))))
+            self._words[order] = 0
+            tables = np.append(self.a - 1, self.b[-1:] - self.omega)
+            tables[order] = 0
+            self.a = 1 + tables[:-1]
+            self.b = self.omega + tables[::-1].cumsum()[::-1][1:]
 
     def _step(self, batch: Minibatch, seen: float) -> NDArray[np.float32]:
         """[SVI13] fig. 9 lines 5 to 12."""

@@ -55,17 +55,17 @@ class Lambda:
     the others use the word, and c = sum_w (n_w / N)^2 how often a word is used that is drawn from all uses.
 
     A seeded word has a larger prior in its topic: eta + seed_counts[i] for word seed_words[i] in topic
-    seed_topics[i], all (S,), or None without seeds. The counts are 0 until the seeds are sown. They lie in
-    `hat` like words that were read, so only what changes lambda knows of seeds.
+    seed_topics[i], all (S,). The counts are 0 until the seeds are sown. They lie in `hat` like words that
+    were read, so only what changes lambda knows of seeds.
     """
 
     hat: NDArray[Any]
     total_hat: Vector
     scale: float
     eta: float
-    seed_words: NDArray[np.int64] | None = None
-    seed_topics: NDArray[np.int64] | None = None
-    seed_counts: Vector | None = None
+    seed_words: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    seed_topics: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    seed_counts: Vector = field(default_factory=lambda: np.zeros(0))
     _read: tuple[float, float, Vector] | None = field(default=None, init=False, repr=False)
     """The last `apart`, its pressure and its totals, while they hold."""
 
@@ -223,8 +223,7 @@ class Lambda:
         totals = lambda_.sum(axis=1)
         Elog_beta = psi(lambda_) - psi(totals)[:, None]
         prior = np.full((K, W), eta)
-        if self.seed_words is not None and self.seed_topics is not None and self.seed_counts is not None:
-            np.add.at(prior, (self.seed_topics, self.seed_words), self.seed_counts)
+        np.add.at(prior, (self.seed_topics, self.seed_words), self.seed_counts)
         elbo = gammaln(prior.sum(axis=1)).sum() - gammaln(prior).sum()
         return float(elbo + np.sum((prior - lambda_) * Elog_beta + gammaln(lambda_)) - gammaln(totals).sum())
 
@@ -243,18 +242,16 @@ class Lambda:
 
     def sow(self, words: float) -> None:
         """Add the seeds to a lambda that has just been made, of a corpus of so many words."""
-        if self.seed_topics is not None:
-            of_topic = np.bincount(self.seed_topics)[self.seed_topics]
-            self.seed_counts = SEED_WEIGHT * words / self.n_topics / of_topic
-            self._add_seeds(np.arange(self.n_topics), SEED_START)
+        of_topic = np.bincount(self.seed_topics, minlength=1)[self.seed_topics]
+        self.seed_counts = SEED_WEIGHT * words / self.n_topics / of_topic
+        self._add_seeds(np.arange(self.n_topics), SEED_START)
 
     def _add_seeds(self, topics: NDArray[np.intp], rho: float) -> None:
         """lambda <- lambda + rho seeds, in some topics."""
-        if self.seed_words is not None and self.seed_topics is not None and self.seed_counts is not None:
-            some = np.isin(self.seed_topics, topics)
-            counts = rho / self.scale * self.seed_counts[some]
-            np.add.at(self.hat, (self.seed_words[some], self.seed_topics[some]), counts.astype(self.dtype))
-            np.add.at(self.total_hat, self.seed_topics[some], counts)
+        some = np.isin(self.seed_topics, topics)
+        counts = rho / self.scale * self.seed_counts[some]
+        np.add.at(self.hat, (self.seed_words[some], self.seed_topics[some]), counts.astype(self.dtype))
+        np.add.at(self.total_hat, self.seed_topics[some], counts)
 
     def step(self, rho: float, eta: float, repeats: float, statistics: Statistics, workers: Threads) -> None:
         """lambda <- (1 - rho) lambda + rho (eta + repeats sstats); repeats = D/S."""

@@ -49,6 +49,11 @@ THETA_STEPS = StepSizes(tau0=1.0, kappa=0.7)
 
 FEW_DOCUMENTS = 300
 """In a corpus of so many, eta is twice what it is in a large one."""
+SMALL_CORPUS = 10_000
+"""The HDP's local steps are more thorough in a corpus of fewer documents, which has time for them."""
+STARTS, SUPPORT = 3.0, 0.08
+"""Times the square root of a corpus's documents: the most topics that an HDP starts with there, and the
+documents whose words a topic needs in later passes (decision 0042)."""
 
 
 def raised(eta: float, n_documents: float, documents: float) -> float:
@@ -101,12 +106,11 @@ class Balance:
         if seen >= period or not self.balance_power or not mass.any():
             return np.ones(topics.n_topics)
         power = np.full(topics.n_topics, self.balance_power)
-        if topics.seed_topics is not None:
-            power[topics.seed_topics] = SEEDED_POWER
+        power[topics.seed_topics] = SEEDED_POWER
+        power *= 1 - seen / period
         # what float32 cannot tell from nothing makes no larger factor
-        factors: Vector = np.maximum(mass / mass.mean(), np.finfo(np.float32).eps) ** -(
-            power * (1 - seen / period)
-        )
+        factors: Vector = np.maximum(mass / mass.mean(), np.finfo(np.float32).eps) ** -power
+        factors[mass == 0] = 1.0  # a topic that has not started is not behind
         return factors
 
 
@@ -307,6 +311,19 @@ class HDPRecipe(Balance):
     rounds: int = bounded(2, MOST_ITERATIONS, 4)
     one_topic: float = 1e-3
     inference_passes: int = 2
+
+    def sized(self, n_documents: float) -> HDPRecipe:
+        """The recipe for a corpus of this size."""
+        return self if n_documents >= SMALL_CORPUS else replace(self, em_steps=10, fewest_words=1.0)
+
+    @staticmethod
+    def starts(n_topics: int, n_documents: float) -> int:
+        """How many of at most `n_topics` topics start, in a corpus of this size."""
+        return max(1, min(n_topics, round(STARTS * math.sqrt(n_documents))))
+
+    def least_share(self, n_documents: float) -> float:
+        """The share of the corpus's words that a topic needs after the first pass; any, if D is as given."""
+        return SUPPORT / math.sqrt(n_documents) if self.smallest_corpus else 0.0
 
     def draw(self, documents: int, n_topics: int, random: np.random.Generator) -> NDArray[np.int64]:
         """(K, n) the documents, out of this many, from which each topic starts."""

@@ -109,6 +109,7 @@ def test_float64_steps_of_the_default_are_its_oracles(documents):
 
 def test_topics_ahead_are_held_back_at_first(documents):
     model = make(dtype="float64", n_documents=10 * documents.D)
+    model.recipe = HDP_WARM  # with the local step of a large corpus
     model.learn(documents)
     mass = model.lambda_.sum(axis=1) - 30 * raised(ETA, model.n_documents, 1e5)
     exponent = 0.7 * (1 - documents.D / (10 * documents.D * 2 / 3))
@@ -258,3 +259,20 @@ def test_extremes():
     single = OnlineHDP(1, 10)
     single.learn(Minibatch([0, 1], [0], [5]))
     np.testing.assert_allclose(single.topics(), 1)
+
+
+@pytest.mark.parametrize("size", [100, 300])
+def test_documents_decide_how_many_topics_are_in_use(size):
+    documents = planted(size, seed=4, n_words=80, length=60, alpha=0.2)[0]
+    in_use = []
+    for cap in (3 * round(size**0.5), 6 * round(size**0.5)):
+        model = OnlineHDP(80, size, max_topics=cap, seed=1)
+        for _ in range(5):
+            model.learn(documents)
+        last = OnlineHDP.from_state(model.state())
+        np.testing.assert_array_equal(last.learn(documents), model.learn(documents))
+        empty = model.topic_shares() == 0
+        assert not model.local_proportions(documents)[:, empty].max(initial=0) > 0.01
+        in_use.append(model.topics_in_use())
+    assert in_use[1] == pytest.approx(in_use[0], rel=0.1)
+    assert in_use[0] < 3 * size**0.5
