@@ -149,7 +149,8 @@ class OnlineHDP(LambdaModel):
         self._words = np.zeros(K)  # a running mean of the corpus's words of each topic
         self._time = 0.0  # t, in whole steps
         later: Vector = np.maximum(starts - np.arange(1.0, K), 0)  # topics that start after each one
-        self.a = np.where(np.arange(1, K) <= starts, 1.0 + heavy, 1.0)  # [SVI13] fig. 9 line 1 for heavy = 0
+        started: Vector = (np.arange(1, K) <= starts).astype(np.float64)
+        self.a = 1.0 + heavy * started  # [SVI13] fig. 9 line 1 for heavy = 0
         self.b = self.omega + heavy * later
 
     # What it is

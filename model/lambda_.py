@@ -55,7 +55,7 @@ class Lambda:
     the others use the word, and c = sum_w (n_w / N)^2 how often a word is used that is drawn from all uses.
 
     A seeded word has a larger prior in its topic: eta + seed_counts[i] for word seed_words[i] in topic
-    seed_topics[i], all (S,). The counts are 0 until the seeds are sown. They lie in `hat` like words that
+    seed_topics[i], all (P,). The counts are 0 until the seeds are sown. They lie in `hat` like words that
     were read, so only what changes lambda knows of seeds.
     """
 
@@ -74,9 +74,9 @@ class Lambda:
         Entry("total_hat", "_topics.total_hat", "float64", "K", least=0),
         Entry("scale", "_topics.scale", least=TINY),
         Entry("eta_lambda", "_topics.eta", least=0, most=check.LARGEST_PRIOR),
-        Entry("seed_words", "_topics.seed_words", "int64", "S", least=0, below="W", optional=True),
-        Entry("seed_topics", "_topics.seed_topics", "int64", "S", least=0, below="K", optional=True),
-        Entry("seed_counts", "_topics.seed_counts", "float64", "S", least=0, optional=True),
+        Entry("seed_words", "_topics.seed_words", "int64", "P", least=0, below="W", optional=True),
+        Entry("seed_topics", "_topics.seed_topics", "int64", "P", least=0, below="K", optional=True),
+        Entry("seed_counts", "_topics.seed_counts", "float64", "P", least=0, optional=True),
     )
     """Entries of a state for a model that has its topics as `_topics`."""
 

@@ -75,8 +75,8 @@ def test_every_entry_is_missed_and_of_another_type_or_shape_refused(trained):
                 assert not goes or key == "n_tokens", (key, wrong)
         for wrong in damaged(value) if isinstance(value, np.ndarray) else ():
             goes = goes_on(type(model), {**model.state(), key: wrong}, batch)
-            # Counts have a narrow type by chance.
-            assert not goes or key.startswith("first_"), (key, wrong.dtype, wrong.shape)
+            # Counts have a narrow type by chance, and without seeds there is nothing to damage.
+            assert not goes or key.startswith(("first_", "seed_")), (key, wrong.dtype, wrong.shape)
 
 
 def test_words_out_of_range_and_a_generator_that_would_repeat_itself():
