@@ -23,8 +23,8 @@ Vector = NDArray[np.float64]
 
 SMALLEST_SCALE = 1e-6
 WORD_BLOCK = 512
-SEED_WEIGHT = 0.02  # the seeds' part of a topic's prior, of a mean topic's words: docs/derivations.md
-SEED_START = 0.1  # the part of it in a new lambda: more would make the topic too broad
+SEED_WEIGHT = 0.03  # the seeds' part of a topic's prior, of a mean topic's words: docs/derivations.md
+SEED_START = 0.03  # the part of it in a new lambda: more would make the topic too broad
 ALONE = Threads(1)
 
 

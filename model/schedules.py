@@ -68,7 +68,7 @@ def raised(eta: float, n_documents: float, documents: float) -> float:
     return eta * max(1.0, documents / n_documents) * (1 + FEW_DOCUMENTS / n_documents)
 
 
-SEEDED_POWER = 1.5
+SEEDED_POWER = 0.75
 """The power of balance for seeded topics: their head start would make them too broad."""
 
 
