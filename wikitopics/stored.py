@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, Self, overload
 import numpy as np
 
 from wikitopics.crawler.texts.source import MARKUP
+from wikitopics.model import Minibatch
 from wikitopics.session.analysis import exports, proportions, report
 from wikitopics.session.analysis.areas import Area as Area
 from wikitopics.session.analysis.areas import areas
@@ -28,6 +29,7 @@ from wikitopics.session.paths import session_name, session_path, user_path
 from wikitopics.session.records import SNAPSHOT_WORDS, in_line
 from wikitopics.session.sources import REPORT, noun
 from wikitopics.session.storage.articles import MOST_ARTICLES
+from wikitopics.session.storage.counts import KeptCounts
 from wikitopics.session.storage.files import replacing
 from wikitopics.session.storage.reader import SessionReader
 
@@ -308,6 +310,29 @@ class StoredSession:
         with self._reading(model) as (reader, name):
             matrix_of = proportions.as_frame if frame else proportions.as_csr
             return matrix_of(reader, name, held_out=frame if held_out is None else held_out)
+
+    def documents(self, model: str | None = None) -> DataFrame:
+        """A pandas table of the documents with the largest topic of each: `topic`, `name`, `share` (its
+        proportion), `area` and `area_name`. Rows and index are those of `proportions(frame=True)`; a row
+        without proportions is empty.
+        """
+        with self._reading(model) as (reader, name):
+            frame = proportions.as_frame(reader, name, held_out=True)
+            return proportions.largest_topics(frame, described_topics(reader, name))
+
+    def counts(self) -> tuple[Minibatch, NDArray[np.int64]]:
+        """(word counts, (D,) page ids) of all documents, held-out ones first, if the session has kept them:
+        with several passes, or with `--keep-counts`. A model's `learn` and `infer` take them as they are.
+        """
+        with self._open():  # refuses a session that was closed or replaced
+            kept = KeptCounts(self.path)
+        try:
+            documents = kept.documents(0, len(kept))
+        except BadUsage as error:
+            raise ValueError(str(error)) from None
+        finally:
+            kept.close()
+        return Minibatch(documents.indptr, documents.word_ids, documents.counts), documents.page_ids
 
     def top_words(self, model: str | None = None, n: int = 10) -> list[list[str]]:
         """The n most probable words of every topic, most probable first: `top_words()[12]` are topic 12's."""

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Index
     from scipy.sparse import csr_array
 
+    from wikitopics.session.analysis.topics import Topic
+
 
 # Inference with a session's models: topic proportions of any text, and every word of the topics.
 
@@ -249,6 +251,24 @@ def as_frame(reader: SessionReader, model: str, *, held_out: bool = False) -> "D
     except (TypeError, ValueError, OverflowError):
         raise Damaged("settings.index does not fit articles.id") from None
     return frame
+
+
+def largest_topics(frame: "DataFrame", topics: Sequence["Topic"]) -> "DataFrame":
+    """The largest topic of each row of such a table; `topics` by number. An empty row stays empty."""
+    import pandas as pd
+
+    known = frame.notna().any(axis="columns")
+    theta = frame[known].to_numpy()
+    largest = theta.argmax(axis=1) if len(theta) else np.zeros(0, np.intp)
+    chosen = [topics[number] for number in largest.tolist()]
+    columns = {
+        "topic": pd.array(largest, dtype="Int64"),
+        "name": [topic.name for topic in chosen],
+        "share": theta.max(axis=1) if len(theta) else [],
+        "area": pd.array([topic.area for topic in chosen], dtype="Int64"),
+        "area_name": [topic.area_name for topic in chosen],
+    }
+    return pd.DataFrame(columns, index=frame.index[known]).reindex(frame.index)
 
 
 def as_kept(index: "Index") -> dict[str, object] | None:

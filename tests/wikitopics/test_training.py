@@ -209,6 +209,28 @@ def test_the_index_of_a_series_comes_back_in_its_order_with_its_values(path, ind
     assert (len(trained), trained[0].notna().sum()) == (126, 108)
 
 
+def test_documents_have_their_largest_topic_in_the_order_of_the_texts(path):
+    column = pd.Series([*TEXTS, ""], index=[f"r{n}" for n in range(121)]).sample(frac=1, random_state=1)
+    session = learn(column)
+    table, theta = session.documents(), session.proportions(frame=True)
+    assert table.index.equals(column.index)
+    assert table.loc["r120"].isna().all()
+    topics = {topic.number: topic for topic in session.topics()}
+    for label, row in table.drop("r120").iterrows():
+        topic = topics[row.topic]
+        assert row.tolist() == [topic.number, topic.name, theta.loc[label].max(), topic.area, topic.area_name]
+
+
+def test_counts_of_a_session_are_a_minibatch(path):
+    session = learn()
+    counts, pages = session.counts()
+    assert (counts.D, sorted(pages)) == (120, list(range(1, 121)))
+    assert counts.n_tokens == sum(session.vocabulary().count(each)[1].sum() for each in TEXTS)
+    assert session.model().infer(counts).shape == (120, 3)
+    with pytest.raises(ValueError, match="kept no word counts"):
+        learn(session="once", passes=1).counts()
+
+
 def test_of_a_generator_titles_are_numbers_and_rows_are_in_order(path):
     session = learn(text for text in [*TEXTS, ""])
     assert all(one.title == f"text {one.page_id}" for one in session.articles(limit=200))
