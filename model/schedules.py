@@ -53,7 +53,7 @@ SMALL_CORPUS = 10_000
 """The HDP's local steps are more thorough in a corpus of fewer documents, which has time for them."""
 STARTS, SUPPORT = 3.0, 0.08
 """Times the square root of a corpus's documents: the most topics that an HDP starts with there, and the
-documents whose words a topic needs in later passes (decision 0042)."""
+documents whose words a topic needs in later passes (decision 0043)."""
 
 
 def raised(eta: float, n_documents: float, documents: float) -> float:
